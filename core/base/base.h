@@ -1,0 +1,12 @@
+/*
+ * base - what every program calls once, before anything else of core.
+ */
+#ifndef CORE_BASE_BASE_H
+#define CORE_BASE_BASE_H
+
+#include "core/base/err.h"
+
+/* Prepares libsodium and the per-process hash key, ignores SIGPIPE. Call in main. */
+enum err base_init(void);
+
+#endif

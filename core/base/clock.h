@@ -1,0 +1,20 @@
+/*
+ * clock - time, which tests can set.
+ *
+ * Threads: any. Setting is for tests and for replays, before other threads start.
+ */
+#ifndef CORE_BASE_CLOCK_H
+#define CORE_BASE_CLOCK_H
+
+#include <stdint.h>
+
+uint64_t clock_wall_us(void); /* microseconds since 1970, UTC */
+uint64_t clock_mono_us(void); /* microseconds since some start; never goes back */
+uint64_t clock_cpu_us(void);  /* CPU time of the calling thread */
+
+/* From now on both clocks stand still at this time; clock_advance_us moves both. */
+void clock_set_for_test(uint64_t wall_us, uint64_t mono_us);
+void clock_advance_us(uint64_t us);
+void clock_unset_for_test(void);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * file - whole files, safely: published by write-temp, fsync, rename, fsync of the folder.
+ *
+ * Nothing here follows a symbolic link at the last component, and every descriptor is
+ * close-on-exec. Errors name the path. Threads: one object, one thread.
+ * Source of the write order: enumeration of crash states (ADR 0007).
+ */
+#ifndef CORE_BASE_FILE_H
+#define CORE_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+#include "core/base/slice.h"
+
+enum { FILE_PATH_MAX = 4096 };
+
+/* dst = printf(format, ...); ERR_LIMIT when it does not fit FILE_PATH_MAX. */
+enum err file_path(char dst[FILE_PATH_MAX], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Appends the whole file to retbuf (initialised by the caller; its cap bounds the read). */
+enum err file_read(const char *path, struct buf *retbuf, struct errinfo *reterr);
+
+/* Replaces path by bytes, durably: a crash leaves the old file or the new one. */
+enum err file_write_atomic(const char *path, struct slice bytes, mode_t mode,
+                           struct errinfo *reterr);
+
+/* A file being written under a temporary name beside its final one. */
+struct file_out {
+    int fd; /* -1 when not open */
+    char path[FILE_PATH_MAX];
+    char temp[FILE_PATH_MAX];
+    struct buf pending;
+    uint64_t written; /* bytes handed to file_out_add so far */
+    enum err failed;  /* sticky */
+};
+enum err file_out_open(struct file_out *f, const char *path, mode_t mode,
+                       struct errinfo *reterr);
+/* Buffered; a failure is kept for file_out_commit. */
+void file_out_add(struct file_out *f, struct slice bytes);
+/* Overwrites bytes at offset (a header whose sums are known only at the end). */
+void file_out_put_at(struct file_out *f, uint64_t offset, struct slice bytes);
+/* Flush, fsync, rename into place, fsync of the folder. On failure the temporary is removed. */
+enum err file_out_commit(struct file_out *f, struct errinfo *reterr);
+/* Removes the temporary; accepts a committed or never opened one. */
+void file_out_abort(struct file_out *f);
+
+/* A read-only or shared-writable mapping of a whole file. */
+struct filemap {
+    unsigned char *p; /* NULL when empty or not open */
+    size_t n;
+};
+enum filemap_mode {
+    FILEMAP_READ,  /* MAP_SHARED, PROT_READ */
+    FILEMAP_WRITE, /* MAP_SHARED, PROT_READ|PROT_WRITE; the file was allocated in full */
+    FILEMAP_COPY   /* anonymous private copy: survives truncation of the file */
+};
+enum err filemap_open(struct filemap *m, const char *path, enum filemap_mode mode,
+                      struct errinfo *reterr);
+void filemap_close(struct filemap *m);
+
+/* Creates path (or replaces it atomically) with size zero bytes that really exist on disk
+ * (posix_fallocate), so that a later store through a mapping cannot fault. */
+enum err file_allocate(const char *path, uint64_t size, mode_t mode,
+                       struct errinfo *reterr);
+
+enum err file_sync_dir(const char *dir, struct errinfo *reterr);
+/* mkdir -p of the last component only, with mode; fine when it is there already. */
+enum err file_make_dir(const char *dir, mode_t mode, struct errinfo *reterr);
+
+/* An advisory whole-file lock. ERR_LOCKED when another process has it; never waits. */
+struct filelock {
+    int fd; /* -1: not held */
+};
+enum err filelock_take(struct filelock *l, const char *path, struct errinfo *reterr);
+void filelock_drop(struct filelock *l);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * keyring - the secret keys of an installation: one or two ring keys and the node key.
+ *
+ * Stored in STATE/keys/ring.key (one line "HEX32" per ring key, the first is the one writers
+ * use) and STATE/keys/node.key (one line), mode 0640, folder 0750. Text, so that a person can
+ * copy a ring key; lines beginning with # are comments.
+ * Threads: a loaded keyring is constant.   Allocates: nothing.
+ */
+#ifndef CORE_BASE_KEYRING_H
+#define CORE_BASE_KEYRING_H
+
+#include "core/base/digest.h"
+#include "core/base/err.h"
+
+enum { KEYRING_MAX = 2 };
+
+struct keyring {
+    unsigned n;                       /* ring keys in use, 1 or 2 */
+    struct hashkey ring[KEYRING_MAX]; /* [0] is the one that writers use */
+    struct hashkey node; /* positions of filters built here; never leaves */
+};
+
+/* Reads the keys of state_dir. Without key files: ERR_NOT_FOUND. */
+enum err keyring_load(const char *state_dir, struct keyring *ret,
+                      struct errinfo *reterr);
+/* Like keyring_load, but makes the folder and random keys where there are none (two processes
+ * doing so at once end up with the same keys). */
+enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
+                                struct errinfo *reterr);
+/* The ring key with this id, or NULL. */
+const struct hashkey *keyring_find(const struct keyring *k, uint32_t id);
+
+#endif

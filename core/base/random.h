@@ -1,0 +1,12 @@
+/*
+ * random - unpredictable bytes from the system. Threads: any.
+ */
+#ifndef CORE_BASE_RANDOM_H
+#define CORE_BASE_RANDOM_H
+
+#include <stddef.h>
+
+/* Fills dst; never fails after base_init (libsodium ends the process where it would). */
+void random_bytes(void *dst, size_t n);
+
+#endif

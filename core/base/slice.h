@@ -1,0 +1,53 @@
+/*
+ * slice - a run of bytes that somebody else owns.
+ *
+ * Mail is bytes with NULs and no terminator; every text in core/ is a slice. A slice never
+ * owns; its bytes live as long as the arena, buffer or mapping they lie in.
+ * Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_BASE_SLICE_H
+#define CORE_BASE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct slice {
+    const char *p; /* may be NULL only when n is 0 */
+    size_t n;
+};
+
+#define SLICE_LIT(literal) ((struct slice){"" literal, sizeof(literal) - 1})
+#define SLICE_NONE         ((struct slice){NULL, 0})
+/* for "%.*s" of bytes known to be printable */
+#define SLICE_ARGS(s) (int)(s).n, (s).p
+
+struct slice slice_of(const char *p, size_t n);
+struct slice slice_str(const char *cstr); /* NULL gives the empty slice */
+
+bool slice_eq(struct slice a, struct slice b);
+bool slice_eq_nocase(struct slice a, struct slice b); /* ASCII case only */
+bool slice_has_prefix(struct slice s, struct slice prefix);
+bool slice_has_prefix_nocase(struct slice s, struct slice prefix);
+bool slice_has_suffix_nocase(struct slice s, struct slice suffix);
+
+/* memcmp order, then length. */
+int slice_cmp(struct slice a, struct slice b);
+
+/* The part from byte `from` on; empty when from is past the end. */
+struct slice slice_from(struct slice s, size_t from);
+
+/* The first n bytes, or all of them. */
+struct slice slice_head(struct slice s, size_t n);
+
+/* Without ASCII white space (space, tab, CR, LF, VT, FF) at both ends. */
+struct slice slice_trim(struct slice s);
+
+/* Index of the first byte c (of the first `needle`), or s.n when there is none. */
+size_t slice_find(struct slice s, char c);
+size_t slice_find_slice(struct slice s, struct slice needle);
+
+/* Cuts *s at the first sep: returns what lies before and leaves what lies after. Without sep
+ * the whole is returned and *s becomes empty with p == NULL (so a loop can end on s->p). */
+struct slice slice_cut(struct slice *s, char sep);
+
+#endif

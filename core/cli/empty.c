@@ -1,0 +1,1 @@
+#include "core/cli/cli.h"

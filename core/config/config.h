@@ -1,0 +1,152 @@
+/*
+ * config - one immutable, reference-counted configuration from libconfig text.
+ *
+ * The schema is one table (core/config/schema.def: path, type, unit, range, default, help,
+ * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
+ * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
+ * with file, line and what to do, unknown keys with the nearest known name.
+ * Threads: a loaded config is constant; acquire and release from any thread.
+ * Depends: base.   Owns: every string in it.
+ */
+#ifndef CORE_CONFIG_CONFIG_H
+#define CORE_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+#include "core/base/log.h"
+#include "core/base/slice.h"
+
+#define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
+
+/* What can be done with a message, mildest first; thresholds are indexed by it. */
+enum action {
+    ACTION_ACCEPT,
+    ACTION_HEADER,
+    ACTION_QUARANTINE,
+    ACTION_DEFER,
+    ACTION_REJECT,
+    ACTION_DISCARD,
+    ACTION_COUNT
+};
+const char *action_name(enum action a); /* "accept", "header", ... */
+
+/* An IP network; IPv4 is held as ::ffff:a.b.c.d with 96 added to the prefix length. */
+struct ipnet {
+    uint8_t addr[16];
+    unsigned prefix; /* 0..128 */
+};
+bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16]);
+
+struct config_strings {
+    size_t n;
+    char **v;
+};
+
+/* One list as configured; lists on disk that are not named here get config_list_default. */
+struct config_list {
+    char *name; /* [a-z0-9_-]{1,32} */
+    bool enabled;
+    bool shadow;    /* hits are shown and counted, and score nothing */
+    bool is_allow;  /* category "allow": a confirmed hit accepts the message */
+    char *category; /* phish, malware, spam, scam, promo, allow, ... */
+    double weight;  /* score of a confirmed hit */
+    struct config_strings
+        types;          /* feature types looked up in it; empty: all that fit */
+    uint64_t max_age_s; /* older than this: doctor and stat say so; 0: never */
+    bool keep_text;     /* the log keeps the entries' text (false: digests only) */
+};
+
+struct config_limits {
+    uint64_t message_bytes; /* bytes of a message that are examined */
+    uint64_t decoded_bytes; /* bytes after transfer decoding, all parts together */
+    uint64_t memory;        /* arena cap per message */
+    unsigned headers;       /* header fields per message */
+    uint64_t header_bytes;  /* all header fields together */
+    uint64_t header_field;  /* one header field */
+    unsigned parts;
+    unsigned mime_depth;
+    unsigned urls;           /* distinct URLs */
+    unsigned recipients;     /* envelope recipients remembered */
+    uint64_t cpu_us;         /* CPU time of extraction for one message */
+    unsigned sessions;       /* connections at once; 0: half of the file descriptors */
+    uint64_t session_idle_s; /* libmilter's timeout */
+};
+
+struct config {
+    char *file; /* the main file */
+    char *state_dir;
+    char *socket;       /* as written; see milter/socket.h for the spellings */
+    char *socket_owner; /* "" : leave */
+    char *socket_group;
+    unsigned socket_mode;
+    char *control_socket; /* path, never "": default STATE/gillnetd.ctl */
+
+    bool
+        log_target_auto; /* journal under systemd, standard error with -f, else syslog */
+    enum log_target log_target;
+    enum log_level log_level;
+
+    struct config_limits limits;
+    uint64_t deadline_us;  /* for the reply at end-of-message */
+    enum action on_error;  /* ACTION_ACCEPT or ACTION_DEFER */
+    bool add_headers;      /* X-Gillnet-* on every message (ACTION_ACCEPT too) */
+    char *authserv_id_own; /* reserved for messages about ourselves; "" : none */
+
+    size_t ntrusted_networks;
+    struct ipnet *trusted_networks; /* not examined */
+    bool skip_authenticated;        /* messages of logged-in clients are not examined */
+    struct config_strings
+        trusted_authserv; /* authserv-ids whose Authentication-Results count */
+
+    double threshold
+        [ACTION_COUNT]; /* score from which the action applies; HUGE_VAL: off */
+    char *reject_text;  /* "{id}" and "{symbols}" are replaced */
+    char *defer_text;
+
+    size_t nallow_networks;
+    struct ipnet *allow_networks;
+    struct config_strings allow_addresses; /* normalised addresses */
+    struct config_strings allow_domains; /* lower-case A-labels; subdomains included */
+
+    size_t nlists;
+    struct config_list *lists;
+    struct config_list list_default; /* name NULL */
+};
+
+/* All errors of one load. */
+struct config_errors {
+    size_t n;
+    struct errinfo *v;
+};
+void config_errors_free(struct config_errors *e);
+
+/* Loads file (and its conf.d). On ERR_OK *ret is one reference, which the caller owns; on
+ * failure reterrors holds every error found (at least one) and must be freed. */
+enum err config_load(const char *file, struct config **ret,
+                     struct config_errors *reterrors);
+
+struct config *config_acquire(const struct config *c);
+/* Drops one reference and nulls the pointer; the last one frees. Accepts NULL. */
+void config_release(struct config **c);
+
+/* The entry for a list by name, or c->list_default. */
+const struct config_list *config_list_find(const struct config *c, struct slice name);
+
+/* Keys that differ between a running and a new configuration and need a restart, as
+ * "key, key"; empty when a reload is enough. */
+void config_needs_restart(const struct config *running, const struct config *fresh,
+                          struct buf *ret);
+
+/* `gillnet config dump`: every effective value with file:line or "default"; as JSON lines
+ * {"key","value","source"} when json is set. */
+void config_dump(const struct config *c, bool json, struct buf *ret);
+
+/* The schema as text for documentation and tests: one "path<TAB>type<TAB>default<TAB>
+ * reloadable<TAB>help" line a row. */
+void config_schema(struct buf *ret);
+
+#endif

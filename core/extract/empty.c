@@ -1,0 +1,1 @@
+#include "core/extract/extract.h"

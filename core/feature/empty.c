@@ -1,0 +1,1 @@
+#include "core/feature/feature.h"

@@ -1,0 +1,86 @@
+/*
+ * feature - what a message is known by: {type, text, flags}, in a set without duplicates.
+ *
+ * The types are one table, feature.def. Text is normalised as that table says, by the functions
+ * of core/text; here it is only kept. A set belongs to one message and lives in its arena.
+ * Threads: one at a time.   Allocates: from the arena given.
+ */
+#ifndef CORE_FEATURE_FEATURE_H
+#define CORE_FEATURE_FEATURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/base/slice.h"
+
+enum feature_type {
+    FEATURE_NONE = 0,
+#define FEATURE(number, name, lookup, counted, shown, help) FEATURE_##name = (number),
+#include "core/feature/feature.def"
+#undef FEATURE
+};
+
+enum feature_lookup {
+    FEATURE_LOOKUP_NONE,    /* not sought in lists */
+    FEATURE_LOOKUP_VALUE,   /* the value itself, under its own type */
+    FEATURE_LOOKUP_ADDRESS, /* as address, and its host as FEATURE_LOOKUP_HOST */
+    FEATURE_LOOKUP_HOST, /* as host, and each suffix down to the registrable domain as domain */
+    FEATURE_LOOKUP_IP,   /* as network, at every prefix length that entries may have */
+    FEATURE_LOOKUP_CLASS /* a class of list entries, never a message's feature */
+};
+
+struct feature_info {
+    enum feature_type type;
+    const char *name;
+    enum feature_lookup lookup;
+    bool counted;
+    bool shown;
+    const char *help;
+};
+/* The row of a type, or NULL. */
+const struct feature_info *feature_info(enum feature_type type);
+const struct feature_info *feature_info_by_name(struct slice name);
+/* All rows in the order of the table. */
+const struct feature_info *feature_table(size_t *retcount);
+
+struct feature {
+    uint16_t type;  /* enum feature_type */
+    uint16_t flags; /* reserved; 0 */
+    struct slice text;
+};
+
+/* Limits that were met while a message was read: one bit and one name each. */
+enum limit_flag {
+#define LIMIT(name, help) LIMIT_BIT_##name,
+#include "core/feature/limit.def"
+#undef LIMIT
+    LIMIT_FLAG_COUNT
+};
+#define LIMIT_FLAG(name) (1u << LIMIT_BIT_##name)
+const char *limit_name(unsigned bit); /* "mime_depth"; NULL past the last */
+
+struct featureset;
+
+/* An empty set in arena; NULL when the arena is full. At most max features are kept. */
+struct featureset *featureset_new(struct arena *arena, size_t max);
+/* Adds a copy of text unless {type, text} is there; empty text is ignored. Over the cap or the
+ * arena: not added, LIMIT_FLAG(features) or LIMIT_FLAG(memory) is set. Returns true when the
+ * feature is new. */
+bool featureset_add(struct featureset *fs, enum feature_type type, struct slice text);
+size_t featureset_count(const struct featureset *fs);
+/* i < featureset_count; in order of adding. */
+const struct feature *featureset_at(const struct featureset *fs, size_t i);
+/* How many of this type. */
+size_t featureset_count_type(const struct featureset *fs, enum feature_type type);
+/* The first of this type, or NULL. */
+const struct feature *featureset_first(const struct featureset *fs,
+                                       enum feature_type type);
+
+void featureset_set_limit(struct featureset *fs,
+                          unsigned flags); /* ORs LIMIT_FLAG(...) */
+unsigned featureset_limits(const struct featureset *fs);
+
+#endif

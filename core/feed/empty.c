@@ -1,0 +1,1 @@
+#include "core/feed/feed.h"

@@ -1,0 +1,77 @@
+/*
+ * feed - lists in the formats of the world -> entries, line by line.
+ *
+ * Formats: plain (one entry a line: domain, URL, address, IP or CIDR), hosts, csv (a named
+ * column), dnsmasq, unbound, adblock (||host^ and ||host/path^ rules), rpz. Found from the first
+ * lines or given. Bad lines are counted and reported with their number, never fatal; lines
+ * longer than FEED_LINE_MAX are bad lines. Linear, streaming, constant memory.
+ * What becomes what: hosts -> host (exact); dnsmasq address/server/local, unbound local-zone,
+ * adblock ||host^, RPZ *.name -> domain; unbound local-data, RPZ name -> host; rpz-ip ->
+ * network; URLs and adblock ||host/path -> url; nothing widens a URL to its host.
+ * Depends: base, text, feature.   Threads: one at a time.
+ */
+#ifndef CORE_FEED_FEED_H
+#define CORE_FEED_FEED_H
+
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/base/slice.h"
+#include "core/feature/lookup.h"
+
+enum { FEED_LINE_MAX = 16384, FEED_SNIFF_BYTES = 65536 };
+
+enum feed_format {
+    FEED_AUTO,
+    FEED_PLAIN,
+    FEED_HOSTS,
+    FEED_CSV,
+    FEED_DNSMASQ,
+    FEED_UNBOUND,
+    FEED_ADBLOCK,
+    FEED_RPZ,
+    FEED_FORMAT_COUNT
+};
+const char *feed_format_name(enum feed_format f);
+/* FEED_FORMAT_COUNT when the name is unknown. */
+enum feed_format feed_format_by_name(struct slice name);
+/* The most likely format of a file from its beginning; FEED_AUTO when none fits (binary, HTML). */
+enum feed_format feed_sniff(struct slice beginning);
+
+struct feed_options {
+    enum feed_format format; /* FEED_AUTO: sniffed */
+    uint16_t entry_type;     /* forces a feature type for plain and csv; 0: by look */
+    struct slice
+        csv_column; /* header name, or a number from 1; empty: the only column that
+                                  looks like entries (url, domain, ...) */
+};
+
+struct feed_counts {
+    enum feed_format format; /* the one used */
+    uint64_t lines;
+    uint64_t entries;
+    uint64_t
+        ignored; /* comments, blank lines, rules that list nothing (adblock @@, ...) */
+    uint64_t bad;
+};
+
+/* An entry; text is valid during the call. An error stops the feed. */
+typedef enum err feed_entry_fn(void *context, const struct feature_entry *e);
+/* A bad line: number, reason, and the line itself (untrusted, cut). */
+typedef void feed_bad_fn(void *context, uint64_t line, const char *reason,
+                         struct slice text);
+
+struct feed_sink {
+    feed_entry_fn *on_entry;
+    feed_bad_fn *on_bad; /* may be NULL */
+    /* bytes read so far, now and then; may be NULL */
+    void (*on_progress)(void *context, uint64_t bytes);
+    void *context;
+};
+
+/* Reads all of fd (a file or a pipe). name is for messages. */
+enum err feed_read(int fd, const char *name, const struct feed_options *options,
+                   const struct feed_sink *sink, struct feed_counts *ret,
+                   struct errinfo *reterr);
+
+#endif

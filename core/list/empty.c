@@ -1,0 +1,1 @@
+#include "core/list/list.h"

@@ -1,0 +1,159 @@
+/*
+ * list - a named list on disk: the log is the truth; index, filters and recent table derive.
+ *
+ * Folder STATE/lists/NAME:
+ *   CURRENT              which generation serves; replaced by rename, checksummed
+ *   log.NNNNNNNN         segments: append-only records with checksums. An import is one whole
+ *                        segment that appears at once; the last segment (the tail) takes single
+ *                        adds and revokes, each synced before it is acknowledged
+ *   index.G, index.G.sum exact index of everything before the tail (core/store/index.h)
+ *   base.G               filter over that index (core/filter/bloomfile.h)
+ *   recent.G             small exact table over the tail and the delta filter before it,
+ *                        changed in place by the writer, mapped by readers
+ * One writer: the holder of STATE/lists/LOCK. Readers never lock.
+ * An import does not override what a person said: an explicit add or revoke stands until
+ * another explicit one.
+ * Depends: base, config, feature, filter, store.   ADR 0008.
+ */
+#ifndef CORE_LIST_LIST_H
+#define CORE_LIST_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/arena.h"
+#include "core/base/buf.h"
+#include "core/base/err.h"
+#include "core/base/keyring.h"
+#include "core/feature/lookup.h"
+
+enum { LIST_NAME_MAX = 32, LIST_TEXT_MAX = 8192, LIST_SOURCE_MAX = 128 };
+
+enum entry_status { ENTRY_LISTED = 1, ENTRY_REVOKED = 2 };
+
+/* Name is [a-z0-9][a-z0-9_-]{0,31}. */
+bool list_name_is_valid(struct slice name);
+
+/* ---- writing: one at a time ---- */
+
+struct list_writer;
+
+/* Takes STATE/lists/LOCK (ERR_LOCKED: who holds it is in the text), opens or creates the list,
+ * repairs what a crash left (orphans removed, recent table rebuilt from the tail). */
+enum err list_writer_open(const char *state_dir, struct slice name,
+                          const struct keyring *keys, bool create,
+                          struct list_writer **ret, struct errinfo *reterr);
+void list_writer_close(struct list_writer **w);
+/* Digests only: entries' texts are not kept in the log from now on. */
+void list_writer_set_keep_text(struct list_writer *w, bool keep_text);
+
+/* Durable when it returns ERR_OK, and seen by readers at once. source: who says so ("cli"). */
+enum err list_add(struct list_writer *w, const struct feature_entry *e,
+                  struct slice source, uint32_t expiry_s, struct errinfo *reterr);
+enum err list_revoke(struct list_writer *w, const struct feature_entry *e,
+                     struct slice source, struct errinfo *reterr);
+
+/* A bulk import: all or nothing. */
+struct list_import;
+enum err list_import_begin(struct list_writer *w, struct slice source,
+                           struct list_import **ret, struct errinfo *reterr);
+enum err list_import_add(struct list_import *im, const struct feature_entry *e,
+                         uint32_t expiry_s, struct errinfo *reterr);
+struct list_import_result {
+    uint64_t given;      /* entries handed in */
+    uint64_t duplicates; /* of these, the same as an earlier one of this import */
+    uint64_t added;      /* new in the list */
+    uint64_t known;      /* were listed already */
+    uint64_t revoked;    /* stay revoked because a person revoked them */
+    uint64_t entries;    /* listed in all afterwards */
+};
+/* progress (may be NULL) is called now and then with a share of 0..1. Frees im either way. */
+typedef void list_progress_fn(void *context, const char *stage, double share);
+enum err list_import_commit(struct list_import **im, list_progress_fn *progress,
+                            void *context, struct list_import_result *ret,
+                            struct errinfo *reterr);
+void list_import_abort(struct list_import **im);
+
+/* Builds index, filter and recent table anew from the log, expired entries left out. */
+enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *context,
+                      struct errinfo *reterr);
+
+/* ---- reading: snapshots ---- */
+
+/* Where an entry comes from. */
+struct list_provenance {
+    enum entry_status status;
+    uint16_t class_type;
+    bool is_explicit; /* said by a person, not imported */
+    uint32_t first_seen_s;
+    uint32_t expiry_s;
+    char source[LIST_SOURCE_MAX];
+    struct slice text; /* in the arena given; empty when the list keeps no text */
+};
+
+struct list_reader; /* one generation of one list, open for reading */
+
+/* Opens what CURRENT names. With a damaged filter the exact index answers alone and
+ * list_reader_fault says so; with a damaged index or CURRENT: an error. */
+enum err list_reader_open(const char *state_dir, struct slice name,
+                          const struct keyring *keys, struct list_reader **ret,
+                          struct errinfo *reterr);
+void list_reader_close(struct list_reader **r);
+const char *list_reader_name(const struct list_reader *r);
+/* NULL when all is well. */
+const char *list_reader_fault(const struct list_reader *r);
+
+enum list_answer {
+    LIST_NO,             /* the filters say no: final */
+    LIST_FALSE_POSITIVE, /* a filter said perhaps, the exact index says no */
+    LIST_CONFIRMED,
+    LIST_REVOKED,
+    LIST_POSSIBLE /* a filter said perhaps and the exact index cannot be asked (damage) */
+};
+const char *list_answer_name(enum list_answer a); /* "confirmed", ... design.md 9 */
+
+/* Which of n digests the filters do not rule out; rethit[i] 0 or 1. Constant memory only. */
+void list_reader_test(const struct list_reader *r, const struct digest *d, size_t n,
+                      uint8_t *rethit);
+/* Asks the exact index. Expired entries count as not there. */
+enum list_answer list_reader_confirm(const struct list_reader *r,
+                                     const struct digest *d, uint64_t now_s);
+/* As list_reader_confirm, with everything known. */
+enum list_answer list_reader_explain(const struct list_reader *r,
+                                     const struct digest *d, uint64_t now_s,
+                                     struct arena *arena, struct list_provenance *ret);
+/* The key with which this list's digests are made. */
+const struct hashkey *list_reader_key(const struct list_reader *r);
+
+struct list_stat {
+    uint64_t entries; /* listed */
+    uint64_t revoked;
+    uint64_t recent; /* of these, not yet in the base */
+    uint64_t generation;
+    uint64_t updated_s; /* time of the last change */
+    uint64_t filter_bytes;
+    uint64_t index_bytes;
+    uint64_t log_bytes;
+    double fill;      /* of the base filter */
+    double error_now; /* estimated error of the base filter */
+    double error_target;
+};
+void list_reader_stat(const struct list_reader *r, struct list_stat *ret);
+
+/* Every entry, in digest order: `gillnet list export`. Return false to stop. */
+typedef bool list_entry_fn(void *context, const struct list_provenance *e);
+enum err list_reader_each(const struct list_reader *r, list_entry_fn *on_entry,
+                          void *context, struct errinfo *reterr);
+
+/* Checks every file of the list against its checksums and the index against the log; each
+ * finding is one call with what is wrong and what to do. Returns ERR_OK when there was none. */
+typedef void list_finding_fn(void *context, const struct errinfo *finding);
+enum err list_verify(const char *state_dir, struct slice name,
+                     const struct keyring *keys, list_finding_fn *on_finding,
+                     void *context);
+
+/* Names of the lists in STATE/lists, sorted; strings in arena. */
+enum err list_names(const char *state_dir, struct arena *arena, struct slice **ret,
+                    size_t *retcount, struct errinfo *reterr);
+
+#endif

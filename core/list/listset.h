@@ -1,0 +1,65 @@
+/*
+ * listset - all lists in use, as one immutable snapshot that is pinned while it is asked.
+ *
+ * listhold holds the current snapshot: acquire and release under a mutex (constant time);
+ * publish swaps; the last one out puts the snapshot on a retire list that listhold_reap frees,
+ * so no callback ever unmaps a filter. The watcher (gillnetd) calls listset_refresh a few times
+ * a second: lists whose CURRENT did not change are shared between snapshots.
+ * Depends: base, config, feature, list.   Threads: any, except as said.
+ * Source: Varnish pins its live VCL the same way; ADR 0003.
+ */
+#ifndef CORE_LIST_LISTSET_H
+#define CORE_LIST_LISTSET_H
+
+#include "core/base/arena.h"
+#include "core/base/keyring.h"
+#include "core/config/config.h"
+#include "core/feature/feature.h"
+#include "core/list/list.h"
+
+struct listset;
+
+/* One feature's standing on one list. */
+struct list_hit {
+    uint16_t list;        /* index for listset_list */
+    uint16_t report_type; /* feature type as shown */
+    enum list_answer answer;
+    struct slice value; /* the listed value: "evil.example"; lives in the arena */
+};
+struct list_hits {
+    struct list_hit *v;
+    size_t n;
+    size_t keys; /* digests looked up */
+    size_t filter_hits;
+    bool
+        met_deadline; /* some confirmations were not made: these hits are LIST_POSSIBLE */
+};
+
+struct listhold;
+struct listhold *listhold_new(const char *state_dir, const struct keyring *keys);
+void listhold_free(struct listhold **h);
+/* Opens what is new or changed on disk or in config, publishes a new snapshot if anything did.
+ * A list that cannot be opened keeps its last good generation (or is left out) and becomes a
+ * fault (stats_fault "list:NAME") and one log line. One thread only. */
+enum err listhold_refresh(struct listhold *h, const struct config *config,
+                          struct errinfo *reterr);
+/* Frees retired snapshots. One thread only. */
+void listhold_reap(struct listhold *h);
+
+/* The current snapshot, pinned; never NULL (it may have no lists). */
+const struct listset *listhold_acquire(struct listhold *h);
+void listhold_release(struct listhold *h, const struct listset **s);
+
+size_t listset_count(const struct listset *s);
+/* Reader of the i-th list and its configuration (of the config it was refreshed with). */
+const struct list_reader *listset_reader(const struct listset *s, size_t i);
+const struct config_list *listset_config(const struct listset *s, size_t i);
+
+/* Looks up every feature in every list: expands to keys, digests, tests in one batch, confirms
+ * the hits. deadline_mono_us: no confirmation starts after it (0: none). Hits and texts live in
+ * arena; an arena that is full gives fewer hits and ERR_NOMEM. */
+enum err listset_lookup(const struct listset *s, const struct featureset *features,
+                        uint64_t deadline_mono_us, struct arena *arena,
+                        struct list_hits *ret);
+
+#endif

@@ -1,0 +1,1 @@
+#include "core/mail/mail.h"

@@ -1,0 +1,1 @@
+#include "core/verdict/verdict.h"

@@ -1,0 +1,62 @@
+/*
+ * verdict - evidence -> symbols -> score -> action, and the reason for it.
+ *
+ * A list hit that the exact index confirmed becomes the symbol LIST_NAME with the list's weight
+ * (once per list, however many hits). Allow lists come first: a network or a login by itself, an
+ * address or a domain only when the sender is authenticated by a trusted network, a login, or a
+ * pass in a trusted Authentication-Results for that domain. The harshest action whose threshold
+ * the score reaches applies. Only confirmed hits score; possible, revoked and false positive
+ * ones are shown.
+ * Depends: config, feature, extract, list.   Threads: pure.   Allocates: from the arena.
+ */
+#ifndef CORE_VERDICT_VERDICT_H
+#define CORE_VERDICT_VERDICT_H
+
+#include "core/base/arena.h"
+#include "core/config/config.h"
+#include "core/extract/extract.h"
+#include "core/list/listset.h"
+
+enum { VERDICT_SYMBOLS_MAX = 64, VERDICT_SYMBOL_NAME = 48 };
+
+struct symbol {
+    char name[VERDICT_SYMBOL_NAME]; /* [A-Z0-9_]+, such as LIST_PHISH */
+    double score;                   /* 0 for shadow and allow symbols */
+    struct slice detail; /* "url_domain=evil.example (+2 more)"; in the arena */
+};
+
+struct verdict {
+    enum action action;
+    double score;
+    size_t nsymbols;
+    struct symbol symbols[VERDICT_SYMBOLS_MAX];
+    const char *
+        allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
+    unsigned limits; /* LIMIT_FLAG bits met by extraction or look-up */
+};
+
+/* Facts that are not in the features. */
+struct verdict_context {
+    bool is_trusted_network;
+    bool is_authenticated;
+    const uint8_t *client_addr; /* 16 bytes or NULL */
+    const struct extract_auth *auth;
+};
+
+/* The limits of extraction as configured. */
+void verdict_extract_limits(const struct config *config, struct extract_limits *ret);
+
+void verdict_make(const struct config *config, const struct featureset *features,
+                  const struct listset *lists, const struct list_hits *hits,
+                  const struct verdict_context *context, struct arena *arena,
+                  struct verdict *ret);
+
+/* The whole evaluation of a finished message: look-up in the pinned lists, then verdict_make.
+ * deadline_mono_us as in listset_lookup. rethits may be NULL. */
+void verdict_evaluate(const struct config *config, struct listhold *lists,
+                      struct featureset *features,
+                      const struct verdict_context *context, uint64_t deadline_mono_us,
+                      struct arena *arena, struct verdict *ret,
+                      struct list_hits *rethits);
+
+#endif

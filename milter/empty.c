@@ -1,0 +1,5 @@
+int milter_empty(void);
+int milter_empty(void)
+{
+    return 0;
+}

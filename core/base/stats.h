@@ -20,6 +20,9 @@ enum stat_id {
     STAT_COUNT
 };
 
+/* The page of gillnetd, in the state folder. */
+#define STATE_STATS_FILE "counts/gillnetd.stats"
+
 enum { STATS_FAULTS_MAX = 16, STATS_FAULT_TEXT = 240 };
 
 /* Makes (or takes over) the page at path for writing: counters go on from their last values,

@@ -94,7 +94,6 @@ struct config {
     uint64_t deadline_us;  /* for the reply at end-of-message */
     enum action on_error;  /* ACTION_ACCEPT or ACTION_DEFER */
     bool add_headers;      /* X-Gillnet-* on every message (ACTION_ACCEPT too) */
-    char *authserv_id_own; /* reserved for messages about ourselves; "" : none */
 
     size_t ntrusted_networks;
     struct ipnet *trusted_networks; /* not examined */
@@ -115,6 +114,8 @@ struct config {
     size_t nlists;
     struct config_list *lists;
     struct config_list list_default; /* name NULL */
+
+    struct config_origin *origin; /* private: references, and where each value is from */
 };
 
 /* All errors of one load. */

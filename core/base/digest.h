@@ -36,5 +36,7 @@ int digest_cmp(const struct digest *a, const struct digest *b);
 /* 64 bits of an unkeyed-looking, per-process keyed hash for hash tables that hostile text
  * fills; differs from process to process, never stored. */
 uint64_t hash_local(struct slice s);
+/* Draws the key of hash_local. base_init calls it; without it the key is zero. */
+void hash_local_init(void);
 
 #endif

@@ -51,6 +51,9 @@ enum err errinfo_set(struct errinfo *reterr, enum err code, const char *source,
                      unsigned line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Fills reterr with "what: the text of errno" and returns err_of_errno(errno). */
+enum err errinfo_errno(struct errinfo *reterr, const char *source, const char *what);
+
 /* "source:line: text", or what of it there is; returns dst. */
 char *errinfo_format(const struct errinfo *info, char *dst, size_t size);
 

@@ -17,6 +17,7 @@
 #include "core/base/slice.h"
 
 enum { FILE_PATH_MAX = 4096 };
+#define FILE_TEMP_SUFFIX ".tmp"
 
 /* dst = printf(format, ...); ERR_LIMIT when it does not fit FILE_PATH_MAX. */
 enum err file_path(char dst[FILE_PATH_MAX], const char *format, ...)
@@ -48,6 +49,10 @@ void file_out_put_at(struct file_out *f, uint64_t offset, struct slice bytes);
 enum err file_out_commit(struct file_out *f, struct errinfo *reterr);
 /* Removes the temporary; accepts a committed or never opened one. */
 void file_out_abort(struct file_out *f);
+
+/* Removes the temporaries (names ending in FILE_TEMP_SUFFIX) that killed writers left in dir.
+ * Only for the holder of the folder's lock: a temporary in use would be lost too. */
+enum err file_sweep_temps(const char *dir, struct errinfo *reterr);
 
 /* A read-only or shared-writable mapping of a whole file. */
 struct filemap {

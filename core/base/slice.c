@@ -1,0 +1,116 @@
+/* slice - comparing and cutting runs of bytes. */
+#include "core/base/slice.h"
+
+#include <string.h>
+
+struct slice slice_of(const char *p, size_t n)
+{
+    return (struct slice){p, n};
+}
+
+struct slice slice_str(const char *cstr)
+{
+    return cstr ? (struct slice){cstr, strlen(cstr)} : SLICE_NONE;
+}
+
+bool slice_eq(struct slice a, struct slice b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static unsigned char lower(char c)
+{
+    unsigned char u = (unsigned char)c;
+    return u >= 'A' && u <= 'Z' ? (unsigned char)(u | 0x20u) : u;
+}
+
+bool slice_eq_nocase(struct slice a, struct slice b)
+{
+    if (a.n != b.n) {
+        return false;
+    }
+    for (size_t i = 0; i < a.n; i++) {
+        if (lower(a.p[i]) != lower(b.p[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool slice_has_prefix(struct slice s, struct slice prefix)
+{
+    return s.n >= prefix.n && slice_eq(slice_head(s, prefix.n), prefix);
+}
+
+bool slice_has_prefix_nocase(struct slice s, struct slice prefix)
+{
+    return s.n >= prefix.n && slice_eq_nocase(slice_head(s, prefix.n), prefix);
+}
+
+bool slice_has_suffix_nocase(struct slice s, struct slice suffix)
+{
+    return s.n >= suffix.n && slice_eq_nocase(slice_from(s, s.n - suffix.n), suffix);
+}
+
+int slice_cmp(struct slice a, struct slice b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    if (order != 0) {
+        return order;
+    }
+    return (a.n > b.n) - (a.n < b.n);
+}
+
+struct slice slice_from(struct slice s, size_t from)
+{
+    if (from >= s.n) {
+        return (struct slice){s.n ? s.p + s.n : s.p, 0};
+    }
+    return (struct slice){s.p + from, s.n - from};
+}
+
+struct slice slice_head(struct slice s, size_t n)
+{
+    return (struct slice){s.p, n < s.n ? n : s.n};
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct slice slice_trim(struct slice s)
+{
+    while (s.n && is_space(s.p[0])) {
+        s.p++;
+        s.n--;
+    }
+    while (s.n && is_space(s.p[s.n - 1])) {
+        s.n--;
+    }
+    return s;
+}
+
+size_t slice_find(struct slice s, char c)
+{
+    const char *found = s.n ? memchr(s.p, c, s.n) : NULL;
+    return found ? (size_t)(found - s.p) : s.n;
+}
+
+size_t slice_find_slice(struct slice s, struct slice needle)
+{
+    if (needle.n == 0) {
+        return 0;
+    }
+    const char *found = s.n ? memmem(s.p, s.n, needle.p, needle.n) : NULL;
+    return found ? (size_t)(found - s.p) : s.n;
+}
+
+struct slice slice_cut(struct slice *s, char sep)
+{
+    size_t at = slice_find(*s, sep);
+    struct slice before = slice_head(*s, at);
+    *s = at < s->n ? slice_from(*s, at + 1) : SLICE_NONE;
+    return before;
+}

@@ -1,0 +1,268 @@
+#include "core/feature/lookup.h"
+#include "core/feature/network.h"
+#include "core/feature/normal.h"
+#include "core/text/address.h"
+#include "core/text/host.h"
+#include "core/text/url.h"
+
+static enum err refuse(struct errinfo *reterr, enum err code, const char *why)
+{
+    return errinfo_set(reterr, code, "", 0, "%s", why);
+}
+
+static enum err refuse_nomem(struct errinfo *reterr)
+{
+    return refuse(reterr, ERR_NOMEM, "out of memory while reading an entry");
+}
+
+static bool is_local_name(struct slice name)
+{
+    return slice_eq(name, SLICE_LIT("localhost")) ||
+           slice_eq(name, SLICE_LIT("localhost.localdomain")) ||
+           slice_has_suffix_nocase(name, SLICE_LIT(".localhost")) ||
+           slice_has_suffix_nocase(name, SLICE_LIT(".local"));
+}
+
+static enum err check_name(struct slice name, struct errinfo *reterr)
+{
+    if (is_local_name(name)) {
+        return refuse(reterr, ERR_RANGE,
+                      "this name means the local machine or network");
+    }
+    if (slice_find(name, '.') == name.n) {
+        return refuse(reterr, ERR_RANGE,
+                      "a single label is no domain of the Internet; give a full name");
+    }
+    return ERR_OK;
+}
+
+static enum err parse_network(struct slice text, struct arena *arena,
+                              struct feature_entry *ret, struct errinfo *reterr)
+{
+    struct slice network;
+    enum err e = feature_network_parse(arena, text, &network, reterr);
+    if (e == ERR_OK) {
+        *ret = (struct feature_entry){.class_type = FEATURE_network, .text = network};
+    }
+    return e;
+}
+
+/* "*.evil.example", ".evil.example" and "@evil.example" are the domain; so is a final dot. */
+static struct slice without_wildcard(struct slice text)
+{
+    if (slice_has_prefix(text, SLICE_LIT("*."))) {
+        text = slice_from(text, 2);
+    } else if (text.n > 0 && (text.p[0] == '.' || text.p[0] == '@')) {
+        text = slice_from(text, 1);
+    }
+    return text;
+}
+
+static enum err parse_name(struct slice text, enum feature_type class_type,
+                           struct arena *arena, struct feature_entry *ret,
+                           struct errinfo *reterr)
+{
+    if (class_type == FEATURE_domain) {
+        text = without_wildcard(text);
+    }
+    uint8_t addr[16];
+    if (host_ip_parse(text, addr)) {
+        return parse_network(text, arena, ret, reterr);
+    }
+    struct host host;
+    enum err e = host_parse(arena, text, &host);
+    if (e == ERR_NOMEM) {
+        return refuse_nomem(reterr);
+    }
+    if (e != ERR_OK) {
+        return refuse(reterr, ERR_SYNTAX, "not a domain name");
+    }
+    if (host.kind != HOST_NAME) {
+        /* 2130706433 is an address to a browser; in a list it is a mistake. */
+        return refuse(reterr, ERR_SYNTAX,
+                      "not a domain name; write an IP address as a dotted quad");
+    }
+    e = check_name(host.text, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (class_type == FEATURE_domain && host_is_public_suffix(host.text)) {
+        return refuse(reterr, ERR_RANGE,
+                      "a public suffix, under which anybody can register; list the "
+                      "domains below it, or host:NAME for exactly this host");
+    }
+    *ret =
+        (struct feature_entry){.class_type = (uint16_t)class_type, .text = host.text};
+    return ERR_OK;
+}
+
+static enum err parse_address(struct slice text, struct arena *arena,
+                              struct feature_entry *ret, struct errinfo *reterr)
+{
+    struct address address;
+    enum err e = address_parse(arena, text, &address);
+    if (e == ERR_NOMEM) {
+        return refuse_nomem(reterr);
+    }
+    if (e != ERR_OK) {
+        return refuse(reterr, ERR_SYNTAX, "not an e-mail address");
+    }
+    *ret = (struct feature_entry){.class_type = FEATURE_address, .text = address.text};
+    return ERR_OK;
+}
+
+static enum err parse_url(struct slice text, struct arena *arena,
+                          struct feature_entry *ret, struct errinfo *reterr)
+{
+    struct url url;
+    enum err e = url_parse(arena, text, &url);
+    switch ((int)e) {
+    case ERR_OK:
+        break;
+    case ERR_NOMEM:
+        return refuse_nomem(reterr);
+    case ERR_LIMIT:
+        return refuse(reterr, ERR_LIMIT, "a URL longer than any that is looked up");
+    case ERR_UNSUPPORTED:
+        return refuse(reterr, ERR_UNSUPPORTED,
+                      "a URL of a scheme that is not looked up (http, https, ftp are)");
+    default:
+        return refuse(reterr, ERR_SYNTAX, "not a URL");
+    }
+    if (url.host.kind == HOST_NAME) {
+        e = check_name(url.host.text, reterr);
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    *ret = (struct feature_entry){.class_type = FEATURE_url, .text = url.canonical};
+    return ERR_OK;
+}
+
+static enum err parse_value(struct slice text, enum feature_type type,
+                            struct arena *arena, struct feature_entry *ret,
+                            struct errinfo *reterr)
+{
+    struct slice value = SLICE_NONE;
+    bool is_sum = type == FEATURE_attachment || type == FEATURE_body;
+    if (type == FEATURE_url) {
+        return parse_url(text, arena, ret, reterr);
+    }
+    if (is_sum) {
+        value = feature_normal_sha256(arena, text);
+    } else if (type == FEATURE_attachment_name) {
+        value = feature_normal_file_name(arena, text);
+    } else {
+        value = feature_normal_subject(arena, text);
+    }
+    if (value.n == 0) {
+        if (arena_is_full(arena)) {
+            return refuse_nomem(reterr);
+        }
+        return refuse(reterr, ERR_SYNTAX,
+                      is_sum ? "not a SHA-256 checksum (64 hexadecimal digits)"
+                             : "nothing is left of this value");
+    }
+    *ret = (struct feature_entry){.class_type = (uint16_t)type, .text = value};
+    return ERR_OK;
+}
+
+/* "TYPE:VALUE": the type, and *text becomes the value. */
+static enum feature_type forced_type(struct slice *text)
+{
+    struct slice rest = *text;
+    struct slice name = slice_cut(&rest, ':');
+    if (rest.p == NULL) {
+        return FEATURE_NONE;
+    }
+    const struct feature_info *info = feature_info_by_name(name);
+    if (info == NULL) {
+        return FEATURE_NONE;
+    }
+    *text = slice_trim(rest);
+    return info->type;
+}
+
+static bool is_network_look(struct slice text)
+{
+    struct slice rest = text;
+    struct slice ip = slice_cut(&rest, '/');
+    uint8_t addr[16];
+    if (!host_ip_parse(ip, addr)) {
+        return false;
+    }
+    bool digits = rest.n > 0 || rest.p == NULL;
+    for (size_t i = 0; i < rest.n && digits; i++) {
+        digits = rest.p[i] >= '0' && rest.p[i] <= '9';
+    }
+    return digits;
+}
+
+static enum feature_type type_by_look(struct slice text, struct arena *arena)
+{
+    if (is_network_look(text)) {
+        return FEATURE_network;
+    }
+    if (slice_find(text, '/') < text.n) {
+        return FEATURE_url;
+    }
+    if (slice_find(text, '@') < text.n && text.p[0] != '@') {
+        return FEATURE_address;
+    }
+    if (feature_normal_sha256(arena, text).n > 0) {
+        return FEATURE_attachment;
+    }
+    return FEATURE_domain;
+}
+
+static enum err parse_class(struct slice text, enum feature_type type,
+                            struct arena *arena, struct feature_entry *ret,
+                            struct errinfo *reterr)
+{
+    switch ((int)type) {
+    case FEATURE_address:
+        return parse_address(text, arena, ret, reterr);
+    case FEATURE_network:
+    case FEATURE_client_net:
+        return parse_network(text, arena, ret, reterr);
+    case FEATURE_host:
+        return parse_name(text, FEATURE_host, arena, ret, reterr);
+    default: /* domain, and the registrable domains of features */
+        return parse_name(text, FEATURE_domain, arena, ret, reterr);
+    }
+}
+
+enum err feature_entry_parse(struct slice text, enum feature_type hint,
+                             struct arena *arena, struct feature_entry *ret,
+                             struct errinfo *reterr)
+{
+    text = slice_trim(text);
+    enum feature_type type = hint;
+    if (type == FEATURE_NONE) {
+        type = forced_type(&text);
+    }
+    if (text.n == 0) {
+        return refuse(reterr, ERR_SYNTAX, "an empty entry");
+    }
+    if (type == FEATURE_NONE) {
+        type = type_by_look(text, arena);
+    }
+    const struct feature_info *info = feature_info(type);
+    if (info == NULL) {
+        return refuse(reterr, ERR_UNSUPPORTED, "a feature type that does not exist");
+    }
+    switch (info->lookup) {
+    case FEATURE_LOOKUP_VALUE:
+        return parse_value(text, type, arena, ret, reterr);
+    case FEATURE_LOOKUP_ADDRESS:
+        return parse_address(text, arena, ret, reterr);
+    case FEATURE_LOOKUP_HOST:
+        return parse_name(text, FEATURE_host, arena, ret, reterr);
+    case FEATURE_LOOKUP_IP:
+        return parse_network(text, arena, ret, reterr);
+    case FEATURE_LOOKUP_NONE:
+    case FEATURE_LOOKUP_CLASS:
+        return parse_class(text, type, arena, ret, reterr);
+    }
+    return refuse(reterr, ERR_UNSUPPORTED, "a feature type that does not exist");
+}

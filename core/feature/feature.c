@@ -1,0 +1,200 @@
+#include "core/feature/feature.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/base/digest.h"
+
+static const struct feature_info table[] = {
+#define FEATURE(number, name, lookup, counted, shown, help) \
+    {FEATURE_##name, #name, FEATURE_LOOKUP_##lookup, counted, shown, help},
+#include "core/feature/feature.def"
+#undef FEATURE
+};
+enum { TABLE_ROWS = sizeof table / sizeof table[0] };
+
+static const char *const limit_names[] = {
+#define LIMIT(name, help) #name,
+#include "core/feature/limit.def"
+#undef LIMIT
+};
+
+const struct feature_info *feature_info(enum feature_type type)
+{
+    for (size_t i = 0; i < TABLE_ROWS; i++) {
+        if (table[i].type == type) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+const struct feature_info *feature_info_by_name(struct slice name)
+{
+    for (size_t i = 0; i < TABLE_ROWS; i++) {
+        if (slice_eq(slice_str(table[i].name), name)) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+const struct feature_info *feature_table(size_t *retcount)
+{
+    *retcount = TABLE_ROWS;
+    return table;
+}
+
+const char *limit_name(unsigned bit)
+{
+    return bit < LIMIT_FLAG_COUNT ? limit_names[bit] : NULL;
+}
+
+enum { ROWS_AT_START = 64 };
+
+/* Open addressing with at least twice as many slots as rows; a slot holds row number + 1. */
+struct featureset {
+    struct arena *arena;
+    struct feature *rows;
+    uint64_t *hashes; /* of each row, so that growing reads no text */
+    uint32_t *slots;
+    size_t n;
+    size_t size; /* rows that fit; nslots is twice that; a power of two */
+    size_t max;
+    unsigned limits;
+};
+
+static bool grow(struct featureset *fs, size_t size)
+{
+    size_t nslots = size * 2;
+    struct feature *rows = arena_array(fs->arena, size, sizeof *rows);
+    uint64_t *hashes = arena_array(fs->arena, size, sizeof *hashes);
+    uint32_t *slots = arena_array(fs->arena, nslots, sizeof *slots);
+    if (rows == NULL || hashes == NULL || slots == NULL) {
+        return false;
+    }
+    if (fs->n > 0) {
+        memcpy(rows, fs->rows, fs->n * sizeof *rows);
+        memcpy(hashes, fs->hashes, fs->n * sizeof *hashes);
+    }
+    for (size_t i = 0; i < fs->n; i++) {
+        size_t at = (size_t)hashes[i] & (nslots - 1);
+        while (slots[at] != 0) {
+            at = (at + 1) & (nslots - 1);
+        }
+        slots[at] = (uint32_t)(i + 1);
+    }
+    fs->rows = rows;
+    fs->hashes = hashes;
+    fs->slots = slots;
+    fs->size = size;
+    return true;
+}
+
+struct featureset *featureset_new(struct arena *arena, size_t max)
+{
+    struct featureset *fs = arena_alloc(arena, sizeof *fs);
+    if (fs == NULL) {
+        return NULL;
+    }
+    fs->arena = arena;
+    fs->max = max < UINT32_MAX / 4 ? max : UINT32_MAX / 4;
+    return grow(fs, ROWS_AT_START) ? fs : NULL;
+}
+
+static uint64_t hash_of(enum feature_type type, struct slice text)
+{
+    /* The text's hash is keyed; the type only has to tell equal texts apart. */
+    return hash_local(text) ^ ((uint64_t)type * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* The slot of {type, text}, or the free one where it belongs. */
+static size_t slot_of(const struct featureset *fs, enum feature_type type,
+                      struct slice text, uint64_t hash)
+{
+    size_t mask = fs->size * 2 - 1;
+    size_t at = (size_t)hash & mask;
+    while (fs->slots[at] != 0) {
+        size_t row = fs->slots[at] - 1;
+        if (fs->hashes[row] == hash && fs->rows[row].type == type &&
+            slice_eq(fs->rows[row].text, text)) {
+            return at;
+        }
+        at = (at + 1) & mask;
+    }
+    return at;
+}
+
+bool featureset_add(struct featureset *fs, enum feature_type type, struct slice text)
+{
+    if (text.n == 0) {
+        return false;
+    }
+    uint64_t hash = hash_of(type, text);
+    size_t at = slot_of(fs, type, text, hash);
+    if (fs->slots[at] != 0) {
+        return false;
+    }
+    if (fs->n >= fs->max) {
+        fs->limits |= LIMIT_FLAG(features);
+        return false;
+    }
+    if (fs->n == fs->size) {
+        if (!grow(fs, fs->size * 2)) {
+            fs->limits |= LIMIT_FLAG(memory);
+            return false;
+        }
+        at = slot_of(fs, type, text, hash);
+    }
+    struct slice copy = arena_copy(fs->arena, text);
+    if (copy.p == NULL) {
+        fs->limits |= LIMIT_FLAG(memory);
+        return false;
+    }
+    fs->rows[fs->n] = (struct feature){.type = (uint16_t)type, .text = copy};
+    fs->hashes[fs->n] = hash;
+    fs->n++;
+    fs->slots[at] = (uint32_t)fs->n;
+    return true;
+}
+
+size_t featureset_count(const struct featureset *fs)
+{
+    return fs->n;
+}
+
+const struct feature *featureset_at(const struct featureset *fs, size_t i)
+{
+    assert(i < fs->n);
+    return &fs->rows[i];
+}
+
+size_t featureset_count_type(const struct featureset *fs, enum feature_type type)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fs->n; i++) {
+        count += fs->rows[i].type == type;
+    }
+    return count;
+}
+
+const struct feature *featureset_first(const struct featureset *fs,
+                                       enum feature_type type)
+{
+    for (size_t i = 0; i < fs->n; i++) {
+        if (fs->rows[i].type == type) {
+            return &fs->rows[i];
+        }
+    }
+    return NULL;
+}
+
+void featureset_set_limit(struct featureset *fs, unsigned flags)
+{
+    fs->limits |= flags;
+}
+
+unsigned featureset_limits(const struct featureset *fs)
+{
+    return fs->limits;
+}

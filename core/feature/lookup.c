@@ -1,0 +1,139 @@
+#include "core/feature/lookup.h"
+
+#include <assert.h>
+
+#include "core/feature/network.h"
+#include "core/text/host.h"
+
+/* A long name is sought as itself and by its last suffixes only, so that 120 labels of a
+ * spammer cost no more than six. */
+enum { DOMAIN_SUFFIXES_MAX = 5 };
+
+struct keys {
+    struct feature_key *ret;
+    size_t n;
+};
+
+static void add_key(struct keys *k, enum feature_type class_type,
+                    enum feature_type report_type, struct slice text)
+{
+    assert(k->n < FEATURE_KEYS_MAX);
+    k->ret[k->n++] = (struct feature_key){.class_type = (uint16_t)class_type,
+                                          .report_type = (uint16_t)report_type,
+                                          .text = text};
+}
+
+static void add_networks(struct keys *k, enum feature_type report,
+                         const uint8_t addr[16], struct arena *scratch)
+{
+    size_t n = 0;
+    bool v4 = host_ip_is_v4(addr);
+    const uint8_t *lengths = v4 ? feature_prefixes_v4(&n) : feature_prefixes_v6(&n);
+    for (size_t i = 0; i < n; i++) {
+        struct slice text = feature_network_text(scratch, addr, lengths[i]);
+        if (text.p == NULL) {
+            return;
+        }
+        add_key(k, FEATURE_network, report, text);
+    }
+}
+
+/* The type under which a hit on a domain suffix is shown. */
+static enum feature_type domain_type_of(enum feature_type type)
+{
+    switch ((int)type) {
+    case FEATURE_from:
+        return FEATURE_from_domain;
+    case FEATURE_envelope_from:
+        return FEATURE_envelope_domain;
+    case FEATURE_reply_to:
+        return FEATURE_reply_to_domain;
+    case FEATURE_sender:
+        return FEATURE_sender_domain;
+    case FEATURE_url_host:
+        return FEATURE_url_domain;
+    default:
+        return type;
+    }
+}
+
+static void add_domains(struct keys *k, enum feature_type report, struct slice name)
+{
+    struct slice registrable = host_registrable(name);
+    if (registrable.n == 0) {
+        if (!host_is_public_suffix(name)) {
+            add_key(k, FEATURE_domain, report, name);
+        }
+        return;
+    }
+    add_key(k, FEATURE_domain, report, name);
+    /* From the registrable domain up, one label more each time, never the full name again. */
+    size_t at = name.n - registrable.n;
+    for (unsigned i = 0; i < DOMAIN_SUFFIXES_MAX && at > 0; i++) {
+        add_key(k, FEATURE_domain, report, slice_from(name, at));
+        at--; /* the dot */
+        while (at > 0 && name.p[at - 1] != '.') {
+            at--;
+        }
+    }
+}
+
+static void add_host(struct keys *k, enum feature_type host_report,
+                     enum feature_type domain_report, struct slice name,
+                     struct arena *scratch)
+{
+    uint8_t addr[16];
+    if (host_ip_parse(name, addr)) {
+        add_networks(k, host_report, addr, scratch);
+        return;
+    }
+    add_key(k, FEATURE_host, host_report, name);
+    add_domains(k, domain_report, name);
+}
+
+static struct slice host_of_address(struct slice address)
+{
+    size_t at = address.n;
+    while (at > 0 && address.p[at - 1] != '@') {
+        at--;
+    }
+    return at > 0 ? slice_from(address, at) : SLICE_NONE;
+}
+
+size_t feature_keys(const struct feature *f, struct arena *scratch,
+                    struct feature_key ret[FEATURE_KEYS_MAX])
+{
+    struct keys k = {.ret = ret};
+    enum feature_type type = (enum feature_type)f->type;
+    const struct feature_info *info = feature_info(type);
+    if (info == NULL || f->text.n == 0) {
+        return 0;
+    }
+    struct slice host = SLICE_NONE;
+    uint8_t addr[16];
+    switch (info->lookup) {
+    case FEATURE_LOOKUP_VALUE:
+        add_key(&k, type, type, f->text);
+        break;
+    case FEATURE_LOOKUP_ADDRESS:
+        add_key(&k, FEATURE_address, type, f->text);
+        host = host_of_address(f->text);
+        if (host.n > 0) {
+            enum feature_type report = domain_type_of(type);
+            add_host(&k, report, report, host, scratch);
+        }
+        break;
+    case FEATURE_LOOKUP_HOST:
+        add_host(&k, type, domain_type_of(type), f->text, scratch);
+        break;
+    case FEATURE_LOOKUP_IP:
+        if (host_ip_parse(f->text, addr)) {
+            add_networks(&k, type, addr, scratch);
+        }
+        break;
+    case FEATURE_LOOKUP_NONE:
+    case FEATURE_LOOKUP_CLASS:
+        break;
+    }
+    return k.n;
+}

@@ -1,0 +1,77 @@
+#include "core/feature/normal.h"
+
+#include <stdbool.h>
+
+enum { SHA256_DIGITS = 64 };
+
+static bool is_blank(char c)
+{
+    unsigned char u = (unsigned char)c;
+    return u <= 0x20 || u == 0x7f;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+struct slice feature_normal_subject(struct arena *arena, struct slice text)
+{
+    char *dst = arena_bytes(arena, text.n);
+    if (dst == NULL) {
+        return SLICE_NONE;
+    }
+    size_t n = 0;
+    bool gap = false;
+    for (size_t i = 0; i < text.n; i++) {
+        if (is_blank(text.p[i])) {
+            gap = n > 0;
+            continue;
+        }
+        if (gap) {
+            dst[n++] = ' ';
+            gap = false;
+        }
+        dst[n++] = text.p[i];
+    }
+    return slice_of(dst, n);
+}
+
+struct slice feature_normal_file_name(struct arena *arena, struct slice text)
+{
+    size_t from = text.n;
+    while (from > 0 && text.p[from - 1] != '/' && text.p[from - 1] != '\\') {
+        from--;
+    }
+    struct slice name = feature_normal_subject(arena, slice_from(text, from));
+    if (name.n == 0) {
+        return SLICE_NONE;
+    }
+    char *dst = arena_bytes(arena, name.n);
+    if (dst == NULL) {
+        return SLICE_NONE;
+    }
+    for (size_t i = 0; i < name.n; i++) {
+        dst[i] = lower(name.p[i]);
+    }
+    return slice_of(dst, name.n);
+}
+
+struct slice feature_normal_sha256(struct arena *arena, struct slice text)
+{
+    if (text.n != SHA256_DIGITS) {
+        return SLICE_NONE;
+    }
+    char *dst = arena_bytes(arena, text.n);
+    if (dst == NULL) {
+        return SLICE_NONE;
+    }
+    for (size_t i = 0; i < text.n; i++) {
+        char c = lower(text.p[i]);
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+            return SLICE_NONE;
+        }
+        dst[i] = c;
+    }
+    return slice_of(dst, text.n);
+}

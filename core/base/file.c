@@ -1,0 +1,265 @@
+/* file - reading whole files, folders, mappings and locks. */
+#include "core/base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file_sys.h"
+
+enum { READ_CHUNK = 64 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
+
+enum err file_path(char dst[FILE_PATH_MAX], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(dst, FILE_PATH_MAX, format, args);
+    va_end(args);
+    return n < 0 || n >= FILE_PATH_MAX ? ERR_LIMIT : ERR_OK;
+}
+
+enum err file_sys_fail(struct errinfo *reterr, const char *path, const char *what)
+{
+    if (errno == ELOOP) {
+        return errinfo_set(reterr, ERR_DENIED, path, 0,
+                           "%s: it is a symbolic link, which is not followed here; "
+                           "name the file itself",
+                           what);
+    }
+    return errinfo_errno(reterr, path, what);
+}
+
+enum err file_sys_open_regular(const char *path, int flags, int *retfd,
+                               uint64_t *retsize, struct errinfo *reterr)
+{
+    /* O_NONBLOCK: a FIFO in the place of a file must not hang us. */
+    int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        return file_sys_fail(reterr, path, "cannot open the file");
+    }
+    struct stat st;
+    enum err e = ERR_OK;
+    if (fstat(fd, &st) != 0) {
+        e = file_sys_fail(reterr, path, "cannot examine the file");
+    } else if (!S_ISREG(st.st_mode)) {
+        e = errinfo_set(reterr, ERR_DENIED, path, 0, "not a regular file");
+    }
+    if (e != ERR_OK) {
+        (void)close(fd);
+        return e;
+    }
+    *retfd = fd;
+    *retsize = (uint64_t)st.st_size;
+    return ERR_OK;
+}
+
+ssize_t file_sys_read(int fd, void *dst, size_t n)
+{
+    ssize_t got = 0;
+    do {
+        got = read(fd, dst, n);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+enum err file_read(const char *path, struct buf *retbuf, struct errinfo *reterr)
+{
+    int fd = -1;
+    uint64_t size = 0;
+    enum err e = file_sys_open_regular(path, O_RDONLY, &fd, &size, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    char chunk[READ_CHUNK];
+    for (;;) {
+        ssize_t got = file_sys_read(fd, chunk, sizeof(chunk));
+        if (got < 0) {
+            e = file_sys_fail(reterr, path, "cannot read the file");
+        }
+        if (got <= 0) {
+            break;
+        }
+        buf_add(retbuf, slice_of(chunk, (size_t)got));
+        if (buf_failed(retbuf)) {
+            e = errinfo_set(reterr, ERR_LIMIT, path, 0,
+                            "the file is larger than the %zu bytes allowed here",
+                            retbuf->max);
+            break;
+        }
+    }
+    (void)close(fd);
+    return e;
+}
+
+/* An anonymous copy of the size bytes of fd. */
+static enum err map_copy(struct filemap *m, int fd, size_t size, const char *path,
+                         struct errinfo *reterr)
+{
+    void *p =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        return file_sys_fail(reterr, path, "no memory for a copy of the file");
+    }
+    if (size >= HUGE_PAGE) {
+        (void)madvise(p, size, MADV_HUGEPAGE); /* only faster */
+    }
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = file_sys_read(fd, (char *)p + done, size - done);
+        if (got <= 0) {
+            enum err e = got < 0
+                             ? file_sys_fail(reterr, path, "cannot read the file")
+                             : errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                                           "the file became shorter while it was read");
+            (void)munmap(p, size);
+            return e;
+        }
+        done += (size_t)got;
+    }
+    *m = (struct filemap){p, size};
+    return ERR_OK;
+}
+
+static enum err map_fd(struct filemap *m, int fd, size_t size, const char *path,
+                       bool writable, struct errinfo *reterr)
+{
+    int prot = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *p = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED) {
+        return file_sys_fail(reterr, path, "cannot map the file");
+    }
+    *m = (struct filemap){p, size};
+    return ERR_OK;
+}
+
+enum err filemap_open(struct filemap *m, const char *path, enum filemap_mode mode,
+                      struct errinfo *reterr)
+{
+    *m = (struct filemap){NULL, 0};
+    int fd = -1;
+    uint64_t size = 0;
+    int flags = mode == FILEMAP_WRITE ? O_RDWR : O_RDONLY;
+    enum err e = file_sys_open_regular(path, flags, &fd, &size, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (size > SIZE_MAX / 2) {
+        e = errinfo_set(reterr, ERR_LIMIT, path, 0, "the file is too large to map");
+    } else if (size > 0 && mode == FILEMAP_COPY) {
+        e = map_copy(m, fd, (size_t)size, path, reterr);
+    } else if (size > 0) {
+        e = map_fd(m, fd, (size_t)size, path, mode == FILEMAP_WRITE, reterr);
+    }
+    (void)close(fd);
+    return e;
+}
+
+void filemap_close(struct filemap *m)
+{
+    if (m->p) {
+        (void)munmap(m->p, m->n);
+    }
+    *m = (struct filemap){NULL, 0};
+}
+
+enum err file_sync_dir(const char *dir, struct errinfo *reterr)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return file_sys_fail(reterr, dir, "cannot open the folder");
+    }
+    enum err e = ERR_OK;
+    if (fsync(fd) != 0) {
+        e = file_sys_fail(reterr, dir, "cannot sync the folder to disk");
+    }
+    (void)close(fd);
+    return e;
+}
+
+enum err file_make_dir(const char *dir, mode_t mode, struct errinfo *reterr)
+{
+    struct stat st;
+    if (mkdir(dir, mode) == 0) {
+        /* The umask may have taken bits away; a set-group-id bit that the parent gave stays. */
+        if (stat(dir, &st) != 0 ||
+            chmod(dir, (st.st_mode & (mode_t)07000) | mode) != 0) {
+            return file_sys_fail(reterr, dir, "cannot set the rights of the folder");
+        }
+        return ERR_OK;
+    }
+    if (errno != EEXIST) {
+        return file_sys_fail(reterr, dir, "cannot make the folder");
+    }
+    if (stat(dir, &st) != 0) {
+        return file_sys_fail(reterr, dir, "cannot examine the folder");
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        return errinfo_set(reterr, ERR_EXISTS, dir, 0,
+                           "a file lies where a folder is needed; move it away");
+    }
+    return ERR_OK;
+}
+
+enum err file_sweep_temps(const char *dir, struct errinfo *reterr)
+{
+    DIR *d = opendir(dir);
+    if (!d) {
+        return file_sys_fail(reterr, dir, "cannot list the folder");
+    }
+    enum err e = ERR_OK;
+    for (;;) {
+        errno = 0;
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
+        const struct dirent *entry = readdir(d);
+        if (!entry) {
+            if (errno != 0) {
+                e = file_sys_fail(reterr, dir, "cannot list the folder");
+            }
+            break;
+        }
+        struct slice name = slice_str(entry->d_name);
+        if (slice_has_suffix_nocase(name, SLICE_LIT(FILE_TEMP_SUFFIX)) &&
+            unlinkat(dirfd(d), entry->d_name, 0) != 0 && errno != ENOENT &&
+            errno != EISDIR && e == ERR_OK) {
+            e = file_sys_fail(reterr, dir, "cannot remove a temporary file");
+        }
+    }
+    (void)closedir(d);
+    return e;
+}
+
+enum err filelock_take(struct filelock *l, const char *path, struct errinfo *reterr)
+{
+    l->fd = -1;
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0640);
+    if (fd < 0) {
+        return file_sys_fail(reterr, path, "cannot open the lock file");
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        enum err e =
+            errno == EWOULDBLOCK
+                ? errinfo_set(reterr, ERR_LOCKED, path, 0,
+                              "another gillnet process holds this lock; let it "
+                              "finish or stop it")
+                : file_sys_fail(reterr, path, "cannot lock the file");
+        (void)close(fd);
+        return e;
+    }
+    l->fd = fd;
+    return ERR_OK;
+}
+
+void filelock_drop(struct filelock *l)
+{
+    if (l->fd >= 0) {
+        (void)close(l->fd); /* the lock ends with the descriptor; the file stays */
+    }
+    l->fd = -1;
+}

@@ -1,0 +1,232 @@
+/* file_out - files that appear whole or not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/file_sys.h"
+#include "core/base/random.h"
+
+enum {
+    PENDING_MAX = 256 * 1024,
+    TEMP_TRIES = 16 /* names are 64 random bits: one collision is already a fault */
+};
+
+/* Makes a new file beside path under a name nobody else has; temp gets the name. */
+static enum err make_temp(const char *path, mode_t mode, char temp[FILE_PATH_MAX],
+                          int *retfd, struct errinfo *reterr)
+{
+    for (int i = 0; i < TEMP_TRIES; i++) {
+        uint64_t name = 0;
+        random_bytes(&name, sizeof(name));
+        if (file_path(temp, "%s.%016llx" FILE_TEMP_SUFFIX, path,
+                      (unsigned long long)name) != ERR_OK) {
+            return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+        }
+        int fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd >= 0) {
+            if (fchmod(fd, mode) != 0) { /* whatever the umask took away */
+                enum err e =
+                    file_sys_fail(reterr, path, "cannot set the file's rights");
+                (void)close(fd);
+                (void)unlink(temp);
+                return e;
+            }
+            *retfd = fd;
+            return ERR_OK;
+        }
+        if (errno != EEXIST) {
+            return file_sys_fail(reterr, path,
+                                 "cannot make a temporary file beside it");
+        }
+    }
+    return errinfo_set(reterr, ERR_EXISTS, path, 0,
+                       "cannot find a free name for a temporary file beside it");
+}
+
+/* fsync of the folder that path lies in. */
+static enum err sync_parent(const char *path, struct errinfo *reterr)
+{
+    char dir[FILE_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (!slash) {
+        return file_sync_dir(".", reterr);
+    }
+    int n = slash == path ? 1 : (int)(slash - path);
+    enum err e = file_path(dir, "%.*s", n, path);
+    return e != ERR_OK ? e : file_sync_dir(dir, reterr);
+}
+
+/* Everything between the last byte and the new name. fsync is called once: after a failure the
+ * kernel may have dropped the pages, and a second call would lie. */
+static enum err publish(int fd, const char *temp, const char *path,
+                        struct errinfo *reterr)
+{
+    if (fsync(fd) != 0) {
+        return file_sys_fail(reterr, path, "cannot sync the file to disk");
+    }
+    if (rename(temp, path) != 0) {
+        return file_sys_fail(reterr, path, "cannot put the new file in place");
+    }
+    return sync_parent(path, reterr);
+}
+
+static enum err write_at(int fd, uint64_t offset, struct slice bytes)
+{
+    while (bytes.n) {
+        ssize_t n = pwrite(fd, bytes.p, bytes.n, (off_t)offset);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return n < 0 ? err_of_errno(errno) : ERR_IO;
+        }
+        bytes = slice_from(bytes, (size_t)n);
+        offset += (uint64_t)n;
+    }
+    return ERR_OK;
+}
+
+enum err file_out_open(struct file_out *f, const char *path, mode_t mode,
+                       struct errinfo *reterr)
+{
+    f->fd = -1;
+    f->temp[0] = '\0';
+    f->written = 0;
+    f->failed = ERR_OK;
+    buf_init(&f->pending, PENDING_MAX);
+    if (file_path(f->path, "%s", path) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+    }
+    enum err e = make_temp(path, mode, f->temp, &f->fd, reterr);
+    if (e != ERR_OK) {
+        f->fd = -1;
+    }
+    return e;
+}
+
+static void keep_failure(struct file_out *f, enum err e)
+{
+    if (f->failed == ERR_OK) {
+        f->failed = e;
+    }
+}
+
+static void flush(struct file_out *f)
+{
+    if (f->failed == ERR_OK && f->pending.n) {
+        keep_failure(
+            f, write_at(f->fd, f->written - f->pending.n, buf_slice(&f->pending)));
+    }
+    buf_clear(&f->pending);
+}
+
+void file_out_add(struct file_out *f, struct slice bytes)
+{
+    if (f->fd < 0 || f->failed != ERR_OK || bytes.n == 0) {
+        return;
+    }
+    if (bytes.n > PENDING_MAX - f->pending.n) {
+        flush(f);
+    }
+    if (bytes.n >= PENDING_MAX) {
+        keep_failure(f, write_at(f->fd, f->written, bytes));
+    } else {
+        buf_add(&f->pending, bytes);
+        if (buf_failed(&f->pending)) {
+            keep_failure(f, ERR_NOMEM);
+        }
+    }
+    f->written += bytes.n;
+}
+
+void file_out_put_at(struct file_out *f, uint64_t offset, struct slice bytes)
+{
+    if (f->fd < 0 || f->failed != ERR_OK) {
+        return;
+    }
+    flush(f);
+    if (offset > f->written || bytes.n > f->written - offset) {
+        keep_failure(f, ERR_RANGE);
+    } else if (f->failed == ERR_OK) {
+        keep_failure(f, write_at(f->fd, offset, bytes));
+    }
+}
+
+enum err file_out_commit(struct file_out *f, struct errinfo *reterr)
+{
+    if (f->fd < 0) {
+        return errinfo_set(reterr, ERR_IO, f->path, 0, "the file is not open");
+    }
+    flush(f);
+    enum err e = f->failed;
+    if (e == ERR_NOSPACE) {
+        (void)errinfo_set(reterr, e, f->path, 0,
+                          "the disk is full; free some space and try again");
+    } else if (e != ERR_OK) {
+        (void)errinfo_set(reterr, e, f->path, 0, "cannot write the file: %s",
+                          err_text(e));
+    } else {
+        e = publish(f->fd, f->temp, f->path, reterr);
+    }
+    /* After a failed sync of the folder the temporary is gone: it was renamed. */
+    file_out_abort(f);
+    return e;
+}
+
+void file_out_abort(struct file_out *f)
+{
+    if (f->fd >= 0) {
+        (void)unlink(f->temp); /* not there any more after a commit */
+        (void)close(f->fd);
+        f->fd = -1;
+    }
+    buf_fini(&f->pending);
+}
+
+enum err file_write_atomic(const char *path, struct slice bytes, mode_t mode,
+                           struct errinfo *reterr)
+{
+    struct file_out f;
+    enum err e = file_out_open(&f, path, mode, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    file_out_add(&f, bytes);
+    return file_out_commit(&f, reterr);
+}
+
+enum err file_allocate(const char *path, uint64_t size, mode_t mode,
+                       struct errinfo *reterr)
+{
+    char temp[FILE_PATH_MAX];
+    int fd = -1;
+    if (size > INT64_MAX) {
+        return errinfo_set(reterr, ERR_LIMIT, path, 0,
+                           "the size is too large for a file");
+    }
+    enum err e = make_temp(path, mode, temp, &fd, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    int failed = 0;
+    if (size > 0) {
+        do {
+            failed = posix_fallocate(fd, 0, (off_t)size);
+        } while (failed == EINTR);
+    }
+    if (failed) {
+        errno = failed;
+        e = file_sys_fail(reterr, path, "cannot reserve the file's space on disk");
+    } else {
+        e = publish(fd, temp, path, reterr);
+    }
+    if (e != ERR_OK) {
+        (void)unlink(temp);
+    }
+    (void)close(fd);
+    return e;
+}

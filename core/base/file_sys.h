@@ -1,0 +1,24 @@
+/*
+ * file_sys - the system calls that file.c and file_out.c share; not for other rooms.
+ *
+ * Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_BASE_FILE_SYS_H
+#define CORE_BASE_FILE_SYS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/base/err.h"
+
+/* errinfo_errno, with a clear text for a symbolic link. */
+enum err file_sys_fail(struct errinfo *reterr, const char *path, const char *what);
+
+/* Opens a regular file, following no link; the caller closes *retfd. */
+enum err file_sys_open_regular(const char *path, int flags, int *retfd,
+                               uint64_t *retsize, struct errinfo *reterr);
+
+/* read that goes on after a signal. */
+ssize_t file_sys_read(int fd, void *dst, size_t n);
+
+#endif

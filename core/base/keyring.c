@@ -1,0 +1,272 @@
+/* keyring - key files: read with care, made once. */
+#include "core/base/keyring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/cursor.h"
+#include "core/base/file.h"
+#include "core/base/file_sys.h"
+#include "core/base/random.h"
+
+enum {
+    KEY_FILE_MAX = 4096,
+    KEY_HEX = 2 * HASHKEY_BYTES,
+    KEY_MODE = 0640,
+    KEY_DIR_MODE = 0750,
+    MODE_REFUSED = 0027 /* no group write, nothing for others */
+};
+
+static void key_id(struct hashkey *key)
+{
+    uint8_t hash[crypto_generichash_BYTES];
+    _Static_assert(sizeof(hash) == 32, "the id is cut from BLAKE2b-256");
+    (void)crypto_generichash(hash, sizeof(hash), key->bytes, HASHKEY_BYTES, NULL, 0);
+    struct cursor c = cursor_of(slice_of((const char *)hash, sizeof(hash)));
+    key->id = cursor_u32(&c);
+}
+
+/* Reads a key file into text, refusing one that others may read or change. */
+static enum err read_key_file(const char *path, char text[KEY_FILE_MAX], size_t *retn,
+                              struct errinfo *reterr)
+{
+    int fd = -1;
+    uint64_t size = 0;
+    enum err e = file_sys_open_regular(path, O_RDONLY, &fd, &size, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct stat st;
+    ssize_t n = 0;
+    if (fstat(fd, &st) != 0) {
+        e = file_sys_fail(reterr, path, "cannot examine the key file");
+    } else if (st.st_mode & MODE_REFUSED) {
+        e = errinfo_set(reterr, ERR_DENIED, path, 0,
+                        "the rights %03o let others read or change this secret key; "
+                        "set them with: chmod 640",
+                        (unsigned)st.st_mode & 0777u);
+    } else if (size >= KEY_FILE_MAX) {
+        e = errinfo_set(reterr, ERR_LIMIT, path, 0,
+                        "the key file is larger than %d bytes", KEY_FILE_MAX - 1);
+    } else {
+        n = file_sys_read(fd, text, KEY_FILE_MAX);
+        if (n < 0) {
+            e = file_sys_fail(reterr, path, "cannot read the key file");
+        }
+    }
+    (void)close(fd);
+    *retn = n > 0 ? (size_t)n : 0;
+    return e;
+}
+
+static enum err parse_key(struct slice line, unsigned number, const char *path,
+                          struct hashkey *ret, struct errinfo *reterr)
+{
+    size_t n = 0;
+    if (line.n != KEY_HEX ||
+        sodium_hex2bin(ret->bytes, HASHKEY_BYTES, line.p, line.n, NULL, &n, NULL) !=
+            0 ||
+        n != HASHKEY_BYTES) {
+        return errinfo_set(reterr, ERR_SYNTAX, path, number,
+                           "a key is %d hexadecimal digits on a line of its own",
+                           KEY_HEX);
+    }
+    key_id(ret);
+    return ERR_OK;
+}
+
+/* Between 1 and max keys from the file. */
+static enum err parse_keys(struct slice text, const char *path, unsigned max,
+                           struct hashkey *ret, unsigned *retn, struct errinfo *reterr)
+{
+    unsigned number = 0;
+    unsigned n = 0;
+    while (text.p) {
+        struct slice line = slice_trim(slice_cut(&text, '\n'));
+        number++;
+        if (line.n == 0 || line.p[0] == '#') {
+            continue;
+        }
+        if (n == max) {
+            return errinfo_set(reterr, ERR_LIMIT, path, number,
+                               "more than %u key%s in this file; remove the oldest",
+                               max, max == 1 ? "" : "s");
+        }
+        enum err e = parse_key(line, number, path, &ret[n], reterr);
+        if (e != ERR_OK) {
+            return e;
+        }
+        for (unsigned i = 0; i < n; i++) {
+            if (ret[i].id == ret[n].id) {
+                return errinfo_set(reterr, ERR_EXISTS, path, number,
+                                   "this key is in the file already; remove one");
+            }
+        }
+        n++;
+    }
+    if (n == 0) {
+        return errinfo_set(reterr, ERR_SYNTAX, path, 0,
+                           "no key in this file; restore it from a copy (lists made "
+                           "with the lost key cannot be used without it)");
+    }
+    *retn = n;
+    return ERR_OK;
+}
+
+static enum err load_file(const char *path, unsigned max, struct hashkey *ret,
+                          unsigned *retn, struct errinfo *reterr)
+{
+    char text[KEY_FILE_MAX];
+    size_t n = 0;
+    enum err e = read_key_file(path, text, &n, reterr);
+    if (e == ERR_OK) {
+        e = parse_keys(slice_of(text, n), path, max, ret, retn, reterr);
+    }
+    sodium_memzero(text, sizeof(text));
+    return e;
+}
+
+static enum err key_paths(const char *state_dir, char ring[FILE_PATH_MAX],
+                          char node[FILE_PATH_MAX], struct errinfo *reterr)
+{
+    if (file_path(ring, "%s/keys/ring.key", state_dir) != ERR_OK ||
+        file_path(node, "%s/keys/node.key", state_dir) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    }
+    return ERR_OK;
+}
+
+enum err keyring_load(const char *state_dir, struct keyring *ret,
+                      struct errinfo *reterr)
+{
+    char ring[FILE_PATH_MAX];
+    char node[FILE_PATH_MAX];
+    struct keyring k = {.n = 0};
+    unsigned nnode = 0;
+    enum err e = key_paths(state_dir, ring, node, reterr);
+    if (e == ERR_OK) {
+        e = load_file(ring, KEYRING_MAX, k.ring, &k.n, reterr);
+    }
+    if (e == ERR_OK) {
+        e = load_file(node, 1, &k.node, &nnode, reterr);
+    }
+    if (e == ERR_OK) {
+        *ret = k;
+    }
+    sodium_memzero(&k, sizeof(k));
+    return e;
+}
+
+static enum err write_all(int fd, struct slice bytes)
+{
+    while (bytes.n) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return ERR_IO;
+        }
+        bytes = slice_from(bytes, (size_t)n);
+    }
+    return ERR_OK;
+}
+
+/* Fills a new temporary file with one random key, durably. */
+static enum err write_temp_key(int fd, const char *comment)
+{
+    uint8_t key[HASHKEY_BYTES];
+    char hex[KEY_HEX + 1];
+    random_bytes(key, sizeof(key));
+    sodium_bin2hex(hex, sizeof(hex), key, sizeof(key));
+    hex[KEY_HEX] = '\n';
+    enum err e = write_all(fd, slice_str(comment));
+    if (e == ERR_OK) {
+        e = write_all(fd, slice_of(hex, sizeof(hex)));
+    }
+    if (e == ERR_OK && (fchmod(fd, KEY_MODE) != 0 || fsync(fd) != 0)) {
+        e = ERR_IO;
+    }
+    sodium_memzero(key, sizeof(key));
+    sodium_memzero(hex, sizeof(hex));
+    return e;
+}
+
+/* Makes path with a random key unless it is there. link() never replaces: of two processes
+ * one wins, and both read the winner's key afterwards. */
+static enum err create_file(const char *path, const char *comment,
+                            struct errinfo *reterr)
+{
+    char temp[FILE_PATH_MAX];
+    struct stat st;
+    if (lstat(path, &st) == 0) {
+        return ERR_OK;
+    }
+    uint64_t name = 0;
+    random_bytes(&name, sizeof(name));
+    if (file_path(temp, "%s.%016llx" FILE_TEMP_SUFFIX, path,
+                  (unsigned long long)name) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+    }
+    int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return file_sys_fail(reterr, path, "cannot make the key file");
+    }
+    enum err e = ERR_OK;
+    if (write_temp_key(fd, comment) != ERR_OK) {
+        e = file_sys_fail(reterr, path, "cannot write the key file");
+    } else if (link(temp, path) != 0 && errno != EEXIST) {
+        e = file_sys_fail(reterr, path, "cannot put the key file in place");
+    }
+    (void)close(fd);
+    (void)unlink(temp);
+    return e;
+}
+
+enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
+                                struct errinfo *reterr)
+{
+    char ring[FILE_PATH_MAX];
+    char node[FILE_PATH_MAX];
+    char dir[FILE_PATH_MAX];
+    enum err e = keyring_load(state_dir, ret, reterr);
+    if (e != ERR_NOT_FOUND) {
+        return e;
+    }
+    e = key_paths(state_dir, ring, node, reterr);
+    if (e == ERR_OK && file_path(dir, "%s/keys", state_dir) != ERR_OK) {
+        e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    }
+    if (e == ERR_OK) {
+        e = file_make_dir(dir, KEY_DIR_MODE, reterr);
+    }
+    if (e == ERR_OK) {
+        e = create_file(ring, "# ring key of this gillnet installation: secret\n",
+                        reterr);
+    }
+    if (e == ERR_OK) {
+        e = create_file(node, "# node key of this server: secret, stays here\n",
+                        reterr);
+    }
+    if (e == ERR_OK) {
+        e = file_sync_dir(dir, reterr);
+    }
+    if (e == ERR_OK) {
+        e = file_sync_dir(state_dir, reterr);
+    }
+    return e == ERR_OK ? keyring_load(state_dir, ret, reterr) : e;
+}
+
+const struct hashkey *keyring_find(const struct keyring *k, uint32_t id)
+{
+    for (unsigned i = 0; i < k->n && i < KEYRING_MAX; i++) {
+        if (k->ring[i].id == id) {
+            return &k->ring[i];
+        }
+    }
+    return NULL;
+}

@@ -19,7 +19,9 @@ struct bloomfile {
     uint64_t entries;
     uint64_t generation;
     uint64_t created_s;
-    struct filemap map;
+    struct filemap map; /* of an opened file */
+    void *built;        /* memory of bloomfile_new */
+    size_t built_bytes;
 };
 
 /* Opens read-only and verifies all checksums (a sequential read of the file). */

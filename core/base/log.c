@@ -1,0 +1,369 @@
+/* log - the ring, the writer thread and the three targets. */
+#include "core/base/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <systemd/sd-journal.h>
+#include <unistd.h>
+
+#include "core/base/stats.h"
+
+enum {
+    RING_BYTES = 512 * 1024, /* some 2,500 lines of 200 bytes */
+    HEAD_BYTES = 3,          /* length (2) and level before each line */
+    IDENT_MAX = 64
+};
+
+static struct {
+    pthread_mutex_t lock; /* guards: all of this up to the blank line */
+    pthread_cond_t more;  /* signalled when the ring is no longer empty, or stopping */
+    unsigned char *ring;  /* RING_BYTES while running, else NULL */
+    size_t start;         /* of the oldest line */
+    size_t used;
+    uint64_t dropped; /* since the last line that told of it */
+    bool stopping;
+
+    /* Set by log_start before the writer exists, constant until log_stop has joined it. */
+    pthread_t writer;
+    enum log_target target;
+    char ident[IDENT_MAX];
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+
+/* Relaxed: a line more or less while the level changes does no harm. */
+static _Atomic int max_level = LOG_LEVEL_INFO;
+
+static const char *level_name(enum log_level level)
+{
+    switch (level) {
+    case LOG_LEVEL_ERROR:
+        return "error";
+    case LOG_LEVEL_WARN:
+        return "warn";
+    case LOG_LEVEL_INFO:
+        return "info";
+    case LOG_LEVEL_DEBUG:
+        return "debug";
+    }
+    return "?";
+}
+
+static int level_priority(enum log_level level)
+{
+    switch (level) {
+    case LOG_LEVEL_ERROR:
+        return LOG_ERR;
+    case LOG_LEVEL_WARN:
+        return LOG_WARNING;
+    case LOG_LEVEL_INFO:
+        return LOG_INFO;
+    case LOG_LEVEL_DEBUG:
+        return LOG_DEBUG;
+    }
+    return LOG_ERR;
+}
+
+static void write_stderr(enum log_level level, const char *line)
+{
+    char text[LOG_LINE_MAX + IDENT_MAX + 16];
+    int n = snprintf(text, sizeof(text), "%s%s%s: %s\n", state.ident,
+                     state.ident[0] ? ": " : "", level_name(level), line);
+    size_t left = n > 0 ? (size_t)n : 0;
+    const char *p = text;
+    while (left) {
+        ssize_t done = write(STDERR_FILENO, p, left);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return; /* nowhere left to complain */
+        }
+        p += done;
+        left -= (size_t)done;
+    }
+}
+
+static void write_line(enum log_level level, const char *line)
+{
+    switch (state.target) {
+    case LOG_TARGET_STDERR:
+        write_stderr(level, line);
+        return;
+    case LOG_TARGET_SYSLOG:
+        syslog(level_priority(level), "%s", line);
+        return;
+    case LOG_TARGET_JOURNAL:
+        if (sd_journal_send("MESSAGE=%s", line, "PRIORITY=%d", level_priority(level),
+                            "SYSLOG_FACILITY=%d", LOG_MAIL >> 3, "SYSLOG_IDENTIFIER=%s",
+                            state.ident, NULL) != 0) {
+            write_stderr(level, line);
+        }
+        return;
+    }
+}
+
+static void ring_put(const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+    size_t at = (state.start + state.used) % RING_BYTES;
+    size_t first = n < RING_BYTES - at ? n : RING_BYTES - at;
+    memcpy(state.ring + at, p, first);
+    memcpy(state.ring, p + first, n - first);
+    state.used += n;
+}
+
+static void ring_get(void *bytes, size_t n)
+{
+    unsigned char *p = bytes;
+    size_t first = n < RING_BYTES - state.start ? n : RING_BYTES - state.start;
+    memcpy(p, state.ring + state.start, first);
+    memcpy(p + first, state.ring, n - first);
+    state.start = (state.start + n) % RING_BYTES;
+    state.used -= n;
+}
+
+/* Takes the oldest line out. */
+static void ring_take(enum log_level *retlevel, char line[LOG_LINE_MAX + 1])
+{
+    unsigned char head[HEAD_BYTES];
+    ring_get(head, HEAD_BYTES);
+    size_t n = (size_t)(head[0] | (unsigned)head[1] << 8);
+    *retlevel = (enum log_level)head[2];
+    ring_get(line, n);
+    line[n] = '\0';
+}
+
+static void *writer_main(void *unused)
+{
+    (void)unused;
+    char line[LOG_LINE_MAX + 1];
+    (void)pthread_mutex_lock(&state.lock);
+    for (;;) {
+        while (state.used == 0 && state.dropped == 0 && !state.stopping) {
+            (void)pthread_cond_wait(&state.more, &state.lock);
+        }
+        if (state.used == 0 && state.dropped == 0) {
+            break;
+        }
+        enum log_level level = LOG_LEVEL_WARN;
+        if (state.used) {
+            ring_take(&level, line);
+        } else {
+            /* The lines that were refused came after all that were in the ring. */
+            (void)snprintf(line, sizeof(line),
+                           "event=log_dropped lines=%llu: the log is too slow",
+                           (unsigned long long)state.dropped);
+            state.dropped = 0;
+        }
+        (void)pthread_mutex_unlock(&state.lock);
+        write_line(level, line);
+        (void)pthread_mutex_lock(&state.lock);
+    }
+    (void)pthread_mutex_unlock(&state.lock);
+    return NULL;
+}
+
+static void open_target(const char *ident, enum log_target target)
+{
+    (void)snprintf(state.ident, sizeof(state.ident), "%s", ident);
+    state.target = target;
+    if (target == LOG_TARGET_SYSLOG) {
+        openlog(state.ident, LOG_PID | LOG_NDELAY, LOG_MAIL);
+    }
+}
+
+enum err log_start(const char *ident, enum log_target target, enum log_level level)
+{
+    unsigned char *ring = malloc(RING_BYTES);
+    if (!ring) {
+        return ERR_NOMEM;
+    }
+    log_set_level(level);
+    (void)pthread_mutex_lock(&state.lock);
+    if (state.ring) {
+        (void)pthread_mutex_unlock(&state.lock);
+        free(ring);
+        return ERR_EXISTS;
+    }
+    state.start = 0;
+    state.used = 0;
+    state.dropped = 0;
+    state.stopping = false;
+    open_target(ident, target);
+    sigset_t all;
+    sigset_t old;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all,
+                          &old); /* signals are for the main thread */
+    int failed = pthread_create(&state.writer, NULL, writer_main, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (failed) {
+        free(ring);
+    } else {
+        state.ring = ring;
+    }
+    (void)pthread_mutex_unlock(&state.lock);
+    return failed ? err_of_errno(failed) : ERR_OK;
+}
+
+void log_stop(void)
+{
+    (void)pthread_mutex_lock(&state.lock);
+    bool running = state.ring && !state.stopping;
+    state.stopping = true;
+    (void)pthread_cond_signal(&state.more);
+    (void)pthread_mutex_unlock(&state.lock);
+    if (!running) {
+        return;
+    }
+    (void)pthread_join(state.writer, NULL);
+    (void)pthread_mutex_lock(&state.lock);
+    free(state.ring);
+    state.ring = NULL;
+    if (state.target == LOG_TARGET_SYSLOG) {
+        closelog();
+    }
+    state.target = LOG_TARGET_STDERR;
+    (void)pthread_mutex_unlock(&state.lock);
+}
+
+void log_set_level(enum log_level level)
+{
+    atomic_store_explicit(&max_level, (int)level, memory_order_relaxed);
+}
+
+/* Hands the line over; false when there is no writer to take it. */
+static bool enqueue(enum log_level level, const char *line, size_t n)
+{
+    unsigned char head[HEAD_BYTES] = {(unsigned char)n, (unsigned char)(n >> 8),
+                                      (unsigned char)level};
+    bool lost = false;
+    (void)pthread_mutex_lock(&state.lock);
+    bool running = state.ring && !state.stopping;
+    if (running) {
+        /* Once lines are lost, more are refused until the writer has told of it: what the
+         * log shows is then in order and the gap is where it says. */
+        lost = state.dropped > 0 || n + HEAD_BYTES > RING_BYTES - state.used;
+        if (lost) {
+            state.dropped++;
+        } else {
+            ring_put(head, HEAD_BYTES);
+            ring_put(line, n);
+        }
+        (void)pthread_cond_signal(&state.more);
+    }
+    (void)pthread_mutex_unlock(&state.lock);
+    if (lost) {
+        stats_add(STAT_log_dropped, 1);
+    }
+    return running;
+}
+
+static void log_va(enum log_level level, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+static void log_va(enum log_level level, const char *format, va_list args)
+{
+    char line[LOG_LINE_MAX + 1];
+    if ((int)level > atomic_load_explicit(&max_level, memory_order_relaxed)) {
+        return;
+    }
+    int wanted = vsnprintf(line, sizeof(line), format, args);
+    if (wanted < 0) {
+        return;
+    }
+    size_t n = (size_t)wanted;
+    if (n > LOG_LINE_MAX) {
+        n = LOG_LINE_MAX;
+        memcpy(line + n - 3, "...", 3);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f) {
+            line[i] = '?'; /* whatever forgot log_str: one event stays one line */
+        }
+    }
+    if (!enqueue(level, line, n)) {
+        write_stderr(level, line);
+    }
+}
+
+void log_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    log_va(LOG_LEVEL_ERROR, format, args);
+    va_end(args);
+}
+
+void log_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    log_va(LOG_LEVEL_WARN, format, args);
+    va_end(args);
+}
+
+void log_info(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    log_va(LOG_LEVEL_INFO, format, args);
+    va_end(args);
+}
+
+void log_debug(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    log_va(LOG_LEVEL_DEBUG, format, args);
+    va_end(args);
+}
+
+void log_errinfo(const char *event, const struct errinfo *info)
+{
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+    log_error("event=%s %s", event, errinfo_format(info, text, sizeof(text)));
+}
+
+enum { DOTS = 3, ESCAPED = 4 };
+
+char *log_str(char dst[LOG_STR_MAX], struct slice untrusted)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t n = 0;
+    size_t cut = 0; /* a whole number of characters that leaves room for the dots */
+    if (untrusted.n == 0) {
+        memcpy(dst, "-", 2);
+        return dst;
+    }
+    for (size_t i = 0; i < untrusted.n; i++) {
+        unsigned char c = (unsigned char)untrusted.p[i];
+        bool plain = c > ' ' && c < 0x7f && c != '"' && c != '\\';
+        if (n + (plain ? 1 : ESCAPED) > LOG_STR_MAX - 1) {
+            memcpy(dst + cut, "...", DOTS);
+            n = cut + DOTS;
+            break;
+        }
+        if (plain) {
+            dst[n++] = (char)c;
+        } else {
+            dst[n++] = '\\';
+            dst[n++] = 'x';
+            dst[n++] = hex[c >> 4];
+            dst[n++] = hex[c & 15];
+        }
+        if (n <= LOG_STR_MAX - 1 - DOTS) {
+            cut = n;
+        }
+    }
+    dst[n] = '\0';
+    return dst;
+}

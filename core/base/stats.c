@@ -1,0 +1,275 @@
+/* stats - the page: its layout, and the process's side of it. */
+#include "core/base/stats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/file_sys.h"
+#include "core/base/slice.h"
+#include "core/base/stats_page.h"
+
+enum { FAULT_KEY_MAX = 64, STATS_MODE = 0644 };
+
+_Static_assert(STATS_FAULT_TEXT % sizeof(uint64_t) == 0, "texts are stored as words");
+_Static_assert(sizeof(struct stats_page) % STATS_PAGE_UNIT == 0, "whole pages");
+_Static_assert((int)STAT_COUNT <= (int)STATS_VALUES_MAX, "raise STATS_VALUES_MAX");
+
+enum stat_kind { KIND_COUNTER, KIND_GAUGE };
+
+static const struct {
+    const char *name;
+    const char *help;
+    enum stat_kind kind;
+} table[STAT_COUNT] = {
+#define STAT(name, kind, help) {#name, help, KIND_##kind},
+#include "core/base/stats.def"
+#undef STAT
+};
+
+/* Before the first stats_open the numbers live in `early`. From then on they live in one region
+ * of addresses that is never unmapped: stats_open maps the file over it, stats_close anonymous
+ * memory. So a thread that counts meanwhile never meets an unmapped page.
+ * Release in stats_open, acquire in every reader: the new page's contents come first. */
+static struct stats_page early;
+static _Atomic(struct stats_page *) current = &early;
+static bool is_open; /* guarded by lock */
+
+/* guards: is_open, faults, the fault area of the page */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+    char key[FAULT_KEY_MAX]; /* empty: free */
+    char text[STATS_FAULT_TEXT];
+} faults[STATS_FAULTS_MAX];
+
+static struct stats_page *page_now(void)
+{
+    return atomic_load_explicit(&current, memory_order_acquire);
+}
+
+/* Relaxed: a counter orders nothing else; its readers want each number, not a moment. */
+void stats_add(enum stat_id id, uint64_t n)
+{
+    atomic_fetch_add_explicit(&page_now()->value[id], n, memory_order_relaxed);
+}
+
+void stats_sub(enum stat_id id, uint64_t n)
+{
+    atomic_fetch_sub_explicit(&page_now()->value[id], n, memory_order_relaxed);
+}
+
+void stats_set(enum stat_id id, uint64_t v)
+{
+    atomic_store_explicit(&page_now()->value[id], v, memory_order_relaxed);
+}
+
+uint64_t stats_get(enum stat_id id)
+{
+    return atomic_load_explicit(&page_now()->value[id], memory_order_relaxed);
+}
+
+const char *stats_name(enum stat_id id)
+{
+    return table[id].name;
+}
+
+const char *stats_help(enum stat_id id)
+{
+    return table[id].help;
+}
+
+/* Stores the texts of all faults. The sequence number is odd meanwhile, so that a reader of the
+ * page knows to look again; the fences pair with those of stats_page_faults. */
+static void publish_faults(struct stats_page *page)
+{
+    uint32_t seq = atomic_load_explicit(&page->fault_seq, memory_order_relaxed);
+    seq |= 1u; /* a page is only taken over with an even number, but be sure */
+    atomic_store_explicit(&page->fault_seq, seq, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    uint32_t n = 0;
+    for (unsigned i = 0; i < STATS_FAULTS_MAX; i++) {
+        if (!faults[i].key[0]) {
+            continue;
+        }
+        for (unsigned w = 0; w < STATS_FAULT_WORDS; w++) {
+            uint64_t word = 0;
+            memcpy(&word, faults[i].text + w * sizeof(word), sizeof(word));
+            atomic_store_explicit(&page->fault[n][w], word, memory_order_relaxed);
+        }
+        n++;
+    }
+    atomic_store_explicit(&page->nfaults, n, memory_order_relaxed);
+    atomic_store_explicit(&page->fault_seq, seq + 1, memory_order_release);
+}
+
+/* The place of key, or a free one, or STATS_FAULTS_MAX. */
+static unsigned fault_slot(const char *key)
+{
+    unsigned slot = STATS_FAULTS_MAX;
+    for (unsigned i = 0; i < STATS_FAULTS_MAX; i++) {
+        if (strncmp(faults[i].key, key, FAULT_KEY_MAX - 1) == 0) {
+            return i;
+        }
+        if (!faults[i].key[0] && slot == STATS_FAULTS_MAX) {
+            slot = i;
+        }
+    }
+    return slot;
+}
+
+static void fill_fault(unsigned slot, const char *key, const char *text)
+{
+    char line[STATS_FAULT_TEXT] = "";
+    (void)snprintf(line, sizeof(line), "%s: %s", key, text);
+    for (char *p = line; *p; p++) {
+        if ((unsigned char)*p < ' ' || *p == 0x7f) {
+            *p = ' '; /* one line of text each */
+        }
+    }
+    (void)snprintf(faults[slot].key, FAULT_KEY_MAX, "%s", key);
+    memset(faults[slot].text, 0, STATS_FAULT_TEXT);
+    memcpy(faults[slot].text, line, strlen(line));
+}
+
+void stats_fault(const char *key, const char *text)
+{
+    if (!key[0]) {
+        return;
+    }
+    (void)pthread_mutex_lock(&lock);
+    unsigned slot = fault_slot(key);
+    if (slot < STATS_FAULTS_MAX) {
+        if (text) {
+            fill_fault(slot, key, text);
+        } else {
+            faults[slot].key[0] = '\0';
+        }
+        publish_faults(page_now());
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* The region that the file is mapped over, made once. */
+static struct stats_page *region(void)
+{
+    struct stats_page *page = page_now();
+    if (page != &early) {
+        return page;
+    }
+    void *p = mmap(NULL, sizeof(struct stats_page), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* What a page starts with: the counters of the last run plus what this process has counted and
+ * the gauges it has set. */
+static void fill_page(struct stats_page *page, const struct stats_view *last)
+{
+    page->magic = STATS_MAGIC;
+    page->version = STATS_VERSION;
+    page->nvalues = STAT_COUNT;
+    page->faults_max = STATS_FAULTS_MAX;
+    page->fault_text = STATS_FAULT_TEXT;
+    for (unsigned i = 0; i < STAT_COUNT; i++) {
+        uint64_t v = stats_get((enum stat_id)i);
+        if (table[i].kind == KIND_COUNTER) {
+            v += last->value[i];
+        }
+        atomic_store_explicit(&page->value[i], v, memory_order_relaxed);
+    }
+    publish_faults(page);
+}
+
+/* Maps the file at path over the region, filled. */
+static enum err map_page(const char *path, const struct stats_view *last,
+                         struct errinfo *reterr)
+{
+    int fd = -1;
+    uint64_t size = 0;
+    enum err e = file_sys_open_regular(path, O_RDWR, &fd, &size, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct filemap m = {NULL, 0};
+    struct stats_page *page = NULL;
+    e = filemap_open(&m, path, FILEMAP_WRITE, reterr);
+    if (e == ERR_OK && m.n != sizeof(*page)) {
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                        "another process changed the file");
+    }
+    if (e == ERR_OK) {
+        fill_page((struct stats_page *)(void *)m.p, last);
+        page = region();
+        if (!page || mmap(page, sizeof(*page), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+            e = file_sys_fail(reterr, path, "cannot map the statistics page");
+        }
+    }
+    if (e == ERR_OK) {
+        atomic_store_explicit(&current, page, memory_order_release);
+        is_open = true;
+    }
+    filemap_close(&m);
+    (void)close(fd);
+    return e;
+}
+
+static void close_locked(void)
+{
+    struct stats_page *page = page_now();
+    if (page == &early) {
+        for (unsigned i = 0; i < STAT_COUNT; i++) {
+            stats_set((enum stat_id)i, 0);
+        }
+    } else {
+        /* Fails only without memory for the kernel's bookkeeping; then the file stays mapped,
+         * which harms nothing. */
+        (void)mmap(page, sizeof(*page), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    }
+    is_open = false;
+}
+
+enum err stats_open(const char *path, struct errinfo *reterr)
+{
+    /* A fresh file is filled under another name and renamed: nobody ever reads half a page, and
+     * nothing that lay at path is trusted beyond its numbers. */
+    char fresh[FILE_PATH_MAX];
+    if (file_path(fresh, "%s.new", path) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+    }
+    (void)pthread_mutex_lock(&lock);
+    if (is_open) {
+        close_locked();
+    }
+    struct stats_view last;
+    if (stats_read(path, &last, NULL) != ERR_OK) {
+        memset(&last, 0,
+               sizeof(last)); /* none, damaged, or of another version: start anew */
+    }
+    enum err e = file_allocate(fresh, sizeof(struct stats_page), STATS_MODE, reterr);
+    if (e == ERR_OK) {
+        e = map_page(fresh, &last, reterr);
+    }
+    if (e == ERR_OK && rename(fresh, path) != 0) {
+        e = file_sys_fail(reterr, path, "cannot put the statistics page in place");
+        close_locked();
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return e;
+}
+
+void stats_close(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    close_locked();
+    (void)pthread_mutex_unlock(&lock);
+}

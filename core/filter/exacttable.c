@@ -48,6 +48,7 @@ static void slot_load(const uint64_t *words, struct slot_copy *ret)
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the atomic builtins write through it */
 static void slot_store(uint64_t *words, const struct slot_copy *s)
 {
     for (unsigned i = 0; i < CHECK_WORD; i++) {

@@ -152,7 +152,7 @@ static void test_bloom_key__another_key__other_bits(void **state)
         struct digest d = digest_number(3, i);
         bloom_add(&a, &d);
     }
-    memcpy(b.words, a.words, 1000 * BLOOM_LINE_BYTES);
+    memcpy(b.words, a.words, (size_t)1000 * BLOOM_LINE_BYTES);
     for (uint64_t i = 0; i < 1000; i++) {
         struct digest d = digest_number(3, i);
         same += bloom_test(&b, &d);

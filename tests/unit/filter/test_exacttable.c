@@ -74,7 +74,7 @@ static void test_exact_get__any_bit_of_a_slot_flipped__never_a_wrong_value(void 
     while (exact_at(&t, slot, &at, &got) == ERR_NOT_FOUND) {
         slot++;
     }
-    for (size_t bit = 0; bit < EXACT_SLOT_BYTES * 8; bit++) {
+    for (size_t bit = 0; bit < (size_t)EXACT_SLOT_BYTES * 8; bit++) {
         uint64_t *word = &t.words[slot * EXACT_SLOT_WORDS + bit / 64];
         *word ^= (uint64_t)1 << (bit % 64);
         assert_int_equal(exact_at(&t, slot, &at, &got), ERR_CORRUPT);

@@ -1,1 +1,0 @@
-#include "core/feed/feed.h"

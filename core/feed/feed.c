@@ -1,0 +1,207 @@
+/*
+ * feed - reads a list file line by line in the format it is in.
+ */
+#include "core/feed/feed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/feed/lines.h"
+#include "core/feed/parser.h"
+
+/* An entry of the longest line in all its forms takes less. */
+enum { ENTRY_ARENA = 256 * 1024 };
+
+typedef void line_fn(struct feed *f, struct slice line);
+
+static const struct {
+    const char *name;
+    line_fn *read;
+} formats[FEED_FORMAT_COUNT] = {
+    [FEED_AUTO] = {"auto", NULL},
+    [FEED_PLAIN] = {"plain", feed_line_plain},
+    [FEED_HOSTS] = {"hosts", feed_line_hosts},
+    [FEED_CSV] = {"csv", feed_line_csv},
+    [FEED_DNSMASQ] = {"dnsmasq", feed_line_dnsmasq},
+    [FEED_UNBOUND] = {"unbound", feed_line_unbound},
+    [FEED_ADBLOCK] = {"adblock", feed_line_adblock},
+    [FEED_RPZ] = {"rpz", feed_line_rpz},
+};
+
+const char *feed_format_name(enum feed_format f)
+{
+    return (unsigned)f < FEED_FORMAT_COUNT ? formats[f].name : "unknown";
+}
+
+enum feed_format feed_format_by_name(struct slice name)
+{
+    unsigned i = 0;
+    while (i < FEED_FORMAT_COUNT && !slice_eq(name, slice_str(formats[i].name))) {
+        i++;
+    }
+    return (enum feed_format)i;
+}
+
+void feed_ignored(struct feed *f)
+{
+    f->counts.ignored++;
+}
+
+/* Where the current record begins. */
+static uint64_t record_line(const struct feed *f)
+{
+    return f->record.lines > 0 ? f->record.first : f->counts.lines;
+}
+
+void feed_bad(struct feed *f, const char *reason, struct slice text)
+{
+    f->counts.bad++;
+    if (f->sink->on_bad != NULL) {
+        f->sink->on_bad(f->sink->context, record_line(f), reason,
+                        slice_head(text, LINES_CUT));
+    }
+}
+
+void feed_emit(struct feed *f, struct slice text, uint16_t hint)
+{
+    struct feature_entry entry;
+    struct errinfo info = {.code = ERR_OK};
+
+    arena_reset(f->arena);
+    enum err e =
+        feature_entry_parse(text, (enum feature_type)hint, f->arena, &entry, &info);
+    if (e != ERR_OK) {
+        feed_bad(f, info.text[0] == '\0' ? err_text(e) : info.text, text);
+        return;
+    }
+    e = f->sink->on_entry(f->sink->context, &entry);
+    if (e != ERR_OK) {
+        f->failed = e;
+        (void)errinfo_set(f->reterr, e, f->name, (unsigned)f->counts.lines,
+                          "the entry could not be stored: %s", err_text(e));
+        return;
+    }
+    f->counts.entries++;
+}
+
+bool feed_record_add(struct feed *f, struct slice line, const char *reason)
+{
+    struct feed_record *r = &f->record;
+
+    if (r->lines++ == 0) {
+        r->first = f->counts.lines;
+    }
+    if (r->n + line.n + 1 > FEED_LINE_MAX) {
+        /* every line of it is lost, so every line counts */
+        f->counts.bad += r->lines - 1;
+        feed_bad(f, reason, slice_of(r->p, r->n));
+        r->n = 0;
+        r->lines = 0;
+        return false;
+    }
+    if (r->lines > 1) {
+        r->p[r->n++] = '\n';
+    }
+    if (line.n > 0) {
+        memcpy(r->p + r->n, line.p, line.n);
+        r->n += line.n;
+    }
+    return true;
+}
+
+static enum err read_failed(struct feed *f, const struct lines *l)
+{
+    return errinfo_set(f->reterr, err_of_errno(l->errnum), f->name,
+                       (unsigned)f->counts.lines, "reading failed: %s",
+                       err_text(err_of_errno(l->errnum)));
+}
+
+/* Finds the format; drops a byte order mark. */
+static enum err choose_format(struct feed *f, struct lines *l)
+{
+    struct slice beginning;
+
+    if (lines_peek(l, &beginning) != LINES_LINE) {
+        return read_failed(f, l);
+    }
+    if (slice_has_prefix(beginning, SLICE_LIT("\xef\xbb\xbf"))) {
+        lines_skip(l, 3);
+        beginning = slice_from(beginning, 3);
+    }
+    const char *refusal = feed_refusal(beginning);
+    if (refusal != NULL) {
+        return errinfo_set(f->reterr, ERR_UNSUPPORTED, f->name, 0, "%s", refusal);
+    }
+    f->counts.format = f->options.format;
+    if (f->options.format == FEED_AUTO) {
+        f->counts.format = feed_sniff(beginning);
+        if (f->counts.format == FEED_AUTO) {
+            return errinfo_set(
+                f->reterr, ERR_UNSUPPORTED, f->name, 0,
+                "no known list format fits; if it is one, name it (plain, hosts, csv, "
+                "dnsmasq, unbound, adblock or rpz)");
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err read_lines(struct feed *f, struct lines *l)
+{
+    line_fn *read_line = formats[f->counts.format].read;
+    uint64_t told = 0;
+    struct slice line;
+    enum lines_result r = LINES_LINE;
+
+    while (f->failed == ERR_OK &&
+           ((r = lines_next(l, &line)) == LINES_LINE || r == LINES_LONG)) {
+        f->counts.lines++;
+        if (r == LINES_LONG) {
+            feed_bad(f, "the line is longer than 16384 bytes", line);
+        } else if (line.n > 0 && memchr(line.p, '\0', line.n) != NULL) {
+            feed_bad(f, "the line has a NUL byte", line);
+        } else {
+            read_line(f, line);
+        }
+        if (f->sink->on_progress != NULL && l->bytes != told) {
+            told = l->bytes;
+            f->sink->on_progress(f->sink->context, told);
+        }
+    }
+    if (f->failed == ERR_OK && r == LINES_ERROR) {
+        return read_failed(f, l);
+    }
+    if (f->failed == ERR_OK && f->record.lines > 0) {
+        f->counts.bad += f->record.lines - 1;
+        feed_bad(f, "the record is not closed at the end of the file",
+                 slice_of(f->record.p, f->record.n));
+    }
+    return f->failed;
+}
+
+enum err feed_read(int fd, const char *name, const struct feed_options *options,
+                   const struct feed_sink *sink, struct feed_counts *ret,
+                   struct errinfo *reterr)
+{
+    struct feed f = {
+        .name = name, .options = *options, .sink = sink, .reterr = reterr};
+    struct lines l;
+    enum err e = lines_init(&l, fd);
+
+    f.arena = arena_new(ENTRY_ARENA);
+    f.record.p = malloc(FEED_LINE_MAX);
+    if (e != ERR_OK || f.arena == NULL || f.record.p == NULL) {
+        e = errinfo_set(reterr, ERR_NOMEM, name, 0, "out of memory");
+    }
+    if (e == ERR_OK) {
+        e = choose_format(&f, &l);
+    }
+    if (e == ERR_OK) {
+        e = read_lines(&f, &l);
+    }
+    *ret = f.counts;
+    free(f.record.p);
+    arena_free(&f.arena);
+    lines_fini(&l);
+    return e;
+}

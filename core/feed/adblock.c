@@ -68,8 +68,8 @@ static void host_rule(struct feed *f, struct slice rule)
         feed_ignored(f);
         return;
     }
-    if (pattern.n > 0 && (pattern.p[pattern.n - 1] == '^' ||
-                          pattern.p[pattern.n - 1] == '|')) {
+    if (pattern.n > 0 &&
+        (pattern.p[pattern.n - 1] == '^' || pattern.p[pattern.n - 1] == '|')) {
         is_ended = true;
         pattern.n--;
     }

@@ -138,11 +138,11 @@ static bool begin(struct feed *f, struct slice record, char *dst)
         return false;
     }
     if (f->options.csv_column.n > 0) {
-        f->failed = errinfo_set(f->reterr, ERR_NOT_FOUND, f->name,
-                                (unsigned)f->counts.lines,
-                                "the table has no column \"%.*s\"; name one of its "
-                                "header or give a number from 1",
-                                SLICE_ARGS(slice_head(f->options.csv_column, 64)));
+        f->failed =
+            errinfo_set(f->reterr, ERR_NOT_FOUND, f->name, (unsigned)f->counts.lines,
+                        "the table has no column \"%.*s\"; name one of its "
+                        "header or give a number from 1",
+                        SLICE_ARGS(slice_head(f->options.csv_column, 64)));
         return false;
     }
     if (!guess_column(f, record, dst)) {

@@ -183,8 +183,7 @@ enum err feed_read(int fd, const char *name, const struct feed_options *options,
                    const struct feed_sink *sink, struct feed_counts *ret,
                    struct errinfo *reterr)
 {
-    struct feed f = {
-        .name = name, .options = *options, .sink = sink, .reterr = reterr};
+    struct feed f = {.name = name, .options = *options, .sink = sink, .reterr = reterr};
     struct lines l;
     enum err e = lines_init(&l, fd);
 

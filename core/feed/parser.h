@@ -23,7 +23,7 @@ enum csv_state { CSV_FIELD, CSV_PLAIN, CSV_QUOTED, CSV_QUOTE };
 struct feed_csv {
     enum csv_state state; /* at the end of the open record */
     bool is_ready;        /* column and separator are known */
-    bool may_be_header;   /* the next record may be a header that names no known column */
+    bool may_be_header; /* the next record may be a header that names no known column */
     char separator;
     size_t column;
     uint16_t hint;

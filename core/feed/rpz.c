@@ -328,7 +328,8 @@ void feed_line_rpz(struct feed *f, struct slice line)
     unsigned depth = parens_after(line, is_open ? 1 : 0);
 
     if (is_open || depth == 1) {
-        if (!feed_record_add(f, line, "a parenthesis is not closed within 16384 bytes") ||
+        if (!feed_record_add(f, line,
+                             "a parenthesis is not closed within 16384 bytes") ||
             depth == 1) {
             return;
         }

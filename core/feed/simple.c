@@ -55,11 +55,21 @@ void feed_line_plain(struct feed *f, struct slice line)
 static bool is_local_name(struct slice name)
 {
     static const char *const names[] = {
-        "localhost",         "localhost.localdomain", "localhost4",
-        "localhost6",        "local",                 "broadcasthost",
-        "ip6-localhost",     "ip6-loopback",          "ip6-localnet",
-        "ip6-mcastprefix",   "ip6-allnodes",          "ip6-allrouters",
-        "ip6-allhosts",      "0.0.0.0",               "localhost.localdomain4",
+        "localhost",
+        "localhost.localdomain",
+        "localhost4",
+        "localhost6",
+        "local",
+        "broadcasthost",
+        "ip6-localhost",
+        "ip6-loopback",
+        "ip6-localnet",
+        "ip6-mcastprefix",
+        "ip6-allnodes",
+        "ip6-allrouters",
+        "ip6-allhosts",
+        "0.0.0.0",
+        "localhost.localdomain4",
         "localhost6.localdomain6",
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -175,9 +185,10 @@ static bool is_one_of(struct slice word, const char *const *words, size_t n)
 static void unbound_zone(struct feed *f, struct slice rest)
 {
     static const char *const blocking[] = {
-        "always_null", "always_nxdomain", "always_nodata", "always_refuse",
-        "always_deny", "refuse",          "deny",          "static",
-        "redirect",    "inform_deny",     "inform_redirect",
+        "always_null",   "always_nxdomain", "always_nodata",
+        "always_refuse", "always_deny",     "refuse",
+        "deny",          "static",          "redirect",
+        "inform_deny",   "inform_redirect",
     };
     struct slice name = without_quotes(feed_word(&rest));
     struct slice type = feed_word(&rest);

@@ -28,8 +28,8 @@ struct score {
 
 static bool is_web_page(struct slice s)
 {
-    static const char *const tags[] = {"<!doctype", "<html", "<head", "<body", "<?xml",
-                                       "<!--",      "<script"};
+    static const char *const tags[] = {"<!doctype", "<html", "<head",  "<body",
+                                       "<?xml",     "<!--",  "<script"};
     s = slice_trim(s);
     for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
         if (slice_has_prefix_nocase(s, slice_str(tags[i]))) {
@@ -83,15 +83,16 @@ static bool is_adblock_rule(struct slice text)
 
 static bool is_dnsmasq_option(struct slice text)
 {
-    static const char *const options[] = {"address=/", "server=/", "local=/",
-                                          "ipset=/",   "nftset=/", "rebind-domain-ok=/"};
+    static const char *const options[] = {"address=/", "server=/",
+                                          "local=/",   "ipset=/",
+                                          "nftset=/",  "rebind-domain-ok=/"};
     return starts_with_any(text, options, sizeof options / sizeof options[0]);
 }
 
 static bool is_unbound_option(struct slice text)
 {
-    static const char *const options[] = {"local-zone:", "local-data:", "server:",
-                                          "local-data-ptr:", "local-zone-tag:"};
+    static const char *const options[] = {
+        "local-zone:", "local-data:", "server:", "local-data-ptr:", "local-zone-tag:"};
     return starts_with_any(text, options, sizeof options / sizeof options[0]);
 }
 

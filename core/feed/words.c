@@ -103,7 +103,8 @@ bool feed_looks_like_entry(struct slice word)
     }
     struct slice before_colon = slice_head(before_slash, slice_find(before_slash, ':'));
     return feed_looks_like_name(before_colon) ||
-           (before_colon.n < before_slash.n && feature_info_by_name(before_colon) != NULL);
+           (before_colon.n < before_slash.n &&
+            feature_info_by_name(before_colon) != NULL);
 }
 
 bool feed_is_sink(struct slice word)
@@ -125,28 +126,17 @@ unsigned feed_column_rank(struct slice name, uint16_t *rethint)
         const char *name;
         uint16_t hint;
     } columns[] = {
-        {"url", FEATURE_url},
-        {"uri", FEATURE_url},
-        {"link", FEATURE_url},
-        {"domain", FEATURE_NONE},
-        {"domain_name", FEATURE_NONE},
-        {"hostname", FEATURE_NONE},
-        {"host", FEATURE_NONE},
-        {"fqdn", FEATURE_NONE},
-        {"ip", FEATURE_NONE},
-        {"ip_address", FEATURE_NONE},
-        {"dst_ip", FEATURE_NONE},
-        {"src_ip", FEATURE_NONE},
-        {"network", FEATURE_NONE},
-        {"cidr", FEATURE_NONE},
-        {"email", FEATURE_NONE},
-        {"address", FEATURE_NONE},
-        {"sha256_hash", FEATURE_NONE},
-        {"sha256", FEATURE_NONE},
-        {"ioc_value", FEATURE_NONE},
-        {"ioc", FEATURE_NONE},
-        {"indicator", FEATURE_NONE},
-        {"value", FEATURE_NONE},
+        {"url", FEATURE_url},          {"uri", FEATURE_url},
+        {"link", FEATURE_url},         {"domain", FEATURE_NONE},
+        {"domain_name", FEATURE_NONE}, {"hostname", FEATURE_NONE},
+        {"host", FEATURE_NONE},        {"fqdn", FEATURE_NONE},
+        {"ip", FEATURE_NONE},          {"ip_address", FEATURE_NONE},
+        {"dst_ip", FEATURE_NONE},      {"src_ip", FEATURE_NONE},
+        {"network", FEATURE_NONE},     {"cidr", FEATURE_NONE},
+        {"email", FEATURE_NONE},       {"address", FEATURE_NONE},
+        {"sha256_hash", FEATURE_NONE}, {"sha256", FEATURE_NONE},
+        {"ioc_value", FEATURE_NONE},   {"ioc", FEATURE_NONE},
+        {"indicator", FEATURE_NONE},   {"value", FEATURE_NONE},
         {"entry", FEATURE_NONE},
     };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {

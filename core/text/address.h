@@ -8,6 +8,7 @@
 #ifndef CORE_TEXT_ADDRESS_H
 #define CORE_TEXT_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/base/arena.h"

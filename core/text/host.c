@@ -1,0 +1,219 @@
+/* host - the host parser of the WHATWG URL standard, stricter about empty and long labels. */
+#include "core/text/host.h"
+
+#include <libpsl.h>
+#include <pthread.h>
+#include <string.h>
+#include <unicode/uidna.h>
+
+#include "core/text/ascii.h"
+#include "core/text/host_ip.h"
+
+/* Soft hyphens and other characters that vanish may make a name longer than it will be. */
+enum { HOST_INPUT_MAX = 1024 };
+
+static pthread_once_t idna_once = PTHREAD_ONCE_INIT;
+static const UIDNA *idna;
+
+static void idna_open(void)
+{
+    UErrorCode status = U_ZERO_ERROR;
+
+    idna = uidna_openUTS46(UIDNA_NONTRANSITIONAL_TO_ASCII |
+                               UIDNA_NONTRANSITIONAL_TO_UNICODE | UIDNA_CHECK_BIDI |
+                               UIDNA_CHECK_CONTEXTJ,
+                           &status);
+    if (U_FAILURE(status)) {
+        idna = NULL;
+    }
+}
+
+/* UTS 46 ToASCII; length in dst, 0 when text is no domain name. */
+static size_t to_ascii(struct slice text, char dst[HOST_INPUT_MAX])
+{
+    /* lengths and empty labels are checked later; hyphens may stand anywhere (WHATWG) */
+    const uint32_t tolerated = UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG |
+                               UIDNA_ERROR_DOMAIN_NAME_TOO_LONG |
+                               UIDNA_ERROR_LEADING_HYPHEN |
+                               UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;
+    UIDNAInfo info = UIDNA_INFO_INITIALIZER;
+    UErrorCode status = U_ZERO_ERROR;
+    int32_t n = 0;
+
+    (void)pthread_once(&idna_once, idna_open);
+    if (idna == NULL) {
+        return 0;
+    }
+    n = uidna_nameToASCII_UTF8(idna, text.p, (int32_t)text.n, dst, HOST_INPUT_MAX,
+                               &info, &status);
+    if (U_FAILURE(status) || (info.errors & ~tolerated) != 0 || n <= 0 ||
+        n > HOST_INPUT_MAX) {
+        return 0;
+    }
+    return (size_t)n;
+}
+
+/* ASCII without punycode needs no ICU. */
+static bool is_simple(struct slice text)
+{
+    size_t i = 0;
+
+    for (i = 0; i < text.n; i++) {
+        char c = text.p[i];
+
+        if ((unsigned char)c >= 0x80) {
+            return false;
+        }
+        if ((c == 'x' || c == 'X') && (i == 0 || text.p[i - 1] == '.') &&
+            slice_has_prefix_nocase(slice_from(text, i), SLICE_LIT("xn--"))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Lower case, without empty labels; length in dst, 0 when a byte or a length is forbidden. */
+static size_t clean_name(struct slice text, char dst[HOST_NAME_MAX_BYTES])
+{
+    size_t n = 0;
+    size_t label = 0;
+    size_t i = 0;
+
+    for (i = 0; i < text.n; i++) {
+        char c = text.p[i];
+
+        if (ASCII_IS(c, ASCII_BADHOST) || (unsigned char)c >= 0x80) {
+            return 0;
+        }
+        if (c == '.') {
+            if (label == 0) {
+                continue;
+            }
+            label = 0;
+        } else if (++label > HOST_LABEL_MAX) {
+            return 0;
+        }
+        if (n == HOST_NAME_MAX_BYTES) {
+            /* only a final dot may still come */
+            if (c == '.' && i + 1 == text.n) {
+                break;
+            }
+            return 0;
+        }
+        dst[n++] = ASCII_LOWER(c);
+    }
+    if (n > 0 && dst[n - 1] == '.') {
+        n--;
+    }
+    return n;
+}
+
+static enum err keep(struct arena *arena, struct slice text, struct host *ret)
+{
+    ret->text = arena_copy(arena, text);
+    return ret->text.p == NULL ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err keep_address(struct arena *arena, const uint8_t addr[16],
+                             struct host *ret)
+{
+    char text[HOST_IP_TEXT];
+    struct host host = {.kind = host_ip_is_v4(addr) ? HOST_IPV4 : HOST_IPV6};
+    enum err err = keep(arena, host_ip_text(addr, text), &host);
+
+    if (err == ERR_OK) {
+        memcpy(host.addr, addr, sizeof(host.addr));
+        *ret = host;
+    }
+    return err;
+}
+
+enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
+{
+    char name[HOST_NAME_MAX_BYTES];
+    char mapped[HOST_INPUT_MAX];
+    uint8_t addr[16];
+    struct host host = {.kind = HOST_NAME};
+    enum err err = ERR_OK;
+    size_t n = 0;
+
+    if (text.n == 0 || text.n > HOST_INPUT_MAX) {
+        return ERR_SYNTAX;
+    }
+    if (text.p[0] == '[') {
+        if (text.p[text.n - 1] != ']' ||
+            !host_ipv6_parse(slice_of(text.p + 1, text.n - 2), addr)) {
+            return ERR_SYNTAX;
+        }
+        return keep_address(arena, addr, ret);
+    }
+    if (!is_simple(text)) {
+        text = slice_of(mapped, to_ascii(text, mapped));
+    }
+    n = clean_name(text, name);
+    if (n == 0) {
+        return ERR_SYNTAX;
+    }
+    if (host_ends_in_number(slice_of(name, n))) {
+        if (!host_ipv4_loose_parse(slice_of(name, n), addr)) {
+            return ERR_SYNTAX;
+        }
+        return keep_address(arena, addr, ret);
+    }
+    err = keep(arena, slice_of(name, n), &host);
+    if (err == ERR_OK) {
+        *ret = host;
+    }
+    return err;
+}
+
+static pthread_once_t psl_once = PTHREAD_ONCE_INIT;
+static const psl_ctx_t *psl;
+
+static void psl_open(void)
+{
+    /* the distribution's file where it is newer than the library; lives as long as we do */
+    psl = psl_latest(NULL);
+    if (psl == NULL) {
+        psl = psl_builtin();
+    }
+}
+
+/* A NUL-terminated copy of a name that libpsl can be asked about; false for all others. */
+static bool psl_question(struct slice name, char dst[HOST_NAME_MAX_BYTES + 1])
+{
+    uint8_t addr[16];
+
+    (void)pthread_once(&psl_once, psl_open);
+    if (psl == NULL || name.n == 0 || name.n > HOST_NAME_MAX_BYTES ||
+        name.p[0] == '.' || name.p[name.n - 1] == '.' ||
+        memchr(name.p, '\0', name.n) != NULL || host_ip_parse(name, addr) ||
+        host_ends_in_number(name)) {
+        return false;
+    }
+    memcpy(dst, name.p, name.n);
+    dst[name.n] = '\0';
+    return true;
+}
+
+struct slice host_registrable(struct slice name)
+{
+    char question[HOST_NAME_MAX_BYTES + 1];
+    const char *answer = NULL;
+
+    if (!psl_question(name, question)) {
+        return SLICE_NONE;
+    }
+    answer = psl_registrable_domain(psl, question);
+    if (answer == NULL || answer < question || answer >= question + name.n) {
+        return SLICE_NONE;
+    }
+    return slice_from(name, (size_t)(answer - question));
+}
+
+bool host_is_public_suffix(struct slice name)
+{
+    char question[HOST_NAME_MAX_BYTES + 1];
+
+    return psl_question(name, question) && psl_is_public_suffix(psl, question) == 1;
+}

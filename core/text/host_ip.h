@@ -1,0 +1,21 @@
+/*
+ * host_ip - the number forms of hosts, for host.c: IPv6 text and the loose IPv4 of browsers.
+ *
+ * Addresses are 16 bytes, IPv4 as ::ffff:a.b.c.d. Threads: pure.   Allocates: nothing.
+ * Source: WHATWG URL standard, "IPv4 parser"; RFC 4291 2.2; RFC 5952.
+ */
+#ifndef CORE_TEXT_HOST_IP_H
+#define CORE_TEXT_HOST_IP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/slice.h"
+
+/* The last label is a number, so that the name can only be an IPv4 address. */
+bool host_ends_in_number(struct slice name);
+/* One to four numbers, decimal, octal or hexadecimal. */
+bool host_ipv4_loose_parse(struct slice text, uint8_t retaddr[16]);
+bool host_ipv6_parse(struct slice text, uint8_t retaddr[16]);
+
+#endif

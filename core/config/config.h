@@ -91,9 +91,9 @@ struct config {
     enum log_level log_level;
 
     struct config_limits limits;
-    uint64_t deadline_us;  /* for the reply at end-of-message */
-    enum action on_error;  /* ACTION_ACCEPT or ACTION_DEFER */
-    bool add_headers;      /* X-Gillnet-* on every message (ACTION_ACCEPT too) */
+    uint64_t deadline_us; /* for the reply at end-of-message */
+    enum action on_error; /* ACTION_ACCEPT or ACTION_DEFER */
+    bool add_headers;     /* X-Gillnet-* on every message (ACTION_ACCEPT too) */
 
     size_t ntrusted_networks;
     struct ipnet *trusted_networks; /* not examined */
@@ -115,7 +115,8 @@ struct config {
     struct config_list *lists;
     struct config_list list_default; /* name NULL */
 
-    struct config_origin *origin; /* private: references, and where each value is from */
+    struct config_origin
+        *origin; /* private: references, and where each value is from */
 };
 
 /* All errors of one load. */

@@ -1,0 +1,124 @@
+#include "core/config/config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/origin.h"
+#include "core/config/value.h"
+
+const char *action_name(enum action a)
+{
+    static const char *const names[ACTION_COUNT] = {"accept", "header", "quarantine",
+                                                    "defer",  "reject", "discard"};
+
+    assert(a < ACTION_COUNT);
+    return names[a];
+}
+
+struct config *config_new(void)
+{
+    struct config *c = calloc(1, sizeof(*c));
+    struct config_origin *o = calloc(1, sizeof(*o));
+
+    if (c == NULL || o == NULL) {
+        free(c);
+        free(o);
+        return NULL;
+    }
+    atomic_init(&o->refs, 1);
+    o->self = c;
+    c->origin = o;
+    return c;
+}
+
+static void free_list(struct config_list *l)
+{
+    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
+        value_free(&schema_list_keys[i], l);
+    }
+    free(l->name);
+}
+
+static void free_config(struct config *c)
+{
+    struct config_origin *o = c->origin;
+
+    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
+        value_free(&schema_keys[i], c);
+    }
+    for (size_t i = 0; i < c->nlists; i++) {
+        free_list(&c->lists[i]);
+    }
+    free_list(&c->list_default);
+    free(c->lists);
+    free(c->file);
+    for (size_t i = 0; i < o->nfiles; i++) {
+        free(o->files[i]);
+    }
+    free(o->files);
+    free(o->lists);
+    free(o);
+    free(c);
+}
+
+struct config *config_acquire(const struct config *c)
+{
+    atomic_fetch_add_explicit(&c->origin->refs, 1, memory_order_relaxed);
+    return c->origin->self;
+}
+
+void config_release(struct config **c)
+{
+    struct config *was = *c;
+
+    *c = NULL;
+    if (was != NULL &&
+        atomic_fetch_sub_explicit(&was->origin->refs, 1, memory_order_acq_rel) == 1) {
+        free_config(was);
+    }
+}
+
+const struct config_list *config_list_find(const struct config *c, struct slice name)
+{
+    for (size_t i = 0; i < c->nlists; i++) {
+        if (slice_eq(slice_str(c->lists[i].name), name)) {
+            return &c->lists[i];
+        }
+    }
+    return &c->list_default;
+}
+
+void config_errors_add(struct config_errors *e, enum err code, const char *source,
+                       unsigned line, const char *format, ...)
+{
+    struct errinfo *v = NULL;
+    char text[ERRINFO_TEXT_MAX];
+    va_list args;
+
+    if (e->n > CONFIG_ERRORS_MAX) {
+        return;
+    }
+    v = reallocarray(e->v, e->n + 1, sizeof(*v));
+    if (v == NULL) {
+        return; /* config_load says ERR_NOMEM when nothing at all could be kept */
+    }
+    e->v = v;
+    if (e->n == CONFIG_ERRORS_MAX) {
+        errinfo_set(&v[e->n++], code, source, 0, "%s",
+                    "further errors are not shown; mend these first");
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    errinfo_set(&v[e->n++], code, source, line, "%s", text);
+}
+
+void config_errors_free(struct config_errors *e)
+{
+    free(e->v);
+    e->v = NULL;
+    e->n = 0;
+}

@@ -1,0 +1,123 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config/config.h"
+#include "core/config/origin.h"
+#include "core/config/value.h"
+
+enum { DUMP_KEY_MAX = 160, DUMP_VALUE_MAX = 4 << 20 };
+
+struct dump {
+    const struct config *c;
+    bool json;
+    struct buf *ret;
+};
+
+static void add_source(const struct dump *d, struct config_source source)
+{
+    struct buf text;
+
+    buf_init(&text, ERRINFO_TEXT_MAX + VALUE_PATH_MAX);
+    if (source.file == 0) {
+        buf_add_str(&text, "default");
+    } else {
+        buf_printf(&text, "%s:%u", d->c->origin->files[source.file], source.line);
+    }
+    if (d->json) {
+        value_add_quoted(d->ret, buf_slice(&text));
+    } else {
+        buf_add(d->ret, buf_slice(&text));
+    }
+    buf_fini(&text);
+}
+
+static void add_line(const struct dump *d, const char *key,
+                     const struct schema_row *row, const void *base,
+                     struct config_source source)
+{
+    if (d->json) {
+        buf_printf(d->ret, "{\"key\": \"%s\", \"value\": ", key);
+        value_text(row, base, d->ret);
+        buf_add_str(d->ret, ", \"source\": ");
+        add_source(d, source);
+        buf_add_str(d->ret, "}\n");
+        return;
+    }
+    buf_printf(d->ret, "%s = ", key);
+    value_text(row, base, d->ret);
+    buf_add_str(d->ret, "  # ");
+    add_source(d, source);
+    buf_add_char(d->ret, '\n');
+}
+
+static void add_list(const struct dump *d, const char *prefix,
+                     const struct config_list *l,
+                     const struct config_list_origin *origin)
+{
+    char key[DUMP_KEY_MAX];
+
+    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
+        snprintf(key, sizeof(key), "%s%s.%s", prefix, l->name != NULL ? l->name : "",
+                 schema_list_keys[i].path);
+        add_line(d, key, &schema_list_keys[i], l, origin->key[i]);
+    }
+}
+
+void config_dump(const struct config *c, bool json, struct buf *ret)
+{
+    struct dump d = {c, json, ret};
+
+    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
+        add_line(&d, schema_keys[i].path, &schema_keys[i], c, c->origin->key[i]);
+    }
+    add_list(&d, "list_defaults", &c->list_default, &c->origin->list_default);
+    for (size_t i = 0; i < c->nlists; i++) {
+        add_list(&d, "lists.", &c->lists[i], &c->origin->lists[i]);
+    }
+}
+
+static void add_schema_row(const char *prefix, const struct schema_row *row,
+                           struct buf *ret)
+{
+    buf_printf(ret, "%s%s\t%s\t%s\t%s\t%s\n", prefix, row->path,
+               schema_kind_name(row->kind), row->default_text,
+               row->reloadable ? "yes" : "no", row->help);
+}
+
+void config_schema(struct buf *ret)
+{
+    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
+        add_schema_row("", &schema_keys[i], ret);
+    }
+    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
+        add_schema_row("lists.", &schema_list_keys[i], ret);
+    }
+    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
+        add_schema_row("list_defaults.", &schema_list_keys[i], ret);
+    }
+}
+
+void config_needs_restart(const struct config *running, const struct config *fresh,
+                          struct buf *ret)
+{
+    struct buf was;
+    struct buf is;
+
+    buf_init(&was, DUMP_VALUE_MAX);
+    buf_init(&is, DUMP_VALUE_MAX);
+    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
+        if (schema_keys[i].reloadable) {
+            continue;
+        }
+        buf_clear(&was);
+        buf_clear(&is);
+        value_text(&schema_keys[i], running, &was);
+        value_text(&schema_keys[i], fresh, &is);
+        if (!slice_eq(buf_slice(&was), buf_slice(&is))) {
+            buf_add_str(ret, ret->n > 0 ? ", " : "");
+            buf_add_str(ret, schema_keys[i].path);
+        }
+    }
+    buf_fini(&was);
+    buf_fini(&is);
+}

@@ -1,1 +1,0 @@
-#include "core/config/config.h"

@@ -1,0 +1,280 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libconfig.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/config/apply.h"
+#include "core/config/finish.h"
+#include "core/config/origin.h"
+#include "core/config/scan.h"
+#include "core/config/value.h"
+
+enum {
+    LOAD_FILE_MAX = 1 << 20, /* bytes of one file */
+    LOAD_FILES_MAX = 256     /* files of conf.d */
+};
+
+static void refuse(struct load *l, enum err code, unsigned line, const char *what)
+{
+    config_errors_add(l->errors, code, l->file, line, "%s", what);
+}
+
+static void refuse_nomem(struct load *l)
+{
+    refuse(l, ERR_NOMEM, 0, "out of memory");
+}
+
+static void on_scan_finding(void *context, unsigned line, enum err code,
+                            const char *text)
+{
+    refuse(context, code, line, text);
+}
+
+static void parse(struct load *l, const struct buf *text)
+{
+    config_t parsed;
+
+    if (!scan_config(buf_slice(text), on_scan_finding, l)) {
+        return;
+    }
+    config_init(&parsed);
+    if (config_read_string(&parsed, text->p != NULL ? text->p : "") == CONFIG_TRUE) {
+        apply_settings(l, config_root_setting(&parsed));
+    } else {
+        const char *what = config_error_text(&parsed);
+
+        config_errors_add(l->errors, ERR_SYNTAX, l->file,
+                          (unsigned)config_error_line(&parsed), "%s; %s",
+                          what != NULL ? what : "syntax error",
+                          what != NULL && strstr(what, "duplicate") != NULL
+                              ? "write each key once in a file"
+                              : "look here and on the line before for a missing "
+                                "semicolon, quote or bracket");
+    }
+    config_destroy(&parsed);
+}
+
+static void refuse_errno(struct load *l, int errnum, const char *path)
+{
+    if (errnum == ENOENT) {
+        config_errors_add(
+            l->errors, ERR_NOT_FOUND, path, 0, "%s",
+            "there is no such file; write one (state_dir = \"FOLDER\"; is "
+            "enough) or name another with -c");
+    } else {
+        char text[128] = "";
+
+        config_errors_add(l->errors, err_of_errno(errnum), path, 0,
+                          "cannot be read: %s; check its rights and the folders above",
+                          strerror_r(errnum, text, sizeof(text)));
+    }
+}
+
+/* Appends at most LOAD_FILE_MAX bytes of a regular file to text; false after an error. A
+ * symbolic link may lead to it. */
+static bool read_text(struct load *l, struct buf *text)
+{
+    int fd = open(l->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+    char chunk[16384];
+    ssize_t n = 0;
+    int errnum = errno;
+
+    if (fd < 0) {
+        refuse_errno(l, errnum, l->file);
+        return false;
+    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        refuse(l, ERR_UNSUPPORTED, 0, "is not a regular file; name a text file");
+        return false;
+    }
+    while ((n = read(fd, chunk, sizeof(chunk))) > 0 && !buf_failed(text)) {
+        buf_add(text, slice_of(chunk, (size_t)n));
+    }
+    errnum = errno;
+    close(fd);
+    if (n < 0) {
+        refuse_errno(l, errnum, l->file);
+        return false;
+    }
+    if (buf_failed(text)) {
+        refuse(
+            l, ERR_LIMIT, 0, "",
+            "is larger than 1 MiB, or memory is short; keep entries in lists (gillnet "
+            "list import), not in the configuration");
+        return false;
+    }
+    return true;
+}
+
+/* Remembers the file's name and makes it the current one. */
+static bool begin_file(struct load *l, const char *path)
+{
+    struct config_origin *o = l->c->origin;
+    char **files = reallocarray(o->files, o->nfiles + 1, sizeof(*files));
+    char *copy = strdup(path);
+
+    o->files = files != NULL ? files : o->files;
+    if (files == NULL || copy == NULL) {
+        free(copy);
+        refuse_nomem(l);
+        return false;
+    }
+    files[o->nfiles] = copy;
+    l->file = copy;
+    l->file_index = (unsigned)o->nfiles++;
+    return true;
+}
+
+static void load_file(struct load *l, const char *path)
+{
+    struct buf text;
+
+    if (!begin_file(l, path)) {
+        return;
+    }
+    buf_init(&text, LOAD_FILE_MAX);
+    if (read_text(l, &text)) {
+        parse(l, &text);
+    }
+    buf_fini(&text);
+}
+
+static int is_conf(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+
+    return e->d_name[0] != '.' && n > 5 && strcmp(e->d_name + n - 5, ".conf") == 0;
+}
+
+/* Order by bytes, whatever the locale. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void load_dir(struct load *l, const char *dir)
+{
+    struct dirent **entries = NULL;
+    int n = scandir(dir, &entries, is_conf, by_name);
+    int errnum = errno;
+
+    if (n < 0) {
+        if (errnum != ENOENT) {
+            refuse_errno(l, errnum, dir);
+        }
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        char *path = NULL;
+
+        if (i == LOAD_FILES_MAX) {
+            config_errors_add(l->errors, ERR_LIMIT, dir, 0, "%s",
+                              "more than 256 files; join some");
+        } else if (i < LOAD_FILES_MAX) {
+            if (asprintf(&path, "%s/%s", dir, entries[i]->d_name) < 0) {
+                refuse_nomem(l);
+            } else {
+                load_file(l, path);
+                free(path);
+            }
+        }
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+/* conf.d beside the main file. */
+static void load_beside(struct load *l, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    int n = slash != NULL ? (int)(slash - file) + 1 : 0;
+    char *dir = NULL;
+
+    if (asprintf(&dir, "%.*sconf.d", n, file) < 0) {
+        refuse_nomem(l);
+        return;
+    }
+    load_dir(l, dir);
+    free(dir);
+}
+
+/* ---- defaults ---- */
+
+/* Reads "v = TEXT;" and puts it where place says; what fails here fails in every test. */
+static void apply_default(struct value_place *place)
+{
+    char text[VALUE_TEXT_MAX];
+    config_t parsed;
+
+    snprintf(text, sizeof(text), "v = %s;", place->row->default_text);
+    config_init(&parsed);
+    if (config_read_string(&parsed, text) == CONFIG_TRUE) {
+        value_set(place, config_setting_get_elem(config_root_setting(&parsed), 0));
+    } else {
+        config_errors_add(place->errors, ERR_SYNTAX, "default", 0,
+                          "%s: the built-in default cannot be read", place->row->path);
+    }
+    config_destroy(&parsed);
+}
+
+static void apply_defaults(struct load *l)
+{
+    struct value_place place = {.base = l->c, .file = "default", .errors = l->errors};
+
+    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
+        place.row = &schema_keys[i];
+        place.label = place.row->path;
+        apply_default(&place);
+    }
+    place.base = &l->c->list_default;
+    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
+        place.row = &schema_list_keys[i];
+        place.label = place.row->path;
+        apply_default(&place);
+    }
+}
+
+static void load_all(struct load *l, const char *file)
+{
+    l->c->file = strdup(file != NULL ? file : "");
+    if (l->c->file == NULL || !begin_file(l, "default")) {
+        refuse_nomem(l);
+        return;
+    }
+    apply_defaults(l);
+    if (file != NULL) {
+        load_file(l, file);
+        load_beside(l, file);
+    }
+    config_finish(l->c, l->errors);
+}
+
+enum err config_load(const char *file, struct config **ret,
+                     struct config_errors *reterrors)
+{
+    struct config_errors errors = {0, NULL};
+    struct load l = {.c = config_new(), .errors = &errors, .file = ""};
+    enum err code = ERR_NOMEM;
+
+    if (l.c == NULL) {
+        config_errors_add(&errors, ERR_NOMEM, file, 0, "%s", "out of memory");
+        *reterrors = errors;
+        return ERR_NOMEM;
+    }
+    load_all(&l, file);
+    if (errors.n == 0) {
+        *ret = l.c;
+        return ERR_OK;
+    }
+    code = errors.v[0].code;
+    *reterrors = errors;
+    config_release(&l.c);
+    return code;
+}

@@ -1,0 +1,274 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/elements.h"
+#include "core/config/schema.h"
+#include "core/config/unit.h"
+#include "core/config/value.h"
+
+static void *field_of(const struct schema_row *row, void *base)
+{
+    return (char *)base + row->offset;
+}
+
+static const void *const_field_of(const struct schema_row *row, const void *base)
+{
+    return (const char *)base + row->offset;
+}
+
+static bool is_text(enum schema_kind kind)
+{
+    return kind == SCHEMA_PATH || kind == SCHEMA_SOCKET || kind == SCHEMA_CONTROL ||
+           kind == SCHEMA_NAME || kind == SCHEMA_REPLY || kind == SCHEMA_CATEGORY;
+}
+
+static bool is_strings(enum schema_kind kind)
+{
+    return kind == SCHEMA_TOKENS || kind == SCHEMA_ADDRESSES || kind == SCHEMA_DOMAINS;
+}
+
+void value_free(const struct schema_row *row, void *base)
+{
+    if (is_text(row->kind)) {
+        char **field = field_of(row, base);
+
+        free(*field);
+        *field = NULL;
+    } else if (is_strings(row->kind)) {
+        elements_strings_free(field_of(row, base));
+    } else if (row->kind == SCHEMA_NETWORKS) {
+        struct elements_networks field = elements_networks_of(row, base);
+
+        free(*field.v);
+        *field.v = NULL;
+        *field.n = 0;
+    }
+}
+
+bool value_copy(const struct schema_row *row, void *to, const void *from)
+{
+    const void *source = const_field_of(row, from);
+    void *field = field_of(row, to);
+
+    if (is_text(row->kind)) {
+        *(char **)field = strdup(*(char *const *)source);
+        return *(char **)field != NULL;
+    }
+    if (is_strings(row->kind)) {
+        return elements_strings_copy(field, source);
+    }
+    switch (row->kind) {
+    case SCHEMA_TIME_S:
+        *(uint64_t *)field = *(const uint64_t *)source;
+        return true;
+    case SCHEMA_BOOL:
+        *(bool *)field = *(const bool *)source;
+        return true;
+    default: /* SCHEMA_SCORE; the keys of a list have no other kinds */
+        *(double *)field = *(const double *)source;
+        return true;
+    }
+}
+
+/* Length of the UTF-8 character at p, 0 when it is none. */
+static size_t utf8_length(const unsigned char *p, size_t n)
+{
+    size_t need = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+
+    if (need == 0 || *p > 0xf4 || need > n) {
+        return 0;
+    }
+    for (size_t i = 1; i < need; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+        (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f)) {
+        return 0; /* overlong, surrogate, past U+10FFFF */
+    }
+    return need;
+}
+
+void value_add_quoted(struct buf *b, struct slice s)
+{
+    buf_add_char(b, '"');
+    for (size_t i = 0; i < s.n;) {
+        const unsigned char *p = (const unsigned char *)s.p + i;
+        size_t n = utf8_length(p, s.n - i);
+
+        if (n == 0) {
+            buf_add_str(b, "\\ufffd");
+            n = 1;
+        } else if (*p < 0x20 || *p == 0x7f) {
+            buf_printf(b, "\\u%04x", *p);
+        } else if (*p == '"' || *p == '\\') {
+            buf_add_char(b, '\\');
+            buf_add_char(b, (char)*p);
+        } else {
+            buf_add(b, slice_of(s.p + i, n));
+        }
+        i += n;
+    }
+    buf_add_char(b, '"');
+}
+
+static void add_quoted(struct buf *b, const char *s)
+{
+    value_add_quoted(b, slice_str(s));
+}
+
+static void add_score(struct buf *b, double v)
+{
+    char text[UNIT_TEXT_MAX];
+
+    if (v == HUGE_VAL) {
+        buf_add_str(b, "\"off\"");
+        return;
+    }
+    snprintf(text, sizeof(text), "%.15g", v);
+    buf_add_str(b, text);
+    if (strpbrk(text, ".e") == NULL) {
+        buf_add_str(b, ".0");
+    }
+}
+
+static void add_networks(const struct schema_row *row, const void *base,
+                         struct buf *ret)
+{
+    size_t n = 0;
+    const struct ipnet *v = elements_networks_at(row, base, &n);
+    char text[UNIT_TEXT_MAX];
+
+    buf_add_char(ret, '[');
+    for (size_t i = 0; i < n; i++) {
+        unit_network_text(&v[i], text);
+        buf_add_str(ret, i > 0 ? ", " : "");
+        add_quoted(ret, text);
+    }
+    buf_add_char(ret, ']');
+}
+
+static void add_strings(const struct config_strings *s, struct buf *ret)
+{
+    buf_add_char(ret, '[');
+    for (size_t i = 0; i < s->n; i++) {
+        buf_add_str(ret, i > 0 ? ", " : "");
+        add_quoted(ret, s->v[i]);
+    }
+    buf_add_char(ret, ']');
+}
+
+static const char *log_target_text(const struct config *c)
+{
+    static const char *const names[] = {
+        [LOG_TARGET_STDERR] = "stderr",
+        [LOG_TARGET_SYSLOG] = "syslog",
+        [LOG_TARGET_JOURNAL] = "journal",
+    };
+
+    return c->log_target_auto ? "auto" : names[c->log_target];
+}
+
+static const char *log_level_text(enum log_level level)
+{
+    static const char *const names[] = {
+        [LOG_LEVEL_ERROR] = "error",
+        [LOG_LEVEL_WARN] = "warn",
+        [LOG_LEVEL_INFO] = "info",
+        [LOG_LEVEL_DEBUG] = "debug",
+    };
+
+    return names[level];
+}
+
+static void add_unit(const struct schema_row *row, const void *field, struct buf *ret)
+{
+    char text[UNIT_TEXT_MAX];
+
+    switch (row->kind) {
+    case SCHEMA_SIZE:
+        unit_size_text(*(const uint64_t *)field, text);
+        break;
+    case SCHEMA_TIME_US:
+        unit_time_us_text(*(const uint64_t *)field, text);
+        break;
+    case SCHEMA_TIME_S:
+        unit_time_us_text(*(const uint64_t *)field * 1000000, text);
+        break;
+    default: /* SCHEMA_MODE */
+        snprintf(text, sizeof(text), "%04o", *(const unsigned *)field);
+        break;
+    }
+    add_quoted(ret, text);
+}
+
+void value_text(const struct schema_row *row, const void *base, struct buf *ret)
+{
+    const void *field = const_field_of(row, base);
+
+    switch (row->kind) {
+    case SCHEMA_PATH:
+    case SCHEMA_SOCKET:
+    case SCHEMA_CONTROL:
+    case SCHEMA_NAME:
+    case SCHEMA_REPLY:
+    case SCHEMA_CATEGORY:
+        add_quoted(ret, *(char *const *)field);
+        break;
+    case SCHEMA_MODE:
+    case SCHEMA_SIZE:
+    case SCHEMA_TIME_US:
+    case SCHEMA_TIME_S:
+        add_unit(row, field, ret);
+        break;
+    case SCHEMA_COUNT:
+        buf_printf(ret, "%u", *(const unsigned *)field);
+        break;
+    case SCHEMA_BOOL:
+        buf_add_str(ret, *(const bool *)field ? "true" : "false");
+        break;
+    case SCHEMA_SCORE:
+    case SCHEMA_THRESHOLD:
+        add_score(ret, *(const double *)field);
+        break;
+    case SCHEMA_LOG_TARGET:
+        add_quoted(ret, log_target_text(base));
+        break;
+    case SCHEMA_LOG_LEVEL:
+        add_quoted(ret, log_level_text(*(const enum log_level *)field));
+        break;
+    case SCHEMA_ON_ERROR:
+        add_quoted(ret, action_name(*(const enum action *)field));
+        break;
+    case SCHEMA_NETWORKS:
+        add_networks(row, base, ret);
+        break;
+    case SCHEMA_TOKENS:
+    case SCHEMA_ADDRESSES:
+    case SCHEMA_DOMAINS:
+        add_strings(field, ret);
+        break;
+    }
+}
+
+void value_bound_text(const struct schema_row *row, double bound,
+                      char dst[UNIT_TEXT_MAX])
+{
+    switch (row->kind) {
+    case SCHEMA_SIZE:
+        unit_size_text((uint64_t)bound, dst);
+        break;
+    case SCHEMA_TIME_US:
+        unit_time_us_text((uint64_t)bound, dst);
+        break;
+    case SCHEMA_TIME_S:
+        unit_time_us_text((uint64_t)bound * 1000000, dst);
+        break;
+    default:
+        snprintf(dst, UNIT_TEXT_MAX, "%.15g", bound);
+        break;
+    }
+}

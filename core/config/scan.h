@@ -1,0 +1,29 @@
+/*
+ * scan - what libconfig lets pass or cannot bear, found before it sees a file.
+ *
+ * libconfig 1.5 cuts integers that do not fit 32 bits silently, reads included files of any kind
+ * and size, searches names in quadratic time and nests as deep as memory goes.
+ * Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_CONFIG_SCAN_H
+#define CORE_CONFIG_SCAN_H
+
+#include <stdbool.h>
+
+#include "core/base/err.h"
+#include "core/base/slice.h"
+
+enum {
+    SCAN_DEPTH_MAX = 16,      /* groups, lists and arrays inside each other */
+    SCAN_SETTINGS_MAX = 20000 /* "name =" in one file */
+};
+
+/* Called with each finding. */
+typedef void scan_finding_fn(void *context, unsigned line, enum err code,
+                             const char *text);
+
+/* Reads text (not its meaning). Returns true when nothing was found and libconfig may read
+ * it; numbers that are too large are found here and are no obstacle to reading on. */
+bool scan_config(struct slice text, scan_finding_fn *on_finding, void *context);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * schema - the table of configuration keys as data.
+ *
+ * Threads: constant.   Allocates: nothing.
+ */
+#ifndef CORE_CONFIG_SCHEMA_H
+#define CORE_CONFIG_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum schema_kind {
+    SCHEMA_PATH,      /* absolute path */
+    SCHEMA_SOCKET,    /* unix:/PATH, local:/PATH, /PATH, inet:..., inet6:... */
+    SCHEMA_CONTROL,   /* absolute path that fits a Unix socket, or "" */
+    SCHEMA_NAME,      /* user or group, or "" */
+    SCHEMA_REPLY,     /* SMTP reply text with placeholders */
+    SCHEMA_CATEGORY,  /* [a-z0-9_-]{1,32} */
+    SCHEMA_MODE,      /* "0660" */
+    SCHEMA_SIZE,      /* "16M": uint64_t */
+    SCHEMA_TIME_US,   /* "250ms": uint64_t, microseconds */
+    SCHEMA_TIME_S,    /* "600s": uint64_t, seconds */
+    SCHEMA_COUNT,     /* unsigned */
+    SCHEMA_BOOL,      /* bool */
+    SCHEMA_SCORE,     /* double */
+    SCHEMA_THRESHOLD, /* double; "off" is HUGE_VAL */
+    SCHEMA_LOG_TARGET,
+    SCHEMA_LOG_LEVEL,
+    SCHEMA_ON_ERROR,
+    SCHEMA_NETWORKS,  /* n and struct ipnet * */
+    SCHEMA_TOKENS,    /* struct config_strings, lower case */
+    SCHEMA_ADDRESSES, /* struct config_strings */
+    SCHEMA_DOMAINS    /* struct config_strings */
+};
+
+struct schema_row {
+    const char *path; /* of a list key: its name in the group */
+    enum schema_kind kind;
+    size_t offset; /* in struct config or struct config_list */
+    double min;
+    double max;
+    const char *default_text; /* libconfig text */
+    bool reloadable;
+    const char *help;
+};
+
+enum {
+    SCHEMA_KEYS = 0
+#define CONFIG_KEY(path, kind, field, min, max, def, reload, help) +1
+#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
+#include "core/config/schema.def"
+#undef CONFIG_KEY
+#undef CONFIG_LIST_KEY
+    ,
+    SCHEMA_LIST_KEYS = 0
+#define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
+#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help) +1
+#include "core/config/schema.def"
+#undef CONFIG_KEY
+#undef CONFIG_LIST_KEY
+};
+
+extern const struct schema_row schema_keys[SCHEMA_KEYS];
+extern const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS];
+
+/* Name of a kind in texts: "size", "time", ... */
+const char *schema_kind_name(enum schema_kind kind);
+
+/* The key as it may be written in a file, at any depth, nearest to a misspelt one: its whole
+ * path ("limits.parts"), or NULL when none is near. group is "", "limits", "lists", ... */
+const char *schema_nearest(const char *group, const char *name);
+
+/* Whether some key lies below this path ("limits" is a group). */
+bool schema_is_group(const char *path);
+
+#endif

@@ -1,0 +1,197 @@
+#include "core/config/unit.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+static const struct unit sizes[] = {{"G", UINT64_C(1) << 30},
+                                    {"M", UINT64_C(1) << 20},
+                                    {"K", UINT64_C(1) << 10},
+                                    {"B", 1}};
+
+static const struct unit times[] = {
+    {"w", UINT64_C(604800000000)}, {"d", UINT64_C(86400000000)},
+    {"h", UINT64_C(3600000000)},   {"m", UINT64_C(60000000)},
+    {"s", UINT64_C(1000000)},      {"ms", 1000}};
+
+static bool read_unit(const struct unit *units, size_t nunits, const char *text,
+                      uint64_t *ret)
+{
+    uint64_t v = 0;
+    const char *p = text;
+
+    for (; *p >= '0' && *p <= '9'; p++) {
+        if (__builtin_mul_overflow(v, 10, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v)) {
+            return false;
+        }
+    }
+    if (p == text) {
+        return false;
+    }
+    for (size_t i = 0; i < nunits; i++) {
+        if (strcmp(p, units[i].name) == 0) {
+            return !__builtin_mul_overflow(v, units[i].factor, ret);
+        }
+    }
+    return false;
+}
+
+static void write_unit(const struct unit *units, size_t nunits, uint64_t v,
+                       char dst[UNIT_TEXT_MAX])
+{
+    for (size_t i = 0; i < nunits; i++) {
+        if (v != 0 && v % units[i].factor == 0) {
+            snprintf(dst, UNIT_TEXT_MAX, "%llu%s",
+                     (unsigned long long)(v / units[i].factor), units[i].name);
+            return;
+        }
+    }
+    snprintf(dst, UNIT_TEXT_MAX, "%s", units == sizes ? "0B" : "0s");
+}
+
+bool unit_size(const char *text, uint64_t *ret)
+{
+    return read_unit(sizes, sizeof(sizes) / sizeof(sizes[0]), text, ret);
+}
+
+void unit_size_text(uint64_t bytes, char dst[UNIT_TEXT_MAX])
+{
+    write_unit(sizes, sizeof(sizes) / sizeof(sizes[0]), bytes, dst);
+}
+
+bool unit_time_us(const char *text, uint64_t *ret)
+{
+    return read_unit(times, sizeof(times) / sizeof(times[0]), text, ret);
+}
+
+void unit_time_us_text(uint64_t us, char dst[UNIT_TEXT_MAX])
+{
+    write_unit(times, sizeof(times) / sizeof(times[0]), us, dst);
+}
+
+bool unit_mode(const char *text, unsigned *ret)
+{
+    size_t n = strlen(text);
+    unsigned v = 0;
+
+    if (n < 3 || n > 4) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] < '0' || text[i] > '7') {
+            return false;
+        }
+        v = v * 8 + (unsigned)(text[i] - '0');
+    }
+    if (v > 0777) {
+        return false;
+    }
+    *ret = v;
+    return true;
+}
+
+/* Prefix length after the slash: 1 to 3 digits, at most max. */
+static bool read_prefix(const char *text, unsigned max, unsigned *ret)
+{
+    size_t n = strlen(text);
+    unsigned v = 0;
+
+    if (n < 1 || n > 3) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+        v = v * 10 + (unsigned)(text[i] - '0');
+    }
+    *ret = v;
+    return v <= max;
+}
+
+static bool has_host_bits(const struct ipnet *net)
+{
+    for (unsigned bit = net->prefix; bit < 128; bit++) {
+        if ((net->addr[bit / 8] >> (7 - bit % 8) & 1) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool unit_network(const char *text, struct ipnet *ret, const char **retwhy)
+{
+    char addr[INET6_ADDRSTRLEN];
+    const char *slash = strchr(text, '/');
+    size_t n = slash != NULL ? (size_t)(slash - text) : strlen(text);
+    struct ipnet net = {.prefix = 128};
+    unsigned max = 128;
+
+    *retwhy =
+        "write an address or network such as \"192.0.2.0/24\" or \"2001:db8::/32\"";
+    if (n >= sizeof(addr)) {
+        return false;
+    }
+    memcpy(addr, text, n);
+    addr[n] = '\0';
+    if (inet_pton(AF_INET, addr, net.addr + 12) == 1) {
+        net.addr[10] = 0xff;
+        net.addr[11] = 0xff;
+        max = 32;
+    } else if (inet_pton(AF_INET6, addr, net.addr) != 1) {
+        return false;
+    }
+    if (slash != NULL) {
+        if (!read_prefix(slash + 1, max, &net.prefix)) {
+            *retwhy = max == 32 ? "write a prefix length from 0 to 32 after the slash"
+                                : "write a prefix length from 0 to 128 after the slash";
+            return false;
+        }
+        net.prefix += 128 - max;
+    }
+    if (has_host_bits(&net)) {
+        *retwhy = "the address has bits after the prefix length; write the network's "
+                  "first address, or a longer prefix";
+        return false;
+    }
+    *ret = net;
+    return true;
+}
+
+static bool is_v4(const uint8_t addr[16])
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+    return memcmp(addr, mapped, sizeof(mapped)) == 0;
+}
+
+void unit_network_text(const struct ipnet *net, char dst[UNIT_TEXT_MAX])
+{
+    char addr[INET6_ADDRSTRLEN] = "?";
+    bool v4 = net->prefix >= 96 && is_v4(net->addr);
+
+    inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? net->addr + 12 : net->addr, addr,
+              sizeof(addr));
+    snprintf(dst, UNIT_TEXT_MAX, "%s/%u", addr, v4 ? net->prefix - 96 : net->prefix);
+}
+
+bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16])
+{
+    unsigned whole = net->prefix / 8;
+    unsigned rest = net->prefix % 8;
+
+    /* "::/0" speaks of IPv6 and must not take in every IPv4 client */
+    if (net->prefix < 96 && is_v4(addr)) {
+        return false;
+    }
+    if (memcmp(net->addr, addr, whole) != 0) {
+        return false;
+    }
+    return rest == 0 || (net->addr[whole] ^ addr[whole]) >> (8 - rest) == 0;
+}

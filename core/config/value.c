@@ -1,0 +1,435 @@
+#include "core/config/value.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/elements.h"
+#include "core/config/origin.h"
+#include "core/config/unit.h"
+
+static const char *const log_targets[] = {"stderr", "syslog", "journal"};
+static const char *const log_levels[] = {"error", "warn", "info", "debug"};
+
+static void *field_of(const struct schema_row *row, void *base)
+{
+    return (char *)base + row->offset;
+}
+
+static bool refuse(const struct value_place *place, const config_setting_t *setting,
+                   enum err code, const char *what)
+{
+    config_errors_add(place->errors, code, place->file, setting->line, "%s: %s",
+                      place->label, what);
+    return false;
+}
+
+/* A text setting, or NULL after an error that says what to write. */
+static const char *text_of(const struct value_place *place,
+                           const config_setting_t *setting, const char *example)
+{
+    const char *s = NULL;
+
+    if (config_setting_type(setting) == CONFIG_TYPE_STRING) {
+        s = config_setting_get_string(setting);
+    }
+    if (s == NULL) {
+        config_errors_add(place->errors, ERR_SYNTAX, place->file, setting->line,
+                          "%s is a %s; write it in quotes, such as %s", place->label,
+                          schema_kind_name(place->row->kind), example);
+        return NULL;
+    }
+    if (strlen(s) >
+        (place->row->kind == SCHEMA_PATH ? VALUE_PATH_MAX : VALUE_TEXT_MAX)) {
+        refuse(place, setting, ERR_LIMIT, "the text is too long");
+        return NULL;
+    }
+    for (const char *p = s; *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
+            refuse(place, setting, ERR_SYNTAX,
+                   "the text has a control character; write printable ones only");
+            return NULL;
+        }
+    }
+    return s;
+}
+
+static bool store_text(const struct value_place *place, const config_setting_t *setting,
+                       const char *text)
+{
+    char **field = field_of(place->row, place->base);
+    char *copy = strdup(text);
+
+    if (copy == NULL) {
+        return refuse(place, setting, ERR_NOMEM, "out of memory");
+    }
+    free(*field);
+    *field = copy;
+    return true;
+}
+
+static bool set_path(const struct value_place *place, const config_setting_t *setting)
+{
+    char **field = field_of(place->row, place->base);
+    const char *s = text_of(place, setting, "\"/var/lib/gillnet\"");
+    size_t n = 0;
+
+    if (s == NULL) {
+        return false;
+    }
+    if (*s != '/') {
+        return refuse(place, setting, ERR_RANGE,
+                      "write an absolute path; programs start in different folders");
+    }
+    if (!store_text(place, setting, s)) {
+        return false;
+    }
+    for (n = strlen(*field); n > 1 && (*field)[n - 1] == '/'; n--) {
+        (*field)[n - 1] = '\0';
+    }
+    return true;
+}
+
+static bool check_unix_path(const struct value_place *place,
+                            const config_setting_t *setting, const char *path)
+{
+    if (*path != '/' || path[1] == '\0') {
+        return refuse(place, setting, ERR_RANGE, "write an absolute path");
+    }
+    if (strlen(path) > VALUE_SOCKET_PATH_MAX) {
+        return refuse(place, setting, ERR_LIMIT,
+                      "the path of a Unix socket may have 107 bytes; choose a shorter "
+                      "one, such as one below /run");
+    }
+    return true;
+}
+
+static bool set_socket(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"unix:/run/gillnet/gillnetd.sock\"");
+    const char *colon = NULL;
+    bool is_unix = false;
+
+    if (s == NULL) {
+        return false;
+    }
+    colon = strchr(s, ':');
+    is_unix = *s == '/' || strncmp(s, "unix:", 5) == 0 || strncmp(s, "local:", 6) == 0;
+    if (is_unix) {
+        return check_unix_path(place, setting, *s == '/' ? s : colon + 1) &&
+               store_text(place, setting, s);
+    }
+    if ((strncmp(s, "inet:", 5) != 0 && strncmp(s, "inet6:", 6) != 0) ||
+        colon[1] == '\0') {
+        return refuse(place, setting, ERR_SYNTAX,
+                      "write unix:/PATH, inet:PORT@HOST or inet:HOST:PORT (inet6: for "
+                      "IPv6)");
+    }
+    return store_text(place, setting, s);
+}
+
+static bool set_control(const struct value_place *place,
+                        const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"/run/gillnet/gillnetd.ctl\"");
+
+    return s != NULL && (*s == '\0' || check_unix_path(place, setting, s)) &&
+           store_text(place, setting, s);
+}
+
+static bool set_name(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"postfix\"");
+
+    if (s == NULL) {
+        return false;
+    }
+    if (strlen(s) > 64 ||
+        strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                  "0123456789_.-$") != strlen(s)) {
+        return refuse(place, setting, ERR_SYNTAX,
+                      "write the name or number of a user or group, or \"\"");
+    }
+    return store_text(place, setting, s);
+}
+
+static bool set_reply(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"Message refused, reference {id}\"");
+
+    if (s == NULL) {
+        return false;
+    }
+    if (*s == '\0' || strlen(s) > VALUE_REPLY_MAX) {
+        return refuse(place, setting, ERR_LIMIT, "write 1 to 400 characters");
+    }
+    for (const char *p = s; *p != '\0'; p++) {
+        if ((unsigned char)*p >= 0x80) {
+            return refuse(place, setting, ERR_SYNTAX,
+                          "a reply may have ASCII characters only");
+        }
+        if (*p == '{' && strncmp(p, "{id}", 4) != 0 &&
+            strncmp(p, "{symbols}", 9) != 0) {
+            return refuse(place, setting, ERR_SYNTAX,
+                          "the placeholders are {id} and {symbols}");
+        }
+    }
+    return store_text(place, setting, s);
+}
+
+static bool set_category(const struct value_place *place,
+                         const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"phish\"");
+
+    if (s == NULL) {
+        return false;
+    }
+    if (*s == '\0' || strlen(s) > 32 ||
+        strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(s)) {
+        return refuse(place, setting, ERR_SYNTAX,
+                      "write one word of a-z, 0-9, _ and -, at most 32 characters");
+    }
+    return store_text(place, setting, s);
+}
+
+static bool set_mode(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"0660\"");
+
+    return s != NULL && (unit_mode(s, field_of(place->row, place->base)) ||
+                         refuse(place, setting, ERR_SYNTAX,
+                                "write octal rights such as \"0660\", at most 0777"));
+}
+
+/* Within the row's bounds; otherwise an error that names them in the row's unit. */
+static bool check_range(const struct value_place *place,
+                        const config_setting_t *setting, double v)
+{
+    const struct schema_row *row = place->row;
+    char least[UNIT_TEXT_MAX];
+    char most[UNIT_TEXT_MAX];
+
+    if (v >= row->min && v <= row->max) {
+        return true;
+    }
+    value_bound_text(row, row->min, least);
+    value_bound_text(row, row->max, most);
+    config_errors_add(place->errors, ERR_RANGE, place->file, setting->line,
+                      "%s: out of range; write a value from %s to %s", place->label,
+                      least, most);
+    return false;
+}
+
+static bool set_size(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"16M\"");
+    uint64_t v = 0;
+
+    if (s == NULL) {
+        return false;
+    }
+    if (!unit_size(s, &v)) {
+        return refuse(place, setting, ERR_SYNTAX,
+                      "write digits and a unit: B, K, M or G, such as \"16M\"");
+    }
+    if (!check_range(place, setting, (double)v)) {
+        return false;
+    }
+    *(uint64_t *)field_of(place->row, place->base) = v;
+    return true;
+}
+
+static bool set_time(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"250ms\" or \"10m\"");
+    uint64_t v = 0;
+
+    if (s == NULL) {
+        return false;
+    }
+    if (!unit_time_us(s, &v)) {
+        return refuse(
+            place, setting, ERR_SYNTAX,
+            "write digits and a unit: ms, s, m, h, d or w, such as \"250ms\" or "
+            "\"10m\"");
+    }
+    if (place->row->kind == SCHEMA_TIME_S) {
+        if (v % 1000000 != 0) {
+            return refuse(place, setting, ERR_SYNTAX, "write whole seconds");
+        }
+        v /= 1000000;
+    }
+    if (!check_range(place, setting, (double)v)) {
+        return false;
+    }
+    *(uint64_t *)field_of(place->row, place->base) = v;
+    return true;
+}
+
+static bool set_count(const struct value_place *place, const config_setting_t *setting)
+{
+    int type = config_setting_type(setting);
+    long long v = 0;
+
+    if (type != CONFIG_TYPE_INT && type != CONFIG_TYPE_INT64) {
+        return refuse(place, setting, ERR_SYNTAX,
+                      "write a whole number without quotes, such as 500");
+    }
+    v = type == CONFIG_TYPE_INT ? config_setting_get_int(setting)
+                                : config_setting_get_int64(setting);
+    if (!check_range(place, setting, (double)v)) {
+        return false;
+    }
+    *(unsigned *)field_of(place->row, place->base) = (unsigned)v;
+    return true;
+}
+
+static bool set_bool(const struct value_place *place, const config_setting_t *setting)
+{
+    if (config_setting_type(setting) != CONFIG_TYPE_BOOL) {
+        return refuse(place, setting, ERR_SYNTAX,
+                      "write true or false, without quotes");
+    }
+    *(bool *)field_of(place->row, place->base) = config_setting_get_bool(setting) != 0;
+    return true;
+}
+
+static bool set_score(const struct value_place *place, const config_setting_t *setting)
+{
+    bool may_be_off = place->row->kind == SCHEMA_THRESHOLD;
+    double *field = field_of(place->row, place->base);
+    double v = 0;
+
+    switch (config_setting_type(setting)) {
+    case CONFIG_TYPE_INT:
+        v = config_setting_get_int(setting);
+        break;
+    case CONFIG_TYPE_FLOAT:
+        v = config_setting_get_float(setting);
+        break;
+    case CONFIG_TYPE_STRING:
+        if (may_be_off && strcmp(config_setting_get_string(setting), "off") == 0) {
+            *field = HUGE_VAL;
+            return true;
+        }
+        /* fall through */
+    default:
+        return refuse(place, setting, ERR_SYNTAX,
+                      may_be_off
+                          ? "write a number without quotes, such as 5.0, or \"off\""
+                          : "write a number without quotes, such as 5.0");
+    }
+    if (!check_range(place, setting, v)) {
+        return false;
+    }
+    *field = v;
+    return true;
+}
+
+/* Index of the text among n names, or -1. */
+static int name_index(const char *text, const char *const *names, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool set_log_target(const struct value_place *place,
+                           const config_setting_t *setting)
+{
+    struct config *c = place->base;
+    const char *s = text_of(place, setting, "\"syslog\"");
+    int i = s != NULL ? name_index(s, log_targets, 3) : -1;
+
+    if (s == NULL) {
+        return false;
+    }
+    if (i < 0 && strcmp(s, "auto") != 0) {
+        return refuse(place, setting, ERR_RANGE,
+                      "write \"auto\", \"stderr\", \"syslog\" or \"journal\"");
+    }
+    c->log_target_auto = i < 0;
+    c->log_target = i < 0 ? LOG_TARGET_STDERR : (enum log_target)i;
+    return true;
+}
+
+static bool set_log_level(const struct value_place *place,
+                          const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"info\"");
+    int i = s != NULL ? name_index(s, log_levels, 4) : -1;
+
+    if (s != NULL && i < 0) {
+        refuse(place, setting, ERR_RANGE,
+               "write \"error\", \"warn\", \"info\" or \"debug\"");
+    }
+    if (i >= 0) {
+        *(enum log_level *)field_of(place->row, place->base) = (enum log_level)i;
+    }
+    return i >= 0;
+}
+
+static bool set_on_error(const struct value_place *place,
+                         const config_setting_t *setting)
+{
+    static const char *const names[] = {"accept", "defer"};
+    const char *s = text_of(place, setting, "\"accept\"");
+    int i = s != NULL ? name_index(s, names, 2) : -1;
+
+    if (s != NULL && i < 0) {
+        refuse(place, setting, ERR_RANGE, "write \"accept\" or \"defer\"");
+    }
+    if (i >= 0) {
+        *(enum action *)field_of(place->row, place->base) =
+            i == 0 ? ACTION_ACCEPT : ACTION_DEFER;
+    }
+    return i >= 0;
+}
+
+bool value_set(const struct value_place *place, const config_setting_t *setting)
+{
+    switch (place->row->kind) {
+    case SCHEMA_PATH:
+        return set_path(place, setting);
+    case SCHEMA_SOCKET:
+        return set_socket(place, setting);
+    case SCHEMA_CONTROL:
+        return set_control(place, setting);
+    case SCHEMA_NAME:
+        return set_name(place, setting);
+    case SCHEMA_REPLY:
+        return set_reply(place, setting);
+    case SCHEMA_CATEGORY:
+        return set_category(place, setting);
+    case SCHEMA_MODE:
+        return set_mode(place, setting);
+    case SCHEMA_SIZE:
+        return set_size(place, setting);
+    case SCHEMA_TIME_US:
+    case SCHEMA_TIME_S:
+        return set_time(place, setting);
+    case SCHEMA_COUNT:
+        return set_count(place, setting);
+    case SCHEMA_BOOL:
+        return set_bool(place, setting);
+    case SCHEMA_SCORE:
+    case SCHEMA_THRESHOLD:
+        return set_score(place, setting);
+    case SCHEMA_LOG_TARGET:
+        return set_log_target(place, setting);
+    case SCHEMA_LOG_LEVEL:
+        return set_log_level(place, setting);
+    case SCHEMA_ON_ERROR:
+        return set_on_error(place, setting);
+    case SCHEMA_NETWORKS:
+    case SCHEMA_TOKENS:
+    case SCHEMA_ADDRESSES:
+    case SCHEMA_DOMAINS:
+        break;
+    }
+    return elements_set(place, setting);
+}

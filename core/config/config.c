@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/config/origin.h"
+#include "core/config/scan.h"
 #include "core/config/value.h"
 
 const char *action_name(enum action a)
@@ -90,6 +91,19 @@ const struct config_list *config_list_find(const struct config *c, struct slice 
     return &c->list_default;
 }
 
+/* A value out of range in a line of which it was said that libconfig cuts its number. */
+static bool is_said(const struct config_errors *e, enum err code, const char *source,
+                    unsigned line)
+{
+    for (size_t i = 0; code == ERR_RANGE && i < e->n; i++) {
+        if (e->v[i].line == line && strcmp(e->v[i].text, SCAN_TOO_LARGE) == 0 &&
+            strcmp(e->v[i].source, source) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void config_errors_add(struct config_errors *e, enum err code, const char *source,
                        unsigned line, const char *format, ...)
 {
@@ -97,7 +111,7 @@ void config_errors_add(struct config_errors *e, enum err code, const char *sourc
     char text[ERRINFO_TEXT_MAX];
     va_list args;
 
-    if (e->n > CONFIG_ERRORS_MAX) {
+    if (e->n > CONFIG_ERRORS_MAX || is_said(e, code, source, line)) {
         return;
     }
     v = reallocarray(e->v, e->n + 1, sizeof(*v));

@@ -105,7 +105,7 @@ static bool read_text(struct load *l, struct buf *text)
     }
     if (buf_failed(text)) {
         refuse(
-            l, ERR_LIMIT, 0, "",
+            l, ERR_LIMIT, 0,
             "is larger than 1 MiB, or memory is short; keep entries in lists (gillnet "
             "list import), not in the configuration");
         return false;

@@ -122,9 +122,7 @@ static void take_word(struct scan *s)
         return; /* a float */
     }
     if (!digits_fit(start, s->p, base)) {
-        found(s, ERR_RANGE,
-              "the number is too large; write a number up to 2147483647, and sizes and "
-              "times as text with a unit, such as \"16M\" or \"2s\"");
+        found(s, ERR_RANGE, SCAN_TOO_LARGE);
     }
 }
 

@@ -18,6 +18,12 @@ enum {
     SCAN_SETTINGS_MAX = 20000 /* "name =" in one file */
 };
 
+/* The finding on an integer; libconfig goes on with a wrong value, of which nothing more needs
+ * to be said. */
+#define SCAN_TOO_LARGE                                                                  \
+    "the number is too large; write a number up to 2147483647, and sizes and times as " \
+    "text with a unit, such as \"16M\" or \"2s\""
+
 /* Called with each finding. */
 typedef void scan_finding_fn(void *context, unsigned line, enum err code,
                              const char *text);

@@ -1,1 +1,0 @@
-#include "core/mail/mail.h"

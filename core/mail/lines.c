@@ -1,0 +1,308 @@
+#include <string.h>
+
+#include "core/mail/parser.h"
+
+static struct slice held(const struct mail *m)
+{
+    return slice_of(m->hold, m->nhold);
+}
+
+static bool held_is_complete(const struct mail *m)
+{
+    return m->nhold > 0 && m->hold[m->nhold - 1] == '\n';
+}
+
+/* Moves bytes into the hold, up to the line's end or until it is full; returns the rest. */
+static struct slice hold_more(struct mail *m, struct slice bytes)
+{
+    size_t nl = slice_find(bytes, '\n');
+    size_t want = nl < bytes.n ? nl + 1 : bytes.n;
+    size_t room = sizeof m->hold - m->nhold;
+    size_t n = want < room ? want : room;
+    /* Never between CR and LF. */
+    if (n < want && n > 0 && bytes.p[n - 1] == '\r') {
+        n--;
+    }
+    memcpy(m->hold + m->nhold, bytes.p, n);
+    m->nhold += n;
+    return slice_from(bytes, n);
+}
+
+/* What a boundary line may have after the boundary: white space. */
+static bool is_padding(struct slice s)
+{
+    return slice_trim(s).n == 0;
+}
+
+/* Does the complete held line belong to stack[level]? */
+static bool matches(const struct mail *m, unsigned level, bool *retclosing)
+{
+    struct slice boundary = m->stack[level].boundary;
+    struct slice line = slice_from(held(m), 2);
+    if (boundary.n == 0 || !slice_has_prefix(line, boundary)) {
+        return false;
+    }
+    struct slice tail = slice_from(line, boundary.n);
+    if (is_padding(tail)) {
+        *retclosing = false;
+        return true;
+    }
+    if (slice_has_prefix(tail, SLICE_LIT("--")) && is_padding(slice_from(tail, 2))) {
+        *retclosing = true;
+        return true;
+    }
+    return false;
+}
+
+/* The innermost multipart that is still open wins; one that was closed is opened again only
+ * when nobody else claims the line. */
+static bool find_boundary(const struct mail *m, unsigned *retlevel, bool *retclosing)
+{
+    if (!slice_has_prefix(held(m), SLICE_LIT("--"))) {
+        return false;
+    }
+    bool found = false;
+    bool closing = false;
+    for (unsigned i = m->nstack; i-- > 0;) {
+        bool is_closed = m->stack[i].state == ENTITY_EPILOGUE;
+        if ((found && is_closed) || !m->stack[i].part.is_container ||
+            !matches(m, i, &closing)) {
+            continue;
+        }
+        found = true;
+        *retlevel = i;
+        *retclosing = closing;
+        if (!is_closed) {
+            break;
+        }
+    }
+    return found;
+}
+
+static bool is_blank_char(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+enum header_line {
+    HEADER_UNDECIDED,
+    HEADER_FIELD,
+    HEADER_CONTINUED,
+    HEADER_END,  /* an empty line */
+    HEADER_SKIP, /* an mbox line */
+    HEADER_NONE  /* no header line: the body begins without an empty line */
+};
+
+/* Where the colon is in *retcolon, for HEADER_FIELD. The rules are those of GMime (spaces before
+ * the colon) and of Python's email (a line that is no field ends the header and is body). */
+static enum header_line classify(const struct mail *m, bool is_last, size_t *retcolon)
+{
+    struct slice line = held(m);
+    if (line.n == 0) {
+        return is_last ? HEADER_END : HEADER_UNDECIDED;
+    }
+    if (is_blank_char(line.p[0])) {
+        return HEADER_CONTINUED;
+    }
+    if (slice_eq(line, SLICE_LIT("\r\n"))) {
+        return HEADER_END;
+    }
+    size_t i = 0;
+    while (i < line.n && line.p[i] > ' ' && line.p[i] < 0x7f && line.p[i] != ':') {
+        i++;
+    }
+    size_t gap = i;
+    while (gap < line.n && is_blank_char(line.p[gap])) {
+        gap++;
+    }
+    if (gap < line.n && line.p[gap] == ':') {
+        *retcolon = gap;
+        return HEADER_FIELD;
+    }
+    bool is_mbox = m->nstack == 1 && m->is_raw &&
+                   (slice_has_prefix(line, SLICE_LIT("From ")) ||
+                    slice_has_prefix(line, SLICE_LIT(">From ")));
+    if (gap == line.n && !is_last && line.n < MAIL_NAME_MAX) {
+        return HEADER_UNDECIDED;
+    }
+    if (is_mbox) {
+        return held_is_complete(m) || is_last || line.n >= MAIL_NAME_MAX
+                   ? HEADER_SKIP
+                   : HEADER_UNDECIDED;
+    }
+    return HEADER_NONE;
+}
+
+/* The held line is body of the entity on top, or is looked at again as a header of the one that
+ * has just been opened. */
+static void held_is_data(struct mail *m)
+{
+    bool complete = held_is_complete(m);
+    entity_data(m, held(m));
+    m->nhold = 0;
+    m->line = complete ? LINE_START : LINE_DATA;
+}
+
+static void start_field(struct mail *m, size_t colon)
+{
+    struct slice line = held(m);
+    field_end(m);
+    field_start(m, slice_trim(slice_head(line, colon)));
+    grown_add(m, &m->field, slice_from(line, colon + 1));
+    m->line = held_is_complete(m) ? LINE_START : LINE_FIELD;
+    m->nhold = 0;
+}
+
+static void continue_field(struct mail *m)
+{
+    /* A continuation of nothing is dropped with its line. */
+    if (m->has_field) {
+        grown_add(m, &m->field, held(m));
+    }
+    m->line = held_is_complete(m) ? LINE_START : LINE_FIELD;
+    m->nhold = 0;
+}
+
+static void end_header(struct mail *m, bool line_is_body)
+{
+    bool was_own = !m->in_body;
+    entity_end_headers(m);
+    if (!line_is_body) {
+        m->nhold = 0;
+    } else if (was_own) {
+        m->body_bytes += m->nhold;
+        m->events->body(m->context, held(m));
+    }
+}
+
+/* One step with the held bytes as a line of a header; false: more bytes are needed. */
+static bool header_step(struct mail *m, bool is_last)
+{
+    size_t colon = 0;
+    switch (classify(m, is_last, &colon)) {
+    case HEADER_UNDECIDED:
+        return false;
+    case HEADER_FIELD:
+        start_field(m, colon);
+        return true;
+    case HEADER_CONTINUED:
+        continue_field(m);
+        return true;
+    case HEADER_END:
+        end_header(m, false);
+        return true;
+    case HEADER_SKIP:
+        field_end(m);
+        m->line = held_is_complete(m) ? LINE_START : LINE_FIELD;
+        m->nhold = 0;
+        return true;
+    case HEADER_NONE:
+        end_header(m, true);
+        return true;
+    }
+    return false;
+}
+
+/* Decides about the held bytes if it can; is_last: no more will come. */
+static void try_held(struct mail *m, bool is_last)
+{
+    for (;;) {
+        bool whole = held_is_complete(m) || is_last;
+        bool may_be_boundary = m->open_multiparts > 0 && m->nhold > 0 &&
+                               m->hold[0] == '-' && (m->nhold < 2 || m->hold[1] == '-');
+        bool is_full = m->nhold + 1 >= sizeof m->hold;
+        if (may_be_boundary && !whole && !is_full) {
+            return;
+        }
+        unsigned level = 0;
+        bool closing = false;
+        if (may_be_boundary && whole && find_boundary(m, &level, &closing)) {
+            m->nhold = 0;
+            entity_boundary(m, level, closing);
+            return;
+        }
+        if (entity_top(m)->state != ENTITY_HEADERS) {
+            held_is_data(m);
+            return;
+        }
+        /* A line that ended a header without being part of it is looked at again: it is the
+         * first of the body. */
+        if (!header_step(m, is_last || is_full) || m->nhold == 0) {
+            return;
+        }
+    }
+}
+
+static struct slice at_start(struct mail *m, struct slice bytes)
+{
+    bool is_header = entity_top(m)->state == ENTITY_HEADERS;
+    if (!is_header && m->nhold == 0 && (m->open_multiparts == 0 || bytes.p[0] != '-')) {
+        m->line = LINE_DATA;
+        return bytes;
+    }
+    bytes = hold_more(m, bytes);
+    try_held(m, false);
+    return bytes;
+}
+
+static struct slice in_field(struct mail *m, struct slice bytes)
+{
+    size_t nl = slice_find(bytes, '\n');
+    size_t n = nl < bytes.n ? nl + 1 : bytes.n;
+    if (m->has_field) {
+        grown_add(m, &m->field, slice_head(bytes, n));
+    }
+    if (nl < bytes.n) {
+        m->line = LINE_START;
+    }
+    return slice_from(bytes, n);
+}
+
+/* Goes over as many lines as cannot be boundaries. */
+static struct slice in_data(struct mail *m, struct slice bytes)
+{
+    size_t at = 0;
+    if (m->open_multiparts == 0) {
+        at = bytes.n;
+    }
+    while (at < bytes.n) {
+        const char *nl = memchr(bytes.p + at, '\n', bytes.n - at);
+        if (nl == NULL) {
+            at = bytes.n;
+            break;
+        }
+        at = (size_t)(nl - bytes.p) + 1;
+        if (at < bytes.n && bytes.p[at] == '-') {
+            break;
+        }
+    }
+    entity_data(m, slice_head(bytes, at));
+    m->line = bytes.p[at - 1] == '\n' ? LINE_START : LINE_DATA;
+    return slice_from(bytes, at);
+}
+
+struct slice lines_feed(struct mail *m, struct slice bytes)
+{
+    bool was_in_body = m->in_body;
+    while (bytes.n > 0 && m->in_body == was_in_body) {
+        switch (m->line) {
+        case LINE_START:
+            bytes = at_start(m, bytes);
+            break;
+        case LINE_FIELD:
+            bytes = in_field(m, bytes);
+            break;
+        case LINE_DATA:
+            bytes = in_data(m, bytes);
+            break;
+        }
+    }
+    return bytes;
+}
+
+void lines_end(struct mail *m)
+{
+    while (m->nhold > 0) {
+        try_held(m, true);
+    }
+}

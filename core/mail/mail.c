@@ -1,0 +1,262 @@
+#include "core/mail/mail.h"
+
+#include <string.h>
+
+#include "core/mail/parser.h"
+
+static const char *const content_names[CONTENT_FIELDS] = {
+    "Content-Type", "Content-Transfer-Encoding", "Content-Disposition"};
+
+static bool grow(struct mail *m, struct grown *g, size_t need)
+{
+    size_t size = g->size > 0 ? g->size : MAIL_FIELD_START;
+    while (size < need) {
+        size *= 2;
+    }
+    char *p = arena_bytes(m->arena, size);
+    if (p == NULL) {
+        m->limits_met |= MAIL_LIMIT_MEMORY;
+        return false;
+    }
+    if (g->n > 0) {
+        memcpy(p, g->p, g->n);
+    }
+    g->p = p;
+    g->size = size;
+    return true;
+}
+
+void grown_add(struct mail *m, struct grown *g, struct slice bytes)
+{
+    if (bytes.n > g->max - g->n) {
+        g->cut = true;
+        bytes.n = g->max - g->n;
+    }
+    if (bytes.n == 0 || (g->n + bytes.n > g->size && !grow(m, g, g->n + bytes.n))) {
+        return;
+    }
+    memcpy(g->p + g->n, bytes.p, bytes.n);
+    g->n += bytes.n;
+}
+
+struct mail *mail_new(struct arena *arena, const struct mail_limits *limits,
+                      const struct mail_events *events, void *context)
+{
+    struct mail *m = arena_alloc(arena, sizeof *m);
+    if (m == NULL) {
+        return NULL;
+    }
+    m->arena = arena;
+    m->limits = *limits;
+    m->events = events;
+    m->context = context;
+    m->out = arena_bytes(arena, MAIL_OUT_BYTES);
+    /* transfer_end may give what the decoder held. */
+    m->decoded =
+        arena_bytes(arena, transfer_bound(MAIL_DECODE_STEP) + sizeof m->transfer.held);
+    m->field.max = (size_t)limits->header_field;
+    for (unsigned i = 0; i < CONTENT_FIELDS; i++) {
+        m->content[i].max = (size_t)limits->header_field;
+    }
+    if (m->out == NULL || m->decoded == NULL || !entity_open_root(m)) {
+        return NULL;
+    }
+    return m;
+}
+
+/* In place: each line break with the white space after it becomes one space. */
+static struct slice unfold(char *p, size_t n)
+{
+    size_t w = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] != '\r' && p[i] != '\n') {
+            p[w++] = p[i];
+            continue;
+        }
+        while (i + 1 < n && (p[i + 1] == '\r' || p[i + 1] == '\n' || p[i + 1] == ' ' ||
+                             p[i + 1] == '\t')) {
+            i++;
+        }
+        p[w++] = ' ';
+    }
+    return slice_trim(slice_of(p, w));
+}
+
+static void keep_content_field(struct mail *m, struct slice name, struct slice value)
+{
+    for (unsigned i = 0; i < CONTENT_FIELDS; i++) {
+        if (!m->has_content[i] && slice_eq_nocase(name, slice_str(content_names[i]))) {
+            m->has_content[i] = true;
+            grown_add(m, &m->content[i], value);
+        }
+    }
+}
+
+/* Over a count or the bytes of a header fields are not shown any more; what MIME needs is. */
+static bool may_show(struct mail *m, struct entity *e, size_t bytes)
+{
+    e->nheaders++;
+    e->header_bytes += bytes;
+    if (e->nheaders > m->limits.headers) {
+        m->limits_met |= MAIL_LIMIT_HEADERS;
+        return false;
+    }
+    if (e->header_bytes > m->limits.header_bytes) {
+        m->limits_met |= MAIL_LIMIT_HEADER_BYTES;
+        return false;
+    }
+    return true;
+}
+
+void field_start(struct mail *m, struct slice name)
+{
+    m->field.n = 0;
+    m->field.cut = false;
+    grown_add(m, &m->field, name);
+    m->name_bytes = m->field.n;
+    m->has_field = true;
+}
+
+void field_end(struct mail *m)
+{
+    if (!m->has_field) {
+        return;
+    }
+    m->has_field = false;
+    if (m->field.cut) {
+        m->limits_met |= MAIL_LIMIT_HEADER_FIELD;
+    }
+    struct slice name = slice_of(m->field.p, m->name_bytes);
+    struct slice value = unfold(m->field.p + m->name_bytes, m->field.n - m->name_bytes);
+    if (name.n == 0) {
+        return;
+    }
+    struct entity *e = entity_top(m);
+    keep_content_field(m, name, value);
+    if (may_show(m, e, name.n + value.n)) {
+        m->events->header(m->context, m->nstack == 1 ? NULL : &e->part, name, value);
+    }
+}
+
+void mail_header(struct mail *m, struct slice name, struct slice value)
+{
+    if (m->in_body || m->ended) {
+        return;
+    }
+    field_start(m, slice_trim(name));
+    grown_add(m, &m->field, value);
+    field_end(m);
+}
+
+void mail_end_of_headers(struct mail *m)
+{
+    if (!m->in_body && !m->ended) {
+        entity_end_headers(m);
+    }
+}
+
+static void body_feed(struct mail *m, struct slice bytes)
+{
+    m->events->body(m->context, bytes);
+    uint64_t room = m->limits.message_bytes > m->body_bytes
+                        ? m->limits.message_bytes - m->body_bytes
+                        : 0;
+    if (bytes.n > room) {
+        m->limits_met |= MAIL_LIMIT_MESSAGE_BYTES;
+        bytes = slice_head(bytes, (size_t)room);
+    }
+    m->body_bytes += bytes.n;
+    (void)lines_feed(m, bytes);
+}
+
+static void flush(struct mail *m)
+{
+    struct slice bytes = slice_of(m->out, m->nout);
+    m->nout = 0;
+    if (!m->in_body) {
+        bytes = lines_feed(m, bytes);
+    }
+    if (bytes.n > 0) {
+        body_feed(m, bytes);
+    }
+}
+
+static void put(struct mail *m, struct slice bytes)
+{
+    while (bytes.n > 0) {
+        size_t room = MAIL_OUT_BYTES - m->nout;
+        size_t n = bytes.n < room ? bytes.n : room;
+        memcpy(m->out + m->nout, bytes.p, n);
+        m->nout += n;
+        bytes = slice_from(bytes, n);
+        if (m->nout == MAIL_OUT_BYTES) {
+            flush(m);
+        }
+    }
+}
+
+static void put_line_end(struct mail *m)
+{
+    if (MAIL_OUT_BYTES - m->nout < 2) {
+        flush(m);
+    }
+    put(m, SLICE_LIT("\r\n"));
+}
+
+/* LF, CRLF and CR become CRLF. */
+static void stream(struct mail *m, struct slice chunk)
+{
+    while (chunk.n > 0) {
+        if (m->last_was_cr) {
+            m->last_was_cr = false;
+            if (chunk.p[0] == '\n') {
+                chunk = slice_from(chunk, 1);
+                continue;
+            }
+        }
+        size_t end = slice_find(chunk, '\n');
+        struct slice line = slice_head(chunk, end);
+        size_t cr = slice_find(line, '\r');
+        put(m, slice_head(line, cr));
+        if (cr < line.n) {
+            m->last_was_cr = true;
+            end = cr;
+        }
+        if (end < chunk.n) {
+            put_line_end(m);
+        }
+        chunk = slice_from(chunk, end + 1);
+    }
+}
+
+void mail_body(struct mail *m, struct slice chunk)
+{
+    if (!m->ended) {
+        mail_end_of_headers(m);
+        stream(m, chunk);
+    }
+}
+
+void mail_raw(struct mail *m, struct slice chunk)
+{
+    if (!m->ended) {
+        m->is_raw = true;
+        stream(m, chunk);
+    }
+}
+
+void mail_end(struct mail *m)
+{
+    if (m->ended) {
+        return;
+    }
+    flush(m);
+    lines_end(m);
+    m->ended = true;
+    entity_close_all(m);
+}
+
+unsigned mail_limits_met(const struct mail *m)
+{
+    return m->limits_met;
+}

@@ -1,1 +1,0 @@
-#include "core/store/index.h"

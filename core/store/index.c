@@ -1,0 +1,254 @@
+/* index - reading the exact index. */
+#include "core/store/index.h"
+
+#include <fcntl.h>
+#include <lmdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/store/index_file.h"
+
+enum {
+    READ_FLAGS = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NOSUBDIR | MDB_NORDAHEAD,
+    /* a writer that replaces the file meanwhile makes us begin again */
+    OPEN_TRIES = 4
+};
+
+struct index {
+    MDB_env *env;
+    MDB_dbi dbi;
+    uint64_t count;
+};
+
+/* Verifies the open file against whichever file of sums is its own. */
+static enum err verify(int fd, const char *path, struct errinfo *reterr)
+{
+    /* The last is the first again: the new sums may just have been renamed to it. */
+    static const char *const suffixes[] = {INDEX_SUM_SUFFIX, INDEX_SUM_NEW_SUFFIX,
+                                           INDEX_SUM_SUFFIX};
+    char sum_path[FILE_PATH_MAX];
+    enum err e = ERR_CORRUPT;
+    struct errinfo why = {.code = ERR_OK};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        if (file_path(sum_path, "%s%s", path, suffixes[i]) != ERR_OK) {
+            return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+        }
+        struct errinfo info = {.code = ERR_OK};
+        enum err tried = index_sum_verify(fd, path, sum_path, &info);
+        if (tried == ERR_OK) {
+            return ERR_OK;
+        }
+        if (i == 0 || why.code == ERR_NOT_FOUND) {
+            e = tried;
+            why = info;
+        }
+    }
+    if (e == ERR_NOT_FOUND) {
+        return errinfo_set(
+            reterr, ERR_CORRUPT, path, 0,
+            "the file of sums beside the index (%s) is missing; rebuild the "
+            "list's index from its log",
+            INDEX_SUM_SUFFIX);
+    }
+    if (reterr) {
+        *reterr = why;
+    }
+    return e;
+}
+
+static enum err open_env(const char *path, MDB_env **ret, struct errinfo *reterr)
+{
+    MDB_env *env = NULL;
+    int rc = mdb_env_create(&env);
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_env_open(env, path, READ_FLAGS, 0);
+        if (rc != MDB_SUCCESS) {
+            mdb_env_close(env);
+        }
+    }
+    if (rc != MDB_SUCCESS) {
+        return index_lmdb_err(rc, path, "cannot open the index", reterr);
+    }
+    *ret = env;
+    return ERR_OK;
+}
+
+/* Opens the handle of the one table and counts its records. */
+static enum err open_table(struct index *ix, const char *path, struct errinfo *reterr)
+{
+    MDB_txn *txn = NULL;
+    MDB_stat st = {0};
+    int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &txn);
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_dbi_open(txn, NULL, 0, &ix->dbi);
+        if (rc == MDB_SUCCESS) {
+            rc = mdb_stat(txn, ix->dbi, &st);
+        }
+        mdb_txn_abort(txn);
+    }
+    ix->count = st.ms_entries;
+    return index_lmdb_err(rc, path, "cannot read the index", reterr);
+}
+
+/* LMDB opens by name: is what it opened the file that was verified? */
+static bool is_same_file(MDB_env *env, const struct stat *verified)
+{
+    mdb_filehandle_t fd = -1;
+    struct stat st;
+    return mdb_env_get_fd(env, &fd) == MDB_SUCCESS && fstat(fd, &st) == 0 &&
+           st.st_dev == verified->st_dev && st.st_ino == verified->st_ino;
+}
+
+/* One try. *retagain: the file was replaced meanwhile. */
+static enum err try_open(const char *path, struct index *ix, bool *retagain,
+                         struct errinfo *reterr)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    *retagain = false;
+    if (fd < 0) {
+        return errinfo_errno(reterr, path, "cannot open the index");
+    }
+    enum err e = ERR_OK;
+    if (fstat(fd, &st) != 0) {
+        e = errinfo_errno(reterr, path, "cannot examine the index");
+    } else if (!S_ISREG(st.st_mode)) {
+        e = errinfo_set(reterr, ERR_DENIED, path, 0, "the index is not a regular file");
+    }
+    if (e == ERR_OK) {
+        e = verify(fd, path, reterr);
+    }
+    if (e == ERR_OK) {
+        e = open_env(path, &ix->env, reterr);
+    }
+    if (e == ERR_OK && !is_same_file(ix->env, &st)) {
+        *retagain = true;
+        e = errinfo_set(reterr, ERR_LOCKED, path, 0,
+                        "the index was replaced again and again while it was opened");
+    }
+    if (e == ERR_OK) {
+        e = open_table(ix, path, reterr);
+    }
+    (void)close(fd);
+    if (e != ERR_OK && ix->env) {
+        mdb_env_close(ix->env);
+        ix->env = NULL;
+    }
+    return e;
+}
+
+enum err index_open(const char *path, struct index **ret, struct errinfo *reterr)
+{
+    struct index *ix = calloc(1, sizeof(*ix));
+    if (!ix) {
+        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to open the index");
+    }
+    bool again = true;
+    enum err e = ERR_OK;
+    for (int i = 0; i < OPEN_TRIES && again; i++) {
+        e = try_open(path, ix, &again, reterr);
+    }
+    if (e != ERR_OK) {
+        free(ix);
+        return e;
+    }
+    *ret = ix;
+    return ERR_OK;
+}
+
+void index_close(struct index **ix)
+{
+    if (*ix) {
+        mdb_env_close((*ix)->env);
+        free(*ix);
+        *ix = NULL;
+    }
+}
+
+uint64_t index_count(const struct index *ix)
+{
+    return ix->count;
+}
+
+enum err index_get(const struct index *ix, const struct digest *d,
+                   struct index_record *ret)
+{
+    MDB_txn *txn = NULL;
+    struct digest wanted = *d; /* MDB_val is not const */
+    MDB_val key = {DIGEST_BYTES, wanted.b};
+    MDB_val value = {0, NULL};
+    int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &txn);
+    if (rc != MDB_SUCCESS) {
+        return index_lmdb_err(rc, NULL, "", NULL);
+    }
+    rc = mdb_get(txn, ix->dbi, &key, &value);
+    enum err e = rc == MDB_SUCCESS
+                     ? index_value_read(d, value.mv_data, value.mv_size, ret)
+                     : index_lmdb_err(rc, NULL, "", NULL);
+    mdb_txn_abort(txn);
+    return e;
+}
+
+struct index_walk {
+    MDB_txn *txn;
+    MDB_cursor *cursor;
+};
+
+enum err index_walk_new(const struct index *ix, struct index_walk **ret)
+{
+    struct index_walk *w = calloc(1, sizeof(*w));
+    if (!w) {
+        return ERR_NOMEM;
+    }
+    int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &w->txn);
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_cursor_open(w->txn, ix->dbi, &w->cursor);
+    }
+    if (rc != MDB_SUCCESS) {
+        index_walk_free(&w);
+        return index_lmdb_err(rc, NULL, "", NULL);
+    }
+    *ret = w;
+    return ERR_OK;
+}
+
+bool index_walk_next(struct index_walk *w, struct digest *retdigest,
+                     struct index_record *ret, enum err *reterr)
+{
+    MDB_val key = {0, NULL};
+    MDB_val value = {0, NULL};
+    struct digest d;
+    int rc = mdb_cursor_get(w->cursor, &key, &value, MDB_NEXT);
+    if (rc != MDB_SUCCESS) {
+        *reterr = rc == MDB_NOTFOUND ? ERR_OK : index_lmdb_err(rc, NULL, "", NULL);
+        return false;
+    }
+    if (key.mv_size != DIGEST_BYTES) {
+        *reterr = ERR_CORRUPT;
+        return false;
+    }
+    memcpy(d.b, key.mv_data, DIGEST_BYTES);
+    *reterr = index_value_read(&d, value.mv_data, value.mv_size, ret);
+    if (*reterr != ERR_OK) {
+        return false;
+    }
+    *retdigest = d;
+    return true;
+}
+
+void index_walk_free(struct index_walk **w)
+{
+    if (*w) {
+        if ((*w)->cursor) {
+            mdb_cursor_close((*w)->cursor);
+        }
+        if ((*w)->txn) {
+            mdb_txn_abort((*w)->txn);
+        }
+        free(*w);
+        *w = NULL;
+    }
+}

@@ -1,0 +1,305 @@
+/* index_build - writing the exact index. */
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/random.h"
+#include "core/store/index.h"
+#include "core/store/index_file.h"
+
+enum {
+    /* Not MDB_WRITEMAP: a full disk would then be a SIGBUS instead of an error. No sync per
+     * commit: the file has no readers until it was synced once and renamed. */
+    BUILD_FLAGS = MDB_NOLOCK | MDB_NOTLS | MDB_NOSUBDIR | MDB_NOSYNC | MDB_NOMEMINIT,
+    BATCH_RECORDS = 64 * 1024,
+    BATCH_PAGES =
+        4096, /* a batch fills some 820 pages of 4 KiB; room for twice and more */
+    BYTES_PER_RECORD = 64, /* 50 on a full page, and the inner pages */
+    MAP_FIRST = 64 * 1024 * 1024
+};
+#define MAP_FIRST_MAX (UINT64_C(1) << 40)
+
+struct index_builder {
+    MDB_env *env;
+    MDB_txn *txn; /* NULL between batches */
+    MDB_cursor *cursor;
+    MDB_dbi dbi;
+    uint64_t map_size;
+    unsigned in_batch;
+    bool has_last;
+    struct digest last;
+    enum err failed; /* sticky */
+    char path[FILE_PATH_MAX];
+    char temp[FILE_PATH_MAX];
+};
+
+static enum err fail(struct index_builder *b, int rc, struct errinfo *reterr)
+{
+    b->failed = index_lmdb_err(rc, b->path, "cannot write the index", reterr);
+    return b->failed;
+}
+
+/* The map grows between batches, when what is left may not hold another one. */
+static int grow_map(struct index_builder *b)
+{
+    MDB_envinfo info = {0};
+    MDB_stat st = {0};
+    int rc = mdb_env_info(b->env, &info);
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_env_stat(b->env, &st);
+    }
+    if (rc != MDB_SUCCESS) {
+        return rc;
+    }
+    uint64_t need = ((uint64_t)info.me_last_pgno + BATCH_PAGES) * st.ms_psize;
+    if (need <= b->map_size) {
+        return MDB_SUCCESS;
+    }
+    b->map_size *= 2;
+    return mdb_env_set_mapsize(b->env, (size_t)b->map_size);
+}
+
+static int begin_batch(struct index_builder *b)
+{
+    int rc = grow_map(b);
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_txn_begin(b->env, NULL, 0, &b->txn);
+    }
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_dbi_open(b->txn, NULL, 0, &b->dbi);
+    }
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_cursor_open(b->txn, b->dbi, &b->cursor);
+    }
+    b->in_batch = 0;
+    return rc;
+}
+
+static int end_batch(struct index_builder *b)
+{
+    if (!b->txn) {
+        return MDB_SUCCESS;
+    }
+    mdb_cursor_close(b->cursor);
+    b->cursor = NULL;
+    int rc = mdb_txn_commit(b->txn); /* frees it in any case */
+    b->txn = NULL;
+    return rc;
+}
+
+/* Drops what is open; the temporary file stays. */
+static void close_env(struct index_builder *b)
+{
+    if (b->cursor) {
+        mdb_cursor_close(b->cursor);
+        b->cursor = NULL;
+    }
+    if (b->txn) {
+        mdb_txn_abort(b->txn);
+        b->txn = NULL;
+    }
+    if (b->env) {
+        mdb_env_close(b->env);
+        b->env = NULL;
+    }
+}
+
+static enum err set_paths(struct index_builder *b, const char *path)
+{
+    uint64_t name = 0;
+    random_bytes(&name, sizeof(name));
+    enum err e = file_path(b->path, "%s", path);
+    return e != ERR_OK ? e
+                       : file_path(b->temp, "%s.%016llx" FILE_TEMP_SUFFIX, path,
+                                   (unsigned long long)name);
+}
+
+static int open_builder(struct index_builder *b, uint64_t expected)
+{
+    b->map_size = MAP_FIRST;
+    while (b->map_size / BYTES_PER_RECORD < expected && b->map_size < MAP_FIRST_MAX) {
+        b->map_size *= 2;
+    }
+    int rc = mdb_env_create(&b->env);
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_env_set_mapsize(b->env, (size_t)b->map_size);
+    }
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_env_open(b->env, b->temp, BUILD_FLAGS, INDEX_FILE_MODE);
+    }
+    return rc;
+}
+
+enum err index_builder_new(const char *path, uint64_t expected,
+                           struct index_builder **ret, struct errinfo *reterr)
+{
+    struct index_builder *b = calloc(1, sizeof(*b));
+    if (!b) {
+        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to build the index");
+    }
+    if (set_paths(b, path) != ERR_OK) {
+        free(b);
+        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+    }
+    int rc = open_builder(b, expected);
+    if (rc == MDB_SUCCESS) {
+        rc = begin_batch(b);
+    }
+    if (rc != MDB_SUCCESS) {
+        enum err e = fail(b, rc, reterr);
+        index_builder_abort(&b);
+        return e;
+    }
+    *ret = b;
+    return ERR_OK;
+}
+
+enum err index_builder_add(struct index_builder *b, const struct digest *d,
+                           const struct index_record *r, struct errinfo *reterr)
+{
+    if (b->failed != ERR_OK) {
+        return errinfo_set(reterr, b->failed, b->path, 0,
+                           "the index cannot be written after an earlier failure");
+    }
+    if (b->has_last && digest_cmp(&b->last, d) >= 0) {
+        return errinfo_set(reterr, ERR_RANGE, b->path, 0,
+                           "records of the index came out of order");
+    }
+    int rc = MDB_SUCCESS;
+    if (b->in_batch == BATCH_RECORDS) {
+        rc = end_batch(b);
+        if (rc == MDB_SUCCESS) {
+            rc = begin_batch(b);
+        }
+    }
+    if (rc != MDB_SUCCESS) {
+        return fail(b, rc, reterr);
+    }
+    uint8_t bytes[INDEX_VALUE_BYTES];
+    index_value_write(d, r, bytes);
+    b->last = *d;
+    b->has_last = true;
+    b->in_batch++;
+    MDB_val key = {DIGEST_BYTES, b->last.b};
+    MDB_val value = {INDEX_VALUE_BYTES, bytes};
+    rc = mdb_cursor_put(b->cursor, &key, &value, MDB_APPEND);
+    return rc == MDB_SUCCESS ? ERR_OK : fail(b, rc, reterr);
+}
+
+/* Writes the sums of the finished temporary file to sum_path. */
+static enum err write_sums(const struct index_builder *b, const char *sum_path,
+                           struct errinfo *reterr)
+{
+    int fd = open(b->temp, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return errinfo_errno(reterr, b->path, "cannot open the new index");
+    }
+    struct buf sums;
+    buf_init(&sums, INDEX_SUM_MAX);
+    enum err e = index_sum_make(fd, b->path, &sums, reterr);
+    (void)close(fd);
+    if (e == ERR_OK) {
+        e = file_write_atomic(sum_path, buf_slice(&sums), INDEX_FILE_MODE, reterr);
+    }
+    buf_fini(&sums);
+    return e;
+}
+
+static enum err sync_parent(const char *path, struct errinfo *reterr)
+{
+    char dir[FILE_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    enum err e =
+        slash ? file_path(dir, "%.*s", slash == path ? 1 : (int)(slash - path), path)
+              : file_path(dir, ".");
+    return e != ERR_OK ? e : file_sync_dir(dir, reterr);
+}
+
+/* A crash may have left the index at path with its sums under the second name only. They get
+ * their first name now, before the second is used again. */
+static enum err settle(const char *path, const char *sum, const char *sum_new,
+                       struct errinfo *reterr)
+{
+    if (access(sum_new, F_OK) != 0) {
+        return ERR_OK;
+    }
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return ERR_OK; /* no index yet that they could belong to */
+    }
+    bool is_its = index_sum_verify(fd, path, sum_new, NULL) == ERR_OK;
+    (void)close(fd);
+    if (!is_its) {
+        return ERR_OK;
+    }
+    if (rename(sum_new, sum) != 0) {
+        return errinfo_errno(reterr, sum, "cannot put the sums of the index in place");
+    }
+    return sync_parent(path, reterr);
+}
+
+/* Sums first under their second name, then the index, then the sums under their first: the
+ * index at path always has its sums in one of the two (index_file.h). */
+static enum err publish(const struct index_builder *b, struct errinfo *reterr)
+{
+    char sum[FILE_PATH_MAX];
+    char sum_new[FILE_PATH_MAX];
+    if (file_path(sum, "%s" INDEX_SUM_SUFFIX, b->path) != ERR_OK ||
+        file_path(sum_new, "%s" INDEX_SUM_NEW_SUFFIX, b->path) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, b->path, 0, "the path is too long");
+    }
+    enum err e = settle(b->path, sum, sum_new, reterr);
+    if (e == ERR_OK) {
+        e = write_sums(b, sum_new, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (rename(b->temp, b->path) != 0) {
+        e = errinfo_errno(reterr, b->path, "cannot put the new index in place");
+        (void)unlink(sum_new);
+        return e;
+    }
+    e = sync_parent(b->path, reterr);
+    if (e == ERR_OK && rename(sum_new, sum) != 0) {
+        e = errinfo_errno(reterr, sum, "cannot put the sums of the index in place");
+    }
+    return e != ERR_OK ? e : sync_parent(b->path, reterr);
+}
+
+enum err index_builder_commit(struct index_builder **b, struct errinfo *reterr)
+{
+    struct index_builder *done = *b;
+    enum err e = done->failed;
+    if (e != ERR_OK) {
+        (void)errinfo_set(reterr, e, done->path, 0,
+                          "the index was not written because of an earlier failure");
+    } else {
+        int rc = end_batch(done);
+        if (rc == MDB_SUCCESS) {
+            rc = mdb_env_sync(done->env, 1);
+        }
+        e = rc == MDB_SUCCESS ? ERR_OK : fail(done, rc, reterr);
+    }
+    close_env(done);
+    if (e == ERR_OK) {
+        e = publish(done, reterr);
+    }
+    index_builder_abort(b);
+    return e;
+}
+
+void index_builder_abort(struct index_builder **b)
+{
+    if (*b) {
+        close_env(*b);
+        (void)unlink((*b)->temp); /* not there any more after a commit */
+        free(*b);
+        *b = NULL;
+    }
+}

@@ -1,0 +1,398 @@
+/* sorter - fills memory, spills runs, merges them. */
+#include "core/store/sorter.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/base/file.h"
+#include "core/base/random.h"
+#include "core/store/sorter_parts.h"
+
+enum {
+    MEMORY_MIN = 64 * 1024, /* holds any one record; less is raised to this */
+    WRITE_BUFFER = 256 * 1024,
+    READ_BUFFER_MIN = 4 * 1024,
+    READ_BUFFER_MAX = 1024 * 1024,
+    RUNS_MAX = 16 * 1024, /* 64 MiB of read buffers at the least size */
+    HUGE_PAGE = 2 * 1024 * 1024
+};
+
+struct run {
+    uint64_t offset;
+    uint64_t end;
+};
+
+/* A run in the merge: its next record. */
+struct source {
+    struct sorter_item item; /* points into the reader's buffer */
+    unsigned reader;
+};
+
+struct sorter {
+    char dir[FILE_PATH_MAX];
+    uint64_t count;
+    bool finished;
+    enum err failed; /* sticky: records may be missing, so nothing more comes out */
+
+    /* Memory: packed records grow upwards from its start, items downwards from its end. */
+    unsigned char *memory; /* NULL once runs are merged */
+    size_t memory_bytes;
+    size_t packed_bytes;
+    size_t nitems;
+    size_t next_item; /* of sorter_next without runs */
+
+    int fd; /* -1: no run so far */
+    uint64_t file_bytes;
+    struct run *runs;
+    size_t nruns;
+    size_t runs_size;
+
+    struct sorter_reader *readers; /* nruns of them */
+    struct source *heap;
+    size_t heap_n;
+    bool top_is_used; /* the top was given out: it moves on at the next call */
+};
+
+static struct sorter_item *items_of(const struct sorter *s)
+{
+    void *end = s->memory + s->memory_bytes;
+    return (struct sorter_item *)end - s->nitems;
+}
+
+enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
+                    struct errinfo *reterr)
+{
+    struct sorter *s = calloc(1, sizeof(*s));
+    if (!s) {
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to sort with");
+    }
+    s->fd = -1;
+    s->memory_bytes = memory_bytes > MEMORY_MIN ? memory_bytes : MEMORY_MIN;
+    s->memory_bytes -= s->memory_bytes % sizeof(struct sorter_item);
+    if (file_path(s->dir, "%s", dir) != ERR_OK) {
+        free(s);
+        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+    }
+    /* Pages that are not touched cost nothing. */
+    void *p = mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        size_t wanted = s->memory_bytes;
+        free(s);
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0,
+                           "no memory to sort with: %zu bytes", wanted);
+    }
+    if (s->memory_bytes >= HUGE_PAGE) {
+        (void)madvise(p, s->memory_bytes, MADV_HUGEPAGE); /* only faster */
+    }
+    s->memory = p;
+    *ret = s;
+    return ERR_OK;
+}
+
+static void free_memory(struct sorter *s)
+{
+    if (s->memory) {
+        (void)munmap(s->memory, s->memory_bytes);
+        s->memory = NULL;
+    }
+}
+
+void sorter_free(struct sorter **s)
+{
+    if (!*s) {
+        return;
+    }
+    free_memory(*s);
+    for (size_t i = 0; (*s)->readers && i < (*s)->nruns; i++) {
+        sorter_reader_fini(&(*s)->readers[i]);
+    }
+    free((*s)->readers);
+    free((*s)->heap);
+    free((*s)->runs);
+    if ((*s)->fd >= 0) {
+        (void)close((*s)->fd);
+    }
+    free(*s);
+    *s = NULL;
+}
+
+/* An unlinked file in dir; by name where the file system has no O_TMPFILE. */
+static enum err open_temp(struct sorter *s, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    uint64_t name = 0;
+    s->fd = open(s->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (s->fd >= 0) {
+        return ERR_OK;
+    }
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
+        return errinfo_errno(reterr, s->dir,
+                             "cannot make a temporary file to sort with");
+    }
+    random_bytes(&name, sizeof(name));
+    if (file_path(path, "%s/sort.%016llx" FILE_TEMP_SUFFIX, s->dir,
+                  (unsigned long long)name) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    s->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (s->fd < 0) {
+        return errinfo_errno(reterr, s->dir,
+                             "cannot make a temporary file to sort with");
+    }
+    (void)unlink(path);
+    return ERR_OK;
+}
+
+static enum err write_out(struct sorter *s, struct slice bytes, struct errinfo *reterr)
+{
+    while (bytes.n) {
+        ssize_t n = pwrite(s->fd, bytes.p, bytes.n, (off_t)s->file_bytes);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return errinfo_errno(reterr, s->dir,
+                                 "cannot write a temporary file to sort with");
+        }
+        bytes = slice_from(bytes, (size_t)n);
+        s->file_bytes += (uint64_t)n;
+    }
+    return ERR_OK;
+}
+
+static enum err add_run(struct sorter *s, uint64_t offset, struct errinfo *reterr)
+{
+    if (s->nruns == s->runs_size) {
+        size_t size = s->runs_size ? 2 * s->runs_size : 16;
+        struct run *runs = realloc(s->runs, size * sizeof(*runs));
+        if (!runs) {
+            return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to sort with");
+        }
+        s->runs = runs;
+        s->runs_size = size;
+    }
+    s->runs[s->nruns++] = (struct run){offset, s->file_bytes};
+    return ERR_OK;
+}
+
+/* Sorts what is in memory and writes it as one run. */
+static enum err spill(struct sorter *s, struct errinfo *reterr)
+{
+    if (s->nruns == RUNS_MAX) {
+        s->failed = ERR_LIMIT;
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0,
+                           "too much to sort in %zu bytes of memory; allow more",
+                           s->memory_bytes);
+    }
+    enum err e = s->fd < 0 ? open_temp(s, reterr) : ERR_OK;
+    struct sorter_item *items = items_of(s);
+    struct buf out;
+    uint64_t offset = s->file_bytes;
+    sorter_sort(items, s->nitems);
+    buf_init(&out, WRITE_BUFFER);
+    for (size_t i = 0; i < s->nitems && e == ERR_OK; i++) {
+        size_t n = sorter_packed_bytes(items[i].packed);
+        if (n > WRITE_BUFFER - out.n) {
+            e = write_out(s, buf_slice(&out), reterr);
+            buf_clear(&out);
+        }
+        buf_add(&out, slice_of((const char *)items[i].packed, n));
+        if (buf_failed(&out)) {
+            e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to sort with");
+        }
+    }
+    if (e == ERR_OK) {
+        e = write_out(s, buf_slice(&out), reterr);
+    }
+    buf_fini(&out);
+    if (e == ERR_OK) {
+        e = add_run(s, offset, reterr);
+    }
+    s->nitems = 0;
+    s->packed_bytes = 0;
+    s->failed = e;
+    return e;
+}
+
+enum err sorter_add(struct sorter *s, const struct sorter_record *r,
+                    struct errinfo *reterr)
+{
+    assert(!s->finished);
+    if (r->data.n > SORTER_DATA_MAX) {
+        return errinfo_set(reterr, ERR_LIMIT, NULL, 0,
+                           "a record of %zu bytes; at most %d can be sorted", r->data.n,
+                           SORTER_DATA_MAX);
+    }
+    if (s->failed != ERR_OK) {
+        return errinfo_set(reterr, s->failed, s->dir, 0,
+                           "sorting cannot go on after an earlier failure");
+    }
+    size_t packed_bytes = SORTER_HEAD_BYTES + r->data.n;
+    size_t taken = s->packed_bytes + s->nitems * sizeof(struct sorter_item);
+    if (packed_bytes + sizeof(struct sorter_item) > s->memory_bytes - taken) {
+        enum err e = spill(s, reterr);
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    unsigned char *packed = s->memory + s->packed_bytes;
+    uint16_t n = (uint16_t)r->data.n;
+    memcpy(packed, r->digest.b, DIGEST_BYTES);
+    memcpy(packed + SORTER_ORDER_AT, &r->order, sizeof(r->order));
+    memcpy(packed + SORTER_LENGTH_AT, &n, sizeof(n));
+    if (n) {
+        memcpy(packed + SORTER_HEAD_BYTES, r->data.p, n);
+    }
+    s->packed_bytes += packed_bytes;
+    s->nitems++;
+    *items_of(s) = (struct sorter_item){sorter_prefix(packed), packed};
+    s->count++;
+    return ERR_OK;
+}
+
+uint64_t sorter_count(const struct sorter *s)
+{
+    return s->count;
+}
+
+static void heap_down(struct source *heap, size_t root, size_t n)
+{
+    struct source x = heap[root];
+    for (;;) {
+        size_t child = 2 * root + 1;
+        if (child >= n) {
+            break;
+        }
+        if (child + 1 < n &&
+            sorter_item_cmp(&heap[child + 1].item, &heap[child].item) < 0) {
+            child++;
+        }
+        if (sorter_item_cmp(&x.item, &heap[child].item) <= 0) {
+            break;
+        }
+        heap[root] = heap[child];
+        root = child;
+    }
+    heap[root] = x;
+}
+
+/* Reads the next record of a source; *retmore tells whether there is one. */
+static enum err advance(struct sorter *s, struct source *source, bool *retmore)
+{
+    const unsigned char *packed = NULL;
+    enum err e = sorter_reader_next(&s->readers[source->reader], &packed);
+    *retmore = e == ERR_OK && packed;
+    if (*retmore) {
+        source->item = (struct sorter_item){sorter_prefix(packed), packed};
+    }
+    return e;
+}
+
+static enum err start_readers(struct sorter *s)
+{
+    size_t share = s->memory_bytes / s->nruns;
+    if (share < READ_BUFFER_MIN) {
+        share = READ_BUFFER_MIN;
+    }
+    if (share > READ_BUFFER_MAX) {
+        share = READ_BUFFER_MAX;
+    }
+    for (size_t i = 0; i < s->nruns; i++) {
+        struct run run = s->runs[i];
+        enum err e =
+            sorter_reader_init(&s->readers[i], s->fd, run.offset, run.end, share);
+        bool more = false;
+        struct source source = {.reader = (unsigned)i};
+        if (e == ERR_OK) {
+            e = advance(s, &source, &more);
+        }
+        if (e != ERR_OK) {
+            return e;
+        }
+        if (more) {
+            s->heap[s->heap_n++] = source;
+        }
+    }
+    for (size_t i = s->heap_n / 2; i-- > 0;) {
+        heap_down(s->heap, i, s->heap_n);
+    }
+    return ERR_OK;
+}
+
+enum err sorter_finish(struct sorter *s, struct errinfo *reterr)
+{
+    assert(!s->finished);
+    s->finished = true;
+    if (s->failed != ERR_OK) {
+        return errinfo_set(reterr, s->failed, s->dir, 0,
+                           "sorting cannot go on after an earlier failure");
+    }
+    if (s->nruns == 0) {
+        sorter_sort(items_of(s), s->nitems);
+        return ERR_OK;
+    }
+    enum err e = s->nitems ? spill(s, reterr) : ERR_OK;
+    if (e != ERR_OK) {
+        return e;
+    }
+    free_memory(s); /* the readers' buffers take its place */
+    s->readers = calloc(s->nruns, sizeof(*s->readers));
+    s->heap = calloc(s->nruns, sizeof(*s->heap));
+    e = s->readers && s->heap ? start_readers(s) : ERR_NOMEM;
+    if (e != ERR_OK) {
+        s->failed = e;
+        return errinfo_set(reterr, e, s->dir, 0, "cannot merge the sorted parts: %s",
+                           err_text(e));
+    }
+    return ERR_OK;
+}
+
+static bool next_in_memory(struct sorter *s, struct sorter_record *ret)
+{
+    if (s->next_item == s->nitems) {
+        return false;
+    }
+    sorter_unpack(items_of(s)[s->next_item++].packed, ret);
+    return true;
+}
+
+bool sorter_next(struct sorter *s, struct sorter_record *ret, enum err *retfail)
+{
+    assert(s->finished);
+    *retfail = s->failed;
+    if (s->failed != ERR_OK) {
+        return false;
+    }
+    if (s->nruns == 0) {
+        return next_in_memory(s, ret);
+    }
+    if (s->top_is_used) {
+        bool more = false;
+        s->failed = advance(s, &s->heap[0], &more);
+        if (s->failed != ERR_OK) {
+            *retfail = s->failed;
+            return false;
+        }
+        if (!more) {
+            s->heap[0] = s->heap[--s->heap_n];
+        }
+        if (s->heap_n) {
+            heap_down(s->heap, 0, s->heap_n);
+        }
+        s->top_is_used = false;
+    }
+    if (s->heap_n == 0) {
+        return false;
+    }
+    sorter_unpack(s->heap[0].item.packed, ret);
+    s->top_is_used = true;
+    return true;
+}

@@ -18,6 +18,7 @@ enum { CLI_CLEAN = 0, CLI_HIT = 1 };
 
 struct cli {
     const char *config_file; /* -c, or CONFIG_DEFAULT_FILE */
+    bool is_config_given;    /* -c was there */
     bool json;
     struct config *config; /* loaded on demand by cli_config */
     struct keyring keys;   /* by cli_keys */
@@ -27,9 +28,14 @@ struct cli_command {
     const char *name;
     const char *synopsis; /* "check [--count] FILE|DIR|-..." */
     const char *help;     /* one line */
-    /* argv[0] is the subcommand's name; -c and --json are taken out already */
+    /* argv[0] is the subcommand's name; -c and --json are taken out already, up to "--", which
+     * stays. argv[argc] is NULL. */
     int (*run)(struct cli *cli, int argc, char **argv);
 };
+
+/* The whole program after base_init: parses the command line, runs a subcommand, flushes standard
+ * output (a failure of which is a failure of the command). Returns the exit status. */
+int cli_run(int argc, char **argv);
 
 /* Loads the configuration once; prints every error and returns an exit status on failure, 0 on
  * success. Without -c and without the default file the built-in defaults apply. */
@@ -39,15 +45,15 @@ int cli_keys(struct cli *cli, bool create);
 
 /* Prints "gillnet: source:line: text" and gives the sysexits status for it. */
 int cli_fail(const struct errinfo *info);
+/* Prints why and the synopsis; gives EX_USAGE. */
 int cli_usage(const struct cli_command *command, const char *why);
 
-int cmd_check(struct cli *cli, int argc, char **argv);
-int cmd_extract(struct cli *cli, int argc, char **argv);
-int cmd_lookup(struct cli *cli, int argc, char **argv);
-int cmd_list(struct cli *cli, int argc, char **argv);
-int cmd_config(struct cli *cli, int argc, char **argv);
-int cmd_stat(struct cli *cli, int argc, char **argv);
-int cmd_reload(struct cli *cli, int argc, char **argv);
-int cmd_doctor(struct cli *cli, int argc, char **argv);
+/* The row of a subcommand, for cli_usage. */
+const struct cli_command *cli_command(const char *name);
+
+#define CLI_COMMAND(name, synopsis, help) \
+    int cmd_##name(struct cli *cli, int argc, char **argv);
+#include "core/cli/commands.def"
+#undef CLI_COMMAND
 
 #endif

@@ -1,4 +1,16 @@
-int main(void)
+/* main - the program `gillnet`. */
+#include <stdio.h>
+#include <sysexits.h>
+
+#include "core/base/base.h"
+#include "core/cli/cli.h"
+
+int main(int argc, char **argv)
 {
-    return 0;
+    if (base_init() != ERR_OK) {
+        fputs("gillnet: the system gives no random numbers; is /dev/urandom there?\n",
+              stderr);
+        return EX_OSERR;
+    }
+    return cli_run(argc, argv);
 }

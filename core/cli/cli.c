@@ -1,0 +1,253 @@
+#include "core/cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/version.h"
+
+enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };
+
+static const struct cli_command commands[] = {
+#define CLI_COMMAND(name, synopsis, help) {#name, synopsis, help, cmd_##name},
+#include "core/cli/commands.def"
+#undef CLI_COMMAND
+};
+enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+const struct cli_command *cli_command(const char *name)
+{
+    for (size_t i = 0; i < NCOMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- failures ---- */
+
+static int status_of(enum err code)
+{
+    switch (code) {
+    case ERR_OK:
+        return CLI_CLEAN;
+    case ERR_LIMIT:
+    case ERR_SYNTAX:
+    case ERR_RANGE:
+    case ERR_CORRUPT:
+    case ERR_VERSION:
+        return EX_DATAERR;
+    case ERR_NOT_FOUND:
+        return EX_NOINPUT;
+    case ERR_EXISTS:
+        return EX_CANTCREAT;
+    case ERR_IO:
+    case ERR_NOSPACE:
+        return EX_IOERR;
+    case ERR_KEY:
+        return EX_CONFIG;
+    case ERR_LOCKED:
+    case ERR_TIMEOUT:
+        return EX_TEMPFAIL;
+    case ERR_DENIED:
+        return EX_NOPERM;
+    case ERR_UNSUPPORTED:
+        return EX_UNAVAILABLE;
+    case ERR_NOMEM:
+        break;
+    }
+    return EX_OSERR;
+}
+
+int cli_fail(const struct errinfo *info)
+{
+    char line[LINE_MAX_BYTES];
+
+    fprintf(stderr, "gillnet: %s\n", errinfo_format(info, line, sizeof(line)));
+    return status_of(info->code);
+}
+
+static void print_synopsis(FILE *to, const struct cli_command *command)
+{
+    const char *rest = command->synopsis;
+    const char *lead = "usage:";
+
+    while (*rest != '\0') {
+        size_t n = strcspn(rest, "\n");
+
+        fprintf(to, "%s gillnet [-c FILE] [--json] %.*s\n", lead, (int)n, rest);
+        lead = "      ";
+        rest += n + (rest[n] == '\n' ? 1 : 0);
+    }
+}
+
+int cli_usage(const struct cli_command *command, const char *why)
+{
+    fprintf(stderr, "gillnet %s: %s\n", command->name, why);
+    print_synopsis(stderr, command);
+    return EX_USAGE;
+}
+
+/* ---- what subcommands share ---- */
+
+int cli_config(struct cli *cli)
+{
+    struct config_errors errors = {0, NULL};
+    const char *file = cli->config_file;
+
+    if (cli->config != NULL) {
+        return 0;
+    }
+    if (!cli->is_config_given && access(file, F_OK) != 0 && errno == ENOENT) {
+        file = NULL;
+    }
+    if (config_load(file, &cli->config, &errors) == ERR_OK) {
+        return 0;
+    }
+    for (size_t i = 0; i < errors.n; i++) {
+        cli_fail(&errors.v[i]);
+    }
+    if (errors.n == 0) {
+        fputs("gillnet: out of memory\n", stderr);
+    }
+    config_errors_free(&errors);
+    return EX_CONFIG;
+}
+
+int cli_keys(struct cli *cli, bool create)
+{
+    struct errinfo why = {0};
+    int status = cli_config(cli);
+    enum err e = ERR_OK;
+
+    if (status != 0 || cli->keys.n > 0) {
+        return status;
+    }
+    e = create ? keyring_load_or_create(cli->config->state_dir, &cli->keys, &why)
+               : keyring_load(cli->config->state_dir, &cli->keys, &why);
+    return e == ERR_OK ? 0 : cli_fail(&why);
+}
+
+/* ---- the command line ---- */
+
+static void print_help(void)
+{
+    fputs("gillnet " GILLNET_VERSION
+          " - catches bulk and known-bad mail; the daemon is "
+          "gillnetd\n\n"
+          "usage: gillnet [-c FILE] [--json] COMMAND ...\n\n"
+          "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
+          "  --json     print data as JSON, one object a line\n"
+          "  --help     this text, or after COMMAND its own\n"
+          "  --version  the version\n\n",
+          stdout);
+    for (size_t i = 0; i < NCOMMANDS; i++) {
+        printf("  %-10s %s\n", commands[i].name, commands[i].help);
+    }
+    fputs("\nExit status: 0 clean or done, 1 hit or findings, 64 and above an error "
+          "(sysexits).\n",
+          stdout);
+}
+
+static int print_command_help(const struct cli_command *command)
+{
+    print_synopsis(stdout, command);
+    printf("%s\n", command->help);
+    return CLI_CLEAN;
+}
+
+static int bad_usage(const char *why, const char *what)
+{
+    fprintf(stderr, "gillnet: %s%s\n", why, what);
+    fputs("Try `gillnet --help`.\n", stderr);
+    return EX_USAGE;
+}
+
+struct args {
+    int argc;
+    char **argv; /* what is left; compacted in place */
+    bool wants_help;
+    bool wants_version;
+    bool lacks_file;
+};
+
+/* Takes the common options out of argv, wherever they stand before "--". */
+static void take_options(struct cli *cli, struct args *a)
+{
+    int kept = 0;
+
+    for (int i = 1; i < a->argc; i++) {
+        char *arg = a->argv[i];
+
+        if (strcmp(arg, "--") == 0) {
+            while (i < a->argc) {
+                a->argv[kept++] = a->argv[i++];
+            }
+        } else if (strcmp(arg, "--json") == 0) {
+            cli->json = true;
+        } else if (strcmp(arg, "--help") == 0) {
+            a->wants_help = true;
+        } else if (strcmp(arg, "--version") == 0) {
+            a->wants_version = true;
+        } else if (strcmp(arg, "-c") == 0) {
+            a->lacks_file = a->lacks_file || i + 1 == a->argc;
+            cli->config_file = a->argv[i + 1 < a->argc ? ++i : i];
+            cli->is_config_given = true;
+        } else {
+            a->argv[kept++] = arg;
+        }
+    }
+    a->argc = kept;
+    a->argv[kept] = NULL; /* at least argv[0] was taken away */
+}
+
+static int dispatch(struct cli *cli, struct args *a)
+{
+    const struct cli_command *command = NULL;
+
+    take_options(cli, a);
+    if (a->wants_version) {
+        puts("gillnet " GILLNET_VERSION);
+        return CLI_CLEAN;
+    }
+    if (a->lacks_file) {
+        return bad_usage("-c needs a file", "");
+    }
+    if (a->argc == 0) {
+        if (a->wants_help) {
+            print_help();
+            return CLI_CLEAN;
+        }
+        return bad_usage("name a command", "");
+    }
+    command = cli_command(a->argv[0]);
+    if (command == NULL) {
+        return bad_usage(a->argv[0][0] == '-' ? "no such option: "
+                                              : "no such command: ",
+                         a->argv[0]);
+    }
+    if (a->wants_help) {
+        return print_command_help(command);
+    }
+    return command->run(cli, a->argc, a->argv);
+}
+
+int cli_run(int argc, char **argv)
+{
+    struct cli cli = {.config_file = CONFIG_DEFAULT_FILE};
+    struct args a = {.argc = argc, .argv = argv};
+    int status = argc > 0 ? dispatch(&cli, &a) : EX_USAGE;
+
+    config_release(&cli.config);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        if (errno != EPIPE) {
+            fputs("gillnet: standard output cannot be written; is the disk full?\n",
+                  stderr);
+        }
+        return EX_IOERR;
+    }
+    return status;
+}

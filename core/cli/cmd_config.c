@@ -1,0 +1,84 @@
+/* cmd_config - `gillnet config check|dump`. */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/base/buf.h"
+#include "core/cli/cli.h"
+#include "core/cli/json.h"
+#include "core/feature/feature.h"
+
+enum { DUMP_MAX = 64 << 20 };
+
+static bool check_types(const struct cli *cli, const struct config_list *list,
+                        const char *name)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < list->types.n; i++) {
+        const struct feature_info *info =
+            feature_info_by_name(slice_str(list->types.v[i]));
+
+        if (info == NULL || info->lookup == FEATURE_LOOKUP_NONE) {
+            fprintf(
+                stderr,
+                "gillnet: %s: %s.types: \"%s\" is not a feature type that is looked "
+                "up in lists; see gillnet.conf(5) for the types\n",
+                cli->config->file, name, list->types.v[i]);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+static int check(struct cli *cli)
+{
+    const struct config *c = cli->config;
+    bool ok = check_types(cli, &c->list_default, "list_defaults");
+
+    for (size_t i = 0; i < c->nlists; i++) {
+        ok = check_types(cli, &c->lists[i], c->lists[i].name) && ok;
+    }
+    if (!ok) {
+        return EX_CONFIG;
+    }
+    if (cli->json) {
+        return json_line(json_pack("{s:s, s:b}", "file", c->file, "ok", 1)) ? CLI_CLEAN
+                                                                            : EX_OSERR;
+    }
+    printf("%s: ok\n", *c->file != '\0' ? c->file : "built-in defaults");
+    return CLI_CLEAN;
+}
+
+static int dump(struct cli *cli)
+{
+    struct buf text;
+    int status = CLI_CLEAN;
+
+    buf_init(&text, DUMP_MAX);
+    config_dump(cli->config, cli->json, &text);
+    if (buf_failed(&text)) {
+        fputs("gillnet: out of memory\n", stderr);
+        status = EX_OSERR;
+    } else {
+        fwrite(text.p, 1, text.n, stdout);
+    }
+    buf_fini(&text);
+    return status;
+}
+
+int cmd_config(struct cli *cli, int argc, char **argv)
+{
+    bool is_check = argc == 2 && strcmp(argv[1], "check") == 0;
+    bool is_dump = argc == 2 && strcmp(argv[1], "dump") == 0;
+    int status = 0;
+
+    if (!is_check && !is_dump) {
+        return cli_usage(cli_command("config"), "say check or dump");
+    }
+    status = cli_config(cli);
+    if (status != 0) {
+        return status;
+    }
+    return is_check ? check(cli) : dump(cli);
+}

@@ -1,1 +1,0 @@
-#include "core/cli/cli.h"

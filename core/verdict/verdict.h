@@ -4,8 +4,13 @@
  * A list hit that the exact index confirmed becomes the symbol LIST_NAME with the list's weight
  * (once per list, however many hits). Allow lists come first: a network or a login by itself, an
  * address or a domain only when the sender is authenticated by a trusted network, a login, or a
- * pass in a trusted Authentication-Results for that domain. The harshest action whose threshold
- * the score reaches applies. Only confirmed hits score; possible, revoked and false positive
+ * pass in a trusted Authentication-Results for that domain: From by DMARC for it or a DKIM d=
+ * between it and its registrable domain, the envelope sender by SPF for it. A login lets through
+ * by itself only where logged-in clients are not examined (skip_authenticated). On an allow list
+ * a client address, From or envelope sender lets the message through by the same rules; a URL,
+ * attachment, body or subject takes that value from the other lists; other types do nothing. A
+ * message let through has score 0. The harshest action whose threshold the score reaches
+ * applies. Only confirmed hits score; possible, revoked and false positive
  * ones are shown.
  * Depends: config, feature, extract, list.   Threads: pure.   Allocates: from the arena.
  */

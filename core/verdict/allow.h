@@ -1,0 +1,28 @@
+/*
+ * allow - who is let through whatever the lists say; private to this room.
+ * Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_VERDICT_ALLOW_H
+#define CORE_VERDICT_ALLOW_H
+
+#include "core/verdict/verdict.h"
+
+/* One message and what is known of it. */
+struct allow_case {
+    const struct config *config;
+    const struct featureset *features;
+    const struct verdict_context *context;
+};
+
+/* The rule of the configuration that lets the message through ("network", "login", "address",
+ * "domain"), or NULL. *retvalue: the value that decided; empty for a login. */
+const char *allow_by_config(const struct allow_case *c, struct slice *retvalue);
+
+/* Whether a confirmed hit on an allow list lets the message through: of the client's address
+ * always, of the sender's address or domain when the sender is authenticated. */
+bool allow_by_hit(const struct allow_case *c, const struct list_hit *hit);
+
+/* Whether an allow list hit of this type only takes its value from the other lists. */
+bool allow_is_exemption(uint16_t report_type);
+
+#endif

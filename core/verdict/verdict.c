@@ -1,0 +1,270 @@
+/*
+ * verdict - evidence -> symbols -> score -> action, and the reason for it.
+ *
+ * Needs no memory to find the score: a message that used up its arena is still judged, only
+ * details are missing then.
+ */
+#include "core/verdict/verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/verdict/allow.h"
+
+enum {
+    DETAIL_VALUE_MAX = 200, /* of a value in a detail */
+    DETAIL_MAX = 320,
+    EXEMPTIONS_MAX = 256 /* values that allow lists take from the others, a message */
+};
+
+/* Scores are sums of decimal fractions: 0.1 + 0.2 must reach 0.3. */
+static const double score_slack = 1e-9;
+
+struct judging {
+    struct allow_case facts;
+    const struct listset *lists;
+    const struct list_hits *hits;
+    struct arena *arena;
+    size_t nexempt;
+    struct slice exempt[EXEMPTIONS_MAX];
+    struct verdict *v;
+};
+
+void verdict_extract_limits(const struct config *config, struct extract_limits *ret)
+{
+    const struct config_limits *l = &config->limits;
+    *ret = (struct extract_limits){
+        .mail =
+            {
+                .message_bytes = l->message_bytes,
+                .decoded_bytes = l->decoded_bytes,
+                .headers = l->headers,
+                .header_bytes = l->header_bytes,
+                .header_field = l->header_field,
+                .parts = l->parts,
+                .depth = l->mime_depth,
+            },
+        .urls = l->urls,
+        .recipients = l->recipients,
+        .cpu_us = l->cpu_us,
+    };
+}
+
+/* The symbol to fill in; past the end the last one gathers the rest. */
+static struct symbol *next_symbol(struct verdict *v)
+{
+    if (v->nsymbols < VERDICT_SYMBOLS_MAX) {
+        return &v->symbols[v->nsymbols++];
+    }
+    struct symbol *last = &v->symbols[VERDICT_SYMBOLS_MAX - 1];
+    last->detail = SLICE_LIT("several symbols");
+    (void)snprintf(last->name, sizeof last->name, "OTHERS");
+    return last;
+}
+
+static void add_symbol(struct verdict *v, const char *prefix, const char *name,
+                       double score, struct slice detail)
+{
+    bool is_last = v->nsymbols == VERDICT_SYMBOLS_MAX;
+    struct symbol *s = next_symbol(v);
+
+    v->score += score;
+    s->score += score;
+    if (is_last) {
+        return;
+    }
+    (void)snprintf(s->name, sizeof s->name, "%s%s", prefix, name);
+    s->detail = detail;
+    for (char *p = s->name; *p != '\0'; p++) {
+        if (*p >= 'a' && *p <= 'z') {
+            *p = (char)(*p - 'a' + 'A');
+        } else if (!((*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'))) {
+            *p = '_';
+        }
+    }
+}
+
+/* "shadow, url_domain=evil.example (+2 more)" */
+static struct slice make_detail(struct arena *arena, const char *note,
+                                const struct list_hit *hit, size_t more)
+{
+    char text[DETAIL_MAX];
+    const struct feature_info *info = feature_info((enum feature_type)hit->report_type);
+    struct slice value = slice_head(hit->value, DETAIL_VALUE_MAX);
+    int n = snprintf(text, sizeof text, "%s%s=%.*s%s", note,
+                     info == NULL ? "value" : info->name, SLICE_ARGS(value),
+                     value.n < hit->value.n ? "..." : "");
+    size_t used = n < 0 ? 0 : (size_t)n;
+    if (used < sizeof text && more > 0) {
+        n = snprintf(text + used, sizeof text - used, " (+%zu more)", more);
+        used += n < 0 ? 0 : (size_t)n;
+    }
+    return arena_copy(arena,
+                      slice_of(text, used < sizeof text ? used : sizeof text - 1));
+}
+
+static const struct config_list *list_of(const struct judging *j,
+                                         const struct list_hit *hit)
+{
+    return listset_config(j->lists, hit->list);
+}
+
+/* A confirmed hit that counts against the others: on an allow list that has effect. */
+static bool is_allowing(const struct judging *j, const struct list_hit *hit)
+{
+    const struct config_list *list = list_of(j, hit);
+    return hit->answer == LIST_CONFIRMED && list->is_allow && !list->shadow;
+}
+
+static bool is_exempt(const struct judging *j, const struct list_hit *hit)
+{
+    for (size_t i = 0; i < j->nexempt; i++) {
+        if (slice_eq(j->exempt[i], hit->value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_exemptions(struct judging *j)
+{
+    for (size_t i = 0; i < j->hits->n; i++) {
+        const struct list_hit *hit = &j->hits->v[i];
+        if (!is_allowing(j, hit) || !allow_is_exemption(hit->report_type) ||
+            is_exempt(j, hit)) {
+            continue;
+        }
+        if (j->nexempt == EXEMPTIONS_MAX) {
+            j->v->limits |= LIMIT_FLAG(features);
+            return;
+        }
+        j->exempt[j->nexempt++] = hit->value;
+    }
+}
+
+/* Sets v->allow and its symbol when something lets the message through. */
+static void find_allow(struct judging *j)
+{
+    struct slice value = SLICE_NONE;
+    const char *rule = allow_by_config(&j->facts, &value);
+
+    if (rule != NULL) {
+        j->v->allow = rule;
+        add_symbol(j->v, "ALLOW_", rule, 0,
+                   arena_copy(j->arena, slice_head(value, DETAIL_VALUE_MAX)));
+        return;
+    }
+    for (size_t i = 0; i < j->hits->n; i++) {
+        const struct list_hit *hit = &j->hits->v[i];
+        if (is_allowing(j, hit) && allow_by_hit(&j->facts, hit)) {
+            j->v->allow = "list";
+            add_symbol(j->v, "ALLOW_",
+                       list_reader_name(listset_reader(j->lists, hit->list)), 0,
+                       make_detail(j->arena, "", hit, 0));
+            return;
+        }
+    }
+}
+
+/* The symbol of the i-th list, if it has a confirmed hit. */
+static void judge_list(struct judging *j, size_t i)
+{
+    const struct config_list *list = listset_config(j->lists, i);
+    const char *name = list_reader_name(listset_reader(j->lists, i));
+    const struct list_hit *first = NULL;
+    const struct list_hit *first_exempt = NULL;
+    size_t count = 0;
+
+    for (size_t k = 0; k < j->hits->n; k++) {
+        const struct list_hit *hit = &j->hits->v[k];
+        if (hit->list != i || hit->answer != LIST_CONFIRMED) {
+            continue;
+        }
+        if (!list->is_allow && is_exempt(j, hit)) {
+            first_exempt = first_exempt == NULL ? hit : first_exempt;
+            continue;
+        }
+        first = first == NULL ? hit : first;
+        count++;
+    }
+    if (first == NULL && first_exempt == NULL) {
+        return;
+    }
+    if (first == NULL) {
+        add_symbol(j->v, "LIST_", name, 0,
+                   make_detail(j->arena, "exempt, ", first_exempt, 0));
+    } else if (list->shadow) {
+        add_symbol(j->v, "LIST_", name, 0,
+                   make_detail(j->arena, "shadow, ", first, count - 1));
+    } else if (!list->is_allow) {
+        add_symbol(j->v, "LIST_", name, j->v->allow == NULL ? list->weight : 0,
+                   make_detail(j->arena, "", first, count - 1));
+    } else if (j->v->allow == NULL) { /* why a listed sender was not let through */
+        add_symbol(j->v, "LIST_", name, 0,
+                   make_detail(j->arena,
+                               allow_is_exemption(first->report_type)
+                                   ? "allow, "
+                                   : "allow, not authenticated, ",
+                               first, count - 1));
+    }
+}
+
+static enum action action_for(const struct config *config, double score)
+{
+    enum action action = ACTION_ACCEPT;
+    for (unsigned a = ACTION_ACCEPT + 1; a < ACTION_COUNT; a++) {
+        if (score + score_slack >= config->threshold[a]) {
+            action = (enum action)a;
+        }
+    }
+    return action;
+}
+
+void verdict_make(const struct config *config, const struct featureset *features,
+                  const struct listset *lists, const struct list_hits *hits,
+                  const struct verdict_context *context, struct arena *arena,
+                  struct verdict *ret)
+{
+    struct judging j = {.facts = {config, features, context},
+                        .lists = lists,
+                        .hits = hits,
+                        .arena = arena,
+                        .v = ret};
+
+    *ret = (struct verdict){.action = ACTION_ACCEPT,
+                            .limits = featureset_limits(features)};
+    if (hits->met_deadline) {
+        ret->limits |= LIMIT_FLAG(deadline);
+    }
+    find_exemptions(&j);
+    find_allow(&j);
+    for (size_t i = 0; i < listset_count(lists); i++) {
+        judge_list(&j, i);
+    }
+    if (ret->allow == NULL) {
+        ret->action = action_for(config, ret->score);
+    }
+    if (arena_is_full(arena)) {
+        ret->limits |= LIMIT_FLAG(memory);
+    }
+}
+
+void verdict_evaluate(const struct config *config, struct listhold *lists,
+                      struct featureset *features,
+                      const struct verdict_context *context, uint64_t deadline_mono_us,
+                      struct arena *arena, struct verdict *ret,
+                      struct list_hits *rethits)
+{
+    struct list_hits hits = {.n = 0};
+    const struct listset *set = listhold_acquire(lists);
+    enum err e = listset_lookup(set, features, deadline_mono_us, arena, &hits);
+
+    verdict_make(config, features, set, &hits, context, arena, ret);
+    if (e == ERR_NOMEM) {
+        ret->limits |= LIMIT_FLAG(memory);
+    }
+    listhold_release(lists, &set);
+    if (rethits != NULL) {
+        *rethits = hits;
+    }
+}

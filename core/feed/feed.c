@@ -59,7 +59,7 @@ void feed_bad(struct feed *f, const char *reason, struct slice text)
     f->counts.bad++;
     if (f->sink->on_bad != NULL) {
         f->sink->on_bad(f->sink->context, record_line(f), reason,
-                        slice_head(text, LINES_CUT));
+                        slice_head(text, FEED_LINES_CUT));
     }
 }
 
@@ -110,7 +110,7 @@ bool feed_record_add(struct feed *f, struct slice line, const char *reason)
     return true;
 }
 
-static enum err read_failed(struct feed *f, const struct lines *l)
+static enum err read_failed(struct feed *f, const struct feed_lines *l)
 {
     return errinfo_set(f->reterr, err_of_errno(l->errnum), f->name,
                        (unsigned)f->counts.lines, "reading failed: %s",
@@ -118,15 +118,15 @@ static enum err read_failed(struct feed *f, const struct lines *l)
 }
 
 /* Finds the format; drops a byte order mark. */
-static enum err choose_format(struct feed *f, struct lines *l)
+static enum err choose_format(struct feed *f, struct feed_lines *l)
 {
     struct slice beginning;
 
-    if (lines_peek(l, &beginning) != LINES_LINE) {
+    if (feed_lines_peek(l, &beginning) != FEED_LINES_LINE) {
         return read_failed(f, l);
     }
     if (slice_has_prefix(beginning, SLICE_LIT("\xef\xbb\xbf"))) {
-        lines_skip(l, 3);
+        feed_lines_skip(l, 3);
         beginning = slice_from(beginning, 3);
     }
     const char *refusal = feed_refusal(beginning);
@@ -146,17 +146,17 @@ static enum err choose_format(struct feed *f, struct lines *l)
     return ERR_OK;
 }
 
-static enum err read_lines(struct feed *f, struct lines *l)
+static enum err read_lines(struct feed *f, struct feed_lines *l)
 {
     line_fn *read_line = formats[f->counts.format].read;
     uint64_t told = 0;
     struct slice line;
-    enum lines_result r = LINES_LINE;
+    enum feed_lines_result r = FEED_LINES_LINE;
 
-    while (f->failed == ERR_OK &&
-           ((r = lines_next(l, &line)) == LINES_LINE || r == LINES_LONG)) {
+    while (f->failed == ERR_OK && ((r = feed_lines_next(l, &line)) == FEED_LINES_LINE ||
+                                   r == FEED_LINES_LONG)) {
         f->counts.lines++;
-        if (r == LINES_LONG) {
+        if (r == FEED_LINES_LONG) {
             feed_bad(f, "the line is longer than 16384 bytes", line);
         } else if (line.n > 0 && memchr(line.p, '\0', line.n) != NULL) {
             feed_bad(f, "the line has a NUL byte", line);
@@ -168,7 +168,7 @@ static enum err read_lines(struct feed *f, struct lines *l)
             f->sink->on_progress(f->sink->context, told);
         }
     }
-    if (f->failed == ERR_OK && r == LINES_ERROR) {
+    if (f->failed == ERR_OK && r == FEED_LINES_ERROR) {
         return read_failed(f, l);
     }
     if (f->failed == ERR_OK && f->record.lines > 0) {
@@ -184,8 +184,8 @@ enum err feed_read(int fd, const char *name, const struct feed_options *options,
                    struct errinfo *reterr)
 {
     struct feed f = {.name = name, .options = *options, .sink = sink, .reterr = reterr};
-    struct lines l;
-    enum err e = lines_init(&l, fd);
+    struct feed_lines l;
+    enum err e = feed_lines_init(&l, fd);
 
     f.arena = arena_new(ENTRY_ARENA);
     f.record.p = malloc(FEED_LINE_MAX);
@@ -201,6 +201,6 @@ enum err feed_read(int fd, const char *name, const struct feed_options *options,
     *ret = f.counts;
     free(f.record.p);
     arena_free(&f.arena);
-    lines_fini(&l);
+    feed_lines_fini(&l);
     return e;
 }

@@ -13,11 +13,16 @@
 #include "core/base/err.h"
 #include "core/base/slice.h"
 
-enum { LINES_CUT = 80 }; /* what is shown of a line that is too long */
+enum { FEED_LINES_CUT = 80 }; /* what is shown of a line that is too long */
 
-enum lines_result { LINES_LINE, LINES_LONG, LINES_END, LINES_ERROR };
+enum feed_lines_result {
+    FEED_LINES_LINE,
+    FEED_LINES_LONG,
+    FEED_LINES_END,
+    FEED_LINES_ERROR
+};
 
-struct lines {
+struct feed_lines {
     int fd;
     bool at_end;
     char *p;
@@ -25,16 +30,16 @@ struct lines {
     size_t end;
     uint64_t bytes; /* read so far */
     int errnum;     /* of the read that failed */
-    char cut[LINES_CUT];
+    char cut[FEED_LINES_CUT];
 };
 
-enum err lines_init(struct lines *l, int fd);
-void lines_fini(struct lines *l);
-/* Reads ahead up to FEED_SNIFF_BYTES and gives what there is; before the first lines_next. */
-enum lines_result lines_peek(struct lines *l, struct slice *ret);
-/* Drops n bytes of what lines_peek gave. */
-void lines_skip(struct lines *l, size_t n);
+enum err feed_lines_init(struct feed_lines *l, int fd);
+void feed_lines_fini(struct feed_lines *l);
+/* Reads ahead up to FEED_SNIFF_BYTES and gives what there is; before the first feed_lines_next. */
+enum feed_lines_result feed_lines_peek(struct feed_lines *l, struct slice *ret);
+/* Drops n bytes of what feed_lines_peek gave. */
+void feed_lines_skip(struct feed_lines *l, size_t n);
 /* The next line without its end; valid until the next call. */
-enum lines_result lines_next(struct lines *l, struct slice *ret);
+enum feed_lines_result feed_lines_next(struct feed_lines *l, struct slice *ret);
 
 #endif

@@ -3,15 +3,12 @@
  *
  * The lists are a fake: hits are data here.
  */
-#include <cmocka.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/verdict/verdict.h"
+
+#include "tests/unit/unit.h"
 
 enum { LISTS = 80 };
 
@@ -314,7 +311,13 @@ static void test_allow__network_or_login__then_accept_with_score_zero(void **sta
 }
 
 #define AUTH(...) (&(const struct extract_auth){__VA_ARGS__})
-#define S(text)   SLICE_LIT(text)
+#define S(text)                   \
+    {                             \
+        "" text, sizeof(text) - 1 \
+    }
+
+/* Configured strings are not const. */
+#define TEXT(text) ((char[]){text})
 
 /* A message from Boss@mail.good.example, envelope bounce@out.good.example. */
 static const struct {
@@ -347,12 +350,16 @@ static const struct {
      false, false},
 };
 
+static const struct extract_auth dmarc_pass = {.dmarc_pass = true,
+                                               .dmarc_domain = S("mail.good.example")};
+
 static void add_sender(struct bench *b)
 {
-    featureset_add(b->features, FEATURE_from, S("Boss@mail.good.example"));
-    featureset_add(b->features, FEATURE_from_domain, S("good.example"));
-    featureset_add(b->features, FEATURE_envelope_from, S("bounce@out.good.example"));
-    featureset_add(b->features, FEATURE_envelope_domain, S("good.example"));
+    featureset_add(b->features, FEATURE_from, SLICE_LIT("Boss@mail.good.example"));
+    featureset_add(b->features, FEATURE_from_domain, SLICE_LIT("good.example"));
+    featureset_add(b->features, FEATURE_envelope_from,
+                   SLICE_LIT("bounce@out.good.example"));
+    featureset_add(b->features, FEATURE_envelope_domain, SLICE_LIT("good.example"));
     add_list("phish", 20);
     add_hit(b, 0, FEATURE_url, "evil.example/x");
 }
@@ -368,9 +375,9 @@ static void expect_allowed(struct bench *b, const char *what, bool is_allowed)
 
 static void test_allow__configured_sender__then_only_with_proof(void **state)
 {
-    static char *from[] = {"Boss@MAIL.good.example"};
-    static char *envelope[] = {"bounce@out.good.example"};
-    static char *domain[] = {"good.example"};
+    char *from[] = {TEXT("Boss@MAIL.good.example")};
+    char *envelope[] = {TEXT("bounce@out.good.example")};
+    char *domain[] = {TEXT("good.example")};
     struct bench *b = *state;
     add_sender(b);
     for (size_t i = 0; i < sizeof proofs / sizeof proofs[0]; i++) {
@@ -390,13 +397,13 @@ static void test_allow__configured_sender__then_only_with_proof(void **state)
 
 static void test_allow__near_misses__then_not_allowed(void **state)
 {
-    static char *near[] = {"boss@mail.good.example", "Boss@good.example",
-                           "oss@mail.good.example", "Boss@mail.good.exampl"};
-    static char *near_domains[] = {"ood.example", "mail.good.example.org",
-                                   "x.mail.good.example", "le", ""};
+    char *near[] = {TEXT("boss@mail.good.example"), TEXT("Boss@good.example"),
+                    TEXT("oss@mail.good.example"), TEXT("Boss@mail.good.exampl")};
+    char *near_domains[] = {TEXT("ood.example"), TEXT("mail.good.example.org"),
+                            TEXT("x.mail.good.example"), TEXT("le"), TEXT("")};
     struct bench *b = *state;
     add_sender(b);
-    b->context.auth = AUTH(.dmarc_pass = true, .dmarc_domain = S("mail.good.example"));
+    b->context.auth = &dmarc_pass;
     b->config.allow_addresses = (struct config_strings){4, near};
     b->config.allow_domains = (struct config_strings){5, near_domains};
     expect_allowed(b, "near", false);
@@ -404,7 +411,7 @@ static void test_allow__near_misses__then_not_allowed(void **state)
 
 static void test_allow__login_without_skip__then_proof_of_sender(void **state)
 {
-    static char *domain[] = {"good.example"};
+    char *domain[] = {TEXT("good.example")};
     struct bench *b = *state;
     add_sender(b);
     b->context.is_authenticated = true;
@@ -465,7 +472,7 @@ static void test_allow__list_with_reply_to_or_helo__then_no_effect(void **state)
     struct bench *b = *state;
     add_sender(b);
     add_list("friends", 0)->is_allow = true;
-    b->context.auth = AUTH(.dmarc_pass = true, .dmarc_domain = S("mail.good.example"));
+    b->context.auth = &dmarc_pass;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         b->found.n = 1;
         add_hit(b, 1, types[i], "good.example");

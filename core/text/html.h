@@ -33,7 +33,10 @@ struct html_token {
     struct slice
         value; /* text, comment, or attribute value, character references decoded */
 };
-/* Called for each token; slices are valid during the call only. Long text comes in pieces. */
+/* Called for each token; slices are valid during the call only. Text comes in pieces: what
+ * follows with no other token between belongs to it. A comment comes whole, or, over
+ * HTML_VALUE_MAX, in pieces of just that size and a rest. Raw text: script, style, title and
+ * textarea (the last two are shown, so references are decoded). */
 typedef void html_token_fn(void *context, const struct html_token *token);
 
 struct html;

@@ -4,7 +4,8 @@
  * Wraps core/mail: envelope, header fields and body go in as they come, the feature set comes
  * out at the end. Nothing here can refuse a message: a limit ends one branch and sets its flag.
  * Threads: one at a time (a session's callbacks may run on different threads).
- * Allocates: from the arena given; features and everything they point at live there.
+ * Allocates: from the arena given; features and everything they point at live there. Scratch
+ * memory and running checksums are on the heap until extract_finish or extract_drop.
  * Depends: base, text, mail, feature.
  */
 #ifndef CORE_EXTRACT_EXTRACT_H
@@ -57,6 +58,10 @@ void extract_raw(struct extract *x, struct slice chunk);
 
 /* Ends the message. The set lives in the arena; owned by the caller of extract_new. */
 struct featureset *extract_finish(struct extract *x);
+
+/* Frees what is not in the arena: for a message that is given up before extract_finish. Accepts
+ * NULL and finished ones; call it before the arena is reset or freed, or always. */
+void extract_drop(struct extract *x);
 
 /* After extract_finish. */
 const struct extract_auth *extract_auth(const struct extract *x);

@@ -158,6 +158,12 @@ bool featureset_add(struct featureset *fs, enum feature_type type, struct slice 
     return true;
 }
 
+bool featureset_has(const struct featureset *fs, enum feature_type type,
+                    struct slice text)
+{
+    return fs->slots[slot_of(fs, type, text, hash_of(type, text))] != 0;
+}
+
 size_t featureset_count(const struct featureset *fs)
 {
     return fs->n;

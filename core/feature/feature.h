@@ -70,6 +70,8 @@ struct featureset *featureset_new(struct arena *arena, size_t max);
  * arena: not added, LIMIT_FLAG(features) or LIMIT_FLAG(memory) is set. Returns true when the
  * feature is new. */
 bool featureset_add(struct featureset *fs, enum feature_type type, struct slice text);
+bool featureset_has(const struct featureset *fs, enum feature_type type,
+                    struct slice text);
 size_t featureset_count(const struct featureset *fs);
 /* i < featureset_count; in order of adding. */
 const struct feature *featureset_at(const struct featureset *fs, size_t i);

@@ -1,0 +1,167 @@
+#include <string.h>
+
+#include "core/extract/inside.h"
+#include "core/text/host.h"
+
+/* One "method=result" with its properties; slices point into the plain copy of the field. */
+struct result {
+    struct slice method;
+    struct slice value;
+    struct slice mailfrom;
+    struct slice header_d;
+    struct slice header_i;
+    struct slice header_from;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Copies the field without comments and quotes, and without white space round '='; what is
+ * structure outside quotes is blanked inside them. Linear; dst has room for field.n. */
+static size_t make_plain(struct slice field, char *dst)
+{
+    size_t n = 0;
+    size_t depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < field.n; i++) {
+        char c = field.p[i];
+        if (c == '\\' && (quoted || depth > 0)) {
+            i++;
+        } else if (quoted && c != '"') {
+            dst[n++] = c == ';' || c == '=' || is_space(c) ? '_' : c;
+        } else if (c == '"' && depth == 0) {
+            quoted = !quoted;
+        } else if (c == '(') {
+            depth++;
+        } else if (c == ')' && depth > 0) {
+            depth--;
+        } else if (depth == 0 && is_space(c)) {
+            if (n > 0 && dst[n - 1] != ' ' && dst[n - 1] != '=') {
+                dst[n++] = ' ';
+            }
+        } else if (depth == 0) {
+            if (c == '=' && n > 0 && dst[n - 1] == ' ') {
+                n--;
+            }
+            dst[n++] = c;
+        }
+    }
+    return n;
+}
+
+static void read_property(struct result *r, struct slice name, struct slice value)
+{
+    if (slice_eq_nocase(name, SLICE_LIT("smtp.mailfrom"))) {
+        r->mailfrom = value;
+    } else if (slice_eq_nocase(name, SLICE_LIT("header.d"))) {
+        r->header_d = value;
+    } else if (slice_eq_nocase(name, SLICE_LIT("header.i"))) {
+        r->header_i = value;
+    } else if (slice_eq_nocase(name, SLICE_LIT("header.from"))) {
+        r->header_from = value;
+    }
+}
+
+static void read_result(struct slice text, struct result *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    struct slice rest = slice_trim(text);
+    while (rest.n > 0) {
+        struct slice value = slice_cut(&rest, ' ');
+        struct slice name = slice_cut(&value, '=');
+        if (value.p == NULL) {
+            continue;
+        }
+        if (ret->method.n == 0) {
+            ret->method = slice_head(name, slice_find(name, '/')); /* "spf/1" */
+            ret->value = value;
+        } else {
+            read_property(ret, name, value);
+        }
+    }
+}
+
+/* The host behind the last @, in normal form. */
+static struct slice domain_of(struct extract *x, struct slice identity)
+{
+    size_t at = identity.n;
+    while (at > 0 && identity.p[at - 1] != '@') {
+        at--;
+    }
+    struct slice name = slice_from(identity, at);
+    struct host host;
+    if (host_parse(x->scratch, name, &host) != ERR_OK || host.kind != HOST_NAME) {
+        return SLICE_NONE;
+    }
+    return arena_copy(x->arena, host.text);
+}
+
+enum method { METHOD_NONE = 0, METHOD_SPF = 1, METHOD_DKIM = 2, METHOD_DMARC = 4 };
+
+static enum method method_of(struct slice name)
+{
+    if (slice_eq_nocase(name, SLICE_LIT("spf"))) {
+        return METHOD_SPF;
+    }
+    if (slice_eq_nocase(name, SLICE_LIT("dkim"))) {
+        return METHOD_DKIM;
+    }
+    return slice_eq_nocase(name, SLICE_LIT("dmarc")) ? METHOD_DMARC : METHOD_NONE;
+}
+
+static void take_pass(struct extract *x, enum method method, const struct result *r)
+{
+    if (method == METHOD_SPF) {
+        x->auth.spf_pass = true;
+        x->auth.spf_domain = domain_of(x, r->mailfrom);
+    } else if (method == METHOD_DKIM) {
+        x->auth.dkim_pass = true;
+        x->auth.dkim_domain =
+            domain_of(x, r->header_d.n > 0 ? r->header_d : r->header_i);
+    } else if (method == METHOD_DMARC) {
+        x->auth.dmarc_pass = true;
+        x->auth.dmarc_domain = domain_of(x, r->header_from);
+    }
+}
+
+static bool is_trusted(const struct extract *x, struct slice authserv)
+{
+    for (size_t i = 0; i < x->ntrusted; i++) {
+        if (slice_eq_nocase(authserv, slice_str(x->trusted[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void extract_auth_field(struct extract *x, struct slice value)
+{
+    if (x->ntrusted == 0 || value.n == 0) {
+        return;
+    }
+    char *plain = arena_bytes(x->scratch, value.n);
+    if (plain == NULL) {
+        return;
+    }
+    struct slice rest = slice_of(plain, make_plain(value, plain));
+    struct slice head = slice_trim(slice_cut(&rest, ';'));
+    if (!is_trusted(x, slice_head(head, slice_find(head, ' ')))) {
+        return;
+    }
+    /* Our server puts its field above those that came with the message: the first field that
+     * says anything about a method, good or bad, is the only one believed about it. */
+    unsigned seen = 0;
+    while (rest.p != NULL) {
+        struct result r;
+        read_result(slice_cut(&rest, ';'), &r);
+        enum method method = method_of(r.method);
+        seen |= (unsigned)method;
+        if ((x->auth_seen & (unsigned)method) == 0 &&
+            slice_eq_nocase(r.value, SLICE_LIT("pass"))) {
+            take_pass(x, method, &r);
+        }
+    }
+    x->auth_seen |= seen;
+}

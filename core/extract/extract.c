@@ -1,0 +1,317 @@
+#include "core/extract/extract.h"
+
+#include "core/base/clock.h"
+#include "core/extract/inside.h"
+#include "core/feature/network.h"
+#include "core/text/address.h"
+#include "core/text/host.h"
+
+enum { CLIENT_NET_V4 = 24, CLIENT_NET_V6 = 48, LINE_ENDS_AT_ONCE = 64 };
+
+void extract_cpu_begin(struct extract *x)
+{
+    if (x->limits.cpu_us > 0) {
+        x->cpu_since_us = clock_cpu_us();
+    }
+}
+
+static void count_cpu(struct extract *x)
+{
+    uint64_t now = clock_cpu_us();
+    x->cpu_used_us += now - x->cpu_since_us;
+    x->cpu_since_us = now;
+    if (x->cpu_used_us > x->limits.cpu_us && !x->stopped) {
+        x->stopped = true;
+        featureset_set_limit(x->set, LIMIT_FLAG(cpu));
+    }
+}
+
+void extract_cpu_end(struct extract *x)
+{
+    if (x->limits.cpu_us > 0) {
+        count_cpu(x);
+    }
+}
+
+void extract_cpu_step(struct extract *x, size_t bytes)
+{
+    x->cpu_bytes += bytes;
+    if (x->cpu_bytes >= EXTRACT_CPU_STEP && x->limits.cpu_us > 0) {
+        x->cpu_bytes = 0;
+        count_cpu(x);
+    }
+}
+
+/* Adds line ends that turned out not to be the last. */
+static void add_line_ends(struct extract *x)
+{
+    static const char line_ends[LINE_ENDS_AT_ONCE * 2 + 1] =
+        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n"
+        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n"
+        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n"
+        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n";
+    while (x->body_line_ends > 0) {
+        size_t n = x->body_line_ends < LINE_ENDS_AT_ONCE ? (size_t)x->body_line_ends
+                                                         : LINE_ENDS_AT_ONCE;
+        sha256_add(&x->body_sum, slice_of(line_ends, n * 2));
+        x->body_line_ends -= n;
+    }
+}
+
+static void on_body(void *context, struct slice bytes)
+{
+    struct extract *x = context;
+    size_t n = bytes.n;
+    uint64_t line_ends = 0;
+    while (n > 0 && (bytes.p[n - 1] == '\n' || bytes.p[n - 1] == '\r')) {
+        line_ends += bytes.p[n - 1] == '\n';
+        n--;
+    }
+    if (n > 0) {
+        add_line_ends(x);
+        sha256_add(&x->body_sum, slice_head(bytes, n));
+        x->body_has_text = true;
+    }
+    x->body_line_ends += line_ends;
+}
+
+static const struct mail_events events = {
+    .header = extract_on_header,
+    .part_begin = extract_on_part_begin,
+    .part_data = extract_on_part_data,
+    .part_end = extract_on_part_end,
+    .body = on_body,
+};
+
+struct extract *extract_new(struct arena *arena, const struct extract_limits *limits,
+                            char *const *trusted_authserv, size_t ntrusted)
+{
+    struct extract *x = arena_alloc(arena, sizeof *x);
+    if (x == NULL) {
+        return NULL;
+    }
+    x->arena = arena;
+    x->limits = *limits;
+    x->trusted = trusted_authserv;
+    x->ntrusted = ntrusted;
+    x->set = featureset_new(arena, EXTRACT_FEATURES_MAX);
+    x->mail = mail_new(arena, &limits->mail, &events, x);
+    if (x->set == NULL || x->mail == NULL) {
+        return NULL;
+    }
+    x->scratch = arena_new(EXTRACT_SCRATCH);
+    x->text = arena_new(EXTRACT_SCRATCH);
+    if (x->scratch == NULL || x->text == NULL || sha256_init(&x->body_sum) != ERR_OK) {
+        extract_drop(x);
+        return NULL;
+    }
+    return x;
+}
+
+void extract_drop(struct extract *x)
+{
+    if (x == NULL) {
+        return;
+    }
+    arena_free(&x->scratch);
+    arena_free(&x->text);
+    sha256_fini(&x->body_sum);
+    sha256_fini(&x->part_sum);
+    x->finished = true;
+}
+
+void extract_add_address(struct extract *x, enum feature_type type,
+                         enum feature_type domain_type, struct slice address,
+                         struct slice domain)
+{
+    featureset_add(x->set, type, address);
+    featureset_add(x->set, domain_type, host_registrable(domain));
+}
+
+void extract_add_mail_from(struct extract *x, struct slice address)
+{
+    struct address a;
+    x->has_mail_from = true;
+    if (address_parse(x->scratch, address, &a) == ERR_OK) {
+        extract_add_address(x, FEATURE_envelope_from, FEATURE_envelope_domain, a.text,
+                            a.domain);
+    }
+    arena_reset(x->scratch);
+}
+
+void extract_client(struct extract *x, const uint8_t addr[16], struct slice name)
+{
+    if (x->finished) {
+        return;
+    }
+    if (addr != NULL) {
+        unsigned length = host_ip_is_v4(addr) ? CLIENT_NET_V4 : CLIENT_NET_V6;
+        char text[HOST_IP_TEXT];
+        featureset_add(x->set, FEATURE_client_ip, host_ip_text(addr, text));
+        featureset_add(x->set, FEATURE_client_net,
+                       feature_network_text(x->scratch, addr, length));
+    }
+    struct host host;
+    /* Without a verified name the MTA gives "[192.0.2.1]" or "unknown". */
+    if (!slice_has_prefix(name, SLICE_LIT("[")) &&
+        !slice_eq_nocase(name, SLICE_LIT("unknown")) &&
+        host_parse(x->scratch, name, &host) == ERR_OK && host.kind == HOST_NAME) {
+        featureset_add(x->set, FEATURE_client_name, host.text);
+    }
+    arena_reset(x->scratch);
+}
+
+void extract_helo(struct extract *x, struct slice helo)
+{
+    if (x->finished) {
+        return;
+    }
+    helo = slice_trim(helo);
+    if (helo.n > 2 && helo.p[0] == '[' && helo.p[helo.n - 1] == ']') {
+        helo = slice_of(helo.p + 1, helo.n - 2);
+        if (slice_has_prefix_nocase(helo, SLICE_LIT("IPv6:"))) {
+            helo = slice_from(helo, sizeof "IPv6:" - 1);
+        }
+    }
+    uint8_t addr[16];
+    char text[HOST_IP_TEXT];
+    struct host host;
+    if (host_ip_parse(helo, addr)) {
+        featureset_add(x->set, FEATURE_helo, host_ip_text(addr, text));
+    } else if (host_parse(x->scratch, helo, &host) == ERR_OK) {
+        featureset_add(x->set, FEATURE_helo, host.text);
+    }
+    arena_reset(x->scratch);
+}
+
+void extract_mail_from(struct extract *x, struct slice address)
+{
+    if (!x->finished) {
+        extract_add_mail_from(x, address);
+    }
+}
+
+void extract_rcpt_to(struct extract *x, struct slice address)
+{
+    (void)address; /* recipients are counted only: no feature is made of them */
+    if (x->nrecipients >= x->limits.recipients) {
+        featureset_set_limit(x->set, LIMIT_FLAG(recipients));
+        return;
+    }
+    x->nrecipients++;
+}
+
+void extract_header(struct extract *x, struct slice name, struct slice value)
+{
+    if (x->finished) {
+        return;
+    }
+    x->bytes += name.n + value.n + sizeof ": \r\n" - 1;
+    bool timed = value.n >= EXTRACT_CPU_HEADER;
+    if (timed) {
+        extract_cpu_begin(x);
+    }
+    mail_header(x->mail, name, value);
+    if (timed) {
+        extract_cpu_end(x);
+    }
+}
+
+void extract_end_of_headers(struct extract *x)
+{
+    if (!x->finished) {
+        x->bytes += sizeof "\r\n" - 1;
+        mail_end_of_headers(x->mail);
+    }
+}
+
+void extract_body(struct extract *x, struct slice chunk)
+{
+    if (x->finished) {
+        return;
+    }
+    x->bytes += chunk.n;
+    extract_cpu_begin(x);
+    mail_body(x->mail, chunk);
+    extract_cpu_end(x);
+}
+
+void extract_raw(struct extract *x, struct slice chunk)
+{
+    if (x->finished) {
+        return;
+    }
+    x->is_raw = true;
+    x->bytes += chunk.n;
+    extract_cpu_begin(x);
+    mail_raw(x->mail, chunk);
+    extract_cpu_end(x);
+}
+
+static void add_body_digest(struct extract *x)
+{
+    char hex[SHA256_HEX + 1];
+    if (!x->body_has_text) {
+        return;
+    }
+    /* The last line has its end, whether the message had it or not. */
+    sha256_add(&x->body_sum, SLICE_LIT("\r\n"));
+    sha256_final_hex(&x->body_sum, hex);
+    featureset_add(x->set, FEATURE_body, slice_str(hex));
+}
+
+static void add_mail_limits(struct extract *x)
+{
+    static const struct {
+        unsigned mail;
+        unsigned flag;
+    } rows[] = {
+        {MAIL_LIMIT_MESSAGE_BYTES, LIMIT_FLAG(message_bytes)},
+        {MAIL_LIMIT_DECODED_BYTES, LIMIT_FLAG(decoded_bytes)},
+        {MAIL_LIMIT_HEADERS, LIMIT_FLAG(headers)},
+        {MAIL_LIMIT_HEADER_BYTES, LIMIT_FLAG(header_bytes)},
+        {MAIL_LIMIT_HEADER_FIELD, LIMIT_FLAG(header_field)},
+        {MAIL_LIMIT_PARTS, LIMIT_FLAG(parts)},
+        {MAIL_LIMIT_DEPTH, LIMIT_FLAG(mime_depth)},
+        {MAIL_LIMIT_BOUNDARY, LIMIT_FLAG(boundary)},
+        {MAIL_LIMIT_MEMORY, LIMIT_FLAG(memory)},
+    };
+    unsigned met = mail_limits_met(x->mail);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if ((met & rows[i].mail) != 0) {
+            featureset_set_limit(x->set, rows[i].flag);
+        }
+    }
+}
+
+struct featureset *extract_finish(struct extract *x)
+{
+    if (x->finished) {
+        return x->set;
+    }
+    extract_cpu_begin(x);
+    mail_end(x->mail);
+    extract_cpu_end(x);
+    add_body_digest(x);
+    add_mail_limits(x);
+    if (arena_is_full(x->arena)) {
+        featureset_set_limit(x->set, LIMIT_FLAG(memory));
+    }
+    extract_drop(x);
+    return x->set;
+}
+
+const struct extract_auth *extract_auth(const struct extract *x)
+{
+    return &x->auth;
+}
+
+struct slice extract_message_id(const struct extract *x)
+{
+    return x->message_id;
+}
+
+uint64_t extract_message_bytes(const struct extract *x)
+{
+    return x->bytes;
+}

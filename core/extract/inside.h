@@ -1,0 +1,107 @@
+/*
+ * inside - the inside of core/extract, shared by its files only.
+ *
+ *   extract.c  the public functions, envelope, body digest, budget
+ *   header.c   header fields
+ *   part.c     leaf parts: text in windows, attachment checksums
+ *   link.c     URLs, HTML tokens
+ *   auth.c     Authentication-Results
+ */
+#ifndef CORE_EXTRACT_INSIDE_H
+#define CORE_EXTRACT_INSIDE_H
+
+#include "core/base/checksum.h"
+#include "core/extract/extract.h"
+#include "core/text/html.h"
+
+enum {
+    EXTRACT_FEATURES_MAX = 4096, /* of one message, all types together */
+    EXTRACT_ADDRESSES_MAX = 100, /* of one header field */
+    EXTRACT_WINDOW = 64 * 1024,  /* text is converted and scanned in such pieces */
+    EXTRACT_TAIL = 4096,    /* a window ends at white space within its last bytes */
+    EXTRACT_VISIBLE = 4096, /* text of a paragraph joined over inline tags */
+    EXTRACT_SCRATCH = 4 * 1024 * 1024, /* per URL, field or window */
+    EXTRACT_CPU_STEP = 64 * 1024,      /* bytes between two looks at the clock */
+    EXTRACT_CPU_HEADER = 1024          /* fields shorter than this are not timed */
+};
+
+enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML };
+
+struct extract {
+    struct arena *arena;
+    struct arena *scratch; /* reset after each URL and each header field */
+    struct arena *text;    /* reset after each window */
+    struct extract_limits limits;
+    char *const *trusted;
+    size_t ntrusted;
+    struct featureset *set;
+    struct mail *mail;
+    bool finished;
+
+    bool has_mail_from; /* by the envelope, or by Return-Path */
+    bool is_raw;
+    unsigned nrecipients;
+    unsigned nurls;
+    uint64_t bytes;
+    struct slice message_id;
+    struct extract_auth auth;
+    unsigned auth_seen; /* methods that an earlier field spoke about */
+
+    /* CPU budget */
+    bool stopped;
+    uint64_t cpu_used_us;
+    uint64_t cpu_since_us;
+    size_t cpu_bytes;
+
+    /* body digest */
+    struct sha256 body_sum;
+    bool body_has_text;
+    uint64_t body_line_ends; /* not yet added: they may be the blank lines at the end */
+
+    /* the leaf part that is open */
+    enum text_kind kind;
+    struct slice charset;
+    bool is_attachment;
+    bool has_data;
+    struct sha256 part_sum;
+    char *window; /* EXTRACT_WINDOW bytes, kept for the next part */
+    size_t nwindow;
+    struct html *html;
+    char *visible; /* EXTRACT_VISIBLE bytes */
+    size_t nvisible;
+};
+
+/* extract.c */
+void extract_cpu_begin(struct extract *x);
+void extract_cpu_end(struct extract *x);
+/* bytes more were worked on; sets x->stopped when the budget is used up. */
+void extract_cpu_step(struct extract *x, size_t bytes);
+/* The address and its registrable domain. */
+void extract_add_address(struct extract *x, enum feature_type type,
+                         enum feature_type domain_type, struct slice address,
+                         struct slice domain);
+void extract_add_mail_from(struct extract *x, struct slice address);
+
+/* header.c: mail_events.header */
+void extract_on_header(void *context, const struct mail_part *part, struct slice name,
+                       struct slice value);
+
+/* part.c: mail_events */
+void extract_on_part_begin(void *context, const struct mail_part *part);
+void extract_on_part_data(void *context, const struct mail_part *part,
+                          struct slice bytes);
+void extract_on_part_end(void *context, const struct mail_part *part);
+
+/* link.c */
+void extract_link(struct extract *x, struct slice url);
+/* Every URL in running UTF-8 text. */
+void extract_links_in(struct extract *x, struct slice text);
+/* html_token_fn with the extractor as context. */
+void extract_on_html(void *context, const struct html_token *token);
+/* The end of an HTML part: text that waited for more. */
+void extract_visible_end(struct extract *x);
+
+/* auth.c: one Authentication-Results value; fields of servers not trusted are ignored. */
+void extract_auth_field(struct extract *x, struct slice value);
+
+#endif

@@ -133,14 +133,25 @@ static void score_rpz(struct slice text, struct score *s)
     }
 }
 
+static struct slice without_quotes(struct slice field)
+{
+    field = slice_trim(field);
+    bool is_quoted = field.n >= 2 && field.p[0] == '"';
+    return is_quoted ? slice_of(field.p + 1, field.n - 2) : field;
+}
+
+/* Separators of a line that has an entry in some field; 0: it has none. */
 static size_t count_separators(struct slice line, char separator)
 {
     size_t n = 0;
+    bool has_entry = false;
     struct slice field;
+
     while (feed_csv_field(&line, separator, &field)) {
         n++;
+        has_entry = has_entry || feed_looks_like_entry(without_quotes(field));
     }
-    return n - 1;
+    return has_entry ? n - 1 : 0;
 }
 
 static bool is_csv_header(struct slice text)
@@ -154,10 +165,7 @@ static bool is_csv_header(struct slice text)
     }
     while (feed_csv_field(&text, separator, &field)) {
         uint16_t hint;
-        field = slice_trim(field);
-        if (field.n >= 2 && field.p[0] == '"') {
-            field = slice_of(field.p + 1, field.n - 2);
-        }
+        field = without_quotes(field);
         if (feed_looks_like_entry(field)) {
             return false;
         }
@@ -174,8 +182,7 @@ static void score_csv(struct slice text, struct score *s)
         s->nseparators =
             s->separator == '\0' ? 0 : count_separators(text, s->separator);
     }
-    if (s->separator != '\0' &&
-        count_separators(text, s->separator) == s->nseparators) {
+    if (s->nseparators > 0 && count_separators(text, s->separator) == s->nseparators) {
         s->csv++;
     }
 }
@@ -200,7 +207,7 @@ static void score_line(struct slice line, struct score *s)
     if (text.n == 0) {
         return;
     }
-    if (is_adblock_rule(text)) {
+    if (text.p[0] != '#' && is_adblock_rule(text)) {
         s->lines++;
         s->adblock++;
         return;

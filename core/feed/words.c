@@ -81,7 +81,7 @@ static bool is_ip(struct slice word)
 bool feed_looks_like_entry(struct slice word)
 {
     for (size_t i = 0; i < word.n; i++) {
-        if (is_space(word.p[i]) || word.p[i] == '"' || word.p[i] == '<') {
+        if (is_space(word.p[i]) || (i == 0 && word.p[i] == '"') || word.p[i] == '<') {
             return false;
         }
     }

@@ -1,0 +1,676 @@
+/*
+ * test_feed - each format: what is listed, as what, what is ignored, what is bad and where.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/base.h"
+#include "core/base/buf.h"
+#include "core/feed/feed.h"
+
+#include "tests/unit/unit.h"
+
+struct seen {
+    struct buf entries; /* "type:value\n" */
+    struct buf bad;     /* "line:text\n" */
+    struct feed_counts counts;
+    struct errinfo info;
+    uint64_t progress;
+    uint64_t stop_after; /* entries; 0: never */
+    uint64_t n;
+};
+
+static enum err on_entry(void *context, const struct feature_entry *e)
+{
+    struct seen *s = context;
+    if (s->stop_after != 0 && s->n >= s->stop_after) {
+        return ERR_NOSPACE;
+    }
+    s->n++;
+    buf_printf(&s->entries, "%s:%.*s\n",
+               feature_info((enum feature_type)e->class_type)->name,
+               SLICE_ARGS(e->text));
+    return ERR_OK;
+}
+
+static void on_bad(void *context, uint64_t line, const char *reason, struct slice text)
+{
+    struct seen *s = context;
+    assert_true(reason[0] != '\0');
+    buf_printf(&s->bad, "%lu:%.*s\n", (unsigned long)line, SLICE_ARGS(text));
+}
+
+static void on_progress(void *context, uint64_t bytes)
+{
+    struct seen *s = context;
+    assert_true(bytes > s->progress);
+    s->progress = bytes;
+}
+
+static void seen_fini(struct seen *s)
+{
+    buf_fini(&s->entries);
+    buf_fini(&s->bad);
+}
+
+static enum err read_fd(int fd, const struct feed_options *options, struct seen *s)
+{
+    struct feed_sink sink = {on_entry, on_bad, on_progress, s};
+    buf_init(&s->entries, 64 << 20);
+    buf_init(&s->bad, 64 << 20);
+    enum err e = feed_read(fd, "feed", options, &sink, &s->counts, &s->info);
+    close(fd);
+    return e;
+}
+
+static enum err read_text(struct slice text, const struct feed_options *options,
+                          struct seen *s)
+{
+    int fd = memfd_create("feed", MFD_CLOEXEC);
+    assert_int_equal(write(fd, text.p, text.n), (ssize_t)text.n);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return read_fd(fd, options, s);
+}
+
+static int fixture(const char *name)
+{
+    char path[4096];
+    int folder = (int)(strrchr(__FILE__, '/') - __FILE__);
+    (void)snprintf(path, sizeof path, "%.*s/../../data/feeds/%s", folder, __FILE__,
+                   name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static const struct {
+    const char *file;
+    enum feed_format format;
+    const char *entries;
+    const char *bad;
+} files[] = {
+    {"domains.txt", FEED_PLAIN,
+     "domain:evil.example\n"
+     "domain:upper.example.com\n"
+     "domain:wild.example\n"
+     "domain:dotted.example\n"
+     "domain:commented.example\n"
+     "url:pages.example/login\n"
+     "url:pages.example/other?x=1\n"
+     "network:192.0.2.7\n"
+     "network:192.0.2.64/26\n"
+     "network:2001:db8::1\n"
+     "url:192.0.2.9:8080/\n"
+     "address:sender@evil.example\n"
+     "host:exact.example\n"
+     "attachment:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n",
+     "18:no spaces here\n"
+     "19:/only/a/path\n"
+     "20:localhost\n"},
+    {"hosts.txt", FEED_HOSTS,
+     "host:ads.example\n"
+     "host:track.example\n"
+     "host:local.evil.example\n"
+     "host:six.evil.example\n",
+     "9:0.0.0.0\n"
+     "10:not.an.address evil.example\n"},
+    {"urls.csv", FEED_CSV,
+     "url:pages.example/a\n"
+     "url:pages.example/b,c\n"
+     "url:pages.example/last\n",
+     "6:not a url at all\n"
+     "7:5\n"},
+    {"comment-header.csv", FEED_CSV,
+     "url:pages.example/1.exe\n"
+     "url:192.0.2.5:8080/2.exe\n",
+     ""},
+    {"dnsmasq.conf", FEED_DNSMASQ,
+     "domain:evil.example\n"
+     "domain:one.example\n"
+     "domain:two.example\n"
+     "domain:six.example\n"
+     "domain:null.example\n"
+     "domain:local.example\n"
+     "domain:mine.example\n",
+     "12:address=//0.0.0.0\n"
+     "13:This is prose.\n"},
+    {"unbound.conf", FEED_UNBOUND,
+     "domain:evil.example\n"
+     "domain:refused.example\n"
+     "domain:redirected.example\n"
+     "host:redirected.example\n"
+     "host:exact.example\n",
+     "11:prose without a colon\n"},
+    {"adblock.txt", FEED_ADBLOCK,
+     "domain:evil.example\n"
+     "domain:all.example\n"
+     "domain:doc.example\n"
+     "domain:wild.example\n"
+     "url:pages.example/dir/page.html\n"
+     "url:pages.example/no-end.html\n"
+     "url:pages.example/price$10\n"
+     "network:192.0.2.7\n"
+     "url:192.0.2.8:8080/\n"
+     "domain:plain.example\n"
+     "network:192.0.2.9\n"
+     "host:hosts.example\n",
+     ""},
+    {"policy.rpz", FEED_RPZ,
+     "host:exact.test\n"
+     "domain:wild.test\n"
+     "host:both.test\n"
+     "domain:both.test\n"
+     "host:walled.test\n"
+     "host:walled.test\n"
+     "host:garden.test\n"
+     "network:192.0.2.7\n"
+     "network:2001:db8:2::/48\n"
+     "network:2001:db8::1\n",
+     "28:below\n"
+     "29:outside.example.          CNAME .\n"
+     "30:$INCLUDE more.zone\n"
+     "31:esc\\.aped                 CNAME .\n"},
+};
+
+static void test_read__each_format__then_entries_and_bad_lines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        for (int given = 0; given < 2; given++) {
+            struct seen s = {.n = 0};
+            struct feed_options o = {.format = given ? files[i].format : FEED_AUTO};
+            if (read_fd(fixture(files[i].file), &o, &s) != ERR_OK) {
+                fail_msg("%s: %s", files[i].file, s.info.text);
+            }
+            assert_string_equal(feed_format_name(s.counts.format),
+                                feed_format_name(files[i].format));
+            assert_string_equal(s.entries.p, files[i].entries);
+            assert_string_equal(s.bad.p == NULL ? "" : s.bad.p, files[i].bad);
+            assert_int_equal(s.counts.entries, s.n);
+            seen_fini(&s);
+        }
+    }
+}
+
+struct drip {
+    int fd;
+    size_t step;
+    struct slice text;
+};
+
+static void *drip_writer(void *context)
+{
+    struct drip *d = context;
+    struct slice rest = d->text;
+    while (rest.n > 0) {
+        struct slice part = slice_head(rest, d->step);
+        if (write(d->fd, part.p, part.n) != (ssize_t)part.n) {
+            break;
+        }
+        rest = slice_from(rest, part.n);
+    }
+    close(d->fd);
+    return NULL;
+}
+
+static void test_read__pipe_in_pieces__then_same_entries(void **state)
+{
+    static const size_t steps[] = {1, 3, 64};
+    static char text[65536];
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        int fd = fixture(files[i].file);
+        ssize_t n = read(fd, text, sizeof text);
+        close(fd);
+        assert_true(n > 0);
+        for (size_t k = 0; k < 3; k++) {
+            int ends[2];
+            pthread_t writer;
+            struct seen s = {.n = 0};
+            assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+            struct drip d = {ends[1], steps[k], slice_of(text, (size_t)n)};
+            assert_int_equal(pthread_create(&writer, NULL, drip_writer, &d), 0);
+            assert_int_equal(
+                read_fd(ends[0], &(struct feed_options){.format = FEED_AUTO}, &s),
+                ERR_OK);
+            pthread_join(writer, NULL);
+            assert_string_equal(s.entries.p, files[i].entries);
+            seen_fini(&s);
+        }
+    }
+}
+
+static void test_read__every_truncation__then_no_entry_but_cut_ones(void **state)
+{
+    static char text[65536];
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        int fd = fixture(files[i].file);
+        ssize_t n = read(fd, text, sizeof text);
+        close(fd);
+        for (ssize_t cut = 0; cut < n; cut += 7) {
+            struct seen s = {.n = 0};
+            struct feed_options o = {.format = files[i].format};
+            char *copy = malloc((size_t)cut + 1); /* for the address sanitizer */
+            memcpy(copy, text, (size_t)cut);
+            enum err e = read_text(slice_of(copy, (size_t)cut), &o, &s);
+            free(copy);
+            /* half a header names no column */
+            assert_true(e == ERR_OK || (e == ERR_NOT_FOUND && o.format == FEED_CSV));
+            /* all but the last entry are those of the whole */
+            size_t same = s.entries.n;
+            while (same > 0 && (same == s.entries.n || s.entries.p[same - 1] != '\n')) {
+                same--;
+            }
+            assert_memory_equal(s.entries.p == NULL ? "" : s.entries.p,
+                                files[i].entries, same);
+            seen_fini(&s);
+        }
+    }
+}
+
+static void test_read__no_list__then_refused_with_reason(void **state)
+{
+    static const struct {
+        const char *file;
+        const char *reason;
+    } cases[] = {{"page.html", "web page"},
+                 {"utf16.txt", "UTF-16"},
+                 {"binary.bin", "binary"},
+                 {"list.txt.gz", "compressed"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int given = 0; given < 2; given++) {
+            struct seen s = {.n = 0};
+            struct feed_options o = {.format = given ? FEED_PLAIN : FEED_AUTO};
+            assert_int_equal(read_fd(fixture(cases[i].file), &o, &s), ERR_UNSUPPORTED);
+            assert_non_null(strstr(s.info.text, cases[i].reason));
+            assert_int_equal(s.n, 0);
+            seen_fini(&s);
+        }
+    }
+}
+
+static void test_sniff__text__then_format(void **state)
+{
+    static const struct {
+        const char *text;
+        enum feed_format format;
+    } cases[] = {
+        {"", FEED_PLAIN},
+        {"# only comments\n\n", FEED_PLAIN},
+        {"evil.example", FEED_PLAIN},
+        {"http://pages.example/a,b\n", FEED_PLAIN},
+        {"http://pages.example/a,phish\nhttp://pages.example/b,phish\n", FEED_CSV},
+        {"evil.example,2026-01-01\n", FEED_CSV},
+        {"evil.example;2026-01-01\n", FEED_CSV},
+        {"\"evil.example\",\"2026-01-01\"\n", FEED_CSV},
+        {"name,domain\n", FEED_CSV},
+        {"# name, domain and so on\nevil.example\n", FEED_PLAIN},
+        {"129.0.2.1 # scanner.example\n", FEED_PLAIN},
+        {"0.0.0.0 evil.example # why\n", FEED_HOSTS},
+        {"127.0.0.1 localhost\n", FEED_HOSTS},
+        {"! comment\nevil.example\n", FEED_ADBLOCK},
+        {"||evil.example^\n", FEED_ADBLOCK},
+        {"evil.example\nother.example\n||evil.example/x^$all\n", FEED_ADBLOCK},
+        {"local=/evil.example/\n", FEED_DNSMASQ},
+        {"server:\n  local-zone: \"evil.example\" static\n", FEED_UNBOUND},
+        {"evil.example CNAME .\n", FEED_RPZ},
+        {"@ SOA a b (\n 1 2\n 3 4 5 )\nevil.example CNAME rpz-drop.\n", FEED_RPZ},
+        {"$TTL 60\n@ SOA a b 1 2 3 4 5\nwww A 192.0.2.1\n",
+         FEED_AUTO}, /* a plain zone */
+        {"Dear reader,\nthis is a letter\n", FEED_AUTO},
+        {"<html>evil.example\n", FEED_AUTO},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        enum feed_format f = feed_sniff(slice_str(cases[i].text));
+        if (f != cases[i].format) {
+            fail_msg("%s: %s", cases[i].text, feed_format_name(f));
+        }
+    }
+}
+
+static void test_read__unknown_format__then_says_what_to_do(void **state)
+{
+    struct seen s = {.n = 0};
+    (void)state;
+    assert_int_equal(read_text(SLICE_LIT("a b c\nd e f\n"),
+                               &(struct feed_options){.format = FEED_AUTO}, &s),
+                     ERR_UNSUPPORTED);
+    assert_non_null(strstr(s.info.text, "name it"));
+    assert_string_equal(s.info.source, "feed");
+    seen_fini(&s);
+}
+
+static void read_long(size_t n, const char *end, struct seen *s)
+{
+    struct buf b;
+    buf_init(&b, 1 << 20);
+    buf_add_str(&b, "first.example\nevil.example/");
+    while (b.n < sizeof "first.example\n" - 1 + n) {
+        buf_add_char(&b, 'a');
+    }
+    buf_add_str(&b, end);
+    buf_add_str(&b, "last.example");
+    assert_int_equal(
+        read_text(buf_slice(&b), &(struct feed_options){.format = FEED_PLAIN}, s),
+        ERR_OK);
+    buf_fini(&b);
+}
+
+static void test_read__line_at_limit__then_read_and_above_bad(void **state)
+{
+    static const struct {
+        size_t n;
+        const char *end;
+        bool is_long;
+    } cases[] = {
+        {FEED_LINE_MAX - 1, "\n", false},
+        {FEED_LINE_MAX, "\n", false},
+        {FEED_LINE_MAX, "\r\n", false},
+        {FEED_LINE_MAX + 1, "\n", true},
+        {FEED_LINE_MAX + 1, "\r\n", true},
+        {FEED_LINE_MAX + 2, "\n", true},
+        {300000, "\n", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct seen s = {.n = 0};
+        read_long(cases[i].n, cases[i].end, &s);
+        /* a URL has a bound of its own below that of a line: bad either way, by its reason */
+        assert_int_equal(s.counts.lines, 3);
+        assert_int_equal(s.counts.bad, 1);
+        assert_string_equal(s.entries.p, "domain:first.example\ndomain:last.example\n");
+        assert_int_equal(strncmp(s.bad.p, "2:evil.example/aaa", 18), 0);
+        seen_fini(&s);
+    }
+}
+
+static void last_reason(void *context, uint64_t line, const char *reason,
+                        struct slice text)
+{
+    (void)line;
+    (void)text;
+    (void)snprintf(context, 128, "%s", reason);
+}
+
+static enum err drop_entry(void *context, const struct feature_entry *e)
+{
+    (void)context;
+    (void)e;
+    return ERR_OK;
+}
+
+static void test_read__line_over_limit__then_reason_names_it(void **state)
+{
+    (void)state;
+    for (size_t n = FEED_LINE_MAX; n <= FEED_LINE_MAX + 1; n++) {
+        char reason[128] = "";
+        struct feed_sink sink = {drop_entry, last_reason, NULL, reason};
+        struct feed_counts counts;
+        struct errinfo info;
+        struct feed_options o = {.format = FEED_PLAIN};
+        char *text = malloc(n);
+        memset(text, 'a', n);
+        int fd = memfd_create("feed", MFD_CLOEXEC);
+        assert_int_equal(write(fd, text, n), (ssize_t)n);
+        assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+        assert_int_equal(feed_read(fd, "feed", &o, &sink, &counts, &info), ERR_OK);
+        assert_int_equal(strstr(reason, "longer than 16384 bytes") != NULL,
+                         n > FEED_LINE_MAX);
+        free(text);
+        close(fd);
+    }
+}
+
+static void test_read__nul_byte__then_bad_line(void **state)
+{
+    struct seen s = {.n = 0};
+    char text[8192];
+    (void)state;
+    memset(text, '#', sizeof text);
+    memcpy(text + 5000, "\nevil\0.example\nb.example\n", 25);
+    assert_int_equal(read_text(slice_of(text, sizeof text),
+                               &(struct feed_options){.format = FEED_AUTO}, &s),
+                     ERR_OK);
+    assert_string_equal(s.entries.p, "domain:b.example\n");
+    assert_int_equal(s.counts.bad, 1);
+    seen_fini(&s);
+}
+
+static void test_read__sink_fails__then_stops_with_its_error(void **state)
+{
+    struct seen s = {.stop_after = 2};
+    (void)state;
+    assert_int_equal(
+        read_text(SLICE_LIT("a.example\nb.example\nc.example\nd.example\n"),
+                  &(struct feed_options){.format = FEED_AUTO}, &s),
+        ERR_NOSPACE);
+    assert_int_equal(s.counts.entries, 2);
+    assert_int_equal(s.info.line, 3);
+    seen_fini(&s);
+}
+
+static void test_read__unreadable__then_io_error(void **state)
+{
+    struct seen s = {.n = 0};
+    int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    (void)state;
+    assert_int_not_equal(read_fd(fd, &(struct feed_options){.format = FEED_PLAIN}, &s),
+                         ERR_OK);
+    assert_string_equal(s.info.source, "feed");
+    seen_fini(&s);
+}
+
+static void test_read__entry_type__then_forced(void **state)
+{
+    static const struct {
+        uint16_t type;
+        const char *entries;
+    } cases[] = {{FEATURE_NONE, "domain:evil.example\n"},
+                 {FEATURE_host, "host:evil.example\n"},
+                 {FEATURE_url, "url:evil.example/\n"}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        for (int csv = 0; csv < 2; csv++) {
+            struct seen s = {.n = 0};
+            struct feed_options o = {.format = csv ? FEED_CSV : FEED_PLAIN,
+                                     .entry_type = cases[i].type};
+            struct slice text = csv ? SLICE_LIT("a,domain\n1,evil.example\n")
+                                    : SLICE_LIT("evil.example\n");
+            assert_int_equal(read_text(text, &o, &s), ERR_OK);
+            assert_string_equal(s.entries.p, cases[i].entries);
+            seen_fini(&s);
+        }
+    }
+}
+
+static void test_csv__column__then_by_name_number_or_look(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *column;
+        enum err e;
+        const char *entries;
+    } cases[] = {
+        {"a,b\nx.example,y.example\n", "b", ERR_OK, "domain:y.example\n"},
+        {"a,B\nx.example,y.example\n", "b", ERR_OK, "domain:y.example\n"},
+        {"a,b\nx.example,y.example\n", "1", ERR_OK, "domain:x.example\n"},
+        {"x.example,y.example\n", "2", ERR_OK, "domain:y.example\n"},
+        {"x.example;y.example\n", "2", ERR_OK, "domain:y.example\n"},
+        {"x.example\ty.example\n", "2", ERR_OK, "domain:y.example\n"},
+        {"x.example,y.example\n", "3", ERR_OK, NULL},
+        {"x.example,y.example\n", "url", ERR_NOT_FOUND, NULL},
+        {"x.example,y.example\n", "", ERR_NOT_FOUND, NULL},
+        {"1,phish,y.example\n", "", ERR_OK, "domain:y.example\n"},
+        {"1,\"http://pages.example/\"\"q\"\"\"\n", "", ERR_OK,
+         "url:pages.example/\"q\"\n"},
+        {"detail_url,url\nhttp://a.example/,http://b.example/\n", "", ERR_OK,
+         "url:b.example/\n"},
+        {"url,domain\nx.example,y.example\n", "", ERR_OK, "url:x.example/\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct seen s = {.n = 0};
+        struct feed_options o = {.format = FEED_CSV,
+                                 .csv_column = slice_str(cases[i].column)};
+        enum err e = read_text(slice_str(cases[i].text), &o, &s);
+        if (e != cases[i].e || (cases[i].entries != NULL) != (s.entries.n > 0) ||
+            (s.entries.n > 0 && strcmp(s.entries.p, cases[i].entries) != 0)) {
+            fail_msg("case %zu: %s, %s", i, err_text(e),
+                     s.entries.n > 0 ? s.entries.p : "nothing");
+        }
+        seen_fini(&s);
+    }
+}
+
+static void test_csv__quote_never_closed__then_all_lines_bad_and_reading_goes_on(
+    void **state)
+{
+    struct buf b;
+    struct seen s = {.n = 0};
+    (void)state;
+    buf_init(&b, 1 << 20);
+    buf_add_str(&b, "n,url\n1,http://a.example/\n2,\"http://b.example/\n");
+    for (int i = 0; i < 1000; i++) {
+        buf_add_str(&b, "3,http://c.example/\n");
+    }
+    assert_int_equal(
+        read_text(buf_slice(&b), &(struct feed_options){.format = FEED_CSV}, &s),
+        ERR_OK);
+    assert_int_equal(s.counts.lines, 1003);
+    assert_int_equal(s.counts.entries + s.counts.bad + s.counts.ignored, 1003);
+    assert_in_range(s.counts.bad, 16384 / 21, 16384 / 20 + 1);
+    assert_int_equal(strncmp(s.bad.p, "3:2,\"http", 8), 0);
+    seen_fini(&s);
+    s = (struct seen){.n = 0};
+    buf_clear(&b);
+    buf_add_str(&b, "n,url\n1,http://a.example/\n2,\"http://b.example/\nx\n");
+    assert_int_equal(
+        read_text(buf_slice(&b), &(struct feed_options){.format = FEED_CSV}, &s),
+        ERR_OK);
+    assert_int_equal(s.counts.bad, 2);
+    seen_fini(&s);
+    buf_fini(&b);
+}
+
+static void test_rpz__origin__then_stripped(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *entries;
+        uint64_t bad;
+    } cases[] = {
+        {"@ SOA a b 1 2 3 4 5\nevil.test CNAME .\n", "host:evil.test\n", 0},
+        {"@ SOA a b 1 2 3 4 5\nevil.test.rpz.example. CNAME .\n", NULL, 1},
+        {"rpz.example. IN SOA a b 1 2 3 4 5\nevil.test.rpz.example. CNAME .\n",
+         "host:evil.test\n", 0},
+        {"$ORIGIN .\nrpz.example IN SOA a b 1 2 3 4 5\n$ORIGIN test.rpz.example.\n"
+         "*.evil CNAME .\n",
+         "domain:evil.test\n", 0},
+        {"$ORIGIN rpz.example.\n$ORIGIN test\nevil CNAME .\n", "host:evil.test\n", 0},
+        {"@ SOA a b 1 2 3 4 5\n$ORIGIN rpz.example.\nevil.test CNAME .\n", NULL, 1},
+        {"evil.test.RPZ.example. CNAME .\n", NULL, 1},
+        {"$ORIGIN rpz.example.\nevil.test.RPZ.Example. CNAME .\n", "host:evil.test\n",
+         0},
+        {"evil.test CNAME . ) \n(ok.test CNAME .)\nb.test CNAME .\n", "host:b.test\n",
+         1},
+        {"a.test 1h IN CNAME .\n IN 60 A 192.0.2.1\n", "host:a.test\nhost:a.test\n", 0},
+        {"a.test TXT \"( ; \\\" (\"\nb.test CNAME .\n", "host:b.test\n", 0},
+        {"99.1.2.0.192.rpz-ip CNAME .\n1.2.3.rpz-ip CNAME .\n", NULL, 2},
+        {"$GENERATE 1-9 a$.test CNAME .\n", NULL, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct seen s = {.n = 0};
+        struct feed_options o = {.format = FEED_RPZ};
+        assert_int_equal(read_text(slice_str(cases[i].text), &o, &s), ERR_OK);
+        if (s.counts.bad != cases[i].bad || (cases[i].entries != NULL) != (s.n > 0) ||
+            (s.n > 0 && strcmp(s.entries.p, cases[i].entries) != 0)) {
+            fail_msg("case %zu: %s, bad %s", i, s.n > 0 ? s.entries.p : "nothing",
+                     s.bad.n > 0 ? s.bad.p : "none");
+        }
+        seen_fini(&s);
+    }
+}
+
+static void test_rpz__parentheses_never_closed__then_linear_and_counted(void **state)
+{
+    struct buf b;
+    struct seen s = {.n = 0};
+    (void)state;
+    buf_init(&b, 8 << 20);
+    buf_add_str(&b, "a.test (\n");
+    while (b.n < 4 << 20) { /* quadratic reading would take minutes */
+        buf_add_str(&b, " ;)\n");
+    }
+    assert_int_equal(
+        read_text(buf_slice(&b), &(struct feed_options){.format = FEED_RPZ}, &s),
+        ERR_OK);
+    assert_int_equal(s.counts.entries, 0);
+    assert_int_equal(s.counts.bad + s.counts.ignored, s.counts.lines);
+    seen_fini(&s);
+    buf_fini(&b);
+}
+
+static void test_read__progress__then_all_bytes_told(void **state)
+{
+    struct buf b;
+    struct seen s = {.n = 0};
+    (void)state;
+    buf_init(&b, 8 << 20);
+    while (b.n < 1 << 20) {
+        buf_printf(&b, "n%zu.example\n", b.n);
+    }
+    assert_int_equal(
+        read_text(buf_slice(&b), &(struct feed_options){.format = FEED_AUTO}, &s),
+        ERR_OK);
+    assert_int_equal(s.progress, b.n);
+    assert_int_equal(s.counts.bad, 0);
+    assert_int_equal(s.counts.entries, s.counts.lines);
+    seen_fini(&s);
+    buf_fini(&b);
+}
+
+static void test_format__names__then_round_trip(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < FEED_FORMAT_COUNT; i++) {
+        const char *name = feed_format_name((enum feed_format)i);
+        assert_int_equal(feed_format_by_name(slice_str(name)), i);
+    }
+    assert_int_equal(feed_format_by_name(SLICE_LIT("excel")), FEED_FORMAT_COUNT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read__each_format__then_entries_and_bad_lines),
+        cmocka_unit_test(test_read__pipe_in_pieces__then_same_entries),
+        cmocka_unit_test(test_read__every_truncation__then_no_entry_but_cut_ones),
+        cmocka_unit_test(test_read__no_list__then_refused_with_reason),
+        cmocka_unit_test(test_sniff__text__then_format),
+        cmocka_unit_test(test_read__unknown_format__then_says_what_to_do),
+        cmocka_unit_test(test_read__line_at_limit__then_read_and_above_bad),
+        cmocka_unit_test(test_read__line_over_limit__then_reason_names_it),
+        cmocka_unit_test(test_read__nul_byte__then_bad_line),
+        cmocka_unit_test(test_read__sink_fails__then_stops_with_its_error),
+        cmocka_unit_test(test_read__unreadable__then_io_error),
+        cmocka_unit_test(test_read__entry_type__then_forced),
+        cmocka_unit_test(test_csv__column__then_by_name_number_or_look),
+        cmocka_unit_test(
+            test_csv__quote_never_closed__then_all_lines_bad_and_reading_goes_on),
+        cmocka_unit_test(test_rpz__origin__then_stripped),
+        cmocka_unit_test(test_rpz__parentheses_never_closed__then_linear_and_counted),
+        cmocka_unit_test(test_read__progress__then_all_bytes_told),
+        cmocka_unit_test(test_format__names__then_round_trip),
+    };
+    if (base_init() != ERR_OK) {
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -168,8 +168,9 @@ static const struct {
      "host:garden.test\n"
      "network:192.0.2.7\n"
      "network:2001:db8:2::/48\n"
-     "network:2001:db8::1\n",
-     "28:below\n"
+     "network:2001:db8::1\n"
+     "host:below.sub\n",
+     ""
      "29:outside.example.          CNAME .\n"
      "30:$INCLUDE more.zone\n"
      "31:esc\\.aped                 CNAME .\n"},

@@ -1,0 +1,234 @@
+/* test_shipped - the files of conf/ and the schema say the same. */
+#include <ctype.h>
+#include <dirent.h>
+
+#include "core/config/schema.h"
+
+#include "tests/unit/config/confdir.h"
+
+#define CONF_DIR GILLNET_SOURCE_DIR "/conf"
+
+static void read_conf(const char *name, struct buf *text)
+{
+    char path[1024];
+    FILE *f = NULL;
+    int c = 0;
+
+    snprintf(path, sizeof(path), "%s/%s", CONF_DIR, name);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    buf_init(text, 1 << 20);
+    while ((c = getc(f)) != EOF) {
+        buf_add_char(text, (char)c);
+    }
+    fclose(f);
+    assert_false(buf_failed(text));
+}
+
+static void dump_values(const char *path, struct buf *ret)
+{
+    struct config *c = confdir_load(path);
+    struct buf text;
+    struct slice rest;
+
+    buf_init(&text, 1 << 20);
+    config_dump(c, false, &text);
+    for (rest = buf_slice(&text); rest.n > 0;) {
+        struct slice line = slice_cut(&rest, '\n');
+
+        buf_add(ret, slice_head(line, slice_find_slice(line, SLICE_LIT("  # "))));
+        buf_add_char(ret, '\n');
+    }
+    buf_fini(&text);
+    config_release(&c);
+}
+
+/* Every commented setting is taken in: "#name" becomes "name". */
+static void uncomment(struct slice from, struct buf *to)
+{
+    while (from.n > 0) {
+        struct slice line = slice_cut(&from, '\n');
+        struct slice bare = slice_trim(line);
+
+        if (bare.n >= 2 && bare.p[0] == '#' && isalpha((unsigned char)bare.p[1])) {
+            bare = slice_from(bare, 1);
+        }
+        buf_add(to, bare);
+        buf_add_char(to, '\n');
+    }
+}
+
+static void test_shipped__when_loaded_as_they_are__then_fine(void **state)
+{
+    DIR *d = opendir(CONF_DIR);
+    struct dirent *e = NULL;
+    unsigned n = 0;
+
+    (void)state;
+    assert_non_null(d);
+    while ((e = readdir(d)) != NULL) {
+        char path[1024];
+        struct config *c = NULL;
+
+        if (e->d_name[0] != '.') {
+            snprintf(path, sizeof(path), "%s/%s", CONF_DIR, e->d_name);
+            c = confdir_load(path);
+            config_release(&c);
+            n++;
+        }
+    }
+    closedir(d);
+    assert_true(n >= 2);
+}
+
+static void test_shipped__when_every_key_is_uncommented__then_the_defaults(void **state)
+{
+    struct buf text;
+    struct buf bare;
+    struct buf shipped;
+    struct buf defaults;
+    char file_mark[600];
+    struct config *c = NULL;
+
+    (void)state;
+    read_conf("gillnet.conf", &text);
+    buf_init(&bare, 1 << 20);
+    buf_init(&shipped, 1 << 20);
+    buf_init(&defaults, 1 << 20);
+    uncomment(buf_slice(&text), &bare);
+    confdir_put_bytes("gillnet.conf", bare.p, bare.n);
+    dump_values(confdir_file, &shipped);
+    dump_values(NULL, &defaults);
+    assert_string_equal(shipped.p, defaults.p);
+
+    /* and every key of the schema came from the file: none is missing there */
+    c = confdir_load(confdir_file);
+    buf_clear(&shipped);
+    config_dump(c, false, &shipped);
+    snprintf(file_mark, sizeof(file_mark), "  # %s:", confdir_file);
+    for (struct slice rest = buf_slice(&shipped); rest.n > 0;) {
+        struct slice line = slice_cut(&rest, '\n');
+
+        if (slice_find_slice(line, slice_str(file_mark)) == line.n) {
+            fail_msg("conf/gillnet.conf lacks %.*s", SLICE_ARGS(line));
+        }
+    }
+    config_release(&c);
+    buf_fini(&text);
+    buf_fini(&bare);
+    buf_fini(&shipped);
+    buf_fini(&defaults);
+}
+
+static void test_shipped__when_nothing_is_uncommented__then_the_defaults(void **state)
+{
+    static const char *const names[] = {"gillnet.conf", "gillnet.conf.minimal"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct buf shipped;
+        struct buf defaults;
+        char path[1024];
+
+        buf_init(&shipped, 1 << 20);
+        buf_init(&defaults, 1 << 20);
+        snprintf(path, sizeof(path), "%s/%s", CONF_DIR, names[i]);
+        dump_values(path, &shipped);
+        dump_values(NULL, &defaults);
+        assert_string_equal(shipped.p, defaults.p);
+        buf_fini(&shipped);
+        buf_fini(&defaults);
+    }
+}
+
+static void test_shipped__when_the_examples_are_taken__then_they_load(void **state)
+{
+    struct buf text;
+    struct buf examples;
+    struct config *c = NULL;
+
+    (void)state;
+    read_conf("gillnet.conf", &text);
+    buf_init(&examples, 1 << 20);
+    for (struct slice rest = buf_slice(&text); rest.n > 0;) {
+        struct slice line = slice_trim(slice_cut(&rest, '\n'));
+
+        if (slice_has_prefix(line, SLICE_LIT("##>"))) {
+            buf_add(&examples, slice_from(line, 3));
+            buf_add_char(&examples, '\n');
+        }
+    }
+    c = confdir_load(confdir_put_bytes("gillnet.conf", examples.p, examples.n));
+    assert_int_equal(c->nlists, 4);
+    assert_int_equal(c->ntrusted_networks, 2);
+    assert_true(c->threshold[ACTION_REJECT] == 15.0);
+    config_release(&c);
+    buf_fini(&text);
+    buf_fini(&examples);
+}
+
+static void test_manual__when_read__then_every_key_is_there(void **state)
+{
+    FILE *f = fopen(GILLNET_SOURCE_DIR "/contrib/man/gillnet.conf.5", "r");
+    char *page = calloc(1, 1 << 18);
+
+    (void)state;
+    assert_non_null(f);
+    assert_true(fread(page, 1, (1 << 18) - 1, f) > 0);
+    fclose(f);
+    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
+        char item[128];
+
+        snprintf(item, sizeof(item), "\n.It Ic %s ", schema_keys[i].path);
+        if (strstr(page, item) == NULL) {
+            fail_msg("gillnet.conf(5) lacks %s", schema_keys[i].path);
+        }
+    }
+    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
+        char item[128];
+
+        snprintf(item, sizeof(item), "\n.It Ic %s ", schema_list_keys[i].path);
+        if (strstr(page, item) == NULL) {
+            fail_msg("gillnet.conf(5) lacks %s", schema_list_keys[i].path);
+        }
+    }
+    free(page);
+}
+
+static void test_schema__when_printed__then_one_row_a_key(void **state)
+{
+    struct buf text;
+    size_t rows = 0;
+
+    (void)state;
+    buf_init(&text, 1 << 20);
+    config_schema(&text);
+    for (struct slice rest = buf_slice(&text); rest.n > 0; rows++) {
+        struct slice line = slice_cut(&rest, '\n');
+
+        for (int i = 0; i < 4; i++) {
+            assert_true(slice_cut(&line, '\t').n > 0);
+            assert_non_null(line.p);
+        }
+        assert_true(line.n > 0 && memchr(line.p, '\t', line.n) == NULL);
+    }
+    assert_int_equal(rows, SCHEMA_KEYS + 2 * SCHEMA_LIST_KEYS);
+    buf_fini(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, confdir_setup, confdir_teardown)
+        TEST(test_shipped__when_loaded_as_they_are__then_fine),
+        TEST(test_shipped__when_every_key_is_uncommented__then_the_defaults),
+        TEST(test_shipped__when_nothing_is_uncommented__then_the_defaults),
+        TEST(test_shipped__when_the_examples_are_taken__then_they_load),
+        TEST(test_manual__when_read__then_every_key_is_there),
+        TEST(test_schema__when_printed__then_one_row_a_key),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

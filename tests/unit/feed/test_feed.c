@@ -171,9 +171,9 @@ static const struct {
      "network:2001:db8::1\n"
      "host:below.sub\n",
      ""
-     "29:outside.example.          CNAME .\n"
-     "30:$INCLUDE more.zone\n"
-     "31:esc\\.aped                 CNAME .\n"},
+     "28:outside.example.          CNAME .\n"
+     "29:$INCLUDE more.zone\n"
+     "30:esc\\.aped                 CNAME .\n"},
 };
 
 static void test_read__each_format__then_entries_and_bad_lines(void **state)

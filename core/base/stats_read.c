@@ -1,18 +1,19 @@
 /* stats_read - a page as another process sees it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/file_sys.h"
 #include "core/base/stats.h"
 #include "core/base/stats_page.h"
 
-/* Tries to meet the faults while they do not change; a writer that was killed in the middle
- * leaves the number odd for ever, and then the texts are taken as they are. */
-enum { FAULT_TRIES = 64 };
+/* Tries, a millisecond apart, to meet the faults while they do not change; a writer that was
+ * killed in the middle leaves the number odd for ever, and then the texts are taken as they
+ * are. */
+enum { FAULT_TRIES = 50, FAULT_WAIT_NS = 1000000 };
 
 /* The page is read, not mapped: a file that somebody truncates must not kill the reader. */
 static enum err read_page(int fd, struct stats_page *page, const char *path,
@@ -96,7 +97,8 @@ enum err stats_read(const char *path, struct stats_view *ret, struct errinfo *re
         if (before == after && before % 2 == 0) {
             break;
         }
-        (void)sched_yield();
+        struct timespec wait = {.tv_nsec = FAULT_WAIT_NS};
+        (void)nanosleep(&wait, NULL);
     }
     if (e == ERR_OK) {
         copy_values(&page, ret);

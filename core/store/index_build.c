@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
@@ -20,7 +21,8 @@ enum {
     BATCH_PAGES =
         4096, /* a batch fills some 820 pages of 4 KiB; room for twice and more */
     BYTES_PER_RECORD = 64, /* 50 on a full page, and the inner pages */
-    MAP_FIRST = 64 * 1024 * 1024
+    MAP_FIRST = 64 * 1024 * 1024,
+    FULL_BYTES = 64 * 1024 /* with less free space than this a disk counts as full */
 };
 #define MAP_FIRST_MAX (UINT64_C(1) << 40)
 
@@ -38,8 +40,20 @@ struct index_builder {
     char temp[FILE_PATH_MAX];
 };
 
+/* LMDB reports the short write of a disk that just became full as EIO. */
+static bool is_disk_full(const struct index_builder *b)
+{
+    mdb_filehandle_t fd = -1;
+    struct statvfs fs;
+    return b->env && mdb_env_get_fd(b->env, &fd) == MDB_SUCCESS &&
+           fstatvfs(fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < FULL_BYTES;
+}
+
 static enum err fail(struct index_builder *b, int rc, struct errinfo *reterr)
 {
+    if (rc == EIO && is_disk_full(b)) {
+        rc = ENOSPC;
+    }
     b->failed = index_lmdb_err(rc, b->path, "cannot write the index", reterr);
     return b->failed;
 }

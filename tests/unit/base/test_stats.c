@@ -219,6 +219,7 @@ static void *change_faults(void *unused)
         memset(text, (int)('a' + i % 26), 200);
         text[200] = '\0';
         stats_fault("k", text);
+        (void)usleep(50);
     }
     stats_fault("k", NULL);
     return NULL;

@@ -242,6 +242,13 @@ static void end_open_headers(struct mail *m)
 
 void entity_boundary(struct mail *m, unsigned level, bool closing)
 {
+    struct entity *top = entity_top(m);
+    if (m->nstack == level + 2 && top->state == ENTITY_HEADERS && !m->has_field &&
+        top->nheaders == 0) {
+        /* Two boundary lines with nothing between: nobody sees a part there. */
+        m->nstack--;
+        m->nparts--;
+    }
     end_open_headers(m);
     while (m->nstack > level + 1) {
         close_top(m, true);

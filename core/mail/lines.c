@@ -93,6 +93,12 @@ enum header_line {
     HEADER_NONE  /* no header line: the body begins without an empty line */
 };
 
+/* An mbox line may stand before a message in a file or in a message/rfc822 part. */
+static bool begins_message(const struct mail *m)
+{
+    return m->nstack == 1 ? m->is_raw : m->stack[m->nstack - 2].state == ENTITY_MESSAGE;
+}
+
 /* Where the colon is in *retcolon, for HEADER_FIELD. The rules are those of GMime (spaces before
  * the colon) and of Python's email (a line that is no field ends the header and is body). */
 static enum header_line classify(const struct mail *m, bool is_last, size_t *retcolon)
@@ -119,9 +125,8 @@ static enum header_line classify(const struct mail *m, bool is_last, size_t *ret
         *retcolon = gap;
         return HEADER_FIELD;
     }
-    bool is_mbox = m->nstack == 1 && m->is_raw &&
-                   (slice_has_prefix(line, SLICE_LIT("From ")) ||
-                    slice_has_prefix(line, SLICE_LIT(">From ")));
+    bool is_mbox = begins_message(m) && (slice_has_prefix(line, SLICE_LIT("From ")) ||
+                                         slice_has_prefix(line, SLICE_LIT(">From ")));
     if (gap == line.n && !is_last && line.n < MAIL_NAME_MAX) {
         return HEADER_UNDECIDED;
     }

@@ -49,16 +49,19 @@ static struct slice after_comment(struct slice s)
     return slice_from(s, s.n);
 }
 
+static struct slice skip_spaces(struct slice s)
+{
+    while (s.n > 0 && (is_space(s.p[0]) || s.p[0] == '(')) {
+        s = s.p[0] == '(' ? after_comment(s) : slice_from(s, 1);
+    }
+    return s;
+}
+
 static struct slice skip_between(struct slice s)
 {
-    while (s.n > 0) {
-        if (is_space(s.p[0]) || s.p[0] == ';') {
-            s = slice_from(s, 1);
-        } else if (s.p[0] == '(') {
-            s = after_comment(s);
-        } else {
-            break;
-        }
+    s = skip_spaces(s);
+    while (s.n > 0 && s.p[0] == ';') {
+        s = skip_spaces(slice_from(s, 1));
     }
     return s;
 }
@@ -112,35 +115,29 @@ static bool next_param(struct slice *rest, struct param *ret)
     return true;
 }
 
-/* The parameters: what follows the main value. */
-static struct slice params_of(struct slice field)
+/* The main value without quotes and comments; *retrest is what follows it. A semicolon before the
+ * first parameter may be missing. */
+static struct slice cut_main(struct slice field, struct slice *retrest)
 {
-    struct slice s = field;
-    while (s.n > 0 && s.p[0] != ';') {
-        if (s.p[0] == '(') {
-            s = after_comment(s);
-        } else if (s.p[0] == '"') {
-            s = slice_from(s, 1);
-            (void)cut_quoted(&s);
-        } else {
-            s = slice_from(s, 1);
-        }
-    }
-    return s;
-}
-
-struct slice param_main(struct slice field)
-{
-    struct slice s = skip_between(field);
+    struct slice s = skip_spaces(field);
     if (s.n > 0 && s.p[0] == '"') {
         s = slice_from(s, 1);
-        return slice_trim(cut_quoted(&s));
+        struct slice inside = cut_quoted(&s);
+        *retrest = s;
+        return slice_trim(inside);
     }
     size_t i = 0;
     while (i < s.n && s.p[i] != ';' && s.p[i] != '(' && !is_space(s.p[i])) {
         i++;
     }
+    *retrest = slice_from(s, i);
     return slice_head(s, i);
+}
+
+struct slice param_main(struct slice field)
+{
+    struct slice rest;
+    return cut_main(field, &rest);
 }
 
 /* "filename*12*" of base "filename": index 12, extended. */
@@ -173,7 +170,8 @@ static bool piece_index(struct slice name, struct slice base, unsigned *retindex
 static void find_param(struct slice field, struct slice name, struct found *ret)
 {
     memset(ret, 0, sizeof *ret);
-    struct slice rest = params_of(field);
+    struct slice rest;
+    (void)cut_main(field, &rest);
     struct param p;
     while (next_param(&rest, &p)) {
         unsigned index = 0;

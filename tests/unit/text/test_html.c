@@ -1,0 +1,279 @@
+/* test_html - tokens of good and broken HTML, fed whole and cut at every place. */
+#include "core/text/html.h"
+
+#include "tests/unit/text/text_test.h"
+
+/* Tokens written down; text that was cut into pieces is joined again. */
+struct record {
+    char text[4096];
+    size_t n;
+    bool open; /* the last token was text of this kind */
+    enum html_token_kind kind;
+    size_t count;
+    size_t bytes;
+};
+
+static void add(struct record *r, struct slice s)
+{
+    s = slice_head(s, sizeof(r->text) - r->n);
+    if (s.n > 0) {
+        memcpy(r->text + r->n, s.p, s.n);
+        r->n += s.n;
+    }
+}
+
+static void on_token(void *context, const struct html_token *t)
+{
+    static const char *const marks[] = {"T:", "<", "@", "/", "!", "R:"};
+    struct record *r = context;
+    bool text = t->kind == HTML_TEXT || t->kind == HTML_RAW_TEXT;
+
+    r->count++;
+    r->bytes += t->value.n;
+    if (!(text && r->open && r->kind == t->kind)) {
+        if (r->n > 0) {
+            add(r, SLICE_LIT("\n"));
+        }
+        add(r, slice_str(marks[t->kind]));
+        if (!text) {
+            add(r, t->tag);
+        }
+        if (t->kind == HTML_ATTRIBUTE) {
+            add(r, SLICE_LIT("."));
+            add(r, t->name);
+            add(r, SLICE_LIT("="));
+        }
+    }
+    add(r, t->value);
+    r->open = text;
+    r->kind = t->kind;
+}
+
+static const struct {
+    struct slice in;
+    const char *want;
+} rows[] = {
+    {LIT("text"), "T:text"},
+    {LIT("<b>x</b>"), "<b\nT:x\n/b"},
+    {LIT("<A HREF=\"http://x/?a=1&amp;b\">y</A >"),
+     "<a\n@a.href=http://x/?a=1&b\nT:y\n/a"},
+    {LIT("<a href='x' b=y c d=\"\">"), "<a\n@a.href=x\n@a.b=y\n@a.c=\n@a.d="},
+    {LIT("<a/href=http://x/ >"), "<a\n@a.href=http://x/"},
+    {LIT("<a\thref\n=\r\"x\"y=z/>"), "<a\n@a.href=x\n@a.y=z/"},
+    {LIT("<a href=>x"), "<a\n@a.href=\nT:x"},
+    {LIT("<a =b=c>"), "<a\n@a.=b=c"},
+    {LIT("<a b='\"' c=\"'\" d=a\"b>"), "<a\n@a.b=\"\n@a.c='\n@a.d=a\"b"},
+    {LIT("</a href=x>y"), "/a\nT:y"},
+    {LIT("<img src=x/><br/>"), "<img\n@img.src=x/\n<br"},
+    {LIT("a < b > c << <d"), "T:a < b > c << "},
+    {LIT("<1><>< x"), "T:<1><>< x"},
+    {LIT("<a\0b c\0=\"d\0e\">f\0g"), "<a\xef\xbf\xbd"
+                                     "b\n@a\xef\xbf\xbd"
+                                     "b.c\xef\xbf\xbd=d\xef\xbf\xbd"
+                                     "e\nT:fg"},
+    /* references */
+    {LIT("&amp;&lt;&gt;&quot;&apos;&nbsp;"), "T:&<>\"'\xc2\xa0"},
+    {LIT("&sol;&colon;&period;&comma;&commat;&num;&quest;&equals;&percnt;"),
+     "T:/:.,@#?=%"},
+    {LIT("&lpar;&rpar;&bsol;&lowbar;&Tab;&NewLine;x"), "T:()\\_\t\nx"},
+    {LIT("&dash;&hyphen;&copy;&reg;"), "T:\xe2\x80\x90\xe2\x80\x90\xc2\xa9\xc2\xae"},
+    {LIT("&#65;&#x42;&#X43;&#068;"), "T:ABCD"},
+    {LIT("&#65&#x42x"), "T:ABx"},
+    {LIT("&#128;&#150;&#x99;"), "T:\xe2\x82\xac\xe2\x80\x93\xe2\x84\xa2"},
+    {LIT("&#0;&#xD800;&#x110000;&#99999999999999999999;"),
+     "T:\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+    {LIT("&#x1F600;"), "T:\xf0\x9f\x98\x80"},
+    {LIT("&;&#;&#x;&#xg; & &x &none; &&amp;"), "T:&;&#;&#x;&#xg; & &x &none; &&"},
+    {LIT("&ampx &notit; &copy2 &amp"), "T:&x \xc2\xacit; \xc2\xa9"
+                                       "2 &"},
+    {LIT("<a b='?x&copy=1&amp;y&lt&ampz'>"), "<a\n@a.b=?x&copy=1&y<&ampz"},
+    {LIT("<a b=&#104;ttp&colon;//x&sol;>"), "<a\n@a.b=http://x/"},
+    {LIT("<a b='&amp'>&#6"), "<a\n@a.b=&\nT:\x06"},
+    {LIT("&abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz;"),
+     "T:&abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz;"},
+    /* comments and declarations */
+    {LIT("<!--x-->y"), "!x\nT:y"},
+    {LIT("<!--[if mso]><a href=\"x\"><![endif]-->"),
+     "![if mso]><a href=\"x\"><![endif]"},
+    {LIT("<!---->a<!-->b<!--->c"), "T:abc"},
+    {LIT("<!--a-b--c--!d---->e"), "!a-b--c--!d--\nT:e"},
+    {LIT("<!--a--!>b"), "!a\nT:b"},
+    {LIT("<!-x-->y"), "!-x--\nT:y"},
+    {LIT("<!DOCTYPE html><!doctype>x"), "T:x"},
+    {LIT("<!--doctype-->"), "!doctype"},
+    {LIT("<![if !mso]>x<![endif]>"), "![if !mso]\nT:x\n![endif]"},
+    {LIT("<?xml x?></ y></>z<!>"), "!?xml x?\n! y\nT:z"},
+    /* raw text */
+    {LIT("<script>a<b>&amp;</scrip></script>c"),
+     "<script\nR:a<b>&amp;</scrip>\n/script\nT:c"},
+    {LIT("<STYLE x=y>a</ style></StYlE z>b"),
+     "<style\n@style.x=y\nR:a</ style>\n/style\nT:b"},
+    {LIT("<title>a&amp;<b></title/><b>"), "<title\nR:a&<b>\n/title\n<b"},
+    {LIT("<textarea><<</textarea</textarea>"), "<textarea\nR:<<</textarea\n/textarea"},
+    {LIT("</script>x"), "/script\nT:x"},
+    {LIT("<script>x</scriptx>y"), "<script\nR:x</scriptx>y"},
+    /* cut off */
+    {LIT("<a href=\"http://x/"), "<a\n@a.href=http://x/"},
+    {LIT("<a href=http://x/"), "<a\n@a.href=http://x/"},
+    {LIT("<a href='&am"), "<a\n@a.href=&am"},
+    {LIT("<a href"), "<a\n@a.href="},
+    {LIT("x<"), "T:x<"},
+    {LIT("x</"), "T:x</"},
+    {LIT("x<b"), "T:x"},
+    {LIT("<!--x"), "!x"},
+    {LIT("<!--x--"), "!x"},
+    {LIT("<!x"), "!x"},
+    {LIT("<style>x</sty"), "<style\nR:x</sty"},
+    {LIT("x&"), "T:x&"},
+};
+
+static void parse(struct arena *arena, struct slice in, size_t first, size_t step,
+                  struct record *r)
+{
+    struct html *h = html_new(arena, on_token, r);
+    size_t i = 0;
+
+    assert_non_null(h);
+    while (i < in.n) {
+        struct slice piece =
+            slice_head(slice_from(in, i), i == 0 && first > 0 ? first : step);
+
+        html_feed(h, piece);
+        i += piece.n;
+    }
+    html_end(h);
+}
+
+static void test_feed__cut_anywhere__same_tokens(void **state)
+{
+    size_t i = 0;
+
+    for (i = 0; i < COUNT_OF(rows); i++) {
+        size_t first = 0;
+
+        for (first = 0; first < rows[i].in.n; first++) {
+            struct record r = {.n = 0};
+
+            parse(*state, rows[i].in, first, first == 0 ? 1 : rows[i].in.n, &r);
+            check_text(rows[i].in.p, slice_of(r.text, r.n), slice_str(rows[i].want));
+            arena_reset(*state);
+        }
+    }
+}
+
+static void test_feed__text_without_references__not_copied(void **state)
+{
+    struct slice in = SLICE_LIT("some text");
+    struct record r = {.n = 0};
+
+    parse(*state, in, 0, in.n, &r);
+    assert_int_equal(r.count, 1);
+}
+
+static void test_feed__attributes_round_limit__limit_told(void **state)
+{
+    size_t count = 0;
+
+    for (count = HTML_ATTRIBUTES_MAX - 1; count <= HTML_ATTRIBUTES_MAX + 1; count++) {
+        struct slice in = repeat(" a=b", count);
+        struct record r = {.n = 0};
+        struct html *h = html_new(*state, on_token, &r);
+
+        html_feed(h, SLICE_LIT("<x"));
+        html_feed(h, in);
+        html_feed(h, SLICE_LIT("><y c=d>"));
+        html_end(h);
+        assert_int_equal(html_met_limit(h), count > HTML_ATTRIBUTES_MAX);
+        assert_int_equal(
+            r.count, 3 + (count > HTML_ATTRIBUTES_MAX ? HTML_ATTRIBUTES_MAX : count));
+        repeat_free(in);
+    }
+}
+
+static void test_feed__value_round_limit__cut_there(void **state)
+{
+    size_t n = 0;
+
+    for (n = HTML_VALUE_MAX - 1; n <= HTML_VALUE_MAX + 1; n++) {
+        struct slice in = repeat("v", n);
+        struct record r = {.n = 0};
+        struct html *h = html_new(*state, on_token, &r);
+
+        html_feed(h, SLICE_LIT("<x y='"));
+        html_feed(h, in);
+        html_feed(h, SLICE_LIT("' z=w>"));
+        html_end(h);
+        assert_int_equal(r.bytes, 1 + (n > HTML_VALUE_MAX ? HTML_VALUE_MAX : n));
+        assert_int_equal(r.count, 3);
+        repeat_free(in);
+    }
+}
+
+static void test_feed__long_comment__nothing_lost(void **state)
+{
+    size_t n = 0;
+
+    for (n = HTML_VALUE_MAX - 1; n <= HTML_VALUE_MAX + 1; n++) {
+        struct slice in = repeat("c", n);
+        struct record r = {.n = 0};
+        struct html *h = html_new(*state, on_token, &r);
+
+        html_feed(h, SLICE_LIT("<!--"));
+        html_feed(h, in);
+        html_feed(h, SLICE_LIT("-->"));
+        html_end(h);
+        assert_int_equal(r.bytes, n);
+        assert_int_equal(r.count, n > HTML_VALUE_MAX ? 2 : 1);
+        repeat_free(in);
+    }
+}
+
+static void test_feed__megabytes__bounded(void **state)
+{
+    static const char *const begins[] = {"",    "<a b=\"",  "<!--",
+                                         "<a ", "<script>", "<title>"};
+    static const char *const units[] = {
+        "&",    "<",   "-",   "&#",       "</title",
+        "a=b ", "<a",  "&am", "</script", "\"",
+        "<!--", "x\0", "=",   "&#1",      "<a href=\"x\">t</a>"};
+    size_t i = 0;
+
+    for (i = 0; i < COUNT_OF(begins) * COUNT_OF(units); i++) {
+        const char *unit = units[i % COUNT_OF(units)];
+        struct slice in = repeat(unit, (1 << 20) / strlen(unit));
+        struct record r = {.n = 0};
+        struct html *h = html_new(*state, on_token, &r);
+
+        html_feed(h, slice_str(begins[i / COUNT_OF(units)]));
+        html_feed(h, in);
+        html_end(h);
+        assert_true(r.bytes <= 2 * in.n);
+        assert_true(arena_used(*state) < 2 * HTML_VALUE_MAX);
+        repeat_free(in);
+        arena_reset(*state);
+    }
+}
+
+static void test_new__arena_full__null(void **state)
+{
+    struct arena *small = arena_new(HTML_VALUE_MAX);
+
+    (void)state;
+    assert_null(html_new(small, on_token, NULL));
+    arena_free(&small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARENA_TEST(test_feed__cut_anywhere__same_tokens),
+        ARENA_TEST(test_feed__text_without_references__not_copied),
+        ARENA_TEST(test_feed__attributes_round_limit__limit_told),
+        ARENA_TEST(test_feed__value_round_limit__cut_there),
+        ARENA_TEST(test_feed__long_comment__nothing_lost),
+        ARENA_TEST(test_feed__megabytes__bounded),
+        ARENA_TEST(test_new__arena_full__null),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* fuzz_html - any bytes as HTML, whole and in pieces of one to seven bytes: the same tokens. */
+#include "core/text/html.h"
+
+#include "tests/fuzz/fuzz.h"
+
+/* A running sum that does not see where text was cut into pieces. */
+struct sum {
+    uint64_t value;
+    enum html_token_kind kind;
+    bool open;
+};
+
+static void add(struct sum *s, struct slice bytes)
+{
+    size_t i = 0;
+
+    for (i = 0; i < bytes.n; i++) {
+        s->value = (s->value ^ (unsigned char)bytes.p[i]) * UINT64_C(0x100000001b3);
+    }
+}
+
+static void on_token(void *context, const struct html_token *t)
+{
+    struct sum *s = context;
+    bool text = t->kind == HTML_TEXT || t->kind == HTML_RAW_TEXT;
+
+    FUZZ_CHECK(t->value.n == 0 || t->value.p != NULL);
+    if (!(text && s->open && s->kind == t->kind)) {
+        s->value = (s->value ^ (0x100U + (unsigned)t->kind)) * UINT64_C(0x100000001b3);
+        add(s, t->tag);
+        add(s, SLICE_LIT("|"));
+        add(s, t->name);
+        add(s, SLICE_LIT("|"));
+    }
+    add(s, t->value);
+    s->open = text;
+    s->kind = t->kind;
+}
+
+static uint64_t parse(struct slice in, size_t step)
+{
+    struct arena *arena = arena_new(FUZZ_ARENA);
+    struct sum sum = {0};
+    struct html *h = NULL;
+    size_t i = 0;
+
+    FUZZ_CHECK(arena != NULL);
+    h = html_new(arena, on_token, &sum);
+    FUZZ_CHECK(h != NULL);
+    for (i = 0; i < in.n; i += step) {
+        html_feed(h, slice_head(slice_from(in, i), step));
+    }
+    html_end(h);
+    arena_free(&arena);
+    return sum.value;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct slice in = slice_of((const char *)data, size);
+    uint64_t whole = parse(in, size > 0 ? size : 1);
+
+    FUZZ_CHECK(parse(in, 1) == whole);
+    FUZZ_CHECK(parse(in, 1 + size % 7) == whole);
+    return 0;
+}

@@ -175,7 +175,7 @@ class Sink:
                 self.messages.setdefault(rcpt, []).append(message)
             self.lock.notify_all()
 
-    def wait(self, rcpt, count=1, timeout=30):
+    def wait(self, rcpt, count=1, timeout=10):
         """The messages for rcpt once there are count of them."""
         with self.lock:
             self.lock.wait_for(lambda: len(self.messages.get(rcpt, [])) >= count, timeout)

@@ -1,0 +1,77 @@
+/*
+ * entry - precedence: what a person said stands until a person says otherwise.
+ */
+#include "core/list/entry.h"
+
+#include "core/list/list.h"
+
+bool entry_is_expired(const struct index_record *r, uint64_t now_s)
+{
+    return r->expiry_s != 0 && r->expiry_s <= now_s;
+}
+
+/* 0 means for ever. */
+static bool ends_later(uint32_t expiry_s, uint32_t than_s)
+{
+    return than_s != 0 && (expiry_s == 0 || expiry_s > than_s);
+}
+
+bool entry_fold(struct index_record *state, bool has, const struct log_record *r)
+{
+    bool stands = has && !entry_is_expired(state, r->time_s);
+    bool is_explicit = r->kind != RECORD_IMPORT;
+    if (!is_explicit && stands) {
+        if ((state->flags & ENTRY_FLAG_EXPLICIT) != 0 ||
+            !ends_later(r->expiry_s, state->expiry_s)) {
+            return false;
+        }
+    }
+    bool revokes = r->kind == RECORD_REVOKE;
+    *state = (struct index_record){
+        .status = (uint8_t)(revokes ? ENTRY_REVOKED : ENTRY_LISTED),
+        .flags = is_explicit ? ENTRY_FLAG_EXPLICIT : 0,
+        .class_type = r->class_type,
+        .segment = r->segment,
+        .offset = r->offset,
+        .first_seen_s = stands ? state->first_seen_s : r->time_s,
+        .expiry_s = revokes ? 0 : r->expiry_s,
+    };
+    return true;
+}
+
+static uint64_t *total_of(struct entry_totals *t, const struct index_record *r)
+{
+    return r->status == ENTRY_REVOKED ? &t->revoked : &t->listed;
+}
+
+void entry_count(struct entry_totals *t, const struct index_record *before,
+                 bool has_before, const struct index_record *after)
+{
+    if (has_before && *total_of(t, before) > 0) {
+        --*total_of(t, before);
+    }
+    ++*total_of(t, after);
+}
+
+struct exact_value entry_pack(const struct index_record *r)
+{
+    return (struct exact_value){{
+        (uint64_t)r->status | (uint64_t)r->flags << 8 | (uint64_t)r->class_type << 16 |
+            (uint64_t)r->segment << 32,
+        (uint64_t)r->offset | (uint64_t)r->first_seen_s << 32,
+        r->expiry_s,
+    }};
+}
+
+struct index_record entry_unpack(const struct exact_value *v)
+{
+    return (struct index_record){
+        .status = (uint8_t)(v->word[0] & 0xff),
+        .flags = (uint8_t)(v->word[0] >> 8 & 0xff),
+        .class_type = (uint16_t)(v->word[0] >> 16 & 0xffff),
+        .segment = (uint32_t)(v->word[0] >> 32),
+        .offset = (uint32_t)(v->word[1] & UINT32_MAX),
+        .first_seen_s = (uint32_t)(v->word[1] >> 32),
+        .expiry_s = (uint32_t)(v->word[2] & UINT32_MAX),
+    };
+}

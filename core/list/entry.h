@@ -1,0 +1,40 @@
+/*
+ * entry - what one log record makes of what was known: the only place with that rule.
+ *
+ * The state of a digest is the fold of its records in log order; index, recent table, rebuild
+ * and verify all fold with entry_fold and so agree.
+ * Depends: base, filter, store, segment.   Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_LIST_ENTRY_H
+#define CORE_LIST_ENTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/filter/exacttable.h"
+#include "core/list/segment.h"
+#include "core/store/index.h"
+
+enum { ENTRY_FLAG_EXPLICIT = 1 }; /* index_record.flags bit 0 */
+
+/* An expiry lies behind now_s. */
+bool entry_is_expired(const struct index_record *r, uint64_t now_s);
+
+/* Applies a record (not of kind RECORD_SOURCE) to *state; has: *state holds something. False:
+ * the record changes nothing (an import of what a person decided, or of what is listed for at
+ * least as long). A changed state refers to the record's segment and offset. */
+bool entry_fold(struct index_record *state, bool has, const struct log_record *r);
+
+/* How the totals of listed and revoked entries move from one state to another. */
+struct entry_totals {
+    uint64_t listed;
+    uint64_t revoked;
+};
+void entry_count(struct entry_totals *t, const struct index_record *before,
+                 bool has_before, const struct index_record *after);
+
+/* The form in the recent table. */
+struct exact_value entry_pack(const struct index_record *r);
+struct index_record entry_unpack(const struct exact_value *v);
+
+#endif

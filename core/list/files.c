@@ -1,0 +1,219 @@
+/*
+ * files - names with at least eight digits, so that a listing sorts; CURRENT is 80 bytes.
+ */
+#include "core/list/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+
+#include "core/base/checksum.h"
+#include "core/base/cursor.h"
+#include "core/list/list.h"
+
+enum { CURRENT_VERSION = 1, CURRENT_BYTES_MAX = 4096, DIGITS_MIN = 8, DIGITS_MAX = 19 };
+#define CURRENT_MAGIC SLICE_LIT("GNLISTC1")
+
+static const char *const prefixes[] = {
+    [LIST_FILE_LOG] = "log.",         [LIST_FILE_INDEX] = "index.",
+    [LIST_FILE_INDEX_SUM] = "index.", [LIST_FILE_BASE] = "base.",
+    [LIST_FILE_RECENT] = "recent.",
+};
+
+bool list_name_is_valid(struct slice name)
+{
+    if (name.n == 0 || name.n > LIST_NAME_MAX || name.p[0] == '_' || name.p[0] == '-') {
+        return false;
+    }
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool fits =
+            (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+        if (!fits) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum err path_too_long(const char *dir, struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_LIMIT, dir, 0,
+                       "the path is longer than %d bytes; choose a shorter state_dir",
+                       FILE_PATH_MAX);
+}
+
+enum err list_dir_path(char dst[FILE_PATH_MAX], const char *state_dir,
+                       struct slice name, struct errinfo *reterr)
+{
+    if (!list_name_is_valid(name)) {
+        return errinfo_set(
+            reterr, ERR_SYNTAX, "", 0,
+            "not a list name; use 1 to %d of a-z, 0-9, _ and -, beginning "
+            "with a letter or digit",
+            LIST_NAME_MAX);
+    }
+    enum err e = file_path(dst, "%s/lists/%.*s", state_dir, SLICE_ARGS(name));
+    return e == ERR_OK ? ERR_OK : path_too_long(state_dir, reterr);
+}
+
+enum err list_file_path(char dst[FILE_PATH_MAX], const char *dir, enum list_file kind,
+                        uint64_t number, struct errinfo *reterr)
+{
+    enum err e = file_path(dst, "%s/%s%0*" PRIu64 "%s", dir, prefixes[kind], DIGITS_MIN,
+                           number, kind == LIST_FILE_INDEX_SUM ? ".sum" : "");
+    return e == ERR_OK ? ERR_OK : path_too_long(dir, reterr);
+}
+
+static bool parse_digits(struct slice s, uint64_t *ret)
+{
+    if (s.n < DIGITS_MIN || s.n > DIGITS_MAX) {
+        return false;
+    }
+    uint64_t v = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] < '0' || s.p[i] > '9') {
+            return false;
+        }
+        v = v * 10 + (uint64_t)(s.p[i] - '0');
+    }
+    *ret = v;
+    return true;
+}
+
+enum list_file list_file_parse(struct slice name, uint64_t *retnumber)
+{
+    for (unsigned kind = 0; kind < LIST_FILE_OTHER; kind++) {
+        struct slice prefix = slice_str(prefixes[kind]);
+        if (!slice_has_prefix(name, prefix)) {
+            continue;
+        }
+        struct slice digits = slice_from(name, prefix.n);
+        if (kind == LIST_FILE_INDEX_SUM) {
+            if (!slice_has_suffix_nocase(digits, SLICE_LIT(".sum"))) {
+                continue;
+            }
+            digits.n -= 4;
+        }
+        if (parse_digits(digits, retnumber)) {
+            return (enum list_file)kind;
+        }
+    }
+    return LIST_FILE_OTHER;
+}
+
+enum err list_files_each(const char *dir, list_file_fn *on_file, void *context,
+                         struct errinfo *reterr)
+{
+    DIR *d = opendir(dir);
+    if (!d) {
+        return errinfo_errno(reterr, dir, "cannot list the folder");
+    }
+    enum err e = ERR_OK;
+    while (e == ERR_OK) {
+        errno = 0;
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
+        const struct dirent *entry = readdir(d);
+        if (!entry) {
+            if (errno != 0) {
+                e = errinfo_errno(reterr, dir, "cannot list the folder");
+            }
+            break;
+        }
+        uint64_t number = 0;
+        enum list_file kind = list_file_parse(slice_str(entry->d_name), &number);
+        if (kind != LIST_FILE_OTHER) {
+            e = on_file(context, kind, number);
+        }
+    }
+    (void)closedir(d);
+    return e;
+}
+
+void current_print(const struct list_current *c, struct buf *ret)
+{
+    buf_add(ret, CURRENT_MAGIC);
+    buf_add_u32(ret, CURRENT_VERSION);
+    buf_add_u32(ret, c->key_id);
+    buf_add_u64(ret, c->generation);
+    buf_add_u32(ret, c->tail);
+    buf_add_u32(ret, 0);
+    buf_add_u64(ret, c->created_s);
+    buf_add_u64(ret, c->updated_s);
+    buf_add_u64(ret, c->listed);
+    buf_add_u64(ret, c->revoked);
+    buf_add_u64(ret, checksum64(buf_slice(ret)));
+}
+
+enum err current_parse(struct slice bytes, const char *path, struct list_current *ret,
+                       struct errinfo *reterr)
+{
+    struct list_current c = {0};
+    if (!slice_has_prefix(bytes, CURRENT_MAGIC)) {
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "not a record of a list (damaged)");
+    }
+    struct cursor in = cursor_of(slice_from(bytes, CURRENT_MAGIC.n));
+    uint32_t version = cursor_u32(&in);
+    c.key_id = cursor_u32(&in);
+    c.generation = cursor_u64(&in);
+    c.tail = cursor_u32(&in);
+    uint32_t reserved = cursor_u32(&in);
+    c.created_s = cursor_u64(&in);
+    c.updated_s = cursor_u64(&in);
+    c.listed = cursor_u64(&in);
+    c.revoked = cursor_u64(&in);
+    struct slice summed = slice_head(bytes, bytes.n - in.rest.n);
+    uint64_t sum = cursor_u64(&in);
+    if (cursor_ok(&in) && version != CURRENT_VERSION) {
+        return errinfo_set(reterr, ERR_VERSION, path, 0,
+                           "written by another version of gillnet (format %" PRIu32 ")",
+                           version);
+    }
+    if (!cursor_done(&in) || sum != checksum64(summed) || reserved != 0 ||
+        c.tail == 0 || c.generation == 0) {
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "the record is damaged (its checksum is wrong)");
+    }
+    *ret = c;
+    return ERR_OK;
+}
+
+enum err current_read(const char *dir, const char *file, struct list_current *ret,
+                      struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    if (file_path(path, "%s/%s", dir, file) != ERR_OK) {
+        return path_too_long(dir, reterr);
+    }
+    struct buf bytes;
+    buf_init(&bytes, CURRENT_BYTES_MAX);
+    enum err e = file_read(path, &bytes, reterr);
+    if (e == ERR_LIMIT) {
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                        "far too long for a record of a list (damaged)");
+    }
+    if (e == ERR_OK) {
+        e = current_parse(buf_slice(&bytes), path, ret, reterr);
+    }
+    buf_fini(&bytes);
+    return e;
+}
+
+enum err current_write(const char *dir, const char *file, const struct list_current *c,
+                       struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    if (file_path(path, "%s/%s", dir, file) != ERR_OK) {
+        return path_too_long(dir, reterr);
+    }
+    struct buf bytes;
+    buf_init(&bytes, CURRENT_BYTES_MAX);
+    current_print(c, &bytes);
+    enum err e =
+        buf_failed(&bytes)
+            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to write it")
+            : file_write_atomic(path, buf_slice(&bytes), LIST_FILE_MODE, reterr);
+    buf_fini(&bytes);
+    return e;
+}

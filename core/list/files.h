@@ -1,0 +1,64 @@
+/*
+ * files - the names of a list's files and its CURRENT record.
+ *
+ * Depends: base.   Threads: pure but for the file system.   Allocates: nothing that stays.
+ */
+#ifndef CORE_LIST_FILES_H
+#define CORE_LIST_FILES_H
+
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/base/file.h"
+#include "core/base/slice.h"
+
+/* Mode of every file of a list: the group (gillnetd) may read. */
+enum { LIST_FILE_MODE = 0640, LIST_DIR_MODE = 0750 };
+
+enum list_file {
+    LIST_FILE_LOG,
+    LIST_FILE_INDEX,
+    LIST_FILE_INDEX_SUM,
+    LIST_FILE_BASE,
+    LIST_FILE_RECENT,
+    LIST_FILE_OTHER
+};
+
+/* STATE/lists/NAME; ERR_SYNTAX when the name cannot be one. */
+enum err list_dir_path(char dst[FILE_PATH_MAX], const char *state_dir,
+                       struct slice name, struct errinfo *reterr);
+/* DIR/log.00000007 and so on. */
+enum err list_file_path(char dst[FILE_PATH_MAX], const char *dir, enum list_file kind,
+                        uint64_t number, struct errinfo *reterr);
+/* What a file name in the folder stands for. */
+enum list_file list_file_parse(struct slice name, uint64_t *retnumber);
+
+/* Calls on_file for every file of the folder in no order; stops at its first failure. */
+typedef enum err list_file_fn(void *context, enum list_file kind, uint64_t number);
+enum err list_files_each(const char *dir, list_file_fn *on_file, void *context,
+                         struct errinfo *reterr);
+
+/* The record that says what serves. */
+struct list_current {
+    uint64_t generation;
+    uint32_t tail; /* segment number; everything before it is in the base */
+    uint32_t key_id;
+    uint64_t created_s;
+    uint64_t updated_s; /* last change that the base holds */
+    uint64_t listed;    /* entries of the base by status */
+    uint64_t revoked;
+};
+
+#define LIST_CURRENT      "CURRENT"
+#define LIST_CURRENT_PREV "CURRENT.prev"
+
+enum err current_parse(struct slice bytes, const char *path, struct list_current *ret,
+                       struct errinfo *reterr);
+void current_print(const struct list_current *c, struct buf *ret);
+/* file: LIST_CURRENT or LIST_CURRENT_PREV. */
+enum err current_read(const char *dir, const char *file, struct list_current *ret,
+                      struct errinfo *reterr);
+enum err current_write(const char *dir, const char *file, const struct list_current *c,
+                       struct errinfo *reterr);
+
+#endif

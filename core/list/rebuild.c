@@ -1,0 +1,190 @@
+/*
+ * rebuild - everything anew from the log, also when CURRENT or the index are gone.
+ */
+#include <inttypes.h>
+
+#include "core/list/build.h"
+#include "core/list/replay.h"
+
+/* What the folder says when CURRENT does not. */
+struct extent {
+    const char *dir;
+    uint64_t generation; /* highest of any file */
+    uint32_t tail; /* highest segment that is a tail: later ones were never published */
+    uint32_t key_id; /* of the highest segment with a whole head */
+    uint32_t key_number;
+    uint32_t last; /* highest segment of any kind */
+};
+
+static enum err extent_file(void *context, enum list_file kind, uint64_t number)
+{
+    struct extent *x = context;
+    if (kind != LIST_FILE_LOG) {
+        x->generation = number > x->generation ? number : x->generation;
+        return ERR_OK;
+    }
+    struct segment s;
+    if (number == 0 || number >= UINT32_MAX) {
+        return ERR_OK;
+    }
+    uint32_t n = (uint32_t)number;
+    x->last = n > x->last ? n : x->last;
+    if (segment_open(x->dir, n, &s, NULL, NULL) != ERR_OK) {
+        return ERR_OK;
+    }
+    if (s.has_header && n > x->key_number) {
+        x->key_number = n;
+        x->key_id = s.header.key_id;
+    }
+    if (s.has_header && s.header.kind == SEGMENT_TAIL && n > x->tail) {
+        x->tail = n;
+    }
+    segment_close(&s);
+    return ERR_OK;
+}
+
+/* Generation, tail and key of a list, from CURRENT or from the files. */
+static enum err extent_find(const struct list_writer *w, struct extent *ret,
+                            struct errinfo *reterr)
+{
+    struct extent x = {.dir = w->dir};
+    enum err e = list_files_each(w->dir, extent_file, &x, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (w->current.generation != 0) {
+        x.tail = w->current.tail;
+        x.key_id = w->current.key_id;
+        if (w->current.generation > x.generation) {
+            x.generation = w->current.generation;
+        }
+    } else if (x.tail == 0) {
+        x.tail = x.last; /* no head is whole: whatever there is */
+    }
+    if (x.last == 0) {
+        return errinfo_set(reterr, ERR_NOT_FOUND, w->dir, 0,
+                           "the list has no log to rebuild it from; import it again");
+    }
+    *ret = x;
+    return ERR_OK;
+}
+
+static enum err read_log(struct replay *r, const struct extent *x,
+                         list_progress_fn *progress, void *context,
+                         struct errinfo *reterr)
+{
+    enum err e = replay_begin(r, reterr);
+    for (uint32_t n = 1; e == ERR_OK && n <= x->tail; n++) {
+        e = replay_segment(r, n, n == x->tail, 0, reterr);
+        if (progress) {
+            progress(context, "log", (double)n / (double)x->tail);
+        }
+    }
+    return e == ERR_OK ? replay_finish(r, reterr) : e;
+}
+
+/* Folds the sorted records, one digest after the other, into the build. */
+static enum err fold_log(struct replay *r, struct build *b, struct errinfo *reterr)
+{
+    struct log_record rec;
+    enum err e = ERR_OK;
+    uint64_t steps = 0;
+    while (e == ERR_OK && replay_peek(r, &rec)) {
+        struct index_record state = {0};
+        struct digest d = rec.digest;
+        bool has = false;
+        while (e == ERR_OK && replay_peek(r, &rec) &&
+               digest_cmp(&rec.digest, &d) == 0) {
+            has = entry_fold(&state, has, &rec) || has;
+            e = replay_next(r, reterr);
+            steps++;
+        }
+        if (e == ERR_OK && has) {
+            e = build_add(b, &d, &state, reterr);
+        }
+        if (b->progress && steps % BUILD_PROGRESS_EVERY == 0) {
+            b->progress(b->context, "index", (double)steps / (double)(r->order + 1));
+        }
+    }
+    return e;
+}
+
+struct first_damage {
+    struct errinfo info;
+    bool is_set;
+};
+
+static void keep_first(void *context, const struct errinfo *finding)
+{
+    struct first_damage *f = context;
+    if (!f->is_set) {
+        f->info = *finding;
+        f->is_set = true;
+    }
+}
+
+/* The writer takes the key that the log was written with; a list of a key that is not here can
+ * not be served. */
+static enum err key_check(const struct list_writer *w, const struct extent *x,
+                          struct errinfo *reterr)
+{
+    if (x->key_id != 0 && x->key_id != w->key.id) {
+        return errinfo_set(reterr, ERR_KEY, w->dir, 0,
+                           "the log was written with the ring key %08" PRIx32
+                           ", the first key in keys/ring.key is %08" PRIx32
+                           "; put the list's key first and run the rebuild again",
+                           x->key_id, w->key.id);
+    }
+    return ERR_OK;
+}
+
+static enum err rebuild(struct list_writer *w, struct replay *r, const struct extent *x,
+                        struct build *b, struct errinfo *reterr)
+{
+    enum err e = read_log(r, x, b->progress, b->context, reterr);
+    if (e == ERR_OK) {
+        e = build_begin(b, x->generation + 1, r->order, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = fold_log(r, b, reterr);
+    if (e != ERR_OK) {
+        build_abort(b);
+        return e;
+    }
+    if (w->state == WRITER_DAMAGED && w->current.generation == 0) {
+        w->current.created_s = b->now_s;
+    }
+    uint64_t updated_s = r->updated_s != 0 ? r->updated_s : b->now_s;
+    return build_publish(b, x->tail + 1, updated_s, reterr);
+}
+
+enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *context,
+                      struct errinfo *reterr)
+{
+    struct extent x;
+    struct first_damage damage = {0};
+    enum err e = w->state == WRITER_STOPPED ? writer_check(w, reterr) : ERR_OK;
+    if (e == ERR_OK) {
+        e = extent_find(w, &x, reterr);
+    }
+    if (e == ERR_OK) {
+        e = key_check(w, &x, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct replay r = {
+        .dir = w->dir, .key_id = x.key_id, .on_damage = keep_first, .context = &damage};
+    struct build b = {.w = w, .progress = progress, .context = context};
+    e = rebuild(w, &r, &x, &b, reterr);
+    replay_end(&r);
+    if (e == ERR_OK && r.damage > 0) {
+        return errinfo_set(reterr, ERR_CORRUPT, damage.info.source, 0,
+                           "the list was rebuilt and is in use, but without %u damaged "
+                           "places of its log; the first: %.300s",
+                           r.damage, damage.info.text);
+    }
+    return e;
+}

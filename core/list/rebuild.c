@@ -123,23 +123,24 @@ static void keep_first(void *context, const struct errinfo *finding)
     }
 }
 
-/* The writer takes the key that the log was written with; a list of a key that is not here can
- * not be served. */
-static enum err key_check(const struct list_writer *w, const struct extent *x,
-                          struct errinfo *reterr)
+/* Without CURRENT only the log tells with which key the list was made. */
+static enum err key_choose(struct list_writer *w, const struct extent *x,
+                           struct errinfo *reterr)
 {
-    if (x->key_id != 0 && x->key_id != w->key.id) {
+    const struct hashkey *key =
+        x->key_id != 0 ? keyring_find(&w->keys, x->key_id) : &w->key;
+    if (!key) {
         return errinfo_set(reterr, ERR_KEY, w->dir, 0,
                            "the log was written with the ring key %08" PRIx32
-                           ", the first key in keys/ring.key is %08" PRIx32
-                           "; put the list's key first and run the rebuild again",
-                           x->key_id, w->key.id);
+                           ", which keys/ring.key does not hold; put that key back",
+                           x->key_id);
     }
+    w->key = *key;
     return ERR_OK;
 }
 
-static enum err rebuild(struct list_writer *w, struct replay *r, const struct extent *x,
-                        struct build *b, struct errinfo *reterr)
+static enum err rebuild(struct replay *r, const struct extent *x, struct build *b,
+                        struct errinfo *reterr)
 {
     enum err e = read_log(r, x, b->progress, b->context, reterr);
     if (e == ERR_OK) {
@@ -153,9 +154,6 @@ static enum err rebuild(struct list_writer *w, struct replay *r, const struct ex
         build_abort(b);
         return e;
     }
-    if (w->state == WRITER_DAMAGED && w->current.generation == 0) {
-        w->current.created_s = b->now_s;
-    }
     uint64_t updated_s = r->updated_s != 0 ? r->updated_s : b->now_s;
     return build_publish(b, x->tail + 1, updated_s, reterr);
 }
@@ -163,14 +161,14 @@ static enum err rebuild(struct list_writer *w, struct replay *r, const struct ex
 enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *context,
                       struct errinfo *reterr)
 {
-    struct extent x;
+    struct extent x = {0};
     struct first_damage damage = {0};
     enum err e = w->state == WRITER_STOPPED ? writer_check(w, reterr) : ERR_OK;
     if (e == ERR_OK) {
         e = extent_find(w, &x, reterr);
     }
     if (e == ERR_OK) {
-        e = key_check(w, &x, reterr);
+        e = key_choose(w, &x, reterr);
     }
     if (e != ERR_OK) {
         return e;
@@ -178,7 +176,7 @@ enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *c
     struct replay r = {
         .dir = w->dir, .key_id = x.key_id, .on_damage = keep_first, .context = &damage};
     struct build b = {.w = w, .progress = progress, .context = context};
-    e = rebuild(w, &r, &x, &b, reterr);
+    e = rebuild(&r, &x, &b, reterr);
     replay_end(&r);
     if (e == ERR_OK && r.damage > 0) {
         return errinfo_set(reterr, ERR_CORRUPT, damage.info.source, 0,

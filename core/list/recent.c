@@ -168,7 +168,7 @@ static enum err image_check(struct recent *r, const struct recent_ids *want,
     }
     boot_id(now);
     if (!slice_eq(boot, slice_of(now, BOOT_BYTES)) || now[BOOT_BYTES / 2] == 0) {
-        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+        return errinfo_set(reterr, ERR_RANGE, path, 0,
                            "the recent table was left by another boot of the machine");
     }
     return ERR_OK;

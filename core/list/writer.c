@@ -315,6 +315,7 @@ enum err list_writer_open(const char *state_dir, struct slice name,
     w->lock.fd = -1;
     w->tail.fd = -1;
     w->keep_text = true;
+    w->keys = *keys;
     w->key = keys->ring[0];
     w->node = keys->node;
     enum err e = folders_make(w, state_dir, name, create, reterr);

@@ -27,6 +27,7 @@ struct list_writer {
     char dir[FILE_PATH_MAX];
     char name[LIST_NAME_MAX + 1];
     struct filelock lock;
+    struct keyring keys;
     struct hashkey key; /* the list's */
     struct hashkey node;
     enum writer_state state;

@@ -1,0 +1,69 @@
+/*
+ * reader - the inside of an open list, for the room's own modules.
+ *
+ * Depends: base, filter, store, the room's files.   Threads: constant once open, but for what
+ * the writer changes in the shared recent table.
+ */
+#ifndef CORE_LIST_READER_H
+#define CORE_LIST_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "core/filter/bloomfile.h"
+#include "core/list/files.h"
+#include "core/list/list.h"
+#include "core/list/recent.h"
+#include "core/store/index.h"
+
+/* How a file is known again. */
+struct file_mark {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+};
+
+struct list_reader {
+    char name[LIST_NAME_MAX + 1];
+    char dir[FILE_PATH_MAX];
+    struct hashkey key;
+    struct list_current current;
+    struct index *index; /* NULL: damaged */
+    struct index
+        *former; /* instead: of the generation before, with `recent` holding every
+                             single change since; may be NULL */
+    struct bloomfile base;
+    bool has_base;
+    struct recent recent;
+    bool is_private; /* recent was built here and does not see the writer's changes */
+    struct file_mark mark; /* of CURRENT */
+    struct file_mark tail_mark;
+    char fault[ERRINFO_TEXT_MAX]; /* empty: none */
+};
+
+/* CURRENT, or the tail behind a private recent table, is not what it was: open it anew. Two
+ * calls of stat at most. */
+bool list_reader_is_stale(const struct list_reader *r);
+
+/* ---- texts ---- */
+
+enum { LOG_TEXT_FILES = 32 };
+/* Open segments, for reading single records. */
+struct log_texts {
+    const char *dir;
+    struct {
+        uint32_t number; /* 0: none */
+        int fd;
+    } file[LOG_TEXT_FILES];
+};
+void log_texts_init(struct log_texts *t, const char *dir);
+void log_texts_fini(struct log_texts *t);
+/* Source and text of the entry at rec's place; both stay empty when the log cannot tell. The
+ * text goes to arena. */
+void log_texts_get(struct log_texts *t, const struct digest *d,
+                   const struct index_record *rec, struct arena *arena,
+                   struct list_provenance *ret);
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * reader_ask - filters first, then the recent table, then the index.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/list/build.h"
+#include "core/list/reader.h"
+
+enum { FILL_SAMPLE_LINES = 4096 };
+
+const char *list_answer_name(enum list_answer a)
+{
+    static const char *const names[] = {
+        [LIST_NO] = "no",
+        [LIST_FALSE_POSITIVE] = "false_positive",
+        [LIST_CONFIRMED] = "confirmed",
+        [LIST_REVOKED] = "revoked",
+        [LIST_POSSIBLE] = "possible",
+    };
+    return names[a];
+}
+
+void list_reader_test(const struct list_reader *r, const struct digest *d, size_t n,
+                      uint8_t *rethit)
+{
+    if (!r->has_base) {
+        memset(rethit, 1, n); /* no filter rules anything out: the index is asked */
+        return;
+    }
+    bloom_test_batch(&r->base.bloom, d, n, rethit);
+    uint8_t recent[BLOOM_BATCH];
+    for (size_t done = 0; done < n; done += BLOOM_BATCH) {
+        size_t batch = n - done < BLOOM_BATCH ? n - done : BLOOM_BATCH;
+        bloom_test_batch(&r->recent.delta, d + done, batch, recent);
+        for (size_t i = 0; i < batch; i++) {
+            rethit[done + i] |= recent[i];
+        }
+    }
+}
+
+static enum list_answer answer_of(const struct index_record *rec, uint64_t now_s)
+{
+    if (rec->status == ENTRY_REVOKED) {
+        return LIST_REVOKED;
+    }
+    return entry_is_expired(rec, now_s) ? LIST_FALSE_POSITIVE : LIST_CONFIRMED;
+}
+
+/* Without the index: the former one for what it knows, else as much as the filter says. */
+static enum list_answer ask_former(const struct list_reader *r, const struct digest *d,
+                                   uint64_t now_s, struct index_record *ret)
+{
+    if (r->former && index_get(r->former, d, ret) == ERR_OK) {
+        return answer_of(ret, now_s);
+    }
+    bool is_possible = r->has_base && bloom_test(&r->base.bloom, d);
+    return is_possible ? LIST_POSSIBLE : LIST_FALSE_POSITIVE;
+}
+
+static enum list_answer ask(const struct list_reader *r, const struct digest *d,
+                            uint64_t now_s, struct index_record *ret)
+{
+    enum err e = recent_get(&r->recent, d, ret);
+    if (e == ERR_NOT_FOUND) {
+        if (!r->index) {
+            return ask_former(r, d, now_s, ret);
+        }
+        e = index_get(r->index, d, ret);
+    }
+    if (e == ERR_OK) {
+        return answer_of(ret, now_s);
+    }
+    return e == ERR_NOT_FOUND ? LIST_FALSE_POSITIVE : LIST_POSSIBLE;
+}
+
+enum list_answer list_reader_confirm(const struct list_reader *r,
+                                     const struct digest *d, uint64_t now_s)
+{
+    struct index_record rec;
+    return ask(r, d, now_s, &rec);
+}
+
+enum list_answer list_reader_explain(const struct list_reader *r,
+                                     const struct digest *d, uint64_t now_s,
+                                     struct arena *arena, struct list_provenance *ret)
+{
+    struct index_record rec = {0};
+    struct list_provenance p = {0};
+    enum list_answer a = ask(r, d, now_s, &rec);
+    if (a == LIST_CONFIRMED || a == LIST_REVOKED) {
+        p.status = (enum entry_status)rec.status;
+        p.class_type = rec.class_type;
+        p.is_explicit = (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;
+        p.first_seen_s = rec.first_seen_s;
+        p.expiry_s = rec.expiry_s;
+        struct log_texts t;
+        log_texts_init(&t, r->dir);
+        log_texts_get(&t, d, &rec, arena, &p);
+        log_texts_fini(&t);
+    }
+    *ret = p;
+    return a;
+}
+
+static uint64_t file_bytes(const char *dir, enum list_file kind, uint64_t number)
+{
+    char path[FILE_PATH_MAX];
+    struct stat st;
+    if (list_file_path(path, dir, kind, number, NULL) != ERR_OK ||
+        lstat(path, &st) != 0) {
+        return 0;
+    }
+    return (uint64_t)st.st_size;
+}
+
+static uint64_t recent_entries(const struct recent *r)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < RECENT_SLOTS; i++) {
+        struct digest d;
+        struct exact_value v;
+        n += exact_at(&r->table, i, &d, &v) == ERR_OK;
+    }
+    return n;
+}
+
+void list_reader_stat(const struct list_reader *r, struct list_stat *ret)
+{
+    struct recent_numbers n = recent_numbers_get(&r->recent);
+    struct list_stat s = {
+        .entries = n.totals.listed,
+        .revoked = n.totals.revoked,
+        .recent = recent_entries(&r->recent),
+        .generation = r->current.generation,
+        .updated_s = n.updated_s,
+        .index_bytes = file_bytes(r->dir, LIST_FILE_INDEX, r->current.generation),
+        .error_target = LIST_FILTER_ERROR,
+    };
+    for (uint32_t segment = 1; segment <= r->current.tail; segment++) {
+        s.log_bytes += file_bytes(r->dir, LIST_FILE_LOG, segment);
+    }
+    if (r->has_base) {
+        const struct bloom *b = &r->base.bloom;
+        s.filter_bytes = r->base.map.n;
+        s.fill = bloom_fill(b, FILL_SAMPLE_LINES);
+        s.error_now = bloom_error(b->nlines, b->k, r->base.entries);
+    }
+    *ret = s;
+}

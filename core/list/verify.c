@@ -1,0 +1,383 @@
+/*
+ * verify - folds the whole log and lays it beside index, filter and recent table.
+ *
+ * Findings are kept until the end: when a writer published meanwhile they may be about files
+ * that were just replaced, and the check is made again.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/filter/bloomfile.h"
+#include "core/list/files.h"
+#include "core/list/recent.h"
+#include "core/list/replay.h"
+
+enum { FINDINGS_MAX = 500, VERIFY_ATTEMPTS = 3 };
+
+struct verify {
+    char dir[FILE_PATH_MAX];
+    const char *name;
+    const struct keyring *keys;
+    struct errinfo *findings; /* FINDINGS_MAX */
+    unsigned kept;
+    uint64_t found;
+    uint64_t now_s;
+    struct list_current current;
+    struct index *index;
+    struct index_walk *walk;
+    struct digest at; /* next of the index */
+    struct index_record at_record;
+    bool has_at;
+    uint64_t walked;
+    struct bloomfile base;
+    bool has_base;
+    struct recent recent;
+    bool has_recent;
+};
+
+static void keep_finding(void *context, const struct errinfo *finding)
+{
+    struct verify *v = context;
+    v->found++;
+    if (v->kept < FINDINGS_MAX) {
+        v->findings[v->kept++] = *finding;
+    }
+}
+
+static void find(struct verify *v, enum err code, const char *source,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void find(struct verify *v, enum err code, const char *source,
+                 const char *format, ...)
+{
+    char text[ERRINFO_TEXT_MAX];
+    struct errinfo info;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    errinfo_set(&info, code, source, 0, "%s", text);
+    keep_finding(v, &info);
+}
+
+/* A failure to open a file, with what cures it. */
+static void find_rebuild(struct verify *v, const struct errinfo *what)
+{
+    find(v, what->code, what->source, "%.300s; run `gillnet list rebuild %s`",
+         what->text, v->name);
+}
+
+/* ---- opening ---- */
+
+static void open_index(struct verify *v)
+{
+    char path[FILE_PATH_MAX];
+    struct errinfo info;
+    if (list_file_path(path, v->dir, LIST_FILE_INDEX, v->current.generation, &info) !=
+            ERR_OK ||
+        index_open(path, &v->index, &info) != ERR_OK) {
+        v->index = NULL;
+        find_rebuild(v, &info);
+        return;
+    }
+    uint64_t count = index_count(v->index);
+    if (count != v->current.listed + v->current.revoked) {
+        find(v, ERR_CORRUPT, path,
+             "the index holds %" PRIu64 " entries where CURRENT says %" PRIu64
+             "; run `gillnet list rebuild %s`",
+             count, v->current.listed + v->current.revoked, v->name);
+    }
+}
+
+static void open_base(struct verify *v)
+{
+    char path[FILE_PATH_MAX];
+    struct errinfo info;
+    enum err e =
+        list_file_path(path, v->dir, LIST_FILE_BASE, v->current.generation, &info);
+    if (e == ERR_OK) {
+        e = bloomfile_open(&v->base, path, &v->keys->node, &info);
+    }
+    v->has_base = e == ERR_OK;
+    if (e != ERR_OK) {
+        find_rebuild(v, &info);
+    }
+}
+
+static void open_recent(struct verify *v)
+{
+    struct recent_ids ids = {v->current.generation, v->current.tail, v->current.key_id};
+    struct errinfo info;
+    enum err e =
+        recent_open(v->dir, &ids, &v->keys->node, FILEMAP_READ, &v->recent, &info);
+    v->has_recent = e == ERR_OK;
+    if (e != ERR_OK && e != ERR_RANGE) {
+        /* of another boot is no damage: the next writer makes it anew, readers do without */
+        find(v, e, info.source,
+             "%.300s; the next change of the list (`gillnet list add %s ...`) makes it "
+             "anew from the log",
+             info.text, v->name);
+    }
+}
+
+/* ---- comparing ---- */
+
+static void next_at(struct verify *v)
+{
+    enum err e = ERR_OK;
+    v->has_at = v->walk && index_walk_next(v->walk, &v->at, &v->at_record, &e);
+    if (v->has_at) {
+        v->walked++;
+        if (v->has_base && !bloom_test(&v->base.bloom, &v->at)) {
+            find(v, ERR_CORRUPT, v->dir,
+                 "the filter does not know an entry of the index; run `gillnet list "
+                 "rebuild %s`",
+                 v->name);
+        }
+    } else if (e != ERR_OK) {
+        find(v, e, v->dir, "the index is damaged; run `gillnet list rebuild %s`",
+             v->name);
+    }
+}
+
+static bool same_record(const struct index_record *a, const struct index_record *b)
+{
+    return a->status == b->status && a->flags == b->flags &&
+           a->class_type == b->class_type && a->segment == b->segment &&
+           a->offset == b->offset && a->expiry_s == b->expiry_s;
+}
+
+/* The index on digest d, for which the log before the tail says *want (has: anything). */
+static void compare_index(struct verify *v, const struct digest *d, bool has,
+                          const struct index_record *want)
+{
+    if (!v->walk) {
+        return;
+    }
+    while (v->has_at && digest_cmp(&v->at, d) < 0) {
+        find(v, ERR_CORRUPT, v->dir,
+             "the index holds an entry that the log does not have (segment %" PRIu32
+             ", offset %" PRIu32 "); run `gillnet list rebuild %s`",
+             v->at_record.segment, v->at_record.offset, v->name);
+        next_at(v);
+    }
+    if (v->has_at && digest_cmp(&v->at, d) == 0) {
+        if (!has || !same_record(&v->at_record, want)) {
+            find(v, ERR_CORRUPT, v->dir,
+                 "the index says other than the log (segment %" PRIu32
+                 ", offset %" PRIu32 "); run `gillnet list rebuild %s`",
+                 v->at_record.segment, v->at_record.offset, v->name);
+        }
+        next_at(v);
+    } else if (has && !entry_is_expired(want, v->now_s)) {
+        find(v, ERR_CORRUPT, v->dir,
+             "an entry of the log (segment %" PRIu32 ", offset %" PRIu32
+             ") is missing in the index; run `gillnet list rebuild %s`",
+             want->segment, want->offset, v->name);
+    }
+}
+
+/* The recent table on digest d, for which the tail says *want or something newer. */
+static void compare_recent(struct verify *v, const struct digest *d,
+                           const struct index_record *want)
+{
+    struct index_record got;
+    if (!v->has_recent) {
+        return;
+    }
+    if (recent_get(&v->recent, d, &got) != ERR_OK || got.segment != want->segment ||
+        got.offset < want->offset ||
+        (got.offset == want->offset && !same_record(&got, want))) {
+        find(v, ERR_CORRUPT, v->dir,
+             "a recent change (segment %" PRIu32 ", offset %" PRIu32
+             ") is not in the recent table; run `gillnet list rebuild %s`",
+             want->segment, want->offset, v->name);
+    }
+}
+
+/* Folds the records of one digest: before the tail for the index, all for the recent table. */
+static enum err compare_digest(struct verify *v, struct replay *r,
+                               struct log_record rec, struct errinfo *reterr)
+{
+    struct index_record state = {0};
+    struct index_record base = {0};
+    struct digest d = rec.digest;
+    bool has = false;
+    bool has_base = false;
+    bool has_tail = false;
+    enum err e = ERR_OK;
+    while (e == ERR_OK && replay_peek(r, &rec) && digest_cmp(&rec.digest, &d) == 0) {
+        has = entry_fold(&state, has, &rec) || has;
+        if (rec.segment < v->current.tail) {
+            base = state;
+            has_base = has;
+        } else {
+            has_tail = true;
+        }
+        e = replay_next(r, reterr);
+    }
+    compare_index(v, &d, has_base, &base);
+    if (has_tail) {
+        compare_recent(v, &d, &state);
+    }
+    return e;
+}
+
+static enum err compare_all(struct verify *v, struct replay *r, struct errinfo *reterr)
+{
+    struct log_record rec;
+    enum err e = ERR_OK;
+    next_at(v);
+    while (e == ERR_OK && replay_peek(r, &rec)) {
+        e = compare_digest(v, r, rec, reterr);
+    }
+    struct digest last;
+    memset(last.b, 0xff, sizeof(last.b));
+    struct index_record none = {0};
+    compare_index(v, &last, false, &none);
+    return e;
+}
+
+/* ---- one pass ---- */
+
+static enum err read_segments(struct verify *v, struct replay *r,
+                              struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    for (uint32_t n = 1; e == ERR_OK && n < v->current.tail; n++) {
+        e = replay_segment(r, n, false, 0, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    /* with a recent table it is known how far the tail was acknowledged */
+    uint64_t limit = v->has_recent ? recent_numbers_get(&v->recent).tail_bytes : 0;
+    uint64_t before = r->bytes;
+    e = replay_segment(r, v->current.tail, !v->has_recent, limit, reterr);
+    if (e == ERR_OK && r->bytes - before < limit) {
+        find(v, ERR_CORRUPT, v->dir,
+             "segment %" PRIu32 " of the log is shorter than what was acknowledged; "
+             "restore it from a backup or repeat the latest changes",
+             v->current.tail);
+    }
+    return e;
+}
+
+static void check_log(struct verify *v)
+{
+    struct errinfo info = {0};
+    struct replay r = {.dir = v->dir,
+                       .key_id = v->current.key_id,
+                       .on_damage = keep_finding,
+                       .context = v};
+    enum err e = replay_begin(&r, &info);
+    if (e == ERR_OK) {
+        e = read_segments(v, &r, &info);
+    }
+    if (e == ERR_OK) {
+        e = replay_finish(&r, &info);
+    }
+    if (e == ERR_OK && v->index) {
+        e = index_walk_new(v->index, &v->walk);
+        errinfo_set(&info, e, v->dir, 0, "cannot walk the index: %s", err_text(e));
+    }
+    if (e == ERR_OK) {
+        e = compare_all(v, &r, &info);
+    }
+    if (e != ERR_OK) {
+        keep_finding(v, &info);
+    }
+    index_walk_free(&v->walk);
+    replay_end(&r);
+}
+
+static void verify_close(struct verify *v)
+{
+    index_close(&v->index);
+    if (v->has_base) {
+        bloomfile_close(&v->base);
+    }
+    if (v->has_recent) {
+        recent_close(&v->recent);
+    }
+    v->has_base = false;
+    v->has_recent = false;
+}
+
+static void verify_once(struct verify *v)
+{
+    struct errinfo info;
+    v->kept = 0;
+    v->found = 0;
+    v->current = (struct list_current){0};
+    enum err e = current_read(v->dir, LIST_CURRENT, &v->current, &info);
+    if (e != ERR_OK) {
+        find_rebuild(v, &info);
+        return;
+    }
+    if (!keyring_find(v->keys, v->current.key_id)) {
+        find(v, ERR_KEY, v->dir,
+             "made with the ring key %08" PRIx32
+             ", which keys/ring.key does not hold; put that key back",
+             v->current.key_id);
+    }
+    open_index(v);
+    open_base(v);
+    open_recent(v);
+    check_log(v);
+    verify_close(v);
+}
+
+static bool was_replaced(const struct verify *v)
+{
+    struct list_current now;
+    return current_read(v->dir, LIST_CURRENT, &now, NULL) == ERR_OK &&
+           now.generation != v->current.generation;
+}
+
+enum err list_verify(const char *state_dir, struct slice name,
+                     const struct keyring *keys, list_finding_fn *on_finding,
+                     void *context)
+{
+    struct errinfo info;
+    char text[LIST_NAME_MAX + 1];
+    struct verify *v = calloc(1, sizeof(*v));
+    struct errinfo *findings = calloc(FINDINGS_MAX, sizeof(*findings));
+    enum err e = ERR_OK;
+    if (!v || !findings) {
+        e = errinfo_set(&info, ERR_NOMEM, state_dir, 0, "no memory to verify a list");
+    } else {
+        e = list_dir_path(v->dir, state_dir, name, &info);
+    }
+    if (e != ERR_OK) {
+        on_finding(context, &info);
+        goto out;
+    }
+    (void)snprintf(text, sizeof(text), "%.*s", SLICE_ARGS(name));
+    v->name = text;
+    v->keys = keys;
+    v->findings = findings;
+    v->now_s = clock_wall_us() / 1000000;
+    for (unsigned i = 0; i < VERIFY_ATTEMPTS; i++) {
+        verify_once(v);
+        if (v->found == 0 || !was_replaced(v)) {
+            break;
+        }
+    }
+    for (unsigned i = 0; i < v->kept; i++) {
+        on_finding(context, &v->findings[i]);
+        e = e == ERR_OK ? v->findings[i].code : e;
+    }
+    if (v->found > v->kept) {
+        errinfo_set(&info, ERR_LIMIT, v->dir, 0, "and %" PRIu64 " more findings",
+                    v->found - v->kept);
+        on_finding(context, &info);
+    }
+out:
+    free(findings);
+    free(v);
+    return e;
+}

@@ -65,6 +65,9 @@ static enum err parse_name(struct slice text, enum feature_type class_type,
     if (class_type == FEATURE_domain) {
         text = without_wildcard(text);
     }
+    if (slice_find_slice(text, SLICE_LIT("..")) < text.n) {
+        return refuse(reterr, ERR_SYNTAX, "a domain name with an empty label");
+    }
     uint8_t addr[16];
     if (host_ip_parse(text, addr)) {
         return parse_network(text, arena, ret, reterr);

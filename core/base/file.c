@@ -102,8 +102,9 @@ enum err file_read(const char *path, struct buf *retbuf, struct errinfo *reterr)
 static enum err map_copy(struct filemap *m, int fd, size_t size, const char *path,
                          struct errinfo *reterr)
 {
-    void *p =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
         return file_sys_fail(reterr, path, "no memory for a copy of the file");
     }
@@ -135,7 +136,8 @@ static enum err map_fd(struct filemap *m, int fd, size_t size, const char *path,
     if (p == MAP_FAILED) {
         return file_sys_fail(reterr, path, "cannot map the file");
     }
-    *m = (struct filemap){p, size};
+    m->p = p;
+    m->n = size;
     return ERR_OK;
 }
 
@@ -216,8 +218,8 @@ enum err file_sweep_temps(const char *dir, struct errinfo *reterr)
     enum err e = ERR_OK;
     for (;;) {
         errno = 0;
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
-        const struct dirent *entry = readdir(d);
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
         if (!entry) {
             if (errno != 0) {
                 e = file_sys_fail(reterr, dir, "cannot list the folder");

@@ -283,7 +283,7 @@ static void log_va(enum log_level level, const char *format, va_list args)
     size_t n = (size_t)wanted;
     if (n > LOG_LINE_MAX) {
         n = LOG_LINE_MAX;
-        memcpy(line + n - 3, "...", 3);
+        line[n - 3] = line[n - 2] = line[n - 1] = '.';
     }
     for (size_t i = 0; i < n; i++) {
         if ((unsigned char)line[i] < ' ' || line[i] == 0x7f) {

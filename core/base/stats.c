@@ -1,15 +1,10 @@
 /* stats - the page: its layout, and the process's side of it. */
 #include "core/base/stats.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/file_sys.h"
@@ -34,15 +29,14 @@ static const struct {
 #undef STAT
 };
 
-/* Before the first stats_open the numbers live in `early`. From then on they live in one region
- * of addresses that is never unmapped: stats_open maps the file over it, stats_close anonymous
- * memory. So a thread that counts meanwhile never meets an unmapped page.
- * Release in stats_open, acquire in every reader: the new page's contents come first. */
+/* The numbers live in `early` while no page is open. A page is never unmapped, not even by
+ * stats_close: a thread may just be counting in it. That costs two pages of addresses for each
+ * stats_open, which a program calls once.
+ * Release where it is set, acquire in every reader: the new page's contents come first. */
 static struct stats_page early;
 static _Atomic(struct stats_page *) current = &early;
-static bool is_open; /* guarded by lock */
 
-/* guards: is_open, faults, the fault area of the page */
+/* guards: the change of current, faults, the fault area of the page */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
@@ -157,18 +151,6 @@ void stats_fault(const char *key, const char *text)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* The region that the file is mapped over, made once. */
-static struct stats_page *region(void)
-{
-    struct stats_page *page = page_now();
-    if (page != &early) {
-        return page;
-    }
-    void *p = mmap(NULL, sizeof(struct stats_page), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
 /* What a page starts with: the counters of the last run plus what this process has counted and
  * the gauges it has set. */
 static void fill_page(struct stats_page *page, const struct stats_view *last)
@@ -188,54 +170,32 @@ static void fill_page(struct stats_page *page, const struct stats_view *last)
     publish_faults(page);
 }
 
-/* Maps the file at path over the region, filled. */
+/* Maps the file at path, filled, and counts in it from now on. */
 static enum err map_page(const char *path, const struct stats_view *last,
                          struct errinfo *reterr)
 {
-    int fd = -1;
-    uint64_t size = 0;
-    enum err e = file_sys_open_regular(path, O_RDWR, &fd, &size, reterr);
+    struct filemap m;
+    enum err e = filemap_open(&m, path, FILEMAP_WRITE, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    struct filemap m = {NULL, 0};
-    struct stats_page *page = NULL;
-    e = filemap_open(&m, path, FILEMAP_WRITE, reterr);
-    if (e == ERR_OK && m.n != sizeof(*page)) {
-        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                        "another process changed the file");
+    if (m.n != sizeof(struct stats_page)) {
+        filemap_close(&m);
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "another process changed the file");
     }
-    if (e == ERR_OK) {
-        fill_page((struct stats_page *)(void *)m.p, last);
-        page = region();
-        if (!page || mmap(page, sizeof(*page), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
-            e = file_sys_fail(reterr, path, "cannot map the statistics page");
-        }
-    }
-    if (e == ERR_OK) {
-        atomic_store_explicit(&current, page, memory_order_release);
-        is_open = true;
-    }
-    filemap_close(&m);
-    (void)close(fd);
-    return e;
+    struct stats_page *page = (struct stats_page *)(void *)m.p;
+    fill_page(page, last);
+    atomic_store_explicit(&current, page, memory_order_release);
+    return ERR_OK;
 }
 
 static void close_locked(void)
 {
-    struct stats_page *page = page_now();
-    if (page == &early) {
-        for (unsigned i = 0; i < STAT_COUNT; i++) {
-            stats_set((enum stat_id)i, 0);
-        }
-    } else {
-        /* Fails only without memory for the kernel's bookkeeping; then the file stays mapped,
-         * which harms nothing. */
-        (void)mmap(page, sizeof(*page), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    for (unsigned i = 0; i < STAT_COUNT; i++) {
+        atomic_store_explicit(&early.value[i], 0, memory_order_relaxed);
     }
-    is_open = false;
+    atomic_store_explicit(&current, &early, memory_order_release);
 }
 
 enum err stats_open(const char *path, struct errinfo *reterr)
@@ -247,7 +207,7 @@ enum err stats_open(const char *path, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
     }
     (void)pthread_mutex_lock(&lock);
-    if (is_open) {
+    if (page_now() != &early) {
         close_locked();
     }
     struct stats_view last;

@@ -236,22 +236,22 @@ static enum err sync_parent(const char *path, struct errinfo *reterr)
 
 /* A crash may have left the index at path with its sums under the second name only. They get
  * their first name now, before the second is used again. */
-static enum err settle(const char *path, const char *sum, const char *sum_new,
+static enum err settle(const char *path, const char *sum, const char *fresh,
                        struct errinfo *reterr)
 {
-    if (access(sum_new, F_OK) != 0) {
+    if (access(fresh, F_OK) != 0) {
         return ERR_OK;
     }
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return ERR_OK; /* no index yet that they could belong to */
     }
-    bool is_its = index_sum_verify(fd, path, sum_new, NULL) == ERR_OK;
+    bool is_its = index_sum_verify(fd, path, fresh, NULL) == ERR_OK;
     (void)close(fd);
     if (!is_its) {
         return ERR_OK;
     }
-    if (rename(sum_new, sum) != 0) {
+    if (rename(fresh, sum) != 0) {
         return errinfo_errno(reterr, sum, "cannot put the sums of the index in place");
     }
     return sync_parent(path, reterr);
@@ -262,25 +262,25 @@ static enum err settle(const char *path, const char *sum, const char *sum_new,
 static enum err publish(const struct index_builder *b, struct errinfo *reterr)
 {
     char sum[FILE_PATH_MAX];
-    char sum_new[FILE_PATH_MAX];
+    char fresh[FILE_PATH_MAX];
     if (file_path(sum, "%s" INDEX_SUM_SUFFIX, b->path) != ERR_OK ||
-        file_path(sum_new, "%s" INDEX_SUM_NEW_SUFFIX, b->path) != ERR_OK) {
+        file_path(fresh, "%s" INDEX_SUM_NEW_SUFFIX, b->path) != ERR_OK) {
         return errinfo_set(reterr, ERR_LIMIT, b->path, 0, "the path is too long");
     }
-    enum err e = settle(b->path, sum, sum_new, reterr);
+    enum err e = settle(b->path, sum, fresh, reterr);
     if (e == ERR_OK) {
-        e = write_sums(b, sum_new, reterr);
+        e = write_sums(b, fresh, reterr);
     }
     if (e != ERR_OK) {
         return e;
     }
     if (rename(b->temp, b->path) != 0) {
         e = errinfo_errno(reterr, b->path, "cannot put the new index in place");
-        (void)unlink(sum_new);
+        (void)unlink(fresh);
         return e;
     }
     e = sync_parent(b->path, reterr);
-    if (e == ERR_OK && rename(sum_new, sum) != 0) {
+    if (e == ERR_OK && rename(fresh, sum) != 0) {
         e = errinfo_errno(reterr, sum, "cannot put the sums of the index in place");
     }
     return e != ERR_OK ? e : sync_parent(b->path, reterr);

@@ -136,20 +136,28 @@ static size_t block_bytes(uint64_t size, uint64_t i)
     return left < INDEX_SUM_BLOCK ? (size_t)left : INDEX_SUM_BLOCK;
 }
 
+/* The file that is summed up. */
+struct data {
+    int fd;
+    const char *path;
+    uint64_t size;
+    char *block; /* INDEX_SUM_BLOCK bytes to read into */
+};
+
 /* Reads block i in full; a shorter file is damage. */
-static enum err sum_block(int fd, const char *path, uint64_t size, uint64_t i,
-                          char *block, uint64_t *ret, struct errinfo *reterr)
+static enum err sum_block(const struct data *d, uint64_t i, uint64_t *ret,
+                          struct errinfo *reterr)
 {
-    size_t want = block_bytes(size, i);
+    size_t want = block_bytes(d->size, i);
     size_t n = 0;
-    enum err e = read_block(fd, i * INDEX_SUM_BLOCK, block, want, &n);
+    enum err e = read_block(d->fd, i * INDEX_SUM_BLOCK, d->block, want, &n);
     if (e != ERR_OK) {
-        return errinfo_errno(reterr, path, "cannot read the index");
+        return errinfo_errno(reterr, d->path, "cannot read the index");
     }
     if (n != want) {
-        return damaged(reterr, path, "the index became shorter while it was read");
+        return damaged(reterr, d->path, "the index became shorter while it was read");
     }
-    *ret = checksum64(slice_of(block, n));
+    *ret = checksum64(slice_of(d->block, n));
     return ERR_OK;
 }
 
@@ -165,6 +173,7 @@ enum err index_sum_make(int fd, const char *path, struct buf *ret,
     if (!block) {
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to sum up the index");
     }
+    struct data data = {fd, path, size, block};
     buf_add_u64(ret, SUM_MAGIC);
     buf_add_u32(ret, SUM_VERSION);
     buf_add_u32(ret, INDEX_SUM_BLOCK);
@@ -172,7 +181,7 @@ enum err index_sum_make(int fd, const char *path, struct buf *ret,
     buf_add_u64(ret, blocks_of(size));
     for (uint64_t i = 0; i < blocks_of(size) && e == ERR_OK; i++) {
         uint64_t sum = 0;
-        e = sum_block(fd, path, size, i, block, &sum, reterr);
+        e = sum_block(&data, i, &sum, reterr);
         buf_add_u64(ret, sum);
     }
     free(block);
@@ -217,11 +226,12 @@ static enum err verify_blocks(int fd, const char *path, uint64_t size, struct cu
     if (!block) {
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to verify the index");
     }
+    struct data data = {fd, path, size, block};
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     enum err e = ERR_OK;
     for (uint64_t i = 0; i < blocks_of(size) && e == ERR_OK; i++) {
         uint64_t sum = 0;
-        e = sum_block(fd, path, size, i, block, &sum, reterr);
+        e = sum_block(&data, i, &sum, reterr);
         if (e == ERR_OK && sum != cursor_u64(c)) {
             e = damaged(reterr, path, "the index is damaged: a block has a wrong sum");
         }

@@ -81,8 +81,9 @@ enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
         return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
     }
     /* Pages that are not touched cost nothing. */
-    void *p = mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
+    void *p = mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
         size_t wanted = s->memory_bytes;
         free(s);

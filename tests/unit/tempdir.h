@@ -41,6 +41,7 @@ static inline int tempdir_remove_one(const char *path, const struct stat *st, in
 static inline int tempdir_teardown(void **state)
 {
     struct tempdir *t = *state;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
     (void)nftw(t->path, tempdir_remove_one, 8, FTW_DEPTH | FTW_PHYS);
     free(t);
     return 0;

@@ -31,6 +31,7 @@ static unsigned count_files(const char *dir)
     unsigned n = 0;
     DIR *d = opendir(dir);
     assert_non_null(d);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
     for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
         n += e->d_name[0] != '.';
     }
@@ -206,7 +207,7 @@ static void test_out__file_size_limit__fails_and_leaves_the_old_file(void **stat
         file_write_atomic(tempdir_file(t, "f"), SLICE_LIT("old"), 0640, NULL), ERR_OK);
     struct rlimit old;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-    struct rlimit small = {100 * 1024, old.rlim_max};
+    struct rlimit small = {UINT64_C(100) * 1024, old.rlim_max};
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     enum err e = file_write_atomic(t->file, slice_of(big, sizeof(big)), 0640, &info);

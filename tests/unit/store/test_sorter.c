@@ -50,7 +50,7 @@ static void make_rows(struct row *rows, size_t n, enum shape shape, size_t most)
             r->digest.b[1] = (uint8_t)i;
         }
         r->order = i * 2654435761u % 1000003u; /* distinct below 1000003 */
-        r->n = most ? (uint16_t)(i * 131 % (most + 1)) : 0;
+        r->n = (uint16_t)(i * 131 % (most + 1));
         r->fill = (unsigned char)(i * 17);
     }
 }
@@ -89,7 +89,7 @@ static void check(struct tempdir *t, struct row *rows, size_t n, size_t memory)
 
 static void test_sort__shapes_in_memory_and_in_runs__equal_qsort(void **state)
 {
-    static const size_t memories[] = {0, 200 * 1024, 64 << 20};
+    static const size_t memories[] = {0, 200 << 10, 64 << 20};
     static const size_t most[] = {0, 300};
     static struct row rows[30000];
     for (int shape = RANDOM; shape <= SORTED; shape++) {
@@ -189,7 +189,7 @@ static void test_file_size_limit__add__fails(void **state)
     struct rlimit old;
     assert_int_equal(sorter_new(t->path, 0, &s, &info), ERR_OK);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-    struct rlimit small = {100 * 1024, old.rlim_max};
+    struct rlimit small = {UINT64_C(100) * 1024, old.rlim_max};
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     enum err e = add_until_full(s, 1000, &info);

@@ -31,7 +31,7 @@ static bool check_types(const struct cli *cli, const struct config_list *list,
     return ok;
 }
 
-static int check(struct cli *cli)
+bool cli_check_types(const struct cli *cli)
 {
     const struct config *c = cli->config;
     bool ok = check_types(cli, &c->list_default, "list_defaults");
@@ -39,7 +39,14 @@ static int check(struct cli *cli)
     for (size_t i = 0; i < c->nlists; i++) {
         ok = check_types(cli, &c->lists[i], c->lists[i].name) && ok;
     }
-    if (!ok) {
+    return ok;
+}
+
+static int check(struct cli *cli)
+{
+    const struct config *c = cli->config;
+
+    if (!cli_check_types(cli)) {
         return EX_CONFIG;
     }
     if (cli->json) {

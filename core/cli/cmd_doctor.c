@@ -1,0 +1,99 @@
+/* cmd_doctor - `gillnet doctor`: is everything wired up, and what to do where it is not. */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/cli/cli.h"
+#include "core/cli/doctor.h"
+#include "core/cli/json.h"
+
+enum { DETAIL_MAX = 1024 };
+
+void doctor_say(struct doctor *d, enum doctor_level level, const char *what,
+                const char *advice, const char *format, ...)
+{
+    static const char *const names[] = {
+        [DOCTOR_OK] = "ok", [DOCTOR_WARN] = "warn", [DOCTOR_FAIL] = "fail"};
+    char detail[DETAIL_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(detail, sizeof(detail), format, args);
+    va_end(args);
+    d->nwarn += level == DOCTOR_WARN;
+    d->nfail += level == DOCTOR_FAIL;
+    if (!d->cli->json) {
+        printf("%-4s  %s: %s%s%s\n", names[level], what, detail,
+               *advice != '\0' ? " - " : "", advice);
+    } else if (!json_line(json_pack("{s:s, s:s, s:o, s:o}", "check", what, "status",
+                                    names[level], "detail",
+                                    json_text(slice_str(detail)), "advice",
+                                    json_text(slice_str(advice))))) {
+        d->broken = true;
+    }
+}
+
+static bool take_options(struct doctor *d, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc) {
+            return false;
+        }
+        if (strcmp(argv[i], "--postconf-dir") == 0) {
+            d->postconf_dir = argv[i + 1];
+        } else if (strcmp(argv[i], "--sendmail-cf") == 0) {
+            d->sendmail_cf = argv[i + 1];
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_config(struct doctor *d)
+{
+    struct cli *cli = d->cli;
+
+    if (cli_config(cli) != 0) {
+        doctor_say(d, DOCTOR_FAIL, "configuration",
+                   "mend what standard error names, then run `gillnet config check`",
+                   "%s does not load", cli->config_file);
+        return false;
+    }
+    if (!socket_name_read(slice_str(cli->config->socket), &d->socket)) {
+        doctor_say(d, DOCTOR_FAIL, "configuration",
+                   "write unix:/PATH, inet:PORT@HOST or inet:HOST:PORT",
+                   "socket \"%s\" cannot be understood", cli->config->socket);
+        return false;
+    }
+    if (!cli_check_types(cli)) {
+        doctor_say(d, DOCTOR_WARN, "configuration",
+                   "mend what standard error names; gillnet extract shows the types",
+                   "a list is configured with feature types that do not exist");
+    }
+    doctor_say(d, DOCTOR_OK, "configuration", "", "%s",
+               *cli->config->file != '\0' ? cli->config->file : "built-in defaults");
+    return true;
+}
+
+int cmd_doctor(struct cli *cli, int argc, char **argv)
+{
+    struct doctor d = {.cli = cli};
+
+    if (!take_options(&d, argc, argv)) {
+        return cli_usage(cli_command("doctor"),
+                         "the options are --postconf-dir DIR and --sendmail-cf FILE");
+    }
+    if (check_config(&d)) {
+        doctor_state(&d);
+        doctor_lists(&d);
+        doctor_daemon(&d);
+        doctor_socket(&d);
+        doctor_postfix(&d);
+        doctor_sendmail(&d);
+    }
+    if (d.broken) {
+        return EX_OSERR;
+    }
+    return d.nwarn + d.nfail > 0 ? CLI_HIT : CLI_CLEAN;
+}

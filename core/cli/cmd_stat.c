@@ -1,0 +1,216 @@
+/* cmd_stat - `gillnet stat`: the statistics page, its faults, and every list. */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+
+#include "core/base/arena.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/stats.h"
+#include "core/cli/cli.h"
+#include "core/cli/daemon.h"
+#include "core/cli/json.h"
+#include "core/list/list.h"
+
+enum { NAMES_MEMORY = 16 << 20, WHEN_MAX = 32 };
+
+/* "2026-11-21 11:27:20Z"; "never" for 0. */
+static const char *when_text(uint64_t seconds, char dst[WHEN_MAX])
+{
+    time_t t = (time_t)seconds;
+    struct tm tm;
+
+    if (seconds == 0 || gmtime_r(&t, &tm) == NULL ||
+        strftime(dst, WHEN_MAX, "%Y-%m-%d %H:%M:%SZ", &tm) == 0) {
+        snprintf(dst, WHEN_MAX, "never");
+    }
+    return dst;
+}
+
+/* ---- gillnetd ---- */
+
+static bool print_daemon_json(const struct daemon_view *d)
+{
+    bool ok = json_line(json_pack("{s:s, s:b, s:I, s:I}", "type", "gillnetd", "running",
+                                  d->is_running ? 1 : 0, "pid",
+                                  (json_int_t)d->stats.value[STAT_pid], "start_time",
+                                  (json_int_t)d->stats.value[STAT_start_time]));
+
+    for (unsigned i = 0; ok && i < d->stats.nfaults; i++) {
+        ok = json_line(json_pack("{s:s, s:o}", "type", "fault", "text",
+                                 json_text(slice_str(d->stats.fault[i]))));
+    }
+    for (unsigned i = 0; ok && i < STAT_COUNT; i++) {
+        ok = json_line(json_pack("{s:s, s:s, s:I, s:s}", "type", "number", "name",
+                                 stats_name(i), "value", (json_int_t)d->stats.value[i],
+                                 "help", stats_help(i)));
+    }
+    return ok;
+}
+
+static void print_daemon(const struct daemon_view *d)
+{
+    char when[WHEN_MAX];
+
+    if (!d->has_page) {
+        puts("gillnetd has not run yet with this state folder");
+        return;
+    }
+    if (d->is_running) {
+        printf("gillnetd runs as process %llu since %s\n",
+               (unsigned long long)d->stats.value[STAT_pid],
+               when_text(d->stats.value[STAT_start_time], when));
+    } else {
+        printf("gillnetd does not run; its last start was %s\n",
+               when_text(d->stats.value[STAT_start_time], when));
+    }
+    for (unsigned i = 0; i < d->stats.nfaults; i++) {
+        printf("fault: %s\n", d->stats.fault[i]);
+    }
+    for (unsigned i = 0; i < STAT_COUNT; i++) {
+        printf("%-20s %12llu  %s\n", stats_name(i),
+               (unsigned long long)d->stats.value[i], stats_help(i));
+    }
+}
+
+/* ---- lists ---- */
+
+struct list_line {
+    struct slice name;
+    const struct config_list *config;
+    struct list_stat stat;
+    const char *fault; /* NULL: none */
+    bool is_open;
+    bool is_old; /* max_age has passed */
+};
+
+static bool print_list_json(const struct list_line *l)
+{
+    json_t *o = json_pack("{s:s, s:o, s:b, s:b, s:s}", "type", "list", "list",
+                          json_text(l->name), "enabled", l->config->enabled ? 1 : 0,
+                          "old", l->is_old ? 1 : 0, "category", l->config->category);
+
+    if (o != NULL && l->is_open) {
+        json_t *numbers = json_pack(
+            "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "entries",
+            (json_int_t)l->stat.entries, "revoked", (json_int_t)l->stat.revoked,
+            "recent", (json_int_t)l->stat.recent, "generation",
+            (json_int_t)l->stat.generation, "updated", (json_int_t)l->stat.updated_s,
+            "filter_bytes", (json_int_t)l->stat.filter_bytes, "index_bytes",
+            (json_int_t)l->stat.index_bytes, "log_bytes", (json_int_t)l->stat.log_bytes,
+            "fill", l->stat.fill, "error_now", l->stat.error_now, "error_target",
+            l->stat.error_target);
+
+        json_object_update(o, numbers);
+        json_decref(numbers);
+    }
+    if (o != NULL && l->fault != NULL) {
+        json_object_set_new(o, "fault", json_text(slice_str(l->fault)));
+    }
+    return json_line(o);
+}
+
+static void print_list(const struct list_line *l)
+{
+    char when[WHEN_MAX];
+
+    printf("list %.*s", SLICE_ARGS(l->name));
+    if (l->is_open) {
+        printf(
+            ": %llu entries, %llu revoked, %llu recent, generation %llu, changed %s%s, "
+            "filter %.1f%% full, error %.4f%% (target %.4f%%)",
+            (unsigned long long)l->stat.entries, (unsigned long long)l->stat.revoked,
+            (unsigned long long)l->stat.recent, (unsigned long long)l->stat.generation,
+            when_text(l->stat.updated_s, when),
+            l->is_old ? " (older than its max_age)" : "", l->stat.fill * 100,
+            l->stat.error_now * 100, l->stat.error_target * 100);
+    }
+    if (!l->config->enabled) {
+        fputs(", not enabled", stdout);
+    }
+    if (l->fault != NULL) {
+        printf("%s fault: %s", l->is_open ? ";" : ":", l->fault);
+    }
+    putchar('\n');
+}
+
+static bool show_list(struct cli *cli, struct slice name)
+{
+    struct list_line l = {.name = name, .config = config_list_find(cli->config, name)};
+    struct list_reader *reader = NULL;
+    struct errinfo why = {0};
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
+    bool ok = true;
+
+    if (list_reader_open(cli->config->state_dir, name, &cli->keys, &reader, &why) ==
+        ERR_OK) {
+        l.is_open = true;
+        list_reader_stat(reader, &l.stat);
+        l.fault = list_reader_fault(reader);
+        l.is_old = l.config->max_age_s > 0 &&
+                   l.stat.updated_s + l.config->max_age_s < clock_wall_us() / 1000000;
+    } else {
+        l.fault = errinfo_format(&why, text, sizeof(text));
+    }
+    if (cli->json) {
+        ok = print_list_json(&l);
+    } else {
+        print_list(&l);
+    }
+    list_reader_close(&reader);
+    return ok;
+}
+
+static int show_lists(struct cli *cli)
+{
+    struct arena *arena = arena_new(NAMES_MEMORY);
+    struct errinfo why = {0};
+    struct slice *names = NULL;
+    size_t n = 0;
+    int status = CLI_CLEAN;
+
+    if (arena == NULL) {
+        return EX_OSERR;
+    }
+    if (list_names(cli->config->state_dir, arena, &names, &n, &why) != ERR_OK) {
+        status = why.code == ERR_NOT_FOUND ? CLI_CLEAN : cli_fail(&why);
+        n = 0;
+    }
+    if (n > 0) {
+        status = cli_keys(cli, false);
+    } else if (status == CLI_CLEAN && !cli->json) {
+        puts("no lists yet; make one with `gillnet list import`");
+    }
+    for (size_t i = 0; i < n && status == CLI_CLEAN; i++) {
+        status = show_list(cli, names[i]) ? CLI_CLEAN : EX_OSERR;
+    }
+    arena_free(&arena);
+    return status;
+}
+
+int cmd_stat(struct cli *cli, int argc, char **argv)
+{
+    struct daemon_view d;
+    struct errinfo why = {0};
+    int status = 0;
+
+    (void)argv;
+    if (argc != 1) {
+        return cli_usage(cli_command("stat"), "it takes no arguments");
+    }
+    status = cli_config(cli);
+    if (status != 0) {
+        return status;
+    }
+    if (daemon_look(cli->config, &d, &why) != ERR_OK) {
+        cli_fail(&why); /* the lists can still be shown */
+    } else if (cli->json) {
+        if (!print_daemon_json(&d)) {
+            return EX_OSERR;
+        }
+    } else {
+        print_daemon(&d);
+    }
+    return show_lists(cli);
+}

@@ -1,0 +1,41 @@
+/*
+ * doctor - the checks of `gillnet doctor` and the report that they write.
+ *
+ * Each check calls doctor_say once or more: ok, warn (mail flows, something should be mended) or
+ * fail (gillnet does not do its work), with what was seen and what to do.
+ * Threads: one.   Owns: nothing.
+ */
+#ifndef CORE_CLI_DOCTOR_H
+#define CORE_CLI_DOCTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/cli/cli.h"
+#include "core/cli/socket_name.h"
+
+enum doctor_level { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
+
+struct doctor {
+    struct cli *cli;
+    const char *postconf_dir;  /* NULL: Postfix's own */
+    const char *sendmail_cf;   /* NULL: /etc/mail/sendmail.cf */
+    struct socket_name socket; /* config.socket, read */
+    unsigned nwarn;
+    unsigned nfail;
+    bool broken; /* the report could not be written */
+};
+
+/* One line of the report; what names the check, advice may be "". */
+void doctor_say(struct doctor *d, enum doctor_level level, const char *what,
+                const char *advice, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+void doctor_state(struct doctor *d);  /* state folder, its rights, the disk, the keys */
+void doctor_lists(struct doctor *d);  /* every list opens, is whole, is fresh */
+void doctor_daemon(struct doctor *d); /* gillnetd runs, and its faults */
+void doctor_socket(struct doctor *d); /* the MTA's users reach the socket */
+void doctor_postfix(struct doctor *d);
+void doctor_sendmail(struct doctor *d);
+
+#endif

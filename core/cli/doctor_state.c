@@ -1,0 +1,319 @@
+/* doctor_state - state folder, rights, disk, keys, lists and gillnetd as they are on disk. */
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "core/base/arena.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/cli/daemon.h"
+#include "core/cli/doctor.h"
+#include "core/list/list.h"
+
+enum {
+    NAMES_MEMORY = 16 << 20,
+    DISK_LOW_MIB = 256,   /* below: warn */
+    DISK_EMPTY_MIB = 16,  /* below: fail */
+    VERIFY_MIB_MAX = 256, /* larger lists are not read through here */
+    USER_NAME_MAX = 64,
+    NAME_BUFFER = 16384
+};
+
+/* Name of a user, or the number. */
+static const char *user_name(uid_t uid, char dst[USER_NAME_MAX])
+{
+    struct passwd pw;
+    struct passwd *found = NULL;
+    char buffer[NAME_BUFFER];
+
+    if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) == 0 && found != NULL) {
+        snprintf(dst, USER_NAME_MAX, "%s", pw.pw_name);
+    } else {
+        snprintf(dst, USER_NAME_MAX, "%lu", (unsigned long)uid);
+    }
+    return dst;
+}
+
+/* Whether a stranger may write there. is_secret: also read. */
+static void check_rights(struct doctor *d, const char *path, bool is_secret)
+{
+    struct stat st;
+    char owner[USER_NAME_MAX];
+    char text[128] = "";
+
+    if (lstat(path, &st) != 0) {
+        if (errno != ENOENT) {
+            doctor_say(d, DOCTOR_WARN, "rights", "run as root or as gillnetd's user",
+                       "%s: %s", path, strerror_r(errno, text, sizeof(text)));
+        }
+        return;
+    }
+    user_name(st.st_uid, owner);
+    if (S_ISLNK(st.st_mode)) {
+        return; /* nothing of gillnet follows it */
+    }
+    if ((st.st_mode & S_IWOTH) != 0) {
+        doctor_say(d, DOCTOR_FAIL, "rights", "take the right away: chmod o-w",
+                   "everybody may write to %s (mode %04o)", path,
+                   (unsigned)st.st_mode & 07777);
+    } else if (is_secret && (st.st_mode & S_IROTH) != 0) {
+        doctor_say(d, DOCTOR_FAIL, "rights", "take the right away: chmod o-r",
+                   "everybody may read the secret key %s (mode %04o)", path,
+                   (unsigned)st.st_mode & 07777);
+    } else if (st.st_uid != 0 && st.st_uid != geteuid() &&
+               strncmp(owner, "_gillnet", 8) != 0 && strcmp(owner, "gillnet") != 0) {
+        doctor_say(d, DOCTOR_WARN, "rights",
+                   "if that is not the user gillnetd runs as, change it with chown",
+                   "%s belongs to %s", path, owner);
+    }
+}
+
+static void check_disk(struct doctor *d, const char *dir)
+{
+    struct statvfs fs;
+    uint64_t mib = 0;
+    enum doctor_level level = DOCTOR_OK;
+
+    if (statvfs(dir, &fs) != 0) {
+        return; /* the folder was looked at before */
+    }
+    mib = (uint64_t)fs.f_bavail * fs.f_frsize >> 20;
+    if (mib < DISK_EMPTY_MIB || (fs.f_files > 0 && fs.f_favail < 16)) {
+        level = DOCTOR_FAIL;
+    } else if (mib < DISK_LOW_MIB) {
+        level = DOCTOR_WARN;
+    }
+    doctor_say(d, level, "disk",
+               level == DOCTOR_OK ? ""
+                                  : "make room: imports need about twice a list's size",
+               "%llu MiB and %llu files free for %s", (unsigned long long)mib,
+               (unsigned long long)fs.f_favail, dir);
+}
+
+static void check_keys(struct doctor *d)
+{
+    struct cli *cli = d->cli;
+    struct errinfo why = {0};
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
+
+    if (keyring_load(cli->config->state_dir, &cli->keys, &why) == ERR_OK) {
+        doctor_say(d, DOCTOR_OK, "keys", "", "%u ring key%s and the node key",
+                   cli->keys.n, cli->keys.n == 1 ? "" : "s");
+    } else if (why.code == ERR_NOT_FOUND) {
+        doctor_say(d, DOCTOR_WARN, "keys",
+                   "the first `gillnet list import` or start of gillnetd makes them",
+                   "there are none yet");
+    } else {
+        doctor_say(d, DOCTOR_FAIL, "keys",
+                   "without its keys no list can be read; restore them from a copy",
+                   "%s", errinfo_format(&why, text, sizeof(text)));
+    }
+}
+
+void doctor_state(struct doctor *d)
+{
+    static const struct {
+        const char *name;
+        bool is_secret;
+    } inside[] = {{"keys", false},          {"keys/ring.key", true},
+                  {"keys/node.key", true},  {"lists", false},
+                  {"lists/LOCK", false},    {"counts", false},
+                  {STATE_STATS_FILE, false}};
+    const char *dir = d->cli->config->state_dir;
+    unsigned before = d->nwarn + d->nfail;
+    char path[FILE_PATH_MAX];
+    char text[128] = "";
+    struct stat st;
+
+    if (*d->cli->config->file != '\0') {
+        check_rights(d, d->cli->config->file, false);
+    }
+    errno = 0;
+    if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
+        doctor_say(
+            d, DOCTOR_FAIL, "state folder",
+            "make it: install -d -o _gillnet -g _gillnet -m 2750, or set state_dir",
+            "%s: %s", dir,
+            errno != 0 ? strerror_r(errno, text, sizeof(text)) : "not a folder");
+        return;
+    }
+    check_rights(d, dir, false);
+    for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+        if (file_path(path, "%s/%s", dir, inside[i].name) == ERR_OK) {
+            check_rights(d, path, inside[i].is_secret);
+        }
+    }
+    if (d->nwarn + d->nfail == before) {
+        doctor_say(d, DOCTOR_OK, "state folder", "", "%s", dir);
+    }
+    check_disk(d, dir);
+    check_keys(d);
+}
+
+/* ---- lists ---- */
+
+struct verify {
+    struct doctor *d;
+    const char *what;
+};
+
+static void on_finding(void *context, const struct errinfo *finding)
+{
+    struct verify *v = context;
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
+
+    doctor_say(v->d, DOCTOR_FAIL, v->what, "", "%s",
+               errinfo_format(finding, text, sizeof(text)));
+}
+
+static void check_open_list(struct doctor *d, const struct list_reader *reader,
+                            struct slice name, const char *what)
+{
+    const struct config_list *config = config_list_find(d->cli->config, name);
+    struct verify v = {d, what};
+    struct list_stat s;
+    uint64_t age_s = 0;
+    bool is_large = false;
+
+    list_reader_stat(reader, &s);
+    is_large = (s.filter_bytes + s.index_bytes + s.log_bytes) >> 20 > VERIFY_MIB_MAX;
+    if (clock_wall_us() / 1000000 > s.updated_s) {
+        age_s = clock_wall_us() / 1000000 - s.updated_s;
+    }
+    if (list_reader_fault(reader) != NULL) {
+        doctor_say(d, DOCTOR_WARN, what, "make it anew: gillnet list rebuild", "%s",
+                   list_reader_fault(reader));
+    }
+    if (config->max_age_s > 0 && age_s > config->max_age_s) {
+        doctor_say(d, DOCTOR_WARN, what,
+                   "is its feed still fetched? import it anew, or raise max_age",
+                   "last changed %llu hours ago, max_age is %llu",
+                   (unsigned long long)age_s / 3600,
+                   (unsigned long long)config->max_age_s / 3600);
+    }
+    if (!is_large && list_verify(d->cli->config->state_dir, name, &d->cli->keys,
+                                 on_finding, &v) != ERR_OK) {
+        return;
+    }
+    doctor_say(d, DOCTOR_OK, what,
+               is_large ? "large: run `gillnet list verify` to read it through" : "",
+               "%llu entries, generation %llu%s%s", (unsigned long long)s.entries,
+               (unsigned long long)s.generation, config->enabled ? "" : ", not enabled",
+               is_large ? "" : ", every checksum holds");
+}
+
+static void check_list(struct doctor *d, struct slice name)
+{
+    struct list_reader *reader = NULL;
+    struct errinfo why = {0};
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
+    char what[LIST_NAME_MAX + 8];
+
+    snprintf(what, sizeof(what), "list %.*s",
+             SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
+    if (list_reader_open(d->cli->config->state_dir, name, &d->cli->keys, &reader,
+                         &why) != ERR_OK) {
+        doctor_say(
+            d, DOCTOR_FAIL, what,
+            "gillnet list verify says more; gillnet list rebuild makes index and "
+            "filter anew from the log",
+            "%s", errinfo_format(&why, text, sizeof(text)));
+        return;
+    }
+    check_open_list(d, reader, name, what);
+    list_reader_close(&reader);
+}
+
+static bool is_there(const struct slice *names, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (slice_eq(names[i], slice_str(name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_named_lists(struct doctor *d, const struct slice *names, size_t n)
+{
+    const struct config *c = d->cli->config;
+
+    for (size_t i = 0; i < c->nlists; i++) {
+        if (!is_there(names, n, c->lists[i].name)) {
+            doctor_say(d, DOCTOR_WARN, "lists",
+                       "import it, or mend the name in the configuration",
+                       "the configuration speaks of list %s, which is not there",
+                       c->lists[i].name);
+        }
+    }
+}
+
+void doctor_lists(struct doctor *d)
+{
+    struct arena *arena = arena_new(NAMES_MEMORY);
+    struct errinfo why = {0};
+    struct slice *names = NULL;
+    size_t n = 0;
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
+    enum err e = ERR_NOMEM;
+
+    if (arena != NULL) {
+        e = list_names(d->cli->config->state_dir, arena, &names, &n, &why);
+    }
+    if (e != ERR_OK && e != ERR_NOT_FOUND) {
+        doctor_say(d, DOCTOR_FAIL, "lists", "", "%s",
+                   errinfo_format(&why, text, sizeof(text)));
+    } else if (e != ERR_OK || n == 0) {
+        n = 0;
+        doctor_say(d, DOCTOR_WARN, "lists", "gillnet list import NAME FILE",
+                   "there are none, so nothing can be found");
+    }
+    if (e == ERR_OK && d->cli->keys.n > 0) {
+        for (size_t i = 0; i < n; i++) {
+            check_list(d, names[i]);
+        }
+    }
+    check_named_lists(d, names, e == ERR_OK ? n : 0);
+    arena_free(&arena);
+}
+
+/* ---- gillnetd ---- */
+
+void doctor_daemon(struct doctor *d)
+{
+    struct daemon_view view;
+    struct errinfo why = {0};
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
+
+    if (daemon_look(d->cli->config, &view, &why) != ERR_OK) {
+        doctor_say(d, DOCTOR_FAIL, "gillnetd",
+                   "restart gillnetd: it makes the page anew", "%s",
+                   errinfo_format(&why, text, sizeof(text)));
+        return;
+    }
+    if (!view.is_running) {
+        doctor_say(
+            d, DOCTOR_FAIL, "gillnetd",
+            "start it: systemctl start gillnetd; gillnetd -t shows why it would not",
+            view.has_page ? "does not run" : "has not run with this state folder");
+        return;
+    }
+    doctor_say(d, DOCTOR_OK, "gillnetd", "",
+               "runs as process %llu, %llu messages so far",
+               (unsigned long long)view.stats.value[STAT_pid],
+               (unsigned long long)view.stats.value[STAT_messages]);
+    for (unsigned i = 0; i < view.stats.nfaults; i++) {
+        doctor_say(d, DOCTOR_WARN, "gillnetd",
+                   "mail flows; mend it, then gillnet reload", "fault: %s",
+                   view.stats.fault[i]);
+    }
+    if (view.stats.value[STAT_log_dropped] > 0) {
+        doctor_say(d, DOCTOR_WARN, "gillnetd", "is the log's disk or the network slow?",
+                   "%llu log lines were lost",
+                   (unsigned long long)view.stats.value[STAT_log_dropped]);
+    }
+}

@@ -1,0 +1,19 @@
+/*
+ * run - another program's output, without a shell.
+ *
+ * Threads: one.   Owns: nothing.
+ */
+#ifndef CORE_CLI_RUN_H
+#define CORE_CLI_RUN_H
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+
+enum { RUN_WAIT_MS = 20000 };
+
+/* Runs argv[0], an absolute path, with no input, the environment LC_ALL=C and a plain PATH;
+ * appends its standard output to retout. Its errors go nowhere. ERR_TIMEOUT after RUN_WAIT_MS
+ * (the program is then killed), ERR_IO when it does not end with status 0. */
+enum err run_output(char *const argv[], struct buf *retout, struct errinfo *reterr);
+
+#endif

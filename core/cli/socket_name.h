@@ -1,0 +1,31 @@
+/*
+ * socket_name - where a milter listens, in the spellings of libmilter, Postfix and Sendmail.
+ *
+ * unix:/PATH, local:/PATH, /PATH, inet:PORT@HOST, inet:HOST:PORT, inet6: likewise.
+ * Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_CLI_SOCKET_NAME_H
+#define CORE_CLI_SOCKET_NAME_H
+
+#include <stdbool.h>
+
+#include "core/base/slice.h"
+
+enum { SOCKET_NAME_PATH = 512, SOCKET_NAME_HOST = 256, SOCKET_NAME_PORT = 32 };
+
+struct socket_name {
+    bool is_unix;
+    char path[SOCKET_NAME_PATH]; /* unix; may be relative in an MTA's configuration */
+    char host[SOCKET_NAME_HOST]; /* inet; "" : every address */
+    char port[SOCKET_NAME_PORT];
+};
+
+/* False when text is none of these. */
+bool socket_name_read(struct slice text, struct socket_name *ret);
+
+/* Whether a client that was told `theirs` meets a server on `ours`. folder stands before a
+ * relative path of theirs. */
+bool socket_name_meets(const struct socket_name *ours, const struct socket_name *theirs,
+                       const char *folder);
+
+#endif

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <unicode/ucnv.h>
+#include <unicode/ucnv_cb.h>
 #include <unicode/ucnv_err.h>
 
 #include "core/text/charset_name.h"

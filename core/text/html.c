@@ -172,8 +172,12 @@ static void on_ref(struct html *h, struct slice *in)
             html_skip(in, 1);
         }
     }
-    if (!used || done) {
-        end_ref(h, used ? ';' : in->p[0]);
+    if (!used) {
+        end_ref(h, in->p[0]);
+    } else if (done) {
+        end_ref(h, ';');
+    } else {
+        /* goes on in the next chunk */
     }
 }
 

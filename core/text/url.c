@@ -141,7 +141,8 @@ static void split_authority(struct slice authority, struct pieces *p)
 
 static enum err split(struct slice text, struct pieces *p)
 {
-    enum err err = known_scheme(take_scheme(&text), &p->scheme);
+    struct slice scheme = take_scheme(&text);
+    enum err err = known_scheme(scheme, &p->scheme);
     size_t i = 0;
 
     if (err != ERR_OK) {
@@ -149,6 +150,9 @@ static enum err split(struct slice text, struct pieces *p)
     }
     while (i < text.n && is_slash(text.p[i])) {
         i++;
+    }
+    if (scheme.n == 0 && i == 1) {
+        return ERR_SYNTAX; /* a path of the site that it stands on */
     }
     text = slice_from(text, i);
     text = slice_head(text, slice_find(text, '#'));
@@ -221,7 +225,12 @@ static size_t decode_fully(struct slice path, char *dst)
     size_t i = 0;
 
     for (i = 0; i < path.n; i++) {
-        dst[n++] = path.p[i] == '\\' ? '/' : path.p[i];
+        char c = path.p[i];
+
+        if (c == '\\') {
+            c = '/';
+        }
+        dst[n++] = c;
         while (fold_escape(dst, &n)) {
         }
     }

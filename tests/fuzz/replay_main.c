@@ -17,8 +17,8 @@ static unsigned files;
 
 static int complain(const char *path)
 {
-    (void)fprintf(stderr, "%s: %s\n", path,
-                  strerror(errno)); /* NOLINT(concurrency-mt-unsafe): one thread */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
+    (void)fprintf(stderr, "%s: %s\n", path, strerror(errno));
     return 1;
 }
 
@@ -65,8 +65,8 @@ static int replay_folder(const char *path)
     if (dir == NULL) {
         return complain(path);
     }
-    while ((entry = readdir(dir)) !=
-           NULL) { /* NOLINT(concurrency-mt-unsafe): one thread */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
+    while ((entry = readdir(dir)) != NULL) {
         char name[PATH_MAX_BYTES];
         struct stat st;
 

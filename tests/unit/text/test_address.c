@@ -131,8 +131,8 @@ static void test_list__length_round_limit__limit_held(void **state)
         char *text = arena_bytes(*state, n);
         struct address got;
 
-        memcpy(text, local.p, n);
-        memcpy(text + n - 4, "@b.c", 4);
+        put_at(text, 0, local);
+        put_at(text, n - 4, SLICE_LIT("@b.c"));
         assert_int_equal(address_parse(*state, slice_of(text, n), &got),
                          n <= ADDRESS_BYTES_MAX ? ERR_OK : ERR_SYNTAX);
         repeat_free(local);

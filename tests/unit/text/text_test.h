@@ -43,6 +43,11 @@ static inline void check_text(const char *what, struct slice got, struct slice w
     }
 }
 
+static inline void put_at(char *dst, size_t at, struct slice s)
+{
+    memcpy(dst + at, s.p, s.n);
+}
+
 /* count copies of unit, on the heap, at its exact size so that ASan sees the end. */
 static inline struct slice repeat(const char *unit, size_t count)
 {
@@ -52,7 +57,7 @@ static inline struct slice repeat(const char *unit, size_t count)
 
     assert_non_null(p);
     for (i = 0; i < count; i++) {
-        memcpy(p + i * n, unit, n);
+        put_at(p, i * n, slice_of(unit, n));
     }
     return slice_of(p, n * count);
 }

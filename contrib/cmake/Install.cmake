@@ -14,7 +14,7 @@ install(CODE "
     message(STATUS \"Kept: \${target}\")
   else()
     message(STATUS \"Installing: \${target}\")
-    file(INSTALL \"${CMAKE_SOURCE_DIR}/conf/gillnet.conf\" DESTINATION \"\$ENV{DESTDIR}/etc/gillnet\")
+    file(INSTALL \"${CMAKE_SOURCE_DIR}/conf/gillnet.conf\" DESTINATION /etc/gillnet)
   endif()
   file(MAKE_DIRECTORY \"\$ENV{DESTDIR}/etc/gillnet/conf.d\")")
 

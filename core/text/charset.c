@@ -44,7 +44,7 @@ bool charset_is_ascii(struct slice bytes)
     return ascii_run(bytes) == bytes.n;
 }
 
-/* Length of the well-formed sequence at p (Unicode table 3-7), 0 when there is none. */
+/* Length of the well-formed sequence of several bytes at p (Unicode table 3-7), else 0. */
 static size_t utf8_sequence(const unsigned char *p, size_t n)
 {
     size_t need = 0;
@@ -52,10 +52,13 @@ static size_t utf8_sequence(const unsigned char *p, size_t n)
     unsigned low = 0x80;
     unsigned high = 0xbf;
 
-    if (n == 0 || p[0] < 0xc2 || p[0] > 0xf4) {
-        return n > 0 && p[0] < 0x80 ? 1 : 0;
+    if (n < 2 || p[0] < 0xc2 || p[0] > 0xf4) {
+        return 0;
     }
-    need = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (p[0] < 0xe0) {
+        return (p[1] & 0xc0) == 0x80 ? 2 : 0;
+    }
+    need = p[0] < 0xf0 ? 3 : 4;
     if (n < need) {
         return 0;
     }
@@ -82,15 +85,21 @@ static size_t utf8_sequence(const unsigned char *p, size_t n)
 /* Length of the run of well-formed UTF-8 at the beginning. */
 static size_t utf8_run(struct slice bytes)
 {
+    const unsigned char *p = (const unsigned char *)bytes.p;
     size_t i = 0;
 
     while (i < bytes.n) {
-        size_t step = ascii_run(slice_from(bytes, i));
+        size_t step = 0;
 
-        i += step;
-        step = utf8_sequence((const unsigned char *)bytes.p + i, bytes.n - i);
-        if (step == 0) {
-            break;
+        if (p[i] >= 0x80) {
+            step = utf8_sequence(p + i, bytes.n - i);
+            if (step == 0) {
+                break;
+            }
+        } else if (i + 1 < bytes.n && p[i + 1] >= 0x80) {
+            step = 1; /* a space between words that are not ASCII */
+        } else {
+            step = ascii_run((struct slice){bytes.p + i, bytes.n - i});
         }
         i += step;
     }

@@ -5,7 +5,11 @@
 
 #include "core/text/ascii.h"
 
-enum { CODE_MAX = 0x10ffff, CODE_REPLACEMENT = 0xfffd };
+enum {
+    CODE_MAX = 0x10ffff,
+    CODE_REPLACEMENT = 0xfffd,
+    BARE_MAX = 6 /* longest name below that needs no ';' */
+};
 
 struct entity {
     const char *name;
@@ -250,6 +254,7 @@ static struct slice name_text(const struct html_ref *r, bool in_value, char next
     if (e == NULL) {
         size_t whole = name.n;
 
+        name = slice_head(name, BARE_MAX);
         while (name.n >= 2 && (e == NULL || !e->bare)) {
             e = find_entity(name);
             used = name.n + 1;

@@ -31,7 +31,7 @@ static bool mark_of(const char *path, struct file_mark *ret)
     return true;
 }
 
-static bool mark_eq(const struct file_mark *a, const struct file_mark *b)
+bool file_mark_eq(const struct file_mark *a, const struct file_mark *b)
 {
     return a->device == b->device && a->inode == b->inode && a->size == b->size &&
            a->changed.tv_sec == b->changed.tv_sec &&
@@ -48,6 +48,15 @@ static struct file_mark current_mark(const char *dir)
     return m;
 }
 
+struct file_mark list_current_mark(const char *state_dir, struct slice name)
+{
+    char dir[FILE_PATH_MAX];
+    if (list_dir_path(dir, state_dir, name, NULL) != ERR_OK) {
+        return (struct file_mark){0};
+    }
+    return current_mark(dir);
+}
+
 static struct file_mark tail_mark(const char *dir, uint32_t tail)
 {
     char path[FILE_PATH_MAX];
@@ -61,14 +70,14 @@ static struct file_mark tail_mark(const char *dir, uint32_t tail)
 bool list_reader_is_stale(const struct list_reader *r)
 {
     struct file_mark now = current_mark(r->dir);
-    if (!mark_eq(&now, &r->mark)) {
+    if (!file_mark_eq(&now, &r->mark)) {
         return true;
     }
     if (!r->is_private) {
         return false;
     }
     now = tail_mark(r->dir, r->current.tail);
-    return !mark_eq(&now, &r->tail_mark);
+    return !file_mark_eq(&now, &r->tail_mark);
 }
 
 /* ---- faults ---- */
@@ -370,7 +379,7 @@ static enum err open_steady(struct list_reader *r, const struct keyring *keys,
     for (unsigned i = 0; i < OPEN_ATTEMPTS; i++) {
         e = open_files(r, keys, reterr);
         struct file_mark now = current_mark(r->dir);
-        if ((e == ERR_OK && r->fault[0] == '\0') || mark_eq(&now, &r->mark)) {
+        if ((e == ERR_OK && r->fault[0] == '\0') || file_mark_eq(&now, &r->mark)) {
             break;
         }
         if (i + 1 < OPEN_ATTEMPTS) {

@@ -25,6 +25,10 @@ struct file_mark {
     struct timespec changed;
 };
 
+bool file_mark_eq(const struct file_mark *a, const struct file_mark *b);
+/* Of STATE/lists/NAME/CURRENT; zeros when there is none. */
+struct file_mark list_current_mark(const char *state_dir, struct slice name);
+
 struct list_reader {
     char name[LIST_NAME_MAX + 1];
     char dir[FILE_PATH_MAX];

@@ -71,7 +71,10 @@ static enum list_answer ask(const struct list_reader *r, const struct digest *d,
     if (e == ERR_OK) {
         return answer_of(ret, now_s);
     }
-    return e == ERR_NOT_FOUND ? LIST_FALSE_POSITIVE : LIST_POSSIBLE;
+    if (e != ERR_NOT_FOUND) {
+        return LIST_POSSIBLE;
+    }
+    return r->has_base ? LIST_FALSE_POSITIVE : LIST_NO;
 }
 
 enum list_answer list_reader_confirm(const struct list_reader *r,

@@ -1,0 +1,397 @@
+/*
+ * listhold - the snapshot in use, who has it pinned, and which lists are in trouble.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/stats.h"
+#include "core/list/listset_own.h"
+
+enum {
+    NAMES_ARENA_BYTES = 256 * 1024,
+    RETRY_US =
+        10 * 1000 * 1000 /* how long a list that could not be opened is left alone
+                                   unless its CURRENT changes */
+};
+
+/* Trouble with a list, as last said. */
+struct trouble {
+    char name[LIST_NAME_MAX + 1];
+    char text[ERRINFO_TEXT_MAX];
+    bool is_present; /* set anew in each refresh */
+    bool could_not_open;
+    struct file_mark mark; /* of CURRENT then */
+    uint64_t retry_mono_us;
+};
+
+struct listhold {
+    char *state_dir;
+    struct keyring keys;
+    pthread_mutex_t
+        mutex; /* guards: current, every pin, retired, refs of shared readers */
+    struct listset *current;
+    struct listset_pin *retired;
+    /* below: of the refreshing thread alone */
+    struct arena *arena;
+    struct trouble *trouble;
+    size_t ntrouble;
+    size_t trouble_size;
+};
+
+/* ---- sets ---- */
+
+static struct listset *set_new(size_t size)
+{
+    struct listset *s = calloc(1, sizeof(*s));
+    struct listset_pin *pin = calloc(1, sizeof(*pin));
+    struct listset_item *item = calloc(size + 1, sizeof(*item));
+    if (!s || !pin || !item) {
+        free(s);
+        free(pin);
+        free(item);
+        return NULL;
+    }
+    pin->refs = 1; /* the hold's own */
+    pin->set = s;
+    s->pin = pin;
+    s->item = item;
+    return s;
+}
+
+/* Frees a set that nobody has pinned, and the readers that were only in it. */
+static void set_free(struct listhold *h, struct listset *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        struct shared_reader *shared = s->item[i].shared;
+        pthread_mutex_lock(&h->mutex);
+        bool is_last = --shared->refs == 0;
+        pthread_mutex_unlock(&h->mutex);
+        if (is_last) {
+            list_reader_close(&shared->reader);
+            free(shared);
+        }
+    }
+    config_release(&s->config);
+    free(s->item);
+    free(s->pin);
+    free(s);
+}
+
+/* Drops one reference; the last puts the set on the retire list. With the mutex held. */
+static void unpin(struct listhold *h, struct listset_pin *pin)
+{
+    assert(pin->refs > 0);
+    if (--pin->refs == 0) {
+        pin->next = h->retired;
+        h->retired = pin;
+    }
+}
+
+const struct listset *listhold_acquire(struct listhold *h)
+{
+    pthread_mutex_lock(&h->mutex);
+    struct listset *s = h->current;
+    s->pin->refs++;
+    pthread_mutex_unlock(&h->mutex);
+    return s;
+}
+
+void listhold_release(struct listhold *h, const struct listset **s)
+{
+    if (*s) {
+        pthread_mutex_lock(&h->mutex);
+        unpin(h, (*s)->pin);
+        pthread_mutex_unlock(&h->mutex);
+    }
+    *s = NULL;
+}
+
+static void publish(struct listhold *h, struct listset *fresh)
+{
+    pthread_mutex_lock(&h->mutex);
+    struct listset *former = h->current;
+    h->current = fresh;
+    unpin(h, former->pin);
+    pthread_mutex_unlock(&h->mutex);
+    stats_add(STAT_list_swaps, 1);
+}
+
+void listhold_reap(struct listhold *h)
+{
+    pthread_mutex_lock(&h->mutex);
+    struct listset_pin *pin = h->retired;
+    h->retired = NULL;
+    pthread_mutex_unlock(&h->mutex);
+    while (pin) {
+        struct listset_pin *next = pin->next;
+        set_free(h, pin->set);
+        pin = next;
+    }
+}
+
+struct listhold *listhold_new(const char *state_dir, const struct keyring *keys)
+{
+    struct listhold *h = calloc(1, sizeof(*h));
+    if (!h) {
+        return NULL;
+    }
+    h->keys = *keys;
+    h->state_dir = strdup(state_dir);
+    h->current = set_new(0);
+    h->arena = arena_new(NAMES_ARENA_BYTES);
+    if (!h->state_dir || !h->current || !h->arena ||
+        pthread_mutex_init(&h->mutex, NULL) != 0) {
+        if (h->current) {
+            set_free(h, h->current);
+        }
+        arena_free(&h->arena);
+        free(h->state_dir);
+        free(h);
+        return NULL;
+    }
+    return h;
+}
+
+void listhold_free(struct listhold **h)
+{
+    if (*h) {
+        listhold_reap(*h);
+        set_free(*h, (*h)->current);
+        pthread_mutex_destroy(&(*h)->mutex);
+        arena_free(&(*h)->arena);
+        free((*h)->trouble);
+        free((*h)->state_dir);
+        free(*h);
+    }
+    *h = NULL;
+}
+
+/* ---- trouble ---- */
+
+static struct trouble *trouble_find(struct listhold *h, struct slice name)
+{
+    for (size_t i = 0; i < h->ntrouble; i++) {
+        if (slice_eq(slice_str(h->trouble[i].name), name)) {
+            return &h->trouble[i];
+        }
+    }
+    return NULL;
+}
+
+static struct trouble *trouble_add(struct listhold *h, struct slice name)
+{
+    struct trouble *t = trouble_find(h, name);
+    if (t) {
+        return t;
+    }
+    if (h->ntrouble == h->trouble_size) {
+        size_t size = h->trouble_size == 0 ? 8 : h->trouble_size * 2;
+        struct trouble *grown = realloc(h->trouble, size * sizeof(*grown));
+        if (!grown) {
+            return NULL;
+        }
+        h->trouble = grown;
+        h->trouble_size = size;
+    }
+    t = &h->trouble[h->ntrouble++];
+    *t = (struct trouble){0};
+    memcpy(t->name, name.p, name.n);
+    return t;
+}
+
+static void tell_fault(const char *name, const char *text)
+{
+    char key[LIST_NAME_MAX + 8];
+    (void)snprintf(key, sizeof(key), "list:%s", name);
+    stats_fault(key, text);
+}
+
+/* Says text once. */
+static void trouble_say(struct trouble *t, const char *text)
+{
+    t->is_present = true;
+    if (strncmp(t->text, text, sizeof(t->text) - 1) == 0) {
+        return;
+    }
+    (void)snprintf(t->text, sizeof(t->text), "%s", text);
+    tell_fault(t->name, t->text);
+    struct errinfo info;
+    errinfo_set(&info, ERR_CORRUPT, t->name, 0, "%s", t->text);
+    log_errinfo("list_fault", &info);
+}
+
+/* Forgets what this refresh did not find any more. */
+static void trouble_sweep(struct listhold *h)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < h->ntrouble; i++) {
+        if (h->trouble[i].is_present) {
+            h->trouble[kept++] = h->trouble[i];
+            continue;
+        }
+        tell_fault(h->trouble[i].name, NULL);
+        log_info("event=list_recovered list=%s", h->trouble[i].name);
+    }
+    h->ntrouble = kept;
+}
+
+/* ---- refresh ---- */
+
+struct refresh {
+    struct listhold *h;
+    const struct listset *former;
+    struct listset *fresh;
+    bool is_changed;
+};
+
+static const struct listset_item *item_find(const struct listset *s, struct slice name)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (slice_eq(slice_str(list_reader_name(s->item[i].shared->reader)), name)) {
+            return &s->item[i];
+        }
+    }
+    return NULL;
+}
+
+static unsigned key_index(struct listset *s, const struct hashkey *key)
+{
+    for (unsigned i = 0; i < s->nkeys; i++) {
+        if (s->key[i].id == key->id) {
+            return i;
+        }
+    }
+    s->key[s->nkeys] = *key; /* readers have keys of one keyring only */
+    return s->nkeys++;
+}
+
+static void set_add(struct listhold *h, struct listset *s, struct shared_reader *shared,
+                    const struct config_list *config)
+{
+    struct listset_item *item = &s->item[s->n++];
+    item->shared = shared;
+    item->config = config;
+    item->key = key_index(s, list_reader_key(shared->reader));
+    listset_types(item);
+    pthread_mutex_lock(&h->mutex);
+    shared->refs++;
+    pthread_mutex_unlock(&h->mutex);
+}
+
+/* Opens a list anew. NULL: it cannot be, which is said and remembered, or it is just being
+ * made. */
+static struct shared_reader *reader_open(struct listhold *h, struct slice name)
+{
+    struct trouble *known = trouble_find(h, name);
+    struct errinfo info = {0};
+    if (known && known->could_not_open && clock_mono_us() < known->retry_mono_us) {
+        struct file_mark now = list_current_mark(h->state_dir, name);
+        if (file_mark_eq(&now, &known->mark)) {
+            known->is_present = true;
+            return NULL;
+        }
+    }
+    struct file_mark mark = list_current_mark(h->state_dir, name);
+    struct shared_reader *shared = calloc(1, sizeof(*shared));
+    enum err e =
+        shared ? list_reader_open(h->state_dir, name, &h->keys, &shared->reader, &info)
+               : errinfo_set(&info, ERR_NOMEM, "", 0, "no memory");
+    if (e == ERR_OK) {
+        return shared;
+    }
+    free(shared);
+    struct trouble *t = e == ERR_NOT_FOUND ? NULL : trouble_add(h, name);
+    if (t) {
+        char text[ERRINFO_TEXT_MAX];
+        t->could_not_open = true;
+        t->mark = mark;
+        t->retry_mono_us = clock_mono_us() + RETRY_US;
+        trouble_say(t, errinfo_format(&info, text, sizeof(text)));
+    }
+    return NULL;
+}
+
+/* The fault of a reader in use. */
+static void note_fault(struct listhold *h, struct slice name,
+                       const struct list_reader *r)
+{
+    const char *text = list_reader_fault(r);
+    struct trouble *t = text ? trouble_add(h, name) : NULL;
+    if (t && !t->is_present) { /* else it was just said that a newer one does not open */
+        t->could_not_open = false;
+        trouble_say(t, text);
+    }
+}
+
+/* Brings one list into the new set: as it was, or opened anew when its files changed. */
+static void refresh_list(struct refresh *x, struct slice name,
+                         const struct config_list *config)
+{
+    const struct listset_item *was = item_find(x->former, name);
+    struct shared_reader *shared = was ? was->shared : NULL;
+    if (!shared || list_reader_is_stale(shared->reader)) {
+        struct shared_reader *fresh = reader_open(x->h, name);
+        if (fresh) {
+            shared = fresh;
+            x->is_changed = true;
+        }
+    }
+    if (!shared) {
+        return;
+    }
+    note_fault(x->h, name, shared->reader);
+    set_add(x->h, x->fresh, shared, config);
+}
+
+static void tell_numbers(const struct listhold *h, const struct listset *s)
+{
+    uint64_t entries = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        entries += recent_numbers_get(&s->item[i].shared->reader->recent).totals.listed;
+    }
+    stats_set(STAT_lists, s->n);
+    stats_set(STAT_list_entries, entries);
+    stats_set(STAT_lists_failed, h->ntrouble);
+}
+
+enum err listhold_refresh(struct listhold *h, const struct config *config,
+                          struct errinfo *reterr)
+{
+    struct slice *names = NULL;
+    size_t n = 0;
+    arena_reset(h->arena);
+    enum err e = list_names(h->state_dir, h->arena, &names, &n, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct refresh x = {.h = h, .former = h->current, .fresh = set_new(n)};
+    if (!x.fresh) {
+        return errinfo_set(reterr, ERR_NOMEM, h->state_dir, 0,
+                           "no memory for a new set of lists; the former one stays");
+    }
+    x.fresh->config = config_acquire(config);
+    for (size_t i = 0; i < h->ntrouble; i++) {
+        h->trouble[i].is_present = false;
+    }
+    for (size_t i = 0; i < n && i < LISTSET_MAX; i++) {
+        const struct config_list *c = config_list_find(config, names[i]);
+        if (c->enabled) {
+            refresh_list(&x, names[i], c);
+        }
+    }
+    trouble_sweep(h);
+    x.is_changed = x.is_changed || x.fresh->n != x.former->n ||
+                   x.former->config != x.fresh->config;
+    tell_numbers(h, x.fresh);
+    if (x.is_changed) {
+        publish(h, x.fresh);
+    } else {
+        set_free(h, x.fresh);
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,218 @@
+/*
+ * listset - one batch per ring key and list; only what the filters let through is confirmed.
+ */
+#include "core/list/listset.h"
+
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/list/listset_own.h"
+
+enum {
+    KEYS_BATCH = 256, /* at least FEATURE_KEYS_MAX */
+    HITS_FIRST = 16,
+    HITS_MAX = 2048, /* more say nothing more about a message */
+    SEEN_SLOTS = 2 * HITS_MAX
+};
+
+_Static_assert((int)KEYS_BATCH >= (int)FEATURE_KEYS_MAX, "one feature fits a batch");
+_Static_assert((SEEN_SLOTS & (SEEN_SLOTS - 1)) == 0, "a power of two");
+
+/* A key of one feature, with its digest under the ring key at hand. */
+struct batch {
+    size_t n;
+    struct feature_key key[KEYS_BATCH];
+    struct digest digest[KEYS_BATCH];
+    uint8_t hit[KEYS_BATCH];
+};
+
+struct lookup {
+    const struct listset *set;
+    uint64_t deadline_mono_us;
+    uint64_t now_s;
+    struct arena *arena;
+    struct list_hits hits;
+    size_t size;           /* room in hits.v and digest */
+    struct digest *digest; /* of each hit */
+    uint16_t *seen; /* hash table: index into hits + 1; NULL before the first hit */
+    enum err failed;
+};
+
+void listset_types(struct listset_item *item)
+{
+    item->takes_all = item->config->types.n == 0;
+    memset(item->types, 0, sizeof(item->types));
+    for (size_t i = 0; i < item->config->types.n; i++) {
+        const struct feature_info *info =
+            feature_info_by_name(slice_str(item->config->types.v[i]));
+        if (info && (unsigned)info->type < FEATURE_NUMBERS) {
+            item->types[info->type / 64] |= (uint64_t)1 << (info->type % 64);
+        }
+    }
+}
+
+static bool has_type(const struct listset_item *item, unsigned type)
+{
+    return type < FEATURE_NUMBERS && (item->types[type / 64] >> (type % 64) & 1) != 0;
+}
+
+static bool takes_key(const struct listset_item *item, const struct feature_key *k)
+{
+    return item->takes_all || has_type(item, k->report_type) ||
+           has_type(item, k->class_type);
+}
+
+size_t listset_count(const struct listset *s)
+{
+    return s->n;
+}
+
+const struct list_reader *listset_reader(const struct listset *s, size_t i)
+{
+    return s->item[i].shared->reader;
+}
+
+const struct config_list *listset_config(const struct listset *s, size_t i)
+{
+    return s->item[i].config;
+}
+
+/* Makes room for one more hit. */
+static bool grow(struct lookup *l)
+{
+    if (l->hits.n < l->size) {
+        return true;
+    }
+    if (l->size == HITS_MAX) {
+        l->failed = ERR_LIMIT;
+        return false;
+    }
+    size_t size = l->size == 0 ? HITS_FIRST : l->size * 2;
+    struct list_hit *v = arena_array(l->arena, size, sizeof(*v));
+    struct digest *digest = arena_array(l->arena, size, sizeof(*digest));
+    if (!l->seen) {
+        l->seen = arena_array(l->arena, SEEN_SLOTS, sizeof(*l->seen));
+    }
+    if (!v || !digest || !l->seen) {
+        l->failed = ERR_NOMEM;
+        return false;
+    }
+    if (l->hits.n > 0) {
+        memcpy(v, l->hits.v, l->hits.n * sizeof(*v));
+        memcpy(digest, l->digest, l->hits.n * sizeof(*digest));
+    }
+    l->hits.v = v;
+    l->digest = digest;
+    l->size = size;
+    return true;
+}
+
+/* The slot of this hit, which is free when it is new: two hosts of one domain hit it once. */
+static uint16_t *seen_slot(struct lookup *l, size_t list, uint16_t report_type,
+                           const struct digest *d)
+{
+    uint64_t at = 0;
+    memcpy(&at, d->b, sizeof(at));
+    at += list * 31 + report_type;
+    for (;; at++) {
+        uint16_t *slot = &l->seen[at & (SEEN_SLOTS - 1)];
+        if (*slot == 0) {
+            return slot;
+        }
+        const struct list_hit *h = &l->hits.v[*slot - 1];
+        if (h->list == list && h->report_type == report_type &&
+            digest_cmp(&l->digest[*slot - 1], d) == 0) {
+            return slot;
+        }
+    }
+}
+
+static enum list_answer confirm(struct lookup *l, size_t list, const struct digest *d)
+{
+    if (l->deadline_mono_us != 0 && clock_mono_us() > l->deadline_mono_us) {
+        l->hits.met_deadline = true;
+        return LIST_POSSIBLE;
+    }
+    return list_reader_confirm(listset_reader(l->set, list), d, l->now_s);
+}
+
+static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
+                     const struct digest *d)
+{
+    if (!grow(l)) {
+        return;
+    }
+    uint16_t *slot = seen_slot(l, list, k->report_type, d);
+    if (*slot != 0) {
+        return;
+    }
+    enum list_answer a = confirm(l, list, d);
+    if (a == LIST_NO) {
+        return;
+    }
+    struct slice value = arena_copy(l->arena, k->text);
+    if (!value.p) {
+        l->failed = ERR_NOMEM;
+        return;
+    }
+    l->hits.v[l->hits.n] = (struct list_hit){.list = (uint16_t)list,
+                                             .report_type = k->report_type,
+                                             .answer = a,
+                                             .value = value};
+    l->digest[l->hits.n] = *d;
+    *slot = (uint16_t)++l->hits.n;
+}
+
+static void ask_list(struct lookup *l, struct batch *b, size_t list)
+{
+    const struct listset_item *item = &l->set->item[list];
+    list_reader_test(item->shared->reader, b->digest, b->n, b->hit);
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->hit[i] && takes_key(item, &b->key[i])) {
+            l->hits.filter_hits++;
+            take_hit(l, list, &b->key[i], &b->digest[i]);
+        }
+    }
+}
+
+/* Asks every list for the keys gathered so far. */
+static void ask_all(struct lookup *l, struct batch *b)
+{
+    for (unsigned key = 0; b->n > 0 && key < l->set->nkeys; key++) {
+        for (size_t i = 0; i < b->n; i++) {
+            digest_make(&l->set->key[key], b->key[i].class_type, b->key[i].text,
+                        &b->digest[i]);
+        }
+        for (size_t list = 0; list < l->set->n; list++) {
+            if (l->set->item[list].key == key) {
+                ask_list(l, b, list);
+            }
+        }
+    }
+    l->hits.keys += b->n;
+    b->n = 0;
+}
+
+enum err listset_lookup(const struct listset *s, const struct featureset *features,
+                        uint64_t deadline_mono_us, struct arena *arena,
+                        struct list_hits *ret)
+{
+    struct lookup l = {
+        .set = s,
+        .deadline_mono_us = deadline_mono_us,
+        .now_s = clock_wall_us() / 1000000,
+        .arena = arena,
+    };
+    struct batch b;
+    b.n = 0;
+    size_t n = s->n > 0 ? featureset_count(features) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (b.n + FEATURE_KEYS_MAX > KEYS_BATCH) {
+            ask_all(&l, &b);
+        }
+        b.n += feature_keys(featureset_at(features, i), arena, b.key + b.n);
+    }
+    ask_all(&l, &b);
+    *ret = l.hits;
+    return l.failed;
+}

@@ -1,0 +1,55 @@
+/*
+ * listset_own - the inside of a snapshot, for listset.c and listhold.c.
+ *
+ * Depends: base, config, list.   Threads: constant once published, but for its pin.
+ */
+#ifndef CORE_LIST_LISTSET_OWN_H
+#define CORE_LIST_LISTSET_OWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/list/listset.h"
+#include "core/list/reader.h"
+
+enum {
+    LISTSET_MAX = 1024, /* lists in one snapshot */
+    FEATURE_NUMBERS = 256,
+    FEATURE_WORDS = FEATURE_NUMBERS / 64
+};
+
+/* A reader in one or more snapshots. refs: guarded by the hold's mutex. */
+struct shared_reader {
+    struct list_reader *reader;
+    unsigned refs;
+};
+
+struct listset_item {
+    struct shared_reader *shared;
+    const struct config_list *config; /* of the set's config */
+    unsigned key;                     /* index into the set's keys */
+    bool takes_all;                   /* no types named: every key fits */
+    uint64_t types[FEATURE_WORDS];    /* bits of the feature numbers looked up */
+};
+
+/* What changes of a snapshot: in its own memory, so that the rest can be const. */
+struct listset_pin {
+    unsigned refs; /* guarded by the hold's mutex */
+    struct listset *set;
+    struct listset_pin *next; /* on the retire list */
+};
+
+struct listset {
+    struct listset_pin *pin;
+    struct config *config; /* one reference; NULL in the first, empty set */
+    size_t n;
+    struct listset_item *item;
+    unsigned nkeys;
+    struct hashkey key[KEYRING_MAX];
+};
+
+/* The bits of names; a name that is no feature type is left out (the configuration's check
+ * refuses it). */
+void listset_types(struct listset_item *item);
+
+#endif

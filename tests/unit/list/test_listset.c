@@ -1,0 +1,316 @@
+/*
+ * test_listset - lookups in pinned snapshots while lists, files and configuration change.
+ */
+#include <pthread.h>
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/stats.h"
+#include "core/list/listset.h"
+
+#include "tests/unit/list/list_fixture.h"
+
+struct set_fixture {
+    struct fixture *f;
+    struct listhold *h;
+    struct config *config;
+    char conf[128];
+};
+
+/* Loads a configuration of this text. */
+static struct config *load(struct set_fixture *x, const char *lists)
+{
+    struct buf text;
+    struct config *c = NULL;
+    struct config_errors errors = {0};
+    buf_init(&text, 10000);
+    buf_printf(&text, "state_dir = \"%s\";\n%s\n", x->f->state, lists);
+    MUST(x->f, file_write_atomic(x->conf, buf_slice(&text), 0600, &x->f->info));
+    buf_fini(&text);
+    if (config_load(x->conf, &c, &errors) != ERR_OK) {
+        fail_msg("%s", errors.n > 0 ? errors.v[0].text : "config");
+    }
+    return c;
+}
+
+static int setup(void **state)
+{
+    struct set_fixture *x = calloc(1, sizeof(*x));
+    void *f = NULL;
+    fixture_setup(&f);
+    x->f = f;
+    snprintf(x->conf, sizeof(x->conf), "%s/gillnet.conf", x->f->state);
+    x->config = load(x, "");
+    x->h = listhold_new(x->f->state, &x->f->keys);
+    assert_non_null(x->h);
+    *state = x;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct set_fixture *x = *state;
+    void *f = x->f;
+    listhold_free(&x->h);
+    config_release(&x->config);
+    fixture_teardown(&f);
+    free(x);
+    return 0;
+}
+
+static void refresh(struct set_fixture *x)
+{
+    MUST(x->f, listhold_refresh(x->h, x->config, &x->f->info));
+    listhold_reap(x->h);
+}
+
+/* Looks up one URL-host feature "host-N.example" (its domain is listed by the fixture). */
+static enum list_answer look(struct set_fixture *x, enum feature_type type, uint64_t n,
+                             struct list_hits *ret)
+{
+    char text[64];
+    struct list_hits hits = {0};
+    struct featureset *fs = featureset_new(x->f->arena, 100);
+    struct feature_entry e = entry_number(n, text);
+    assert_true(featureset_add(fs, type, e.text));
+    const struct listset *s = listhold_acquire(x->h);
+    assert_int_equal(listset_lookup(s, fs, 0, x->f->arena, &hits), ERR_OK);
+    listhold_release(x->h, &s);
+    assert_null(s);
+    if (ret) {
+        *ret = hits;
+    }
+    return hits.n > 0 ? hits.v[0].answer : LIST_NO;
+}
+
+static void test_listhold_refresh__list_comes_and_grows__lookups_see_it(void **state)
+{
+    struct set_fixture *x = *state;
+    refresh(x);
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_NO);
+    struct list_writer *w = open_writer(x->f);
+    import_range(x->f, w, 0, 10, 0);
+    refresh(x);
+    const struct listset *s = listhold_acquire(x->h);
+    assert_int_equal(listset_count(s), 1);
+    assert_string_equal(list_reader_name(listset_reader(s, 0)), "test");
+    assert_null(listset_config(s, 0)->name);
+    struct list_hits hits;
+    assert_int_equal(look(x, FEATURE_url_host, 1, &hits), LIST_CONFIRMED);
+    assert_int_equal(hits.n, 1);
+    assert_true(hits.keys >= 2);
+    assert_true(slice_eq(hits.v[0].value, SLICE_LIT("host-1.example")));
+    /* single changes are seen without a refresh, through the same snapshot */
+    add_number(x->f, w, 77);
+    revoke_number(x->f, w, 1);
+    assert_int_equal(look(x, FEATURE_from, 77, NULL), LIST_NO);
+    assert_int_equal(look(x, FEATURE_url_host, 77, NULL), LIST_CONFIRMED);
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_REVOKED);
+    uint64_t swaps = stats_get(STAT_list_swaps);
+    refresh(x);
+    assert_int_equal(stats_get(STAT_list_swaps), swaps);
+    assert_int_equal(stats_get(STAT_list_entries), 10);
+    import_range(x->f, w, 100, 200, 0);
+    refresh(x);
+    assert_int_equal(stats_get(STAT_list_swaps), swaps + 1);
+    assert_int_equal(look(x, FEATURE_url_host, 150, NULL), LIST_CONFIRMED);
+    assert_int_equal(stats_get(STAT_list_entries), 110);
+    listhold_release(x->h, &s);
+    list_writer_close(&w);
+}
+
+static void test_listset_lookup__one_domain_under_many_hosts__one_hit(void **state)
+{
+    struct set_fixture *x = *state;
+    struct list_writer *w = open_writer(x->f);
+    import_range(x->f, w, 0, 10, 0);
+    refresh(x);
+    struct featureset *fs = featureset_new(x->f->arena, 5000);
+    for (unsigned i = 0; i < 1000; i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "a%u.host-3.example", i);
+        featureset_add(fs, FEATURE_url_host, slice_str(text));
+    }
+    const struct listset *s = listhold_acquire(x->h);
+    struct list_hits hits;
+    struct arena *arena = arena_new(1 << 20);
+    assert_int_equal(listset_lookup(s, fs, 0, arena, &hits), ERR_OK);
+    assert_int_equal(hits.n, 1);
+    assert_int_equal(hits.v[0].answer, LIST_CONFIRMED);
+    assert_true(hits.keys >= 2000);
+    /* a deadline that has passed: nothing is confirmed, and it says so */
+    assert_int_equal(listset_lookup(s, fs, 1, arena, &hits), ERR_OK);
+    assert_true(hits.met_deadline);
+    assert_int_equal(hits.v[0].answer, LIST_POSSIBLE);
+    /* an arena without room: fewer hits and the reason */
+    struct arena *tiny = arena_new(256);
+    assert_int_equal(listset_lookup(s, fs, 0, tiny, &hits), ERR_NOMEM);
+    assert_int_equal(hits.n, 0);
+    arena_free(&tiny);
+    arena_free(&arena);
+    listhold_release(x->h, &s);
+    list_writer_close(&w);
+}
+
+static void test_listset_lookup__types_and_enabled_configured__only_those(void **state)
+{
+    struct set_fixture *x = *state;
+    struct list_writer *w = open_writer(x->f);
+    import_range(x->f, w, 0, 10, 0);
+    list_writer_close(&w);
+    config_release(&x->config);
+    x->config = load(x, "lists = ( { name = \"test\"; types = [\"helo\"]; } );");
+    refresh(x);
+    assert_int_equal(look(x, FEATURE_helo, 1, NULL), LIST_CONFIRMED);
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_NO);
+    config_release(&x->config);
+    x->config = load(x, "lists = ( { name = \"test\"; enabled = false; } );");
+    refresh(x);
+    assert_int_equal(look(x, FEATURE_helo, 1, NULL), LIST_NO);
+    assert_int_equal(stats_get(STAT_lists), 0);
+}
+
+static void test_listhold_refresh__list_damaged__fault_then_last_good_then_healed(
+    void **state)
+{
+    struct set_fixture *x = *state;
+    struct list_writer *w = open_writer(x->f);
+    import_range(x->f, w, 0, 10, 0);
+    list_writer_close(&w);
+    refresh(x);
+    assert_int_equal(stats_get(STAT_lists_failed), 0);
+    /* CURRENT unreadable: the open generation goes on serving, the fault is counted */
+    struct buf current;
+    char path[256];
+    snprintf(path, sizeof(path), "%s/CURRENT", x->f->dir);
+    buf_init(&current, 4096);
+    MUST(x->f, file_read(path, &current, &x->f->info));
+    flip_byte(x->f, "CURRENT", 20);
+    remove_file(x->f, "recent.00000002");
+    remove_file(x->f, "recent.00000001");
+    remove_file(x->f, "CURRENT.prev");
+    refresh(x);
+    assert_int_equal(stats_get(STAT_lists_failed), 1);
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
+    refresh(x);
+    assert_int_equal(stats_get(STAT_lists_failed), 1);
+    /* a rebuild heals it */
+    w = open_writer(x->f);
+    MUST(x->f, list_rebuild(w, NULL, NULL, &x->f->info));
+    add_number(x->f, w, 50);
+    list_writer_close(&w);
+    refresh(x);
+    assert_int_equal(stats_get(STAT_lists_failed), 0);
+    assert_int_equal(look(x, FEATURE_url_host, 50, NULL), LIST_CONFIRMED);
+    buf_fini(&current);
+}
+
+static void test_listhold_refresh__folder_removed__list_gone(void **state)
+{
+    struct set_fixture *x = *state;
+    struct list_writer *w = open_writer(x->f);
+    import_range(x->f, w, 0, 10, 0);
+    list_writer_close(&w);
+    refresh(x);
+    const struct listset *pinned = listhold_acquire(x->h);
+    remove_tree(x->f->dir);
+    refresh(x);
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_NO);
+    /* who has it pinned can still ask */
+    assert_int_equal(ask_number(listset_reader(pinned, 0), 1, 1000), LIST_CONFIRMED);
+    listhold_release(x->h, &pinned);
+    listhold_reap(x->h);
+}
+
+struct swap {
+    struct set_fixture *x;
+    int stop;
+    unsigned bad;
+    uint64_t lookups;
+};
+
+/* Entries 0..9 are always listed; the generation a thread sees never goes back. */
+static void *look_until_stopped(void *context)
+{
+    struct swap *swap = context;
+    uint64_t last = 0;
+    uint64_t lookups = 0;
+    unsigned bad = 0;
+    struct arena *arena = arena_new(1 << 20);
+    while (!__atomic_load_n(&swap->stop, __ATOMIC_ACQUIRE)) {
+        arena_reset(arena);
+        struct featureset *fs = featureset_new(arena, 100);
+        for (uint64_t n = 0; n < 10; n++) {
+            char text[64];
+            featureset_add(fs, FEATURE_url_host, entry_number(n, text).text);
+        }
+        const struct listset *s = listhold_acquire(swap->x->h);
+        struct list_hits hits;
+        struct list_stat stat = {0};
+        enum err e = listset_lookup(s, fs, 0, arena, &hits);
+        if (listset_count(s) == 1) {
+            list_reader_stat(listset_reader(s, 0), &stat);
+        }
+        unsigned confirmed = 0;
+        for (size_t i = 0; i < hits.n; i++) {
+            confirmed += hits.v[i].answer == LIST_CONFIRMED;
+        }
+        bad += e != ERR_OK || confirmed != 10 || stat.generation < last;
+        last = stat.generation;
+        listhold_release(swap->x->h, &s);
+        lookups++;
+    }
+    arena_free(&arena);
+    __atomic_fetch_add(&swap->bad, bad, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&swap->lookups, lookups, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void test_listhold__threads_look_up_while_a_writer_publishes__never_back(
+    void **state)
+{
+    struct set_fixture *x = *state;
+    enum { THREADS = 4, ROUNDS = 25 };
+    struct swap swap = {.x = x};
+    pthread_t thread[THREADS];
+    struct list_writer *w = open_writer(x->f);
+    import_range(x->f, w, 0, 10, 0);
+    refresh(x);
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&thread[i], NULL, look_until_stopped, &swap),
+                         0);
+    }
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        for (uint64_t n = 0; n < 10; n++) {
+            add_number(x->f, w, round * 1000 + n);
+        }
+        revoke_number(x->f, w, round * 1000);
+        import_range(x->f, w, round * 1000 + 500, round * 1000 + 600, 0);
+        refresh(x);
+    }
+    __atomic_store_n(&swap.stop, 1, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    list_writer_close(&w);
+    assert_int_equal(swap.bad, 0);
+    assert_true(swap.lookups > 0);
+}
+
+#define SET_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SET_TEST(test_listhold_refresh__list_comes_and_grows__lookups_see_it),
+        SET_TEST(test_listset_lookup__one_domain_under_many_hosts__one_hit),
+        SET_TEST(test_listset_lookup__types_and_enabled_configured__only_those),
+        SET_TEST(test_listhold_refresh__list_damaged__fault_then_last_good_then_healed),
+        SET_TEST(test_listhold_refresh__folder_removed__list_gone),
+        SET_TEST(test_listhold__threads_look_up_while_a_writer_publishes__never_back),
+    };
+    if (base_init() != ERR_OK) {
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -14,7 +14,7 @@
 enum {
     READ_FLAGS = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NOSUBDIR | MDB_NORDAHEAD,
     /* a writer that replaces the file meanwhile makes us begin again */
-    OPEN_TRIES = 4
+    OPEN_TRIES = 16
 };
 
 struct index {
@@ -102,6 +102,14 @@ static bool is_same_file(MDB_env *env, const struct stat *verified)
            st.st_dev == verified->st_dev && st.st_ino == verified->st_ino;
 }
 
+/* Was path given to another file since? Its sums were then not for the one we opened. */
+static bool is_replaced(const char *path, const struct stat *opened)
+{
+    struct stat now;
+    return lstat(path, &now) == 0 &&
+           (now.st_dev != opened->st_dev || now.st_ino != opened->st_ino);
+}
+
 /* One try. *retagain: the file was replaced meanwhile. */
 static enum err try_open(const char *path, struct index *ix, bool *retagain,
                          struct errinfo *reterr)
@@ -120,6 +128,7 @@ static enum err try_open(const char *path, struct index *ix, bool *retagain,
     }
     if (e == ERR_OK) {
         e = verify(fd, path, reterr);
+        *retagain = e != ERR_OK && is_replaced(path, &st);
     }
     if (e == ERR_OK) {
         e = open_env(path, &ix->env, reterr);

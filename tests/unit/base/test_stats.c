@@ -23,6 +23,18 @@ static struct stats_view view_of(const char *path)
     return v;
 }
 
+static uint32_t fault_seq(const char *path)
+{
+    uint32_t seq = 1;
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(
+        pread(fd, &seq, sizeof(seq), (off_t)offsetof(struct stats_page, fault_seq)),
+        sizeof(seq));
+    (void)close(fd);
+    return seq;
+}
+
 static void test_anonymous__without_a_page__counts(void **state)
 {
     (void)state;
@@ -45,7 +57,9 @@ static void test_open__again__counters_go_on_and_gauges_do_not(void **state)
     assert_int_equal(stats_open(tempdir_file(t, "stats"), &info), ERR_OK);
     stats_add(STAT_messages, 10);
     stats_set(STAT_lists, 4);
+    assert_int_equal(fault_seq(t->file) % 2, 0);
     stats_fault("disk", "full");
+    assert_int_equal(fault_seq(t->file) % 2, 0);
     struct stats_view v = view_of(t->file);
     assert_int_equal(v.value[STAT_messages], 11);
     assert_int_equal(v.value[STAT_lists], 4);
@@ -196,6 +210,7 @@ static void test_fault__around_the_limit__the_rest_is_left_out(void **state)
     stats_fault(longer, "first");
     stats_fault(longer, NULL);
     assert_int_equal(view_of(t->file).nfaults, 0);
+    assert_int_equal(fault_seq(t->file) % 2, 0); /* at rest */
     stats_close();
 }
 

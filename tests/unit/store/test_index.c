@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/base.h"
@@ -322,6 +323,35 @@ static void test_old_index__stays_open__while_it_is_replaced(void **state)
     assert_holds(t->file, 5);
 }
 
+/* Opens again and again while another process replaces the index. */
+static void test_open__while_replaced_all_the_time__never_fails(void **state)
+{
+    struct tempdir *t = *state;
+    struct errinfo info;
+    enum { BUILDS = 150 };
+    assert_int_equal(build(tempdir_file(t, "ix"), 1, 0, &info), ERR_OK);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        enum err e = ERR_OK;
+        for (uint64_t i = 0; i < BUILDS && e == ERR_OK; i++) {
+            e = build(t->file, 1 + i % 3, 0, NULL);
+        }
+        _exit(e == ERR_OK ? 0 : 1);
+    }
+    int status = 0;
+    unsigned opened = 0;
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        struct index *ix = NULL;
+        assert_int_equal(index_open(t->file, &ix, &info), ERR_OK);
+        assert_in_range(index_count(ix), 1, 3);
+        index_close(&ix);
+        opened++;
+    }
+    assert_int_equal(status, 0);
+    assert_true(opened > 0);
+}
+
 static void test_full_disk__build__says_so_and_the_old_index_stays(void **state)
 {
     struct tempdir *t = *state;
@@ -419,6 +449,7 @@ int main(void)
         TEST(test_crash__each_state_of_publishing__opens_one_of_the_two),
         TEST(test_crash__half_published_then_failed_build__still_opens),
         TEST(test_old_index__stays_open__while_it_is_replaced),
+        TEST(test_open__while_replaced_all_the_time__never_fails),
         TEST(test_full_disk__build__says_so_and_the_old_index_stays),
         TEST(test_value__record_checksum__tells_damage),
         TEST(test_threads__reading_at_once__all_find),

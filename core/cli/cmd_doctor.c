@@ -41,6 +41,8 @@ static bool take_options(struct doctor *d, int argc, char **argv)
         }
         if (strcmp(argv[i], "--postconf-dir") == 0) {
             d->postconf_dir = argv[i + 1];
+        } else if (strcmp(argv[i], "--postconf") == 0 && argv[i + 1][0] == '/') {
+            d->postconf = argv[i + 1];
         } else if (strcmp(argv[i], "--sendmail-cf") == 0) {
             d->sendmail_cf = argv[i + 1];
         } else {
@@ -82,7 +84,8 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
 
     if (!take_options(&d, argc, argv)) {
         return cli_usage(cli_command("doctor"),
-                         "the options are --postconf-dir DIR and --sendmail-cf FILE");
+                         "the options are --postconf-dir DIR, --postconf /PATH and "
+                         "--sendmail-cf FILE");
     }
     if (check_config(&d)) {
         doctor_state(&d);
@@ -91,6 +94,11 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
         doctor_socket(&d);
         doctor_postfix(&d);
         doctor_sendmail(&d);
+        if (!d.has_mta) {
+            doctor_say(&d, DOCTOR_WARN, "mta",
+                       "if it runs elsewhere, look at its settings there",
+                       "neither Postfix nor Sendmail is on this machine");
+        }
     }
     if (d.broken) {
         return EX_OSERR;

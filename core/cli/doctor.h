@@ -18,9 +18,11 @@ enum doctor_level { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
 
 struct doctor {
     struct cli *cli;
+    const char *postconf;      /* NULL: /usr/sbin/postconf */
     const char *postconf_dir;  /* NULL: Postfix's own */
     const char *sendmail_cf;   /* NULL: /etc/mail/sendmail.cf */
     struct socket_name socket; /* config.socket, read */
+    bool has_mta;              /* one was found to look at */
     unsigned nwarn;
     unsigned nfail;
     bool broken; /* the report could not be written */

@@ -9,7 +9,7 @@
 
 enum { OUTPUT_MAX = 4 << 20, ARGS_MAX = 16, TOKEN_MAX = 1024 };
 
-static char path_postconf[] = "/usr/sbin/postconf";
+static const char default_postconf[] = "/usr/sbin/postconf";
 static char opt_c[] = "-c";
 static char opt_x[] = "-x";
 static char opt_f[] = "-F";
@@ -21,18 +21,23 @@ struct postfix {
     struct buf services; /* postconf -F (inet services) */
     struct buf options;  /* postconf -P */
     struct slice queue_directory;
-    bool is_chrooted; /* an smtpd that listens is */
+    struct slice ours; /* what smtpd_milters says of our milter */
+    bool is_chrooted;  /* an smtpd that listens is */
 };
 
 /* Runs postconf with the options given and the folder of the instance. */
 static bool ask(struct postfix *p, char *const args[], struct buf *ret)
 {
+    char program[FILE_PATH_MAX];
     char folder[FILE_PATH_MAX];
     char *argv[ARGS_MAX + 4];
     size_t n = 0;
     struct errinfo why = {0};
 
-    argv[n++] = path_postconf;
+    if (file_path(program, "%s", p->d->postconf) != ERR_OK) {
+        return false;
+    }
+    argv[n++] = program;
     if (p->d->postconf_dir != NULL) {
         if (file_path(folder, "%s", p->d->postconf_dir) != ERR_OK) {
             return false;
@@ -94,28 +99,52 @@ static bool is_ours(const struct postfix *p, struct slice milter, bool is_chroot
     return socket_name_meets(&p->d->socket, &theirs, folder);
 }
 
-/* Whether a list of milters names ours. */
-static bool names_ours(const struct postfix *p, struct slice milters, bool is_chrooted)
+/* Cuts the next milter off a list: "unix:path" or what stands between braces. Empty at the
+ * end. */
+static struct slice next_milter(struct slice *rest)
 {
-    size_t i = 0;
+    struct slice milter = SLICE_NONE;
+    size_t start = 0;
+    size_t end = 0;
 
-    while (i < milters.n) {
-        size_t start = i;
+    while (start < rest->n && strchr(" \t,", rest->p[start]) != NULL) {
+        start++;
+    }
+    *rest = slice_from(*rest, start);
+    if (rest->n > 0 && rest->p[0] == '{') {
+        *rest = slice_from(*rest, 1);
+        return slice_trim(slice_cut(rest, '}'));
+    }
+    while (end < rest->n && strchr(" \t,", rest->p[end]) == NULL) {
+        end++;
+    }
+    milter = slice_head(*rest, end);
+    *rest = slice_from(*rest, end);
+    return milter;
+}
 
-        while (i < milters.n && strchr(" \t,{}", milters.p[i]) == NULL) {
-            i++;
+/* Whether a list of milters names ours; *retmilter is then all that is said of it. */
+static bool names_ours(const struct postfix *p, struct slice milters, bool is_chrooted,
+                       struct slice *retmilter)
+{
+    struct slice milter = SLICE_NONE;
+
+    while ((milter = next_milter(&milters)).n > 0) {
+        size_t n = 0;
+
+        while (n < milter.n && strchr(" \t,", milter.p[n]) == NULL) {
+            n++;
         }
-        if (i > start &&
-            is_ours(p, slice_of(milters.p + start, i - start), is_chrooted)) {
+        if (is_ours(p, slice_head(milter, n), is_chrooted)) {
+            *retmilter = milter;
             return true;
         }
-        i++;
     }
     return false;
 }
 
 /* Whether some service of master.cf overrides smtpd_milters with ours. */
-static bool a_service_names_ours(const struct postfix *p)
+static bool a_service_names_ours(const struct postfix *p, struct slice *retmilter)
 {
     struct slice rest = buf_slice(&p->options);
 
@@ -124,7 +153,7 @@ static bool a_service_names_ours(const struct postfix *p)
         struct slice key = slice_trim(slice_cut(&value, '='));
 
         if (slice_has_suffix_nocase(key, SLICE_LIT("/smtpd_milters")) &&
-            names_ours(p, value, p->is_chrooted)) {
+            names_ours(p, value, p->is_chrooted, retmilter)) {
             return true;
         }
     }
@@ -139,7 +168,8 @@ static void paste_text(const struct postfix *p, char dst[TOKEN_MAX])
         snprintf(dst, TOKEN_MAX, "inet:%s:%s", *s->host != '\0' ? s->host : "127.0.0.1",
                  s->port);
     } else if (p->is_chrooted &&
-               slice_has_prefix(slice_str(s->path), p->queue_directory)) {
+               slice_has_prefix(slice_str(s->path), p->queue_directory) &&
+               s->path[p->queue_directory.n] == '/') {
         snprintf(dst, TOKEN_MAX, "unix:%s", s->path + p->queue_directory.n + 1);
     } else {
         snprintf(dst, TOKEN_MAX, "unix:%s", s->path);
@@ -150,14 +180,16 @@ static void check_milters(struct postfix *p)
 {
     struct slice smtpd = value_of(&p->main, "smtpd_milters");
     struct slice local = value_of(&p->main, "non_smtpd_milters");
+    struct slice other = SLICE_NONE;
     char paste[TOKEN_MAX];
     char advice[TOKEN_MAX + 128];
 
     paste_text(p, paste);
-    if (names_ours(p, smtpd, p->is_chrooted) || a_service_names_ours(p)) {
+    if (names_ours(p, smtpd, p->is_chrooted, &p->ours) ||
+        a_service_names_ours(p, &p->ours)) {
         doctor_say(p->d, DOCTOR_OK, "postfix smtpd_milters", "", "%s",
                    "names gillnetd's socket");
-    } else if (p->is_chrooted && names_ours(p, smtpd, false)) {
+    } else if (p->is_chrooted && names_ours(p, smtpd, false, &other)) {
         doctor_say(p->d, DOCTOR_FAIL, "postfix smtpd_milters",
                    "let gillnetd listen below the queue folder, such as "
                    "unix:/var/spool/postfix/gillnet/gillnetd.sock, and name it "
@@ -170,11 +202,11 @@ static void check_milters(struct postfix *p)
                    "does not name gillnetd's socket (%.*s)",
                    SLICE_ARGS(slice_head(smtpd, 256)));
     }
-    if (names_ours(p, local,
-                   false)) { /* cleanup may be chrooted, or not: either will do */
+    /* cleanup may be chrooted, or not: either will do */
+    if (names_ours(p, local, false, &other)) {
         doctor_say(p->d, DOCTOR_OK, "postfix non_smtpd_milters", "", "%s",
                    "names gillnetd's socket");
-    } else if (names_ours(p, local, true)) {
+    } else if (names_ours(p, local, true, &other)) {
         doctor_say(p->d, DOCTOR_OK, "postfix non_smtpd_milters", "", "%s",
                    "names gillnetd's socket as a chrooted cleanup sees it");
     } else {
@@ -190,9 +222,25 @@ static void check_milters(struct postfix *p)
 
 /* ---- other settings ---- */
 
+/* A milter's own "default_action=accept" in braces goes before milter_default_action. */
+static struct slice default_action(const struct postfix *p)
+{
+    struct slice rest = p->ours;
+
+    while (rest.n > 0) {
+        struct slice value = slice_cut(&rest, ',');
+        struct slice key = slice_trim(slice_cut(&value, '='));
+
+        if (slice_eq(key, SLICE_LIT("default_action"))) {
+            return slice_trim(value);
+        }
+    }
+    return value_of(&p->main, "milter_default_action");
+}
+
 static void check_default_action(struct postfix *p)
 {
-    struct slice v = value_of(&p->main, "milter_default_action");
+    struct slice v = default_action(p);
 
     if (slice_eq(v, SLICE_LIT("accept")) || slice_eq(v, SLICE_LIT("quarantine"))) {
         doctor_say(p->d, DOCTOR_OK, "postfix milter_default_action", "", "%.*s",
@@ -298,11 +346,17 @@ void doctor_postfix(struct doctor *d)
 {
     struct postfix p = {.d = d};
 
-    if (access(path_postconf, X_OK) != 0) {
-        doctor_say(d, d->postconf_dir != NULL ? DOCTOR_FAIL : DOCTOR_OK, "postfix", "",
-                   "%s is not there: no Postfix to look at", path_postconf);
+    if (d->postconf == NULL) {
+        d->postconf = default_postconf;
+    }
+    if (access(d->postconf, X_OK) != 0) {
+        if (d->postconf_dir != NULL || d->postconf != default_postconf) {
+            doctor_say(d, DOCTOR_FAIL, "postfix", "name it with --postconf FILE",
+                       "%s cannot be run", d->postconf);
+        }
         return;
     }
+    d->has_mta = true;
     buf_init(&p.main, OUTPUT_MAX);
     buf_init(&p.services, OUTPUT_MAX);
     buf_init(&p.options, OUTPUT_MAX);

@@ -100,11 +100,9 @@ void doctor_sendmail(struct doctor *d)
 
     buf_init(&cf, CF_MAX);
     if (file_read(path, &cf, &why) == ERR_OK) {
+        d->has_mta = true;
         check_cf(d, buf_slice(&cf));
-    } else if (why.code == ERR_NOT_FOUND && d->sendmail_cf == NULL) {
-        doctor_say(d, DOCTOR_OK, "sendmail", "",
-                   "%s is not there: no Sendmail to look at", path);
-    } else {
+    } else if (why.code != ERR_NOT_FOUND || d->sendmail_cf != NULL) {
         doctor_say(d, DOCTOR_WARN, "sendmail", "name the file with --sendmail-cf", "%s",
                    errinfo_format(&why, text, sizeof(text)));
     }

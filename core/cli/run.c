@@ -5,24 +5,32 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 
 static char env_path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
 static char env_locale[] = "LC_ALL=C";
 
 static int spawn(char *const argv[], int out, pid_t *retpid)
 {
-    char *const env[] = {env_path, env_locale, NULL};
+    char libraries[FILE_PATH_MAX + sizeof("LD_LIBRARY_PATH=")];
+    const char *path =
+        secure_getenv("LD_LIBRARY_PATH"); /* of an MTA unpacked elsewhere */
+    char *const env[] = {env_path, env_locale, path != NULL ? libraries : NULL, NULL};
     posix_spawn_file_actions_t actions;
     int errnum = posix_spawn_file_actions_init(&actions);
 
     if (errnum != 0) {
         return errnum;
     }
+    snprintf(libraries, sizeof(libraries), "LD_LIBRARY_PATH=%s",
+             path != NULL ? path : "");
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);

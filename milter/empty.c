@@ -1,5 +1,0 @@
-int milter_empty(void);
-int milter_empty(void)
-{
-    return 0;
-}

@@ -1,0 +1,48 @@
+/*
+ * replytext - what gillnet writes into mail and SMTP replies, as safe text.
+ *
+ * Header values hold printable ASCII only, at most REPLYTEXT_VALUE_MAX bytes, folded with LF and
+ * TAB. libmilter and the MTAs check nothing, so nothing else of ours may write a header. What
+ * mail brought in is escaped as \xNN. Threads: pure.   Allocates: nothing.
+ */
+#ifndef MILTER_REPLYTEXT_H
+#define MILTER_REPLYTEXT_H
+
+#include <stddef.h>
+
+#include "core/base/slice.h"
+#include "core/verdict/verdict.h"
+
+enum {
+    REPLYTEXT_VALUE_MAX = 900,  /* bytes of a header value, folds not counted */
+    REPLYTEXT_FOLD = 76,        /* a line is folded at the last space before this */
+    REPLYTEXT_HEADER_SIZE = 1024, /* buffer for a folded value */
+    REPLYTEXT_REPLY_MAX = 400,  /* bytes of an SMTP reply text as the client sees it */
+    REPLYTEXT_REPLY_SIZE = 2 * REPLYTEXT_REPLY_MAX + 1 /* every '%' is doubled */
+};
+
+/* "Yes, action=header score=6.0 limit=urls". Each ret is REPLYTEXT_HEADER_SIZE bytes, folded. */
+void replytext_status(const struct verdict *v, enum action done, char *ret);
+/* "unchecked, reason=memory" */
+void replytext_unchecked(const char *reason, char *ret);
+void replytext_score(const struct verdict *v, char *ret);
+/* "LIST_PHISH(6.0)[url_domain=evil.example], ..."; what does not fit is counted at the end. */
+void replytext_symbols(const struct verdict *v, char *ret);
+
+/* Symbols in short, for SMTP replies, quarantine reasons and log lines: "LIST_PHISH(6.0),X(1.0)",
+ * or "-". Cut at a symbol. */
+void replytext_symbol_names(const struct verdict *v, char *ret, size_t size);
+
+/* An SMTP reply text: {id} and {symbols} replaced in template, made printable, cut to
+ * REPLYTEXT_REPLY_MAX bytes, '%' doubled (Sendmail drops a text with a single one). ret is
+ * REPLYTEXT_REPLY_SIZE bytes. */
+void replytext_reply(const char *template, const char *queue_id,
+                     const struct verdict *v, char *ret);
+
+/* The names of the limits in flags, comma-separated, or "-". */
+void replytext_limits(unsigned flags, char *ret, size_t size);
+
+/* Folds value, which is printable ASCII, into ret: LF TAB in place of spaces. */
+void replytext_fold(const char *value, char *ret);
+
+#endif

@@ -1,0 +1,252 @@
+#include "milter/service.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/stats.h"
+#include "milter/arenapool.h"
+
+enum {
+    WAIT_STEP_US = 5 * 1000,
+    DRAIN_LATE_US = 500 * 1000 /* for messages that began while we waited */
+};
+
+static struct {
+    pthread_mutex_t lock; /* guards: all below but is_inet and lists */
+    struct config *config;
+    uint64_t generation;
+    struct session *sessions;
+    size_t nsessions;
+    size_t max_sessions;
+    struct session_options options;
+    unsigned epoch;      /* 0 until the end begins, then 1 */
+    size_t nmessages[2]; /* in flight, by the epoch they began in */
+    bool is_gate_closed;
+    struct listhold *lists; /* constant */
+    bool is_inet;           /* constant */
+} service = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void service_init(struct config *config, struct listhold *lists, bool is_inet,
+                  unsigned max_sessions)
+{
+    assert(!service.config && !service.sessions);
+    service.config = config;
+    service.lists = lists;
+    service.is_inet = is_inet;
+    service.max_sessions = max_sessions;
+    service.generation = 0;
+    service.epoch = 0;
+    service.nmessages[0] = 0;
+    service.nmessages[1] = 0;
+    service.is_gate_closed = false;
+    service.options = (struct session_options){.actions = 0};
+}
+
+void service_fini(void)
+{
+    while (service.sessions) {
+        struct session *s = service.sessions;
+        session_free(&s);
+    }
+    config_release(&service.config);
+    arenapool_clear();
+}
+
+struct config *service_config(uint64_t *retgeneration)
+{
+    pthread_mutex_lock(&service.lock);
+    struct config *c = config_acquire(service.config);
+    *retgeneration = service.generation;
+    pthread_mutex_unlock(&service.lock);
+    return c;
+}
+
+void service_publish(struct config *fresh)
+{
+    pthread_mutex_lock(&service.lock);
+    struct config *old = service.config;
+    service.config = fresh;
+    service.generation++;
+    pthread_mutex_unlock(&service.lock);
+    config_release(&old);
+}
+
+struct listhold *service_lists(void)
+{
+    return service.lists;
+}
+
+bool service_is_inet(void)
+{
+    return service.is_inet;
+}
+
+static void wait_for_ever(void)
+{
+    for (;;) {
+        pause();
+    }
+}
+
+bool service_add_session(struct session *s)
+{
+    pthread_mutex_lock(&service.lock);
+    if (service.is_gate_closed) {
+        pthread_mutex_unlock(&service.lock);
+        wait_for_ever();
+    }
+    bool has_room = service.nsessions < service.max_sessions;
+    s->prev = NULL;
+    s->next = service.sessions;
+    if (s->next) {
+        s->next->prev = s;
+    }
+    service.sessions = s;
+    service.nsessions++;
+    stats_set(STAT_sessions_open, service.nsessions);
+    pthread_mutex_unlock(&service.lock);
+    stats_add(STAT_sessions, 1);
+    return has_room;
+}
+
+void service_remove_session(struct session *s)
+{
+    pthread_mutex_lock(&service.lock);
+    if (s->next) {
+        s->next->prev = s->prev;
+    }
+    if (s->prev) {
+        s->prev->next = s->next;
+    } else {
+        service.sessions = s->next;
+    }
+    service.nsessions--;
+    stats_set(STAT_sessions_open, service.nsessions);
+    pthread_mutex_unlock(&service.lock);
+}
+
+size_t service_sessions(void)
+{
+    pthread_mutex_lock(&service.lock);
+    size_t n = service.nsessions;
+    pthread_mutex_unlock(&service.lock);
+    return n;
+}
+
+void service_set_options(const struct session_options *options)
+{
+    pthread_mutex_lock(&service.lock);
+    service.options = *options;
+    pthread_mutex_unlock(&service.lock);
+}
+
+void service_get_options(struct session_options *ret)
+{
+    pthread_mutex_lock(&service.lock);
+    *ret = service.options;
+    pthread_mutex_unlock(&service.lock);
+}
+
+unsigned service_begin_message(void)
+{
+    pthread_mutex_lock(&service.lock);
+    unsigned epoch = service.epoch;
+    service.nmessages[epoch]++;
+    stats_set(STAT_messages_open, service.nmessages[0] + service.nmessages[1]);
+    pthread_mutex_unlock(&service.lock);
+    return epoch;
+}
+
+void service_end_message(unsigned epoch)
+{
+    pthread_mutex_lock(&service.lock);
+    assert(service.nmessages[epoch] > 0);
+    service.nmessages[epoch]--;
+    stats_set(STAT_messages_open, service.nmessages[0] + service.nmessages[1]);
+    pthread_mutex_unlock(&service.lock);
+}
+
+static void count_messages(size_t retcount[2])
+{
+    pthread_mutex_lock(&service.lock);
+    retcount[0] = service.nmessages[0];
+    retcount[1] = service.nmessages[1];
+    pthread_mutex_unlock(&service.lock);
+}
+
+size_t service_messages(void)
+{
+    size_t n[2];
+    count_messages(n);
+    return n[0] + n[1];
+}
+
+static void sleep_step(void)
+{
+    struct timespec t = {.tv_nsec = WAIT_STEP_US * 1000};
+    nanosleep(&t, NULL);
+}
+
+bool service_drain(uint64_t timeout_us, bool (*is_urgent)(void))
+{
+    pthread_mutex_lock(&service.lock);
+    service.epoch = 1;
+    pthread_mutex_unlock(&service.lock);
+    uint64_t end = clock_mono_us() + timeout_us;
+    uint64_t late_end = 0; /* set once the messages of epoch 0 are through */
+    for (;;) {
+        size_t n[2];
+        count_messages(n);
+        uint64_t now = clock_mono_us();
+        if (n[0] + n[1] == 0) {
+            return true;
+        }
+        if (n[0] == 0 && late_end == 0) {
+            late_end = now + DRAIN_LATE_US;
+        }
+        if (now >= end || (late_end && now >= late_end) || is_urgent()) {
+            return false;
+        }
+        sleep_step();
+    }
+}
+
+/* Closes every session to new callbacks; how many have one inside. The one place where two
+ * locks are held: the service's, so that no session goes away, then a session's. */
+static size_t close_sessions(void)
+{
+    size_t ninside = 0;
+    pthread_mutex_lock(&service.lock);
+    service.is_gate_closed = true;
+    for (struct session *s = service.sessions; s; s = s->next) {
+        pthread_mutex_lock(&s->lock);
+        s->is_closed = true;
+        ninside += s->is_inside;
+        pthread_mutex_unlock(&s->lock);
+    }
+    pthread_mutex_unlock(&service.lock);
+    return ninside;
+}
+
+bool service_close_gate(uint64_t timeout_us)
+{
+    uint64_t end = clock_mono_us() + timeout_us;
+    while (close_sessions() > 0) {
+        if (clock_mono_us() >= end) {
+            return false;
+        }
+        sleep_step();
+    }
+    return true;
+}
+
+void service_each_context(void (*fn)(void *ctx))
+{
+    /* The gate is closed: nobody changes the list any more. */
+    for (const struct session *s = service.sessions; s; s = s->next) {
+        fn(s->ctx);
+    }
+}

@@ -1,0 +1,71 @@
+/*
+ * service - what all sessions share: the configuration in force, the lists, the arenas, and
+ * how many sessions and messages there are; the gate that ends the daemon in an orderly way.
+ *
+ * libmilter's callbacks take no argument of ours but the session, so there is one service per
+ * process. It also keeps every session in a list: libmilter frees its contexts at the end
+ * without telling us (xxfi_close is not called), and sessions that wait must be freed too.
+ * Threads: any, after service_init.   Owns: one reference of the configuration in force.
+ */
+#ifndef MILTER_SERVICE_H
+#define MILTER_SERVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/config/config.h"
+#include "core/list/listset.h"
+#include "milter/session.h"
+
+/* Takes config. lists may be NULL (nothing is looked up) and is borrowed. is_inet: the socket
+ * is reached over TCP. max_sessions: above it connections are accepted unexamined. */
+void service_init(struct config *config, struct listhold *lists, bool is_inet,
+                  unsigned max_sessions);
+/* After service_close_gate: ends what sessions are left and drops the configuration. */
+void service_fini(void);
+
+/* ---- configuration ---- */
+
+/* One reference to the configuration in force, and how many were in force before it. */
+struct config *service_config(uint64_t *retgeneration);
+/* Takes fresh; from now on new messages get it. */
+void service_publish(struct config *fresh);
+
+struct listhold *service_lists(void);
+bool service_is_inet(void);
+
+/* ---- sessions ---- */
+
+/* Enters s among the open sessions. False: there are already as many as may be; s is entered
+ * nevertheless, and its messages are not to be examined. */
+bool service_add_session(struct session *s);
+void service_remove_session(struct session *s);
+size_t service_sessions(void);
+
+/* Protocol options of the last negotiation, for a session that an MTA goes on with under a
+ * new client (QUIT_NC), which negotiates nothing. */
+void service_set_options(const struct session_options *options);
+void service_get_options(struct session_options *ret);
+
+/* ---- messages in flight ---- */
+
+/* Returns the epoch to hand back: messages that begin after service_begin_stop are counted
+ * apart. */
+unsigned service_begin_message(void);
+void service_end_message(unsigned epoch);
+size_t service_messages(void);
+
+/* ---- the end ---- */
+
+/* Waits at most timeout_us for the messages in flight now, then a moment more for those that
+ * began meanwhile; false when some were still there. is_urgent is asked every few
+ * milliseconds and ends the wait. */
+bool service_drain(uint64_t timeout_us, bool (*is_urgent)(void));
+/* From now on no callback gets past its first line (it waits for the end of the process).
+ * Returns when none is inside, or after timeout_us; false: some still are. */
+bool service_close_gate(uint64_t timeout_us);
+/* After service_close_gate: calls fn with the libmilter context of every session that is left. */
+void service_each_context(void (*fn)(void *ctx));
+
+#endif

@@ -18,7 +18,7 @@
 #include "core/list/listset.h"
 #include "milter/session.h"
 
-/* Takes config. lists may be NULL (nothing is looked up) and is borrowed. is_inet: the socket
+/* Takes config, borrows lists. is_inet: the socket
  * is reached over TCP. max_sessions: above it connections are accepted unexamined. */
 void service_init(struct config *config, struct listhold *lists, bool is_inet,
                   unsigned max_sessions);

@@ -1,0 +1,288 @@
+#include "milter/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/slice.h"
+#include "core/base/stats.h"
+#include "core/base/version.h"
+#include "milter/service.h"
+#include "milter/socket.h"
+#include "milter/watch.h"
+
+enum { ANSWER_MAX = 128 * 1024, BACKLOG = 16, SLOT_END = 0, SLOT_LISTEN = 1 };
+
+struct client {
+    int fd; /* -1: free */
+    uint64_t end_us;
+    size_t n;
+    char line[CONTROL_LINE_MAX];
+};
+
+static struct {
+    int end_fd; /* eventfd: written once to end the thread */
+    int listen_fd;
+    struct unix_place place;
+    bool is_started;
+    pthread_t thread;
+    struct client clients[CONTROL_CLIENTS_MAX]; /* the thread's */
+} control = {.end_fd = -1, .listen_fd = -1};
+
+static void answer_stat(struct buf *ret)
+{
+    buf_printf(ret, "ok gillnetd %s\n", GILLNET_VERSION);
+    for (int i = 0; i < STAT_COUNT; i++) {
+        buf_printf(ret, "%s %llu\n", stats_name((enum stat_id)i),
+                   (unsigned long long)stats_get((enum stat_id)i));
+    }
+}
+
+static void answer_reload(struct buf *ret)
+{
+    struct buf text;
+    buf_init(&text, ANSWER_MAX / 2);
+    enum err e = watch_reload(&text);
+    buf_printf(ret, e == ERR_OK ? "ok reloaded\n" : "error %s\n", err_text(e));
+    buf_add(ret, buf_slice(&text));
+    buf_fini(&text);
+}
+
+static void answer(struct slice request, struct buf *ret)
+{
+    if (slice_eq(request, SLICE_LIT("ping"))) {
+        buf_printf(ret, "ok gillnetd %s pid=%ld sessions=%zu messages=%zu\n",
+                   GILLNET_VERSION, (long)getpid(), service_sessions(),
+                   service_messages());
+    } else if (slice_eq(request, SLICE_LIT("stat"))) {
+        answer_stat(ret);
+    } else if (slice_eq(request, SLICE_LIT("reload"))) {
+        answer_reload(ret);
+    } else {
+        buf_add_str(ret, "error unknown request; understood are ping, stat, reload\n");
+    }
+}
+
+static void drop(struct client *c)
+{
+    close(c->fd);
+    c->fd = -1;
+}
+
+static void finish(struct client *c, const struct buf *text)
+{
+    /* it fits a socket's buffer; a client that does not read gets what fits */
+    if (text->n > 0 && send(c->fd, text->p, text->n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+        log_debug("event=control error=%s", strerrorname_np(errno));
+    }
+    drop(c);
+}
+
+static void serve(struct client *c, struct slice line)
+{
+    struct buf text;
+    buf_init(&text, ANSWER_MAX);
+    answer(slice_trim(line), &text);
+    finish(c, &text);
+    buf_fini(&text);
+}
+
+static void read_client(struct client *c)
+{
+    ssize_t n = recv(c->fd, c->line + c->n, sizeof c->line - c->n, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return;
+    }
+    if (n < 0) {
+        drop(c);
+        return;
+    }
+    c->n += (size_t)n;
+    struct slice got = slice_of(c->line, c->n);
+    size_t end = slice_find(got, '\n');
+    if (end < got.n || (n == 0 && got.n > 0)) {
+        serve(c, slice_head(got, end));
+    } else if (n == 0) {
+        drop(c);
+    } else if (c->n == sizeof c->line) {
+        serve(c, SLICE_LIT("(too long)"));
+    }
+}
+
+static void admit(void)
+{
+    int fd = accept4(control.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) {
+        return;
+    }
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        struct client *c = &control.clients[i];
+        if (c->fd < 0) {
+            c->fd = fd;
+            c->n = 0;
+            c->end_us = clock_mono_us() + (uint64_t)CONTROL_TIMEOUT_MS * 1000;
+            return;
+        }
+    }
+    close(fd);
+}
+
+/* Drops clients that took too long; milliseconds until the next one does, -1: none. */
+static int drop_slow(bool *rethas_room)
+{
+    uint64_t now = clock_mono_us();
+    uint64_t first = UINT64_MAX;
+    *rethas_room = false;
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        struct client *c = &control.clients[i];
+        if (c->fd >= 0 && c->end_us <= now) {
+            drop(c);
+        }
+        if (c->fd < 0) {
+            *rethas_room = true;
+        } else if (c->end_us < first) {
+            first = c->end_us;
+        }
+    }
+    return first == UINT64_MAX ? -1 : (int)((first - now) / 1000 + 1);
+}
+
+static void *run(void *context)
+{
+    (void)context;
+    struct pollfd p[2 + CONTROL_CLIENTS_MAX];
+    for (;;) {
+        bool has_room;
+        int wait_ms = drop_slow(&has_room);
+        p[SLOT_END] = (struct pollfd){.fd = control.end_fd, .events = POLLIN};
+        p[SLOT_LISTEN] = (struct pollfd){.fd = has_room ? control.listen_fd : -1,
+                                         .events = POLLIN};
+        for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+            p[2 + i] =
+                (struct pollfd){.fd = control.clients[i].fd, .events = POLLIN};
+        }
+        if (poll(p, sizeof p / sizeof p[0], wait_ms) < 0) {
+            continue;
+        }
+        if (p[SLOT_END].revents) {
+            break;
+        }
+        for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+            if (p[2 + i].revents) {
+                read_client(&control.clients[i]);
+            }
+        }
+        if (p[SLOT_LISTEN].revents) {
+            admit();
+        }
+    }
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        if (control.clients[i].fd >= 0) {
+            drop(&control.clients[i]);
+        }
+    }
+    return NULL;
+}
+
+static enum err failed(const char *path, struct errinfo *reterr)
+{
+    int e = errno;
+    return errinfo_set(reterr, err_of_errno(e), path, 0,
+                       "cannot make the control socket: %s; check the folder's rights",
+                       strerrordesc_np(e));
+}
+
+static enum err listen_at(const char *path, struct errinfo *reterr)
+{
+    char private[SOCKET_PATH_MAX + 14];
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    if (strlen(path) > SOCKET_PATH_MAX) {
+        return errinfo_set(reterr, ERR_LIMIT, path, 0,
+                           "the path of a socket may have at most %d bytes; set "
+                           "control_socket to a shorter one",
+                           SOCKET_PATH_MAX);
+    }
+    enum err e = unix_place_check(path, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    unix_place_private(path, private);
+    memcpy(un.sun_path, private, strlen(private) + 1);
+    control.listen_fd =
+        socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (control.listen_fd < 0) {
+        return failed(path, reterr);
+    }
+    mode_t before = umask(0177);
+    int bound = bind(control.listen_fd, (struct sockaddr *)&un, sizeof un);
+    umask(before);
+    if (bound != 0) {
+        return failed(path, reterr);
+    }
+    if (listen(control.listen_fd, BACKLOG) != 0) {
+        e = failed(path, reterr);
+        unlink(private);
+        return e;
+    }
+    return unix_place_put(&control.place, private, path, "", "", 0660, reterr);
+}
+
+static void close_all(void)
+{
+    unix_place_remove(&control.place);
+    if (control.listen_fd >= 0) {
+        close(control.listen_fd);
+    }
+    if (control.end_fd >= 0) {
+        close(control.end_fd);
+    }
+    control.listen_fd = -1;
+    control.end_fd = -1;
+}
+
+enum err control_start(const char *path, struct errinfo *reterr)
+{
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        control.clients[i].fd = -1;
+    }
+    enum err e = listen_at(path, reterr);
+    if (e == ERR_OK) {
+        control.end_fd = eventfd(0, EFD_CLOEXEC);
+        if (control.end_fd < 0 ||
+            pthread_create(&control.thread, NULL, run, NULL) != 0) {
+            e = errinfo_set(reterr, ERR_NOMEM, path, 0,
+                            "no descriptor or thread left for the control socket");
+        }
+    }
+    if (e != ERR_OK) {
+        close_all();
+        return e;
+    }
+    control.is_started = true;
+    return ERR_OK;
+}
+
+void control_stop(void)
+{
+    if (!control.is_started) {
+        return;
+    }
+    uint64_t one = 1;
+    control.is_started = false;
+    if (write(control.end_fd, &one, sizeof one) == (ssize_t)sizeof one) {
+        pthread_join(control.thread, NULL);
+    }
+    close_all();
+}

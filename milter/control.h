@@ -1,0 +1,23 @@
+/*
+ * control - a Unix socket on which `gillnet` asks gillnetd: reload, ping, stat.
+ *
+ * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
+ * closed. Requests are bounded in length and time, clients in number; whoever may open the
+ * socket (mode 0660) may reload. Threads: control_start makes one.
+ */
+#ifndef MILTER_CONTROL_H
+#define MILTER_CONTROL_H
+
+#include "core/base/err.h"
+
+enum {
+    CONTROL_LINE_MAX = 256,  /* bytes of a request */
+    CONTROL_CLIENTS_MAX = 8, /* at once; more wait */
+    CONTROL_TIMEOUT_MS = 5000
+};
+
+/* ERR_EXISTS: another instance answers at path. */
+enum err control_start(const char *path, struct errinfo *reterr);
+void control_stop(void);
+
+#endif

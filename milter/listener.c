@@ -1,0 +1,195 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libmilter/mfapi.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "milter/socket.h"
+
+enum { PROBE_MS = 500, BACKLOG = 128 };
+
+static bool connects(const struct addrinfo *a)
+{
+    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        return false;
+    }
+    bool is_up = connect(fd, a->ai_addr, a->ai_addrlen) == 0;
+    if (!is_up && errno == EINPROGRESS) {
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        int error = 0;
+        socklen_t n = sizeof error;
+        is_up = poll(&p, 1, PROBE_MS) == 1 &&
+                getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && error == 0;
+    }
+    close(fd);
+    return is_up;
+}
+
+static enum err check_inet(const struct milter_socket *s, const char *text,
+                           struct errinfo *reterr)
+{
+    char port[8];
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    snprintf(port, sizeof port, "%u", s->port);
+    int e = getaddrinfo(s->host, port, &hints, &found);
+    if (e != 0) {
+        return errinfo_set(reterr, ERR_NOT_FOUND, text, 0,
+                           "the host cannot be found: %s", gai_strerror(e));
+    }
+    bool is_taken = false;
+    for (const struct addrinfo *a = found; a && !is_taken; a = a->ai_next) {
+        is_taken = connects(a);
+    }
+    freeaddrinfo(found);
+    return is_taken ? errinfo_set(reterr, ERR_EXISTS, text, 0,
+                                  "another instance or program is running and answers "
+                                  "here; stop it, or choose another socket")
+                    : ERR_OK;
+}
+
+/* fd listens in the family, and at path where that is not NULL. */
+static bool is_listener(int fd, bool is_unix, const char *path)
+{
+    int listens = 0;
+    socklen_t n = sizeof listens;
+    struct sockaddr_storage addr;
+    socklen_t addr_n = sizeof addr;
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) != 0 || !listens ||
+        getsockname(fd, (struct sockaddr *)&addr, &addr_n) != 0) {
+        return false;
+    }
+    if (!is_unix) {
+        return addr.ss_family == AF_INET || addr.ss_family == AF_INET6;
+    }
+    struct sockaddr_un un;
+    memcpy(&un, &addr, sizeof un);
+    return addr.ss_family == AF_UNIX && strcmp(un.sun_path, path) == 0;
+}
+
+/* libmilter does not tell its descriptor: it is looked for among ours. */
+static int find_listener(bool is_unix, const char *path)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int found = -1;
+    if (!d) {
+        /* without /proc: descriptors of a start are few */
+        for (int fd = 3; fd < 256 && found < 0; fd++) {
+            found = is_listener(fd, is_unix, path) ? fd : -1;
+        }
+        return found;
+    }
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): this stream is read by one thread */
+    for (const struct dirent *e = readdir(d); e && found < 0; e = readdir(d)) {
+        char *end = NULL;
+        long fd = strtol(e->d_name, &end, 10);
+        if (end != e->d_name && *end == '\0' && fd <= INT32_MAX &&
+            is_listener((int)fd, is_unix, path)) {
+            found = (int)fd;
+        }
+    }
+    closedir(d);
+    return found;
+}
+
+static enum err open_socket(char *connection, const char *text, struct errinfo *reterr)
+{
+    errno = 0;
+    smfi_setbacklog(BACKLOG);
+    if (smfi_setconn(connection) == MI_SUCCESS &&
+        smfi_opensocket(false) == MI_SUCCESS) {
+        return ERR_OK;
+    }
+    int e = errno;
+    return errinfo_set(reterr, e ? err_of_errno(e) : ERR_IO, text, 0,
+                       "libmilter cannot listen here%s%s; see the mail log for its "
+                       "reason, and check the folder's rights or the port",
+                       e ? ": " : "", e ? strerrordesc_np(e) : "");
+}
+
+static enum err listen_unix(struct milter_listener *l, const struct config *config,
+                            const char *text, struct errinfo *reterr)
+{
+    char private[SOCKET_PATH_MAX + 14];
+    char connection[sizeof private + 8];
+    const char *path = l->socket.path;
+    enum err e = unix_place_check(path, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    unix_place_private(path, private);
+    snprintf(connection, sizeof connection, "local:%s", private);
+    mode_t before = umask(0177); /* nobody else until the rights are as configured */
+    e = open_socket(connection, text, reterr);
+    umask(before);
+    if (e != ERR_OK) {
+        return e;
+    }
+    l->fd = find_listener(true, private);
+    return unix_place_put(&l->place, private, path, config->socket_owner,
+                          config->socket_group, (mode_t)config->socket_mode, reterr);
+}
+
+static enum err listen_inet(struct milter_listener *l, const char *text,
+                            struct errinfo *reterr)
+{
+    char connection[SOCKET_TEXT_MAX];
+    enum err e = check_inet(&l->socket, text, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    socket_sendmail(&l->socket, connection);
+    e = open_socket(connection, text, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    l->fd = find_listener(false, NULL);
+    int one = 1;
+    if (l->fd < 0 ||
+        setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0) {
+        return errinfo_set(reterr, ERR_UNSUPPORTED, text, 0,
+                           "TCP_NODELAY cannot be set on libmilter's socket, and without "
+                           "it every message would wait 40 ms; use a Unix socket");
+    }
+    return ERR_OK;
+}
+
+enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
+                       const struct config *config, struct errinfo *reterr)
+{
+    char text[SOCKET_TEXT_MAX];
+    *l = (struct milter_listener){.socket = *s, .fd = -1};
+    socket_postfix(s, text);
+    enum err e =
+        s->is_unix ? listen_unix(l, config, text, reterr) : listen_inet(l, text, reterr);
+    if (e == ERR_OK && l->fd >= 0) {
+        /* a client that is gone again must not hold up accept() */
+        int flags = fcntl(l->fd, F_GETFL);
+        fcntl(l->fd, F_SETFL, (flags < 0 ? 0 : flags) | O_NONBLOCK);
+    }
+    return e;
+}
+
+void milter_listener_shut(struct milter_listener *l)
+{
+    if (l->fd >= 0) {
+        shutdown(l->fd, SHUT_RDWR);
+        l->fd = -1;
+    }
+}
+
+void milter_listener_remove(struct milter_listener *l)
+{
+    unix_place_remove(&l->place);
+}

@@ -1,0 +1,44 @@
+/*
+ * reply - what the MTA is told: header changes, quarantine, SMTP reply, return code.
+ *
+ * The only place that maps our actions to libmilter's. An action that was not negotiated, or
+ * that the MTA refuses, falls back to the next milder one, and the outcome says so.
+ * Threads: the callback's.   Allocates: nothing.
+ */
+#ifndef MILTER_REPLY_H
+#define MILTER_REPLY_H
+
+#include <libmilter/mfapi.h>
+
+#include "core/verdict/verdict.h"
+#include "milter/session.h"
+
+struct outcome {
+    enum action done;     /* what the MTA was told */
+    enum action wanted;   /* differs when the MTA could not */
+    size_t nstripped;     /* forged fields removed */
+    bool left_forged;     /* some could not be removed, or not be counted */
+    sfsistat code;        /* for libmilter */
+};
+
+/* The answer to a step before end-of-message that we have nothing against; noreply_bit is the
+ * step's SMFIP_NR_ bit (0: the step has none). */
+sfsistat reply_continue(const struct session *s, unsigned long noreply_bit);
+/* The answer to the connect step: go on, or accept the client unexamined. */
+sfsistat reply_connect(const struct session *s);
+/* The answer to a piece of the body; wants_more: the rest of the body is of use. */
+sfsistat reply_body(const struct session *s, bool wants_more);
+/* The answer to negotiation. */
+sfsistat reply_negotiated(void);
+
+/* The final answers, at end-of-message only. reply_verdict: the message was examined.
+ * reply_skipped: it was not, by configuration. reply_trouble: it could not be; on_error of the
+ * configuration applies. reply_nothing: there is no message. */
+void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,
+                   struct outcome *ret);
+void reply_skipped(SMFICTX *ctx, struct session *s, struct outcome *ret);
+void reply_trouble(SMFICTX *ctx, struct session *s, const char *reason,
+                   struct outcome *ret);
+sfsistat reply_nothing(void);
+
+#endif

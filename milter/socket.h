@@ -1,0 +1,76 @@
+/*
+ * socket - the socket on which the MTA reaches us: its spellings, and how it is opened.
+ *
+ * Understood: "unix:PATH", "local:PATH", "/PATH", "inet:PORT@HOST" and "inet6:PORT@HOST"
+ * (libmilter's and Sendmail's), "inet:HOST:PORT" and "inet:[V6]:PORT" (Postfix's). A port without
+ * a host is refused: libmilter would listen on every address.
+ * A Unix socket is bound by libmilter under a private name and then renamed into place: at its
+ * end libmilter, when it is not root, unlinks whatever lies under the name it bound, even the
+ * socket of a newer instance. The name in place is removed at the end only while it is ours.
+ * Threads: one.   Source: libmilter's listener; ADR 0011.
+ */
+#ifndef MILTER_SOCKET_H
+#define MILTER_SOCKET_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "core/base/err.h"
+#include "core/config/config.h"
+
+enum {
+    SOCKET_PATH_MAX = 94, /* leaves room for the private suffix in sun_path */
+    SOCKET_HOST_MAX = 255,
+    SOCKET_TEXT_MAX = 320
+};
+
+struct milter_socket {
+    bool is_unix;
+    bool is_v6;                     /* host is an IPv6 address */
+    char path[SOCKET_PATH_MAX + 1]; /* is_unix */
+    char host[SOCKET_HOST_MAX + 1]; /* else: address or name, without brackets */
+    unsigned port;
+};
+
+enum err socket_parse(const char *text, struct milter_socket *ret,
+                      struct errinfo *reterr);
+/* "unix:/run/x.sock", "inet:127.0.0.1:8895", "inet:[::1]:8895"; returns ret. */
+const char *socket_postfix(const struct milter_socket *s, char ret[SOCKET_TEXT_MAX]);
+/* "local:/run/x.sock", "inet:8895@127.0.0.1", "inet6:8895@::1"; returns ret. */
+const char *socket_sendmail(const struct milter_socket *s, char ret[SOCKET_TEXT_MAX]);
+
+/* A Unix socket in its place, and who made it. */
+struct unix_place {
+    char path[SOCKET_PATH_MAX + 1];
+    dev_t device;
+    ino_t inode;
+    bool is_placed;
+};
+/* ERR_OK when nobody answers at path (a stale socket may lie there); ERR_EXISTS when another
+ * instance answers, or something lies there that is no socket. */
+enum err unix_place_check(const char *path, struct errinfo *reterr);
+/* A fresh private name beside path. */
+void unix_place_private(const char *path, char ret[SOCKET_PATH_MAX + 14]);
+/* Gives the socket at private its owner, group ("" leaves them) and mode, and renames it to
+ * path; on failure private is removed. */
+enum err unix_place_put(struct unix_place *u, const char *private, const char *path,
+                        const char *owner, const char *group, mode_t mode,
+                        struct errinfo *reterr);
+/* Removes it unless it is somebody else's by now. */
+void unix_place_remove(struct unix_place *u);
+
+/* The listening socket of libmilter. */
+struct milter_listener {
+    struct milter_socket socket;
+    struct unix_place place;
+    int fd; /* libmilter's own; -1: not found */
+};
+/* smfi_setconn and smfi_opensocket with all that is said above; TCP_NODELAY on inet, from where
+ * accepted sockets inherit it. smfi_register must have been called. */
+enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
+                       const struct config *config, struct errinfo *reterr);
+/* No new connections from now on; those that are open stay. */
+void milter_listener_shut(struct milter_listener *l);
+void milter_listener_remove(struct milter_listener *l);
+
+#endif

@@ -1,0 +1,228 @@
+#include "milter/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/stats.h"
+#include "milter/notify.h"
+#include "milter/service.h"
+
+enum {
+    LOOK_MS = 250,        /* between looks at the lists */
+    RELOAD_GAP_MS = 100,  /* between reloads: a storm of signals costs one core little */
+    RELOAD_WAIT_S = 20,   /* for who waits for a reload */
+    RESULT_MAX = 64 * 1024
+};
+
+static struct {
+    pthread_mutex_t lock; /* guards: asked, done, result, code, is_ending */
+    pthread_cond_t changed;
+    uint64_t asked; /* reloads asked for */
+    uint64_t done;  /* asked for before the last one that was done began */
+    struct buf result;
+    enum err code;
+    bool is_ending;
+    bool is_started; /* main thread only, as all below */
+    pthread_t thread;
+    const char *config_file;
+    struct listhold *lists;
+    bool uses_lists;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void refresh_lists(void)
+{
+    if (!watch.uses_lists) {
+        return;
+    }
+    uint64_t generation;
+    struct errinfo why;
+    struct config *config = service_config(&generation);
+    /* what is wrong with a list is logged and named as a fault where it is found */
+    (void)listhold_refresh(watch.lists, config, &why);
+    listhold_reap(watch.lists);
+    config_release(&config);
+}
+
+static enum err refuse(struct config_errors *errors, struct buf *ret)
+{
+    stats_add(STAT_reloads_failed, 1);
+    enum err code = errors->n ? errors->v[0].code : ERR_SYNTAX;
+    for (size_t i = 0; i < errors->n; i++) {
+        char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+        log_errinfo("config", &errors->v[i]);
+        buf_printf(ret, "%s\n", errinfo_format(&errors->v[i], line, sizeof line));
+    }
+    log_error("event=reload result=refused errors=%zu: the configuration in force stays",
+              errors->n);
+    config_errors_free(errors);
+    return code;
+}
+
+static enum err load_config(struct buf *ret)
+{
+    struct config *fresh = NULL;
+    struct config_errors errors = {.n = 0};
+    if (config_load(watch.config_file, &fresh, &errors) != ERR_OK) {
+        return refuse(&errors, ret);
+    }
+    uint64_t generation;
+    struct buf restart;
+    struct config *running = service_config(&generation);
+    buf_init(&restart, RESULT_MAX / 2);
+    config_needs_restart(running, fresh, &restart);
+    config_release(&running);
+    log_set_level(fresh->log_level);
+    service_publish(fresh);
+    stats_add(STAT_reloads, 1);
+    buf_printf(ret, "configuration %llu is in force\n",
+               (unsigned long long)generation + 1);
+    if (restart.n) {
+        buf_printf(ret, "a restart is needed for: %s\n", restart.p);
+        log_warn("event=reload restart_needed=\"%s\": these keys keep their old values "
+                 "until gillnetd is restarted",
+                 restart.p);
+    }
+    log_info("event=reload result=ok gen=%llu", (unsigned long long)generation + 1);
+    buf_fini(&restart);
+    return ERR_OK;
+}
+
+static void reload(void)
+{
+    struct buf text;
+    buf_init(&text, RESULT_MAX);
+    pthread_mutex_lock(&watch.lock);
+    uint64_t upto = watch.asked;
+    pthread_mutex_unlock(&watch.lock);
+    notify_reloading();
+    enum err code = load_config(&text);
+    refresh_lists();
+    notify_ready("working");
+    pthread_mutex_lock(&watch.lock);
+    struct buf old = watch.result;
+    watch.result = text;
+    watch.code = code;
+    watch.done = upto;
+    pthread_cond_broadcast(&watch.changed);
+    pthread_mutex_unlock(&watch.lock);
+    buf_fini(&old);
+}
+
+static void time_after_ms(unsigned ms, struct timespec *ret)
+{
+    clock_gettime(CLOCK_MONOTONIC, ret);
+    ret->tv_nsec += (long)(ms % 1000) * 1000000;
+    ret->tv_sec += ms / 1000 + ret->tv_nsec / 1000000000;
+    ret->tv_nsec %= 1000000000;
+}
+
+enum wake { WAKE_LOOK, WAKE_RELOAD, WAKE_END };
+
+/* Waits for the next thing to do; may_reload false: not for a reload yet. */
+static enum wake wait_for_work(const struct timespec *until, bool may_reload)
+{
+    enum wake what = WAKE_LOOK;
+    int e = 0;
+    pthread_mutex_lock(&watch.lock);
+    while (e != ETIMEDOUT && !watch.is_ending &&
+           !(may_reload && watch.asked > watch.done)) {
+        e = pthread_cond_timedwait(&watch.changed, &watch.lock, until);
+    }
+    if (watch.is_ending) {
+        what = WAKE_END;
+    } else if (may_reload && watch.asked > watch.done) {
+        what = WAKE_RELOAD;
+    }
+    pthread_mutex_unlock(&watch.lock);
+    return what;
+}
+
+static void *run(void *context)
+{
+    (void)context;
+    for (;;) {
+        struct timespec until;
+        time_after_ms(LOOK_MS, &until);
+        enum wake what = wait_for_work(&until, true);
+        if (what == WAKE_RELOAD) {
+            reload();
+            time_after_ms(RELOAD_GAP_MS, &until);
+            what = wait_for_work(&until, false);
+        } else if (what == WAKE_LOOK) {
+            refresh_lists();
+        }
+        if (what == WAKE_END) {
+            return NULL;
+        }
+    }
+}
+
+enum err watch_start(const char *config_file, struct listhold *lists, bool uses_lists)
+{
+    pthread_condattr_t attr;
+    watch.config_file = config_file;
+    watch.lists = lists;
+    watch.uses_lists = uses_lists;
+    watch.is_ending = false;
+    buf_init(&watch.result, RESULT_MAX);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    int e = pthread_cond_init(&watch.changed, &attr);
+    pthread_condattr_destroy(&attr);
+    if (e != 0 || pthread_create(&watch.thread, NULL, run, NULL) != 0) {
+        return ERR_NOMEM;
+    }
+    watch.is_started = true;
+    return ERR_OK;
+}
+
+void watch_stop(void)
+{
+    if (!watch.is_started) {
+        return;
+    }
+    pthread_mutex_lock(&watch.lock);
+    watch.is_ending = true;
+    pthread_cond_broadcast(&watch.changed);
+    pthread_mutex_unlock(&watch.lock);
+    pthread_join(watch.thread, NULL);
+    watch.is_started = false;
+    buf_fini(&watch.result);
+    pthread_cond_destroy(&watch.changed);
+}
+
+void watch_ask_reload(void)
+{
+    pthread_mutex_lock(&watch.lock);
+    watch.asked++;
+    pthread_cond_broadcast(&watch.changed);
+    pthread_mutex_unlock(&watch.lock);
+}
+
+enum err watch_reload(struct buf *ret)
+{
+    struct timespec until;
+    time_after_ms(RELOAD_WAIT_S * 1000, &until);
+    int e = 0;
+    enum err code = ERR_TIMEOUT;
+    pthread_mutex_lock(&watch.lock);
+    uint64_t mine = ++watch.asked;
+    pthread_cond_broadcast(&watch.changed);
+    while (e != ETIMEDOUT && !watch.is_ending && watch.done < mine) {
+        e = pthread_cond_timedwait(&watch.changed, &watch.lock, &until);
+    }
+    if (watch.done >= mine) {
+        code = watch.code;
+        buf_add(ret, buf_slice(&watch.result));
+    }
+    pthread_mutex_unlock(&watch.lock);
+    if (code == ERR_TIMEOUT) {
+        buf_add_str(ret, "the reload did not end in time; see the log\n");
+    }
+    return code;
+}

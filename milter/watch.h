@@ -1,0 +1,27 @@
+/*
+ * watch - one thread that keeps lists and configuration up to date.
+ *
+ * Four times a second it takes over lists that changed on disk and frees those that nobody
+ * uses any more. A reload is asked for by signal or control socket and done here: the new
+ * configuration is loaded to the side and published whole; one with errors changes nothing,
+ * and every error is logged and handed to who asked.
+ * Threads: watch_start makes one; the rest from any thread.
+ */
+#ifndef MILTER_WATCH_H
+#define MILTER_WATCH_H
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+#include "core/list/listset.h"
+
+/* config_file and lists are borrowed until watch_stop. uses_lists false: lists are not kept up
+ * to date (there are no keys to read them with). */
+enum err watch_start(const char *config_file, struct listhold *lists, bool uses_lists);
+void watch_stop(void);
+
+/* A reload as soon as may be; many requests together become one. */
+void watch_ask_reload(void);
+/* A reload, waited for: ERR_OK and a line about it, or why nothing changed, in ret. */
+enum err watch_reload(struct buf *ret);
+
+#endif

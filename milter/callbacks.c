@@ -10,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/stats.h"
+
 #include "milter/negotiate.h"
 #include "milter/record.h"
 #include "milter/reply.h"
@@ -240,8 +241,8 @@ static sfsistat on_mail(SMFICTX *ctx, char **argv)
     if (!s) {
         return answer_without_session(SMFIP_NR_MAIL);
     }
-    bool is_authenticated = is_set(symbol(ctx, "{auth_authen}")) ||
-                            is_set(symbol(ctx, "{auth_type}"));
+    bool is_authenticated =
+        is_set(symbol(ctx, "{auth_authen}")) || is_set(symbol(ctx, "{auth_type}"));
     session_begin_message(s, argv ? argv[0] : NULL, is_authenticated);
     note_queue_id(ctx, &s->message);
     return leave(s, reply_continue(s, SMFIP_NR_MAIL));

@@ -8,7 +8,7 @@
 #ifndef MILTER_CALLBACKS_H
 #define MILTER_CALLBACKS_H
 
-#include <libmilter/mfapi.h>
+#include "milter/libmilter.h"
 
 /* Registers them all; false when libmilter refuses. */
 bool callbacks_register(void);

@@ -19,6 +19,7 @@
 #include "core/base/slice.h"
 #include "core/base/stats.h"
 #include "core/base/version.h"
+
 #include "milter/service.h"
 #include "milter/socket.h"
 #include "milter/watch.h"
@@ -167,11 +168,10 @@ static void *run(void *context)
         bool has_room;
         int wait_ms = drop_slow(&has_room);
         p[SLOT_END] = (struct pollfd){.fd = control.end_fd, .events = POLLIN};
-        p[SLOT_LISTEN] = (struct pollfd){.fd = has_room ? control.listen_fd : -1,
-                                         .events = POLLIN};
+        p[SLOT_LISTEN] =
+            (struct pollfd){.fd = has_room ? control.listen_fd : -1, .events = POLLIN};
         for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
-            p[2 + i] =
-                (struct pollfd){.fd = control.clients[i].fd, .events = POLLIN};
+            p[2 + i] = (struct pollfd){.fd = control.clients[i].fd, .events = POLLIN};
         }
         if (poll(p, sizeof p / sizeof p[0], wait_ms) < 0) {
             continue;
@@ -220,8 +220,7 @@ static enum err listen_at(const char *path, struct errinfo *reterr)
     }
     unix_place_private(path, private);
     memcpy(un.sun_path, private, strlen(private) + 1);
-    control.listen_fd =
-        socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    control.listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (control.listen_fd < 0) {
         return failed(path, reterr);
     }

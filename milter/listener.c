@@ -1,7 +1,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libmilter/mfapi.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -14,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "milter/libmilter.h"
 #include "milter/socket.h"
 
 enum { PROBE_MS = 500, BACKLOG = 128 };
@@ -158,9 +158,10 @@ static enum err listen_inet(struct milter_listener *l, const char *text,
     int one = 1;
     if (l->fd < 0 ||
         setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0) {
-        return errinfo_set(reterr, ERR_UNSUPPORTED, text, 0,
-                           "TCP_NODELAY cannot be set on libmilter's socket, and without "
-                           "it every message would wait 40 ms; use a Unix socket");
+        return errinfo_set(
+            reterr, ERR_UNSUPPORTED, text, 0,
+            "TCP_NODELAY cannot be set on libmilter's socket, and without "
+            "it every message would wait 40 ms; use a Unix socket");
     }
     return ERR_OK;
 }
@@ -171,8 +172,8 @@ enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
     char text[SOCKET_TEXT_MAX];
     *l = (struct milter_listener){.socket = *s, .fd = -1};
     socket_postfix(s, text);
-    enum err e =
-        s->is_unix ? listen_unix(l, config, text, reterr) : listen_inet(l, text, reterr);
+    enum err e = s->is_unix ? listen_unix(l, config, text, reterr)
+                            : listen_inet(l, text, reterr);
     if (e == ERR_OK && l->fd >= 0) {
         /* a client that is gone again must not hold up accept() */
         int flags = fcntl(l->fd, F_GETFL);

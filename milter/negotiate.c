@@ -1,6 +1,6 @@
 #include "milter/negotiate.h"
 
-#include <libmilter/mfapi.h>
+#include "milter/libmilter.h"
 
 static const unsigned long wanted_actions =
     SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_QUARANTINE;

@@ -10,6 +10,7 @@
 #define MILTER_RECORD_H
 
 #include "core/verdict/verdict.h"
+
 #include "milter/reply.h"
 #include "milter/session.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/stats.h"
+
 #include "milter/replytext.h"
 
 /* libmilter's parameters are not const, though it changes nothing. */
@@ -173,8 +174,7 @@ void reply_trouble(SMFICTX *ctx, struct session *s, const char *reason,
                    struct outcome *ret)
 {
     enum action on_error = s->message.config->on_error;
-    *ret = (struct outcome){
-        .done = on_error, .wanted = on_error, .code = SMFIS_ACCEPT};
+    *ret = (struct outcome){.done = on_error, .wanted = on_error, .code = SMFIS_ACCEPT};
     if (on_error == ACTION_DEFER) {
         char text[] = "message could not be examined, try again later";
         set_reply(ctx, false, text);

@@ -8,17 +8,17 @@
 #ifndef MILTER_REPLY_H
 #define MILTER_REPLY_H
 
-#include <libmilter/mfapi.h>
-
 #include "core/verdict/verdict.h"
+
+#include "milter/libmilter.h"
 #include "milter/session.h"
 
 struct outcome {
-    enum action done;     /* what the MTA was told */
-    enum action wanted;   /* differs when the MTA could not */
-    size_t nstripped;     /* forged fields removed */
-    bool left_forged;     /* some could not be removed, or not be counted */
-    sfsistat code;        /* for libmilter */
+    enum action done;   /* what the MTA was told */
+    enum action wanted; /* differs when the MTA could not */
+    size_t nstripped;   /* forged fields removed */
+    bool left_forged;   /* some could not be removed, or not be counted */
+    sfsistat code;      /* for libmilter */
 };
 
 /* The answer to a step before end-of-message that we have nothing against; noreply_bit is the

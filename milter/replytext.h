@@ -14,10 +14,10 @@
 #include "core/verdict/verdict.h"
 
 enum {
-    REPLYTEXT_VALUE_MAX = 900,  /* bytes of a header value, folds not counted */
-    REPLYTEXT_FOLD = 76,        /* a line is folded at the last space before this */
+    REPLYTEXT_VALUE_MAX = 900,    /* bytes of a header value, folds not counted */
+    REPLYTEXT_FOLD = 76,          /* a line is folded at the last space before this */
     REPLYTEXT_HEADER_SIZE = 1024, /* buffer for a folded value */
-    REPLYTEXT_REPLY_MAX = 400,  /* bytes of an SMTP reply text as the client sees it */
+    REPLYTEXT_REPLY_MAX = 400, /* bytes of an SMTP reply text as the client sees it */
     REPLYTEXT_REPLY_SIZE = 2 * REPLYTEXT_REPLY_MAX + 1 /* every '%' is doubled */
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/stats.h"
+
 #include "milter/arenapool.h"
 
 enum {

@@ -16,6 +16,7 @@
 
 #include "core/config/config.h"
 #include "core/list/listset.h"
+
 #include "milter/session.h"
 
 /* Takes config, borrows lists. is_inet: the socket

@@ -6,6 +6,7 @@
 
 #include "core/base/stats.h"
 #include "core/verdict/verdict.h"
+
 #include "milter/arenapool.h"
 #include "milter/service.h"
 

@@ -21,10 +21,11 @@
 #include "core/extract/extract.h"
 
 enum {
-    SESSION_TEXT_MAX = 512,  /* bytes of a client's name or HELO that are kept */
+    SESSION_TEXT_MAX = 512, /* bytes of a client's name or HELO that are kept */
     SESSION_QUEUE_ID_MAX = 64,
-    SESSION_FORGED_NAMES = 64, /* different forged X-Gillnet names beside our own three */
-    SESSION_FORGED_NAME = 256  /* bytes of such a name */
+    SESSION_FORGED_NAMES =
+        64, /* different forged X-Gillnet names beside our own three */
+    SESSION_FORGED_NAME = 256 /* bytes of such a name */
 };
 
 /* What was agreed with the MTA; constant after negotiation. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/random.h"
+
 #include "milter/socket.h"
 
 static bool unix_answers(const char *path)

@@ -9,13 +9,14 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/stats.h"
+
 #include "milter/notify.h"
 #include "milter/service.h"
 
 enum {
-    LOOK_MS = 250,        /* between looks at the lists */
-    RELOAD_GAP_MS = 100,  /* between reloads: a storm of signals costs one core little */
-    RELOAD_WAIT_S = 20,   /* for who waits for a reload */
+    LOOK_MS = 250,       /* between looks at the lists */
+    RELOAD_GAP_MS = 100, /* between reloads: a storm of signals costs one core little */
+    RELOAD_WAIT_S = 20,  /* for who waits for a reload */
     RESULT_MAX = 64 * 1024
 };
 
@@ -57,8 +58,9 @@ static enum err refuse(struct config_errors *errors, struct buf *ret)
         log_errinfo("config", &errors->v[i]);
         buf_printf(ret, "%s\n", errinfo_format(&errors->v[i], line, sizeof line));
     }
-    log_error("event=reload result=refused errors=%zu: the configuration in force stays",
-              errors->n);
+    log_error(
+        "event=reload result=refused errors=%zu: the configuration in force stays",
+        errors->n);
     config_errors_free(errors);
     return code;
 }

@@ -1,0 +1,299 @@
+#include "milter/daemon.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/keyring.h"
+#include "core/base/log.h"
+#include "core/base/random.h"
+#include "core/base/stats.h"
+#include "core/base/version.h"
+
+#include "milter/callbacks.h"
+#include "milter/control.h"
+#include "milter/libmilter.h"
+#include "milter/notify.h"
+#include "milter/service.h"
+#include "milter/signals.h"
+#include "milter/watch.h"
+
+enum {
+    DRAIN_US = 15 * 1000 * 1000, /* for messages in flight when we are to stop */
+    GATE_US = 5 * 1000 * 1000,   /* for callbacks that run when the gate closes */
+    SETTLE_US = 20 * 1000,       /* for libmilter's own steps between callbacks */
+    SESSIONS_MIN = 16,
+    MAX_DATA_SIZE = 1024 * 1024 - 1 /* of one packet, for MTAs that send long fields */
+};
+
+static struct {
+    struct milter_listener listener;
+    struct listhold *lists;
+    bool is_gate_closed;
+} daemon_state;
+
+/* Makes room for as many descriptors as we may have; how many that is. */
+static rlim_t raise_descriptors(void)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_NOFILE, &r) != 0) {
+        return 1024;
+    }
+    if (r.rlim_cur < r.rlim_max) {
+        struct rlimit all = {.rlim_cur = r.rlim_max, .rlim_max = r.rlim_max};
+        if (setrlimit(RLIMIT_NOFILE, &all) == 0) {
+            return all.rlim_cur;
+        }
+    }
+    return r.rlim_cur;
+}
+
+/* Half of the descriptors at most: without any left libmilter could not even accept. */
+static unsigned session_limit(const struct config *config)
+{
+    rlim_t half = raise_descriptors() / 2;
+    unsigned most = half > 1000000 ? 1000000 : (unsigned)half;
+    if (most < SESSIONS_MIN) {
+        most = SESSIONS_MIN;
+    }
+    if (config->limits.sessions > most) {
+        log_warn(
+            "event=start limits.sessions=%u used=%u: only that many fit the limit of "
+            "open files; raise LimitNOFILE",
+            config->limits.sessions, most);
+    }
+    return config->limits.sessions && config->limits.sessions < most
+               ? config->limits.sessions
+               : most;
+}
+
+static void open_log(const struct config *config, bool to_stderr)
+{
+    enum log_target target = config->log_target;
+    if (to_stderr) {
+        target = LOG_TARGET_STDERR;
+    } else if (config->log_target_auto) {
+        /* systemd names the stream that our standard error is connected to */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
+        target = getenv("JOURNAL_STREAM") ? LOG_TARGET_JOURNAL : LOG_TARGET_SYSLOG;
+    }
+    if (log_start("gillnetd", target, config->log_level) != ERR_OK) {
+        log_error("event=start error=log: the log cannot be opened; lines go to "
+                  "standard error");
+    }
+}
+
+static void report(const char *event, const char *key, const struct errinfo *why)
+{
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+    log_errinfo(event, why);
+    stats_fault(key, errinfo_format(why, text, sizeof text));
+}
+
+static void open_stats(const struct config *config)
+{
+    char folder[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
+    struct errinfo why;
+    enum err e = file_path(folder, "%s/counts", config->state_dir);
+    if (e == ERR_OK) {
+        e = file_path(path, "%s/%s", config->state_dir, STATE_STATS_FILE);
+    }
+    if (e != ERR_OK) {
+        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
+    } else {
+        e = file_make_dir(folder, 02750, &why);
+    }
+    if (e == ERR_OK) {
+        e = stats_open(path, &why);
+    }
+    if (e != ERR_OK) {
+        report("stats", "stats", &why);
+    }
+    stats_set(STAT_start_time, clock_wall_us() / 1000000);
+    stats_set(STAT_pid, (uint64_t)getpid());
+}
+
+/* The lists; without keys a set that has none. *retusable: they can be kept up to date. */
+static struct listhold *open_lists(const struct config *config, bool *retusable)
+{
+    struct keyring keys;
+    struct errinfo why;
+    *retusable = true;
+    if (keyring_load_or_create(config->state_dir, &keys, &why) != ERR_OK) {
+        report("keys", "keys", &why);
+        log_error("event=start lists=none: without keys no list can be read; mail is "
+                  "passed on without looking anything up");
+        memset(&keys, 0, sizeof keys);
+        keys.n = 1;
+        random_bytes(&keys.ring[0], sizeof keys.ring[0]);
+        random_bytes(&keys.node, sizeof keys.node);
+        *retusable = false;
+    }
+    struct listhold *lists = listhold_new(config->state_dir, &keys);
+    if (lists && *retusable && listhold_refresh(lists, config, &why) != ERR_OK) {
+        report("lists", "lists", &why);
+    }
+    return lists;
+}
+
+/* ---- hooks ---- */
+
+static void on_tick(void)
+{
+    /* A sign of life only if the locks that mail needs can be had. */
+    (void)service_messages();
+    notify_watchdog();
+}
+
+static void forget_context(void *ctx)
+{
+    smfi_setpriv(ctx, NULL);
+}
+
+/* Before libmilter hears that it is to stop: it would drop what waits and free what runs. */
+static void on_stop(void)
+{
+    log_info("event=stop sessions=%zu messages=%zu", service_sessions(),
+             service_messages());
+    notify_stopping();
+    control_stop();
+    milter_listener_remove(&daemon_state.listener);
+    milter_listener_shut(&daemon_state.listener);
+    if (!service_drain(DRAIN_US, signals_is_urgent)) {
+        log_warn(
+            "event=stop cut=%zu: messages still in flight are answered by the MTA's "
+            "default action",
+            service_messages());
+    }
+    daemon_state.is_gate_closed = service_close_gate(GATE_US);
+    if (daemon_state.is_gate_closed) {
+        usleep(SETTLE_US);
+        service_each_context(forget_context);
+    }
+}
+
+/* ---- up and down ---- */
+
+static int fail(const struct errinfo *why, int status)
+{
+    log_errinfo("start", why);
+    return status;
+}
+
+static int open_sockets(const struct config *config,
+                        const struct daemon_options *options)
+{
+    struct errinfo why;
+    char postfix[SOCKET_TEXT_MAX];
+    char sendmail[SOCKET_TEXT_MAX];
+    if (!callbacks_register()) {
+        errinfo_set(&why, ERR_UNSUPPORTED, "libmilter", 0,
+                    "this libmilter refuses our callbacks; it must be of Sendmail 8.14 "
+                    "or later");
+        return fail(&why, EX_SOFTWARE);
+    }
+    smfi_settimeout((int)config->limits.session_idle_s);
+    smfi_setmaxdatasize(MAX_DATA_SIZE);
+    enum err e = control_start(config->control_socket, &why);
+    if (e == ERR_EXISTS) {
+        return fail(&why, EX_UNAVAILABLE);
+    }
+    if (e != ERR_OK) {
+        report("control", "control", &why);
+    }
+    e = milter_listen(&daemon_state.listener, &options->socket, config, &why);
+    if (e != ERR_OK) {
+        return fail(&why, EX_UNAVAILABLE);
+    }
+    log_info("event=listen socket=%s sendmail=%s control=%s",
+             socket_postfix(&options->socket, postfix),
+             socket_sendmail(&options->socket, sendmail), config->control_socket);
+    return EX_OK;
+}
+
+static int start_threads(const struct daemon_options *options, bool uses_lists)
+{
+    static const struct signal_hooks hooks = {
+        .reload = watch_ask_reload, .tick = on_tick, .stop = on_stop};
+    struct errinfo why;
+    if (watch_start(options->config_file, daemon_state.lists, uses_lists) != ERR_OK ||
+        signals_start(&hooks) != ERR_OK) {
+        errinfo_set(&why, ERR_NOMEM, "threads", 0,
+                    "a thread cannot be started; raise TasksMax or the user's limit of "
+                    "processes");
+        return fail(&why, EX_OSERR);
+    }
+    return EX_OK;
+}
+
+static int serve(void)
+{
+    notify_ready("working");
+    int status = smfi_main() == MI_SUCCESS ? EX_OK : EX_UNAVAILABLE;
+    if (status != EX_OK) {
+        log_error(
+            "event=stop error=libmilter: it cannot go on; see the mail log for its "
+            "reason");
+    }
+    if (!daemon_state.is_gate_closed) {
+        daemon_state.is_gate_closed = service_close_gate(GATE_US);
+    }
+    return status;
+}
+
+static void tear_down(void)
+{
+    signals_stop();
+    watch_stop();
+    control_stop();
+    milter_listener_remove(&daemon_state.listener);
+    if (daemon_state.is_gate_closed) {
+        service_fini();
+        listhold_free(&daemon_state.lists);
+    } else {
+        log_warn("event=stop error=busy: a message is still being examined; its memory "
+                 "is left to the system");
+    }
+    stats_set(STAT_pid, 0);
+    stats_close();
+    log_info("event=stopped");
+    log_stop();
+}
+
+int daemon_run(struct config *config, const struct daemon_options *options)
+{
+    bool uses_lists;
+    signals_block();
+    open_log(config, options->logs_to_stderr);
+    log_info("event=start version=%s pid=%ld config=%s", GILLNET_VERSION,
+             (long)getpid(), config->file);
+    unsigned most = session_limit(config);
+    open_stats(config);
+    daemon_state.lists = open_lists(config, &uses_lists);
+    int status = EX_OSERR;
+    if (!daemon_state.lists) {
+        log_error("event=start error=memory: out of memory");
+        config_release(&config);
+        stats_close();
+        log_stop();
+        return status;
+    }
+    service_init(config, daemon_state.lists, !options->socket.is_unix, most);
+    daemon_state.is_gate_closed = true; /* nobody is inside before smfi_main */
+    status = open_sockets(config, options);
+    if (status == EX_OK) {
+        status = start_threads(options, uses_lists);
+    }
+    if (status == EX_OK) {
+        daemon_state.is_gate_closed = false;
+        status = serve();
+    }
+    tear_down();
+    return status;
+}

@@ -1,0 +1,29 @@
+/*
+ * daemon - the order in which gillnetd comes up and goes down.
+ *
+ * Up: descriptors, log, statistics, keys, lists, callbacks, control socket, MTA socket, our
+ * threads, smfi_main. What only helps (statistics page, keys, lists) may fail: that is logged
+ * and named as a fault, and mail flows. Down: no new connections, messages in flight end, the
+ * gate closes, libmilter stops, threads join in reverse order, memory is freed.
+ * Threads: main.
+ */
+#ifndef MILTER_DAEMON_H
+#define MILTER_DAEMON_H
+
+#include <stdbool.h>
+
+#include "core/config/config.h"
+
+#include "milter/socket.h"
+
+struct daemon_options {
+    const char *config_file;
+    struct milter_socket socket;
+    bool logs_to_stderr;
+};
+
+/* Takes config. Runs until TERM or INT; returns an exit status (sysexits). Nothing may have
+ * started a thread before. */
+int daemon_run(struct config *config, const struct daemon_options *options);
+
+#endif

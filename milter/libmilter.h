@@ -1,0 +1,11 @@
+/*
+ * libmilter - its header, included so that bool stays C's: without stdbool.h before it, mfapi.h
+ * defines bool as int.
+ */
+#ifndef MILTER_LIBMILTER_H
+#define MILTER_LIBMILTER_H
+
+#include <libmilter/mfapi.h>
+#include <stdbool.h>
+
+#endif

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -32,8 +31,8 @@ static void enter(struct session *s)
     bool is_closed = s->is_closed;
     s->is_inside = !is_closed;
     pthread_mutex_unlock(&s->lock);
-    while (is_closed) {
-        pause();
+    if (is_closed) {
+        service_wait_for_end();
     }
 }
 
@@ -126,6 +125,7 @@ static void ask_for_symbols(SMFICTX *ctx)
     smfi_setsymlist(ctx, SMFIM_EOM, eom);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): libmilter's parameters */
 static sfsistat on_negotiate(SMFICTX *ctx, unsigned long f0, unsigned long f1,
                              unsigned long f2, unsigned long f3, unsigned long *pf0,
                              unsigned long *pf1, unsigned long *pf2, unsigned long *pf3)

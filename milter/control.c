@@ -206,6 +206,7 @@ static enum err failed(const char *path, struct errinfo *reterr)
 
 static enum err listen_at(const char *path, struct errinfo *reterr)
 {
+    static const struct unix_rights rights = {.owner = "", .group = "", .mode = 0660};
     char private[SOCKET_PATH_MAX + 14];
     struct sockaddr_un un = {.sun_family = AF_UNIX};
     if (strlen(path) > SOCKET_PATH_MAX) {
@@ -235,7 +236,7 @@ static enum err listen_at(const char *path, struct errinfo *reterr)
         unlink(private);
         return e;
     }
-    return unix_place_put(&control.place, private, path, "", "", 0660, reterr);
+    return unix_place_put(&control.place, private, path, &rights, reterr);
 }
 
 static void close_all(void)

@@ -5,7 +5,9 @@
 #ifndef MILTER_LIBMILTER_H
 #define MILTER_LIBMILTER_H
 
+/* clang-format off: the order matters */
 #include <libmilter/mfapi.h>
 #include <stdbool.h>
+/* clang-format on */
 
 #endif

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -16,7 +15,7 @@
 #include "milter/libmilter.h"
 #include "milter/socket.h"
 
-enum { PROBE_MS = 500, BACKLOG = 128 };
+enum { PROBE_MS = 500, BACKLOG = 128, DESCRIPTORS_MAX = 65536 };
 
 static bool connects(const struct addrinfo *a)
 {
@@ -81,26 +80,12 @@ static bool is_listener(int fd, bool is_unix, const char *path)
 /* libmilter does not tell its descriptor: it is looked for among ours. */
 static int find_listener(bool is_unix, const char *path)
 {
-    DIR *d = opendir("/proc/self/fd");
-    int found = -1;
-    if (!d) {
-        /* without /proc: descriptors of a start are few */
-        for (int fd = 3; fd < 256 && found < 0; fd++) {
-            found = is_listener(fd, is_unix, path) ? fd : -1;
-        }
-        return found;
-    }
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): this stream is read by one thread */
-    for (const struct dirent *e = readdir(d); e && found < 0; e = readdir(d)) {
-        char *end = NULL;
-        long fd = strtol(e->d_name, &end, 10);
-        if (end != e->d_name && *end == '\0' && fd <= INT32_MAX &&
-            is_listener((int)fd, is_unix, path)) {
-            found = (int)fd;
+    for (int fd = 3; fd < DESCRIPTORS_MAX; fd++) {
+        if (is_listener(fd, is_unix, path)) {
+            return fd;
         }
     }
-    closedir(d);
-    return found;
+    return -1;
 }
 
 static enum err open_socket(char *connection, const char *text, struct errinfo *reterr)
@@ -137,8 +122,10 @@ static enum err listen_unix(struct milter_listener *l, const struct config *conf
         return e;
     }
     l->fd = find_listener(true, private);
-    return unix_place_put(&l->place, private, path, config->socket_owner,
-                          config->socket_group, (mode_t)config->socket_mode, reterr);
+    struct unix_rights rights = {.owner = config->socket_owner,
+                                 .group = config->socket_group,
+                                 .mode = (mode_t)config->socket_mode};
+    return unix_place_put(&l->place, private, path, &rights, reterr);
 }
 
 static enum err listen_inet(struct milter_listener *l, const char *text,

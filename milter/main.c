@@ -25,14 +25,15 @@ struct arguments {
 
 static void print_usage(FILE *to)
 {
-    fputs("usage: gillnetd [-c FILE] [-p SOCKET] [-f]\n"
-          "       gillnetd -t [-c FILE] [-p SOCKET]\n"
-          "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
-          "  -p SOCKET  listen here: unix:/PATH, inet:HOST:PORT or inet:PORT@HOST\n"
-          "  -f         log to standard error\n"
-          "  -t         test the configuration, print the MTA's lines, and exit\n"
-          "  -V         print the version\n",
-          to);
+    (void)fputs(
+        "usage: gillnetd [-c FILE] [-p SOCKET] [-f]\n"
+        "       gillnetd -t [-c FILE] [-p SOCKET]\n"
+        "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
+        "  -p SOCKET  listen here: unix:/PATH, inet:HOST:PORT or inet:PORT@HOST\n"
+        "  -f         log to standard error\n"
+        "  -t         test the configuration, print the MTA's lines, and exit\n"
+        "  -V         print the version\n",
+        to);
 }
 
 static int read_arguments(int argc, char **argv, struct arguments *ret)
@@ -141,7 +142,8 @@ int main(int argc, char **argv)
         return EX_OK;
     }
     if (base_init() != ERR_OK) {
-        fputs("gillnetd: the cryptographic library cannot be initialised\n", stderr);
+        (void)fputs("gillnetd: the cryptographic library cannot be initialised\n",
+                    stderr);
         return EX_SOFTWARE;
     }
     struct config *config = NULL;

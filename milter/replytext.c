@@ -91,7 +91,7 @@ void replytext_limits(unsigned flags, char *ret, size_t size)
 
 void replytext_status(const struct verdict *v, enum action done, char *ret)
 {
-    char value[REPLYTEXT_VALUE_MAX + 1];
+    char value[REPLYTEXT_VALUE_MAX + 1] = "";
     struct text t = {.p = value, .max = REPLYTEXT_VALUE_MAX};
     char part[64];
     snprintf(part, sizeof part, "%s, action=%s score=%.1f",
@@ -207,7 +207,11 @@ void replytext_reply(const char *template, const char *queue_id,
     }
     size_t n = 0;
     for (size_t i = 0; i < t.n; i++) {
-        ret[n++] = is_printable(plain[i]) ? plain[i] : '?';
+        char c = plain[i];
+        if (!is_printable(c)) {
+            c = '?';
+        }
+        ret[n++] = c;
         if (plain[i] == '%') {
             ret[n++] = '%';
         }

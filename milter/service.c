@@ -85,7 +85,7 @@ bool service_is_inet(void)
     return service.is_inet;
 }
 
-static void wait_for_ever(void)
+_Noreturn void service_wait_for_end(void)
 {
     for (;;) {
         pause();
@@ -97,7 +97,7 @@ bool service_add_session(struct session *s)
     pthread_mutex_lock(&service.lock);
     if (service.is_gate_closed) {
         pthread_mutex_unlock(&service.lock);
-        wait_for_ever();
+        service_wait_for_end();
     }
     bool has_room = service.nsessions < service.max_sessions;
     s->prev = NULL;
@@ -187,7 +187,7 @@ size_t service_messages(void)
 
 static void sleep_step(void)
 {
-    struct timespec t = {.tv_nsec = WAIT_STEP_US * 1000};
+    struct timespec t = {.tv_nsec = WAIT_STEP_US * 1000L};
     nanosleep(&t, NULL);
 }
 

@@ -66,6 +66,8 @@ bool service_drain(uint64_t timeout_us, bool (*is_urgent)(void));
 /* From now on no callback gets past its first line (it waits for the end of the process).
  * Returns when none is inside, or after timeout_us; false: some still are. */
 bool service_close_gate(uint64_t timeout_us);
+/* Where a callback goes that came too late: it never returns. */
+_Noreturn void service_wait_for_end(void);
 /* After service_close_gate: calls fn with the libmilter context of every session that is left. */
 void service_each_context(void (*fn)(void *ctx));
 

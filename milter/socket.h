@@ -51,11 +51,15 @@ struct unix_place {
 enum err unix_place_check(const char *path, struct errinfo *reterr);
 /* A fresh private name beside path. */
 void unix_place_private(const char *path, char ret[SOCKET_PATH_MAX + 14]);
-/* Gives the socket at private its owner, group ("" leaves them) and mode, and renames it to
- * path; on failure private is removed. */
+struct unix_rights {
+    const char *owner; /* "": leave */
+    const char *group; /* "": leave */
+    mode_t mode;
+};
+/* Gives the socket at private its rights and renames it to path; on failure private is
+ * removed. */
 enum err unix_place_put(struct unix_place *u, const char *private, const char *path,
-                        const char *owner, const char *group, mode_t mode,
-                        struct errinfo *reterr);
+                        const struct unix_rights *rights, struct errinfo *reterr);
 /* Removes it unless it is somebody else's by now. */
 void unix_place_remove(struct unix_place *u);
 

@@ -83,7 +83,7 @@ static enum err find_group(const char *name, gid_t *ret, struct errinfo *reterr)
 {
     struct group *found = NULL;
     struct group gr;
-    size_t size = 64 * 1024; /* a group may have many members */
+    size_t size = 65536; /* a group may have many members */
     *ret = (gid_t)-1;
     if (!*name) {
         return ERR_OK;
@@ -101,14 +101,14 @@ static enum err find_group(const char *name, gid_t *ret, struct errinfo *reterr)
                                "there is no such group; correct socket_group");
 }
 
-static enum err dress(const char *private, const char *owner, const char *group,
-                      mode_t mode, struct errinfo *reterr)
+static enum err set_rights(const char *private, const struct unix_rights *rights,
+                           struct errinfo *reterr)
 {
     uid_t uid;
     gid_t gid;
-    enum err e = find_owner(owner, &uid, reterr);
+    enum err e = find_owner(rights->owner, &uid, reterr);
     if (e == ERR_OK) {
-        e = find_group(group, &gid, reterr);
+        e = find_group(rights->group, &gid, reterr);
     }
     if (e != ERR_OK) {
         return e;
@@ -118,9 +118,9 @@ static enum err dress(const char *private, const char *owner, const char *group,
         return errinfo_set(reterr, err_of_errno(n), private, 0,
                            "cannot give the socket to %s:%s: %s; gillnetd's user must "
                            "be a member of that group",
-                           owner, group, strerrordesc_np(n));
+                           rights->owner, rights->group, strerrordesc_np(n));
     }
-    if (chmod(private, mode) != 0) {
+    if (chmod(private, rights->mode) != 0) {
         int n = errno;
         return errinfo_set(reterr, err_of_errno(n), private, 0,
                            "cannot set the socket's mode: %s", strerrordesc_np(n));
@@ -129,12 +129,11 @@ static enum err dress(const char *private, const char *owner, const char *group,
 }
 
 enum err unix_place_put(struct unix_place *u, const char *private, const char *path,
-                        const char *owner, const char *group, mode_t mode,
-                        struct errinfo *reterr)
+                        const struct unix_rights *rights, struct errinfo *reterr)
 {
     struct stat st;
     *u = (struct unix_place){.is_placed = false};
-    enum err e = dress(private, owner, group, mode, reterr);
+    enum err e = set_rights(private, rights, reterr);
     if (e == ERR_OK && (lstat(private, &st) != 0 || rename(private, path) != 0)) {
         int n = errno;
         e = errinfo_set(reterr, err_of_errno(n), path, 0,

@@ -5,9 +5,9 @@
 #ifndef MILTER_LIBMILTER_H
 #define MILTER_LIBMILTER_H
 
-/* clang-format off: the order matters */
-#include <libmilter/mfapi.h>
+/* clang-format off */
 #include <stdbool.h>
+#include <libmilter/mfapi.h>
 /* clang-format on */
 
 #endif

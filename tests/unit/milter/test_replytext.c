@@ -65,10 +65,10 @@ static void test_symbols__details__are_shown_escaped(void **state)
     add(&v, "LIST_PHISH", 6.0, "url_domain=evil.example");
     replytext_symbols(&v, text);
     assert_string_equal(text, "LIST_PHISH(6.0)[url_domain=evil.example]");
-    add(&v, "LIST_X", 0, "a]\r\nX-Evil: 1\xff");
+    add(&v, "LIST_X", 0, "a]\r\nX-Evil:1\xff");
     replytext_symbols(&v, text);
     check_header(text);
-    assert_non_null(strstr(text, "[a\\x5d\\x0d\\x0aX-Evil: 1\\xff]"));
+    assert_non_null(strstr(text, "[a\\x5d\\x0d\\x0aX-Evil:1\\xff]"));
     assert_null(strstr(text, "\nX-Evil"));
 }
 

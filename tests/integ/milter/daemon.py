@@ -1,0 +1,135 @@
+"""gillnetd as a child process in a folder of its own."""
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+BUILD = os.environ.get("GILLNET_BUILD", "build/release")
+
+
+def gillnet(*args, check=True, **kw):
+    """Runs the command line."""
+    p = subprocess.run([f"{BUILD}/gillnet", *args], capture_output=True, text=True, **kw)
+    if check and p.returncode != 0:
+        raise AssertionError(f"gillnet {args}: {p.returncode}\n{p.stdout}{p.stderr}")
+    return p
+
+
+class Daemon:
+    """with Daemon() as d: ... ; the log is in d.log()."""
+
+    def __init__(self, config="", folder=None, target=None, env=None, lists=None, wrap=()):
+        self.owned = folder is None
+        self.folder = folder or tempfile.mkdtemp(prefix="gillnetd-test-")
+        self.target = target or f"unix:{self.folder}/milter.sock"
+        self.conf = f"{self.folder}/gillnet.conf"
+        self.logfile = f"{self.folder}/log.{time.monotonic_ns()}"
+        self.env = dict(os.environ, **(env or {}))
+        self.wrap = list(wrap)
+        self.proc = None
+        self.write(config)
+        for name, entries in (lists or {}).items():
+            for entry in entries:
+                gillnet("list", "add", name, entry, "-c", self.conf)
+
+    def write(self, config):
+        with open(self.conf + ".new", "w", encoding="utf-8") as f:
+            f.write(f'state_dir = "{self.folder}";\nsocket = "{self.target}";\n{config}\n')
+        os.rename(self.conf + ".new", self.conf)
+
+    def start(self, wait=True):
+        with open(self.logfile, "wb") as log:
+            self.proc = subprocess.Popen(
+                [*self.wrap, f"{BUILD}/gillnetd", "-f", "-c", self.conf],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env)
+        if wait:
+            self.wait_ready()
+        return self
+
+    def wait_ready(self, seconds=30):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if "event=listen" in self.log():
+                return
+            if self.proc.poll() is not None:
+                break
+            time.sleep(0.01)
+        raise AssertionError("gillnetd does not listen:\n" + self.log())
+
+    def log(self):
+        with open(self.logfile, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def lines(self, qid=None):
+        """Log lines of messages, as dicts; wait a moment for the writer."""
+        out = []
+        for line in self.log().splitlines():
+            m = re.search(r"(\S+): (action=.*)", line)
+            if m and (qid is None or m.group(1) == qid):
+                out.append({"qid": m.group(1), **dict(kv.split("=", 1) for kv in m.group(2).split(" "))})
+        return out
+
+    def wait_line(self, qid, seconds=10):
+        return self.wait_for(lambda: self.lines(qid), f"a line of {qid}", seconds)[0]
+
+    def wait_for(self, what, name="it", seconds=10):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            got = what()
+            if got:
+                return got
+            time.sleep(0.01)
+        raise AssertionError(f"waited in vain for {name}:\n" + self.log())
+
+    def control(self, request, path=None, timeout=30):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        s.settimeout(timeout)
+        s.connect(path or f"{self.folder}/gillnetd.ctl")
+        s.sendall(request if isinstance(request, bytes) else request.encode() + b"\n")
+        out = b""
+        while True:
+            got = s.recv(65536)
+            if not got:
+                return out.decode()
+            out += got
+
+    def stat(self, name):
+        for line in self.control("stat").splitlines()[1:]:
+            key, value = line.split(" ")
+            if key == name:
+                return int(value)
+        raise KeyError(name)
+
+    def signal(self, sig):
+        self.proc.send_signal(sig)
+
+    def stop(self, seconds=30):
+        """SIGTERM; the exit status must be 0 (a sanitizer's finding is not)."""
+        if self.proc and self.proc.poll() is None:
+            self.proc.send_signal(signal.SIGTERM)
+            self.proc.wait(seconds)
+        if self.proc and self.proc.returncode != 0:
+            raise AssertionError(f"gillnetd ended with {self.proc.returncode}:\n" + self.log()[-6000:])
+        self.proc = None
+
+    def kill(self):
+        self.proc.kill()
+        self.proc.wait()
+        self.proc = None
+
+    def __enter__(self):
+        return self if self.proc else self.start()
+
+    def __exit__(self, kind, value, trace):
+        try:
+            if kind is None:
+                self.stop()
+            elif self.proc:
+                self.kill()
+        finally:
+            if self.owned:
+                shutil.rmtree(self.folder, ignore_errors=True)

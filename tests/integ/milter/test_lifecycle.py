@@ -1,0 +1,322 @@
+"""Start and stop: sockets, stale and taken ones, messages in flight, service manager, trouble."""
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from daemon import BUILD, Daemon, gillnet
+from mta import Closed, Mta
+
+
+class Options(unittest.TestCase):
+    def run_gillnetd(self, *args):
+        return subprocess.run([f"{BUILD}/gillnetd", *args], capture_output=True, text=True, timeout=30)
+
+    def test_version_help_and_bad_usage(self):
+        self.assertRegex(self.run_gillnetd("-V").stdout, r"^gillnetd \d+\.\d+\.\d+\n$")
+        self.assertEqual(self.run_gillnetd("--version").stdout, self.run_gillnetd("-V").stdout)
+        self.assertEqual(self.run_gillnetd("-h").returncode, 0)
+        self.assertEqual(self.run_gillnetd("-x").returncode, 64)
+        self.assertEqual(self.run_gillnetd("what").returncode, 64)
+        self.assertEqual(self.run_gillnetd("-c", "/nonexistent").returncode, 78)
+
+    def test_t__prints_both_mtas_lines_or_every_error(self):
+        d = Daemon("")
+        p = self.run_gillnetd("-t", "-c", d.conf)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertIn(f"smtpd_milters = {{ unix:{d.folder}/milter.sock, ", p.stdout)
+        self.assertIn(f"`S=local:{d.folder}/milter.sock, ", p.stdout)
+        p = self.run_gillnetd("-t", "-c", d.conf, "-p", "inet:8895@127.0.0.1")
+        self.assertIn("inet:127.0.0.1:8895", p.stdout)
+        self.assertIn("S=inet:8895@127.0.0.1,", p.stdout)
+        p = self.run_gillnetd("-t", "-c", d.conf, "-p", "inet:8895")
+        self.assertEqual(p.returncode, 64)
+        self.assertIn("every address", p.stderr)
+        d.write("no_such = 1;\nother_wrong = 2;")
+        p = self.run_gillnetd("-t", "-c", d.conf)
+        self.assertEqual(p.returncode, 78)
+        self.assertIn("no_such", p.stderr)
+        self.assertIn("other_wrong", p.stderr)
+        shutil.rmtree(d.folder)
+
+
+class Sockets(unittest.TestCase):
+    def usual(self, target):
+        m = Mta(target)
+        m.hello()
+        self.assertEqual(m.message().code, "a")
+        m.quit()
+
+    def test_unix__mode_and_owner_as_configured__removed_at_the_end(self):
+        with Daemon('socket_mode = "0666"; socket_group = "daemon";') as d:
+            st = os.stat(f"{d.folder}/milter.sock")
+            self.assertTrue(stat.S_ISSOCK(st.st_mode))
+            if os.geteuid() == 0:
+                import grp
+                self.assertEqual(grp.getgrgid(st.st_gid).gr_name, "daemon")
+            self.assertEqual(stat.S_IMODE(st.st_mode), 0o666)
+            self.assertEqual(stat.S_IMODE(os.stat(f"{d.folder}/gillnetd.ctl").st_mode), 0o660)
+            self.usual(d.target)
+            left = [f for f in os.listdir(d.folder) if f.endswith(".new")]
+            self.assertEqual(left, [])
+            d.stop()
+            self.assertFalse(os.path.exists(f"{d.folder}/milter.sock"))
+            self.assertFalse(os.path.exists(f"{d.folder}/gillnetd.ctl"))
+
+    def test_unix__stale_after_kill__taken_over(self):
+        d = Daemon("").start()
+        d.kill()
+        self.assertTrue(os.path.exists(f"{d.folder}/milter.sock"))
+        d.start()
+        self.usual(d.target)
+        d.__exit__(None, None, None)
+
+    def test_second_instance__refused_with_status_69(self):
+        with Daemon("") as d:
+            p = subprocess.run([f"{BUILD}/gillnetd", "-f", "-c", d.conf], capture_output=True,
+                               text=True, timeout=30)
+            self.assertEqual(p.returncode, 69)
+            self.assertIn("another instance", p.stderr)
+            other = Daemon("", target=d.target)
+            p = subprocess.run([f"{BUILD}/gillnetd", "-f", "-c", other.conf], capture_output=True,
+                               text=True, timeout=30)
+            self.assertEqual(p.returncode, 69)
+            shutil.rmtree(other.folder)
+            self.usual(d.target)
+
+    def test_inet__taken__refused_with_status_69(self):
+        with Daemon("", target="inet:127.0.0.1:18896") as d:
+            other = Daemon("", target=d.target)
+            p = subprocess.run([f"{BUILD}/gillnetd", "-f", "-c", other.conf], capture_output=True,
+                               text=True, timeout=30)
+            self.assertEqual(p.returncode, 69)
+            shutil.rmtree(other.folder)
+            self.usual(d.target)
+
+    def test_inet6__serves(self):
+        with Daemon("", target="inet:[::1]:18897") as d:
+            self.usual("inet:::1:18897")
+            self.assertIn("sendmail=inet6:18897@[::1]", d.log())
+
+    def test_not_a_socket_there__refused_and_kept(self):
+        d = Daemon("")
+        with open(f"{d.folder}/milter.sock", "w", encoding="utf-8") as f:
+            f.write("precious")
+        p = subprocess.run([f"{BUILD}/gillnetd", "-f", "-c", d.conf], capture_output=True, text=True,
+                           timeout=30)
+        self.assertEqual(p.returncode, 69)
+        with open(f"{d.folder}/milter.sock", encoding="utf-8") as f:
+            self.assertEqual(f.read(), "precious")
+        shutil.rmtree(d.folder)
+
+    def test_newer_instance__its_socket_is_kept_when_the_older_ends(self):
+        # as a user who is not root: libmilter then removes what lies under the name it bound
+        wrap = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+        folder = tempfile.mkdtemp(prefix="gillnetd-test-")
+        os.chmod(folder, 0o777)
+        older = Daemon("", folder=folder, wrap=wrap)
+        older.start()
+        m = Mta(older.target)
+        m.hello()
+        m.mail()  # in flight: the older one waits for it
+        older.signal(signal.SIGTERM)
+        older.wait_for(lambda: not os.path.exists(f"{folder}/milter.sock"), "the socket to go")
+        newer = Daemon("", folder=folder, wrap=wrap)
+        newer.start()
+        inode = os.stat(f"{folder}/milter.sock").st_ino
+        self.assertEqual(m.message().code, "a")
+        m.quit()
+        older.stop()
+        self.assertEqual(os.stat(f"{folder}/milter.sock").st_ino, inode)
+        self.usual(newer.target)
+        newer.stop()
+        shutil.rmtree(folder)
+
+
+class Stop(unittest.TestCase):
+    def test_term__messages_in_flight_are_finished(self):
+        d = Daemon("").start()
+        flying = []
+        for i in range(8):
+            m = Mta(d.target)
+            m.hello()
+            m.mail()
+            m.rcpt()
+            m.data()
+            m.header("Subject", "x")
+            flying.append(m)
+        idle = Mta(d.target)
+        idle.hello()
+        # the MTA has sent everything up to here before the signal is seen
+        d.wait_for(lambda: d.stat("messages_open") == 8, "eight messages")
+        d.signal(signal.SIGTERM)
+        time.sleep(0.3)
+        with self.assertRaises(OSError):
+            Mta(d.target)
+        for m in flying:
+            m.end_headers()
+            m.body(b"text\r\n")
+            self.assertEqual(m.end().code, "a")
+        begin = time.monotonic()
+        self.assertEqual(d.proc.wait(30), 0)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertIn("event=stopped", d.log())
+        self.assertNotIn("cut=", d.log())
+        idle.close()
+        d.__exit__(None, None, None)
+
+    def test_second_term__does_not_wait(self):
+        d = Daemon("").start()
+        m = Mta(d.target)
+        m.hello()
+        m.mail()
+        d.wait_for(lambda: d.stat("messages_open") == 1, "the message")
+        d.signal(signal.SIGTERM)
+        time.sleep(0.3)
+        self.assertIsNone(d.proc.poll())
+        begin = time.monotonic()
+        d.signal(signal.SIGTERM)
+        self.assertEqual(d.proc.wait(30), 0)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertIn("cut=1", d.log())
+        m.close()
+        d.__exit__(None, None, None)
+
+    def test_int__as_term(self):
+        d = Daemon("").start()
+        d.signal(signal.SIGINT)
+        self.assertEqual(d.proc.wait(30), 0)
+        d.__exit__(None, None, None)
+
+    def test_stop_under_load__clean_every_time(self):
+        for _ in range(5):
+            d = Daemon("").start()
+            codes = []
+
+            def load():
+                try:
+                    m = Mta(d.target)
+                    m.hello()
+                    while True:
+                        codes.append(m.message().code)
+                except (Closed, OSError):
+                    pass
+
+            threads = [threading.Thread(target=load) for _ in range(4)]
+            for t in threads:
+                t.start()
+            time.sleep(0.3)
+            d.stop()  # fails unless the status is 0
+            for t in threads:
+                t.join()
+            self.assertEqual(set(codes), {"a"})
+            d.__exit__(None, None, None)
+
+
+class Manager(unittest.TestCase):
+    def test_notify__ready_reloading_stopping_watchdog(self):
+        folder = tempfile.mkdtemp(prefix="gillnetd-test-")
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        s.bind(f"{folder}/notify")
+        s.settimeout(20)
+        d = Daemon("", env={"NOTIFY_SOCKET": f"{folder}/notify", "WATCHDOG_USEC": "30000000"})
+        d.start()
+        seen = []
+
+        def until(what):
+            while True:
+                seen.append(s.recv(4096).decode())
+                if re.search(what, seen[-1], re.M):
+                    return seen[-1]
+
+        until("^READY=1")
+        until("^WATCHDOG=1")
+        d.signal(signal.SIGHUP)
+        self.assertRegex(until("^RELOADING=1"), r"MONOTONIC_USEC=\d+")
+        until("^READY=1")
+        d.signal(signal.SIGTERM)
+        until("^STOPPING=1")
+        self.assertEqual(d.proc.wait(30), 0)
+        d.__exit__(None, None, None)
+        shutil.rmtree(folder)
+
+
+class Trouble(unittest.TestCase):
+    def usual(self, d):
+        m = Mta(d.target)
+        m.hello()
+        a = m.message()
+        self.assertEqual(a.code, "a")
+        m.quit()
+        return a
+
+    def test_keys_are_made_where_there_are_none(self):
+        with Daemon("") as d:
+            self.usual(d)
+            self.assertTrue(os.path.exists(f"{d.folder}/keys/ring.key"))
+
+    def test_damaged_keys__mail_flows_and_the_fault_is_named(self):
+        d = Daemon("")
+        os.mkdir(f"{d.folder}/keys")
+        with open(f"{d.folder}/keys/ring.key", "w", encoding="utf-8") as f:
+            f.write("not a key\n")
+        with d:
+            self.usual(d)
+            self.assertIn("ring.key", d.log())
+            self.assertIn("keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
+
+    def test_statistics_page_cannot_be_made__mail_flows(self):
+        d = Daemon("")
+        with open(f"{d.folder}/counts", "w", encoding="utf-8") as f:
+            f.write("a file where a folder should be")
+        with d:
+            self.usual(d)
+            self.assertIn("counts", d.log())
+            self.assertEqual(d.stat("messages"), 1)
+
+    def test_damaged_list__mail_flows_and_the_fault_is_named(self):
+        d = Daemon("", lists={"phish": ["http://evil.example/x"]})
+        with open(f"{d.folder}/lists/phish/CURRENT", "r+b") as f:
+            f.seek(4)
+            f.write(b"\xff\xff\xff\xff")
+        with d:
+            self.usual(d)
+            self.assertGreater(d.stat("lists_failed"), 0)
+            self.assertIn("phish", d.log())
+
+    def test_list_added_while_running__found_within_a_second(self):
+        with Daemon('lists = ( { name = "phish"; weight = 6.0; } );') as d:
+            body = b"see http://evil.example/x\r\n"
+            m = Mta(d.target)
+            m.hello()
+            self.assertEqual(m.message(body=body).status()[:2], "No")
+            gillnet("list", "add", "phish", "http://evil.example/x", "-c", d.conf)
+            d.wait_for(lambda: m.message(body=body).status()[:3] == "Yes", "the entry", 3)
+            m.quit()
+
+    def test_kill_in_mid_message_and_restart__normal_service(self):
+        d = Daemon("").start()
+        m = Mta(d.target)
+        m.hello()
+        m.mail()
+        d.kill()
+        with self.assertRaises((Closed, OSError)):
+            m.data()
+            m.header("a", "b")
+            m.end()
+        before = None
+        d.start()
+        self.usual(d)
+        self.assertEqual(d.stat("messages"), 1, before)
+        d.__exit__(None, None, None)
+
+
+if __name__ == "__main__":
+    unittest.main()

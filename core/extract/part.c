@@ -134,7 +134,7 @@ static void scan_window(struct extract *x, size_t n)
     bool known = true;
     struct slice text =
         charset_to_utf8(x->text, x->charset, slice_of(x->window, n), &known);
-    if (!known) {
+    if (!known && x->charset.n > 0) { /* no name is no lie */
         featureset_set_limit(x->set, LIMIT_FLAG(charset));
     }
     if (text.p == NULL && n > 0) {

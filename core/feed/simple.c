@@ -35,9 +35,17 @@ static bool is_host_and_port(struct slice text)
     return feed_looks_like_name(slice_head(text, colon));
 }
 
+/* "subject:..." and "attachment_name:..." take the whole line: a '#' is part of them. */
+static bool is_free_text(struct slice line)
+{
+    return slice_has_prefix(line, SLICE_LIT("subject:")) ||
+           slice_has_prefix(line, SLICE_LIT("attachment_name:"));
+}
+
 void feed_line_plain(struct feed *f, struct slice line)
 {
-    struct slice text = feed_without_comment(line);
+    struct slice text =
+        is_free_text(line) ? slice_trim(line) : feed_without_comment(line);
     uint16_t hint = f->options.entry_type;
 
     if (text.n == 0 || text.p[0] == ';') {

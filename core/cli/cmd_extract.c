@@ -1,0 +1,85 @@
+/* cmd_extract - `gillnet extract`: the features of messages, and the table of their types. */
+#include <stdio.h>
+#include <sysexits.h>
+
+#include "core/cli/cli.h"
+#include "core/cli/evidence.h"
+#include "core/cli/messages.h"
+#include "core/cli/options.h"
+#include "core/cli/text.h"
+
+static int print_message(void *context, struct arena *arena, const struct message *m)
+{
+    const struct cli *cli = context;
+    unsigned limits = featureset_limits(m->features);
+
+    (void)arena;
+    if (!cli->json) {
+        text_print(stdout, m->file, FILENAME_MAX);
+        (void)puts(":");
+        evidence_print_features(m->features);
+        evidence_print_limits(limits);
+        return CLI_CLEAN;
+    }
+    bool ok = json_line(json_pack("{s:o, s:o, s:o}", "file", json_text(m->file),
+                                  "features", evidence_features(m->features), "limits",
+                                  evidence_limits(limits)));
+    return ok ? CLI_CLEAN : EX_OSERR;
+}
+
+static const char *lookup_name(enum feature_lookup lookup)
+{
+    static const char *const names[] = {
+        [FEATURE_LOOKUP_NONE] = "-",        [FEATURE_LOOKUP_VALUE] = "value",
+        [FEATURE_LOOKUP_ADDRESS] = "address", [FEATURE_LOOKUP_HOST] = "host",
+        [FEATURE_LOOKUP_IP] = "network",    [FEATURE_LOOKUP_CLASS] = "entry",
+    };
+    return names[lookup];
+}
+
+static int print_types(const struct cli *cli)
+{
+    size_t n = 0;
+    const struct feature_info *rows = feature_table(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct feature_info *r = &rows[i];
+        if (!cli->json) {
+            printf("%4u %-16s %-8s %s\n", (unsigned)r->type, r->name,
+                   lookup_name(r->lookup), r->help);
+        } else if (!json_line(json_pack("{s:i, s:s, s:s, s:b, s:s}", "number",
+                                        (int)r->type, "type", r->name, "lookup",
+                                        lookup_name(r->lookup), "counted",
+                                        (int)r->counted, "help", r->help))) {
+            return EX_OSERR;
+        }
+    }
+    return CLI_CLEAN;
+}
+
+int cmd_extract(struct cli *cli, int argc, char **argv)
+{
+    struct messages_envelope envelope = {.client = NULL};
+    bool wants_types = false;
+    const struct cli_option table[] = {
+        {"--types", NULL, &wants_types},   {"--client", &envelope.client, NULL},
+        {"--helo", &envelope.helo, NULL},  {"--from", &envelope.from, NULL},
+        {"--rcpt", &envelope.rcpt, NULL},
+    };
+    const struct cli_command *command = cli_command("extract");
+    int status =
+        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (wants_types) {
+        return print_types(cli);
+    }
+    if (argc < 2) {
+        return cli_usage(command, "name a file, a folder, or - for standard input");
+    }
+    status = cli_config(cli);
+    return status != 0 ? status
+                       : messages_each(cli, &envelope, argv + 1, print_message, cli);
+}

@@ -1,0 +1,240 @@
+/* cmd_lookup - `gillnet lookup`: what the lists know about values. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/cli/cli.h"
+#include "core/cli/evidence.h"
+#include "core/cli/json.h"
+#include "core/cli/lookup.h"
+#include "core/cli/options.h"
+#include "core/cli/text.h"
+
+struct query {
+    struct cli *cli;
+    const char *file; /* values line by line, or NULL */
+    bool wants_all;   /* of a file: also the values that are not listed */
+    bool is_quiet;    /* only the counts */
+    struct lookup *lookup;
+    struct slice last; /* value of the last match: a value is counted once */
+    uint64_t values;
+    uint64_t listed; /* values with a confirmed match */
+    uint64_t not_listed;
+    uint64_t other; /* only revoked or possible ones */
+    uint64_t bad;
+    bool is_output_bad;
+    enum list_answer best; /* of the current value */
+};
+
+static void count_value(struct query *q)
+{
+    if (q->last.p == NULL) {
+        return;
+    }
+    q->values++;
+    q->listed += q->best == LIST_CONFIRMED;
+    q->not_listed += q->best == LIST_NO;
+    q->other += q->best != LIST_CONFIRMED && q->best != LIST_NO;
+}
+
+static json_t *match_json(const struct lookup_match *m)
+{
+    char first[TEXT_TIME_MAX];
+    char expiry[TEXT_TIME_MAX];
+
+    if (m->list == NULL) {
+        return json_pack("{s:o, s:s}", "value", json_text(m->value), "status",
+                         "not_listed");
+    }
+    return json_pack(
+        "{s:o, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:b}", "value", json_text(m->value),
+        "status", list_answer_name(m->answer), "list", m->list, "type",
+        evidence_type_name(m->class_type), "key", json_text(m->key), "first_seen",
+        text_time(m->from->first_seen_s, first), "expiry",
+        text_time(m->from->expiry_s, expiry), "source",
+        json_text(slice_str(m->from->source)), "explicit", (int)m->from->is_explicit);
+}
+
+static void print_match(const struct lookup_match *m)
+{
+    char first[TEXT_TIME_MAX];
+    char expiry[TEXT_TIME_MAX];
+
+    text_print(stdout, m->value, EVIDENCE_SHOWN);
+    if (m->list == NULL) {
+        (void)puts(": not listed");
+        return;
+    }
+    printf(": %s: %s %s ", m->list, list_answer_name(m->answer),
+           evidence_type_name(m->class_type));
+    text_print(stdout, m->key, EVIDENCE_SHOWN);
+    printf(", first seen %s, expires %s, source ",
+           text_time(m->from->first_seen_s, first),
+           text_time(m->from->expiry_s, expiry));
+    text_print(stdout, slice_str(m->from->source), LIST_SOURCE_MAX);
+    (void)putchar('\n');
+}
+
+static bool on_match(void *context, const struct lookup_match *m)
+{
+    struct query *q = context;
+
+    if (q->last.p != m->value.p) {
+        count_value(q);
+        q->last = m->value;
+        q->best = LIST_NO;
+    }
+    if (m->list != NULL && q->best != LIST_CONFIRMED) {
+        q->best = m->answer;
+    }
+    if (q->is_quiet || (m->list == NULL && q->file != NULL && !q->wants_all)) {
+        return true;
+    }
+    if (q->cli->json) {
+        q->is_output_bad = !json_line(match_json(m));
+    } else {
+        print_match(m);
+    }
+    return !q->is_output_bad && !ferror(stdout);
+}
+
+/* False stops. */
+static bool add_value(struct query *q, struct slice value, unsigned line)
+{
+    struct errinfo info = {.code = ERR_OK};
+    enum err e = lookup_add(q->lookup, value, &info);
+
+    if (e == ERR_OK || e == ERR_TIMEOUT) {
+        return e == ERR_OK;
+    }
+    q->bad++;
+    if (line != 0) {
+        (void)fprintf(stderr, "gillnet: %s:%u: ", q->file, line);
+    } else {
+        (void)fprintf(stderr, "gillnet: ");
+    }
+    text_print(stderr, value, EVIDENCE_SHOWN);
+    (void)fprintf(stderr, ": %s\n", info.text[0] == '\0' ? err_text(e) : info.text);
+    return true;
+}
+
+static int read_values(struct query *q)
+{
+    bool is_stdin = strcmp(q->file, "-") == 0;
+    FILE *f = is_stdin ? stdin : fopen(q->file, "re");
+    char *text = NULL;
+    size_t size = 0;
+    unsigned line = 0;
+    ssize_t n;
+
+    if (f == NULL) {
+        (void)fprintf(stderr, "gillnet: %s: cannot be read: %s\n", q->file,
+                      err_text(err_of_errno(errno)));
+        return EX_NOINPUT;
+    }
+    while ((n = getline(&text, &size, f)) >= 0) {
+        struct slice value = slice_trim(slice_of(text, (size_t)n));
+        line++;
+        if (value.n > 0 && value.p[0] != '#' && !add_value(q, value, line)) {
+            break;
+        }
+    }
+    int status = ferror(f) ? EX_NOINPUT : 0;
+    if (status != 0) {
+        (void)fprintf(stderr, "gillnet: %s:%u: reading failed\n", q->file, line);
+    }
+    free(text);
+    if (!is_stdin) {
+        (void)fclose(f);
+    }
+    return status;
+}
+
+static bool print_counts(const struct query *q)
+{
+    if (!q->cli->json) {
+        printf("%" PRIu64 " values: %" PRIu64 " listed, %" PRIu64
+               " not listed, %" PRIu64 " revoked or unsure, %" PRIu64 " bad\n",
+               q->values, q->listed, q->not_listed, q->other, q->bad);
+        return true;
+    }
+    return json_line(json_pack("{s:I, s:I, s:I, s:I, s:I}", "values",
+                               (json_int_t)q->values, "listed", (json_int_t)q->listed,
+                               "not_listed", (json_int_t)q->not_listed, "other",
+                               (json_int_t)q->other, "bad", (json_int_t)q->bad));
+}
+
+static int look_up(struct query *q, char **values)
+{
+    int status = 0;
+
+    if (q->file != NULL) {
+        status = read_values(q);
+    }
+    for (size_t i = 0; q->file == NULL && values[i] != NULL; i++) {
+        if (!add_value(q, slice_str(values[i]), 0)) {
+            break;
+        }
+    }
+    (void)lookup_finish(q->lookup);
+    count_value(q);
+    if (q->is_quiet && !q->is_output_bad) {
+        q->is_output_bad = !print_counts(q);
+    }
+    if (status == 0) {
+        status = q->bad > 0 ? EX_DATAERR : q->listed > 0 ? CLI_HIT : CLI_CLEAN;
+    }
+    return q->is_output_bad ? EX_OSERR : status;
+}
+
+static int run(struct query *q, char **values)
+{
+    char *none[] = {NULL};
+    struct state_lists lists;
+    int status = state_open_lists(q->cli, none, &lists);
+
+    if (status == 0) {
+        q->lookup = lookup_new(&lists, on_match, q);
+        if (q->lookup == NULL) {
+            (void)fputs("gillnet: out of memory\n", stderr);
+            status = EX_OSERR;
+        } else {
+            status = look_up(q, values);
+        }
+        if (lists.status > status) { /* a list that was not asked may know more */
+            status = lists.status;
+        }
+    }
+    lookup_free(&q->lookup);
+    state_close_lists(&lists);
+    return status;
+}
+
+int cmd_lookup(struct cli *cli, int argc, char **argv)
+{
+    struct query q = {.cli = cli};
+    const struct cli_option table[] = {
+        {"--file", &q.file, NULL},
+        {"--all", NULL, &q.wants_all},
+        {"--quiet", NULL, &q.is_quiet},
+    };
+    const struct cli_command *command = cli_command("lookup");
+    int status =
+        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (argc == 2 && strcmp(argv[1], "-") == 0 && q.file == NULL) {
+        q.file = "-";
+        argc = 1;
+    }
+    if ((argc < 2) == (q.file == NULL)) {
+        return cli_usage(command, "give values, or one file of values (- for standard "
+                                  "input)");
+    }
+    return run(&q, argv + 1);
+}

@@ -1,0 +1,126 @@
+/* list_care - `gillnet list rebuild`, `verify` and `merge`: the files of the lists. */
+#include <stdio.h>
+#include <sysexits.h>
+
+#include "core/base/arena.h"
+#include "core/cli/list_commands.h"
+#include "core/cli/options.h"
+#include "core/cli/progress.h"
+#include "core/cli/state.h"
+
+enum { NAMES_ARENA = 16 << 20 };
+
+static void on_stage(void *context, const char *stage, double share)
+{
+    progress_show(context, stage, share);
+}
+
+int list_cmd_rebuild(struct cli *cli, int argc, char **argv)
+{
+    struct list_writer *writer = NULL;
+    struct progress progress;
+    struct errinfo info = {.code = ERR_OK};
+    int status = cli_options(cli_command("list"), NULL, 0, &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (argc != 2) {
+        return list_cmd_usage("rebuild: name a list");
+    }
+    status = list_cmd_check_name(argv[1]);
+    if (status == 0) {
+        status = list_cmd_open_writer(cli, argv[1], false, &writer);
+    }
+    if (status != 0) {
+        return status;
+    }
+    progress_init(&progress);
+    enum err e = list_rebuild(writer, on_stage, &progress, &info);
+    progress_clear(&progress);
+    status = e == ERR_OK ? 0 : cli_fail(&info);
+    list_writer_close(&writer);
+    return status;
+}
+
+int list_cmd_merge(struct cli *cli, int argc, char **argv)
+{
+    (void)cli;
+    (void)argc;
+    (void)argv;
+    (void)fputs("gillnet list merge: this version cannot merge filters; import both files "
+                "into one list instead\n",
+                stderr);
+    return EX_UNAVAILABLE;
+}
+
+struct verify {
+    uint64_t findings;
+};
+
+static void on_finding(void *context, const struct errinfo *finding)
+{
+    struct verify *v = context;
+    v->findings++;
+    (void)cli_fail(finding);
+}
+
+static int verify_one(struct cli *cli, struct slice name)
+{
+    struct verify v = {0};
+    enum err e =
+        list_verify(cli->config->state_dir, name, &cli->keys, on_finding, &v);
+
+    if (e == ERR_OK) {
+        printf("%.*s: ok\n", SLICE_ARGS(name));
+        return CLI_CLEAN;
+    }
+    if (v.findings == 0) {
+        (void)fprintf(stderr, "gillnet: list %.*s: %s\n", SLICE_ARGS(name), err_text(e));
+    }
+    return CLI_HIT;
+}
+
+static int verify_all(struct cli *cli, struct arena *arena)
+{
+    struct slice *names = NULL;
+    size_t n = 0;
+    struct errinfo info = {.code = ERR_OK};
+    int status = CLI_CLEAN;
+    enum err e = list_names(cli->config->state_dir, arena, &names, &n, &info);
+
+    if (e != ERR_OK && e != ERR_NOT_FOUND) {
+        return cli_fail(&info);
+    }
+    for (size_t i = 0; e == ERR_OK && i < n; i++) {
+        int s = verify_one(cli, names[i]);
+        status = s > status ? s : status;
+    }
+    return status;
+}
+
+int list_cmd_verify(struct cli *cli, int argc, char **argv)
+{
+    bool has_keys = false;
+    int status = cli_options(cli_command("list"), NULL, 0, &argc, argv);
+
+    for (int i = 1; status == 0 && i < argc; i++) {
+        status = list_cmd_check_name(argv[i]);
+    }
+    if (status == 0) {
+        status = state_read_keys(cli, &has_keys);
+    }
+    if (status != 0 || (argc == 1 && !has_keys)) {
+        return status;
+    }
+    for (int i = 1; i < argc; i++) {
+        int s = verify_one(cli, slice_str(argv[i]));
+        status = s > status ? s : status;
+    }
+    if (argc == 1) {
+        struct arena *arena = arena_new(NAMES_ARENA);
+        status = arena == NULL ? EX_OSERR : verify_all(cli, arena);
+        arena_free(&arena);
+    }
+    return status;
+}

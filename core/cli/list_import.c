@@ -1,0 +1,237 @@
+/* list_import - `gillnet list import`: a feed into a list, all or nothing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/cli/json.h"
+#include "core/cli/list_commands.h"
+#include "core/cli/options.h"
+#include "core/cli/progress.h"
+#include "core/cli/text.h"
+#include "core/feed/feed.h"
+
+enum { BAD_SHOWN = 10, BAD_TEXT = 80 };
+
+struct import {
+    struct cli *cli;
+    const char *list;
+    const char *file; /* as given */
+    const char *source;
+    uint32_t expiry_s;
+    uint64_t size; /* of a regular file; 0: unknown */
+    uint64_t bad;
+    int status; /* of a failure that has been reported */
+    struct errinfo why;
+    struct progress progress;
+    struct list_writer *writer;
+    struct list_import *im;
+    struct list_import_result result;
+};
+
+/* The list is touched only when there is something to put into it. */
+static enum err begin(struct import *i)
+{
+    i->status = list_cmd_open_writer(i->cli, i->list, true, &i->writer);
+    if (i->status != 0) {
+        return ERR_IO;
+    }
+    return list_import_begin(i->writer, slice_str(i->source), &i->im, &i->why);
+}
+
+static enum err on_entry(void *context, const struct feature_entry *e)
+{
+    struct import *i = context;
+    enum err result = i->im == NULL ? begin(i) : ERR_OK;
+
+    return result == ERR_OK ? list_import_add(i->im, e, i->expiry_s, &i->why) : result;
+}
+
+static void on_bad(void *context, uint64_t line, const char *reason, struct slice text)
+{
+    struct import *i = context;
+
+    if (++i->bad > BAD_SHOWN) {
+        return;
+    }
+    progress_clear(&i->progress);
+    (void)fprintf(stderr, "gillnet: %s:%" PRIu64 ": %s: ", i->file, line, reason);
+    text_print(stderr, text, BAD_TEXT);
+    (void)fputc('\n', stderr);
+}
+
+static void on_progress(void *context, uint64_t bytes)
+{
+    struct import *i = context;
+    progress_show(&i->progress, "reading",
+                  i->size == 0 ? -1.0 : (double)bytes / (double)i->size);
+}
+
+static void on_stage(void *context, const char *stage, double share)
+{
+    struct import *i = context;
+    progress_show(&i->progress, stage, share);
+}
+
+static bool print_summary(const struct import *i, const struct feed_counts *c,
+                          uint64_t us)
+{
+    const struct list_import_result *r = &i->result;
+
+    if (i->cli->json) {
+        return json_line(json_pack(
+            "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "list",
+            i->list, "file", json_text(slice_str(i->file)), "format",
+            feed_format_name(c->format), "lines", (json_int_t)c->lines, "entries",
+            (json_int_t)c->entries, "added", (json_int_t)r->added, "known",
+            (json_int_t)r->known, "duplicates", (json_int_t)r->duplicates, "revoked",
+            (json_int_t)r->revoked, "ignored", (json_int_t)c->ignored, "bad",
+            (json_int_t)c->bad, "listed", (json_int_t)r->entries, "time_us",
+            (json_int_t)us));
+    }
+    printf("%s: %s (%s): %" PRIu64 " lines, %" PRIu64 " entries: %" PRIu64
+           " new, %" PRIu64 " known, %" PRIu64 " twice, %" PRIu64
+           " stay revoked; %" PRIu64 " ignored, %" PRIu64 " bad; %" PRIu64
+           " listed now\n",
+           i->list, i->file, feed_format_name(c->format), c->lines, c->entries, r->added,
+           r->known, r->duplicates, r->revoked, c->ignored, c->bad, r->entries);
+    return true;
+}
+
+static int nothing_found(const struct import *i, const struct feed_counts *c)
+{
+    (void)fprintf(stderr,
+                  "gillnet: %s: no entry was found (%s, %" PRIu64 " lines, %" PRIu64
+                  " bad); list %s is unchanged; --allow-empty accepts such a file\n",
+                  i->file, feed_format_name(c->format), c->lines, c->bad, i->list);
+    return EX_DATAERR;
+}
+
+static int commit(struct import *i)
+{
+    enum err e = i->im == NULL ? begin(i) : ERR_OK;
+    if (i->status != 0) {
+        return i->status;
+    }
+    if (e == ERR_OK) {
+        e = list_import_commit(&i->im, on_stage, i, &i->result, &i->why);
+    }
+    progress_clear(&i->progress);
+    return e == ERR_OK ? 0 : cli_fail(&i->why);
+}
+
+static int import_fd(struct import *i, int fd, const struct feed_options *options,
+                     bool may_be_empty)
+{
+    struct feed_sink sink = {on_entry, on_bad, on_progress, i};
+    struct feed_counts counts;
+    struct errinfo why = {.code = ERR_OK};
+    uint64_t start = clock_mono_us();
+    int status = 0;
+    enum err e = feed_read(fd, i->file, options, &sink, &counts, &why);
+
+    progress_clear(&i->progress);
+    if (i->bad > BAD_SHOWN) {
+        (void)fprintf(stderr, "gillnet: %s: ... and %" PRIu64 " more bad lines\n",
+                      i->file, i->bad - BAD_SHOWN);
+    }
+    if (i->status != 0) {
+        status = i->status;
+    } else if (e != ERR_OK) {
+        status = cli_fail(i->why.code != ERR_OK ? &i->why : &why);
+    } else if (counts.entries == 0 && !may_be_empty) {
+        status = nothing_found(i, &counts);
+    } else {
+        status = commit(i);
+    }
+    if (status == 0 && !print_summary(i, &counts, clock_mono_us() - start)) {
+        status = EX_OSERR;
+    }
+    list_import_abort(&i->im);
+    list_writer_close(&i->writer);
+    return status;
+}
+
+static int import_file(struct import *i, const struct feed_options *options,
+                       bool may_be_empty)
+{
+    struct stat st;
+    bool is_stdin = strcmp(i->file, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(i->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        int errnum = errno;
+        (void)fprintf(stderr, "gillnet: %s: cannot be read: %s\n", i->file,
+                      err_text(err_of_errno(errnum)));
+        return EX_NOINPUT;
+    }
+    i->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    int status = import_fd(i, fd, options, may_be_empty);
+    if (!is_stdin) {
+        (void)close(fd);
+    }
+    return status;
+}
+
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+int list_cmd_import(struct cli *cli, int argc, char **argv)
+{
+    struct import i = {.cli = cli};
+    const char *format = NULL;
+    const char *column = NULL;
+    const char *type = NULL;
+    const char *expire = NULL;
+    bool may_be_empty = false;
+    struct feed_options options = {.format = FEED_AUTO};
+    const struct cli_option table[] = {
+        {"--format", &format, NULL},   {"--column", &column, NULL},
+        {"--type", &type, NULL},       {"--source", &i.source, NULL},
+        {"--expire", &expire, NULL},   {"--allow-empty", NULL, &may_be_empty},
+    };
+    int status = cli_options(cli_command("list"), table, sizeof table / sizeof table[0],
+                             &argc, argv);
+    if (status != 0) {
+        return status;
+    }
+    if (argc != 3) {
+        return list_cmd_usage("import: name a list and a file (- for standard input)");
+    }
+    i.list = argv[1];
+    i.file = argv[2];
+    if (i.source == NULL) {
+        i.source = strcmp(i.file, "-") == 0 ? "stdin" : last_component(i.file);
+    }
+    if (format != NULL) {
+        options.format = feed_format_by_name(slice_str(format));
+    }
+    if (options.format == FEED_FORMAT_COUNT) {
+        return list_cmd_usage("--format: plain, hosts, csv, dnsmasq, unbound, adblock, "
+                              "rpz or auto");
+    }
+    if (column != NULL && options.format == FEED_AUTO) {
+        options.format = FEED_CSV; /* only tables have columns */
+    }
+    options.csv_column = slice_str(column);
+    if (!cli_expiry(expire, &i.expiry_s)) {
+        return list_cmd_usage("--expire: a time such as 12h or 7d");
+    }
+    status = list_cmd_check_name(i.list);
+    if (status == 0) {
+        status = list_cmd_type(type, &options.entry_type);
+    }
+    if (status != 0) {
+        return status;
+    }
+    progress_init(&i.progress);
+    return import_file(&i, &options, may_be_empty);
+}

@@ -1,0 +1,200 @@
+/* list_show - `gillnet list export` and `stat`: what is in the lists. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/base/arena.h"
+#include "core/base/clock.h"
+#include "core/cli/evidence.h"
+#include "core/cli/json.h"
+#include "core/cli/list_commands.h"
+#include "core/cli/options.h"
+#include "core/cli/state.h"
+#include "core/cli/text.h"
+
+enum { ENTRY_ARENA = 256 * 1024 };
+
+struct export {
+    struct cli *cli;
+    struct arena *arena;
+    uint64_t now_s;
+    uint64_t without_text;
+    uint64_t unwritable; /* line ends inside */
+    bool is_output_bad;
+};
+
+/* Whether `list import` would read the bare text as this entry. */
+static bool is_plain(struct export *x, const struct list_provenance *e)
+{
+    struct feature_entry entry;
+
+    if (e->class_type == FEATURE_subject || e->class_type == FEATURE_attachment_name ||
+        slice_find(e->text, ' ') < e->text.n || e->text.p[0] == '#' ||
+        e->text.p[0] == ';') {
+        return false;
+    }
+    arena_reset(x->arena);
+    return feature_entry_parse(e->text, FEATURE_NONE, x->arena, &entry, NULL) == ERR_OK &&
+           entry.class_type == e->class_type && slice_eq(entry.text, e->text);
+}
+
+static bool has_line_end(struct slice s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '\n' || s.p[i] == '\r' || s.p[i] == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void export_plain(struct export *x, const struct list_provenance *e)
+{
+    bool is_expired = e->expiry_s != 0 && e->expiry_s <= x->now_s;
+
+    if (e->status != ENTRY_LISTED || is_expired) {
+        return;
+    }
+    if (e->text.n == 0) {
+        x->without_text++;
+        return;
+    }
+    if (has_line_end(e->text)) {
+        x->unwritable++;
+        return;
+    }
+    if (!is_plain(x, e)) {
+        printf("%s:", evidence_type_name(e->class_type));
+    }
+    (void)fwrite(e->text.p, 1, e->text.n, stdout);
+    (void)putchar('\n');
+}
+
+static bool export_json(const struct list_provenance *e)
+{
+    char first[TEXT_TIME_MAX];
+    char expiry[TEXT_TIME_MAX];
+
+    return json_line(json_pack(
+        "{s:s, s:o, s:s, s:s, s:s, s:o, s:b}", "type", evidence_type_name(e->class_type),
+        "value", e->text.n == 0 ? json_null() : json_text(e->text), "status",
+        e->status == ENTRY_LISTED ? "listed" : "revoked", "first_seen",
+        text_time(e->first_seen_s, first), "expiry", text_time(e->expiry_s, expiry),
+        "source", json_text(slice_str(e->source)), "explicit", (int)e->is_explicit));
+}
+
+static bool on_entry(void *context, const struct list_provenance *e)
+{
+    struct export *x = context;
+
+    if (x->cli->json) {
+        x->is_output_bad = !export_json(e);
+    } else {
+        export_plain(x, e);
+    }
+    return !x->is_output_bad && !ferror(stdout);
+}
+
+/* Exports one list; an incomplete export is an error. */
+static int export_list(struct export *x, const struct list_reader *r)
+{
+    struct errinfo info = {.code = ERR_OK};
+
+    if (list_reader_each(r, on_entry, x, &info) != ERR_OK) {
+        return cli_fail(&info);
+    }
+    if (x->without_text + x->unwritable > 0) {
+        (void)fprintf(stderr,
+                      "gillnet: list %s: %" PRIu64
+                      " entries are kept as digests only and %" PRIu64
+                      " hold line ends: they are not in the export\n",
+                      list_reader_name(r), x->without_text, x->unwritable);
+        return EX_DATAERR;
+    }
+    return x->is_output_bad ? EX_OSERR : CLI_CLEAN;
+}
+
+int list_cmd_export(struct cli *cli, int argc, char **argv)
+{
+    struct export x = {.cli = cli, .now_s = clock_wall_us() / 1000000};
+    struct state_lists lists;
+    int status = cli_options(cli_command("list"), NULL, 0, &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (argc != 2) {
+        return list_cmd_usage("export: name a list");
+    }
+    status = state_open_lists(cli, argv + 1, &lists);
+    x.arena = arena_new(ENTRY_ARENA);
+    if (status == 0 && x.arena == NULL) {
+        status = EX_OSERR;
+    }
+    if (status == 0) {
+        status = lists.n == 0 ? lists.status : export_list(&x, lists.v[0]);
+    }
+    arena_free(&x.arena);
+    state_close_lists(&lists);
+    return status;
+}
+
+static bool stat_json(const struct list_reader *r, const struct list_stat *s)
+{
+    const char *fault = list_reader_fault(r);
+    char updated[TEXT_TIME_MAX];
+
+    return json_line(json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:s?}", "list",
+        list_reader_name(r), "entries", (json_int_t)s->entries, "revoked",
+        (json_int_t)s->revoked, "recent", (json_int_t)s->recent, "generation",
+        (json_int_t)s->generation, "updated", text_time(s->updated_s, updated),
+        "filter_bytes", (json_int_t)s->filter_bytes, "index_bytes",
+        (json_int_t)s->index_bytes, "log_bytes", (json_int_t)s->log_bytes, "fill",
+        s->fill, "error_now", s->error_now, "error_target", s->error_target, "fault",
+        fault));
+}
+
+static void stat_text(const struct list_reader *r, const struct list_stat *s)
+{
+    const char *fault = list_reader_fault(r);
+    char updated[TEXT_TIME_MAX];
+
+    printf("%s: %" PRIu64 " entries, %" PRIu64 " revoked, %" PRIu64
+           " not yet in the base; generation %" PRIu64 ", changed %s\n",
+           list_reader_name(r), s->entries, s->revoked, s->recent, s->generation,
+           text_time(s->updated_s, updated));
+    printf("  filter %" PRIu64 " bytes (%.1f %% full, error %.4f %% of at most %.4f %%), "
+           "index %" PRIu64 " bytes, log %" PRIu64 " bytes\n",
+           s->filter_bytes, s->fill * 100, s->error_now * 100, s->error_target * 100,
+           s->index_bytes, s->log_bytes);
+    if (fault != NULL) {
+        printf("  fault: %s\n", fault);
+    }
+}
+
+int list_cmd_stat(struct cli *cli, int argc, char **argv)
+{
+    struct state_lists lists;
+    int status = cli_options(cli_command("list"), NULL, 0, &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    status = state_open_lists(cli, argv + 1, &lists);
+    for (size_t i = 0; status == 0 && i < lists.n; i++) {
+        struct list_stat s;
+        list_reader_stat(lists.v[i], &s);
+        if (!cli->json) {
+            stat_text(lists.v[i], &s);
+        } else if (!stat_json(lists.v[i], &s)) {
+            status = EX_OSERR;
+        }
+    }
+    if (status == 0) {
+        status = lists.status;
+    }
+    state_close_lists(&lists);
+    return status;
+}

@@ -1,0 +1,231 @@
+/* lookup - values in bulk against the lists on disk. */
+#include "core/cli/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/text/host.h"
+#include "core/text/url.h"
+
+/* A batch of longest values, each with all its keys. */
+enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };
+enum { BATCH_KEYS = LOOKUP_BATCH * 16 };
+
+struct value {
+    struct slice text;
+    size_t first; /* of its keys */
+    size_t n;
+};
+
+struct lookup {
+    const struct state_lists *lists;
+    lookup_match_fn *on_match;
+    void *context;
+    struct arena *batch;
+    struct arena *answer;
+    size_t nvalues;
+    size_t nkeys;
+    struct value values[LOOKUP_BATCH];
+    struct feature_key keys[BATCH_KEYS + LOOKUP_KEYS_PER_VALUE];
+    struct digest digests[BATCH_KEYS + LOOKUP_KEYS_PER_VALUE];
+    uint8_t *hits; /* a row of keys for each list */
+};
+
+enum { ROW = BATCH_KEYS + LOOKUP_KEYS_PER_VALUE };
+
+struct lookup *lookup_new(const struct state_lists *lists, lookup_match_fn *on_match,
+                          void *context)
+{
+    struct lookup *l = calloc(1, sizeof *l);
+    if (l == NULL) {
+        return NULL;
+    }
+    l->lists = lists;
+    l->on_match = on_match;
+    l->context = context;
+    l->batch = arena_new(BATCH_ARENA);
+    l->answer = arena_new(ANSWER_ARENA);
+    l->hits = calloc(lists->n + 1, ROW);
+    if (l->batch == NULL || l->answer == NULL || l->hits == NULL) {
+        lookup_free(&l);
+    }
+    return l;
+}
+
+void lookup_free(struct lookup **l)
+{
+    if (*l != NULL) {
+        arena_free(&(*l)->batch);
+        arena_free(&(*l)->answer);
+        free((*l)->hits);
+        free(*l);
+        *l = NULL;
+    }
+}
+
+static void add_key(struct lookup *l, uint16_t class_type, struct slice text)
+{
+    const struct value *v = &l->values[l->nvalues];
+    for (size_t i = v->first; i < l->nkeys; i++) {
+        if (l->keys[i].class_type == class_type && slice_eq(l->keys[i].text, text)) {
+            return;
+        }
+    }
+    l->keys[l->nkeys++] =
+        (struct feature_key){.class_type = class_type, .text = text};
+}
+
+/* The keys under which a message with this feature would be sought. */
+static void expand(struct lookup *l, enum feature_type type, struct slice text)
+{
+    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature f = {.type = (uint16_t)type, .text = text};
+    size_t n = feature_keys(&f, l->batch, keys);
+    for (size_t i = 0; i < n; i++) {
+        add_key(l, keys[i].class_type, keys[i].text);
+    }
+}
+
+static unsigned prefix_of(struct slice network)
+{
+    struct slice rest = network;
+    unsigned prefix = 0;
+    (void)slice_cut(&rest, '/');
+    for (size_t i = 0; i < rest.n && rest.p[i] >= '0' && rest.p[i] <= '9'; i++) {
+        prefix = prefix * 10 + (unsigned)(rest.p[i] - '0');
+    }
+    return rest.p == NULL ? 128 : prefix;
+}
+
+/* A network is found by wider ones, not by those inside it. */
+static void expand_network(struct lookup *l, struct slice network)
+{
+    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature f = {.type = FEATURE_client_ip,
+                        .text = slice_head(network, slice_find(network, '/'))};
+    size_t n = feature_keys(&f, l->batch, keys);
+    for (size_t i = 0; i < n; i++) {
+        if (prefix_of(keys[i].text) <= prefix_of(network)) {
+            add_key(l, keys[i].class_type, keys[i].text);
+        }
+    }
+}
+
+static void expand_url(struct lookup *l, struct slice canonical)
+{
+    struct url url;
+    if (url_parse(l->batch, canonical, &url) != ERR_OK) {
+        return;
+    }
+    expand(l, url.host.kind == HOST_NAME ? FEATURE_url_host : FEATURE_url_ip,
+           url.host.text);
+}
+
+static void expand_entry(struct lookup *l, const struct feature_entry *e)
+{
+    add_key(l, e->class_type, e->text);
+    switch (e->class_type) {
+    case FEATURE_url:
+        expand_url(l, e->text);
+        break;
+    case FEATURE_host:
+    case FEATURE_domain:
+        expand(l, FEATURE_url_host, e->text);
+        break;
+    case FEATURE_address:
+        expand(l, FEATURE_from, e->text);
+        break;
+    case FEATURE_network:
+        expand_network(l, e->text);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool answer_value(struct lookup *l, const struct value *v, uint64_t now_s)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < l->lists->n; i++) {
+        const struct list_reader *r = l->lists->v[i];
+        for (size_t k = v->first; k < v->first + v->n; k++) {
+            struct list_provenance from;
+            if (l->hits[i * ROW + k] == 0) {
+                continue;
+            }
+            digest_make(list_reader_key(r), l->keys[k].class_type, l->keys[k].text,
+                        &l->digests[k]);
+            arena_reset(l->answer);
+            memset(&from, 0, sizeof from);
+            enum list_answer a =
+                list_reader_explain(r, &l->digests[k], now_s, l->answer, &from);
+            if (a == LIST_NO || a == LIST_FALSE_POSITIVE) {
+                continue;
+            }
+            struct lookup_match m = {v->text, list_reader_name(r), a,
+                                     l->keys[k].class_type, l->keys[k].text, &from};
+            found++;
+            if (!l->on_match(l->context, &m)) {
+                return false;
+            }
+        }
+    }
+    struct lookup_match none = {.value = v->text};
+    return found > 0 || l->on_match(l->context, &none);
+}
+
+static enum err ask(struct lookup *l)
+{
+    uint64_t now_s = clock_wall_us() / 1000000;
+    const struct hashkey *key = NULL;
+    bool goes_on = true;
+
+    for (size_t i = 0; i < l->lists->n; i++) {
+        const struct list_reader *r = l->lists->v[i];
+        if (key == NULL || key->id != list_reader_key(r)->id) {
+            key = list_reader_key(r);
+            for (size_t k = 0; k < l->nkeys; k++) {
+                digest_make(key, l->keys[k].class_type, l->keys[k].text,
+                            &l->digests[k]);
+            }
+        }
+        list_reader_test(r, l->digests, l->nkeys, l->hits + i * ROW);
+    }
+    for (size_t i = 0; i < l->nvalues && goes_on; i++) {
+        goes_on = answer_value(l, &l->values[i], now_s);
+    }
+    l->nvalues = 0;
+    l->nkeys = 0;
+    arena_reset(l->batch);
+    return goes_on ? ERR_OK : ERR_TIMEOUT;
+}
+
+enum err lookup_add(struct lookup *l, struct slice value, struct errinfo *reterr)
+{
+    struct value *v = &l->values[l->nvalues];
+    struct feature_entry e;
+    enum err result =
+        feature_entry_parse(value, FEATURE_NONE, l->batch, &e, reterr);
+
+    if (result != ERR_OK) {
+        return result;
+    }
+    *v = (struct value){.text = arena_copy(l->batch, value), .first = l->nkeys};
+    expand_entry(l, &e);
+    if (arena_is_full(l->batch)) {
+        return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+    }
+    v->n = l->nkeys - v->first;
+    l->nvalues++;
+    /* keep half of the batch's memory for the next, longest, value */
+    bool is_full = l->nvalues == LOOKUP_BATCH || l->nkeys >= BATCH_KEYS ||
+                   arena_used(l->batch) > BATCH_ARENA / 2;
+    return is_full ? ask(l) : ERR_OK;
+}
+
+enum err lookup_finish(struct lookup *l)
+{
+    return l->nvalues == 0 ? ERR_OK : ask(l);
+}

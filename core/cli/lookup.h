@@ -1,0 +1,41 @@
+/*
+ * lookup - values in bulk against the lists on disk; for `gillnet lookup`.
+ *
+ * A value is read as a list entry and expanded as a message with it would be: a URL is also
+ * sought by its host, a host by its domains, an address by its host, an IP address by its
+ * networks. Values are gathered in batches; a batch asks each filter once.
+ * Threads: one.
+ */
+#ifndef CORE_CLI_LOOKUP_H
+#define CORE_CLI_LOOKUP_H
+
+#include "core/cli/state.h"
+
+enum { LOOKUP_BATCH = 1024, LOOKUP_KEYS_PER_VALUE = 2 * FEATURE_KEYS_MAX + 1 };
+
+/* One value on one list. */
+struct lookup_match {
+    struct slice value; /* as given */
+    const char *list;   /* NULL: on none */
+    enum list_answer answer;
+    uint16_t class_type; /* of the key that matched */
+    struct slice key;
+    const struct list_provenance *from;
+};
+
+/* Called for every match of a value, once with list NULL when there is none. Values come in
+ * order. False stops. */
+typedef bool lookup_match_fn(void *context, const struct lookup_match *m);
+
+struct lookup;
+/* lists are borrowed. NULL without memory. */
+struct lookup *lookup_new(const struct state_lists *lists, lookup_match_fn *on_match,
+                          void *context);
+void lookup_free(struct lookup **l);
+/* Adds a value (copied); asks when the batch is full. ERR_OK, ERR_TIMEOUT when on_match stopped,
+ * or why the value cannot be read (reterr; the others are not touched). */
+enum err lookup_add(struct lookup *l, struct slice value, struct errinfo *reterr);
+/* Asks what is left. */
+enum err lookup_finish(struct lookup *l);
+
+#endif

@@ -1,0 +1,199 @@
+/* messages - the messages of files, folders and standard input, with their features. */
+#include "core/cli/messages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/cli/text.h"
+#include "core/text/host.h"
+#include "core/verdict/verdict.h"
+
+enum { READ_BYTES = 65536, SHOWN_PATH = 1024 };
+
+struct run {
+    struct cli *cli;
+    const struct messages_envelope *envelope;
+    struct extract_limits limits;
+    struct arena *arena;
+    message_fn *on_message;
+    void *context;
+    int status;
+};
+
+static void worsen(struct run *r, int status)
+{
+    r->status = status > r->status ? status : r->status;
+}
+
+static void unreadable(struct run *r, const char *path, int errnum)
+{
+    struct errinfo info = {.code = ERR_OK};
+    (void)errinfo_set(&info, err_of_errno(errnum), path, 0, "cannot be read: %s",
+                      err_text(err_of_errno(errnum)));
+    (void)cli_fail(&info);
+    worsen(r, EX_NOINPUT);
+}
+
+static void give_envelope(const struct run *r, struct extract *x)
+{
+    const struct messages_envelope *e = r->envelope;
+    if (e->client != NULL) {
+        extract_client(x, e->addr, SLICE_NONE);
+    }
+    if (e->helo != NULL) {
+        extract_helo(x, slice_str(e->helo));
+    }
+    if (e->from != NULL) {
+        extract_mail_from(x, slice_str(e->from));
+    }
+    if (e->rcpt != NULL) {
+        extract_rcpt_to(x, slice_str(e->rcpt));
+    }
+}
+
+/* The whole of fd into x; an errno on failure. */
+static int read_message(int fd, struct extract *x)
+{
+    char bytes[READ_BYTES];
+    for (;;) {
+        ssize_t n = read(fd, bytes, sizeof bytes);
+        if (n > 0) {
+            extract_raw(x, slice_of(bytes, (size_t)n));
+        } else if (n == 0) {
+            return 0;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+}
+
+static void take_message(struct run *r, int fd, const char *path)
+{
+    const struct config *config = r->cli->config;
+    uint64_t start = clock_mono_us();
+
+    arena_reset(r->arena);
+    struct extract *x =
+        extract_new(r->arena, &r->limits, config->trusted_authserv.v,
+                    config->trusted_authserv.n);
+    if (x == NULL) {
+        unreadable(r, path, ENOMEM);
+        return;
+    }
+    give_envelope(r, x);
+    int errnum = read_message(fd, x);
+    if (errnum != 0) {
+        unreadable(r, path, errnum);
+        return;
+    }
+    struct message m = {.file = slice_str(path),
+                        .features = extract_finish(x),
+                        .start_mono_us = start};
+    m.auth = extract_auth(x);
+    worsen(r, r->on_message(r->context, r->arena, &m));
+}
+
+static void take_file(struct run *r, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        unreadable(r, path, errno);
+        return;
+    }
+    take_message(r, fd, path);
+    (void)close(fd);
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* Every regular file below path, in order of names. */
+static void take_folder(struct run *r, char *path)
+{
+    char *const roots[] = {path, NULL};
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    FTSENT *entry = NULL;
+
+    if (walk == NULL) {
+        unreadable(r, path, errno);
+        return;
+    }
+    for (;;) {
+        errno = 0;
+        entry = fts_read(walk);
+        if (entry == NULL) {
+            break;
+        }
+        switch (entry->fts_info) {
+        case FTS_F:
+            take_file(r, entry->fts_path);
+            break;
+        case FTS_DNR:
+        case FTS_ERR:
+        case FTS_NS:
+            unreadable(r, entry->fts_path, entry->fts_errno);
+            break;
+        default: /* folders themselves, links, sockets */
+            break;
+        }
+    }
+    if (errno != 0) {
+        unreadable(r, path, errno);
+    }
+    (void)fts_close(walk);
+}
+
+static void take_path(struct run *r, char *path)
+{
+    struct stat st;
+
+    if (strcmp(path, "-") == 0) {
+        take_message(r, STDIN_FILENO, path);
+    } else if (stat(path, &st) != 0) {
+        unreadable(r, path, errno);
+    } else if (S_ISDIR(st.st_mode)) {
+        size_t n = strlen(path);
+        while (n > 1 && path[n - 1] == '/') { /* fts would show two */
+            path[--n] = '\0';
+        }
+        take_folder(r, path);
+    } else {
+        take_file(r, path);
+    }
+}
+
+int messages_each(struct cli *cli, struct messages_envelope *envelope, char **paths,
+                  message_fn *on_message, void *context)
+{
+    struct run r = {.cli = cli,
+                    .envelope = envelope,
+                    .on_message = on_message,
+                    .context = context,
+                    .status = CLI_CLEAN};
+
+    if (envelope->client != NULL &&
+        !host_ip_parse(slice_str(envelope->client), envelope->addr)) {
+        (void)fputs("gillnet: --client: this is no IP address\n", stderr);
+        return EX_USAGE;
+    }
+    r.arena = arena_new(cli->config->limits.memory);
+    if (r.arena == NULL) {
+        (void)fputs("gillnet: out of memory\n", stderr);
+        return EX_OSERR;
+    }
+    verdict_extract_limits(cli->config, &r.limits);
+    for (size_t i = 0; paths[i] != NULL; i++) {
+        take_path(&r, paths[i]);
+    }
+    arena_free(&r.arena);
+    return r.status;
+}

@@ -1,0 +1,40 @@
+/*
+ * messages - the messages of files, folders and standard input, one after the other, with the
+ * features of each; for check and extract.
+ *
+ * One arena for all, emptied between messages; files are read in pieces. A file that cannot be
+ * read is reported and the others go on.
+ * Threads: one.
+ */
+#ifndef CORE_CLI_MESSAGES_H
+#define CORE_CLI_MESSAGES_H
+
+#include "core/base/arena.h"
+#include "core/cli/cli.h"
+#include "core/extract/extract.h"
+
+/* What the MTA would say; NULL: unknown. */
+struct messages_envelope {
+    const char *client; /* IP address */
+    const char *helo;
+    const char *from;
+    const char *rcpt;
+    bool is_authenticated;
+    uint8_t addr[16]; /* of client, by messages_each */
+};
+
+struct message {
+    struct slice file; /* "-" for standard input */
+    struct featureset *features;
+    const struct extract_auth *auth;
+    uint64_t start_mono_us;
+};
+
+/* Returns an exit status, CLI_CLEAN, CLI_HIT or an error, which are combined: the highest wins. */
+typedef int message_fn(void *context, struct arena *arena, const struct message *m);
+
+/* Calls on_message for each message; the worst status of all. cli's configuration is loaded. */
+int messages_each(struct cli *cli, struct messages_envelope *envelope, char **paths,
+                  message_fn *on_message, void *context);
+
+#endif

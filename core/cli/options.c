@@ -1,0 +1,84 @@
+/* options - "--name", "--name VALUE" and "--name=VALUE" of one subcommand. */
+#include "core/cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/config/unit.h"
+
+static const struct cli_option *find(const struct cli_option *table, size_t n,
+                                     const char *arg, size_t length)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strlen(table[i].name) == length &&
+            memcmp(table[i].name, arg, length) == 0) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+static int refuse(const struct cli_command *command, const char *arg, const char *why)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text, "%.100s: %s", arg, why);
+    return cli_usage(command, text);
+}
+
+int cli_options(const struct cli_command *command, const struct cli_option *table,
+                size_t n, int *argc, char **argv)
+{
+    int kept = 1;
+    bool is_over = false;
+
+    for (int i = 1; i < *argc; i++) {
+        char *arg = argv[i];
+        size_t length = strcspn(arg, "=");
+        if (is_over || arg[0] != '-' || arg[1] == '\0') {
+            argv[kept++] = arg;
+            continue;
+        }
+        if (strcmp(arg, "--") == 0) {
+            is_over = true;
+            continue;
+        }
+        const struct cli_option *o = find(table, n, arg, length);
+        if (o == NULL) {
+            return refuse(command, arg, "there is no such option");
+        }
+        if (o->flag != NULL) {
+            *o->flag = true;
+        }
+        if (o->value == NULL) {
+            if (arg[length] == '=') {
+                return refuse(command, arg, "this option takes no value");
+            }
+        } else if (arg[length] == '=') {
+            *o->value = arg + length + 1;
+        } else if (i + 1 < *argc) {
+            *o->value = argv[++i];
+        } else {
+            return refuse(command, arg, "this option needs a value");
+        }
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return 0;
+}
+
+bool cli_expiry(const char *text, uint32_t *ret)
+{
+    uint64_t us = 0;
+    uint64_t now_s = clock_wall_us() / 1000000;
+
+    if (text == NULL) {
+        *ret = 0;
+        return true;
+    }
+    if (!unit_time_us(text, &us) || us < 1000000 || us / 1000000 > UINT32_MAX - now_s) {
+        return false;
+    }
+    *ret = (uint32_t)(now_s + us / 1000000);
+    return true;
+}

@@ -1,0 +1,104 @@
+/* state - the lists on disk, opened for a subcommand that only reads. */
+#include "core/cli/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+
+enum { NAMES_ARENA = 16 << 20 };
+
+int state_read_keys(struct cli *cli, bool *rethaskeys)
+{
+    struct errinfo info = {.code = ERR_OK};
+    char lists[FILE_PATH_MAX];
+    int status = cli_config(cli);
+
+    *rethaskeys = false;
+    if (status != 0) {
+        return status;
+    }
+    enum err e = keyring_load(cli->config->state_dir, &cli->keys, &info);
+    if (e == ERR_NOT_FOUND &&
+        file_path(lists, "%s/lists", cli->config->state_dir) == ERR_OK &&
+        access(lists, F_OK) != 0) {
+        return 0;
+    }
+    *rethaskeys = e == ERR_OK;
+    return e == ERR_OK ? 0 : cli_fail(&info);
+}
+
+static int all_names(struct cli *cli, struct state_lists *s, struct slice **ret,
+                     size_t *retn)
+{
+    struct errinfo info = {.code = ERR_OK};
+    enum err e = list_names(cli->config->state_dir, s->arena, ret, retn, &info);
+    if (e == ERR_NOT_FOUND) {
+        *retn = 0;
+        e = ERR_OK;
+    }
+    return e == ERR_OK ? 0 : cli_fail(&info);
+}
+
+static int given_names(struct state_lists *s, char **names, struct slice **ret,
+                       size_t *retn)
+{
+    size_t n = 0;
+    while (names[n] != NULL) {
+        n++;
+    }
+    *ret = arena_array(s->arena, n, sizeof **ret);
+    for (size_t i = 0; *ret != NULL && i < n; i++) {
+        (*ret)[i] = slice_str(names[i]);
+    }
+    *retn = *ret == NULL ? 0 : n;
+    return *ret == NULL ? EX_OSERR : 0;
+}
+
+int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
+{
+    struct state_lists s = {.arena = arena_new(NAMES_ARENA)};
+    struct slice *name = NULL;
+    size_t n = 0;
+    bool has_keys = false;
+    int status = state_read_keys(cli, &has_keys);
+
+    *ret = s;
+    if (status != 0 || s.arena == NULL) {
+        return status != 0 ? status : EX_OSERR;
+    }
+    if (names[0] != NULL) {
+        status = given_names(&s, names, &name, &n);
+    } else if (has_keys) {
+        status = all_names(cli, &s, &name, &n);
+    }
+    s.v = calloc(n + 1, sizeof(struct list_reader *));
+    if (status == 0 && s.v == NULL) {
+        (void)fputs("gillnet: out of memory\n", stderr);
+        status = EX_OSERR;
+    }
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        struct errinfo info = {.code = ERR_OK};
+        enum err e = list_reader_open(cli->config->state_dir, name[i], &cli->keys,
+                                      &s.v[s.n], &info);
+        if (e == ERR_OK) {
+            s.n++;
+        } else {
+            s.status = cli_fail(&info);
+        }
+    }
+    *ret = s;
+    return status;
+}
+
+void state_close_lists(struct state_lists *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        list_reader_close(&s->v[i]);
+    }
+    free(s->v);
+    arena_free(&s->arena);
+    *s = (struct state_lists){.v = NULL};
+}

@@ -1,0 +1,23 @@
+/*
+ * text - untrusted bytes and times as people may see them on a terminal.
+ *
+ * Threads: one.   Allocates: nothing.
+ */
+#ifndef CORE_CLI_TEXT_H
+#define CORE_CLI_TEXT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/base/slice.h"
+
+enum { TEXT_TIME_MAX = 24 };
+
+/* Prints at most max bytes of s, "..." when cut: printable ASCII as it is, everything else and
+ * the backslash as \xNN. */
+void text_print(FILE *to, struct slice s, size_t max);
+
+/* "2026-01-31T12:00:00Z", "never" for 0; returns dst. */
+const char *text_time(uint64_t seconds, char dst[TEXT_TIME_MAX]);
+
+#endif

@@ -48,25 +48,26 @@ static json_t *hits_json(struct check *c, const struct list_hits *hits)
     return array;
 }
 
-static bool print_json(struct check *c, const struct message *m, const struct verdict *v,
-                       const struct list_hits *hits)
+static bool print_json(struct check *c, const struct message *m,
+                       const struct verdict *v, const struct list_hits *hits)
 {
     return json_line(json_pack(
         "{s:o, s:s, s:f, s:o, s:o, s:o, s:[], s:o, s:I}", "file", json_text(m->file),
         "action", action_name(v->action), "score", v->score, "symbols", symbols_json(v),
-        "features", evidence_features(m->features), "lists", hits_json(c, hits), "counts",
-        "limits", evidence_limits(v->limits), "time_us",
+        "features", evidence_features(m->features), "lists", hits_json(c, hits),
+        "counts", "limits", evidence_limits(v->limits), "time_us",
         (json_int_t)(clock_mono_us() - m->start_mono_us)));
 }
 
-static void print_text(struct check *c, const struct message *m, const struct verdict *v,
-                       const struct list_hits *hits)
+static void print_text(struct check *c, const struct message *m,
+                       const struct verdict *v, const struct list_hits *hits)
 {
     const struct listset *set = listhold_acquire(c->hold);
 
     text_print(stdout, m->file, FILENAME_MAX);
     printf(": %s, score %g%s%s\n", action_name(v->action), v->score,
-           v->allow == NULL ? "" : ", let through by ", v->allow == NULL ? "" : v->allow);
+           v->allow == NULL ? "" : ", let through by ",
+           v->allow == NULL ? "" : v->allow);
     for (size_t i = 0; i < v->nsymbols; i++) {
         printf("  %s %g ", v->symbols[i].name, v->symbols[i].score);
         text_print(stdout, v->symbols[i].detail, EVIDENCE_SHOWN);
@@ -87,7 +88,8 @@ static void print_text(struct check *c, const struct message *m, const struct ve
 static bool is_trusted(const struct check *c)
 {
     const struct config *config = c->cli->config;
-    for (size_t i = 0; c->envelope.client != NULL && i < config->ntrusted_networks; i++) {
+    for (size_t i = 0; c->envelope.client != NULL && i < config->ntrusted_networks;
+         i++) {
         if (ipnet_contains(&config->trusted_networks[i], c->envelope.addr)) {
             return true;
         }
@@ -155,9 +157,10 @@ int cmd_check(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (wants_count) {
-        (void)fputs("gillnet check: --count: this version does not count yet; leave the "
-                    "option out\n",
-                    stderr);
+        (void)fputs(
+            "gillnet check: --count: this version does not count yet; leave the "
+            "option out\n",
+            stderr);
         return EX_UNAVAILABLE;
     }
     if (argc < 2) {

@@ -30,9 +30,9 @@ static int print_message(void *context, struct arena *arena, const struct messag
 static const char *lookup_name(enum feature_lookup lookup)
 {
     static const char *const names[] = {
-        [FEATURE_LOOKUP_NONE] = "-",        [FEATURE_LOOKUP_VALUE] = "value",
+        [FEATURE_LOOKUP_NONE] = "-",          [FEATURE_LOOKUP_VALUE] = "value",
         [FEATURE_LOOKUP_ADDRESS] = "address", [FEATURE_LOOKUP_HOST] = "host",
-        [FEATURE_LOOKUP_IP] = "network",    [FEATURE_LOOKUP_CLASS] = "entry",
+        [FEATURE_LOOKUP_IP] = "network",      [FEATURE_LOOKUP_CLASS] = "entry",
     };
     return names[lookup];
 }
@@ -62,8 +62,8 @@ int cmd_extract(struct cli *cli, int argc, char **argv)
     struct messages_envelope envelope = {.client = NULL};
     bool wants_types = false;
     const struct cli_option table[] = {
-        {"--types", NULL, &wants_types},   {"--client", &envelope.client, NULL},
-        {"--helo", &envelope.helo, NULL},  {"--from", &envelope.from, NULL},
+        {"--types", NULL, &wants_types},  {"--client", &envelope.client, NULL},
+        {"--helo", &envelope.helo, NULL}, {"--from", &envelope.from, NULL},
         {"--rcpt", &envelope.rcpt, NULL},
     };
     const struct cli_command *command = cli_command("extract");

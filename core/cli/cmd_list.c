@@ -16,10 +16,11 @@ int list_cmd_check_name(const char *name)
     if (list_name_is_valid(slice_str(name))) {
         return 0;
     }
-    (void)fprintf(stderr,
-                  "gillnet: \"%.64s\" cannot be the name of a list: use up to 32 of a-z, "
-                  "0-9, - and _, beginning with a letter or digit\n",
-                  name);
+    (void)fprintf(
+        stderr,
+        "gillnet: \"%.64s\" cannot be the name of a list: use up to 32 of a-z, "
+        "0-9, - and _, beginning with a letter or digit\n",
+        name);
     return EX_USAGE;
 }
 
@@ -57,8 +58,8 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
     if (e != ERR_OK) {
         return cli_fail(&info);
     }
-    list_writer_set_keep_text(*ret,
-                              config_list_find(cli->config, slice_str(name))->keep_text);
+    list_writer_set_keep_text(
+        *ret, config_list_find(cli->config, slice_str(name))->keep_text);
     return 0;
 }
 

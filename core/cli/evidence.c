@@ -16,9 +16,9 @@ json_t *evidence_features(const struct featureset *features)
     json_t *array = json_array();
     for (size_t i = 0; i < featureset_count(features); i++) {
         const struct feature *f = featureset_at(features, i);
-        (void)json_array_append_new(
-            array, json_pack("{s:s, s:o}", "type", evidence_type_name(f->type), "value",
-                             json_text(f->text)));
+        (void)json_array_append_new(array, json_pack("{s:s, s:o}", "type",
+                                                     evidence_type_name(f->type),
+                                                     "value", json_text(f->text)));
     }
     return array;
 }

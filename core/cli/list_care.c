@@ -48,9 +48,10 @@ int list_cmd_merge(struct cli *cli, int argc, char **argv)
     (void)cli;
     (void)argc;
     (void)argv;
-    (void)fputs("gillnet list merge: this version cannot merge filters; import both files "
-                "into one list instead\n",
-                stderr);
+    (void)fputs(
+        "gillnet list merge: this version cannot merge filters; import both files "
+        "into one list instead\n",
+        stderr);
     return EX_UNAVAILABLE;
 }
 
@@ -68,15 +69,15 @@ static void on_finding(void *context, const struct errinfo *finding)
 static int verify_one(struct cli *cli, struct slice name)
 {
     struct verify v = {0};
-    enum err e =
-        list_verify(cli->config->state_dir, name, &cli->keys, on_finding, &v);
+    enum err e = list_verify(cli->config->state_dir, name, &cli->keys, on_finding, &v);
 
     if (e == ERR_OK) {
         printf("%.*s: ok\n", SLICE_ARGS(name));
         return CLI_CLEAN;
     }
     if (v.findings == 0) {
-        (void)fprintf(stderr, "gillnet: list %.*s: %s\n", SLICE_ARGS(name), err_text(e));
+        (void)fprintf(stderr, "gillnet: list %.*s: %s\n", SLICE_ARGS(name),
+                      err_text(e));
     }
     return CLI_HIT;
 }

@@ -51,8 +51,8 @@ static bool edit_value(struct edit *e, struct slice value)
     struct errinfo info = {.code = ERR_OK};
 
     arena_reset(e->arena);
-    enum err result = feature_entry_parse(value, (enum feature_type)e->type, e->arena,
-                                          &entry, &info);
+    enum err result =
+        feature_entry_parse(value, (enum feature_type)e->type, e->arena, &entry, &info);
     if (result != ERR_OK) {
         (void)fprintf(stderr, "gillnet: ");
         text_print(stderr, value, EVIDENCE_SHOWN);
@@ -62,9 +62,8 @@ static bool edit_value(struct edit *e, struct slice value)
         return true;
     }
     struct slice source = slice_str(e->source);
-    result = e->is_revoke
-                 ? list_revoke(e->writer, &entry, source, &info)
-                 : list_add(e->writer, &entry, source, e->expiry_s, &info);
+    result = e->is_revoke ? list_revoke(e->writer, &entry, source, &info)
+                          : list_add(e->writer, &entry, source, e->expiry_s, &info);
     if (result != ERR_OK) {
         e->status = cli_fail(&info);
         return false;
@@ -124,7 +123,8 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
         {"--source", &e.source, NULL},
         {"--expire", &expire, NULL},
     };
-    int status = cli_options(cli_command("list"), table, is_revoke ? 2 : 3, &argc, argv);
+    int status =
+        cli_options(cli_command("list"), table, is_revoke ? 2 : 3, &argc, argv);
 
     if (status != 0) {
         return status;

@@ -94,12 +94,12 @@ static bool print_summary(const struct import *i, const struct feed_counts *c,
             (json_int_t)c->bad, "listed", (json_int_t)r->entries, "time_us",
             (json_int_t)us));
     }
-    printf("%s: %s (%s): %" PRIu64 " lines, %" PRIu64 " entries: %" PRIu64
-           " new, %" PRIu64 " known, %" PRIu64 " twice, %" PRIu64
-           " stay revoked; %" PRIu64 " ignored, %" PRIu64 " bad; %" PRIu64
-           " listed now\n",
-           i->list, i->file, feed_format_name(c->format), c->lines, c->entries, r->added,
-           r->known, r->duplicates, r->revoked, c->ignored, c->bad, r->entries);
+    printf(
+        "%s: %s (%s): %" PRIu64 " lines, %" PRIu64 " entries: %" PRIu64 " new, %" PRIu64
+        " known, %" PRIu64 " twice, %" PRIu64 " stay revoked; %" PRIu64
+        " ignored, %" PRIu64 " bad; %" PRIu64 " listed now\n",
+        i->list, i->file, feed_format_name(c->format), c->lines, c->entries, r->added,
+        r->known, r->duplicates, r->revoked, c->ignored, c->bad, r->entries);
     return true;
 }
 
@@ -194,9 +194,9 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
     bool may_be_empty = false;
     struct feed_options options = {.format = FEED_AUTO};
     const struct cli_option table[] = {
-        {"--format", &format, NULL},   {"--column", &column, NULL},
-        {"--type", &type, NULL},       {"--source", &i.source, NULL},
-        {"--expire", &expire, NULL},   {"--allow-empty", NULL, &may_be_empty},
+        {"--format", &format, NULL}, {"--column", &column, NULL},
+        {"--type", &type, NULL},     {"--source", &i.source, NULL},
+        {"--expire", &expire, NULL}, {"--allow-empty", NULL, &may_be_empty},
     };
     int status = cli_options(cli_command("list"), table, sizeof table / sizeof table[0],
                              &argc, argv);

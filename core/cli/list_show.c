@@ -15,7 +15,8 @@
 
 enum { ENTRY_ARENA = 256 * 1024 };
 
-struct export {
+struct export
+{
     struct cli *cli;
     struct arena *arena;
     uint64_t now_s;
@@ -35,7 +36,8 @@ static bool is_plain(struct export *x, const struct list_provenance *e)
         return false;
     }
     arena_reset(x->arena);
-    return feature_entry_parse(e->text, FEATURE_NONE, x->arena, &entry, NULL) == ERR_OK &&
+    return feature_entry_parse(e->text, FEATURE_NONE, x->arena, &entry, NULL) ==
+               ERR_OK &&
            entry.class_type == e->class_type && slice_eq(entry.text, e->text);
 }
 
@@ -77,8 +79,9 @@ static bool export_json(const struct list_provenance *e)
     char expiry[TEXT_TIME_MAX];
 
     return json_line(json_pack(
-        "{s:s, s:o, s:s, s:s, s:s, s:o, s:b}", "type", evidence_type_name(e->class_type),
-        "value", e->text.n == 0 ? json_null() : json_text(e->text), "status",
+        "{s:s, s:o, s:s, s:s, s:s, s:o, s:b}", "type",
+        evidence_type_name(e->class_type), "value",
+        e->text.n == 0 ? json_null() : json_text(e->text), "status",
         e->status == ENTRY_LISTED ? "listed" : "revoked", "first_seen",
         text_time(e->first_seen_s, first), "expiry", text_time(e->expiry_s, expiry),
         "source", json_text(slice_str(e->source)), "explicit", (int)e->is_explicit));
@@ -165,7 +168,8 @@ static void stat_text(const struct list_reader *r, const struct list_stat *s)
            " not yet in the base; generation %" PRIu64 ", changed %s\n",
            list_reader_name(r), s->entries, s->revoked, s->recent, s->generation,
            text_time(s->updated_s, updated));
-    printf("  filter %" PRIu64 " bytes (%.1f %% full, error %.4f %% of at most %.4f %%), "
+    printf("  filter %" PRIu64
+           " bytes (%.1f %% full, error %.4f %% of at most %.4f %%), "
            "index %" PRIu64 " bytes, log %" PRIu64 " bytes\n",
            s->filter_bytes, s->fill * 100, s->error_now * 100, s->error_target * 100,
            s->index_bytes, s->log_bytes);

@@ -72,8 +72,7 @@ static void add_key(struct lookup *l, uint16_t class_type, struct slice text)
             return;
         }
     }
-    l->keys[l->nkeys++] =
-        (struct feature_key){.class_type = class_type, .text = text};
+    l->keys[l->nkeys++] = (struct feature_key){.class_type = class_type, .text = text};
 }
 
 /* The keys under which a message with this feature would be sought. */
@@ -164,8 +163,9 @@ static bool answer_value(struct lookup *l, const struct value *v, uint64_t now_s
             if (a == LIST_NO || a == LIST_FALSE_POSITIVE) {
                 continue;
             }
-            struct lookup_match m = {v->text, list_reader_name(r), a,
-                                     l->keys[k].class_type, l->keys[k].text, &from};
+            struct lookup_match m = {
+                v->text, list_reader_name(r), a, l->keys[k].class_type, l->keys[k].text,
+                &from};
             found++;
             if (!l->on_match(l->context, &m)) {
                 return false;
@@ -206,8 +206,7 @@ enum err lookup_add(struct lookup *l, struct slice value, struct errinfo *reterr
 {
     struct value *v = &l->values[l->nvalues];
     struct feature_entry e;
-    enum err result =
-        feature_entry_parse(value, FEATURE_NONE, l->batch, &e, reterr);
+    enum err result = feature_entry_parse(value, FEATURE_NONE, l->batch, &e, reterr);
 
     if (result != ERR_OK) {
         return result;

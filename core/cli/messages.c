@@ -80,9 +80,8 @@ static void take_message(struct run *r, int fd, const char *path)
     uint64_t start = clock_mono_us();
 
     arena_reset(r->arena);
-    struct extract *x =
-        extract_new(r->arena, &r->limits, config->trusted_authserv.v,
-                    config->trusted_authserv.n);
+    struct extract *x = extract_new(r->arena, &r->limits, config->trusted_authserv.v,
+                                    config->trusted_authserv.n);
     if (x == NULL) {
         unreadable(r, path, ENOMEM);
         return;
@@ -93,9 +92,8 @@ static void take_message(struct run *r, int fd, const char *path)
         unreadable(r, path, errnum);
         return;
     }
-    struct message m = {.file = slice_str(path),
-                        .features = extract_finish(x),
-                        .start_mono_us = start};
+    struct message m = {
+        .file = slice_str(path), .features = extract_finish(x), .start_mono_us = start};
     m.auth = extract_auth(x);
     worsen(r, r->on_message(r->context, r->arena, &m));
 }

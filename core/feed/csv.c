@@ -139,7 +139,7 @@ static bool begin(struct feed *f, struct slice record, char *dst)
     }
     if (f->options.csv_column.n > 0) {
         f->failed =
-            errinfo_set(f->reterr, ERR_NOT_FOUND, f->name, (unsigned)f->counts.lines,
+            errinfo_set(f->reterr, ERR_SYNTAX, f->name, (unsigned)f->counts.lines,
                         "the table has no column \"%.*s\"; name one of its "
                         "header or give a number from 1",
                         SLICE_ARGS(slice_head(f->options.csv_column, 64)));
@@ -147,7 +147,7 @@ static bool begin(struct feed *f, struct slice record, char *dst)
     }
     if (!guess_column(f, record, dst)) {
         f->failed = errinfo_set(
-            f->reterr, ERR_NOT_FOUND, f->name, (unsigned)f->counts.lines,
+            f->reterr, ERR_SYNTAX, f->name, (unsigned)f->counts.lines,
             "which column holds the entries is not clear; name it or give a number "
             "from 1");
         return false;

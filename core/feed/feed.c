@@ -131,14 +131,14 @@ static enum err choose_format(struct feed *f, struct feed_lines *l)
     }
     const char *refusal = feed_refusal(beginning);
     if (refusal != NULL) {
-        return errinfo_set(f->reterr, ERR_UNSUPPORTED, f->name, 0, "%s", refusal);
+        return errinfo_set(f->reterr, ERR_SYNTAX, f->name, 0, "%s", refusal);
     }
     f->counts.format = f->options.format;
     if (f->options.format == FEED_AUTO) {
         f->counts.format = feed_sniff(beginning);
         if (f->counts.format == FEED_AUTO) {
             return errinfo_set(
-                f->reterr, ERR_UNSUPPORTED, f->name, 0,
+                f->reterr, ERR_SYNTAX, f->name, 0,
                 "no known list format fits; if it is one, name it (plain, hosts, csv, "
                 "dnsmasq, unbound, adblock or rpz)");
         }

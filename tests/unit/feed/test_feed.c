@@ -260,7 +260,7 @@ static void test_read__every_truncation__then_no_entry_but_cut_ones(void **state
             enum err e = read_text(slice_of(copy, (size_t)cut), &o, &s);
             free(copy);
             /* half a header names no column */
-            assert_true(e == ERR_OK || (e == ERR_NOT_FOUND && o.format == FEED_CSV));
+            assert_true(e == ERR_OK || (e == ERR_SYNTAX && o.format == FEED_CSV));
             /* all but the last entry are those of the whole */
             size_t same = s.entries.n;
             while (same > 0 && (same == s.entries.n || s.entries.p[same - 1] != '\n')) {
@@ -287,7 +287,7 @@ static void test_read__no_list__then_refused_with_reason(void **state)
         for (int given = 0; given < 2; given++) {
             struct seen s = {.n = 0};
             struct feed_options o = {.format = given ? FEED_PLAIN : FEED_AUTO};
-            assert_int_equal(read_fd(fixture(cases[i].file), &o, &s), ERR_UNSUPPORTED);
+            assert_int_equal(read_fd(fixture(cases[i].file), &o, &s), ERR_SYNTAX);
             assert_non_null(strstr(s.info.text, cases[i].reason));
             assert_int_equal(s.n, 0);
             seen_fini(&s);
@@ -341,7 +341,7 @@ static void test_read__unknown_format__then_says_what_to_do(void **state)
     (void)state;
     assert_int_equal(read_text(SLICE_LIT("a b c\nd e f\n"),
                                &(struct feed_options){.format = FEED_AUTO}, &s),
-                     ERR_UNSUPPORTED);
+                     ERR_SYNTAX);
     assert_non_null(strstr(s.info.text, "name it"));
     assert_string_equal(s.info.source, "feed");
     seen_fini(&s);
@@ -505,8 +505,8 @@ static void test_csv__column__then_by_name_number_or_look(void **state)
         {"x.example;y.example\n", "2", ERR_OK, "domain:y.example\n"},
         {"x.example\ty.example\n", "2", ERR_OK, "domain:y.example\n"},
         {"x.example,y.example\n", "3", ERR_OK, NULL},
-        {"x.example,y.example\n", "url", ERR_NOT_FOUND, NULL},
-        {"x.example,y.example\n", "", ERR_NOT_FOUND, NULL},
+        {"x.example,y.example\n", "url", ERR_SYNTAX, NULL},
+        {"x.example,y.example\n", "", ERR_SYNTAX, NULL},
         {"1,phish,y.example\n", "", ERR_OK, "domain:y.example\n"},
         {"1,\"http://pages.example/\"\"q\"\"\"\n", "", ERR_OK,
          "url:pages.example/\"q\"\n"},

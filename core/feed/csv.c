@@ -220,6 +220,5 @@ void feed_line_csv(struct feed *f, struct slice line)
         return;
     }
     read_record(f, slice_of(f->record.p, f->record.n));
-    f->record.lines = 0;
-    f->record.n = 0;
+    feed_record_end(f);
 }

@@ -110,6 +110,15 @@ bool feed_record_add(struct feed *f, struct slice line, const char *reason)
     return true;
 }
 
+void feed_record_end(struct feed *f)
+{
+    if (f->record.lines > 1) {
+        f->counts.ignored += f->record.lines - 1;
+    }
+    f->record.lines = 0;
+    f->record.n = 0;
+}
+
 static enum err read_failed(struct feed *f, const struct feed_lines *l)
 {
     return errinfo_set(f->reterr, err_of_errno(l->errnum), f->name,

@@ -65,6 +65,8 @@ void feed_ignored(struct feed *f);
 void feed_bad(struct feed *f, const char *reason, struct slice text);
 /* Adds a line to the open record; false: over the bound, the record was closed as bad. */
 bool feed_record_add(struct feed *f, struct slice line, const char *reason);
+/* Forgets the open record after it was read; its lines but one count as ignored. */
+void feed_record_end(struct feed *f);
 
 /* One line each; at the end of the file CSV and RPZ are told to close an open record. */
 void feed_line_plain(struct feed *f, struct slice line);

@@ -345,6 +345,5 @@ void feed_line_rpz(struct feed *f, struct slice line)
     } else {
         read_record(f, record, &w);
     }
-    f->record.lines = 0;
-    f->record.n = 0;
+    feed_record_end(f);
 }

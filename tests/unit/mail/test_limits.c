@@ -1,0 +1,302 @@
+/*
+ * test_limits - every limit of the parser one below, at and one above; every arena.
+ */
+#include <stdio.h>
+
+#include "core/base/base.h"
+
+#include "tests/unit/mail/record.h"
+
+/* Builds texts of n units. */
+static struct slice repeat(const char *before, const char *unit, size_t n,
+                           const char *after)
+{
+    size_t size = strlen(before) + strlen(unit) * n + strlen(after);
+    char *p = malloc(size + 1);
+    assert_non_null(p);
+    char *d = p;
+    d = stpcpy(d, before);
+    for (size_t i = 0; i < n; i++) {
+        d = stpcpy(d, unit);
+    }
+    stpcpy(d, after);
+    return slice_of(p, size);
+}
+
+static unsigned limits_of(struct slice text, const struct mail_limits *limits,
+                          struct record *ret)
+{
+    record_raw(ret, text, 0, limits);
+    free((void *)(uintptr_t)text.p);
+    return ret->limits;
+}
+
+/* How often needle occurs. */
+static size_t count(struct record *r, const char *needle)
+{
+    size_t n = 0;
+    for (const char *p = record_text(r); (p = strstr(p, needle)) != NULL; p++) {
+        n++;
+    }
+    return n;
+}
+
+struct row {
+    const char *before;
+    const char *unit;
+    const char *after;
+    size_t limit;      /* units that are just allowed */
+    const char *count; /* what is counted in the events ... */
+    size_t at_limit;   /* ... at the limit and above it */
+    unsigned flag;
+};
+
+static void check(const struct row *row, const struct mail_limits *limits)
+{
+    for (size_t n = row->limit - 1; n <= row->limit + 1; n++) {
+        struct record r;
+        unsigned met =
+            limits_of(repeat(row->before, row->unit, n, row->after), limits, &r);
+        size_t want = n < row->limit ? row->at_limit - 1 : row->at_limit;
+        assert_int_equal(met, n > row->limit ? row->flag : 0);
+        assert_int_equal(count(&r, row->count), want);
+        record_fini(&r);
+    }
+}
+
+static void test_headers__below_at_above__later_ones_are_not_shown(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.headers = 10;
+    check(&(struct row){"", "A: b\n", "\nx\n", 10, "H -", 10, MAIL_LIMIT_HEADERS}, &l);
+}
+
+static void test_header_bytes__below_at_above__later_ones_are_not_shown(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.header_bytes = 40;
+    check(
+        &(struct row){"", "A: bcd\n", "\nx\n", 10, "H -", 10, MAIL_LIMIT_HEADER_BYTES},
+        &l);
+}
+
+static void test_headers__over_the_limit__mime_is_still_known(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.headers = 1;
+    struct record r;
+    record_raw(&r,
+               SLICE_LIT("A: b\nContent-Type: multipart/x; boundary=b\n\n--b\n\nx\n"),
+               0, &l);
+    assert_non_null(strstr(record_text(&r), "+ 1 1 text/plain"));
+    record_fini(&r);
+}
+
+static void test_header_field__below_at_above__is_cut(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.header_field = 1 + 1 + 97 + 2; /* name, space, value, line end */
+    check(&(struct row){"A: ", "x", "\r\n\r\n", 97, "x", 98, MAIL_LIMIT_HEADER_FIELD},
+          &l);
+}
+
+static void test_parts__below_at_above__later_ones_are_not_opened(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.parts = 8; /* the message is one */
+    check(&(struct row){"Content-Type: multipart/mixed; boundary=b\n\n", "--b\n\nx\n",
+                        "--b--\n", 7, "= x", 7, MAIL_LIMIT_PARTS},
+          &l);
+}
+
+/* Depth n: n multiparts in one another, the innermost holds a leaf. */
+static struct slice nested(unsigned n)
+{
+    char *p = malloc((size_t)n * 64 + 64);
+    assert_non_null(p);
+    int at = 0;
+    for (unsigned i = 0; i < n; i++) {
+        at += snprintf(p + at, 64, "Content-Type: multipart/x; boundary=b%u\n\n--b%u\n",
+                       i, i);
+    }
+    at += snprintf(p + at, 16, "\nleaf");
+    return slice_of(p, (size_t)at);
+}
+
+static void test_depth__below_at_above__text_stays_visible(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.depth = 5;
+    for (unsigned n = 4; n <= 6; n++) {
+        struct record r;
+        assert_int_equal(limits_of(nested(n), &l, &r), n > 5 ? MAIL_LIMIT_DEPTH : 0);
+        assert_int_equal(count(&r, "leaf"), 1);
+        record_fini(&r);
+    }
+}
+
+static void test_depth__of_embedded_messages__is_bounded(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.depth = 5;
+    struct record r;
+    assert_int_equal(
+        limits_of(repeat("", "Content-Type: message/rfc822\n\n", 5, "leaf"), &l, &r),
+        0);
+    record_fini(&r);
+    assert_int_equal(
+        limits_of(repeat("", "Content-Type: message/rfc822\n\n", 6, "leaf"), &l, &r),
+        MAIL_LIMIT_DEPTH);
+    assert_int_equal(count(&r, "leaf"), 1);
+    record_fini(&r);
+}
+
+static void test_depth__zero__everything_is_a_leaf(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.depth = 0;
+    struct record r;
+    assert_int_equal(limits_of(nested(1), &l, &r), MAIL_LIMIT_DEPTH);
+    assert_non_null(strstr(record_text(&r), "leaf"));
+    record_fini(&r);
+}
+
+static void test_message_bytes__below_at_above__body_event_goes_on(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.message_bytes = 50;
+    for (size_t n = 49; n <= 51; n++) {
+        struct record r;
+        assert_int_equal(limits_of(repeat("A: b\n\n", "x", n, ""), &l, &r),
+                         n > 50 ? MAIL_LIMIT_MESSAGE_BYTES : 0);
+        assert_int_equal(count(&r, "x") - 1,
+                         n > 50 ? 50 : n); /* one is in text/plain */
+        assert_int_equal(r.body.n, n);
+        record_fini(&r);
+    }
+}
+
+static void test_decoded_bytes__below_at_above__data_is_cut_structure_goes_on(
+    void **state)
+{
+    static const char head[] = "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n";
+    static const char tail[] = "\n--b\nContent-Type: image/png\n\n--b--\n";
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.decoded_bytes = 50;
+    for (size_t n = 49; n <= 51; n++) {
+        struct record r;
+        assert_int_equal(limits_of(repeat(head, "Z", n, tail), &l, &r),
+                         n > 50 ? MAIL_LIMIT_DECODED_BYTES : 0);
+        assert_int_equal(count(&r, "Z"), n > 50 ? 50 : n);
+        assert_non_null(strstr(record_text(&r), "image/png"));
+        record_fini(&r);
+    }
+}
+
+static void test_boundary__at_and_above_70__is_flagged_and_used(void **state)
+{
+    (void)state;
+    for (int n = MAIL_BOUNDARY_MAX; n <= MAIL_BOUNDARY_MAX + 1; n++) {
+        char text[512];
+        char boundary[128];
+        memset(boundary, 'b', sizeof boundary);
+        snprintf(text, sizeof text,
+                 "Content-Type: multipart/mixed; boundary=%.*s\n\n--%.*s\n\nleaf\n", n,
+                 boundary, n, boundary);
+        struct record r;
+        record_raw(&r, slice_str(text), 0, &record_limits);
+        assert_int_equal(r.limits, n > MAIL_BOUNDARY_MAX ? MAIL_LIMIT_BOUNDARY : 0);
+        assert_non_null(strstr(record_text(&r), "= leaf"));
+        record_fini(&r);
+    }
+}
+
+static void test_boundary__longer_than_a_line__body_is_a_leaf(void **state)
+{
+    (void)state;
+    struct record r;
+    unsigned met = limits_of(
+        repeat("Content-Type: multipart/mixed; boundary=", "b", 1000, "\n\nleaf\n"),
+        &record_limits, &r);
+    assert_int_equal(met, MAIL_LIMIT_BOUNDARY);
+    assert_non_null(strstr(record_text(&r), "= leaf"));
+    record_fini(&r);
+}
+
+/* A field name or a line that never ends is body, not memory. */
+static void test_header__name_without_end__is_body(void **state)
+{
+    (void)state;
+    for (size_t n = 990; n <= 1010; n++) {
+        struct record r;
+        assert_int_equal(
+            limits_of(repeat("", "n", n, ": v\n\nx\n"), &record_limits, &r), 0);
+        assert_int_equal(r.body.n > 100, count(&r, "H -") == 0);
+        record_fini(&r);
+    }
+}
+
+static void test_arena__every_size__never_more_than_a_flag(void **state)
+{
+    static const char text[] =
+        "Subject: hi\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
+        "Content-Type: image/png; name*0=a; name*1=b\nContent-Disposition: attachment\n\n"
+        "x\n--b\n\ny\n--b\nContent-Type: message/rfc822\n\nA: b\n\nz\n--b--\n";
+    (void)state;
+    size_t refused = 0;
+    size_t flagged = 0;
+    for (size_t cap = 1; cap < 40000; cap += 61) {
+        struct record r;
+        record_init(&r);
+        struct arena *arena = arena_new(cap);
+        struct mail *m = mail_new(arena, &record_limits, &record_events, &r);
+        if (m == NULL) {
+            refused++;
+        } else {
+            mail_raw(m, slice_str(text));
+            mail_end(m);
+            flagged += (mail_limits_met(m) & MAIL_LIMIT_MEMORY) != 0;
+            assert_true((mail_limits_met(m) & MAIL_LIMIT_MEMORY) == 0 ||
+                        arena_is_full(arena));
+            assert_true(r.body.n > 0);
+        }
+        record_fini(&r);
+        arena_free(&arena);
+    }
+    assert_true(refused > 0 && flagged > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_headers__below_at_above__later_ones_are_not_shown),
+        cmocka_unit_test(test_header_bytes__below_at_above__later_ones_are_not_shown),
+        cmocka_unit_test(test_headers__over_the_limit__mime_is_still_known),
+        cmocka_unit_test(test_header_field__below_at_above__is_cut),
+        cmocka_unit_test(test_parts__below_at_above__later_ones_are_not_opened),
+        cmocka_unit_test(test_depth__below_at_above__text_stays_visible),
+        cmocka_unit_test(test_depth__of_embedded_messages__is_bounded),
+        cmocka_unit_test(test_depth__zero__everything_is_a_leaf),
+        cmocka_unit_test(test_message_bytes__below_at_above__body_event_goes_on),
+        cmocka_unit_test(
+            test_decoded_bytes__below_at_above__data_is_cut_structure_goes_on),
+        cmocka_unit_test(test_boundary__at_and_above_70__is_flagged_and_used),
+        cmocka_unit_test(test_boundary__longer_than_a_line__body_is_a_leaf),
+        cmocka_unit_test(test_header__name_without_end__is_body),
+        cmocka_unit_test(test_arena__every_size__never_more_than_a_flag),
+    };
+    if (base_init() != ERR_OK) {
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

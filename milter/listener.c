@@ -169,12 +169,42 @@ enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
     return e;
 }
 
+/* A TCP socket that is shut down makes libmilter give up at once, before messages in flight have
+ * ended. So one end of a socket pair with a byte to read takes its descriptor (accept fails on
+ * it, and waits: see signals.h), and a connection to ourselves ends the poll that still holds the
+ * old socket, which then is closed. */
+static void replace_inet(int fd)
+{
+    struct sockaddr_storage addr;
+    socklen_t n = sizeof addr;
+    int pair[2];
+    if (getsockname(fd, (struct sockaddr *)&addr, &n) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        return;
+    }
+    int wake = socket(addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool is_readable = write(pair[1], "x", 1) == 1;
+    if (wake >= 0 && is_readable && dup3(pair[0], fd, O_CLOEXEC) == fd) {
+        /* it is under way, or refused because nobody polled any more */
+        (void)connect(wake, (struct sockaddr *)&addr, n);
+    }
+    if (wake >= 0) {
+        close(wake);
+    }
+    close(pair[0]); /* pair[1] stays: closed, it would look like an error */
+}
+
 void milter_listener_shut(struct milter_listener *l)
 {
-    if (l->fd >= 0) {
-        shutdown(l->fd, SHUT_RDWR);
-        l->fd = -1;
+    if (l->fd < 0) {
+        return;
     }
+    if (l->socket.is_unix) {
+        shutdown(l->fd, SHUT_RDWR);
+    } else {
+        replace_inet(l->fd);
+    }
+    l->fd = -1;
 }
 
 void milter_listener_remove(struct milter_listener *l)

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-BUILD = os.environ.get("GILLNET_BUILD", "build/release")
+BUILD = os.path.abspath(os.environ.get("GILLNET_BUILD", "build/release"))
 
 
 def gillnet(*args, check=True, **kw):
@@ -86,16 +86,14 @@ class Daemon:
         raise AssertionError(f"waited in vain for {name}:\n" + self.log())
 
     def control(self, request, path=None, timeout=30):
-        s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        s.settimeout(timeout)
-        s.connect(path or f"{self.folder}/gillnetd.ctl")
-        s.sendall(request if isinstance(request, bytes) else request.encode() + b"\n")
-        out = b""
-        while True:
-            got = s.recv(65536)
-            if not got:
-                return out.decode()
-            out += got
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+            s.settimeout(timeout)
+            s.connect(path or f"{self.folder}/gillnetd.ctl")
+            s.sendall(request if isinstance(request, bytes) else request.encode() + b"\n")
+            out = b""
+            while got := s.recv(65536):
+                out += got
+            return out.decode()
 
     def stat(self, name):
         for line in self.control("stat").splitlines()[1:]:

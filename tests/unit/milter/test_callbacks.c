@@ -133,14 +133,14 @@ static int step(char c)
 static void run(const char *sequence)
 {
     for (const char *p = sequence; *p; p++) {
+        struct session_options options;
         int got = step(*p);
-        bool is_final = *p == 'D';
-        bool has_reply = strchr("NAQ", *p) != NULL;
-        int expected = SMFIS_NOREPLY;
-        if (is_final) {
+        int expected = SMFIS_CONTINUE;
+        service_get_options(&options);
+        if (*p == 'D') {
             expected = SMFIS_ACCEPT;
-        } else if (has_reply || !strchr(sequence, 'N')) {
-            expected = SMFIS_CONTINUE;
+        } else if (options.noreply && !strchr("NAQ", *p)) {
+            expected = SMFIS_NOREPLY;
         }
         if (got != expected) {
             fail_msg("%s: step %zu answered %d", sequence, (size_t)(p - sequence), got);
@@ -331,7 +331,7 @@ static void test_sessions__over_the_limit__accepted_unexamined(void **state)
 
 static void test_body__reply_expected_and_limit_met__skip(void **state)
 {
-    begin(*state, "limits: { message_bytes = \"1024\"; };\n", 10);
+    begin(*state, "limits: { message_bytes = \"1K\"; };\n", 10);
     unsigned char body[600];
     memset(body, 'x', sizeof body);
     unsigned long steps = 0;

@@ -29,6 +29,7 @@ static const struct {
     {"undisclosed-recipients:;", ""},
     {"G: a@b.c, Joe <d@e.f>; g@h.i", "|a@b.c|b.c\nJoe|d@e.f|e.f\n|g@h.i|h.i\n"},
     {"<@a,@b:c@d>", "|c@d|d\n"},
+    {"<@a, e@f", "|e@f|f\n"},
     {"<@a, @b:c@d>, e@f", "|c@d|d\n|e@f|f\n"},
     /* local parts */
     {"\"joe\"@b.c", "|joe@b.c|b.c\n"},
@@ -142,9 +143,9 @@ static void test_list__length_round_limit__limit_held(void **state)
 static void test_list__megabytes__little_memory(void **state)
 {
     static const char *const units[] = {
-        "a@b.c,",  "a@b.c, ", "\"",   "(",     "((a)",  "\\",     "<",      ">",
-        "@",       ":",       "a:@:", ",",     ";",     "\"\\\"", "<a@b.c", "a@",
-        "<@a,@b:", "(a) ",    "a ",   "\"a\"", "@\"\"", "a@b c ", "x@:x@: "};
+        "a@b.c,", "a@b.c, ", "\"",   "(",  "((a)",  "\\",     "<",      ">",
+        "@",      ":",       "a:@:", ",",  ";",     "\"\\\"", "\\\"",   "<a@b.c",
+        "a@",     "<@a,@b:", "(a) ", "a ", "\"a\"", "@\"\"",  "a@b c ", "x@:x@: "};
     size_t i = 0;
 
     for (i = 0; i < COUNT_OF(units); i++) {

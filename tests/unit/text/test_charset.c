@@ -41,6 +41,7 @@ static const struct row rows[] = {
     {"utf-8", LIT("\xf4\x90\x80\x80"), LIT("\xc3\xb4\xc2\x90\xe2\x82\xac\xe2\x82\xac"),
      false},
     {"utf-8", LIT("\xe2\x82"), LIT("\xc3\xa2\xe2\x80\x9a"), false},
+    {"iso-8859-1", LIT("\xc3\xa9\xe9"), LIT("\xc3\x83\xc2\xa9\xc3\xa9"), true},
     /* ICU */
     {"koi8-r", LIT("\xd2\xd5"), LIT("\xd1\x80\xd1\x83"), true},
     {"windows-1251", LIT("\xf0\xf3"), LIT("\xd1\x80\xd1\x83"), true},
@@ -53,6 +54,11 @@ static const struct row rows[] = {
     {"iso-8859-15", LIT("\xa4"), LIT("\xe2\x82\xac"), true},
     {"utf-7", LIT("a+AOk-z"), LIT("a\xc3\xa9z"), true},
     {"utf-7", LIT("http+ADo-//a"), LIT("http://a"), true},
+    {"utf-7", LIT("a+2D0-"), LIT("a\xef\xbf\xbd"), true}, /* half a pair */
+    {"utf-7", LIT("a+2D0-b"),
+     LIT("a\xef\xbf\xbd"
+         "b"),
+     true},
     {"hz-gb-2312", LIT("~{VP~}"), LIT("\xe4\xb8\xad"), true},
     {"utf-16",
      LIT("\xff\xfe"

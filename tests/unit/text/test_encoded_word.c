@@ -15,6 +15,7 @@ static const struct {
     {LIT("=?utf-8?B?Y2Fmw6k=?="), LIT("caf\xc3\xa9")},
     {LIT("=?iso-8859-1?q?caf=E9?="), LIT("caf\xc3\xa9")},
     {LIT("=?iso-8859-1*fr?q?caf=E9?="), LIT("caf\xc3\xa9")},
+    {LIT("=?koi8-r*ru?q?=D2?="), LIT("\xd1\x80")},
     {LIT("=?gb2312?B?1tDOxA==?="), LIT("\xe4\xb8\xad\xe6\x96\x87")},
     /* adjacent words are joined, also in the middle of a character */
     {LIT("=?utf-8?q?a?= =?utf-8?q?b?="), LIT("ab")},

@@ -238,6 +238,7 @@ static void test_registrable__table__expected_domain(void **state)
         {"1.2.3.4", "", false},
         {"2001:db8::1", "", false},
         {"", "", false},
+        {"a.0x1", "", false},
         {".com", "", false},
         {"a.com.", "", false},
     };

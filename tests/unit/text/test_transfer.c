@@ -101,6 +101,29 @@ static void test_quoted_printable__white_space_run__held_then_let_go(void **stat
     }
 }
 
+/* The same for white space between a soft line break's '=' and its line end. */
+static void test_quoted_printable__padded_soft_break__held_then_let_go(void **state)
+{
+    const size_t held = sizeof(((struct transfer *)NULL)->held);
+    size_t n = 0;
+
+    (void)state;
+    for (n = held - 1; n <= held + 1; n++) {
+        char in[256];
+        char out[512];
+        struct fixture f = {TRANSFER_QUOTED_PRINTABLE, SLICE_NONE, SLICE_NONE};
+        size_t got = 0;
+
+        memset(in, ' ', n);
+        in[0] = '=';
+        in[n] = '\n';
+        f.in = slice_of(in, n + 1);
+        got = decode(&f, 0, f.in.n, out).n;
+        assert_int_equal(got, n <= held ? 0 : held + 1);
+        assert_int_equal(decode(&f, 0, 1, out).n, got);
+    }
+}
+
 static void test_feed__megabytes_of_one_byte__within_bound(void **state)
 {
     static const char *const units[] = {"=", " ", "=\r", "A", "=4", "= ", "\n", "\xff"};
@@ -151,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_feed__cut_anywhere__same_bytes),
         cmocka_unit_test(test_quoted_printable__white_space_run__held_then_let_go),
+        cmocka_unit_test(test_quoted_printable__padded_soft_break__held_then_let_go),
         cmocka_unit_test(test_feed__megabytes_of_one_byte__within_bound),
         cmocka_unit_test(test_kind__of_header_value__recognised),
     };

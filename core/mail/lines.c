@@ -153,17 +153,14 @@ static void start_field(struct mail *m, size_t colon)
     struct slice line = held(m);
     field_end(m);
     field_start(m, slice_trim(slice_head(line, colon)));
-    grown_add(m, &m->field, slice_from(line, colon + 1));
+    field_add(m, slice_from(line, colon + 1));
     m->line = held_is_complete(m) ? LINE_START : LINE_FIELD;
     m->nhold = 0;
 }
 
 static void continue_field(struct mail *m)
 {
-    /* A continuation of nothing is dropped with its line. */
-    if (m->has_field) {
-        grown_add(m, &m->field, held(m));
-    }
+    field_continue(m, held(m)); /* one of nothing is dropped with its line */
     m->line = held_is_complete(m) ? LINE_START : LINE_FIELD;
     m->nhold = 0;
 }
@@ -254,9 +251,7 @@ static struct slice in_field(struct mail *m, struct slice bytes)
 {
     size_t nl = slice_find(bytes, '\n');
     size_t n = nl < bytes.n ? nl + 1 : bytes.n;
-    if (m->has_field) {
-        grown_add(m, &m->field, slice_head(bytes, n));
-    }
+    field_add(m, slice_head(bytes, n));
     if (nl < bytes.n) {
         m->line = LINE_START;
     }

@@ -117,6 +117,31 @@ void field_start(struct mail *m, struct slice name)
     m->has_field = true;
 }
 
+/* Without the line's end and the value's leading white space: a field counts the same whoever
+ * gives it. */
+void field_add(struct mail *m, struct slice bytes)
+{
+    while (bytes.n > 0 &&
+           (bytes.p[bytes.n - 1] == '\n' || bytes.p[bytes.n - 1] == '\r')) {
+        bytes.n--;
+    }
+    while (m->field.n == m->name_bytes && bytes.n > 0 &&
+           (bytes.p[0] == ' ' || bytes.p[0] == '\t' || bytes.p[0] == '\n')) {
+        bytes = slice_from(bytes, 1);
+    }
+    if (m->has_field) {
+        grown_add(m, &m->field, bytes);
+    }
+}
+
+void field_continue(struct mail *m, struct slice bytes)
+{
+    if (m->has_field && m->field.n > m->name_bytes) {
+        grown_add(m, &m->field, SLICE_LIT("\n"));
+    }
+    field_add(m, bytes);
+}
+
 void field_end(struct mail *m)
 {
     if (!m->has_field) {
@@ -144,7 +169,7 @@ void mail_header(struct mail *m, struct slice name, struct slice value)
         return;
     }
     field_start(m, slice_trim(name));
-    grown_add(m, &m->field, value);
+    field_add(m, value);
     field_end(m);
 }
 

@@ -104,6 +104,9 @@ struct mail {
 /* mail.c */
 void grown_add(struct mail *m, struct grown *g, struct slice bytes);
 void field_start(struct mail *m, struct slice name);
+void field_add(struct mail *m, struct slice bytes); /* of the same line */
+void field_continue(struct mail *m,
+                    struct slice bytes); /* the next line; begins with a blank */
 void field_end(struct mail *m); /* hands the collected field on, if there is one */
 
 /* lines.c: bytes are CRLF text; returns what is left when the message's own header ended. */

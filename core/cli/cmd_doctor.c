@@ -43,6 +43,8 @@ static bool take_options(struct doctor *d, int argc, char **argv)
             d->postconf_dir = argv[i + 1];
         } else if (strcmp(argv[i], "--postconf") == 0 && argv[i + 1][0] == '/') {
             d->postconf = argv[i + 1];
+        } else if (strcmp(argv[i], "--mta-user") == 0) {
+            d->mta_user = argv[i + 1];
         } else if (strcmp(argv[i], "--sendmail-cf") == 0) {
             d->sendmail_cf = argv[i + 1];
         } else {
@@ -84,8 +86,8 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
 
     if (!take_options(&d, argc, argv)) {
         return cli_usage(cli_command("doctor"),
-                         "the options are --postconf-dir DIR, --postconf /PATH and "
-                         "--sendmail-cf FILE");
+                         "the options are --postconf-dir DIR, --postconf /PATH, "
+                         "--sendmail-cf FILE and --mta-user NAME");
     }
     if (check_config(&d)) {
         doctor_state(&d);

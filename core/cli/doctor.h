@@ -22,6 +22,7 @@ struct doctor {
     const char *postconf_dir;  /* NULL: Postfix's own */
     const char *sendmail_cf;   /* NULL: /etc/mail/sendmail.cf */
     struct socket_name socket; /* config.socket, read */
+    const char *mta_user;      /* NULL: postfix and smmsp, where they exist */
     bool has_mta;              /* one was found to look at */
     unsigned nwarn;
     unsigned nfail;

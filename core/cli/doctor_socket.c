@@ -100,6 +100,10 @@ static void check_user(struct doctor *d, const char *user)
     int errnum = 0;
 
     if (getpwnam_r(user, &pw, buffer, sizeof(buffer), &found) != 0 || found == NULL) {
+        if (d->mta_user != NULL) {
+            doctor_say(d, DOCTOR_FAIL, "socket", "name the user that the MTA runs as",
+                       "there is no user %s", user);
+        }
         return; /* that MTA is not installed */
     }
     errnum = geteuid() == 0 ? connect_as(&pw, d->socket.path)
@@ -144,6 +148,10 @@ static void check_unix(struct doctor *d)
     } else if (why.code != ERR_DENIED) {
         doctor_say(d, DOCTOR_FAIL, "socket", "start gillnetd", "nobody listens on %s",
                    path);
+        return;
+    }
+    if (d->mta_user != NULL) {
+        check_user(d, d->mta_user);
         return;
     }
     check_user(d, "postfix");

@@ -51,7 +51,7 @@ def test_accept__message_is_clean__delivered_with_no(env):
         check_headers(raw, "No, action=accept score=0.0", "0.0", "")
         line = g.verdict(queue_id(mta, reply))
         assert line["action"] == "accept" and line["symbols"] == "-", line
-        assert line["client"] == "[127.0.0.1]" and line["from"] == "alice@sender.example", line
+        assert line["client"] == "[127.0.0.1]" and line["from"] == "<alice@sender.example>", line
         assert line["nrcpt"] == "1" and line["limits"] == "-", line
 
 

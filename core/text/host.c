@@ -7,6 +7,7 @@
 #include <unicode/uidna.h>
 
 #include "core/text/ascii.h"
+#include "core/text/charset.h"
 #include "core/text/host_ip.h"
 
 /* Soft hyphens and other characters that vanish may make a name longer than it will be. */
@@ -51,25 +52,6 @@ static size_t to_ascii(struct slice text, char dst[HOST_INPUT_MAX])
         return 0;
     }
     return (size_t)n;
-}
-
-/* ASCII without punycode needs no ICU. */
-static bool is_simple(struct slice text)
-{
-    size_t i = 0;
-
-    for (i = 0; i < text.n; i++) {
-        char c = text.p[i];
-
-        if ((unsigned char)c >= 0x80) {
-            return false;
-        }
-        if ((c == 'x' || c == 'X') && (i == 0 || text.p[i - 1] == '.') &&
-            slice_has_prefix_nocase(slice_from(text, i), SLICE_LIT("xn--"))) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* Lower case, without empty labels; length in dst, 0 when a byte or a length is forbidden. */
@@ -147,7 +129,8 @@ enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
         }
         return keep_address(arena, addr, ret);
     }
-    if (!is_simple(text)) {
+    if (!charset_is_ascii(text)) {
+        /* ASCII stays, also punycode that says nothing: it may well be in the DNS */
         text = slice_of(mapped, to_ascii(text, mapped));
     }
     n = clean_name(text, name);

@@ -74,7 +74,10 @@ static const struct {
      NULL, HOST_NAME},
     {"a<b", NULL, HOST_NAME},
     {"\xff.example", NULL, HOST_NAME},
-    {"xn--zzzz-.example", NULL, HOST_NAME},
+    {"xn--zzzz-.example", "xn--zzzz-.example", HOST_NAME},
+    {"xn--zzzz-.b\xc3\xbc"
+     "cher.example",
+     NULL, HOST_NAME},
     {"a\xe2\x84\x80", NULL, HOST_NAME}, /* U+2100 maps to a/c */
 };
 

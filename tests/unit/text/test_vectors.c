@@ -15,6 +15,11 @@
 
 enum { VECTOR_PATH_MAX = 4096 };
 
+#define FIFTY_DIGITS "01234567890123456789012345678901234567890123456789"
+#define LONG_NAME                                                   \
+    FIFTY_DIGITS "." FIFTY_DIGITS "." FIFTY_DIGITS "." FIFTY_DIGITS \
+                 ".0123456789012345678901234567890123456789012345678"
+
 static const char *const differences[] = {
     /* hosts that browsers refuse, and Safe Browsing escapes */
     "http:// leadingspace.com/",
@@ -26,6 +31,16 @@ static const char *const differences[] = {
     "http:///blah;param?query#ref",
     /* our host is RFC 5952 without brackets */
     "http://[::192.9.5.5]/ipng",
+    /* empty labels go away before a host is read */
+    "http://./",
+    "http://0..0x300./",
+    /* browsers leave long names and labels to DNS, which refuses them */
+    "x01234567890123456789012345678901234567890123456789012345678901x.\xc3\x9f",
+    LONG_NAME ".x",
+    LONG_NAME ".\xc3\x9f",
+    /* newer Unicode data than ICU 72 has */
+    "look\xe1\xa0\x8eout.net",
+    "\xf0\xaf\xa1\xa8.com",
     /* a bare word is no address */
     "Undisclosed recipients",
     /* a quoted local part that needs its quotes keeps them */
@@ -54,7 +69,7 @@ static json_t *load(const char *name, json_t **retroot)
 
     (void)snprintf(path, sizeof(path), "%s/urls/%s.json",
                    data != NULL ? data : GILLNET_DATA_DEFAULT, name);
-    *retroot = json_load_file(path, 0, &error);
+    *retroot = json_load_file(path, JSON_ALLOW_NUL, &error);
     if (*retroot == NULL) {
         print_message("skipped: %s: %s\n", path, error.text);
         skip();
@@ -64,6 +79,7 @@ static json_t *load(const char *name, json_t **retroot)
 
 static struct slice json_slice(const json_t *value)
 {
+    /* of anything but a string: nothing */
     return slice_of(json_string_value(value), json_string_length(value));
 }
 
@@ -165,6 +181,69 @@ static void test_host__safe_browsing_addresses__same(void **state)
                 json_slice(json_object_get(row, "output")));
     }
     json_decref(root);
+    assert_int_equal(mismatches, 0);
+}
+
+static void test_host__web_platform_names__same(void **state)
+{
+    json_t *root = NULL;
+    json_t *rows = load("wpt-toascii", &root);
+    json_t *row = NULL;
+    size_t i = 0;
+
+    mismatches = 0;
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *in = json_object_get(row, "input");
+        const json_t *want = json_object_get(row, "output");
+        struct host host = {0};
+
+        (void)host_parse(*state, json_slice(in), &host);
+        compare(json_string_value(in), host.text,
+                json_is_string(want) ? json_slice(want) : SLICE_NONE);
+    }
+    json_decref(root);
+    assert_int_equal(mismatches, 0);
+}
+
+/* A row is for us: without a base, and of a scheme that we read. */
+static bool is_web_url(const json_t *row)
+{
+    struct slice in = json_slice(json_object_get(row, "input"));
+
+    return json_string_length(json_object_get(row, "base")) == 0 &&
+           (slice_has_prefix_nocase(in, SLICE_LIT("http")) ||
+            slice_has_prefix_nocase(in, SLICE_LIT("ftp:")));
+}
+
+static void test_url__web_platform_urls__same_host(void **state)
+{
+    json_t *root = NULL;
+    json_t *rows = load("wpt-urltestdata", &root);
+    json_t *row = NULL;
+    size_t count = 0;
+    size_t i = 0;
+
+    mismatches = 0;
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *in = json_object_get(row, "input");
+        const json_t *want = json_object_get(row, "hostname");
+        struct slice host = want == NULL ? SLICE_NONE : json_slice(want);
+        struct url url = {0};
+
+        if (!json_is_string(in) || !is_web_url(row)) {
+            continue;
+        }
+        count++;
+        (void)url_parse(*state, json_slice(in), &url);
+        if (host.n > 0 && host.p[0] == '[') {
+            host = slice_of(host.p + 1, host.n - 2);
+        }
+        compare(json_string_value(in), url.host.text, host);
+    }
+    json_decref(root);
+    assert_true(count > 100);
     assert_int_equal(mismatches, 0);
 }
 
@@ -316,6 +395,8 @@ int main(void)
         ARENA_TEST(test_url__safe_browsing_urls__same_canonical_form),
         ARENA_TEST(test_url__safe_browsing_parts__same),
         ARENA_TEST(test_host__safe_browsing_addresses__same),
+        ARENA_TEST(test_host__web_platform_names__same),
+        ARENA_TEST(test_url__web_platform_urls__same_host),
         ARENA_TEST(test_host__public_suffix_list__same_registrable),
         ARENA_TEST(test_encoded_word__rspamd__same),
         ARENA_TEST(test_transfer__rspamd__same),

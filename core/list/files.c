@@ -1,5 +1,5 @@
 /*
- * files - names with at least eight digits, so that a listing sorts; CURRENT is 80 bytes.
+ * files - names with at least eight digits, so that a listing sorts; CURRENT is 72 bytes.
  */
 #include "core/list/files.h"
 

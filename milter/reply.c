@@ -36,7 +36,7 @@ sfsistat reply_negotiated(void)
 
 sfsistat reply_nothing(void)
 {
-    return SMFIS_ACCEPT;
+    return SMFIS_CONTINUE;
 }
 
 /* From the highest index down: Postfix counts anew after each removal. */
@@ -120,7 +120,7 @@ static void set_reply(SMFICTX *ctx, bool is_reject, char *text)
 static void deliver(SMFICTX *ctx, const struct session *s, const struct verdict *v,
                     struct outcome *ret)
 {
-    ret->code = SMFIS_ACCEPT;
+    ret->code = SMFIS_CONTINUE;
     if (ret->done == ACTION_QUARANTINE && !quarantine(ctx, s, v)) {
         ret->done = ACTION_HEADER;
     }
@@ -166,7 +166,7 @@ void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,
 
 void reply_skipped(SMFICTX *ctx, struct session *s, struct outcome *ret)
 {
-    *ret = (struct outcome){.done = ACTION_ACCEPT, .code = SMFIS_ACCEPT};
+    *ret = (struct outcome){.done = ACTION_ACCEPT, .code = SMFIS_CONTINUE};
     strip_forged(ctx, s, ret);
 }
 
@@ -174,7 +174,8 @@ void reply_trouble(SMFICTX *ctx, struct session *s, const char *reason,
                    struct outcome *ret)
 {
     enum action on_error = s->message.config->on_error;
-    *ret = (struct outcome){.done = on_error, .wanted = on_error, .code = SMFIS_ACCEPT};
+    *ret =
+        (struct outcome){.done = on_error, .wanted = on_error, .code = SMFIS_CONTINUE};
     if (on_error == ACTION_DEFER) {
         char text[] = "message could not be examined, try again later";
         set_reply(ctx, false, text);

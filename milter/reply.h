@@ -31,7 +31,9 @@ sfsistat reply_body(const struct session *s, bool wants_more);
 /* The answer to negotiation. */
 sfsistat reply_negotiated(void);
 
-/* The final answers, at end-of-message only. reply_verdict: the message was examined.
+/* The final answers, at end-of-message only. What is accepted is answered with "continue", which
+ * is the same to the MTA: after "accept" libmilter would not hear an MTA that goes on with another
+ * client (QUIT_NC), and would take that one's messages for the first one's. reply_verdict: the message was examined.
  * reply_skipped: it was not, by configuration. reply_trouble: it could not be; on_error of the
  * configuration applies. reply_nothing: there is no message. */
 void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,

@@ -15,6 +15,8 @@ enum {
     TICK_S = 1,
     ACCEPT_PAUSE_MS = 100, /* without descriptors */
     SHUT_PAUSE_MS = 10,    /* with a listening socket that is shut down */
+    BURST_US = 1000,       /* connections closer together than this are a burst */
+    BURST_PAUSE_US = 200,  /* between connections of a burst */
     ACCEPT_LOG_US = 60 * 1000 * 1000
 };
 
@@ -165,9 +167,24 @@ static void log_exhausted(int errnum)
     }
 }
 
+/* In a burst of connections libmilter's pool counts a worker as idle until it has woken up, and
+ * gives it all of them, one after the other: a client that stops in the middle of a packet would
+ * hold up those behind it. A moment's pause lets the worker wake. One thread calls this. */
+static void pace(void)
+{
+    static uint64_t last_us;
+    uint64_t now = clock_mono_us();
+    if (now - last_us < BURST_US) {
+        struct timespec t = {.tv_nsec = BURST_PAUSE_US * 1000L};
+        nanosleep(&t, NULL);
+    }
+    last_us = now;
+}
+
 __attribute__((visibility("default"))) int accept(int fd, __SOCKADDR_ARG addr,
                                                   socklen_t *restrict n)
 {
+    pace();
     int got = accept4(fd, addr, n, SOCK_CLOEXEC);
     if (got >= 0) {
         return got;

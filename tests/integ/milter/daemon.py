@@ -8,7 +8,8 @@ import subprocess
 import tempfile
 import time
 
-BUILD = os.path.abspath(os.environ.get("GILLNET_BUILD", "build/release"))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+BUILD = os.path.abspath(os.environ.get("GILLNET_BUILD", f"{ROOT}/build/release"))
 
 
 def gillnet(*args, check=True, **kw):

@@ -3,6 +3,7 @@
 A Mta is one connection. Packets may be sent in any order, cut or broken; message() plays a
 whole one and returns the final answer with all modifications.
 """
+import itertools
 import socket
 import struct
 
@@ -16,6 +17,7 @@ NR = {
 NO = {"C": 0x1, "H": 0x2, "M": 0x4, "R": 0x8, "B": 0x10, "L": 0x20, "N": 0x40, "T": 0x200}
 FINAL = "acdrtyfs4"
 CHUNK = 65535
+SERIAL = itertools.count(1)
 
 
 class Closed(Exception):
@@ -69,7 +71,7 @@ class Mta:
         self.buf = b""
         self.actions = self.steps = 0
         self.symbols = {}
-        self.serial = 0
+        self.qid = ""
         if negotiate:
             self.negotiate(actions, steps)
 
@@ -147,8 +149,7 @@ class Mta:
         return self.step("R", to.encode() + b"\0")
 
     def data(self, qid=None):
-        self.serial += 1
-        self.qid = qid or f"4Q{id(self) & 0xFFFFF:05x}{self.serial}"
+        self.qid = qid or f"4Q{next(SERIAL):06x}"
         if self.wants("T"):
             self.macros("T", i=self.qid)
         return self.step("T")

@@ -32,7 +32,7 @@ end
 for i = 1, #steps do
     steps[i](c)
 end
-if mt.eom(c) ~= nil or mt.getreply(c) ~= SMFIR_ACCEPT then
+if mt.eom(c) ~= nil or mt.getreply(c) ~= SMFIR_CONTINUE then
     error("not accepted after aborts")
 end
 mt.disconnect(c)

@@ -51,7 +51,7 @@ class Sockets(unittest.TestCase):
     def usual(self, target):
         m = Mta(target)
         m.hello()
-        self.assertEqual(m.message().code, "a")
+        self.assertEqual(m.message().code, "c")
         m.quit()
 
     def test_unix__mode_and_owner_as_configured__removed_at_the_end(self):
@@ -131,7 +131,7 @@ class Sockets(unittest.TestCase):
         newer = Daemon("", folder=folder, wrap=wrap)
         newer.start()
         inode = os.stat(f"{folder}/milter.sock").st_ino
-        self.assertEqual(m.message().code, "a")
+        self.assertEqual(m.message().code, "c")
         m.quit()
         older.stop()
         self.assertEqual(os.stat(f"{folder}/milter.sock").st_ino, inode)
@@ -163,7 +163,7 @@ class Stop(unittest.TestCase):
         for m in flying:
             m.end_headers()
             m.body(b"text\r\n")
-            self.assertEqual(m.end().code, "a")
+            self.assertEqual(m.end().code, "c")
         begin = time.monotonic()
         self.assertEqual(d.proc.wait(30), 0)
         self.assertLess(time.monotonic() - begin, 5)
@@ -216,7 +216,7 @@ class Stop(unittest.TestCase):
             d.stop()  # fails unless the status is 0
             for t in threads:
                 t.join()
-            self.assertEqual(set(codes), {"a"})
+            self.assertEqual(set(codes), {"c"})
             d.__exit__(None, None, None)
 
 
@@ -253,7 +253,7 @@ class Trouble(unittest.TestCase):
         m = Mta(d.target)
         m.hello()
         a = m.message()
-        self.assertEqual(a.code, "a")
+        self.assertEqual(a.code, "c")
         m.quit()
         return a
 
@@ -309,7 +309,7 @@ class Trouble(unittest.TestCase):
         d.kill()
         with self.assertRaises((Closed, OSError)):
             m.data()
-            m.header("a", "b")
+            m.header("c", "b")
             m.end()
         before = None
         d.start()

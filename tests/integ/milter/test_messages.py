@@ -21,7 +21,7 @@ class Actions(unittest.TestCase):
 
     def test_clean__accept(self):
         a, line = self.play("", b"nothing here\r\n")
-        self.assertEqual(a.code, "a")
+        self.assertEqual(a.code, "c")
         self.assertEqual(a.headers(), [("X-Gillnet-Status", "No, action=accept score=0.0"),
                                        ("X-Gillnet-Score", "0.0"), ("X-Gillnet-Symbols", "-")])
         self.assertEqual((line["action"], line["symbols"], line["client"], line["from"],
@@ -30,7 +30,7 @@ class Actions(unittest.TestCase):
 
     def test_listed__header(self):
         a, line = self.play("")
-        self.assertEqual(a.code, "a")
+        self.assertEqual(a.code, "c")
         self.assertEqual(a.headers()[0], ("X-Gillnet-Status", "Yes, action=header score=6.0"))
         self.assertEqual(a.headers()[1], ("X-Gillnet-Score", "6.0"))
         self.assertRegex(a.headers()[2][1], r"^LIST_PHISH\(6\.0\)\[url=evil\.example/x")
@@ -39,13 +39,13 @@ class Actions(unittest.TestCase):
 
     def test_listed__quarantine(self):
         a, line = self.play("thresholds: { quarantine = 6.0; };")
-        self.assertEqual((a.code, a.quarantine), ("a", "gillnet: LIST_PHISH(6.0)"))
+        self.assertEqual((a.code, a.quarantine), ("c", "gillnet: LIST_PHISH(6.0)"))
         self.assertEqual(a.status(), "Yes, action=quarantine score=6.0")
         self.assertEqual(line["action"], "quarantine")
 
     def test_listed__quarantine_not_offered__header(self):
         a, line = self.play("thresholds: { quarantine = 6.0; };", actions=0x1FF & ~0x20)
-        self.assertEqual((a.code, a.quarantine), ("a", None))
+        self.assertEqual((a.code, a.quarantine), ("c", None))
         self.assertEqual(a.status(), "Yes, action=header score=6.0")
         self.assertEqual((line["action"], line["wanted"]), ("header", "quarantine"))
 
@@ -64,9 +64,9 @@ class Actions(unittest.TestCase):
         a, line = self.play("thresholds: { discard = 6.0; };")
         self.assertEqual((a.code, line["action"]), ("d", "discard"))
 
-    def test_nothing_offered__accept(self):
-        a, line = self.play("", actions=0, steps=0)
-        self.assertEqual((a.code, a.headers(), line["wanted"]), ("a", [], "header"))
+    def test_nothing_useful_offered__accept(self):
+        a, line = self.play("", actions=0x2, steps=0)  # 0 would mean version 1's actions
+        self.assertEqual((a.code, a.headers(), line["wanted"]), ("c", [], "header"))
 
     def test_every_negotiation__same_verdict(self):
         with Daemon(WEIGHT, lists=LISTS) as d:
@@ -146,7 +146,7 @@ class Bytes(unittest.TestCase):
 
     def test_empty_message__accepted(self):
         a = self.mta.message([], b"")
-        self.assertEqual((a.code, a.status()), ("a", "No, action=accept score=0.0"))
+        self.assertEqual((a.code, a.status()), ("c", "No, action=accept score=0.0"))
 
     def test_body_of_several_chunks__url_across_the_border(self):
         body = b"x" * (CHUNK - 10) + b"\r\n " + URL.encode() + b"\r\n"
@@ -164,7 +164,7 @@ class Bytes(unittest.TestCase):
     def test_untrusted_text_in_the_log__escaped(self):
         a = self.mta.message([("Message-ID", "<a b\tc\x1b[31m@x>")], b"x\r\n",
                              sender="<a\nb action=reject\"\x7f@x>")
-        self.assertEqual(a.code, "a")
+        self.assertEqual(a.code, "c")
         line = self.daemon.wait_line(self.mta.qid)
         self.assertEqual(line["action"], "accept")
         self.assertNotIn("\x1b", self.daemon.log())
@@ -203,7 +203,7 @@ class Skips(unittest.TestCase):
                 m = Mta(d.target)
                 m.hello(address, family=family)
                 a = m.message(forged, body, **macros)
-                self.assertEqual((a.code, a.deleted), ("a", [("X-Gillnet-Status", 1)]))
+                self.assertEqual((a.code, a.deleted), ("c", [("X-Gillnet-Status", 1)]))
                 self.assertEqual(a.headers() == [], reason is not None)
                 self.assertEqual(d.wait_line(m.qid).get("reason"), reason)
                 m.quit()

@@ -122,7 +122,7 @@ class Storm(unittest.TestCase):
             for t in threads:
                 t.join()
             self.assertEqual(errors, [])
-            self.assertEqual(set(answers), {"a"})
+            self.assertEqual(set(answers), {"c"})
             self.assertEqual(d.proc.poll(), None)
             self.assertEqual(d.stat("pid"), pid)
             self.assertGreater(d.stat("reloads"), 0)

@@ -52,7 +52,7 @@ class Orders(unittest.TestCase):
             keep.abort()
             gone.close()
             a = keep.message(body=b"clean\r\n")
-            self.assertEqual((a.code, a.deleted), ("a", []))
+            self.assertEqual((a.code, a.deleted), ("c", []))
             self.assertEqual(a.status()[:2], "No")
         self.check(keep)
         keep.quit()
@@ -82,7 +82,7 @@ class Orders(unittest.TestCase):
 
     def test_missing_steps__still_answered(self):
         for steps in ("", "L", "LN", "B", "NB", "LB", "BN", "LNBLNB", "NNN"):
-            m = self.open()
+            m = self.open(timeout=2)
             m.hello()
             m.mail()
             m.rcpt()
@@ -91,9 +91,9 @@ class Orders(unittest.TestCase):
                 {"L": lambda: m.header("Subject", "x"), "N": m.end_headers,
                  "B": lambda: m.body(BODY)}[s]()
             try:
-                self.assertIn(m.end().code, "ac")
-            except Closed:
-                pass  # libmilter may refuse the order; the daemon must live
+                self.assertIn(m.end().code, "c")
+            except (Closed, TimeoutError):
+                pass  # libmilter ignores a step out of order; the daemon must live
             m.close()
         m = self.open()
         m.hello()

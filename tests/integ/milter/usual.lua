@@ -25,7 +25,7 @@ for _, url in ipairs({"http://evil.example/x", "http://good.example/"}) do
     if mt.eom(conn) ~= nil then
         error("eom failed")
     end
-    if mt.getreply(conn) ~= SMFIR_ACCEPT then
+    if mt.getreply(conn) ~= SMFIR_CONTINUE then
         error("not accepted")
     end
     if not mt.eom_check(conn, MT_HDRINSERT, "X-Gillnet-Status") then

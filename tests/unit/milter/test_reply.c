@@ -49,11 +49,11 @@ static void test_verdict__each_action_and_offer__mapped_or_milder(void **state)
         int code;
         const char *log;
     } rows[] = {
-        {ACTION_ACCEPT, all, false, false, ACTION_ACCEPT, SMFIS_ACCEPT,
+        {ACTION_ACCEPT, all, false, false, ACTION_ACCEPT, SMFIS_CONTINUE,
          HEADERS("No, action=accept")},
-        {ACTION_HEADER, all, false, false, ACTION_HEADER, SMFIS_ACCEPT,
+        {ACTION_HEADER, all, false, false, ACTION_HEADER, SMFIS_CONTINUE,
          HEADERS("Yes, action=header")},
-        {ACTION_QUARANTINE, all, false, false, ACTION_QUARANTINE, SMFIS_ACCEPT,
+        {ACTION_QUARANTINE, all, false, false, ACTION_QUARANTINE, SMFIS_CONTINUE,
          "quarantine gillnet: LIST_PHISH(6.0)\n" HEADERS("Yes, action=quarantine")},
         {ACTION_DEFER, all, false, false, ACTION_DEFER, SMFIS_TEMPFAIL,
          "reply 451 4.7.1 later 4Xyz\n"},
@@ -61,15 +61,15 @@ static void test_verdict__each_action_and_offer__mapped_or_milder(void **state)
          "reply 550 5.7.1 refused 4Xyz LIST_PHISH(6.0) 100%%\n"},
         {ACTION_DISCARD, all, false, false, ACTION_DISCARD, SMFIS_DISCARD, ""},
         /* what the MTA cannot do becomes the next milder */
-        {ACTION_QUARANTINE, SMFIF_ADDHDRS, false, false, ACTION_HEADER, SMFIS_ACCEPT,
+        {ACTION_QUARANTINE, SMFIF_ADDHDRS, false, false, ACTION_HEADER, SMFIS_CONTINUE,
          HEADERS("Yes, action=header")},
-        {ACTION_QUARANTINE, all, false, true, ACTION_HEADER, SMFIS_ACCEPT,
+        {ACTION_QUARANTINE, all, false, true, ACTION_HEADER, SMFIS_CONTINUE,
          HEADERS("Yes, action=header")},
-        {ACTION_QUARANTINE, 0, false, false, ACTION_ACCEPT, SMFIS_ACCEPT, ""},
+        {ACTION_QUARANTINE, 0, false, false, ACTION_ACCEPT, SMFIS_CONTINUE, ""},
         {ACTION_QUARANTINE, SMFIF_QUARANTINE, false, false, ACTION_QUARANTINE,
-         SMFIS_ACCEPT, "quarantine gillnet: LIST_PHISH(6.0)\n"},
-        {ACTION_HEADER, 0, false, false, ACTION_ACCEPT, SMFIS_ACCEPT, ""},
-        {ACTION_HEADER, all, true, false, ACTION_ACCEPT, SMFIS_ACCEPT, ""},
+         SMFIS_CONTINUE, "quarantine gillnet: LIST_PHISH(6.0)\n"},
+        {ACTION_HEADER, 0, false, false, ACTION_ACCEPT, SMFIS_CONTINUE, ""},
+        {ACTION_HEADER, all, true, false, ACTION_ACCEPT, SMFIS_CONTINUE, ""},
         {ACTION_REJECT, 0, false, false, ACTION_REJECT, SMFIS_REJECT,
          "reply 550 5.7.1 refused 4Xyz LIST_PHISH(6.0) 100%%\n"},
         {ACTION_DISCARD, 0, false, false, ACTION_DISCARD, SMFIS_DISCARD, ""},
@@ -131,7 +131,7 @@ static void test_skipped__forged_fields__deleted_from_the_highest_down(void **st
                                "chg x-gillnet-extra 1 -\n");
     assert_int_equal(o.nstripped, 6);
     assert_false(o.left_forged);
-    assert_int_equal(o.code, SMFIS_ACCEPT);
+    assert_int_equal(o.code, SMFIS_CONTINUE);
     /* not offered, or refused: it is said */
     prepare(&s, &f, SMFIF_ADDHDRS);
     s.message.own[0] = (struct forged){SLICE_LIT("X-Gillnet-Status"), 1};
@@ -153,11 +153,11 @@ static void test_trouble__on_error__accept_with_header_or_defer(void **state)
     prepare(&s, &f, all);
     config.on_error = ACTION_ACCEPT;
     reply_trouble(fake_smfi(&f), &s, "memory", &o);
-    assert_int_equal(o.code, SMFIS_ACCEPT);
+    assert_int_equal(o.code, SMFIS_CONTINUE);
     assert_string_equal(f.log, "ins 1 X-Gillnet-Status: unchecked, reason=memory\n");
     prepare(&s, &f, 0);
     reply_trouble(fake_smfi(&f), &s, "memory", &o);
-    assert_int_equal(o.code, SMFIS_ACCEPT);
+    assert_int_equal(o.code, SMFIS_CONTINUE);
     assert_string_equal(f.log, "");
     config.on_error = ACTION_DEFER;
     reply_trouble(fake_smfi(&f), &s, "memory", &o);

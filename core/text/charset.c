@@ -138,6 +138,26 @@ static size_t put_utf8(uint32_t c, char *dst)
     return n;
 }
 
+/* UTF-8 of a windows-1252 byte from 0x80 on; dst NULL counts. */
+static size_t put_western(unsigned char c, char *dst)
+{
+    unsigned code = c < 0xa0 ? western_high[c - 0x80] : c;
+
+    if (code >= 0x800) {
+        if (dst != NULL) {
+            dst[0] = (char)(unsigned char)(0xe0 | (code >> 12));
+            dst[1] = (char)(unsigned char)(0x80 | ((code >> 6) & 0x3f));
+            dst[2] = (char)(unsigned char)(0x80 | (code & 0x3f));
+        }
+        return 3;
+    }
+    if (dst != NULL) {
+        dst[0] = (char)(unsigned char)(0xc0 | (code >> 6));
+        dst[1] = (char)(unsigned char)(0x80 | (code & 0x3f));
+    }
+    return 2;
+}
+
 /* windows-1252 -> UTF-8, but what is UTF-8 already stays when keep_utf8. dst NULL counts. */
 static size_t western(struct slice bytes, bool keep_utf8, char *dst)
 {
@@ -153,11 +173,11 @@ static size_t western(struct slice bytes, bool keep_utf8, char *dst)
         }
         n += run;
         i += run;
-        if (i < bytes.n) {
-            unsigned char c = (unsigned char)bytes.p[i++];
-            uint32_t code = c >= 0x80 && c < 0xa0 ? western_high[c - 0x80] : c;
-
-            n += put_utf8(code, dst == NULL ? NULL : dst + n);
+        while (i < bytes.n && (unsigned char)bytes.p[i] >= 0x80) {
+            n += put_western((unsigned char)bytes.p[i++], dst == NULL ? NULL : dst + n);
+            if (keep_utf8) {
+                break; /* what follows may be UTF-8 again */
+            }
         }
     }
     return n;

@@ -300,10 +300,10 @@ static void test_doctor__when_the_mta_may_not_connect__then_fail(void **state)
         mode_t socket;
         const char *expected;
     } rows[] = {
-        {0755, 0666, "ok    socket as nobody: "},
-        {0755, 0660, "fail  socket as nobody: "},
-        {0700, 0666, "fail  socket as nobody: "},
-        {0711, 0666, "ok    socket as nobody: "},
+        {0755, 0666, "ok    socket as daemon: "},
+        {0755, 0660, "fail  socket as daemon: "},
+        {0700, 0666, "fail  socket as daemon: "},
+        {0711, 0666, "ok    socket as daemon: "},
     };
     const char *conf = clirun_put("a.conf", conf_text, 0600);
     int fd = -1;
@@ -315,7 +315,7 @@ static void test_doctor__when_the_mta_may_not_connect__then_fail(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         chmod(clirun_path("q/g/sock"), rows[i].socket);
         chmod(clirun_path("q/g"), rows[i].folder);
-        CLIRUN("doctor", "-c", conf, "--mta-user", "nobody");
+        CLIRUN("doctor", "-c", conf, "--mta-user", "daemon");
         assert_has(clirun_out, rows[i].expected);
     }
     CLIRUN("doctor", "-c", conf, "--mta-user", "no-such-user");

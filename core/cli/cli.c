@@ -66,7 +66,7 @@ int cli_fail(const struct errinfo *info)
 {
     char line[LINE_MAX_BYTES];
 
-    fprintf(stderr, "gillnet: %s\n", errinfo_format(info, line, sizeof(line)));
+    (void)fprintf(stderr, "gillnet: %s\n", errinfo_format(info, line, sizeof(line)));
     return status_of(info->code);
 }
 
@@ -78,7 +78,7 @@ static void print_synopsis(FILE *to, const struct cli_command *command)
     while (*rest != '\0') {
         size_t n = strcspn(rest, "\n");
 
-        fprintf(to, "%s gillnet [-c FILE] [--json] %.*s\n", lead, (int)n, rest);
+        (void)fprintf(to, "%s gillnet [-c FILE] [--json] %.*s\n", lead, (int)n, rest);
         lead = "      ";
         rest += n + (rest[n] == '\n' ? 1 : 0);
     }
@@ -86,7 +86,7 @@ static void print_synopsis(FILE *to, const struct cli_command *command)
 
 int cli_usage(const struct cli_command *command, const char *why)
 {
-    fprintf(stderr, "gillnet %s: %s\n", command->name, why);
+    (void)fprintf(stderr, "gillnet %s: %s\n", command->name, why);
     print_synopsis(stderr, command);
     return EX_USAGE;
 }
@@ -111,7 +111,7 @@ int cli_config(struct cli *cli)
         cli_fail(&errors.v[i]);
     }
     if (errors.n == 0) {
-        fputs("gillnet: out of memory\n", stderr);
+        (void)fputs("gillnet: out of memory\n", stderr);
     }
     config_errors_free(&errors);
     return EX_CONFIG;
@@ -135,34 +135,35 @@ int cli_keys(struct cli *cli, bool create)
 
 static void print_help(void)
 {
-    fputs("gillnet " GILLNET_VERSION
-          " - catches bulk and known-bad mail; the daemon is "
-          "gillnetd\n\n"
-          "usage: gillnet [-c FILE] [--json] COMMAND ...\n\n"
-          "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
-          "  --json     print data as JSON, one object a line\n"
-          "  --help     this text, or after COMMAND its own\n"
-          "  --version  the version\n\n",
-          stdout);
+    (void)fputs("gillnet " GILLNET_VERSION
+                " - catches bulk and known-bad mail; the daemon is "
+                "gillnetd\n\n"
+                "usage: gillnet [-c FILE] [--json] COMMAND ...\n\n"
+                "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
+                "  --json     print data as JSON, one object a line\n"
+                "  --help     this text, or after COMMAND its own\n"
+                "  --version  the version\n\n",
+                stdout);
     for (size_t i = 0; i < NCOMMANDS; i++) {
-        printf("  %-10s %s\n", commands[i].name, commands[i].help);
+        (void)printf("  %-10s %s\n", commands[i].name, commands[i].help);
     }
-    fputs("\nExit status: 0 clean or done, 1 hit or findings, 64 and above an error "
-          "(sysexits).\n",
-          stdout);
+    (void)fputs(
+        "\nExit status: 0 clean or done, 1 hit or findings, 64 and above an error "
+        "(sysexits).\n",
+        stdout);
 }
 
 static int print_command_help(const struct cli_command *command)
 {
     print_synopsis(stdout, command);
-    printf("%s\n", command->help);
+    (void)printf("%s\n", command->help);
     return CLI_CLEAN;
 }
 
 static int bad_usage(const char *why, const char *what)
 {
-    fprintf(stderr, "gillnet: %s%s\n", why, what);
-    fputs("Try `gillnet --help`.\n", stderr);
+    (void)fprintf(stderr, "gillnet: %s%s\n", why, what);
+    (void)fputs("Try `gillnet --help`.\n", stderr);
     return EX_USAGE;
 }
 
@@ -210,7 +211,7 @@ static int dispatch(struct cli *cli, struct args *a)
 
     take_options(cli, a);
     if (a->wants_version) {
-        puts("gillnet " GILLNET_VERSION);
+        (void)puts("gillnet " GILLNET_VERSION);
         return CLI_CLEAN;
     }
     if (a->lacks_file) {
@@ -244,8 +245,9 @@ int cli_run(int argc, char **argv)
     config_release(&cli.config);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         if (errno != EPIPE) {
-            fputs("gillnet: standard output cannot be written; is the disk full?\n",
-                  stderr);
+            (void)fputs(
+                "gillnet: standard output cannot be written; is the disk full?\n",
+                stderr);
         }
         return EX_IOERR;
     }

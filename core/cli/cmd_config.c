@@ -20,7 +20,7 @@ static bool check_types(const struct cli *cli, const struct config_list *list,
             feature_info_by_name(slice_str(list->types.v[i]));
 
         if (info == NULL || info->lookup == FEATURE_LOOKUP_NONE) {
-            fprintf(
+            (void)fprintf(
                 stderr,
                 "gillnet: %s: %s.types: \"%s\" is not a feature type that is looked "
                 "up in lists; see gillnet.conf(5) for the types\n",
@@ -53,7 +53,7 @@ static int check(struct cli *cli)
         return json_line(json_pack("{s:s, s:b}", "file", c->file, "ok", 1)) ? CLI_CLEAN
                                                                             : EX_OSERR;
     }
-    printf("%s: ok\n", *c->file != '\0' ? c->file : "built-in defaults");
+    (void)printf("%s: ok\n", *c->file != '\0' ? c->file : "built-in defaults");
     return CLI_CLEAN;
 }
 
@@ -65,10 +65,10 @@ static int dump(struct cli *cli)
     buf_init(&text, DUMP_MAX);
     config_dump(cli->config, cli->json, &text);
     if (buf_failed(&text)) {
-        fputs("gillnet: out of memory\n", stderr);
+        (void)fputs("gillnet: out of memory\n", stderr);
         status = EX_OSERR;
     } else {
-        fwrite(text.p, 1, text.n, stdout);
+        (void)fwrite(text.p, 1, text.n, stdout);
     }
     buf_fini(&text);
     return status;

@@ -18,13 +18,13 @@ void doctor_say(struct doctor *d, enum doctor_level level, const char *what,
     va_list args;
 
     va_start(args, format);
-    vsnprintf(detail, sizeof(detail), format, args);
+    (void)vsnprintf(detail, sizeof(detail), format, args);
     va_end(args);
     d->nwarn += level == DOCTOR_WARN;
     d->nfail += level == DOCTOR_FAIL;
     if (!d->cli->json) {
-        printf("%-4s  %s: %s%s%s\n", names[level], what, detail,
-               *advice != '\0' ? " - " : "", advice);
+        (void)printf("%-4s  %s: %s%s%s\n", names[level], what, detail,
+                     *advice != '\0' ? " - " : "", advice);
     } else if (!json_line(json_pack("{s:s, s:s, s:o, s:o}", "check", what, "status",
                                     names[level], "detail",
                                     json_text(slice_str(detail)), "advice",

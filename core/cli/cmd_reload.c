@@ -26,11 +26,11 @@ static int print_answer(const struct cli *cli, struct slice answer)
                    ? status
                    : EX_OSERR;
     }
-    fprintf(ok ? stdout : stderr, "%.*s\n", SLICE_ARGS(first));
+    (void)fprintf(ok ? stdout : stderr, "%.*s\n", SLICE_ARGS(first));
     while (answer.n > 0) {
         struct slice line = slice_cut(&answer, '\n');
 
-        fprintf(ok ? stdout : stderr, "%.*s\n", SLICE_ARGS(line));
+        (void)fprintf(ok ? stdout : stderr, "%.*s\n", SLICE_ARGS(line));
     }
     return status;
 }

@@ -23,7 +23,7 @@ static const char *when_text(uint64_t seconds, char dst[WHEN_MAX])
 
     if (seconds == 0 || gmtime_r(&t, &tm) == NULL ||
         strftime(dst, WHEN_MAX, "%Y-%m-%d %H:%M:%SZ", &tm) == 0) {
-        snprintf(dst, WHEN_MAX, "never");
+        (void)snprintf(dst, WHEN_MAX, "never");
     }
     return dst;
 }
@@ -54,23 +54,23 @@ static void print_daemon(const struct daemon_view *d)
     char when[WHEN_MAX];
 
     if (!d->has_page) {
-        puts("gillnetd has not run yet with this state folder");
+        (void)puts("gillnetd has not run yet with this state folder");
         return;
     }
     if (d->is_running) {
-        printf("gillnetd runs as process %llu since %s\n",
-               (unsigned long long)d->stats.value[STAT_pid],
-               when_text(d->stats.value[STAT_start_time], when));
+        (void)printf("gillnetd runs as process %llu since %s\n",
+                     (unsigned long long)d->stats.value[STAT_pid],
+                     when_text(d->stats.value[STAT_start_time], when));
     } else {
-        printf("gillnetd does not run; its last start was %s\n",
-               when_text(d->stats.value[STAT_start_time], when));
+        (void)printf("gillnetd does not run; its last start was %s\n",
+                     when_text(d->stats.value[STAT_start_time], when));
     }
     for (unsigned i = 0; i < d->stats.nfaults; i++) {
-        printf("fault: %s\n", d->stats.fault[i]);
+        (void)printf("fault: %s\n", d->stats.fault[i]);
     }
     for (unsigned i = 0; i < STAT_COUNT; i++) {
-        printf("%-20s %12llu  %s\n", stats_name(i),
-               (unsigned long long)d->stats.value[i], stats_help(i));
+        (void)printf("%-20s %12llu  %s\n", stats_name(i),
+                     (unsigned long long)d->stats.value[i], stats_help(i));
     }
 }
 
@@ -115,9 +115,9 @@ static void print_list(const struct list_line *l)
 {
     char when[WHEN_MAX];
 
-    printf("list %.*s", SLICE_ARGS(l->name));
+    (void)printf("list %.*s", SLICE_ARGS(l->name));
     if (l->is_open) {
-        printf(
+        (void)printf(
             ": %llu entries, %llu revoked, %llu recent, generation %llu, changed %s%s, "
             "filter %.1f%% full, error %.4f%% (target %.4f%%)",
             (unsigned long long)l->stat.entries, (unsigned long long)l->stat.revoked,
@@ -127,12 +127,12 @@ static void print_list(const struct list_line *l)
             l->stat.error_now * 100, l->stat.error_target * 100);
     }
     if (!l->config->enabled) {
-        fputs(", not enabled", stdout);
+        (void)fputs(", not enabled", stdout);
     }
     if (l->fault != NULL) {
-        printf("%s fault: %s", l->is_open ? ";" : ":", l->fault);
+        (void)printf("%s fault: %s", l->is_open ? ";" : ":", l->fault);
     }
-    putchar('\n');
+    (void)putchar('\n');
 }
 
 static bool show_list(struct cli *cli, struct slice name)
@@ -180,7 +180,7 @@ static int show_lists(struct cli *cli)
     if (n > 0) {
         status = cli_keys(cli, false);
     } else if (status == CLI_CLEAN && !cli->json) {
-        puts("no lists yet; make one with `gillnet list import`");
+        (void)puts("no lists yet; make one with `gillnet list import`");
     }
     for (size_t i = 0; i < n && status == CLI_CLEAN; i++) {
         status = show_list(cli, names[i]) ? CLI_CLEAN : EX_OSERR;

@@ -51,8 +51,8 @@ static enum err address_of(const char *path, struct sockaddr_un *ret, int *retdi
     if (*retdir < 0) {
         return refuse(reterr, errno, path);
     }
-    snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d%s", *retdir,
-             slash);
+    (void)snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d%s", *retdir,
+                   slash);
     return ERR_OK;
 }
 

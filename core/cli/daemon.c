@@ -17,7 +17,7 @@ static bool is_gillnetd(uint64_t pid)
     if (pid == 0 || pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH)) {
         return false;
     }
-    snprintf(path, sizeof(path), "/proc/%llu/comm", (unsigned long long)pid);
+    (void)snprintf(path, sizeof(path), "/proc/%llu/comm", (unsigned long long)pid);
     f = fopen(path, "re");
     if (f == NULL) {
         return errno != ENOENT; /* /proc may be hidden from us */
@@ -25,7 +25,7 @@ static bool is_gillnetd(uint64_t pid)
     if (fgets(name, sizeof(name), f) == NULL) {
         name[0] = '\0';
     }
-    fclose(f);
+    (void)fclose(f);
     return strcmp(name, "gillnetd\n") == 0;
 }
 

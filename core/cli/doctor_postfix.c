@@ -45,7 +45,7 @@ static bool ask(struct postfix *p, char *const args[], struct buf *ret)
         argv[n++] = opt_c;
         argv[n++] = folder;
     }
-    for (size_t i = 0; args[i] != NULL && i < ARGS_MAX; i++) {
+    for (size_t i = 0; i < ARGS_MAX && args[i] != NULL; i++) {
         argv[n++] = args[i];
     }
     argv[n] = NULL;
@@ -87,8 +87,8 @@ static bool is_ours(const struct postfix *p, struct slice milter, bool is_chroot
     if (!socket_name_read(milter, &theirs)) {
         return false;
     }
-    snprintf(folder, sizeof(folder), "%.*s",
-             SLICE_ARGS(slice_head(p->queue_directory, SOCKET_NAME_PATH - 1)));
+    (void)snprintf(folder, sizeof(folder), "%.*s",
+                   SLICE_ARGS(slice_head(p->queue_directory, SOCKET_NAME_PATH - 1)));
     if (theirs.is_unix && is_chrooted && theirs.path[0] == '/') {
         if (snprintf(whole, sizeof(whole), "%s%s", folder, theirs.path) >=
             (int)sizeof(whole)) {
@@ -103,7 +103,7 @@ static bool is_ours(const struct postfix *p, struct slice milter, bool is_chroot
  * end. */
 static struct slice next_milter(struct slice *rest)
 {
-    struct slice milter = SLICE_NONE;
+    struct slice milter;
     size_t start = 0;
     size_t end = 0;
 
@@ -127,7 +127,7 @@ static struct slice next_milter(struct slice *rest)
 static bool names_ours(const struct postfix *p, struct slice milters, bool is_chrooted,
                        struct slice *retmilter)
 {
-    struct slice milter = SLICE_NONE;
+    struct slice milter;
 
     while ((milter = next_milter(&milters)).n > 0) {
         size_t n = 0;
@@ -165,14 +165,14 @@ static void paste_text(const struct postfix *p, char dst[TOKEN_MAX])
     const struct socket_name *s = &p->d->socket;
 
     if (!s->is_unix) {
-        snprintf(dst, TOKEN_MAX, "inet:%s:%s", *s->host != '\0' ? s->host : "127.0.0.1",
-                 s->port);
+        (void)snprintf(dst, TOKEN_MAX, "inet:%s:%s",
+                       *s->host != '\0' ? s->host : "127.0.0.1", s->port);
     } else if (p->is_chrooted &&
                slice_has_prefix(slice_str(s->path), p->queue_directory) &&
                s->path[p->queue_directory.n] == '/') {
-        snprintf(dst, TOKEN_MAX, "unix:%s", s->path + p->queue_directory.n + 1);
+        (void)snprintf(dst, TOKEN_MAX, "unix:%s", s->path + p->queue_directory.n + 1);
     } else {
-        snprintf(dst, TOKEN_MAX, "unix:%s", s->path);
+        (void)snprintf(dst, TOKEN_MAX, "unix:%s", s->path);
     }
 }
 
@@ -197,7 +197,8 @@ static void check_milters(struct postfix *p)
                    "smtpd is chrooted in %.*s and cannot see %s",
                    SLICE_ARGS(p->queue_directory), p->d->socket.path);
     } else {
-        snprintf(advice, sizeof(advice), "postconf -e 'smtpd_milters = %s'", paste);
+        (void)snprintf(advice, sizeof(advice), "postconf -e 'smtpd_milters = %s'",
+                       paste);
         doctor_say(p->d, DOCTOR_FAIL, "postfix smtpd_milters", advice,
                    "does not name gillnetd's socket (%.*s)",
                    SLICE_ARGS(slice_head(smtpd, 256)));
@@ -210,10 +211,10 @@ static void check_milters(struct postfix *p)
         doctor_say(p->d, DOCTOR_OK, "postfix non_smtpd_milters", "", "%s",
                    "names gillnetd's socket as a chrooted cleanup sees it");
     } else {
-        snprintf(advice, sizeof(advice),
-                 "if mail sent on this machine shall be examined: postconf -e "
-                 "'non_smtpd_milters = %s'",
-                 paste);
+        (void)snprintf(advice, sizeof(advice),
+                       "if mail sent on this machine shall be examined: postconf -e "
+                       "'non_smtpd_milters = %s'",
+                       paste);
         doctor_say(
             p->d, DOCTOR_WARN, "postfix non_smtpd_milters", advice,
             "does not name gillnetd's socket; mail from sendmail(1) is not examined");
@@ -297,7 +298,7 @@ static bool smtpd_is_chrooted(const struct postfix *p)
     while (rest.n > 0) {
         struct slice value = slice_cut(&rest, '\n');
         struct slice key = slice_trim(slice_cut(&value, '='));
-        struct slice service = key;
+        struct slice service;
         char chroot[TOKEN_MAX];
 
         if (!slice_has_suffix_nocase(key, SLICE_LIT("/command")) ||
@@ -305,8 +306,8 @@ static bool smtpd_is_chrooted(const struct postfix *p)
             continue;
         }
         service = slice_head(key, key.n - (sizeof("/command") - 1));
-        snprintf(chroot, sizeof(chroot), "%.*s/chroot",
-                 SLICE_ARGS(slice_head(service, TOKEN_MAX - 16)));
+        (void)snprintf(chroot, sizeof(chroot), "%.*s/chroot",
+                       SLICE_ARGS(slice_head(service, TOKEN_MAX - 16)));
         if (slice_eq(value_of(&p->services, chroot), SLICE_LIT("y"))) {
             return true;
         }

@@ -17,7 +17,7 @@ static struct slice our_filter(const struct doctor *d, struct slice cf,
     while (cf.n > 0) {
         struct slice line = slice_cut(&cf, '\n');
         struct slice rest = slice_from(line, 1);
-        struct slice name = SLICE_NONE;
+        struct slice name;
 
         if (line.n == 0 || line.p[0] != 'X') {
             continue;
@@ -69,12 +69,12 @@ static void check_cf(struct doctor *d, struct slice cf)
         char advice[SOCKET_NAME_PATH + SOCKET_NAME_HOST + NAME_BYTES];
         const struct socket_name *s = &d->socket;
 
-        snprintf(advice, sizeof(advice),
-                 "into sendmail.mc: INPUT_MAIL_FILTER(`gillnet', "
-                 "`S=%s%s%s%.255s, T=S:10s;R:10s;E:5m'), then make -C /etc/mail",
-                 s->is_unix ? "local:" : "inet:", s->is_unix ? s->path : s->port,
-                 s->is_unix ? "" : "@",
-                 s->is_unix ? "" : (*s->host != '\0' ? s->host : "127.0.0.1"));
+        (void)snprintf(advice, sizeof(advice),
+                       "into sendmail.mc: INPUT_MAIL_FILTER(`gillnet', "
+                       "`S=%s%s%s%.255s, T=S:10s;R:10s;E:5m'), then make -C /etc/mail",
+                       s->is_unix ? "local:" : "inet:", s->is_unix ? s->path : s->port,
+                       s->is_unix ? "" : "@",
+                       s->is_unix ? "" : (*s->host != '\0' ? s->host : "127.0.0.1"));
         doctor_say(d, DOCTOR_FAIL, "sendmail", advice,
                    "no filter of sendmail.cf is at gillnetd's socket");
     } else if (!is_used(cf, name)) {

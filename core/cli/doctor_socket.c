@@ -81,7 +81,7 @@ static int compute_as(const struct passwd *pw, const char *path)
     }
     for (size_t i = 1; path[i] != '\0'; i++) {
         if (path[i] == '/') {
-            snprintf(part, sizeof(part), "%.*s", (int)i, path);
+            (void)snprintf(part, sizeof(part), "%.*s", (int)i, path);
             if (stat(part, &st) != 0 || !may(&id, &st, S_IXOTH)) {
                 return EACCES;
             }
@@ -108,12 +108,12 @@ static void check_user(struct doctor *d, const char *user)
     }
     errnum = geteuid() == 0 ? connect_as(&pw, d->socket.path)
                             : compute_as(&pw, d->socket.path);
-    snprintf(what, sizeof(what), "socket as %s", user);
+    (void)snprintf(what, sizeof(what), "socket as %s", user);
     if (errnum == 0) {
         doctor_say(d, DOCTOR_OK, what, "", "the MTA's user may connect");
         return;
     }
-    snprintf(
+    (void)snprintf(
         advice, sizeof(advice),
         "set socket_group = \"%s\"; and socket_mode = \"0660\"; and let the folders "
         "above be entered (chmod o+x)",

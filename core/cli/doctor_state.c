@@ -31,9 +31,9 @@ static const char *user_name(uid_t uid, char dst[USER_NAME_MAX])
     char buffer[NAME_BUFFER];
 
     if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) == 0 && found != NULL) {
-        snprintf(dst, USER_NAME_MAX, "%s", pw.pw_name);
+        (void)snprintf(dst, USER_NAME_MAX, "%s", pw.pw_name);
     } else {
-        snprintf(dst, USER_NAME_MAX, "%lu", (unsigned long)uid);
+        (void)snprintf(dst, USER_NAME_MAX, "%lu", (unsigned long)uid);
     }
     return dst;
 }
@@ -213,8 +213,8 @@ static void check_list(struct doctor *d, struct slice name)
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     char what[LIST_NAME_MAX + 8];
 
-    snprintf(what, sizeof(what), "list %.*s",
-             SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
+    (void)snprintf(what, sizeof(what), "list %.*s",
+                   SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
     if (list_reader_open(d->cli->config->state_dir, name, &d->cli->keys, &reader,
                          &why) != ERR_OK) {
         doctor_say(

@@ -12,33 +12,45 @@ bool json_line(json_t *object)
     json_decref(object);
     if (!ok) {
         if (!ferror(stdout)) {
-            fputs("gillnet: out of memory\n", stderr);
+            (void)fputs("gillnet: out of memory\n", stderr);
         }
         return false;
     }
-    putchar('\n');
+    (void)putchar('\n');
     return true;
+}
+
+/* How many bytes a UTF-8 character has by its first; 0: none begins so. */
+static size_t lead_length(unsigned char lead)
+{
+    if (lead < 0x80) {
+        return lead == 0 ? 0 : 1;
+    }
+    if (lead < 0xc2 || lead > 0xf4) {
+        return 0;
+    }
+    return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+/* Whether lead and the byte after it are overlong, a surrogate or past U+10FFFF. */
+static bool is_barred(unsigned char lead, unsigned char second)
+{
+    return (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+           (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
 }
 
 /* Length of the UTF-8 character at p, 0 when it is none. */
 static size_t utf8_length(const unsigned char *p, size_t n)
 {
-    size_t need = 1;
+    size_t need = lead_length(*p);
 
-    if (*p >= 0x80) {
-        need = *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
-    }
-    if (need == 0 || need > n || *p == 0) {
+    if (need > n || (need > 1 && is_barred(p[0], p[1]))) {
         return 0;
     }
     for (size_t i = 1; i < need; i++) {
         if ((p[i] & 0xc0) != 0x80) {
             return 0;
         }
-    }
-    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-        (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f)) {
-        return 0; /* overlong, surrogate, past U+10FFFF */
     }
     return need;
 }

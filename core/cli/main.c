@@ -8,8 +8,9 @@
 int main(int argc, char **argv)
 {
     if (base_init() != ERR_OK) {
-        fputs("gillnet: the system gives no random numbers; is /dev/urandom there?\n",
-              stderr);
+        (void)fputs(
+            "gillnet: the system gives no random numbers; is /dev/urandom there?\n",
+            stderr);
         return EX_OSERR;
     }
     return cli_run(argc, argv);

@@ -29,8 +29,8 @@ static int spawn(char *const argv[], int out, pid_t *retpid)
     if (errnum != 0) {
         return errnum;
     }
-    snprintf(libraries, sizeof(libraries), "LD_LIBRARY_PATH=%s",
-             path != NULL ? path : "");
+    (void)snprintf(libraries, sizeof(libraries), "LD_LIBRARY_PATH=%s",
+                   path != NULL ? path : "");
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);

@@ -80,7 +80,7 @@ bool socket_name_meets(const struct socket_name *ours, const struct socket_name 
         if (theirs->path[0] == '/') {
             return strcmp(ours->path, theirs->path) == 0;
         }
-        snprintf(path, sizeof(path), "%.500s/%s", folder, theirs->path);
+        (void)snprintf(path, sizeof(path), "%.500s/%s", folder, theirs->path);
         return strcmp(ours->path, path) == 0;
     }
     if (strcmp(ours->port, theirs->port) != 0) {

@@ -43,9 +43,9 @@ static void apply_list_key(struct load *l, struct config_list *list,
             struct value_place place = {&schema_list_keys[i], list, label, l->file,
                                         l->errors};
 
-            snprintf(label, sizeof(label), "%s%s%s.%s", group,
-                     list->name != NULL ? "." : "",
-                     list->name != NULL ? list->name : "", schema_list_keys[i].path);
+            (void)snprintf(
+                label, sizeof(label), "%s%s%s.%s", group, list->name != NULL ? "." : "",
+                list->name != NULL ? list->name : "", schema_list_keys[i].path);
             if (value_set(&place, s)) {
                 origin->key[i] = (struct config_source){l->file_index, s->line};
             }
@@ -217,7 +217,7 @@ static void apply_group(struct load *l, const config_setting_t *group)
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
 
-        snprintf(path, sizeof(path), "%s.%.80s", name, config_setting_name(s));
+        (void)snprintf(path, sizeof(path), "%s.%.80s", name, config_setting_name(s));
         if (!apply_key(l, path, s)) {
             unknown_key(l, name, s);
         }

@@ -125,7 +125,7 @@ void config_errors_add(struct config_errors *e, enum err code, const char *sourc
         return;
     }
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     errinfo_set(&v[e->n++], code, source, line, "%s", text);
 }

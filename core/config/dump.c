@@ -57,8 +57,8 @@ static void add_list(const struct dump *d, const char *prefix,
     char key[DUMP_KEY_MAX];
 
     for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        snprintf(key, sizeof(key), "%s%s.%s", prefix, l->name != NULL ? l->name : "",
-                 schema_list_keys[i].path);
+        (void)snprintf(key, sizeof(key), "%s%s.%s", prefix,
+                       l->name != NULL ? l->name : "", schema_list_keys[i].path);
         add_line(d, key, &schema_list_keys[i], l, origin->key[i]);
     }
 }

@@ -117,16 +117,19 @@ static bool read_text(struct load *l, struct buf *text)
 static bool begin_file(struct load *l, const char *path)
 {
     struct config_origin *o = l->c->origin;
-    char **files = reallocarray(o->files, o->nfiles + 1, sizeof(*files));
+    char **files = NULL;
     char *copy = strdup(path);
 
-    o->files = files != NULL ? files : o->files;
-    if (files == NULL || copy == NULL) {
+    if (copy != NULL) {
+        files = reallocarray(o->files, o->nfiles + 1, sizeof(*files));
+    }
+    if (files == NULL) {
         free(copy);
         refuse_nomem(l);
         return false;
     }
-    files[o->nfiles] = copy;
+    o->files = files;
+    o->files[o->nfiles] = copy;
     l->file = copy;
     l->file_index = (unsigned)o->nfiles++;
     return true;
@@ -213,7 +216,7 @@ static void apply_default(struct value_place *place)
     char text[VALUE_TEXT_MAX];
     config_t parsed;
 
-    snprintf(text, sizeof(text), "v = %s;", place->row->default_text);
+    (void)snprintf(text, sizeof(text), "v = %s;", place->row->default_text);
     config_init(&parsed);
     if (config_read_string(&parsed, text) == CONFIG_TRUE) {
         value_set(place, config_setting_get_elem(config_root_setting(&parsed), 0));

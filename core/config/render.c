@@ -128,7 +128,7 @@ static void add_score(struct buf *b, double v)
         buf_add_str(b, "\"off\"");
         return;
     }
-    snprintf(text, sizeof(text), "%.15g", v);
+    (void)snprintf(text, sizeof(text), "%.15g", v);
     buf_add_str(b, text);
     if (strpbrk(text, ".e") == NULL) {
         buf_add_str(b, ".0");
@@ -199,7 +199,7 @@ static void add_unit(const struct schema_row *row, const void *field, struct buf
         unit_time_us_text(*(const uint64_t *)field * 1000000, text);
         break;
     default: /* SCHEMA_MODE */
-        snprintf(text, sizeof(text), "%04o", *(const unsigned *)field);
+        (void)snprintf(text, sizeof(text), "%04o", *(const unsigned *)field);
         break;
     }
     add_quoted(ret, text);
@@ -268,7 +268,7 @@ void value_bound_text(const struct schema_row *row, double bound,
         unit_time_us_text((uint64_t)bound * 1000000, dst);
         break;
     default:
-        snprintf(dst, UNIT_TEXT_MAX, "%.15g", bound);
+        (void)snprintf(dst, UNIT_TEXT_MAX, "%.15g", bound);
         break;
     }
 }

@@ -180,8 +180,11 @@ bool scan_config(struct slice text, scan_finding_fn *on_finding, void *context)
     }
     while (s.p < s.end) {
         char c = *s.p;
-        char next = s.end - s.p >= 2 ? s.p[1] : '\0';
+        char next = '\0';
 
+        if (s.end - s.p >= 2) {
+            next = s.p[1];
+        }
         if (c == '\n') {
             s.line++;
             s.p++;

@@ -6,7 +6,7 @@
 
 const struct schema_row schema_keys[SCHEMA_KEYS] = {
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help) \
-    {path, SCHEMA_##kind, offsetof(struct config, field), min, max, def, reload, help},
+    {path, def, help, offsetof(struct config, field), min, max, SCHEMA_##kind, reload},
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
 #undef CONFIG_KEY
@@ -15,9 +15,9 @@ const struct schema_row schema_keys[SCHEMA_KEYS] = {
 
 const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS] = {
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
-#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)               \
-    {path, SCHEMA_##kind, offsetof(struct config_list, field), min, max, def, \
-     true, help},
+#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)     \
+    {path, def, help,          offsetof(struct config_list, field), \
+     min,  max, SCHEMA_##kind, true},
 #include "core/config/schema.def"
 #undef CONFIG_KEY
 #undef CONFIG_LIST_KEY

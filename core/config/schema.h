@@ -34,18 +34,19 @@ enum schema_kind {
 };
 
 struct schema_row {
-    const char *path; /* of a list key: its name in the group */
-    enum schema_kind kind;
+    const char *path;         /* of a list key: its name in the group */
+    const char *default_text; /* libconfig text */
+    const char *help;
     size_t offset; /* in struct config or struct config_list */
     double min;
     double max;
-    const char *default_text; /* libconfig text */
+    enum schema_kind kind;
     bool reloadable;
-    const char *help;
 };
 
 enum {
     SCHEMA_KEYS = 0
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the rows add up */
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help) +1
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
@@ -54,6 +55,7 @@ enum {
     ,
     SCHEMA_LIST_KEYS = 0
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the rows add up */
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/schema.def"
 #undef CONFIG_KEY

@@ -47,12 +47,12 @@ static void write_unit(const struct unit *units, size_t nunits, uint64_t v,
 {
     for (size_t i = 0; i < nunits; i++) {
         if (v != 0 && v % units[i].factor == 0) {
-            snprintf(dst, UNIT_TEXT_MAX, "%llu%s",
-                     (unsigned long long)(v / units[i].factor), units[i].name);
+            (void)snprintf(dst, UNIT_TEXT_MAX, "%llu%s",
+                           (unsigned long long)(v / units[i].factor), units[i].name);
             return;
         }
     }
-    snprintf(dst, UNIT_TEXT_MAX, "%s", units == sizes ? "0B" : "0s");
+    (void)snprintf(dst, UNIT_TEXT_MAX, "%s", units == sizes ? "0B" : "0s");
 }
 
 bool unit_size(const char *text, uint64_t *ret)
@@ -178,7 +178,8 @@ void unit_network_text(const struct ipnet *net, char dst[UNIT_TEXT_MAX])
 
     inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? net->addr + 12 : net->addr, addr,
               sizeof(addr));
-    snprintf(dst, UNIT_TEXT_MAX, "%s/%u", addr, v4 ? net->prefix - 96 : net->prefix);
+    (void)snprintf(dst, UNIT_TEXT_MAX, "%s/%u", addr,
+                   v4 ? net->prefix - 96 : net->prefix);
 }
 
 bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16])

@@ -219,6 +219,7 @@ enum err bloomfile_new(struct bloomfile *f, uint64_t nlines, unsigned k,
     }
     size_t bytes = (size_t)(nlines * BLOOM_LINE_BYTES);
     void *p =
+        /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0,

@@ -47,7 +47,7 @@ enum err build_add(struct build *b, const struct digest *d,
     }
     enum err e = index_builder_add(b->index, d, r, reterr);
     if (e == ERR_OK) {
-        entry_count(&b->totals, NULL, false, r);
+        entry_count(&b->totals, r, false, r);
         b->count++;
     }
     return e;

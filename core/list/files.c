@@ -112,8 +112,8 @@ enum err list_files_each(const char *dir, list_file_fn *on_file, void *context,
     enum err e = ERR_OK;
     while (e == ERR_OK) {
         errno = 0;
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
-        const struct dirent *entry = readdir(d);
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
         if (!entry) {
             if (errno != 0) {
                 e = errinfo_errno(reterr, dir, "cannot list the folder");

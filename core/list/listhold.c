@@ -322,7 +322,8 @@ static void note_fault(struct listhold *h, struct slice name,
 {
     const char *text = list_reader_fault(r);
     struct trouble *t = text ? trouble_add(h, name) : NULL;
-    if (t && !t->is_present) { /* else it was just said that a newer one does not open */
+    if (t &&
+        !t->is_present) { /* else it was just said that a newer one does not open */
         t->could_not_open = false;
         trouble_say(t, text);
     }

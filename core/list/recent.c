@@ -104,8 +104,9 @@ enum err recent_new(const struct recent_ids *ids, const struct hashkey *node,
                     struct recent *ret, struct errinfo *reterr)
 {
     struct recent r = {0};
-    void *p = mmap(NULL, IMAGE_BYTES, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
+    void *p = mmap(NULL, IMAGE_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
         return errinfo_errno(reterr, "", "no memory for a recent table");
     }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/base/clock.h"
 #include "core/filter/bloomfile.h"
@@ -338,46 +339,74 @@ static bool was_replaced(const struct verify *v)
            now.generation != v->current.generation;
 }
 
-enum err list_verify(const char *state_dir, struct slice name,
-                     const struct keyring *keys, list_finding_fn *on_finding,
-                     void *context)
+/* Checks until no writer published meanwhile. */
+static void verify_steadily(struct verify *v)
 {
-    struct errinfo info;
-    char text[LIST_NAME_MAX + 1];
-    struct verify *v = calloc(1, sizeof(*v));
-    struct errinfo *findings = calloc(FINDINGS_MAX, sizeof(*findings));
-    enum err e = ERR_OK;
-    if (!v || !findings) {
-        e = errinfo_set(&info, ERR_NOMEM, state_dir, 0, "no memory to verify a list");
-    } else {
-        e = list_dir_path(v->dir, state_dir, name, &info);
-    }
-    if (e != ERR_OK) {
-        on_finding(context, &info);
-        goto out;
-    }
-    (void)snprintf(text, sizeof(text), "%.*s", SLICE_ARGS(name));
-    v->name = text;
-    v->keys = keys;
-    v->findings = findings;
-    v->now_s = clock_wall_us() / 1000000;
     for (unsigned i = 0; i < VERIFY_ATTEMPTS; i++) {
         verify_once(v);
         if (v->found == 0 || !was_replaced(v)) {
             break;
         }
     }
+}
+
+/* Hands the findings out; returns the code of the first. */
+static enum err report(const struct verify *v, list_finding_fn *on_finding,
+                       void *context)
+{
     for (unsigned i = 0; i < v->kept; i++) {
         on_finding(context, &v->findings[i]);
-        e = e == ERR_OK ? v->findings[i].code : e;
     }
     if (v->found > v->kept) {
+        struct errinfo info;
         errinfo_set(&info, ERR_LIMIT, v->dir, 0, "and %" PRIu64 " more findings",
                     v->found - v->kept);
         on_finding(context, &info);
     }
-out:
-    free(findings);
+    return v->kept > 0 ? v->findings[0].code : ERR_OK;
+}
+
+/* The folder of the list, which must be there. */
+static enum err find_list(struct verify *v, const char *state_dir,
+                          struct errinfo *reterr)
+{
+    struct stat st;
+    enum err e = list_dir_path(v->dir, state_dir, slice_str(v->name), reterr);
+    if (e == ERR_OK && stat(v->dir, &st) != 0) {
+        return errinfo_errno(reterr, v->dir, "cannot find the list");
+    }
+    return e;
+}
+
+enum err list_verify(const char *state_dir, struct slice name,
+                     const struct keyring *keys, list_finding_fn *on_finding,
+                     void *context)
+{
+    struct errinfo info;
+    char text[LIST_NAME_MAX + 2]; /* one too long stays too long */
+    struct verify *v = calloc(1, sizeof(*v));
+    if (v) {
+        v->findings = calloc(FINDINGS_MAX, sizeof(*v->findings));
+    }
+    if (!v || !v->findings) {
+        free(v);
+        enum err e =
+            errinfo_set(&info, ERR_NOMEM, state_dir, 0, "no memory to verify a list");
+        on_finding(context, &info);
+        return e;
+    }
+    (void)snprintf(text, sizeof(text), "%.*s", SLICE_ARGS(name));
+    v->name = text;
+    v->keys = keys;
+    v->now_s = clock_wall_us() / 1000000;
+    enum err e = find_list(v, state_dir, &info);
+    if (e == ERR_OK) {
+        verify_steadily(v);
+        e = report(v, on_finding, context);
+    } else {
+        on_finding(context, &info);
+    }
+    free(v->findings);
     free(v);
     return e;
 }

@@ -126,9 +126,12 @@ static void test_bloomfile_open__a_bit_flipped_anywhere__refused(void **state)
     struct errinfo info;
     int fd = open(f->path, O_WRONLY | O_CLOEXEC);
     assert_true(fd >= 0);
+    const size_t file_bits = (size_t)FILE_BYTES * 8;
+    const size_t fields_end = 80ul * 8;
+    const size_t table_at = file_bits - 16ul * 8;
     /* every bit of the header's fields and of the table, one bit in each 97 of the rest */
-    for (size_t bit = 0; bit < FILE_BYTES * 8; bit++) {
-        if (bit > 80 * 8 && bit < (FILE_BYTES - 16) * 8 && bit % 97 != 0) {
+    for (size_t bit = 0; bit < file_bits; bit++) {
+        if (bit > fields_end && bit < table_at && bit % 97 != 0) {
             continue;
         }
         char changed = (char)(f->bytes.p[bit / 8] ^ (char)(1u << (bit % 8)));

@@ -37,6 +37,7 @@ static inline int remove_one(const char *path, const struct stat *st, int kind,
 
 static inline void remove_tree(const char *path)
 {
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
     (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 

@@ -87,7 +87,7 @@ static void test_list__derived_file_damaged__fault_named_answers_right_rebuild_h
     struct fixture *f = *state;
     static const struct {
         const char *file;
-        char how; /* f flip at, c cut to, r remove */
+        int how; /* f flip at, c cut to, r remove */
         long at;
         enum expect expect;
         bool has_fault;

@@ -248,7 +248,7 @@ static size_t icu_run(UConverter *converter, struct slice bytes, char *dst)
     UChar held = 0;
     bool first = true;
     size_t n = 0;
-    UChar piece[ICU_PIECE];
+    UChar piece[ICU_PIECE] = {0};
 
     ucnv_resetToUnicode(converter);
     while (status == U_BUFFER_OVERFLOW_ERROR) {

@@ -61,7 +61,7 @@ static size_t skip_comment(struct slice s, size_t i)
 static bool skip_opaque(struct scan *s, struct slice *comment)
 {
     char c = s->field.p[s->i];
-    size_t end = s->i;
+    size_t end;
 
     if (c == '"' && !s->no_quote) {
         end = skip_quoted(s->field, s->i);
@@ -233,7 +233,7 @@ static bool is_local(char c)
 /* The local part at the end of s: a dot-atom, or a quoted string. */
 static struct slice local_part(struct slice s)
 {
-    struct slice inner = SLICE_NONE;
+    struct slice inner;
     size_t i = s.n;
 
     while (i > 0 && is_local(s.p[i - 1])) {
@@ -276,7 +276,7 @@ static enum err parse_domain(struct arena *arena, struct slice text, struct host
 static enum err parse_spec(struct arena *arena, struct slice spec, struct address *ret)
 {
     struct word w;
-    struct slice local = SLICE_NONE;
+    struct slice local;
     struct host host = {0};
     enum err err = ERR_SYNTAX;
     char *p = NULL;

@@ -4,7 +4,7 @@
 #include "tests/unit/config/confdir.h"
 
 /* libconfig 1.5 forgets the text at which it meets a syntax error (64 bytes a time). */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libconfig.so";

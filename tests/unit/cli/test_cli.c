@@ -133,6 +133,35 @@ static void test_config_dump__when_json__then_each_line_parses(void **state)
     assert_true(n > 40);
 }
 
+/* The options that a synopsis names, and its command, stand in gillnet(1). */
+static void check_manual(const char *page, const char *name, const char *synopsis)
+{
+    char item[128];
+
+    snprintf(item, sizeof(item), "\n.It Ic %s", name);
+    assert_has(page, item);
+    for (const char *p = strstr(synopsis, "--"); p != NULL; p = strstr(p + 2, "--")) {
+        snprintf(item, sizeof(item), "Fl -%.*s",
+                 (int)strspn(p + 2, "abcdefghijklmnopqrstuvwxyz-"), p + 2);
+        assert_has(page, item);
+    }
+}
+
+static void test_manual__when_read__then_every_command_and_option(void **state)
+{
+    FILE *f = fopen(GILLNET_SOURCE_DIR "/contrib/man/gillnet.1", "r");
+    char *page = calloc(1, 1 << 18);
+
+    (void)state;
+    assert_non_null(f);
+    assert_true(fread(page, 1, (1 << 18) - 1, f) > 0);
+    fclose(f);
+#define CLI_COMMAND(name, synopsis, help) check_manual(page, #name, synopsis);
+#include "core/cli/commands.def"
+#undef CLI_COMMAND
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +174,7 @@ int main(void)
         TEST(test_config_check__when_a_type_is_unknown__then_named),
         TEST(test_config_check__when_fine__then_says_so),
         TEST(test_config_dump__when_json__then_each_line_parses),
+        TEST(test_manual__when_read__then_every_command_and_option),
 #undef TEST
     };
 

@@ -17,6 +17,7 @@ enum {
     KEY_FILE_MAX = 4096,
     KEY_HEX = 2 * HASHKEY_BYTES,
     KEY_MODE = 0640,
+    STATE_DIR_MODE = 02750,
     KEY_DIR_MODE = 0750,
     MODE_REFUSED = 0027 /* no group write, nothing for others */
 };
@@ -240,6 +241,9 @@ enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
     e = key_paths(state_dir, ring, node, reterr);
     if (e == ERR_OK && file_path(dir, "%s/keys", state_dir) != ERR_OK) {
         e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    }
+    if (e == ERR_OK) {
+        e = file_make_dir(state_dir, STATE_DIR_MODE, reterr);
     }
     if (e == ERR_OK) {
         e = file_make_dir(dir, KEY_DIR_MODE, reterr);

@@ -23,7 +23,7 @@ struct keyring {
 /* Reads the keys of state_dir. Without key files: ERR_NOT_FOUND. */
 enum err keyring_load(const char *state_dir, struct keyring *ret,
                       struct errinfo *reterr);
-/* Like keyring_load, but makes the folder and random keys where there are none (two processes
+/* Like keyring_load, but makes state_dir, the folder and random keys where there are none (two processes
  * doing so at once end up with the same keys). */
 enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
                                 struct errinfo *reterr);

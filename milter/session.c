@@ -180,6 +180,7 @@ void session_end_message(struct session *s)
     }
     struct message *m = &s->message;
     size_t cap_bytes = (size_t)m->config->limits.memory;
+    extract_drop(m->extract);
     arenapool_give(&m->arena, cap_bytes);
     config_release(&m->config);
     service_end_message(m->epoch);

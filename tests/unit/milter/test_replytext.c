@@ -82,7 +82,8 @@ static void test_symbols__at_the_limit__rest_is_counted(void **state)
         struct verdict v = {.nsymbols = 0};
         for (size_t i = 0; i < n; i++) {
             char name[VERDICT_SYMBOL_NAME];
-            snprintf(name, sizeof name, "LIST_ABCDEFGHIJKLMNOPQRSTUVWXYZ_%zu", i);
+            snprintf(name, sizeof name, "LIST_ABCDEFGHIJKLMNOPQRSTUVWXYZ_%hu",
+                     (unsigned short)i);
             add(&v, name, 1.0, detail);
         }
         replytext_symbols(&v, text);

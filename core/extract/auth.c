@@ -18,37 +18,58 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Copies the field without comments and quotes, and without white space round '='; what is
- * structure outside quotes is blanked inside them. Linear; dst has room for field.n. */
-static size_t make_plain(struct slice field, char *dst)
+/* The plain copy of a field, while it is made. */
+struct plain {
+    char *p;
+    size_t n;
+};
+
+/* White space round '=' goes, other white space becomes one space. */
+static void add_bare(struct plain *d, char c)
 {
-    size_t n = 0;
+    if (is_space(c)) {
+        if (d->n > 0 && d->p[d->n - 1] != ' ' && d->p[d->n - 1] != '=') {
+            d->p[d->n++] = ' ';
+        }
+        return;
+    }
+    if (c == '=' && d->n > 0 && d->p[d->n - 1] == ' ') {
+        d->n--;
+    }
+    d->p[d->n++] = c;
+}
+
+/* What would be structure outside quotes is blanked inside them. */
+static void add_quoted(struct plain *d, char c)
+{
+    bool is_structure = c == ';' || c == '=' || is_space(c);
+    if (is_structure) {
+        c = '_';
+    }
+    d->p[d->n++] = c;
+}
+
+/* Copies the field without comments and quotes. Linear; d has room for field.n. */
+static void make_plain(struct plain *d, struct slice field)
+{
     size_t depth = 0;
     bool quoted = false;
     for (size_t i = 0; i < field.n; i++) {
         char c = field.p[i];
         if (c == '\\' && (quoted || depth > 0)) {
             i++;
-        } else if (quoted && c != '"') {
-            dst[n++] = c == ';' || c == '=' || is_space(c) ? '_' : c;
         } else if (c == '"' && depth == 0) {
             quoted = !quoted;
+        } else if (quoted) {
+            add_quoted(d, c);
         } else if (c == '(') {
             depth++;
         } else if (c == ')' && depth > 0) {
             depth--;
-        } else if (depth == 0 && is_space(c)) {
-            if (n > 0 && dst[n - 1] != ' ' && dst[n - 1] != '=') {
-                dst[n++] = ' ';
-            }
         } else if (depth == 0) {
-            if (c == '=' && n > 0 && dst[n - 1] == ' ') {
-                n--;
-            }
-            dst[n++] = c;
+            add_bare(d, c);
         }
     }
-    return n;
 }
 
 static void read_property(struct result *r, struct slice name, struct slice value)
@@ -141,11 +162,12 @@ void extract_auth_field(struct extract *x, struct slice value)
     if (x->ntrusted == 0 || value.n == 0) {
         return;
     }
-    char *plain = arena_bytes(x->scratch, value.n);
-    if (plain == NULL) {
+    struct plain plain = {.p = arena_bytes(x->scratch, value.n)};
+    if (plain.p == NULL) {
         return;
     }
-    struct slice rest = slice_of(plain, make_plain(value, plain));
+    make_plain(&plain, value);
+    struct slice rest = slice_of(plain.p, plain.n);
     struct slice head = slice_trim(slice_cut(&rest, ';'));
     if (!is_trusted(x, slice_head(head, slice_find(head, ' ')))) {
         return;

@@ -127,6 +127,16 @@ static void srcset(struct extract *x, struct slice value)
     }
 }
 
+/* What stands in quotes, up to the closing one; else s. */
+static struct slice without_quotes(struct slice s)
+{
+    if (s.n == 0 || (s.p[0] != '"' && s.p[0] != '\'')) {
+        return s;
+    }
+    struct slice inside = slice_from(s, 1);
+    return slice_head(inside, slice_find(inside, s.p[0]));
+}
+
 /* url("...") of style sheets; URLs elsewhere in them too. */
 static void css(struct extract *x, struct slice value)
 {
@@ -141,10 +151,7 @@ static void css(struct extract *x, struct slice value)
             continue;
         }
         struct slice inside = slice_trim(slice_head(rest, slice_find(rest, ')')));
-        if (inside.n > 0 && (inside.p[0] == '"' || inside.p[0] == '\'')) {
-            inside = slice_head(slice_from(inside, 1),
-                                slice_find(slice_from(inside, 1), inside.p[0]));
-        }
+        inside = without_quotes(inside);
         if (inside.n > 2 && is_slash(inside.p[0]) && is_slash(inside.p[1])) {
             html_link(x, inside);
         }
@@ -155,17 +162,13 @@ static void css(struct extract *x, struct slice value)
 static void meta_content(struct extract *x, struct slice value)
 {
     for (size_t i = 0; i + 4 <= value.n; i++) {
-        if (slice_eq_nocase(slice_of(value.p + i, 3), SLICE_LIT("url"))) {
-            struct slice rest = slice_trim(slice_from(value, i + 3));
-            if (rest.n > 0 && rest.p[0] == '=') {
-                rest = slice_trim(slice_from(rest, 1));
-                if (rest.n > 0 && (rest.p[0] == '"' || rest.p[0] == '\'')) {
-                    rest = slice_head(slice_from(rest, 1),
-                                      slice_find(slice_from(rest, 1), rest.p[0]));
-                }
-                html_link(x, rest);
-                return;
-            }
+        if (!slice_eq_nocase(slice_of(value.p + i, 3), SLICE_LIT("url"))) {
+            continue;
+        }
+        struct slice rest = slice_trim(slice_from(value, i + 3));
+        if (rest.n > 0 && rest.p[0] == '=') {
+            html_link(x, without_quotes(slice_trim(slice_from(rest, 1))));
+            return;
         }
     }
     extract_links_in(x, value);

@@ -146,7 +146,7 @@ static enum err parse_value(struct slice text, enum feature_type type,
                             struct arena *arena, struct feature_entry *ret,
                             struct errinfo *reterr)
 {
-    struct slice value = SLICE_NONE;
+    struct slice value;
     bool is_sum = type == FEATURE_attachment || type == FEATURE_body;
     if (type == FEATURE_url) {
         return parse_url(text, arena, ret, reterr);

@@ -109,7 +109,7 @@ size_t feature_keys(const struct feature *f, struct arena *scratch,
     if (info == NULL || f->text.n == 0) {
         return 0;
     }
-    struct slice host = SLICE_NONE;
+    struct slice host;
     uint8_t addr[16];
     switch (info->lookup) {
     case FEATURE_LOOKUP_VALUE:

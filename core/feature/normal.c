@@ -12,7 +12,10 @@ static bool is_blank(char c)
 
 static char lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c + 32);
+    }
+    return c;
 }
 
 struct slice feature_normal_subject(struct arena *arena, struct slice text)

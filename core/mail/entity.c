@@ -50,7 +50,9 @@ static struct slice keep(struct mail *m, struct slice s, bool lower)
     }
     memcpy(dst, s.p, s.n);
     for (size_t i = 0; lower && i < s.n; i++) {
-        dst[i] = dst[i] >= 'A' && dst[i] <= 'Z' ? (char)(dst[i] + 32) : dst[i];
+        if (dst[i] >= 'A' && dst[i] <= 'Z') {
+            dst[i] = (char)(dst[i] + 32);
+        }
     }
     return slice_of(dst, s.n);
 }

@@ -151,11 +151,11 @@ void field_end(struct mail *m)
     if (m->field.cut) {
         m->limits_met |= MAIL_LIMIT_HEADER_FIELD;
     }
+    if (m->name_bytes == 0) {
+        return; /* no name; perhaps not even a buffer to point into */
+    }
     struct slice name = slice_of(m->field.p, m->name_bytes);
     struct slice value = unfold(m->field.p + m->name_bytes, m->field.n - m->name_bytes);
-    if (name.n == 0) {
-        return;
-    }
     struct entity *e = entity_top(m);
     keep_content_field(m, name, value);
     if (may_show(m, e, name.n + value.n)) {

@@ -126,8 +126,8 @@ const char *schema_nearest(const char *group, const char *name)
 #undef CONFIG_KEY
 #undef CONFIG_LIST_KEY
     };
-    /* a third of the name may be wrong */
-    size_t wrong = strlen(name) < 6 ? 2 : strlen(name) / 3;
+    /* about a third of the name may be wrong */
+    size_t wrong = strlen(name) < 5 ? 1 : strlen(name) < 9 ? 2 : strlen(name) / 3;
     struct nearest n = {group, name, NULL, wrong * 2 + 2};
 
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {

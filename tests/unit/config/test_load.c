@@ -92,6 +92,7 @@ static const struct bad bad_rows[] = {
     {"limits = { part = 3; };", "did you mean \"limits.parts\"?"},
     {"list = ();", "did you mean \"lists\"?"},
     {"utterly_unlike_anything = 1;", "see gillnet.conf(5)"},
+    {"foo = 1;", "see gillnet.conf(5)"},
     {"lists = ( { name = \"a\"; wieght = 3; } );", "did you mean \"lists.weight\"?"},
     {"list_defaults = { name = \"a\"; };", "is not a known key of list_defaults"},
     {"state_dir = \"var\";", "absolute path"},

@@ -46,6 +46,7 @@ static void test_size__when_not_exactly_a_size__then_refused(void **state)
                                        "0x10K",
                                        "17179869184G",
                                        "18446744073709551616B",
+                                       "18446744073709551626B",
                                        "99999999999999999999999K",
                                        "16M;"};
 

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "core/base/file.h"
 #include "core/cli/list_commands.h"
 
 int list_cmd_usage(const char *why)

@@ -1,0 +1,527 @@
+#!/usr/bin/env python3
+"""The subcommands check, extract, lookup and list of gillnet as a person uses them.
+
+Usage: test_cli.py GILLNET [TEST...]     GILLNET is the program; ends like unittest.
+Needs nothing but Python; the full-disk test needs root (it mounts a small tmpfs) and is skipped
+without.  Real feeds are tried too where GILLNET_DATA, or shared/data beside the tree, has them.
+"""
+import json
+import lzma
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+FEEDS = ROOT / "tests/data/feeds"
+MAIL = ROOT / "tests/data/mail"
+DATA = pathlib.Path(os.environ.get("GILLNET_DATA") or ROOT.parent / "shared/data")
+GILLNET = None
+
+
+class Case(unittest.TestCase):
+    """A state folder of its own and the program."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gillnet-cli-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.conf = self.folder / "g.conf"
+        self.state = self.folder / "state"
+        self.configure()
+
+    def configure(self, more=""):
+        self.conf.write_text(f'state_dir = "{self.state}";\n{more}')
+
+    def run_it(self, *args, stdin=b"", rc=0):
+        """Runs gillnet; returns (stdout, stderr) as text; the exit status must be rc."""
+        if isinstance(stdin, str):
+            stdin = stdin.encode()
+        p = subprocess.run([GILLNET, "-c", self.conf, *map(str, args)], input=stdin,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+        out, err = p.stdout.decode("utf-8", "strict"), p.stderr.decode("utf-8", "replace")
+        self.assertEqual(p.returncode, rc, f"{args}: {p.returncode}\n{out[:2000]}\n{err[:2000]}")
+        self.assertNotIn("Sanitizer", err)
+        return out, err
+
+    def json(self, *args, stdin=b"", rc=0):
+        out, _ = self.run_it("--json", *args, stdin=stdin, rc=rc)
+        return [json.loads(line) for line in out.splitlines()]
+
+    def status(self, value):
+        """{list: status} of a value."""
+        p = subprocess.run([GILLNET, "-c", self.conf, "--json", "lookup", value],
+                           stdout=subprocess.PIPE, timeout=60)
+        self.assertIn(p.returncode, (0, 1))
+        rows = [json.loads(line) for line in p.stdout.splitlines()]
+        return {row["list"]: row["status"] for row in rows if "list" in row}
+
+    def exported(self, name):
+        return sorted(self.run_it("list", "export", name)[0].splitlines())
+
+
+class Import(Case):
+    def test_every_format(self):
+        for file, kind, entries, bad in (
+                ("domains.txt", "plain", 14, 3), ("hosts.txt", "hosts", 4, 2),
+                ("urls.csv", "csv", 3, 2), ("comment-header.csv", "csv", 2, 0),
+                ("dnsmasq.conf", "dnsmasq", 7, 2), ("unbound.conf", "unbound", 5, 1),
+                ("adblock.txt", "adblock", 12, 0), ("policy.rpz", "rpz", 11, 3)):
+            name = file.split(".")[0]
+            row, = self.json("list", "import", name, FEEDS / file)
+            self.assertEqual((row["format"], row["entries"], row["bad"]), (kind, entries, bad))
+            self.assertEqual(row["listed"], row["added"])
+            again, = self.json("list", "import", name, FEEDS / file, "--format", kind)
+            self.assertEqual((again["added"], again["listed"]), (0, row["listed"]))
+            self.assertEqual(len(self.exported(name)), row["listed"])
+
+    def test_bad_lines_are_shown_ten_at_most(self):
+        text = "good.example\n" + "no good\n" * 25
+        _, err = self.run_it("list", "import", "l", "-", "--format", "plain", stdin=text)
+        self.assertIn("-:2: ", err)
+        self.assertIn("-:11: ", err)
+        self.assertNotIn("-:12: ", err)
+        self.assertIn("and 15 more bad lines", err)
+
+    def test_refused_files_leave_the_list(self):
+        self.run_it("list", "import", "l", FEEDS / "domains.txt")
+        before = self.exported("l")
+        for file in ("page.html", "utf16.txt", "binary.bin", "list.txt.gz"):
+            _, err = self.run_it("list", "import", "l", FEEDS / file, rc=65)
+            self.assertIn(file, err)
+            self.run_it("list", "import", "new", FEEDS / file, rc=65)
+        for text in ("", "# nothing\n", "not an entry\n"):
+            _, err = self.run_it("list", "import", "l", "-", "--format", "plain", stdin=text,
+                                 rc=65)
+            self.assertIn("unchanged", err)
+        self.assertEqual(self.exported("l"), before)
+        self.assertFalse((self.state / "lists/new").exists())
+        self.run_it("list", "import", "l", "-", "--allow-empty", stdin="# nothing\n")
+        self.assertEqual(self.exported("l"), before)
+
+    def test_options(self):
+        self.run_it("list", "import", "l", "-", "--column", "2", "--type", "host", "--source",
+                    "made up", "--expire", "7d", stdin="1,a.example\n2,b.example\n")
+        row, = self.json("lookup", "a.example", rc=1)
+        self.assertEqual((row["type"], row["key"], row["source"]),
+                         ("host", "a.example", "made up"))
+        self.assertNotEqual(row["expiry"], "never")
+        self.assertFalse(row["explicit"])
+
+    def test_usage_errors(self):
+        for args, rc in ((["l"], 64), (["L!", FEEDS / "domains.txt"], 64),
+                         (["l", self.folder / "none"], 66), (["l", self.folder], 74),
+                         (["l", FEEDS / "domains.txt", "--format", "excel"], 64),
+                         (["l", FEEDS / "domains.txt", "--type", "excel"], 64),
+                         (["l", FEEDS / "domains.txt", "--expire", "soon"], 64),
+                         (["l", FEEDS / "domains.txt", "--expire"], 64),
+                         (["l", FEEDS / "domains.txt", "--nope"], 64),
+                         (["l", FEEDS / "urls.csv", "--column", "nope"], 65)):
+            _, err = self.run_it("list", "import", *args, rc=rc)
+            self.assertTrue(err)
+        self.assertFalse((self.state / "lists/l").exists())
+
+    def test_kill_9_leaves_old_or_new(self):
+        self.run_it("list", "import", "l", FEEDS / "domains.txt")
+        old = self.exported("l")
+        big = self.folder / "big.txt"
+        big.write_text("".join(f"n{i}.example\n" for i in range(300000)))
+        rng = random.Random(7)
+        for _ in range(12):
+            p = subprocess.Popen([GILLNET, "-c", self.conf, "list", "import", "l", big],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rng.random() * 0.5)
+            p.send_signal(signal.SIGKILL)
+            p.wait()
+            n = len(self.exported("l"))
+            self.assertIn(n, (len(old), len(old) + 300000))
+            self.run_it("list", "verify", "l")
+        row, = self.json("list", "import", "l", big)
+        self.assertEqual(row["listed"], len(old) + 300000)
+        self.assertEqual(self.status("n7.example"), {"l": "confirmed"})
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to mount a tmpfs")
+    def test_full_disk_leaves_the_list(self):
+        mount = self.folder / "small"
+        mount.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", mount],
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("this machine lets nobody mount")
+        self.addCleanup(subprocess.run, ["umount", mount])
+        self.state = mount / "state"
+        self.configure()
+        self.run_it("list", "import", "l", FEEDS / "domains.txt")
+        before = self.exported("l")
+        big = self.folder / "big.txt"
+        big.write_text("".join(f"n{i}.example\n" for i in range(300000)))
+        p = subprocess.run([GILLNET, "-c", self.conf, "list", "import", "l", big],
+                           stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertGreaterEqual(p.returncode, 64)
+        self.assertIn(b"gillnet: ", p.stderr)
+        self.assertEqual(self.exported("l"), before)
+        self.run_it("list", "verify", "l")
+        self.run_it("list", "add", "l", "after.example")
+        self.assertEqual(self.status("after.example"), {"l": "confirmed"})
+
+    def test_real_feeds(self):
+        feeds = DATA / "feeds"
+        if not feeds.is_dir():
+            self.skipTest(f"no {feeds}")
+        for file, kind, entries in (
+                ("adaway.hosts.txt", "hosts", 7648), ("adaway.domains.txt", "plain", 7648),
+                ("adaway.dnsmasq.txt", "dnsmasq", 4456), ("adaway.unbound.conf", "unbound", 4456),
+                ("urlhaus-filter-online.adblock.txt", "adblock", 6254),
+                ("sample-phishtank-feed.csv", "csv", 2), ("sample-openphish-feed.txt", "plain", 2),
+                ("maltrail-mass_scanner.ip.txt", "plain", 19214),
+                ("stevenblack.wildcard.txt.xz", "plain", 85291),
+                ("stevenblack.adblock.txt.xz", "adblock", 85291)):
+            data = (feeds / file).read_bytes()
+            data = lzma.decompress(data) if file.endswith(".xz") else data
+            row, = self.json("list", "import", file.replace(".", "-")[:32], "-", stdin=data)
+            self.assertEqual(row["format"], kind, file)
+            self.assertAlmostEqual(row["entries"], entries, delta=5, msg=file)
+
+
+def feed(pipe, text):
+    """Writes all of it, unless the reader is killed."""
+    try:
+        pipe.write(text)
+        pipe.close()
+    except BrokenPipeError:
+        pass
+
+
+class Edit(Case):
+    def test_add_revoke_add(self):
+        out, _ = self.run_it("list", "add", "l", "evil.example", "http://a.example/x")
+        self.assertEqual(out, "ok evil.example\nok http://a.example/x\n")
+        self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
+        self.run_it("list", "revoke", "l", "evil.example")
+        self.assertEqual(self.status("evil.example"), {"l": "revoked"})
+        self.run_it("list", "import", "l", "-", stdin="evil.example\n")  # no override
+        self.assertEqual(self.status("evil.example"), {"l": "revoked"})
+        self.run_it("list", "add", "l", "evil.example")
+        self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
+
+    def test_bad_values_do_not_stop_the_others(self):
+        out, err = self.run_it("list", "add", "l", "com", "a b", "good.example", rc=65)
+        self.assertEqual(out, "ok good.example\n")
+        self.assertIn("a b: ", err)
+        out, _ = self.run_it("list", "add", "l", "-", stdin="# c\n\nx.example\nlocalhost\n", rc=65)
+        self.assertEqual(out, "ok x.example\n")
+
+    def test_revoke_of_no_list(self):
+        self.run_it("list", "add", "l", "evil.example")
+        _, err = self.run_it("list", "revoke", "other", "evil.example", rc=66)
+        self.assertIn("other", err)
+        self.assertFalse((self.state / "lists/other").exists())
+
+    def test_acknowledged_is_kept_through_kill_9(self):
+        told = []
+        for turn in range(5):
+            p = subprocess.Popen([GILLNET, "-c", self.conf, "list", "add", "l", "-"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            text = b"".join(b"t%d-%d.example\n" % (turn, i) for i in range(3000))
+            writer = threading.Thread(target=feed, args=(p.stdin, text))
+            writer.start()
+            for _ in range(random.Random(turn).randrange(1, 40)):
+                told.append(p.stdout.readline())
+            p.send_signal(signal.SIGKILL)
+            told += p.stdout.readlines()
+            p.wait()
+            writer.join()
+            p.stdout.close()
+        names = [t[3:].decode().strip() for t in told if t.startswith(b"ok ") and t.endswith(b"\n")]
+        self.assertGreater(len(names), 5)
+        row = self.json("lookup", "--quiet", "-", stdin="\n".join(names), rc=1)[0]
+        self.assertEqual((row["listed"], row["values"]), (len(names), len(names)))
+
+    def test_expiry(self):
+        self.run_it("list", "add", "l", "--expire", "1s", "gone.example")
+        self.run_it("list", "add", "l", "stays.example")
+        deadline = time.time() + 30
+        while self.status("gone.example") == {"l": "confirmed"} and time.time() < deadline:
+            time.sleep(0.2)
+        self.assertNotIn("confirmed", self.status("gone.example").values())
+        self.assertEqual(self.exported("l"), ["stays.example"])
+
+
+class Show(Case):
+    def test_export_reads_back(self):
+        entries = ["evil.example", "host:evil.example", "http://evil.example/", "192.0.2.7",
+                   "192.0.2.0/24", "2001:db8::/48", "a@evil.example",
+                   "attachment:" + "0123456789abcdef" * 4, "body:" + "fedcba9876543210" * 4,
+                   "subject:Win #1 prize # now", "subject:# begins so",
+                   "attachment_name:invoice # 7.exe"]
+        self.run_it("list", "import", "l", FEEDS / "domains.txt")
+        self.run_it("list", "add", "l", *entries)
+        self.run_it("list", "revoke", "l", "wild.example")
+        first = self.exported("l")
+        self.assertEqual(len(first), 14 + len(entries) - 1 - 2)  # evil.example, 192.0.2.7 twice
+        self.run_it("list", "import", "copy", "-", stdin="\n".join(first) + "\n")
+        self.assertEqual(self.exported("copy"), first)
+
+    def test_export_json(self):
+        self.run_it("list", "add", "l", "evil.example")
+        self.run_it("list", "revoke", "l", "good.example")
+        rows = {r["value"]: r for r in self.json("list", "export", "l")}
+        self.assertEqual(rows["evil.example"]["status"], "listed")
+        self.assertEqual(rows["evil.example"]["source"], "cli")
+        self.assertTrue(rows["evil.example"]["explicit"])
+        self.assertEqual(rows["good.example"]["status"], "revoked")
+
+    def test_digests_only_cannot_be_exported(self):
+        self.configure('lists = ( { name = "l"; keep_text = false; } );\n')
+        self.run_it("list", "import", "l", FEEDS / "domains.txt")
+        self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
+        _, err = self.run_it("list", "export", "l", rc=65)
+        self.assertIn("14 entries are kept as digests only", err)
+
+    def test_stat_verify_rebuild_merge(self):
+        self.assertEqual(self.json("list", "stat"), [])
+        self.run_it("list", "import", "one", FEEDS / "domains.txt")
+        self.run_it("list", "import", "two", FEEDS / "hosts.txt")
+        self.run_it("list", "add", "one", "late.example")
+        rows = {r["list"]: r for r in self.json("list", "stat")}
+        self.assertEqual((rows["one"]["entries"], rows["one"]["recent"]), (15, 1))
+        self.assertEqual(rows["two"]["entries"], 4)
+        self.assertEqual(len(self.json("list", "stat", "two")), 1)
+        self.run_it("list", "stat", "none", rc=66)
+        self.run_it("list", "rebuild", "one")
+        row, = self.json("list", "stat", "one")
+        self.assertEqual((row["entries"], row["recent"]), (15, 0))
+        self.run_it("list", "rebuild", "none", rc=66)
+        out, _ = self.run_it("list", "verify")
+        self.assertEqual(out, "one: ok\ntwo: ok\n")
+        self.run_it("list", "merge", "one", "two", rc=69)
+        self.run_it("list", "frobnicate", "one", rc=64)
+        self.run_it("list", rc=64)
+
+    def test_verify_names_damage(self):
+        self.run_it("list", "import", "l", FEEDS / "domains.txt")
+        base = max((self.state / "lists/l").glob("base.*"))
+        data = bytearray(base.read_bytes())
+        data[len(data) // 2] ^= 1
+        base.write_bytes(data)
+        _, err = self.run_it("list", "verify", "l", rc=1)
+        self.assertIn(base.name, err)
+
+
+class Lookup(Case):
+    def test_a_value_is_sought_as_a_message_would(self):
+        self.run_it("list", "add", "l", "evil.example", "host:www.exact.example",
+                    "http://pages.example/one", "192.0.2.0/24", "b@box.example",
+                    "2001:db8::/32")
+        for value, key in (("evil.example", "evil.example"), ("a.b.evil.example", "evil.example"),
+                           ("http://x.evil.example/y", "evil.example"),
+                           ("any@evil.example", "evil.example"),
+                           ("WWW.Exact.Example", "www.exact.example"),
+                           ("http://www.exact.example/z", "www.exact.example"),
+                           ("HTTPS://Pages.Example/./one#f", "pages.example/one"),
+                           ("192.0.2.77", "192.0.2.0/24"), ("http://192.0.2.77/", "192.0.2.0/24"),
+                           ("192.0.2.128/25", "192.0.2.0/24"), ("2001:db8::5", "2001:db8::/32"),
+                           ("B@box.example", None), ("b@box.example", "b@box.example"),
+                           ("box.example", None), ("x.exact.example", None),
+                           ("pages.example", None), ("http://pages.example/", None),
+                           ("http://pages.example/two", None), ("192.0.0.0/16", None),
+                           ("notevil.example", None)):
+            rows = self.json("lookup", value, rc=0 if key is None else 1)
+            if key is None:
+                self.assertEqual(rows, [{"value": value, "status": "not_listed"}])
+            else:
+                self.assertEqual([(r["value"], r["key"], r["status"]) for r in rows],
+                                 [(value, key, "confirmed")])
+
+    def test_without_any_state(self):
+        self.assertEqual(self.run_it("lookup", "evil.example")[0], "evil.example: not listed\n")
+        self.assertFalse(self.state.exists())
+
+    def test_bad_value_and_usage(self):
+        _, err = self.run_it("lookup", "no good", rc=65)
+        self.assertIn("no good", err)
+        self.run_it("lookup", rc=64)
+        self.run_it("lookup", "--file", self.folder / "none", rc=66)
+        self.run_it("lookup", "--file", "x", "y.example", rc=64)
+
+    def test_bulk(self):
+        n = 30000
+        listed = [f"http://h{i % 100}.example/p{i}?q=1" for i in range(n)]
+        self.run_it("list", "import", "l", "-", stdin="\n".join(listed))
+        absent = [f"http://h{i % 100}.example/no{i}" for i in range(n)]
+        file = self.folder / "values"
+        file.write_text("# values\n\n" + "\n".join(listed + absent) + "\nno good\n")
+        row, = self.json("lookup", "--file", file, "--quiet", rc=65)
+        self.assertEqual(row, {"values": 2 * n, "listed": n, "not_listed": n, "other": 0,
+                               "bad": 1})
+        rows = self.json("lookup", "--file", file, rc=65)
+        self.assertEqual([r["value"] for r in rows], listed)
+        rows = self.json("lookup", "--file", file, "--all", rc=65)
+        self.assertEqual([r["value"] for r in rows], listed + absent)
+
+    def test_damaged_list_is_an_error(self):
+        self.run_it("list", "import", "l", FEEDS / "domains.txt")
+        for file in (self.state / "lists/l").glob("CURRENT*"):
+            file.write_bytes(b"rubbish")
+        p = subprocess.run([GILLNET, "-c", self.conf, "lookup", "evil.example"],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertGreaterEqual(p.returncode, 64)
+        self.assertIn(b"CURRENT", p.stderr)
+
+
+class Check(Case):
+    CONF = """thresholds = { header = 5.0; reject = 12.0; };
+lists = ( { name = "phish"; weight = 8.0; }, { name = "spam"; weight = 6.0; },
+          { name = "quiet"; weight = 50.0; shadow = true; },
+          { name = "friends"; category = "allow"; } );
+trusted_authserv = [ "mx.example.org" ];
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.configure(self.CONF)
+
+    def check(self, *args, rc=0, stdin=b""):
+        return self.json("check", *args, rc=rc, stdin=stdin)
+
+    def test_three_messages(self):
+        self.run_it("list", "add", "phish", "http://login.evil.example/account?id=42")
+        self.run_it("list", "add", "spam", "spammer.example")
+        rows = {pathlib.Path(r["file"]).name: r for r in self.check(MAIL, rc=1)}
+        self.assertEqual(set(rows["clean.eml"]),
+                         {"file", "action", "score", "symbols", "features", "lists", "counts",
+                          "limits", "time_us"})
+        self.assertEqual((rows["clean.eml"]["action"], rows["clean.eml"]["score"]), ("accept", 0))
+        self.assertEqual(rows["clean.eml"]["symbols"], [])
+        url = rows["listed-url.eml"]
+        self.assertEqual((url["action"], url["score"]), ("header", 8))
+        self.assertEqual(url["symbols"], [{"name": "LIST_PHISH", "score": 8.0, "detail":
+                                           "url=login.evil.example/account?id=42"}])
+        self.assertEqual(url["lists"], [{"list": "phish", "type": "url", "status": "confirmed",
+                                         "value": "login.evil.example/account?id=42"}])
+        sender = rows["listed-sender.eml"]
+        self.assertEqual((sender["action"], sender["score"]), ("header", 6))
+        self.assertEqual({h["type"] for h in sender["lists"]}, {"from_domain", "envelope_domain"})
+        out, _ = self.run_it("check", MAIL / "listed-url.eml", rc=1)
+        self.assertIn("listed-url.eml: header, score 8\n  LIST_PHISH 8 url=login.evil", out)
+
+    def test_sum_revoked_shadow(self):
+        self.run_it("list", "add", "phish", "evil.example")
+        self.run_it("list", "add", "spam", "evil.example")
+        self.run_it("list", "add", "quiet", "evil.example")
+        row, = self.check(MAIL / "listed-url.eml", rc=1)
+        self.assertEqual((row["action"], row["score"]), ("reject", 14))
+        quiet, = [s for s in row["symbols"] if s["name"] == "LIST_QUIET"]
+        self.assertEqual(quiet["score"], 0)
+        self.assertIn("shadow", quiet["detail"])
+        self.run_it("list", "revoke", "spam", "evil.example")
+        row, = self.check(MAIL / "listed-url.eml", rc=1)
+        self.assertEqual((row["action"], row["score"]), ("header", 8))
+        self.assertIn("revoked", {h["status"] for h in row["lists"]})
+
+    def test_allow_needs_proof(self):
+        self.run_it("list", "add", "spam", "spammer.example")
+        self.run_it("list", "add", "friends", "news.spammer.example")
+        mail = (MAIL / "listed-sender.eml").read_bytes()
+        row, = self.check("-", stdin=mail, rc=1)
+        self.assertEqual(row["action"], "header")
+        forged = b"Authentication-Results: other.example; dmarc=pass header.from=news.spammer.example\n"
+        row, = self.check("-", stdin=forged + mail, rc=1)
+        self.assertEqual(row["action"], "header")
+        proof = b"Authentication-Results: mx.example.org; dmarc=pass header.from=news.spammer.example\n"
+        row, = self.check("-", stdin=proof + mail)
+        self.assertEqual((row["action"], row["score"]), ("accept", 0))
+        self.assertEqual(row["symbols"][0]["name"], "ALLOW_FRIENDS")
+        self.assertEqual(self.check("--auth", "-", stdin=mail)[0]["symbols"][0]["name"],
+                         "ALLOW_LOGIN")
+
+    def test_envelope(self):
+        self.run_it("list", "add", "spam", "192.0.2.0/24", "helo.example", "env@from.example")
+        clean = MAIL / "clean.eml"
+        for args in (["--client", "192.0.2.9"], ["--helo", "helo.example"],
+                     ["--from", "env@from.example"]):
+            row, = self.check(*args, clean, rc=1)
+            self.assertEqual(row["action"], "header", args)
+        self.assertEqual(self.check("--client", "198.51.100.1", clean)[0]["action"], "accept")
+        self.run_it("check", "--client", "nowhere", clean, rc=64)
+        self.configure(self.CONF + 'trusted_networks = [ "192.0.2.0/24" ];\n')
+        row, = self.check("--client", "192.0.2.9", clean)
+        self.assertEqual(row["symbols"][0]["name"], "ALLOW_NETWORK")
+
+    def test_errors_do_not_stop_the_others(self):
+        out, err = self.run_it("--json", "check", self.folder / "none", MAIL / "clean.eml", rc=66)
+        self.assertEqual(len(out.splitlines()), 1)
+        self.assertIn("none", err)
+        self.run_it("check", rc=64)
+        self.run_it("check", "--nope", MAIL, rc=64)
+        _, err = self.run_it("check", "--count", MAIL, rc=69)
+        self.assertIn("--count", err)
+
+    def test_folders_deep_and_odd(self):
+        deep = self.folder / "mail"
+        deep.mkdir()
+        here = deep
+        for _ in range(200):
+            here = here / "d"
+        here.mkdir(parents=True)
+        shutil.copy(MAIL / "clean.eml", here / "1")
+        shutil.copy(MAIL / "clean.eml", deep / os.fsdecode(b"odd \xff\n name"))
+        os.mkfifo(deep / "fifo")
+        (deep / "loop").symlink_to(deep)
+        rows = self.check(str(deep) + "/")
+        self.assertEqual(len(rows), 2)
+        out, _ = self.run_it("check", deep)
+        self.assertIn("odd \\xff\\x0a name: accept", out)
+
+    def test_hostile_bytes_are_valid_json(self):
+        mail = (b"From: \xff\xfe <a@b\xff.example>\nSubject: \xc3\x28 \xed\xa0\x80 \x00 x\n\n"
+                b"http://h.example/\xf0\x28\x8c\x28\n")
+        row, = self.check("-", stdin=mail)
+        self.assertTrue(row["features"])
+        self.run_it("check", "-", stdin=mail)
+
+    def test_limits_are_named(self):
+        self.configure(self.CONF + "limits = { urls = 3; };\n")
+        urls = b"".join(b"http://h%d.example/\n" % i for i in range(9))
+        row, = self.check("-", stdin=b"Subject: s\n\n" + urls)
+        self.assertIn("urls", row["limits"])
+        out, _ = self.run_it("check", "-", stdin=b"Subject: s\n\n" + urls)
+        self.assertIn("  limit urls\n", out)
+
+    def test_real_mail(self):
+        if not (DATA / "mail").is_dir():
+            self.skipTest(f"no {DATA / 'mail'}")
+        rows = self.check(DATA / "mail")
+        files = sum(len(f) for _, _, f in os.walk(DATA / "mail"))
+        self.assertEqual(len(rows), files)
+
+
+class Extract(Case):
+    def test_features(self):
+        rows = self.json("extract", MAIL / "clean.eml", "-", stdin=b"Subject: b\n\n")
+        self.assertEqual([r["file"] for r in rows], [str(MAIL / "clean.eml"), "-"])
+        self.assertEqual(set(rows[0]), {"file", "features", "limits"})
+        values = {(f["type"], f["value"]) for f in rows[0]["features"]}
+        self.assertLessEqual({("from", "anna@good.example"), ("from_domain", "good.example"),
+                              ("subject", "Minutes of Monday"),
+                              ("envelope_from", "anna@good.example"),
+                              ("url", "www.good.example/minutes/2026-01-05.html"),
+                              ("url_host", "www.good.example")}, values)
+        out, _ = self.run_it("extract", MAIL / "clean.eml")
+        self.assertIn("  subject Minutes of Monday\n", out)
+
+    def test_types(self):
+        rows = {r["type"]: r["number"] for r in self.json("extract", "--types")}
+        self.assertEqual((rows["subject"], rows["client_ip"], rows["attachment"]), (8, 15, 62))
+        self.assertIn("attachment", self.run_it("extract", "--types")[0])
+        self.run_it("extract", rc=64)
+
+
+if __name__ == "__main__":
+    GILLNET = sys.argv.pop(1)
+    unittest.main(verbosity=2)

@@ -366,12 +366,12 @@ class Lookup(Case):
 
     def test_damaged_list_is_an_error(self):
         self.run_it("list", "import", "l", FEEDS / "domains.txt")
-        for file in (self.state / "lists/l").glob("CURRENT*"):
+        for file in (self.state / "lists/l").glob("index.*"):
             file.write_bytes(b"rubbish")
         p = subprocess.run([GILLNET, "-c", self.conf, "lookup", "evil.example"],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertGreaterEqual(p.returncode, 64)
-        self.assertIn(b"CURRENT", p.stderr)
+        self.assertIn(b"index.", p.stderr)
 
 
 class Check(Case):

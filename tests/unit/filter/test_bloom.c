@@ -90,6 +90,7 @@ static void test_bloom_test_batch__mixed_keys__same_as_single(void **state)
         }
         assert_int_equal(hit[n], 7);
     }
+    free(b.words);
 }
 
 static void test_bloom_error__measured_on_a_fixed_seed__within_5_percent(void **state)

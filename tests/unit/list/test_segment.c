@@ -160,7 +160,7 @@ static void test_segment_record_print__longest_text__fits_and_one_more_is_refuse
     struct log_record r = {.kind = RECORD_ADD, .text = {text, RECORD_TEXT_MAX}};
     struct log_record back;
     size_t size = 0;
-    buf_init(&b, 2 * RECORD_BYTES_MAX);
+    buf_init(&b, (size_t)2 * RECORD_BYTES_MAX);
     segment_record_print(&r, &b);
     assert_int_equal(b.n, RECORD_BYTES_MAX);
     assert_true(segment_record_parse(buf_slice(&b), &back, &size));

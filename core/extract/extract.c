@@ -23,6 +23,7 @@ static void count_cpu(struct extract *x)
     if (x->cpu_used_us > x->limits.cpu_us && !x->stopped) {
         x->stopped = true;
         featureset_set_limit(x->set, LIMIT_FLAG(cpu));
+        mail_skip_rest(x->mail);
     }
 }
 
@@ -73,6 +74,7 @@ static void on_body(void *context, struct slice bytes)
         x->body_has_text = true;
     }
     x->body_line_ends += line_ends;
+    extract_cpu_step(x, bytes.n); /* structure costs time too */
 }
 
 static const struct mail_events events = {

@@ -28,26 +28,26 @@ static struct slice hold_more(struct mail *m, struct slice bytes)
     return slice_from(bytes, n);
 }
 
-/* What a boundary line may have after the boundary: white space. */
-static bool is_padding(struct slice s)
+static bool begins_with(struct slice line, struct slice boundary)
 {
-    return slice_trim(s).n == 0;
+    return memcmp(line.p, boundary.p, boundary.n) == 0;
 }
 
-/* Does the complete held line belong to stack[level]? */
-static bool matches(const struct mail *m, unsigned level, bool *retclosing)
+/* Does the line (without the leading dashes and white space at its end) belong to stack[level]?
+ * Lengths first: a line may have to be compared with every level. */
+static bool matches(const struct mail *m, unsigned level, struct slice line,
+                    bool *retclosing)
 {
     struct slice boundary = m->stack[level].boundary;
-    struct slice line = slice_from(held(m), 2);
-    if (boundary.n == 0 || !slice_has_prefix(line, boundary)) {
+    if (boundary.n == 0) {
         return false;
     }
-    struct slice tail = slice_from(line, boundary.n);
-    if (is_padding(tail)) {
+    if (line.n == boundary.n && begins_with(line, boundary)) {
         *retclosing = false;
         return true;
     }
-    if (slice_has_prefix(tail, SLICE_LIT("--")) && is_padding(slice_from(tail, 2))) {
+    if (line.n == boundary.n + 2 && begins_with(line, boundary) &&
+        line.p[line.n - 2] == '-' && line.p[line.n - 1] == '-') {
         *retclosing = true;
         return true;
     }
@@ -61,12 +61,16 @@ static bool find_boundary(const struct mail *m, unsigned *retlevel, bool *retclo
     if (!slice_has_prefix(held(m), SLICE_LIT("--"))) {
         return false;
     }
+    struct slice line = slice_from(held(m), 2);
+    while (line.n > 0 && (unsigned char)line.p[line.n - 1] <= ' ') {
+        line.n--;
+    }
     bool found = false;
     bool closing = false;
     for (unsigned i = m->nstack; i-- > 0;) {
         bool is_closed = m->stack[i].state == ENTITY_EPILOGUE;
         if ((found && is_closed) || !m->stack[i].part.is_container ||
-            !matches(m, i, &closing)) {
+            !matches(m, i, line, &closing)) {
             continue;
         }
         found = true;

@@ -183,6 +183,9 @@ void mail_end_of_headers(struct mail *m)
 static void body_feed(struct mail *m, struct slice bytes)
 {
     m->events->body(m->context, bytes);
+    if (m->skips_rest) {
+        return;
+    }
     uint64_t room = m->limits.message_bytes > m->body_bytes
                         ? m->limits.message_bytes - m->body_bytes
                         : 0;
@@ -228,29 +231,35 @@ static void put_line_end(struct mail *m)
     put(m, SLICE_LIT("\r\n"));
 }
 
-/* LF, CRLF and CR become CRLF. */
+/* LF, CRLF and CR become CRLF. Each of the two is sought once and remembered: a chunk of nothing
+ * but CR must not look for its LF from every byte. */
 static void stream(struct mail *m, struct slice chunk)
 {
-    while (chunk.n > 0) {
-        if (m->last_was_cr) {
-            m->last_was_cr = false;
-            if (chunk.p[0] == '\n') {
-                chunk = slice_from(chunk, 1);
-                continue;
-            }
+    if (chunk.n == 0) {
+        return;
+    }
+    size_t lf = slice_find(chunk, '\n');
+    size_t cr = slice_find(chunk, '\r');
+    size_t at = m->last_was_cr && lf == 0 ? 1 : 0;
+    m->last_was_cr = false;
+    while (at < chunk.n) {
+        if (lf < at) {
+            lf = at + slice_find(slice_from(chunk, at), '\n');
         }
-        size_t end = slice_find(chunk, '\n');
-        struct slice line = slice_head(chunk, end);
-        size_t cr = slice_find(line, '\r');
-        put(m, slice_head(line, cr));
-        if (cr < line.n) {
-            m->last_was_cr = true;
-            end = cr;
+        if (cr < at) {
+            cr = at + slice_find(slice_from(chunk, at), '\r');
         }
-        if (end < chunk.n) {
-            put_line_end(m);
+        size_t end = cr < lf ? cr : lf;
+        put(m, slice_of(chunk.p + at, end - at));
+        if (end == chunk.n) {
+            return;
         }
-        chunk = slice_from(chunk, end + 1);
+        put_line_end(m);
+        at = end + 1;
+        if (end == cr) {
+            m->last_was_cr = at == chunk.n;
+            at += at == lf ? 1 : 0;
+        }
     }
 }
 
@@ -279,6 +288,11 @@ void mail_end(struct mail *m)
     lines_end(m);
     m->ended = true;
     entity_close_all(m);
+}
+
+void mail_skip_rest(struct mail *m)
+{
+    m->skips_rest = true;
 }
 
 unsigned mail_limits_met(const struct mail *m)

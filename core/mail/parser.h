@@ -71,6 +71,7 @@ struct mail {
     bool is_raw;
     bool in_body; /* the message's own header is complete */
     bool ended;
+    bool skips_rest;
     uint64_t body_bytes;    /* CRLF, up to the limit */
     uint64_t decoded_bytes; /* of all leaves */
 

@@ -221,8 +221,9 @@ static void test_milter__same_message__gives_the_same_as_raw(void **state)
     (void)state;
     for (size_t i = 0; i < FIXTURES; i++) {
         /* Only what an MTA can hand over: a header of fields. */
-        if (strstr("empty mbox line odd fields, nameless first no empty line no header at all",
-                   fixtures[i].name) != NULL) {
+        if (strstr(
+                "empty mbox line odd fields, nameless first no empty line no header at all",
+                fixtures[i].name) != NULL) {
             continue;
         }
         struct record raw;
@@ -270,6 +271,45 @@ static void test_body__line_without_end__is_streamed(void **state)
     arena_free(&arena);
 }
 
+static void test_body__nothing_but_cr__is_as_many_lines(void **state)
+{
+    enum { MANY = 1 << 20 };
+    (void)state;
+    char *text = malloc(MANY);
+    assert_non_null(text);
+    memset(text, '\r', MANY);
+    struct record r;
+    record_raw(&r, slice_of(text, MANY), 0, &record_limits);
+    assert_int_equal(r.body.n, 2 * (MANY - 1)); /* the first ends the header */
+    record_fini(&r);
+    free(text);
+}
+
+static void test_skip_rest__in_the_middle__only_body_goes_on(void **state)
+{
+    enum { LINES = 1000 };
+    (void)state;
+    struct record r;
+    record_init(&r);
+    struct arena *arena = arena_new(RECORD_ARENA);
+    struct mail *m = mail_new(arena, &record_limits, &record_events, &r);
+    mail_raw(m, SLICE_LIT("A: b\n\n"));
+    for (int i = 0; i < LINES; i++) {
+        mail_raw(m, SLICE_LIT("seen, sixteen b\n"));
+    }
+    mail_skip_rest(m);
+    for (int i = 0; i < LINES; i++) {
+        mail_raw(m, SLICE_LIT("hidden, sixteen\n"));
+    }
+    mail_end(m);
+    assert_non_null(strstr(r.events.p, "seen"));
+    assert_null(strstr(r.events.p, "hidden, sixteen\r\nhidden, sixteen"));
+    assert_int_equal(r.body.n, 2 * LINES * 17);
+    assert_int_equal(mail_limits_met(m), 0);
+    record_fini(&r);
+    arena_free(&arena);
+}
+
 static void test_mail__after_the_end__takes_nothing_more(void **state)
 {
     (void)state;
@@ -300,6 +340,8 @@ int main(void)
         cmocka_unit_test(test_milter__same_message__gives_the_same_as_raw),
         cmocka_unit_test(test_body__any_line_ends__is_crlf_and_whole),
         cmocka_unit_test(test_body__line_without_end__is_streamed),
+        cmocka_unit_test(test_body__nothing_but_cr__is_as_many_lines),
+        cmocka_unit_test(test_skip_rest__in_the_middle__only_body_goes_on),
         cmocka_unit_test(test_mail__after_the_end__takes_nothing_more),
     };
     if (base_init() != ERR_OK) {

@@ -249,6 +249,68 @@ static void test_list__segment_missing__named_by_verify_and_rebuild(void **state
     list_reader_close(&r);
 }
 
+/* The n-th of a fixed stream of numbers (SplitMix64). */
+static uint64_t number_at(uint64_t n)
+{
+    uint64_t x = (n + 1) * 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
+static void flip_bit(const struct fixture *f, const char *file, uint64_t number)
+{
+    char path[256];
+    unsigned char c = 0;
+    struct stat st;
+    snprintf(path, sizeof(path), "%s/%s", f->dir, file);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0);
+    off_t at = (off_t)(number % (uint64_t)st.st_size);
+    assert_int_equal(pread(fd, &c, 1, at), 1);
+    c ^= (unsigned char)(1u << (number >> 61));
+    assert_int_equal(pwrite(fd, &c, 1, at), 1);
+    close(fd);
+}
+
+static void test_list__twenty_bits_flipped_in_each_file__nothing_listed_is_denied(
+    void **state)
+{
+    struct fixture *f = *state;
+    static const char *const files[] = {current,        index_file,    index_sum,
+                                        base_file,      recent_file,   "log.00000002",
+                                        "log.00000003", "log.00000005"};
+    enum { FLIPS = 20 };
+    for (uint64_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        make_list(f);
+        for (uint64_t n = 0; n <= FLIPS; n++) {
+            /* one by one, then all at once */
+            uint64_t from = n < FLIPS ? n : 0;
+            uint64_t to = n < FLIPS ? n + 1 : FLIPS;
+            for (uint64_t k = from; k < to; k++) {
+                flip_bit(f, files[i], number_at(i * FLIPS + k));
+            }
+            struct list_reader *r = NULL;
+            if (list_reader_open(f->state, NAME, &f->keys, &r, &f->info) == ERR_OK) {
+                check_answers(f, r, POSSIBLE, files[i]);
+                list_reader_close(&r);
+            } else {
+                assert_int_not_equal(f->info.text[0], '\0');
+            }
+            struct findings x = {0};
+            (void)list_verify(f->state, NAME, &f->keys, count_finding, &x);
+            for (uint64_t k = from; k < to && n < FLIPS; k++) {
+                flip_bit(f, files[i], number_at(i * FLIPS + k));
+            }
+        }
+        struct list_writer *w = open_writer(f);
+        enum err e = list_rebuild(w, NULL, NULL, &f->info);
+        assert_true(e == ERR_OK || e == ERR_CORRUPT);
+        list_writer_close(&w);
+        remove_tree(f->dir);
+    }
+}
+
 /* ---- what crashes leave ---- */
 
 static void append(const struct fixture *f, const char *file, const void *bytes,
@@ -412,6 +474,8 @@ int main(void)
         LIST_TEST(test_list__all_but_the_log_removed__rebuilt),
         LIST_TEST(test_list__record_of_the_log_damaged__found_and_the_rest_rebuilt),
         LIST_TEST(test_list__segment_missing__named_by_verify_and_rebuild),
+        LIST_TEST(
+            test_list__twenty_bits_flipped_in_each_file__nothing_listed_is_denied),
         LIST_TEST(test_list_writer_open__torn_record_at_the_end__cut_off),
         LIST_TEST(test_list_writer_open__record_synced_but_not_entered__taken_over),
         LIST_TEST(test_list_writer_open__orphans_of_an_import__removed),

@@ -5,7 +5,9 @@
  * mail_body); a file gives raw bytes (mail_raw), line ends LF, CRLF or CR, with or without an
  * mbox "From " line. Both end with mail_end and give the same events for the same message.
  * Explicit stack, no recursion, every limit below; a limit ends that branch only and sets its
- * flag. Bodies of text parts come decoded from their transfer encoding, in their own charset.
+ * flag (a boundary over MAIL_BOUNDARY_MAX is flagged and used all the same). What is no multipart
+ * or message that can be taken apart (too deep, no boundary, encoded) is a leaf under its own
+ * type. A line that is no field ends a header and begins the body. Bodies of text parts come decoded from their transfer encoding, in their own charset.
  * Threads: one at a time.   Allocates: from the arena.   Depends: base, text.
  * Source: RFC 5322, 2045-2047, 2231; limits: ADR 0009.
  */

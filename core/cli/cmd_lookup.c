@@ -25,6 +25,7 @@ struct query {
     uint64_t not_listed;
     uint64_t other; /* only revoked or possible ones */
     uint64_t bad;
+    bool is_unsure; /* an index could not be asked */
     bool is_output_bad;
     enum list_answer best; /* of the current value */
 };
@@ -87,6 +88,7 @@ static bool on_match(void *context, const struct lookup_match *m)
         q->last = m->value;
         q->best = LIST_NO;
     }
+    q->is_unsure = q->is_unsure || (m->list != NULL && m->answer == LIST_POSSIBLE);
     if (m->list != NULL && q->best != LIST_CONFIRMED) {
         q->best = m->answer;
     }
@@ -185,7 +187,8 @@ static int look_up(struct query *q, char **values)
         q->is_output_bad = !print_counts(q);
     }
     if (status == 0) {
-        status = q->bad > 0 ? EX_DATAERR : q->listed > 0 ? CLI_HIT : CLI_CLEAN;
+        status = q->listed > 0 ? CLI_HIT : CLI_CLEAN;
+        status = q->bad > 0 || q->is_unsure ? EX_DATAERR : status;
     }
     return q->is_output_bad ? EX_OSERR : status;
 }

@@ -84,6 +84,11 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
         enum err e = list_reader_open(cli->config->state_dir, name[i], &cli->keys,
                                       &s.v[s.n], &info);
         if (e == ERR_OK) {
+            const char *fault = list_reader_fault(s.v[s.n]);
+            if (fault != NULL) {
+                (void)fprintf(stderr, "gillnet: list %s: %s\n",
+                              list_reader_name(s.v[s.n]), fault);
+            }
             s.n++;
         } else {
             s.status = cli_fail(&info);

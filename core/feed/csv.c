@@ -188,7 +188,9 @@ static void read_comment(struct feed *f, struct slice line)
     }
     c->separator = separator;
     c->is_ready = read_header(f, text, dst);
-    c->separator = c->is_ready ? separator : '\0';
+    if (!c->is_ready) {
+        c->separator = '\0';
+    }
 }
 
 void feed_line_csv(struct feed *f, struct slice line)

@@ -22,6 +22,11 @@ struct words {
     struct slice v[RPZ_WORDS];
 };
 
+static bool is_any_of(char c, const char *bytes)
+{
+    return c != '\0' && strchr(bytes, c) != NULL;
+}
+
 /* Length of the word at the beginning of s; strings and escapes stay whole. */
 static size_t word_length(struct slice s)
 {
@@ -37,7 +42,7 @@ static size_t word_length(struct slice s)
             i++;
         } else if (c == '"') {
             is_quoted = !is_quoted;
-        } else if (!is_quoted && memchr(" \t\r();", c, 6) != NULL) {
+        } else if (!is_quoted && is_any_of(c, " \t\r();")) {
             break;
         }
         i++;
@@ -48,19 +53,18 @@ static size_t word_length(struct slice s)
 /* Parentheses open behind this line (PARENS_BAD: they do not match). Strings end with it. */
 static unsigned parens_after(struct slice line, unsigned depth)
 {
-    for (size_t i = 0; i < line.n && line.p[i] != ';';) {
+    size_t i = 0;
+    while (i < line.n && line.p[i] != ';') {
         size_t n = word_length(slice_from(line, i));
-        if (n == 0) {
-            char c = line.p[i];
-            if (c == '(' || c == ')') {
-                if ((c == '(') == (depth > 0)) {
-                    return PARENS_BAD;
-                }
-                depth = c == '(';
-            }
-            n = 1;
+        char c = line.p[i];
+        i += n > 0 ? n : 1;
+        if (n > 0 || (c != '(' && c != ')')) {
+            continue;
         }
-        i += n;
+        if ((c == '(') == (depth > 0)) {
+            return PARENS_BAD;
+        }
+        depth = c == '(';
     }
     return depth;
 }
@@ -70,7 +74,7 @@ static void split(struct slice s, struct words *ret)
     size_t i = 0;
 
     ret->n = 0;
-    ret->has_owner = s.n > 0 && memchr(" \t(;", s.p[0], 4) == NULL;
+    ret->has_owner = s.n > 0 && !is_any_of(s.p[0], " \t(;");
     while (i < s.n) {
         size_t n = word_length(slice_from(s, i));
         if (n > 0) {
@@ -107,7 +111,7 @@ static bool full_name(const struct feed_rpz *z, struct slice text, struct rpz_na
     if (text.n + 1 + rest > RPZ_NAME_MAX) {
         return false;
     }
-    if (text.n > 0) {
+    if (text.n > 0 && text.p != NULL) {
         memcpy(name.p, text.p, text.n);
         name.n = text.n;
     }
@@ -308,9 +312,8 @@ static void read_record(struct feed *f, struct slice record, const struct words 
         return;
     }
     struct slice trigger = trigger_of(z);
-    if (trigger.n == 0 && trigger.p != NULL) {
-        feed_ignored(f); /* the zone's own NS and the like */
-    } else if (!lists(w->v[i], w->v[i + 1], trigger)) {
+    bool is_apex = trigger.n == 0 && trigger.p != NULL; /* the zone's own NS, A */
+    if (is_apex || !lists(w->v[i], w->v[i + 1], trigger)) {
         feed_ignored(f);
     } else if (trigger.p == NULL || !z->owner_is_known) {
         feed_bad(f, "the name does not lie in the zone; a $ORIGIN line must name it",

@@ -228,7 +228,7 @@ static void unbound_data(struct feed *f, struct slice rest)
 void feed_line_unbound(struct feed *f, struct slice line)
 {
     struct slice rest = feed_without_comment(line);
-    struct slice key = rest;
+    struct slice key;
 
     if (rest.n == 0) {
         feed_ignored(f);

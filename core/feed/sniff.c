@@ -39,8 +39,10 @@ static bool is_web_page(struct slice s)
     return false;
 }
 
-const char *feed_refusal(struct slice s)
+const char *feed_refusal(struct slice beginning)
 {
+    struct slice s = beginning;
+
     if (slice_has_prefix(s, SLICE_LIT("\xff\xfe")) ||
         slice_has_prefix(s, SLICE_LIT("\xfe\xff"))) {
         return "this is UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8";

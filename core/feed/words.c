@@ -168,7 +168,10 @@ char feed_csv_separator(struct slice line)
             best = k;
         }
     }
-    return counts[best] == 0 ? '\0' : separators[best];
+    if (counts[best] == 0) {
+        return '\0';
+    }
+    return separators[best];
 }
 
 bool feed_csv_field(struct slice *rest, char separator, struct slice *ret)

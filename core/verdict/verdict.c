@@ -220,6 +220,7 @@ static enum action action_for(const struct config *config, double score)
     return action;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the facts of one judgement, each its own */
 void verdict_make(const struct config *config, const struct featureset *features,
                   const struct listset *lists, const struct list_hits *hits,
                   const struct verdict_context *context, struct arena *arena,
@@ -249,6 +250,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     }
 }
 
+/* NOLINTNEXTLINE(readability-function-size): as verdict_make */
 void verdict_evaluate(const struct config *config, struct listhold *lists,
                       struct featureset *features,
                       const struct verdict_context *context, uint64_t deadline_mono_us,

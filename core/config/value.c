@@ -313,7 +313,7 @@ static bool set_score(const struct value_place *place, const config_setting_t *s
             *field = HUGE_VAL;
             return true;
         }
-        /* fall through */
+        __attribute__((fallthrough));
     default:
         return refuse(place, setting, ERR_SYNTAX,
                       may_be_off

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -161,6 +161,19 @@ static enum err sum_block(const struct data *d, uint64_t i, uint64_t *ret,
     return ERR_OK;
 }
 
+/* Mapped by itself: freed heap of this size would stay with the process. */
+static char *block_new(void)
+{
+    void *p = mmap(NULL, INDEX_SUM_BLOCK, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void block_free(char *block)
+{
+    munmap(block, INDEX_SUM_BLOCK);
+}
+
 enum err index_sum_make(int fd, const char *path, struct buf *ret,
                         struct errinfo *reterr)
 {
@@ -169,7 +182,7 @@ enum err index_sum_make(int fd, const char *path, struct buf *ret,
     if (e != ERR_OK) {
         return e;
     }
-    char *block = malloc(INDEX_SUM_BLOCK);
+    char *block = block_new();
     if (!block) {
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to sum up the index");
     }
@@ -184,7 +197,7 @@ enum err index_sum_make(int fd, const char *path, struct buf *ret,
         e = sum_block(&data, i, &sum, reterr);
         buf_add_u64(ret, sum);
     }
-    free(block);
+    block_free(block);
     buf_add_u64(ret, checksum64(buf_slice(ret)));
     if (e == ERR_OK && buf_failed(ret)) {
         e = errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to sum up the index");
@@ -222,7 +235,7 @@ static enum err check_header(struct cursor *c, size_t n, uint64_t size,
 static enum err verify_blocks(int fd, const char *path, uint64_t size, struct cursor *c,
                               struct errinfo *reterr)
 {
-    char *block = malloc(INDEX_SUM_BLOCK);
+    char *block = block_new();
     if (!block) {
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to verify the index");
     }
@@ -236,7 +249,7 @@ static enum err verify_blocks(int fd, const char *path, uint64_t size, struct cu
             e = damaged(reterr, path, "the index is damaged: a block has a wrong sum");
         }
     }
-    free(block);
+    block_free(block);
     return e;
 }
 

@@ -1,5 +1,6 @@
 #include "milter/daemon.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +32,19 @@ enum {
     MAX_DATA_SIZE = 1024 * 1024 - 1 /* of one packet, for MTAs that send long fields */
 };
 
+enum stop_state { STOP_NONE, STOP_UNDER_WAY, STOP_DONE };
+
 static struct {
-    struct milter_listener listener;
+    struct milter_listener
+        listener; /* main's until smfi_main, then the stop's, then main's */
     struct listhold *lists;
-    bool is_gate_closed;
-} daemon_state;
+    pthread_mutex_t lock; /* guards: stop, is_gate_closed */
+    pthread_cond_t stopped;
+    enum stop_state stop;
+    bool is_gate_closed; /* no callback runs: memory may be freed */
+} daemon_state = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                  .stopped = PTHREAD_COND_INITIALIZER,
+                  .is_gate_closed = true};
 
 /* Makes room for as many descriptors as we may have; how many that is. */
 static rlim_t raise_descriptors(void)
@@ -156,8 +165,8 @@ static void forget_context(void *ctx)
     smfi_setpriv(ctx, NULL);
 }
 
-/* Before libmilter hears that it is to stop: it would drop what waits and free what runs. */
-static void on_stop(void)
+/* No new connections, messages in flight end, no callback runs any more. */
+static bool end_service(void)
 {
     log_info("event=stop sessions=%zu messages=%zu", service_sessions(),
              service_messages());
@@ -171,11 +180,36 @@ static void on_stop(void)
             "default action",
             service_messages());
     }
-    daemon_state.is_gate_closed = service_close_gate(GATE_US);
-    if (daemon_state.is_gate_closed) {
+    bool is_closed = service_close_gate(GATE_US);
+    if (is_closed) {
         usleep(SETTLE_US);
         service_each_context(forget_context);
     }
+    return is_closed;
+}
+
+/* Before libmilter hears that it is to stop: it would drop what waits and free what runs. Also
+ * after smfi_main, which may return by itself. Returns when the end has been done, once. */
+static void stop_once(void)
+{
+    pthread_mutex_lock(&daemon_state.lock);
+    bool is_first = daemon_state.stop == STOP_NONE;
+    if (is_first) {
+        daemon_state.stop = STOP_UNDER_WAY;
+    }
+    while (!is_first && daemon_state.stop != STOP_DONE) {
+        pthread_cond_wait(&daemon_state.stopped, &daemon_state.lock);
+    }
+    pthread_mutex_unlock(&daemon_state.lock);
+    if (!is_first) {
+        return;
+    }
+    bool is_closed = end_service();
+    pthread_mutex_lock(&daemon_state.lock);
+    daemon_state.stop = STOP_DONE;
+    daemon_state.is_gate_closed = is_closed;
+    pthread_cond_broadcast(&daemon_state.stopped);
+    pthread_mutex_unlock(&daemon_state.lock);
 }
 
 /* ---- up and down ---- */
@@ -220,7 +254,7 @@ static int open_sockets(const struct config *config,
 static int start_threads(const struct daemon_options *options, bool uses_lists)
 {
     static const struct signal_hooks hooks = {
-        .reload = watch_ask_reload, .tick = on_tick, .stop = on_stop};
+        .reload = watch_ask_reload, .tick = on_tick, .stop = stop_once};
     struct errinfo why;
     if (watch_start(options->config_file, daemon_state.lists, uses_lists) != ERR_OK ||
         signals_start(&hooks) != ERR_OK) {
@@ -241,9 +275,7 @@ static int serve(void)
             "event=stop error=libmilter: it cannot go on; see the mail log for its "
             "reason");
     }
-    if (!daemon_state.is_gate_closed) {
-        daemon_state.is_gate_closed = service_close_gate(GATE_US);
-    }
+    stop_once();
     return status;
 }
 
@@ -285,13 +317,11 @@ int daemon_run(struct config *config, const struct daemon_options *options)
         return status;
     }
     service_init(config, daemon_state.lists, !options->socket.is_unix, most);
-    daemon_state.is_gate_closed = true; /* nobody is inside before smfi_main */
     status = open_sockets(config, options);
     if (status == EX_OK) {
         status = start_threads(options, uses_lists);
     }
     if (status == EX_OK) {
-        daemon_state.is_gate_closed = false;
         status = serve();
     }
     tear_down();

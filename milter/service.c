@@ -20,6 +20,7 @@ static struct {
     struct config *config;
     uint64_t generation;
     struct session *sessions;
+    struct session *left; /* never freed: see service_fini */
     size_t nsessions;
     size_t max_sessions;
     struct session_options options;
@@ -48,10 +49,16 @@ void service_init(struct config *config, struct listhold *lists, bool is_inet,
 
 void service_fini(void)
 {
-    while (service.sessions) {
-        struct session *s = service.sessions;
-        session_free(&s);
+    for (struct session *s = service.sessions; s; s = s->next) {
+        session_end_message(s);
+        if (!s->next) {
+            s->next = service.left;
+            service.left = service.sessions;
+            break;
+        }
     }
+    service.sessions = NULL;
+    service.nsessions = 0;
     config_release(&service.config);
     arenapool_clear();
 }

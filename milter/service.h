@@ -23,7 +23,9 @@
  * is reached over TCP. max_sessions: above it connections are accepted unexamined. */
 void service_init(struct config *config, struct listhold *lists, bool is_inet,
                   unsigned max_sessions);
-/* After service_close_gate: ends what sessions are left and drops the configuration. */
+/* After service_close_gate: ends the messages of the sessions that are left and drops the
+ * configuration. The sessions themselves stay in memory until the process ends: a callback that
+ * came too late may be about to look at one. */
 void service_fini(void);
 
 /* ---- configuration ---- */

@@ -30,6 +30,7 @@ class Daemon:
         self.conf = f"{self.folder}/gillnet.conf"
         self.logfile = f"{self.folder}/log.{time.monotonic_ns()}"
         self.env = dict(os.environ, **(env or {}))
+        self.env.setdefault("TSAN_OPTIONS", f"suppressions={ROOT}/tests/tsan.supp")
         self.wrap = list(wrap)
         self.proc = None
         self.write(config)

@@ -126,12 +126,16 @@ class Sockets(unittest.TestCase):
         m = Mta(older.target)
         m.hello()
         m.mail()  # in flight: the older one waits for it
+        older.wait_for(lambda: older.stat("messages_open") == 1, "the message")
         older.signal(signal.SIGTERM)
         older.wait_for(lambda: not os.path.exists(f"{folder}/milter.sock"), "the socket to go")
         newer = Daemon("", folder=folder, wrap=wrap)
         newer.start()
         inode = os.stat(f"{folder}/milter.sock").st_ino
-        self.assertEqual(m.message().code, "c")
+        m.rcpt()
+        m.data()
+        self.assertEqual(m.end_headers(), "c")
+        self.assertEqual(m.end().code, "c")
         m.quit()
         older.stop()
         self.assertEqual(os.stat(f"{folder}/milter.sock").st_ino, inode)

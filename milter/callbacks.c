@@ -361,7 +361,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
                      deadline_after(begin_us, m->config->deadline_us), m->arena, ret,
                      &hits);
     record_hits(&hits);
-    return NULL;
+    return reply_shortfall(m->config, ret);
 }
 
 static void finish(SMFICTX *ctx, struct session *s, struct outcome *ret)

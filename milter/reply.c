@@ -189,3 +189,12 @@ void reply_trouble(SMFICTX *ctx, struct session *s, const char *reason,
         insert_header(ctx, header_status, value);
     }
 }
+
+const char *reply_shortfall(const struct config *config, const struct verdict *v)
+{
+    bool is_cut_short = (v->limits & LIMIT_FLAG(deadline)) != 0;
+    return is_cut_short && v->action == ACTION_ACCEPT && !v->allow &&
+                   config->on_error == ACTION_DEFER
+               ? "deadline"
+               : NULL;
+}

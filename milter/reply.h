@@ -43,4 +43,8 @@ void reply_trouble(SMFICTX *ctx, struct session *s, const char *reason,
                    struct outcome *ret);
 sfsistat reply_nothing(void);
 
+/* Why an examined message is to be treated as one that could not be examined, or NULL: the
+ * deadline ended the look-ups, nothing was found until then, and on_error asks to defer. */
+const char *reply_shortfall(const struct config *config, const struct verdict *v);
+
 #endif

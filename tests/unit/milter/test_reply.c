@@ -166,6 +166,30 @@ static void test_trouble__on_error__accept_with_header_or_defer(void **state)
     config.on_error = ACTION_ACCEPT;
 }
 
+static void test_shortfall__deadline_and_on_error__defers_only_when_asked(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned limits;
+        enum action action;
+        const char *allow;
+        enum action on_error;
+        bool is_short;
+    } rows[] = {
+        {LIMIT_FLAG(deadline), ACTION_ACCEPT, NULL, ACTION_DEFER, true},
+        {LIMIT_FLAG(deadline), ACTION_ACCEPT, NULL, ACTION_ACCEPT, false},
+        {LIMIT_FLAG(deadline), ACTION_ACCEPT, "network", ACTION_DEFER, false},
+        {LIMIT_FLAG(deadline), ACTION_REJECT, NULL, ACTION_DEFER, false},
+        {LIMIT_FLAG(urls), ACTION_ACCEPT, NULL, ACTION_DEFER, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct config c = {.on_error = rows[i].on_error};
+        struct verdict v = {
+            .limits = rows[i].limits, .action = rows[i].action, .allow = rows[i].allow};
+        assert_int_equal(reply_shortfall(&c, &v) != NULL, rows[i].is_short);
+    }
+}
+
 static void test_steps__options__answered_skipped_or_silent(void **state)
 {
     (void)state;
@@ -192,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_verdict__headers_switched_off__only_when_tagged),
         cmocka_unit_test(test_skipped__forged_fields__deleted_from_the_highest_down),
         cmocka_unit_test(test_trouble__on_error__accept_with_header_or_defer),
+        cmocka_unit_test(test_shortfall__deadline_and_on_error__defers_only_when_asked),
         cmocka_unit_test(test_steps__options__answered_skipped_or_silent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static bool is_listener(int fd, bool is_unix, const char *path)
 {
     int listens = 0;
     socklen_t n = sizeof listens;
-    struct sockaddr_storage addr;
+    struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
     socklen_t addr_n = sizeof addr;
     if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) != 0 || !listens ||
         getsockname(fd, (struct sockaddr *)&addr, &addr_n) != 0) {
@@ -175,9 +175,9 @@ enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
  * old socket, which then is closed. */
 static void replace_inet(int fd)
 {
-    struct sockaddr_storage addr;
+    struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
     socklen_t n = sizeof addr;
-    int pair[2];
+    int pair[2] = {-1, -1};
     if (getsockname(fd, (struct sockaddr *)&addr, &n) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         return;

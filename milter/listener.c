@@ -1,3 +1,4 @@
+/* listener - libmilter opens the socket; we find its descriptor and finish it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>

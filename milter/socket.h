@@ -7,7 +7,7 @@
  * A Unix socket is bound by libmilter under a private name and then renamed into place: at its
  * end libmilter, when it is not root, unlinks whatever lies under the name it bound, even the
  * socket of a newer instance. The name in place is removed at the end only while it is ours.
- * Threads: one.   Source: libmilter's listener; ADR 0011.
+ * Threads: one.   Source: libmilter's listener; ADR 0012.
  */
 #ifndef MILTER_SOCKET_H
 #define MILTER_SOCKET_H

@@ -1,3 +1,4 @@
+/* unixplace - a Unix socket gets its rights and its place, and is removed while it is ours. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

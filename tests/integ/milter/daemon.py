@@ -23,11 +23,13 @@ def gillnet(*args, check=True, **kw):
 class Daemon:
     """with Daemon() as d: ... ; the log is in d.log()."""
 
-    def __init__(self, config="", folder=None, target=None, env=None, lists=None, wrap=()):
+    def __init__(self, config="", folder=None, target=None, env=None, lists=None, wrap=(),
+                 state=None):
         self.owned = folder is None
         self.folder = folder or tempfile.mkdtemp(prefix="gillnetd-test-")
         self.target = target or f"unix:{self.folder}/milter.sock"
         self.conf = f"{self.folder}/gillnet.conf"
+        self.state = state or self.folder
         self.logfile = f"{self.folder}/log.{time.monotonic_ns()}"
         self.env = dict(os.environ, **(env or {}))
         self.env.setdefault("TSAN_OPTIONS", f"suppressions={ROOT}/tests/tsan.supp")
@@ -40,7 +42,7 @@ class Daemon:
 
     def write(self, config):
         with open(self.conf + ".new", "w", encoding="utf-8") as f:
-            f.write(f'state_dir = "{self.folder}";\nsocket = "{self.target}";\n{config}\n')
+            f.write(f'state_dir = "{self.state}";\nsocket = "{self.target}";\n{config}\n')
         os.rename(self.conf + ".new", self.conf)
 
     def start(self, wait=True):
@@ -90,7 +92,7 @@ class Daemon:
     def control(self, request, path=None, timeout=30):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
             s.settimeout(timeout)
-            s.connect(path or f"{self.folder}/gillnetd.ctl")
+            s.connect(path or f"{self.state}/gillnetd.ctl")
             s.sendall(request if isinstance(request, bytes) else request.encode() + b"\n")
             out = b""
             while got := s.recv(65536):

@@ -285,6 +285,31 @@ class Trouble(unittest.TestCase):
             self.assertIn("counts", d.log())
             self.assertEqual(d.stat("messages"), 1)
 
+    @unittest.skipIf(os.geteuid() != 0, "mounting a small disk needs root")
+    def test_full_disk__mail_flows_and_the_fault_is_named(self):
+        folder = tempfile.mkdtemp(prefix="gillnetd-test-")
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], check=True)
+        try:
+            with open(f"{folder}/filler", "wb", buffering=0) as f:
+                try:
+                    while f.write(b"x" * 4096):
+                        pass
+                except OSError:
+                    pass
+            with Daemon("", state=folder) as d:
+                a = self.usual(d)
+                self.assertEqual(a.status(), "No, action=accept score=0.0")
+                self.assertRegex(d.log(), "(?i)no space|full")
+                # room again: the next start is a healthy one
+                d.stop()
+                os.unlink(f"{folder}/filler")
+                d.start()
+                self.usual(d)
+                self.assertTrue(os.path.exists(f"{folder}/keys/ring.key"))
+        finally:
+            subprocess.run(["umount", folder], check=True)
+            os.rmdir(folder)
+
     def test_damaged_list__mail_flows_and_the_fault_is_named(self):
         d = Daemon("", lists={"phish": ["http://evil.example/x"]})
         with open(f"{d.folder}/lists/phish/CURRENT", "r+b") as f:

@@ -110,7 +110,7 @@ void record_message(const struct session *s, const struct verdict *v,
     }
     rare_keys(reason, o, rare, sizeof rare);
     log_info("%s: action=%s score=%.1f symbols=%s client=[%s] from=%s nrcpt=%u mid=%s "
-             "size=%llu limits=%s gen=%llu us=%llu%s",
+             "size=%llu limits=%s config=%llu us=%llu%s",
              log_str(qid, slice_str(m->queue_id)), action_name(o->done),
              v ? v->score : 0.0, symbols, client, log_str(from, m->mail_from), m->nrcpt,
              log_str(mid, v ? extract_message_id(m->extract) : SLICE_NONE),

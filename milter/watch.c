@@ -89,7 +89,7 @@ static enum err load_config(struct buf *ret)
                  "until gillnetd is restarted",
                  restart.p);
     }
-    log_info("event=reload result=ok gen=%llu", (unsigned long long)generation + 1);
+    log_info("event=reload result=ok config=%llu", (unsigned long long)generation + 1);
     buf_fini(&restart);
     return ERR_OK;
 }

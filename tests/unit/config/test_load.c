@@ -129,7 +129,7 @@ static const struct bad bad_rows[] = {
     {"limits = { parts = true; };", "whole number"},
     {"limits = { session_idle = \"1500ms\"; };", "whole seconds"},
     {"limits = { session_idle = \"2d\"; };", "from 1s to 1d"},
-    {"deadline = \"0s\";", "from 1ms to 250s"},
+    {"deadline = \"0s\";", "from 1ms to 8s"},
     {"on_error = \"reject\";", "\"accept\" or \"defer\""},
     {"add_headers = \"yes\";", "true or false"},
     {"add_headers = 1;", "true or false"},

@@ -4,76 +4,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/base/base.h"
-#include "core/base/buf.h"
-#include "core/feed/feed.h"
 
+#include "tests/unit/feed/seen.h"
 #include "tests/unit/unit.h"
-
-struct seen {
-    struct buf entries; /* "type:value\n" */
-    struct buf bad;     /* "line:text\n" */
-    struct feed_counts counts;
-    struct errinfo info;
-    uint64_t progress;
-    uint64_t stop_after; /* entries; 0: never */
-    uint64_t n;
-};
-
-static enum err on_entry(void *context, const struct feature_entry *e)
-{
-    struct seen *s = context;
-    if (s->stop_after != 0 && s->n >= s->stop_after) {
-        return ERR_NOSPACE;
-    }
-    s->n++;
-    buf_printf(&s->entries, "%s:%.*s\n",
-               feature_info((enum feature_type)e->class_type)->name,
-               SLICE_ARGS(e->text));
-    return ERR_OK;
-}
-
-static void on_bad(void *context, uint64_t line, const char *reason, struct slice text)
-{
-    struct seen *s = context;
-    assert_true(reason[0] != '\0');
-    buf_printf(&s->bad, "%lu:%.*s\n", (unsigned long)line, SLICE_ARGS(text));
-}
-
-static void on_progress(void *context, uint64_t bytes)
-{
-    struct seen *s = context;
-    assert_true(bytes > s->progress);
-    s->progress = bytes;
-}
-
-static void seen_fini(struct seen *s)
-{
-    buf_fini(&s->entries);
-    buf_fini(&s->bad);
-}
-
-static enum err read_fd(int fd, const struct feed_options *options, struct seen *s)
-{
-    struct feed_sink sink = {on_entry, on_bad, on_progress, s};
-    buf_init(&s->entries, 64 << 20);
-    buf_init(&s->bad, 64 << 20);
-    enum err e = feed_read(fd, "feed", options, &sink, &s->counts, &s->info);
-    close(fd);
-    return e;
-}
-
-static enum err read_text(struct slice text, const struct feed_options *options,
-                          struct seen *s)
-{
-    int fd = memfd_create("feed", MFD_CLOEXEC);
-    assert_int_equal(write(fd, text.p, text.n), (ssize_t)text.n);
-    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    return read_fd(fd, options, s);
-}
 
 static int fixture(const char *name)
 {
@@ -295,58 +231,6 @@ static void test_read__no_list__then_refused_with_reason(void **state)
     }
 }
 
-static void test_sniff__text__then_format(void **state)
-{
-    static const struct {
-        const char *text;
-        enum feed_format format;
-    } cases[] = {
-        {"", FEED_PLAIN},
-        {"# only comments\n\n", FEED_PLAIN},
-        {"evil.example", FEED_PLAIN},
-        {"http://pages.example/a,b\n", FEED_PLAIN},
-        {"http://pages.example/a,phish\nhttp://pages.example/b,phish\n", FEED_CSV},
-        {"evil.example,2026-01-01\n", FEED_CSV},
-        {"evil.example;2026-01-01\n", FEED_CSV},
-        {"\"evil.example\",\"2026-01-01\"\n", FEED_CSV},
-        {"name,domain\n", FEED_CSV},
-        {"# name, domain and so on\nevil.example\n", FEED_PLAIN},
-        {"129.0.2.1 # scanner.example\n", FEED_PLAIN},
-        {"0.0.0.0 evil.example # why\n", FEED_HOSTS},
-        {"127.0.0.1 localhost\n", FEED_HOSTS},
-        {"! comment\nevil.example\n", FEED_ADBLOCK},
-        {"||evil.example^\n", FEED_ADBLOCK},
-        {"evil.example\nother.example\n||evil.example/x^$all\n", FEED_ADBLOCK},
-        {"local=/evil.example/\n", FEED_DNSMASQ},
-        {"server:\n  local-zone: \"evil.example\" static\n", FEED_UNBOUND},
-        {"evil.example CNAME .\n", FEED_RPZ},
-        {"@ SOA a b (\n 1 2\n 3 4 5 )\nevil.example CNAME rpz-drop.\n", FEED_RPZ},
-        {"$TTL 60\n@ SOA a b 1 2 3 4 5\nwww A 192.0.2.1\n",
-         FEED_AUTO}, /* a plain zone */
-        {"Dear reader,\nthis is a letter\n", FEED_AUTO},
-        {"<html>evil.example\n", FEED_AUTO},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        enum feed_format f = feed_sniff(slice_str(cases[i].text));
-        if (f != cases[i].format) {
-            fail_msg("%s: %s", cases[i].text, feed_format_name(f));
-        }
-    }
-}
-
-static void test_read__unknown_format__then_says_what_to_do(void **state)
-{
-    struct seen s = {.n = 0};
-    (void)state;
-    assert_int_equal(read_text(SLICE_LIT("a b c\nd e f\n"),
-                               &(struct feed_options){.format = FEED_AUTO}, &s),
-                     ERR_SYNTAX);
-    assert_non_null(strstr(s.info.text, "name it"));
-    assert_string_equal(s.info.source, "feed");
-    seen_fini(&s);
-}
-
 static void read_long(size_t n, const char *end, struct seen *s)
 {
     struct buf b;
@@ -490,134 +374,6 @@ static void test_read__entry_type__then_forced(void **state)
     }
 }
 
-static void test_csv__column__then_by_name_number_or_look(void **state)
-{
-    static const struct {
-        const char *text;
-        const char *column;
-        enum err e;
-        const char *entries;
-    } cases[] = {
-        {"a,b\nx.example,y.example\n", "b", ERR_OK, "domain:y.example\n"},
-        {"a,B\nx.example,y.example\n", "b", ERR_OK, "domain:y.example\n"},
-        {"a,b\nx.example,y.example\n", "1", ERR_OK, "domain:x.example\n"},
-        {"x.example,y.example\n", "2", ERR_OK, "domain:y.example\n"},
-        {"x.example;y.example\n", "2", ERR_OK, "domain:y.example\n"},
-        {"x.example\ty.example\n", "2", ERR_OK, "domain:y.example\n"},
-        {"x.example,y.example\n", "3", ERR_OK, NULL},
-        {"x.example,y.example\n", "url", ERR_SYNTAX, NULL},
-        {"x.example,y.example\n", "", ERR_SYNTAX, NULL},
-        {"1,phish,y.example\n", "", ERR_OK, "domain:y.example\n"},
-        {"1,\"http://pages.example/\"\"q\"\"\"\n", "", ERR_OK,
-         "url:pages.example/\"q\"\n"},
-        {"detail_url,url\nhttp://a.example/,http://b.example/\n", "", ERR_OK,
-         "url:b.example/\n"},
-        {"url,domain\nx.example,y.example\n", "", ERR_OK, "url:x.example/\n"},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct seen s = {.n = 0};
-        struct feed_options o = {.format = FEED_CSV,
-                                 .csv_column = slice_str(cases[i].column)};
-        enum err e = read_text(slice_str(cases[i].text), &o, &s);
-        if (e != cases[i].e || (cases[i].entries != NULL) != (s.entries.n > 0) ||
-            (s.entries.n > 0 && strcmp(s.entries.p, cases[i].entries) != 0)) {
-            fail_msg("case %zu: %s, %s", i, err_text(e),
-                     s.entries.n > 0 ? s.entries.p : "nothing");
-        }
-        seen_fini(&s);
-    }
-}
-
-static void test_csv__quote_never_closed__then_all_lines_bad_and_reading_goes_on(
-    void **state)
-{
-    struct buf b;
-    struct seen s = {.n = 0};
-    (void)state;
-    buf_init(&b, 1 << 20);
-    buf_add_str(&b, "n,url\n1,http://a.example/\n2,\"http://b.example/\n");
-    for (int i = 0; i < 1000; i++) {
-        buf_add_str(&b, "3,http://c.example/\n");
-    }
-    assert_int_equal(
-        read_text(buf_slice(&b), &(struct feed_options){.format = FEED_CSV}, &s),
-        ERR_OK);
-    assert_int_equal(s.counts.lines, 1003);
-    assert_int_equal(s.counts.entries + s.counts.bad + s.counts.ignored, 1003);
-    assert_in_range(s.counts.bad, 16384 / 21, 16384 / 20 + 1);
-    assert_int_equal(strncmp(s.bad.p, "3:2,\"http", 8), 0);
-    seen_fini(&s);
-    s = (struct seen){.n = 0};
-    buf_clear(&b);
-    buf_add_str(&b, "n,url\n1,http://a.example/\n2,\"http://b.example/\nx\n");
-    assert_int_equal(
-        read_text(buf_slice(&b), &(struct feed_options){.format = FEED_CSV}, &s),
-        ERR_OK);
-    assert_int_equal(s.counts.bad, 2);
-    seen_fini(&s);
-    buf_fini(&b);
-}
-
-static void test_rpz__origin__then_stripped(void **state)
-{
-    static const struct {
-        const char *text;
-        const char *entries;
-        uint64_t bad;
-    } cases[] = {
-        {"@ SOA a b 1 2 3 4 5\nevil.test CNAME .\n", "host:evil.test\n", 0},
-        {"@ SOA a b 1 2 3 4 5\nevil.test.rpz.example. CNAME .\n", NULL, 1},
-        {"rpz.example. IN SOA a b 1 2 3 4 5\nevil.test.rpz.example. CNAME .\n",
-         "host:evil.test\n", 0},
-        {"$ORIGIN .\nrpz.example IN SOA a b 1 2 3 4 5\n$ORIGIN test.rpz.example.\n"
-         "*.evil CNAME .\n",
-         "domain:evil.test\n", 0},
-        {"$ORIGIN rpz.example.\n$ORIGIN test\nevil CNAME .\n", "host:evil.test\n", 0},
-        {"@ SOA a b 1 2 3 4 5\n$ORIGIN rpz.example.\nevil.test CNAME .\n", NULL, 1},
-        {"evil.test.RPZ.example. CNAME .\n", NULL, 1},
-        {"$ORIGIN rpz.example.\nevil.test.RPZ.Example. CNAME .\n", "host:evil.test\n",
-         0},
-        {"evil.test CNAME . ) \n(ok.test CNAME .)\nb.test CNAME .\n", "host:b.test\n",
-         1},
-        {"a.test 1h IN CNAME .\n IN 60 A 192.0.2.1\n", "host:a.test\nhost:a.test\n", 0},
-        {"a.test TXT \"( ; \\\" (\"\nb.test CNAME .\n", "host:b.test\n", 0},
-        {"99.1.2.0.192.rpz-ip CNAME .\n1.2.3.rpz-ip CNAME .\n", NULL, 2},
-        {"$GENERATE 1-9 a$.test CNAME .\n", NULL, 1},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct seen s = {.n = 0};
-        struct feed_options o = {.format = FEED_RPZ};
-        assert_int_equal(read_text(slice_str(cases[i].text), &o, &s), ERR_OK);
-        if (s.counts.bad != cases[i].bad || (cases[i].entries != NULL) != (s.n > 0) ||
-            (s.n > 0 && strcmp(s.entries.p, cases[i].entries) != 0)) {
-            fail_msg("case %zu: %s, bad %s", i, s.n > 0 ? s.entries.p : "nothing",
-                     s.bad.n > 0 ? s.bad.p : "none");
-        }
-        seen_fini(&s);
-    }
-}
-
-static void test_rpz__parentheses_never_closed__then_linear_and_counted(void **state)
-{
-    struct buf b;
-    struct seen s = {.n = 0};
-    (void)state;
-    buf_init(&b, 8 << 20);
-    buf_add_str(&b, "a.test (\n");
-    while (b.n < 4 << 20) { /* quadratic reading would take minutes */
-        buf_add_str(&b, " ;)\n");
-    }
-    assert_int_equal(
-        read_text(buf_slice(&b), &(struct feed_options){.format = FEED_RPZ}, &s),
-        ERR_OK);
-    assert_int_equal(s.counts.entries, 0);
-    assert_int_equal(s.counts.bad + s.counts.ignored, s.counts.lines);
-    seen_fini(&s);
-    buf_fini(&b);
-}
-
 static void test_read__progress__then_all_bytes_told(void **state)
 {
     struct buf b;
@@ -637,16 +393,6 @@ static void test_read__progress__then_all_bytes_told(void **state)
     buf_fini(&b);
 }
 
-static void test_format__names__then_round_trip(void **state)
-{
-    (void)state;
-    for (unsigned i = 0; i < FEED_FORMAT_COUNT; i++) {
-        const char *name = feed_format_name((enum feed_format)i);
-        assert_int_equal(feed_format_by_name(slice_str(name)), i);
-    }
-    assert_int_equal(feed_format_by_name(SLICE_LIT("excel")), FEED_FORMAT_COUNT);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -654,21 +400,13 @@ int main(void)
         cmocka_unit_test(test_read__pipe_in_pieces__then_same_entries),
         cmocka_unit_test(test_read__every_truncation__then_no_entry_but_cut_ones),
         cmocka_unit_test(test_read__no_list__then_refused_with_reason),
-        cmocka_unit_test(test_sniff__text__then_format),
-        cmocka_unit_test(test_read__unknown_format__then_says_what_to_do),
         cmocka_unit_test(test_read__line_at_limit__then_read_and_above_bad),
         cmocka_unit_test(test_read__line_over_limit__then_reason_names_it),
         cmocka_unit_test(test_read__nul_byte__then_bad_line),
         cmocka_unit_test(test_read__sink_fails__then_stops_with_its_error),
         cmocka_unit_test(test_read__unreadable__then_io_error),
         cmocka_unit_test(test_read__entry_type__then_forced),
-        cmocka_unit_test(test_csv__column__then_by_name_number_or_look),
-        cmocka_unit_test(
-            test_csv__quote_never_closed__then_all_lines_bad_and_reading_goes_on),
-        cmocka_unit_test(test_rpz__origin__then_stripped),
-        cmocka_unit_test(test_rpz__parentheses_never_closed__then_linear_and_counted),
         cmocka_unit_test(test_read__progress__then_all_bytes_told),
-        cmocka_unit_test(test_format__names__then_round_trip),
     };
     if (base_init() != ERR_OK) {
         return 1;

@@ -127,19 +127,24 @@ static int read_values(struct query *q)
 {
     bool is_stdin = strcmp(q->file, "-") == 0;
     FILE *f = is_stdin ? stdin : fopen(q->file, "re");
-    char *text = NULL;
-    size_t size = 0;
+    char text[TEXT_LINE_MAX];
     unsigned line = 0;
-    ssize_t n;
+    size_t n = 0;
 
     if (f == NULL) {
         (void)fprintf(stderr, "gillnet: %s: cannot be read: %s\n", q->file,
                       err_text(err_of_errno(errno)));
         return EX_NOINPUT;
     }
-    while ((n = getline(&text, &size, f)) >= 0) {
-        struct slice value = slice_trim(slice_of(text, (size_t)n));
+    while (text_read_line(f, text, &n)) {
         line++;
+        if (n > TEXT_LINE_MAX) {
+            (void)fprintf(stderr, "gillnet: %s:%u: the line is longer than %d bytes\n",
+                          q->file, line, TEXT_LINE_MAX);
+            q->bad++;
+            continue;
+        }
+        struct slice value = slice_trim(slice_of(text, n));
         if (value.n > 0 && value.p[0] != '#' && !add_value(q, value, line)) {
             break;
         }
@@ -148,7 +153,6 @@ static int read_values(struct query *q)
     if (status != 0) {
         (void)fprintf(stderr, "gillnet: %s:%u: reading failed\n", q->file, line);
     }
-    free(text);
     if (!is_stdin) {
         (void)fclose(f);
     }

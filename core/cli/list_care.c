@@ -3,6 +3,7 @@
 #include <sysexits.h>
 
 #include "core/base/arena.h"
+#include "core/cli/json.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/options.h"
 #include "core/cli/progress.h"
@@ -71,8 +72,15 @@ static int verify_one(struct cli *cli, struct slice name)
     struct verify v = {0};
     enum err e = list_verify(cli->config->state_dir, name, &cli->keys, on_finding, &v);
 
+    if (cli->json &&
+        !json_line(json_pack("{s:o, s:b, s:I}", "list", json_text(name), "ok",
+                             e == ERR_OK, "findings", (json_int_t)v.findings))) {
+        return EX_IOERR;
+    }
     if (e == ERR_OK) {
-        printf("%.*s: ok\n", SLICE_ARGS(name));
+        if (!cli->json) {
+            printf("%.*s: ok\n", SLICE_ARGS(name));
+        }
         return CLI_CLEAN;
     }
     if (v.findings == 0) {

@@ -25,6 +25,17 @@ struct edit {
     int status;
 };
 
+/* What a terminal might obey. */
+static bool has_control_bytes(struct slice s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool acknowledge(const struct edit *e, struct slice value,
                         const struct feature_entry *entry)
 {
@@ -37,7 +48,11 @@ static bool acknowledge(const struct edit *e, struct slice value,
         }
     } else {
         (void)fputs("ok ", stdout);
-        (void)fwrite(value.p, 1, value.n, stdout);
+        if (has_control_bytes(value)) {
+            text_print(stdout, value, LIST_TEXT_MAX);
+        } else {
+            (void)fwrite(value.p, 1, value.n, stdout);
+        }
         (void)putchar('\n');
     }
     /* whoever reads this knows that it is durable */
@@ -77,12 +92,19 @@ static bool edit_value(struct edit *e, struct slice value)
 
 static void edit_stdin(struct edit *e)
 {
-    char *text = NULL;
-    size_t size = 0;
-    ssize_t n;
+    char line[TEXT_LINE_MAX];
+    size_t n = 0;
 
-    while ((n = getline(&text, &size, stdin)) >= 0) {
-        struct slice value = slice_trim(slice_of(text, (size_t)n));
+    for (unsigned long number = 1; text_read_line(stdin, line, &n); number++) {
+        if (n > TEXT_LINE_MAX) {
+            (void)fprintf(stderr,
+                          "gillnet: standard input:%lu: the line is longer than %d "
+                          "bytes\n",
+                          number, TEXT_LINE_MAX);
+            e->status = EX_DATAERR;
+            continue;
+        }
+        struct slice value = slice_trim(slice_of(line, n));
         if (value.n > 0 && value.p[0] != '#' && !edit_value(e, value)) {
             break;
         }
@@ -91,7 +113,6 @@ static void edit_stdin(struct edit *e)
         (void)fputs("gillnet: standard input: reading failed\n", stderr);
         e->status = EX_NOINPUT;
     }
-    free(text);
 }
 
 static int edit_list(struct edit *e, int argc, char **argv)

@@ -57,6 +57,22 @@ static int given_names(struct state_lists *s, char **names, struct slice **ret,
     return *ret == NULL ? EX_OSERR : 0;
 }
 
+/* A name without a folder is a slip of the person, not damage. */
+static int open_failed(struct cli *cli, struct slice name, enum err e,
+                       struct errinfo *info)
+{
+    char folder[FILE_PATH_MAX];
+    if (e == ERR_NOT_FOUND &&
+        file_path(folder, "%s/lists/%.*s", cli->config->state_dir, SLICE_ARGS(name)) ==
+            ERR_OK &&
+        access(folder, F_OK) != 0) {
+        errinfo_set(info, ERR_NOT_FOUND, folder, 0,
+                    "there is no list of this name; `gillnet list stat` names those "
+                    "there are");
+    }
+    return cli_fail(info);
+}
+
 int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
 {
     struct state_lists s = {.arena = arena_new(NAMES_ARENA)};
@@ -91,7 +107,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
             }
             s.n++;
         } else {
-            s.status = cli_fail(&info);
+            s.status = open_failed(cli, name[i], e, &info);
         }
     }
     *ret = s;

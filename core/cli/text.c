@@ -30,3 +30,17 @@ const char *text_time(uint64_t seconds, char dst[TEXT_TIME_MAX])
     }
     return dst;
 }
+
+bool text_read_line(FILE *from, char line[TEXT_LINE_MAX], size_t *retn)
+{
+    size_t n = 0;
+    int c;
+    while ((c = getc_unlocked(from)) != EOF && c != '\n') {
+        if (n < TEXT_LINE_MAX) {
+            line[n] = (char)c;
+        }
+        n += n <= TEXT_LINE_MAX;
+    }
+    *retn = n;
+    return c != EOF || n > 0;
+}

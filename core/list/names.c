@@ -13,11 +13,12 @@
 
 enum { NAMES_MAX = 1024 };
 
+/* Links are followed, as the writer does: a list may live on another disk. */
 static bool is_list(int dirfd, const char *name)
 {
     struct stat st;
-    return list_name_is_valid(slice_str(name)) &&
-           fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+    return list_name_is_valid(slice_str(name)) && fstatat(dirfd, name, &st, 0) == 0 &&
+           S_ISDIR(st.st_mode);
 }
 
 static enum err add_name(struct slice *names, size_t *count, const char *name,
@@ -80,6 +81,11 @@ enum err list_names(const char *state_dir, struct arena *arena, struct slice **r
         *ret = names; /* nothing was ever imported */
         *retcount = 0;
         return ERR_OK;
+    }
+    if (!d && errno == ENOTDIR) { /* not "there are no lists": they are gone */
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "a file lies where the folder of lists is needed; move it "
+                           "away and put the folder back");
     }
     if (!d) {
         return errinfo_errno(reterr, path, "cannot list the folder");

@@ -11,6 +11,7 @@ import os
 import pathlib
 import pty
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -238,6 +239,43 @@ class Edit(Case):
         out, _ = self.run_it("list", "add", "l", "-", stdin="# c\n\nx.example\nlocalhost\n", rc=65)
         self.assertEqual(out, "ok x.example\n")
 
+    def test_a_line_without_end_is_bad_and_takes_no_memory(self):
+        def little():
+            if not sanitized:  # their shadow alone is larger
+                resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))
+        program = pathlib.Path(GILLNET).read_bytes()
+        sanitized = b"__asan_init" in program or b"__tsan_init" in program
+        for args in (["list", "add", "l", "-"], ["lookup", "--file", "-"]):
+            p = subprocess.run([GILLNET, "-c", self.conf, *args], stderr=subprocess.PIPE,
+                               input=b"one.example\n" + b"a" * (80 << 20) + b"\ntwo.example\n",
+                               stdout=subprocess.PIPE, timeout=300, preexec_fn=little)
+            self.assertEqual(p.returncode, 65, p.stderr)
+            self.assertIn(b":2: the line is longer than 16384 bytes", p.stderr)
+        self.assertEqual(self.status("one.example"), {"l": "confirmed"})
+        self.assertEqual(self.status("two.example"), {"l": "confirmed"})
+
+    def test_acknowledgement_holds_no_control_bytes(self):
+        out, _ = self.run_it("list", "add", "l", "http://a.example/\x1b[31m")
+        self.assertEqual(out, "ok http://a.example/\\x1b[31m\n")
+
+    def test_a_list_behind_a_link_is_seen(self):
+        self.run_it("list", "add", "l", "evil.example")
+        (self.state / "lists/l").rename(self.folder / "elsewhere")
+        (self.state / "lists/l").symlink_to(self.folder / "elsewhere")
+        self.run_it("list", "add", "l", "two.example")
+        self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
+        self.assertEqual(self.status("two.example"), {"l": "confirmed"})
+
+    def test_a_file_in_place_of_the_lists_is_an_error(self):
+        self.run_it("list", "add", "l", "evil.example")
+        shutil.rmtree(self.state / "lists")
+        (self.state / "lists").write_text("")
+        for args in (["lookup", "evil.example"], ["list", "verify"], ["list", "stat"], ["stat"]):
+            _, err = self.run_it(*args, rc=65)
+            self.assertIn("a file lies where the folder of lists is needed", err)
+        out, _ = self.run_it("doctor", rc=1)
+        self.assertIn("a file lies where the folder of lists is needed", out)
+
     def test_revoke_of_no_list(self):
         self.run_it("list", "add", "l", "evil.example")
         _, err = self.run_it("list", "revoke", "other", "evil.example", rc=66)
@@ -314,13 +352,17 @@ class Show(Case):
         self.assertEqual((rows["one"]["entries"], rows["one"]["recent"]), (15, 1))
         self.assertEqual(rows["two"]["entries"], 4)
         self.assertEqual(len(self.json("list", "stat", "two")), 1)
-        self.run_it("list", "stat", "none", rc=66)
+        for what in ("stat", "export"):
+            _, err = self.run_it("list", what, "none", rc=66)
+            self.assertIn("there is no list of this name", err)
         self.run_it("list", "rebuild", "one")
         row, = self.json("list", "stat", "one")
         self.assertEqual((row["entries"], row["recent"]), (15, 0))
         self.run_it("list", "rebuild", "none", rc=66)
         out, _ = self.run_it("list", "verify")
         self.assertEqual(out, "one: ok\ntwo: ok\n")
+        self.assertEqual(self.json("list", "verify", "one"),
+                         [{"list": "one", "ok": True, "findings": 0}])
         self.run_it("list", "merge", "one", "two", rc=69)
         self.run_it("list", "frobnicate", "one", rc=64)
         self.run_it("list", rc=64)

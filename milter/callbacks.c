@@ -47,16 +47,8 @@ static sfsistat leave(struct session *s, sfsistat answer)
 /* At most one line a minute. */
 static void log_refusal(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards: next_us */
-    static uint64_t next_us;
-    uint64_t now = clock_mono_us();
-    pthread_mutex_lock(&lock);
-    bool is_due = now >= next_us;
-    if (is_due) {
-        next_us = now + REFUSAL_LOG_US;
-    }
-    pthread_mutex_unlock(&lock);
-    if (is_due) {
+    static struct clock_pace turns;
+    if (clock_take_turn(&turns, REFUSAL_LOG_US)) {
         log_warn("event=sessions_limit open=%zu: connections over limits.sessions are "
                  "accepted unexamined; raise it and LimitNOFILE, or limit the MTA",
                  service_sessions());

@@ -151,16 +151,8 @@ __attribute__((visibility("default"))) int sigwait(const sigset_t *set, int *sig
 
 static void log_exhausted(int errnum)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards: next_us */
-    static uint64_t next_us;
-    uint64_t now = clock_mono_us();
-    pthread_mutex_lock(&lock);
-    bool is_due = now >= next_us;
-    if (is_due) {
-        next_us = now + ACCEPT_LOG_US;
-    }
-    pthread_mutex_unlock(&lock);
-    if (is_due) {
+    static struct clock_pace turns;
+    if (clock_take_turn(&turns, ACCEPT_LOG_US)) {
         log_error("event=accept error=%s: new connections of the MTA wait; raise "
                   "LimitNOFILE or lower limits.sessions",
                   strerrorname_np(errnum));

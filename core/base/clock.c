@@ -2,7 +2,6 @@
 #include "core/base/clock.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <time.h>
 
 /* Written before other threads start (clock.h); atomics only so that a test which advances the
@@ -39,6 +38,16 @@ uint64_t clock_mono_us(void)
 uint64_t clock_cpu_us(void)
 {
     return now_us(CLOCK_THREAD_CPUTIME_ID);
+}
+
+bool clock_take_turn(struct clock_pace *p, uint64_t every_us)
+{
+    uint64_t now = clock_mono_us();
+    /* relaxed: the time stands for itself */
+    uint64_t next = atomic_load_explicit(&p->next_us, memory_order_relaxed);
+    return now >= next && atomic_compare_exchange_strong_explicit(
+                              &p->next_us, &next, now + every_us, memory_order_relaxed,
+                              memory_order_relaxed);
 }
 
 void clock_set_for_test(uint64_t wall_us, uint64_t mono_us)

@@ -6,11 +6,20 @@
 #ifndef CORE_BASE_CLOCK_H
 #define CORE_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 uint64_t clock_wall_us(void); /* microseconds since 1970, UTC */
 uint64_t clock_mono_us(void); /* microseconds since some start; never goes back */
 uint64_t clock_cpu_us(void);  /* CPU time of the calling thread */
+
+/* For what must not happen more often than so: a log line of a fault that repeats. */
+struct clock_pace {
+    _Atomic uint64_t next_us; /* set by the thread whose turn it was; 0: at once */
+};
+
+/* Whether every_us have gone by since the last turn; of the threads that ask, one gets it. */
+bool clock_take_turn(struct clock_pace *p, uint64_t every_us);
 
 /* From now on both clocks stand still at this time; clock_advance_us moves both. */
 void clock_set_for_test(uint64_t wall_us, uint64_t mono_us);

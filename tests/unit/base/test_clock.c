@@ -1,6 +1,7 @@
 /*
  * test_clock - the set time stands still, moves on demand, and goes away.
  */
+#include <pthread.h>
 #include <signal.h>
 
 #include "core/base/base.h"
@@ -36,6 +37,49 @@ static void test_real__mono_and_cpu__never_go_back(void **state)
     }
 }
 
+static void test_take_turn__asked_again__only_after_the_time(void **state)
+{
+    struct clock_pace p = {0};
+    (void)state;
+    clock_set_for_test(0, 0);
+    assert_true(clock_take_turn(&p, 100));
+    assert_false(clock_take_turn(&p, 100));
+    clock_advance_us(99);
+    assert_false(clock_take_turn(&p, 100));
+    clock_advance_us(1);
+    assert_true(clock_take_turn(&p, 100));
+    assert_false(clock_take_turn(&p, 100));
+    clock_unset_for_test();
+}
+
+static void *ask_for_turns(void *context)
+{
+    struct clock_pace *p = context;
+    uintptr_t turns = 0;
+    for (int i = 0; i < 100; i++) {
+        turns += clock_take_turn(&p[i], UINT64_MAX / 2);
+    }
+    return (
+        void *)turns; /* NOLINT(performance-no-int-to-ptr): a count for pthread_join */
+}
+
+static void test_take_turn__many_threads__one_gets_it(void **state)
+{
+    static struct clock_pace p[100];
+    pthread_t threads[4];
+    uintptr_t turns = 0;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_for_turns, p), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        void *part;
+        assert_int_equal(pthread_join(threads[i], &part), 0);
+        turns += (uintptr_t)part;
+    }
+    assert_int_equal(turns, 100);
+}
+
 static void test_random__two_draws__differ(void **state)
 {
     (void)state;
@@ -62,6 +106,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_set__both_clocks__stand_still_and_advance),
         cmocka_unit_test(test_real__mono_and_cpu__never_go_back),
+        cmocka_unit_test(test_take_turn__asked_again__only_after_the_time),
+        cmocka_unit_test(test_take_turn__many_threads__one_gets_it),
         cmocka_unit_test(test_random__two_draws__differ),
         cmocka_unit_test(test_base_init__sigpipe__is_ignored),
     };

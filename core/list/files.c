@@ -217,3 +217,19 @@ enum err current_write(const char *dir, const char *file, const struct list_curr
     buf_fini(&bytes);
     return e;
 }
+
+enum err current_key(const struct list_current *c, const struct keyring *keys,
+                     const char *dir, struct hashkey *ret, struct errinfo *reterr)
+{
+    const struct hashkey *key = keyring_find(keys, c->key_id);
+    if (!key) {
+        return errinfo_set(
+            reterr, ERR_KEY, dir, 0,
+            "made with the ring key %08" PRIx32 ", which keys/ring.key does "
+            "not hold; put that key back, or remove the list and import it "
+            "again",
+            c->key_id);
+    }
+    *ret = *key;
+    return ERR_OK;
+}

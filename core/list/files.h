@@ -10,6 +10,7 @@
 
 #include "core/base/err.h"
 #include "core/base/file.h"
+#include "core/base/keyring.h"
 #include "core/base/slice.h"
 
 /* Mode of every file of a list: the group (gillnetd) may read. */
@@ -60,5 +61,8 @@ enum err current_read(const char *dir, const char *file, struct list_current *re
                       struct errinfo *reterr);
 enum err current_write(const char *dir, const char *file, const struct list_current *c,
                        struct errinfo *reterr);
+/* The ring key that a list's digests were made with; ERR_KEY when keys does not hold it. */
+enum err current_key(const struct list_current *c, const struct keyring *keys,
+                     const char *dir, struct hashkey *ret, struct errinfo *reterr);
 
 #endif

@@ -348,16 +348,10 @@ static enum err open_files(struct list_reader *r, const struct keyring *keys,
     if (e != ERR_OK) {
         return e;
     }
-    const struct hashkey *key = keyring_find(keys, r->current.key_id);
-    if (!key) {
-        return errinfo_set(
-            reterr, ERR_KEY, r->dir, 0,
-            "made with the ring key %08" PRIx32 ", which keys/ring.key does "
-            "not hold; put that key back, or remove the list and import it "
-            "again",
-            r->current.key_id);
+    e = current_key(&r->current, keys, r->dir, &r->key, reterr);
+    if (e != ERR_OK) {
+        return e;
     }
-    r->key = *key;
     e = index_load(r, reterr);
     if (e == ERR_OK) {
         e = base_load(r, &keys->node, reterr);

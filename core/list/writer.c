@@ -271,17 +271,8 @@ static enum err writer_load(struct list_writer *w, const struct keyring *keys,
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, info.source, 0, "%s", info.text);
     }
-    const struct hashkey *key = keyring_find(keys, w->current.key_id);
-    if (!key) {
-        return errinfo_set(
-            reterr, ERR_KEY, w->dir, 0,
-            "made with the ring key %08" PRIx32 ", which keys/ring.key does "
-            "not hold; put that key back, or remove the list and import it "
-            "again",
-            w->current.key_id);
-    }
-    w->key = *key;
-    return generation_load(w, reterr);
+    e = current_key(&w->current, keys, w->dir, &w->key, reterr);
+    return e == ERR_OK ? generation_load(w, reterr) : e;
 }
 
 static enum err folders_make(struct list_writer *w, const char *state_dir,

@@ -35,7 +35,7 @@ bool text_read_line(FILE *from, char line[TEXT_LINE_MAX], size_t *retn)
 {
     size_t n = 0;
     int c;
-    while ((c = getc_unlocked(from)) != EOF && c != '\n') {
+    while ((c = getc(from)) != EOF && c != '\n') {
         if (n < TEXT_LINE_MAX) {
             line[n] = (char)c;
         }

@@ -38,11 +38,17 @@ static inline int tempdir_remove_one(const char *path, const struct stat *st, in
     return remove(path);
 }
 
+/* Removes dir with all that lies in it; not 0 when something stays. */
+static inline int tempdir_remove(const char *dir)
+{
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
+    return nftw(dir, tempdir_remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 static inline int tempdir_teardown(void **state)
 {
     struct tempdir *t = *state;
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
-    (void)nftw(t->path, tempdir_remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)tempdir_remove(t->path);
     free(t);
     return 0;
 }

@@ -5,7 +5,6 @@
 #define TESTS_UNIT_CLI_CLIRUN_H
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "core/base/base.h"
 #include "core/cli/cli.h"
 
+#include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 
 enum { CLIRUN_ARGS = 24, CLIRUN_TEXT = 1 << 17 };
@@ -28,19 +28,10 @@ static inline int clirun_setup(void **state)
     return mkdtemp(clirun_dir) == NULL || base_init() != ERR_OK;
 }
 
-static inline int clirun_remove(const char *path, const struct stat *st, int flag,
-                                struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
 static inline int clirun_teardown(void **state)
 {
     (void)state;
-    return nftw(clirun_dir, clirun_remove, 8, FTW_DEPTH | FTW_PHYS);
+    return tempdir_remove(clirun_dir);
 }
 
 /* DIR/name, in one of 64 buffers. */

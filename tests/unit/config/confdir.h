@@ -4,13 +4,13 @@
 #ifndef TESTS_UNIT_CONFIG_CONFDIR_H
 #define TESTS_UNIT_CONFIG_CONFDIR_H
 
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/config/config.h"
 
+#include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 
 static char confdir[64];
@@ -23,19 +23,10 @@ static inline int confdir_setup(void **state)
     return mkdtemp(confdir) == NULL;
 }
 
-static inline int confdir_remove(const char *path, const struct stat *st, int flag,
-                                 struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
 static inline int confdir_teardown(void **state)
 {
     (void)state;
-    return nftw(confdir, confdir_remove, 8, FTW_DEPTH | FTW_PHYS);
+    return tempdir_remove(confdir);
 }
 
 static inline const char *confdir_path(const char *name)

@@ -7,21 +7,10 @@
 #include "core/base/buf.h"
 #include "core/extract/extract.h"
 
+#include "tests/unit/extract/limits.h"
 #include "tests/unit/unit.h"
 
 enum { ARENA = 64 << 20, TEXT = 32 << 20 };
-
-static const struct extract_limits limits_default = {
-    .mail = {.message_bytes = 16 << 20,
-             .decoded_bytes = 32 << 20,
-             .headers = 1000,
-             .header_bytes = 256 << 10,
-             .header_field = 64 << 10,
-             .parts = 500,
-             .depth = 32},
-    .urls = 500,
-    .recipients = 100,
-};
 
 struct outcome {
     unsigned limits;

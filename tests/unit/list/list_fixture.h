@@ -5,7 +5,6 @@
 #define TESTS_UNIT_LIST_LIST_FIXTURE_H
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "core/list/list.h"
 #include "core/list/writer.h"
 
+#include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 
 #define NAME SLICE_LIT("test")
@@ -25,21 +25,6 @@ struct fixture {
     struct errinfo info;
     struct arena *arena;
 };
-
-static inline int remove_one(const char *path, const struct stat *st, int kind,
-                             struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
-static inline void remove_tree(const char *path)
-{
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
-    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static inline int fixture_setup(void **state)
 {
@@ -59,7 +44,7 @@ static inline int fixture_setup(void **state)
 static inline int fixture_teardown(void **state)
 {
     struct fixture *f = *state;
-    remove_tree(f->state);
+    (void)tempdir_remove(f->state);
     arena_free(&f->arena);
     free(f);
     return 0;

@@ -132,7 +132,7 @@ static void test_list__derived_file_damaged__fault_named_answers_right_rebuild_h
                              ERR_OK);
         assert_true(x.n > 0);
         check_rebuild(f, what);
-        remove_tree(f->dir);
+        (void)tempdir_remove(f->dir);
     }
 }
 
@@ -227,7 +227,7 @@ static void test_list__record_of_the_log_damaged__found_and_the_rest_rebuilt(
         /* the first row damages the name of the source only */
         assert_int_equal(s.entries + s.revoked, i == 0 ? LISTED : LISTED - 1);
         list_reader_close(&r);
-        remove_tree(f->dir);
+        (void)tempdir_remove(f->dir);
     }
 }
 
@@ -307,7 +307,7 @@ static void test_list__twenty_bits_flipped_in_each_file__nothing_listed_is_denie
         enum err e = list_rebuild(w, NULL, NULL, &f->info);
         assert_true(e == ERR_OK || e == ERR_CORRUPT);
         list_writer_close(&w);
-        remove_tree(f->dir);
+        (void)tempdir_remove(f->dir);
     }
 }
 

@@ -219,7 +219,7 @@ static void test_list__stories_of_one_entry__precedence_and_expiry(void **state)
         }
         list_reader_close(&r);
         assert_verified(f);
-        remove_tree(f->dir);
+        (void)tempdir_remove(f->dir);
     }
 }
 

@@ -101,6 +101,9 @@ void replytext_status(const struct verdict *v, enum action done, char *ret)
         snprintf(part, sizeof part, " allow=%s", v->allow);
         text_add_str(&t, part);
     }
+    if (v->is_degraded) {
+        text_add_str(&t, " fault=lists");
+    }
     for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
         if (v->limits & (1u << bit)) {
             snprintf(part, sizeof part, " limit=%s", limit_name(bit));

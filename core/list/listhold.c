@@ -144,6 +144,9 @@ struct listhold *listhold_new(const char *state_dir, const struct keyring *keys)
     h->state_dir = strdup(state_dir);
     h->current = set_new(0);
     h->arena = arena_new(NAMES_ARENA_BYTES);
+    if (h->current) {
+        h->current->is_degraded = true; /* until a refresh has seen the lists */
+    }
     if (!h->state_dir || !h->current || !h->arena ||
         pthread_mutex_init(&h->mutex, NULL) != 0) {
         if (h->current) {
@@ -386,7 +389,9 @@ enum err listhold_refresh(struct listhold *h, const struct config *config,
         }
     }
     trouble_sweep(h);
+    x.fresh->is_degraded = h->ntrouble > 0;
     x.is_changed = x.is_changed || x.fresh->n != x.former->n ||
+                   x.fresh->is_degraded != x.former->is_degraded ||
                    x.former->config != x.fresh->config;
     tell_numbers(h, x.fresh);
     if (x.is_changed) {

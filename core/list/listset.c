@@ -67,6 +67,11 @@ size_t listset_count(const struct listset *s)
     return s->n;
 }
 
+bool listset_is_degraded(const struct listset *s)
+{
+    return s->is_degraded;
+}
+
 const struct list_reader *listset_reader(const struct listset *s, size_t i)
 {
     return s->item[i].shared->reader;

@@ -51,6 +51,8 @@ const struct listset *listhold_acquire(struct listhold *h);
 void listhold_release(struct listhold *h, const struct listset **s);
 
 size_t listset_count(const struct listset *s);
+/* Some list cannot be asked in full, or the lists could not be opened at all. */
+bool listset_is_degraded(const struct listset *s);
 /* Reader of the i-th list and its configuration (of the config it was refreshed with). */
 const struct list_reader *listset_reader(const struct listset *s, size_t i);
 const struct config_list *listset_config(const struct listset *s, size_t i);

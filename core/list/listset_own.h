@@ -42,6 +42,7 @@ struct listset_pin {
 struct listset {
     struct listset_pin *pin;
     struct config *config; /* one reference; NULL in the first, empty set */
+    bool is_degraded;
     size_t n;
     struct listset_item *item;
     unsigned nkeys;

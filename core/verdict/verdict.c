@@ -233,7 +233,8 @@ void verdict_make(const struct config *config, const struct featureset *features
                         .v = ret};
 
     *ret = (struct verdict){.action = ACTION_ACCEPT,
-                            .limits = featureset_limits(features)};
+                            .limits = featureset_limits(features),
+                            .is_degraded = listset_is_degraded(lists)};
     if (hits->met_deadline) {
         ret->limits |= LIMIT_FLAG(deadline);
     }

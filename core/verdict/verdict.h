@@ -37,7 +37,8 @@ struct verdict {
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
-    unsigned limits; /* LIMIT_FLAG bits met by extraction or look-up */
+    unsigned limits;  /* LIMIT_FLAG bits met by extraction or look-up */
+    bool is_degraded; /* not every list could be asked in full */
 };
 
 /* Facts that are not in the features. */

@@ -272,7 +272,7 @@ class Trouble(unittest.TestCase):
         with open(f"{d.folder}/keys/ring.key", "w", encoding="utf-8") as f:
             f.write("not a key\n")
         with d:
-            self.usual(d)
+            self.assertIn(" fault=lists", self.usual(d).status())
             self.assertIn("ring.key", d.log())
             self.assertIn("keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
 
@@ -298,7 +298,7 @@ class Trouble(unittest.TestCase):
                     pass
             with Daemon("", state=folder) as d:
                 a = self.usual(d)
-                self.assertEqual(a.status(), "No, action=accept score=0.0")
+                self.assertEqual(a.status(), "No, action=accept score=0.0 fault=lists")
                 self.assertRegex(d.log(), "(?i)no space|full")
                 # room again: the next start is a healthy one
                 d.stop()
@@ -316,7 +316,7 @@ class Trouble(unittest.TestCase):
             f.seek(4)
             f.write(b"\xff\xff\xff\xff")
         with d:
-            self.usual(d)
+            self.assertIn(" fault=lists", self.usual(d).status())
             self.assertGreater(d.stat("lists_failed"), 0)
             self.assertIn("phish", d.log())
 

@@ -170,6 +170,14 @@ static void test_listset_lookup__types_and_enabled_configured__only_those(void *
     assert_int_equal(stats_get(STAT_lists), 0);
 }
 
+static bool is_degraded(struct set_fixture *x)
+{
+    const struct listset *s = listhold_acquire(x->h);
+    bool is = listset_is_degraded(s);
+    listhold_release(x->h, &s);
+    return is;
+}
+
 static void test_listhold_refresh__list_damaged__fault_then_last_good_then_healed(
     void **state)
 {
@@ -178,6 +186,7 @@ static void test_listhold_refresh__list_damaged__fault_then_last_good_then_heale
     import_range(x->f, w, 0, 10, 0);
     list_writer_close(&w);
     refresh(x);
+    assert_false(is_degraded(x));
     assert_int_equal(stats_get(STAT_lists_failed), 0);
     /* CURRENT unreadable: the open generation goes on serving, the fault is counted */
     struct buf current;
@@ -191,6 +200,7 @@ static void test_listhold_refresh__list_damaged__fault_then_last_good_then_heale
     remove_file(x->f, "CURRENT.prev");
     refresh(x);
     assert_int_equal(stats_get(STAT_lists_failed), 1);
+    assert_true(is_degraded(x));
     assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
     refresh(x);
     assert_int_equal(stats_get(STAT_lists_failed), 1);
@@ -201,6 +211,7 @@ static void test_listhold_refresh__list_damaged__fault_then_last_good_then_heale
     list_writer_close(&w);
     refresh(x);
     assert_int_equal(stats_get(STAT_lists_failed), 0);
+    assert_false(is_degraded(x));
     assert_int_equal(look(x, FEATURE_url_host, 50, NULL), LIST_CONFIRMED);
     buf_fini(&current);
 }
@@ -213,7 +224,7 @@ static void test_listhold_refresh__folder_removed__list_gone(void **state)
     list_writer_close(&w);
     refresh(x);
     const struct listset *pinned = listhold_acquire(x->h);
-    remove_tree(x->f->dir);
+    (void)tempdir_remove(x->f->dir);
     refresh(x);
     assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_NO);
     /* who has it pinned can still ask */

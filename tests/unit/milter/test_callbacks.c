@@ -46,7 +46,10 @@ static void begin(const struct tempdir *t, const char *more, unsigned max_sessio
     random_bytes(&keys.node, sizeof keys.node);
     lists = listhold_new(t->path, &keys);
     assert_non_null(lists);
-    service_init(load(t->path, more), lists, false, max_sessions);
+    struct config *config = load(t->path, more);
+    struct errinfo why;
+    assert_int_equal(listhold_refresh(lists, config, &why), ERR_OK);
+    service_init(config, lists, false, max_sessions);
     callbacks_describe(&call);
     fake = (struct fake_ctx){.priv = NULL};
 }

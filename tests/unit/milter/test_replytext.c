@@ -50,6 +50,9 @@ static void test_status__verdicts__one_line_each(void **state)
     v.limits = 0;
     replytext_status(&v, ACTION_ACCEPT, text);
     assert_string_equal(text, "No, action=accept score=0.0 allow=domain");
+    v.is_degraded = true;
+    replytext_status(&v, ACTION_ACCEPT, text);
+    assert_string_equal(text, "No, action=accept score=0.0 allow=domain fault=lists");
     v.limits = (1u << LIMIT_FLAG_COUNT) - 1;
     replytext_status(&v, ACTION_ACCEPT, text);
     check_header(text);

@@ -19,6 +19,7 @@ struct listset {
     size_t n;
     struct config_list config[LISTS];
     struct list_reader reader[LISTS];
+    bool is_degraded;
 };
 
 static struct listset lists;
@@ -26,6 +27,11 @@ static struct listset lists;
 size_t listset_count(const struct listset *s)
 {
     return s->n;
+}
+
+bool listset_is_degraded(const struct listset *s)
+{
+    return s->is_degraded;
 }
 
 const struct config_list *listset_config(const struct listset *s, size_t i)
@@ -269,6 +275,16 @@ static void test_make__limits__then_in_verdict(void **state)
     b->found.met_deadline = true;
     judge(b);
     assert_int_equal(b->v.limits, LIMIT_FLAG(urls) | LIMIT_FLAG(deadline));
+}
+
+static void test_make__degraded_lists__then_in_verdict(void **state)
+{
+    struct bench *b = *state;
+    judge(b);
+    assert_false(b->v.is_degraded);
+    lists.is_degraded = true;
+    judge(b);
+    assert_true(b->v.is_degraded);
 }
 
 static void test_allow__network_or_login__then_accept_with_score_zero(void **state)
@@ -577,6 +593,7 @@ int main(void)
         TEST(test_make__full_arena__then_still_scored),
         TEST(test_make__long_value__then_detail_is_cut),
         TEST(test_make__limits__then_in_verdict),
+        TEST(test_make__degraded_lists__then_in_verdict),
         TEST(test_allow__network_or_login__then_accept_with_score_zero),
         TEST(test_allow__configured_sender__then_only_with_proof),
         TEST(test_allow__near_misses__then_not_allowed),

@@ -3,18 +3,19 @@
  */
 #include "core/filter/exacttable.h"
 
-#include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/base/checksum.h"
 
 enum {
     DIGEST_WORDS = 2,
     CHECK_WORD = DIGEST_WORDS + EXACT_VALUE_WORDS,
-    READ_ATTEMPTS =
-        200, /* a replacement is six stores; a writer that was preempted in the
-                            middle gets this many turns to go on */
-    READ_SPIN = 20
+    /* a writer that was preempted in the middle of a slot goes on by then */
+    READ_ATTEMPTS = 2000,
+    READ_FAULTS = 40, /* as often wrong without a writer about: damage */
+    READ_SLEEP_NS = 100000,
+    CHECK_WRITING = 1 /* stands in for the checksum while a slot is being replaced */
 };
 
 _Static_assert(CHECK_WORD + 1 == EXACT_SLOT_WORDS, "slot layout");
@@ -23,13 +24,13 @@ struct slot_copy {
     uint64_t word[EXACT_SLOT_WORDS];
 };
 
-/* Checksum of digest and value, never 0: 0 marks an empty slot. */
+/* Checksum of digest and value; 0 and CHECK_WRITING mark slots without one. */
 static uint64_t slot_check(const struct slot_copy *s)
 {
     char bytes[CHECK_WORD * sizeof(uint64_t)];
     memcpy(bytes, s->word, sizeof(bytes));
     uint64_t sum = checksum64(slice_of(bytes, sizeof(bytes)));
-    return sum == 0 ? 1 : sum;
+    return sum <= CHECK_WRITING ? sum + 2 : sum;
 }
 
 static const uint64_t *slot_words(const struct exact_table *t, uint64_t i)
@@ -38,21 +39,28 @@ static const uint64_t *slot_words(const struct exact_table *t, uint64_t i)
 }
 
 /* The check is loaded with acquire, partner of the release store in slot_store: who sees a
- * checksum sees at least the words it was made of. Words that a replacement is changing just
- * now do not match it, and the caller reads again. */
-static void slot_load(const uint64_t *words, struct slot_copy *ret)
+ * checksum sees at least the words it was made of. Each word is loaded with acquire, partner of
+ * its own release store: who sees a word of a replacement sees CHECK_WRITING, or what came
+ * later, when it loads the check again. *retstable: the check stood still. */
+static void slot_load(const uint64_t *words, struct slot_copy *ret, bool *retstable)
 {
     ret->word[CHECK_WORD] = __atomic_load_n(&words[CHECK_WORD], __ATOMIC_ACQUIRE);
     for (unsigned i = 0; i < CHECK_WORD; i++) {
-        ret->word[i] = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+        ret->word[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
     }
+    *retstable =
+        __atomic_load_n(&words[CHECK_WORD], __ATOMIC_RELAXED) == ret->word[CHECK_WORD];
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the atomic builtins write through it */
-static void slot_store(uint64_t *words, const struct slot_copy *s)
+/* A new slot keeps its 0 until it is whole: a writer that dies leaves it empty.
+ * NOLINTNEXTLINE(readability-non-const-parameter): the atomic builtins write through it */
+static void slot_store(uint64_t *words, const struct slot_copy *s, bool is_new)
 {
+    if (!is_new) {
+        __atomic_store_n(&words[CHECK_WORD], CHECK_WRITING, __ATOMIC_RELAXED);
+    }
     for (unsigned i = 0; i < CHECK_WORD; i++) {
-        __atomic_store_n(&words[i], s->word[i], __ATOMIC_RELAXED);
+        __atomic_store_n(&words[i], s->word[i], __ATOMIC_RELEASE);
     }
     __atomic_store_n(&words[CHECK_WORD], s->word[CHECK_WORD], __ATOMIC_RELEASE);
 }
@@ -60,16 +68,21 @@ static void slot_store(uint64_t *words, const struct slot_copy *s)
 /* Reads a slot until checksum and words agree. ERR_NOT_FOUND: empty. */
 static enum err slot_read(const uint64_t *words, struct slot_copy *ret)
 {
-    for (unsigned attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-        slot_load(words, ret);
+    static const struct timespec pause = {.tv_nsec = READ_SLEEP_NS};
+    unsigned faults = 0;
+    for (unsigned i = 0; i < READ_ATTEMPTS && faults < READ_FAULTS; i++) {
+        bool is_stable = false;
+        slot_load(words, ret, &is_stable);
         if (ret->word[CHECK_WORD] == 0) {
             return ERR_NOT_FOUND;
         }
         if (ret->word[CHECK_WORD] == slot_check(ret)) {
             return ERR_OK;
         }
-        if (attempt >= READ_SPIN) {
-            sched_yield();
+        if (ret->word[CHECK_WORD] == CHECK_WRITING) {
+            (void)nanosleep(&pause, NULL);
+        } else {
+            faults += is_stable;
         }
     }
     return ERR_CORRUPT;
@@ -137,7 +150,7 @@ enum err exact_put(struct exact_table *t, const struct digest *d,
     }
     uint64_t *words = t->words + i * EXACT_SLOT_WORDS;
     *retnew = is_empty(words);
-    slot_store(words, &s);
+    slot_store(words, &s, *retnew);
     return ERR_OK;
 }
 

@@ -85,6 +85,30 @@ static void test_exact_get__any_bit_of_a_slot_flipped__never_a_wrong_value(void 
     free(t.words);
 }
 
+static void test_exact_get__writer_died_in_a_replacement__corrupt_until_put_again(
+    void **state)
+{
+    (void)state;
+    struct exact_table t = table_make(CAPACITY);
+    struct digest d = digest_number(7);
+    struct exact_value v = value_number(7);
+    struct exact_value got;
+    struct digest at;
+    bool is_new = false;
+    assert_int_equal(exact_put(&t, &d, &v, &is_new), ERR_OK);
+    uint64_t slot = 0;
+    while (exact_at(&t, slot, &at, &got) == ERR_NOT_FOUND) {
+        slot++;
+    }
+    t.words[slot * EXACT_SLOT_WORDS + EXACT_SLOT_WORDS - 1] = 1; /* being written */
+    assert_int_equal(exact_get(&t, &d, &got), ERR_CORRUPT);
+    assert_int_equal(exact_put(&t, &d, &v, &is_new), ERR_OK);
+    assert_false(is_new);
+    assert_int_equal(exact_get(&t, &d, &got), ERR_OK);
+    assert_memory_equal(&got, &v, sizeof(v));
+    free(t.words);
+}
+
 struct race {
     struct exact_table t;
     int stop;
@@ -143,6 +167,8 @@ int main(void)
         cmocka_unit_test(test_exact_put__up_to_full__all_found_then_nospace),
         cmocka_unit_test(
             test_exact_get__any_bit_of_a_slot_flipped__never_a_wrong_value),
+        cmocka_unit_test(
+            test_exact_get__writer_died_in_a_replacement__corrupt_until_put_again),
         cmocka_unit_test(
             test_exact_get__beside_a_writer__whole_values_that_never_go_back),
     };

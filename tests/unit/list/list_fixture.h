@@ -26,6 +26,20 @@ struct fixture {
     struct arena *arena;
 };
 
+static inline void fixture_write_key(const struct fixture *f, const char *name,
+                                     const char *hex)
+{
+    char path[sizeof(f->state) + 32];
+    snprintf(path, sizeof(path), "%s/keys", f->state);
+    (void)mkdir(path, 0750); /* there since the first key */
+    snprintf(path, sizeof(path), "%s/keys/%s", f->state, name);
+    FILE *out = fopen(path, "we");
+    assert_non_null(out);
+    assert_true(fputs(hex, out) > 0);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(chmod(path, 0640), 0);
+}
+
 static inline int fixture_setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
@@ -33,6 +47,9 @@ static inline int fixture_setup(void **state)
     snprintf(f->state, sizeof(f->state), "/tmp/gillnet-list-XXXXXX");
     assert_non_null(mkdtemp(f->state));
     snprintf(f->dir, sizeof(f->dir), "%s/lists/test", f->state);
+    /* known keys: the order of the entries in the files is the same in every run */
+    fixture_write_key(f, "ring.key", "000102030405060708090a0b0c0d0e0f\n");
+    fixture_write_key(f, "node.key", "101112131415161718191a1b1c1d1e1f\n");
     if (keyring_load_or_create(f->state, &f->keys, &f->info) != ERR_OK) {
         fail_msg("%s: %s", f->info.source, f->info.text);
     }

@@ -117,14 +117,15 @@ class Gillnet:
                               lambda: pattern.search(self.log()), timeout)
         return dict(pair.split("=", 1) for pair in match[1].split(" "))
 
-    def verdicts(self):
-        """queue id -> log line as a dict, for the whole log."""
-        found = {}
-        for line in self.log().splitlines():
-            match = re.search(r"(\S+): (action=.*)$", line)
-            if match:
-                found[match[1]] = dict(pair.split("=", 1) for pair in match[2].split(" "))
-        return found
+    def verdicts(self, count):
+        """queue id -> log line as a dict, once count messages are in the log: a line follows
+        the reply that the MTA has already passed on."""
+        def logged():
+            found = re.findall(r"(\S+): (action=.*)\n", self.log())
+            return (found,) if len(found) >= count else None
+
+        (lines,) = proc.wait_for("%d log lines" % count, logged)
+        return {qid: dict(pair.split("=", 1) for pair in line.split(" ")) for qid, line in lines}
 
     def stat(self):
         """`gillnet stat --json` as one dict."""

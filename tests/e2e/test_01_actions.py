@@ -92,7 +92,7 @@ def test_quarantine__listed_url__held_with_headers(env):
 def logged_reply(env, action, code, text):
     for reply, mta, g in deliver(env, action, message.listed()):
         assert reply.startswith(code), reply
-        lines = g.verdicts()
+        lines = g.verdicts(1)
         assert len(lines) == 1, lines
         qid, line = lines.popitem()
         assert line["action"] == action, line
@@ -119,7 +119,7 @@ def test_reject__text_holds_percent_and_symbols__client_sees_them(env):
 def test_discard__listed_url__accepted_and_gone(env):
     for reply, mta, g in deliver(env, "discard", message.listed()):
         assert reply.startswith("250 2.0.0"), reply
-        line = g.verdicts()
+        line = g.verdicts(1)
         assert [v["action"] for v in line.values()] == ["discard"], line
         # a clean one behind it arrives; the discarded one would have come first
         assert mta.send(message.build(), rcpt="carol@rcpt.example").startswith("250")

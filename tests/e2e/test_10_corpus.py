@@ -176,7 +176,7 @@ def test_corpus__through_the_mta__nothing_lost_and_same_findings(env):
             len(wanted), len(server.sink.messages), server.deferred()[:5])
         held = set(server.held())
         assert not server.deferred()
-        log = g.verdicts()
+        log = g.verdicts(len(messages))
         found = {rcpt.rsplit("@", 1)[0]: raws for rcpt, raws in server.sink.messages.items()}
         assert all(len(raws) == 1 for raws in found.values()), "a message came twice"
         found = {name: raws[0] for name, raws in found.items()}

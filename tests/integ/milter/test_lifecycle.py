@@ -283,7 +283,7 @@ class Trouble(unittest.TestCase):
         with d:
             self.usual(d)
             self.assertIn("counts", d.log())
-            self.assertEqual(d.stat("messages"), 1)
+            d.wait_for(lambda: d.stat("messages") == 1, "the count of the message")
 
     @unittest.skipIf(os.geteuid() != 0, "mounting a small disk needs root")
     def test_full_disk__mail_flows_and_the_fault_is_named(self):
@@ -340,10 +340,9 @@ class Trouble(unittest.TestCase):
             m.data()
             m.header("c", "b")
             m.end()
-        before = None
         d.start()
         self.usual(d)
-        self.assertEqual(d.stat("messages"), 1, before)
+        d.wait_for(lambda: d.stat("messages") == 1, "the count of the message")
         d.__exit__(None, None, None)
 
 

@@ -60,6 +60,8 @@ class Reload(unittest.TestCase):
             m.mail()
             m.rcpt()
             m.data()
+            # over a Unix socket nothing is answered before the end: the message may still be on its way
+            d.wait_for(lambda: d.stat("messages_open") == 1, "the message to begin")
             d.write("add_headers = false;")
             self.assertTrue(d.control("reload").startswith("ok"))
             m.header("Subject", "x")

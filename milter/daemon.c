@@ -245,6 +245,7 @@ static int open_sockets(const struct config *config,
     if (e != ERR_OK) {
         return fail(&why, EX_UNAVAILABLE);
     }
+    open_stats(config); /* only now: the page may be another instance's, which runs */
     log_info("event=listen socket=%s sendmail=%s control=%s",
              socket_postfix(&options->socket, postfix),
              socket_sendmail(&options->socket, sendmail), config->control_socket);
@@ -306,13 +307,11 @@ int daemon_run(struct config *config, const struct daemon_options *options)
     log_info("event=start version=%s pid=%ld config=%s", GILLNET_VERSION,
              (long)getpid(), config->file);
     unsigned most = session_limit(config);
-    open_stats(config);
     daemon_state.lists = open_lists(config, &uses_lists);
     int status = EX_OSERR;
     if (!daemon_state.lists) {
         log_error("event=start error=memory: out of memory");
         config_release(&config);
-        stats_close();
         log_stop();
         return status;
     }

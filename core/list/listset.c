@@ -18,9 +18,10 @@ enum {
 _Static_assert((int)KEYS_BATCH >= (int)FEATURE_KEYS_MAX, "one feature fits a batch");
 _Static_assert((SEEN_SLOTS & (SEEN_SLOTS - 1)) == 0, "a power of two");
 
-/* A key of one feature, with its digest under the ring key at hand. */
+/* Keys of features, with their digests under the ring key at hand. */
 struct batch {
     size_t n;
+    uint16_t type[KEYS_BATCH]; /* of the feature that the key comes from */
     struct feature_key key[KEYS_BATCH];
     struct digest digest[KEYS_BATCH];
     uint8_t hit[KEYS_BATCH];
@@ -56,10 +57,21 @@ static bool has_type(const struct listset_item *item, unsigned type)
     return type < FEATURE_NUMBERS && (item->types[type / 64] >> (type % 64) & 1) != 0;
 }
 
-static bool takes_key(const struct listset_item *item, const struct feature_key *k)
+/* Whether the i-th key is for this list: by its feature, what it is shown as, or its class. */
+static bool takes_key(const struct listset_item *item, const struct batch *b, size_t i)
 {
-    return item->takes_all || has_type(item, k->report_type) ||
-           has_type(item, k->class_type);
+    return item->takes_all || has_type(item, b->type[i]) ||
+           has_type(item, b->key[i].report_type) ||
+           has_type(item, b->key[i].class_type);
+}
+
+/* Adds the keys of one feature; there is room. */
+static void add_keys(struct batch *b, const struct feature *f, struct arena *scratch)
+{
+    size_t end = b->n + feature_keys(f, scratch, b->key + b->n);
+    while (b->n < end) {
+        b->type[b->n++] = f->type;
+    }
 }
 
 size_t listset_count(const struct listset *s)
@@ -173,7 +185,7 @@ static void ask_list(struct lookup *l, struct batch *b, size_t list)
     const struct listset_item *item = &l->set->item[list];
     list_reader_test(item->shared->reader, b->digest, b->n, b->hit);
     for (size_t i = 0; i < b->n; i++) {
-        if (b->hit[i] && takes_key(item, &b->key[i])) {
+        if (b->hit[i] && takes_key(item, b, i)) {
             l->hits.filter_hits++;
             take_hit(l, list, &b->key[i], &b->digest[i]);
         }
@@ -215,7 +227,7 @@ enum err listset_lookup(const struct listset *s, const struct featureset *featur
         if (b.n + FEATURE_KEYS_MAX > KEYS_BATCH) {
             ask_all(&l, &b);
         }
-        b.n += feature_keys(featureset_at(features, i), arena, b.key + b.n);
+        add_keys(&b, featureset_at(features, i), arena);
     }
     ask_all(&l, &b);
     *ret = l.hits;

@@ -27,7 +27,7 @@ static struct config *load(struct set_fixture *x, const char *lists)
     buf_printf(&text, "state_dir = \"%s\";\n%s\n", x->f->state, lists);
     MUST(x->f, file_write_atomic(x->conf, buf_slice(&text), 0600, &x->f->info));
     buf_fini(&text);
-    if (config_load(x->conf, &c, &errors) != ERR_OK) {
+    if (config_load(x->conf, NULL, &c, &errors) != ERR_OK) {
         fail_msg("%s", errors.n > 0 ? errors.v[0].text : "config");
     }
     return c;
@@ -80,6 +80,18 @@ static enum list_answer look(struct set_fixture *x, enum feature_type type, uint
     if (ret) {
         *ret = hits;
     }
+    return hits.n > 0 ? hits.v[0].answer : LIST_NO;
+}
+
+static enum list_answer look_text(struct set_fixture *x, enum feature_type type,
+                                  const char *text)
+{
+    struct list_hits hits = {0};
+    struct featureset *fs = featureset_new(x->f->arena, 100);
+    assert_true(featureset_add(fs, type, slice_str(text)));
+    const struct listset *s = listhold_acquire(x->h);
+    assert_int_equal(listset_lookup(s, fs, 0, x->f->arena, &hits), ERR_OK);
+    listhold_release(x->h, &s);
     return hits.n > 0 ? hits.v[0].answer : LIST_NO;
 }
 
@@ -163,6 +175,16 @@ static void test_listset_lookup__types_and_enabled_configured__only_those(void *
     refresh(x);
     assert_int_equal(look(x, FEATURE_helo, 1, NULL), LIST_CONFIRMED);
     assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_NO);
+    /* a feature is looked up under its domains too, which are shown as another type */
+    config_release(&x->config);
+    x->config =
+        load(x, "lists = ( { name = \"test\"; types = [\"url_host\", \"from\"]; } );");
+    refresh(x);
+    assert_int_equal(look_text(x, FEATURE_url_host, "a.host-1.example"),
+                     LIST_CONFIRMED);
+    assert_int_equal(look_text(x, FEATURE_from, "me@a.host-1.example"), LIST_CONFIRMED);
+    assert_int_equal(look_text(x, FEATURE_sender, "me@a.host-1.example"), LIST_NO);
+    assert_int_equal(look_text(x, FEATURE_helo, "host-1.example"), LIST_NO);
     config_release(&x->config);
     x->config = load(x, "lists = ( { name = \"test\"; enabled = false; } );");
     refresh(x);

@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/version.h"
 #include "core/config/config.h"
+#include "core/feature/feature.h"
 
 #include "milter/daemon.h"
 #include "milter/socket.h"
@@ -90,7 +91,7 @@ static void print_error(const struct errinfo *e)
 static int load(const char *file, struct config **ret)
 {
     struct config_errors errors = {.n = 0};
-    if (config_load(file, ret, &errors) == ERR_OK) {
+    if (config_load(file, feature_is_sought, ret, &errors) == ERR_OK) {
         return EX_OK;
     }
     for (size_t i = 0; i < errors.n; i++) {

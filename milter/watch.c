@@ -9,6 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/stats.h"
+#include "core/feature/feature.h"
 
 #include "milter/notify.h"
 #include "milter/service.h"
@@ -69,7 +70,7 @@ static enum err load_config(struct buf *ret)
 {
     struct config *fresh = NULL;
     struct config_errors errors = {.n = 0};
-    if (config_load(watch.config_file, &fresh, &errors) != ERR_OK) {
+    if (config_load(watch.config_file, feature_is_sought, &fresh, &errors) != ERR_OK) {
         return refuse(&errors, ret);
     }
     uint64_t generation;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/version.h"
+#include "core/feature/feature.h"
 
 enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };
 
@@ -104,7 +105,7 @@ int cli_config(struct cli *cli)
     if (!cli->is_config_given && access(file, F_OK) != 0 && errno == ENOENT) {
         file = NULL;
     }
-    if (config_load(file, &cli->config, &errors) == ERR_OK) {
+    if (config_load(file, feature_is_sought, &cli->config, &errors) == ERR_OK) {
         return 0;
     }
     for (size_t i = 0; i < errors.n; i++) {

@@ -40,9 +40,6 @@ int cli_run(int argc, char **argv);
 /* Loads the configuration once; prints every error and returns an exit status on failure, 0 on
  * success. Without -c and without the default file the built-in defaults apply. */
 int cli_config(struct cli *cli);
-/* Whether the feature types that lists are configured with exist; says on standard error which
- * do not. After cli_config. */
-bool cli_check_types(const struct cli *cli);
 /* Loads the keys, makes them where create is set. Same convention. */
 int cli_keys(struct cli *cli, bool create);
 

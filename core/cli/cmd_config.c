@@ -6,49 +6,13 @@
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
 #include "core/cli/json.h"
-#include "core/feature/feature.h"
 
 enum { DUMP_MAX = 64 << 20 };
-
-static bool check_types(const struct cli *cli, const struct config_list *list,
-                        const char *name)
-{
-    bool ok = true;
-
-    for (size_t i = 0; i < list->types.n; i++) {
-        const struct feature_info *info =
-            feature_info_by_name(slice_str(list->types.v[i]));
-
-        if (info == NULL || info->lookup == FEATURE_LOOKUP_NONE) {
-            (void)fprintf(
-                stderr,
-                "gillnet: %s: %s.types: \"%s\" is not a feature type that is looked "
-                "up in lists; see gillnet.conf(5) for the types\n",
-                cli->config->file, name, list->types.v[i]);
-            ok = false;
-        }
-    }
-    return ok;
-}
-
-bool cli_check_types(const struct cli *cli)
-{
-    const struct config *c = cli->config;
-    bool ok = check_types(cli, &c->list_default, "list_defaults");
-
-    for (size_t i = 0; i < c->nlists; i++) {
-        ok = check_types(cli, &c->lists[i], c->lists[i].name) && ok;
-    }
-    return ok;
-}
 
 static int check(struct cli *cli)
 {
     const struct config *c = cli->config;
 
-    if (!cli_check_types(cli)) {
-        return EX_CONFIG;
-    }
     if (cli->json) {
         return json_line(json_pack("{s:s, s:b}", "file", c->file, "ok", 1)) ? CLI_CLEAN
                                                                             : EX_OSERR;

@@ -70,11 +70,6 @@ static bool check_config(struct doctor *d)
                    "socket \"%s\" cannot be understood", cli->config->socket);
         return false;
     }
-    if (!cli_check_types(cli)) {
-        doctor_say(d, DOCTOR_WARN, "configuration",
-                   "mend what standard error names; gillnet extract shows the types",
-                   "a list is configured with feature types that do not exist");
-    }
     doctor_say(d, DOCTOR_OK, "configuration", "", "%s",
                *cli->config->file != '\0' ? cli->config->file : "built-in defaults");
     return true;

@@ -126,9 +126,14 @@ struct config_errors {
 };
 void config_errors_free(struct config_errors *e);
 
-/* Loads file (and its conf.d). On ERR_OK *ret is one reference, which the caller owns; on
+/* Whether list entries are sought under features of this name: feature_is_sought, which this
+ * room may not name. */
+typedef bool config_is_type_fn(struct slice name);
+
+/* Loads file (and its conf.d); names in `types` that is_type denies are errors (NULL: any name
+ * may stand there). On ERR_OK *ret is one reference, which the caller owns; on
  * failure reterrors holds every error found (at least one) and must be freed. */
-enum err config_load(const char *file, struct config **ret,
+enum err config_load(const char *file, config_is_type_fn *is_type, struct config **ret,
                      struct config_errors *reterrors);
 
 struct config *config_acquire(const struct config *c);

@@ -77,7 +77,63 @@ static void check_thresholds(const struct config *c, struct config_errors *error
     }
 }
 
-void config_finish(struct config *c, struct config_errors *errors)
+/* The source of the types of a list, or of list_default. */
+static struct config_source types_source(const struct config_list_origin *o)
+{
+    size_t key = 0;
+
+    while (schema_list_keys[key].offset != offsetof(struct config_list, types)) {
+        key++;
+    }
+    return o->key[key];
+}
+
+static bool has_name(const struct config_strings *names, const char *name)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        if (strcmp(names->v[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void refuse_type(const struct config *c, struct config_source source,
+                        const char *list, const char *type,
+                        struct config_errors *errors)
+{
+    config_errors_add(errors, ERR_NOT_FOUND, c->origin->files[source.file], source.line,
+                      "%s.types: \"%s\" is not a feature type that is looked up in "
+                      "lists; `gillnet extract --types` shows them",
+                      list, type);
+}
+
+/* Each name once: what a list has from list_default was looked at there. */
+static void check_types(const struct config *c, config_is_type_fn *is_type,
+                        struct config_errors *errors)
+{
+    const struct config_strings *common = &c->list_default.types;
+
+    for (size_t i = 0; i < common->n; i++) {
+        if (!is_type(slice_str(common->v[i]))) {
+            refuse_type(c, types_source(&c->origin->list_default), "list_defaults",
+                        common->v[i], errors);
+        }
+    }
+    for (size_t n = 0; n < c->nlists; n++) {
+        const struct config_strings *own = &c->lists[n].types;
+
+        for (size_t i = 0; i < own->n; i++) {
+            if (!is_type(slice_str(own->v[i])) && !has_name(common, own->v[i])) {
+                refuse_type(c, types_source(&c->origin->lists[n]), c->lists[n].name,
+                            own->v[i], errors);
+            }
+        }
+    }
+}
+
+void config_finish(struct config *c, config_is_type_fn *is_type,
+                   struct config_errors *errors)
 {
     struct config_list *d = &c->list_default;
 
@@ -90,4 +146,7 @@ void config_finish(struct config *c, struct config_errors *errors)
     }
     finish_control_socket(c, errors);
     check_thresholds(c, errors);
+    if (is_type != NULL) {
+        check_types(c, is_type, errors);
+    }
 }

@@ -244,7 +244,7 @@ static void apply_defaults(struct load *l)
     }
 }
 
-static void load_all(struct load *l, const char *file)
+static void load_all(struct load *l, const char *file, config_is_type_fn *is_type)
 {
     l->c->file = strdup(file != NULL ? file : "");
     if (l->c->file == NULL || !begin_file(l, "default")) {
@@ -256,10 +256,10 @@ static void load_all(struct load *l, const char *file)
         load_file(l, file);
         load_beside(l, file);
     }
-    config_finish(l->c, l->errors);
+    config_finish(l->c, is_type, l->errors);
 }
 
-enum err config_load(const char *file, struct config **ret,
+enum err config_load(const char *file, config_is_type_fn *is_type, struct config **ret,
                      struct config_errors *reterrors)
 {
     struct config_errors errors = {0, NULL};
@@ -271,7 +271,7 @@ enum err config_load(const char *file, struct config **ret,
         *reterrors = errors;
         return ERR_NOMEM;
     }
-    load_all(&l, file);
+    load_all(&l, file, is_type);
     if (errors.n == 0) {
         *ret = l.c;
         return ERR_OK;

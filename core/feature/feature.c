@@ -39,6 +39,13 @@ const struct feature_info *feature_info_by_name(struct slice name)
     return NULL;
 }
 
+bool feature_is_sought(struct slice name)
+{
+    const struct feature_info *info = feature_info_by_name(name);
+
+    return info != NULL && info->lookup != FEATURE_LOOKUP_NONE;
+}
+
 const struct feature_info *feature_table(size_t *retcount)
 {
     *retcount = TABLE_ROWS;

@@ -43,6 +43,8 @@ struct feature_info {
 /* The row of a type, or NULL. */
 const struct feature_info *feature_info(enum feature_type type);
 const struct feature_info *feature_info_by_name(struct slice name);
+/* Whether the table has a type of this name that is looked up in lists, or a class of entries. */
+bool feature_is_sought(struct slice name);
 /* All rows in the order of the table. */
 const struct feature_info *feature_table(size_t *retcount);
 

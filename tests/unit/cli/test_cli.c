@@ -81,12 +81,21 @@ static void test_config_check__when_file_is_missing__then_ex_config(void **state
 static void test_config_check__when_a_type_is_unknown__then_named(void **state)
 {
     const char *file = clirun_put(
-        "a.conf", "lists = ( { name = \"a\"; types = [ \"url\", \"urll\" ]; } );",
+        "a.conf",
+        "list_defaults = { types = [ \"hello\" ]; };\ndeadline = 7;\n"
+        "lists = ( { name = \"b\"; },\n"
+        "          { name = \"a\"; types = [ \"url\", \"urll\", \"domain\" ]; } );",
         0600);
+    static const char *const rest[] = {":2: deadline is a time",
+                                       ":4: a.types: \"urll\" is not a feature type"};
 
     (void)state;
     assert_int_equal(CLIRUN("config", "check", "-c", file), EX_CONFIG);
-    assert_has(clirun_err, "a.types: \"urll\" is not a feature type");
+    assert_has(clirun_err, ":1: list_defaults.types: \"hello\" is not a feature type");
+    for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
+        assert_has(clirun_err, rest[i]);
+    }
+    assert_null(strstr(clirun_err, "b.types"));
     assert_null(strstr(clirun_err, "\"url\""));
 }
 

@@ -229,7 +229,7 @@ static void test_doctor__when_lists_are_bad__then_named(void **state)
     const char *conf = clirun_put("a.conf",
                                   "state_dir = \"%s/state\"; socket = \"unix:/x\";\n"
                                   "lists = ( { name = \"gone\"; }, { name = \"phish\"; "
-                                  "max_age = \"1h\"; types = [ \"urll\" ]; } );",
+                                  "max_age = \"1h\"; } );",
                                   0600);
 
     (void)state;
@@ -240,8 +240,6 @@ static void test_doctor__when_lists_are_bad__then_named(void **state)
     clock_unset_for_test();
     assert_has(clirun_out, "warn  list phish: last changed 4");
     assert_has(clirun_out, "warn  lists: the configuration speaks of list gone");
-    assert_has(clirun_out,
-               "warn  configuration: a list is configured with feature types");
     clirun_put("state/lists/phish/CURRENT", "nonsense", 0600);
     assert_int_equal(doctor(conf), CLI_HIT);
     assert_has(clirun_out, "fail  list phish: ");

@@ -56,7 +56,7 @@ static inline struct config *confdir_load(const char *path)
     struct config_errors errors = {0, NULL};
     char text[1024];
 
-    if (config_load(path, &c, &errors) != ERR_OK) {
+    if (config_load(path, NULL, &c, &errors) != ERR_OK) {
         for (size_t i = 0; i < errors.n; i++) {
             print_error("%s\n", errinfo_format(&errors.v[i], text, sizeof(text)));
         }

@@ -29,7 +29,7 @@ static void load_whatever(const char *p, size_t n)
     struct buf text;
 
     confdir_put_bytes("gillnet.conf", p, n);
-    if (config_load(confdir_file, &c, &errors) == ERR_OK) {
+    if (config_load(confdir_file, NULL, &c, &errors) == ERR_OK) {
         assert_int_equal(errors.n, 0);
         buf_init(&text, 1 << 24);
         config_dump(c, true, &text);

@@ -178,7 +178,7 @@ static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **
         snprintf(text, sizeof(text), "# one\n/* two\n*/ // three\n%s\n",
                  bad_rows[i].text);
         assert_int_not_equal(
-            config_load(confdir_put("gillnet.conf", text), &c, &errors), ERR_OK);
+            config_load(confdir_put("gillnet.conf", text), NULL, &c, &errors), ERR_OK);
         assert_null(c);
         if (!confdir_has_error(&errors, 4, bad_rows[i].error)) {
             fail_msg("%s: %s", bad_rows[i].text, errors.v[0].text);
@@ -200,7 +200,7 @@ static void test_load__when_many_are_wrong__then_all_in_one_run(void **state)
     confdir_put("conf.d/20-b.conf", "deadlin = 3;");
     confdir_put("gillnet.conf",
                 "limits = {\n parts = 0;\n urls = \"x\";\n};\nlog = 3;\n");
-    assert_int_equal(config_load(confdir_file, &c, &errors), ERR_RANGE);
+    assert_int_equal(config_load(confdir_file, NULL, &c, &errors), ERR_RANGE);
     assert_int_equal(errors.n, 5);
     assert_true(confdir_has_error(&errors, 2, "limits.parts"));
     assert_true(confdir_has_error(&errors, 3, "limits.urls"));
@@ -223,8 +223,8 @@ static void test_load__when_countless_errors__then_capped(void **state)
     for (int i = 0; i < 5000; i++) {
         n += (size_t)snprintf(text + n, (1 << 18) - n, "key%d = 1;\n", i);
     }
-    assert_int_not_equal(config_load(confdir_put("gillnet.conf", text), &c, &errors),
-                         ERR_OK);
+    assert_int_not_equal(
+        config_load(confdir_put("gillnet.conf", text), NULL, &c, &errors), ERR_OK);
     assert_int_equal(errors.n, 201);
     assert_non_null(strstr(errors.v[200].text, "not shown"));
     config_errors_free(&errors);
@@ -309,7 +309,7 @@ static void test_load__when_not_a_text_file__then_one_clear_error(void **state)
         struct config *c = NULL;
         struct config_errors errors = {0, NULL};
 
-        assert_int_equal(config_load(confdir_path(rows[i].name), &c, &errors),
+        assert_int_equal(config_load(confdir_path(rows[i].name), NULL, &c, &errors),
                          rows[i].code);
         assert_int_equal(errors.n, 1);
         assert_string_equal(errors.v[0].source, confdir_file);

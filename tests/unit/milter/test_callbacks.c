@@ -33,7 +33,7 @@ static struct config *load(const char *folder, const char *more)
     assert_non_null(f);
     fprintf(f, "state_dir = \"%s\";\n%s", folder, more);
     assert_int_equal(fclose(f), 0);
-    if (config_load(path, &c, &errors) != ERR_OK) {
+    if (config_load(path, NULL, &c, &errors) != ERR_OK) {
         fail_msg("%s", errors.v[0].text);
     }
     return c;

@@ -40,7 +40,7 @@ static void begin(const struct tempdir *t)
     random_bytes(&keys.ring[0], sizeof keys.ring[0]);
     random_bytes(&keys.node, sizeof keys.node);
     write_config(t, "");
-    assert_int_equal(config_load(file, &c, &errors), ERR_OK);
+    assert_int_equal(config_load(file, NULL, &c, &errors), ERR_OK);
     lists = listhold_new(t->path, &keys);
     assert_non_null(lists);
     service_init(c, lists, false, 10);

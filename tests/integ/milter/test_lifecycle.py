@@ -39,7 +39,7 @@ class Options(unittest.TestCase):
         p = self.run_gillnetd("-t", "-c", d.conf, "-p", "inet:8895")
         self.assertEqual(p.returncode, 64)
         self.assertIn("every address", p.stderr)
-        d.write("no_such = 1;\nother_wrong = 2;")
+        d.write('no_such = 1;\nlists = ( { name = "a"; types = [ "other_wrong" ]; } );')
         p = self.run_gillnetd("-t", "-c", d.conf)
         self.assertEqual(p.returncode, 78)
         self.assertIn("no_such", p.stderr)
@@ -84,6 +84,11 @@ class Sockets(unittest.TestCase):
                                text=True, timeout=30)
             self.assertEqual(p.returncode, 69)
             self.assertIn("another instance", p.stderr)
+            # nor does it touch the page of the one that runs
+            self.usual(d.target)
+            numbers = gillnet("stat", "-c", d.conf).stdout
+            self.assertRegex(numbers, rf"(?m)^pid +{d.proc.pid} ")
+            self.assertRegex(numbers, r"(?m)^messages +1 ")
             other = Daemon("", target=d.target)
             p = subprocess.run([f"{BUILD}/gillnetd", "-f", "-c", other.conf], capture_output=True,
                                text=True, timeout=30)

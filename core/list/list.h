@@ -93,8 +93,9 @@ struct list_provenance {
 
 struct list_reader; /* one generation of one list, open for reading */
 
-/* Opens what CURRENT names. With a damaged filter the exact index answers alone and
- * list_reader_fault says so; with a damaged index or CURRENT: an error. */
+/* Opens what CURRENT names. Damage that leaves something to answer with is no error, and
+ * list_reader_fault names it: without the filter the exact index answers alone, without the
+ * index the former generation, without CURRENT the newest complete one (ADR 0008). */
 enum err list_reader_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, struct list_reader **ret,
                           struct errinfo *reterr);
@@ -110,7 +111,7 @@ enum list_answer {
     LIST_REVOKED,
     LIST_POSSIBLE /* a filter said perhaps and the exact index cannot be asked (damage) */
 };
-const char *list_answer_name(enum list_answer a); /* "confirmed", ... design.md 9 */
+const char *list_answer_name(enum list_answer a); /* "confirmed", "revoked", ... */
 
 /* Which of n digests the filters do not rule out; rethit[i] 0 or 1. Constant memory only. */
 void list_reader_test(const struct list_reader *r, const struct digest *d, size_t n,

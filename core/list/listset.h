@@ -3,7 +3,7 @@
  *
  * listhold holds the current snapshot: acquire and release under a mutex (constant time);
  * publish swaps; the last one out puts the snapshot on a retire list that listhold_reap frees,
- * so no callback ever unmaps a filter. The watcher (gillnetd) calls listset_refresh a few times
+ * so no callback ever unmaps a filter. The watcher (gillnetd) calls listhold_refresh a few times
  * a second: lists whose CURRENT did not change are shared between snapshots.
  * Depends: base, config, feature, list.   Threads: any, except as said.
  * Source: Varnish pins its live VCL the same way; ADR 0003.
@@ -21,7 +21,7 @@ struct listset;
 
 /* One feature's standing on one list. */
 struct list_hit {
-    uint16_t list;        /* index for listset_list */
+    uint16_t list;        /* index for listset_reader, listset_config */
     uint16_t report_type; /* feature type as shown */
     enum list_answer answer;
     struct slice value; /* the listed value: "evil.example"; lives in the arena */

@@ -4,7 +4,7 @@
  * The reader holds back what it cannot decide yet and says what stands for it. Threads: one at
  * a time.   Allocates: nothing.
  * Source: HTML standard, "Character reference state"; the names are those of HTML 4 and some
- * that hide URLs (&sol; &period;), the full table comes with the next issue.
+ * that hide URLs (&sol; &period;), not the whole table.
  */
 #ifndef CORE_TEXT_HTML_REF_H
 #define CORE_TEXT_HTML_REF_H

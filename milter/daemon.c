@@ -136,8 +136,9 @@ static struct listhold *open_lists(const struct config *config, bool *retusable)
     *retusable = true;
     if (keyring_load_or_create(config->state_dir, &keys, &why) != ERR_OK) {
         report("keys", "keys", &why);
-        log_error("event=start lists=none: without keys no list can be read; mail is "
-                  "passed on without looking anything up");
+        log_error(
+            "event=start lists=none: without keys no list can be read; mail is "
+            "passed on without looking anything up; mend it and restart gillnetd");
         memset(&keys, 0, sizeof keys);
         keys.n = 1;
         random_bytes(&keys.ring[0], sizeof keys.ring[0]);

@@ -71,7 +71,8 @@ static void check_cf(struct doctor *d, struct slice cf)
 
         (void)snprintf(advice, sizeof(advice),
                        "into sendmail.mc: INPUT_MAIL_FILTER(`gillnet', "
-                       "`S=%s%s%s%.255s, T=S:10s;R:10s;E:5m'), then make -C /etc/mail",
+                       "`S=%s%s%s%.255s, T=C:30s;S:10s;R:30s;E:5m')dnl, then make -C "
+                       "/etc/mail",
                        s->is_unix ? "local:" : "inet:", s->is_unix ? s->path : s->port,
                        s->is_unix ? "" : "@",
                        s->is_unix ? "" : (*s->host != '\0' ? s->host : "127.0.0.1"));

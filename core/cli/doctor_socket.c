@@ -14,7 +14,7 @@
 #include "core/cli/control.h"
 #include "core/cli/doctor.h"
 
-enum { NAME_BUFFER = 16384, GROUPS_MAX = 256, CONNECT_WAIT_S = 5 };
+enum { NAME_BUFFER = 16384, GROUP_NAME_MAX = 64, GROUPS_MAX = 256, CONNECT_WAIT_S = 5 };
 
 /* ---- Unix ---- */
 
@@ -90,6 +90,24 @@ static int compute_as(const struct passwd *pw, const char *path)
     return stat(path, &st) == 0 && may(&id, &st, S_IWOTH) ? 0 : EACCES;
 }
 
+/* Name of the group of path, or its number. */
+static const char *group_name(const char *path, char dst[GROUP_NAME_MAX])
+{
+    struct group gr;
+    struct group *found = NULL;
+    struct stat st = {0};
+    char buffer[NAME_BUFFER];
+
+    if (stat(path, &st) == 0 &&
+        getgrgid_r(st.st_gid, &gr, buffer, sizeof(buffer), &found) == 0 &&
+        found != NULL) {
+        (void)snprintf(dst, GROUP_NAME_MAX, "%s", gr.gr_name);
+    } else {
+        (void)snprintf(dst, GROUP_NAME_MAX, "%lu", (unsigned long)st.st_gid);
+    }
+    return dst;
+}
+
 static void check_user(struct doctor *d, const char *user)
 {
     struct passwd pw;
@@ -97,6 +115,7 @@ static void check_user(struct doctor *d, const char *user)
     char buffer[NAME_BUFFER];
     char what[64];
     char advice[256];
+    char group[GROUP_NAME_MAX];
     int errnum = 0;
 
     if (getpwnam_r(user, &pw, buffer, sizeof(buffer), &found) != 0 || found == NULL) {
@@ -115,9 +134,9 @@ static void check_user(struct doctor *d, const char *user)
     }
     (void)snprintf(
         advice, sizeof(advice),
-        "set socket_group = \"%s\"; and socket_mode = \"0660\"; and let the folders "
-        "above be entered (chmod o+x)",
-        user);
+        "adduser %s %s and restart the MTA; socket_mode must be \"0660\", and "
+        "that group must be let into the folders above",
+        user, group_name(d->socket.path, group));
     doctor_say(d, DOCTOR_FAIL, what, advice, "%s may not connect to %s", user,
                d->socket.path);
 }

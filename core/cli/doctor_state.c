@@ -72,6 +72,34 @@ static void check_rights(struct doctor *d, const char *path, bool is_secret)
     }
 }
 
+/* Whether gillnetd can use what root made: its user is the one that owns the state folder. */
+static void check_readable(struct doctor *d, const struct stat *folder,
+                           const char *path)
+{
+    struct stat st;
+    char owner[USER_NAME_MAX];
+    char daemon[USER_NAME_MAX];
+    char advice[FILE_PATH_MAX];
+    mode_t needed = 0;
+
+    if (folder->st_uid == 0 || lstat(path, &st) != 0 || st.st_uid == folder->st_uid) {
+        return;
+    }
+    needed = S_ISDIR(st.st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
+    if (st.st_gid == folder->st_gid) {
+        needed <<= 3;
+    }
+    if ((st.st_mode & needed) == needed) {
+        return;
+    }
+    user_name(folder->st_uid, daemon);
+    (void)snprintf(advice, sizeof(advice), "chown -R %s: %s, then restart gillnetd",
+                   daemon, d->cli->config->state_dir);
+    doctor_say(d, DOCTOR_FAIL, "rights", advice,
+               "%s belongs to %s and %s, whose folder this is, may not read it", path,
+               user_name(st.st_uid, owner), daemon);
+}
+
 static void check_disk(struct doctor *d, const char *dir)
 {
     struct statvfs fs;
@@ -119,10 +147,11 @@ void doctor_state(struct doctor *d)
     static const struct {
         const char *name;
         bool is_secret;
-    } inside[] = {{"keys", false},          {"keys/ring.key", true},
-                  {"keys/node.key", true},  {"lists", false},
-                  {"lists/LOCK", false},    {"counts", false},
-                  {STATE_STATS_FILE, false}};
+        bool is_read; /* by gillnetd */
+    } inside[] = {{"keys", false, true},          {"keys/ring.key", true, true},
+                  {"keys/node.key", true, true},  {"lists", false, true},
+                  {"lists/LOCK", false, false},   {"counts", false, true},
+                  {STATE_STATS_FILE, false, true}};
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;
     char path[FILE_PATH_MAX];
@@ -134,17 +163,23 @@ void doctor_state(struct doctor *d)
     }
     errno = 0;
     if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        doctor_say(
-            d, DOCTOR_FAIL, "state folder",
-            "make it: install -d -o _gillnet -g _gillnet -m 2750, or set state_dir",
-            "%s: %s", dir,
-            errno != 0 ? strerror_r(errno, text, sizeof(text)) : "not a folder");
+        const char *why =
+            errno != 0 ? strerror_r(errno, text, sizeof(text)) : "not a folder";
+
+        (void)snprintf(path, sizeof(path),
+                       "make it: install -d -o _gillnet -g _gillnet -m 2750 %s, or set "
+                       "state_dir",
+                       dir);
+        doctor_say(d, DOCTOR_FAIL, "state folder", path, "%s: %s", dir, why);
         return;
     }
     check_rights(d, dir, false);
     for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
         if (file_path(path, "%s/%s", dir, inside[i].name) == ERR_OK) {
             check_rights(d, path, inside[i].is_secret);
+            if (inside[i].is_read) {
+                check_readable(d, &st, path);
+            }
         }
     }
     if (d->nwarn + d->nfail == before) {
@@ -307,9 +342,12 @@ void doctor_daemon(struct doctor *d)
                (unsigned long long)view.stats.value[STAT_pid],
                (unsigned long long)view.stats.value[STAT_messages]);
     for (unsigned i = 0; i < view.stats.nfaults; i++) {
+        /* lists are opened again at a reload; keys, socket and page only at the start */
         doctor_say(d, DOCTOR_WARN, "gillnetd",
-                   "mail flows; mend it, then gillnet reload", "fault: %s",
-                   view.stats.fault[i]);
+                   slice_has_prefix(slice_str(view.stats.fault[i]), SLICE_LIT("list"))
+                       ? "mail flows; mend it, then gillnet reload"
+                       : "mail flows; mend it, then restart gillnetd",
+                   "fault: %s", view.stats.fault[i]);
     }
     if (view.stats.value[STAT_log_dropped] > 0) {
         doctor_say(d, DOCTOR_WARN, "gillnetd", "is the log's disk or the network slow?",

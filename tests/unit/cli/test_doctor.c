@@ -224,6 +224,34 @@ static void test_doctor__when_rights_are_open__then_fail(void **state)
     assert_null(strstr(clirun_out, "ok    state folder"));
 }
 
+/* As after an import by root, before the folder was given to gillnetd's user. */
+static void test_doctor__when_the_folders_owner_may_not_read__then_fail(void **state)
+{
+    const char *conf = clirun_put("a.conf", conf_text, 0600);
+
+    (void)state;
+    if (geteuid() != 0) {
+        skip();
+    }
+    make_folders();
+    liststate_make(clirun_path("state"), "phish");
+    assert_int_equal(chown(clirun_path("state"), 8, 8), 0);
+    doctor(conf);
+    assert_has(clirun_out,
+               "/state/keys belongs to root and mail, whose folder this is");
+    assert_has(clirun_out, "chown -R mail: ");
+    assert_null(strstr(clirun_out, "ok    state folder"));
+    for (size_t i = 0; i < 2; i++) { /* the group is enough */
+        static const char *const names[] = {"state/keys", "state/lists"};
+
+        assert_int_equal(chown(clirun_path(names[i]), 0, 8), 0);
+    }
+    assert_int_equal(chown(clirun_path("state/keys/ring.key"), 0, 8), 0);
+    assert_int_equal(chown(clirun_path("state/keys/node.key"), 8, 0), 0);
+    doctor(conf);
+    assert_null(strstr(clirun_out, "may not read it"));
+}
+
 static void test_doctor__when_lists_are_bad__then_named(void **state)
 {
     const char *conf = clirun_put("a.conf",
@@ -366,6 +394,7 @@ int main(void)
         TEST(test_doctor__when_sendmail_differs__then_what_to_do),
         TEST(test_doctor__when_state_is_well__then_ok),
         TEST(test_doctor__when_rights_are_open__then_fail),
+        TEST(test_doctor__when_the_folders_owner_may_not_read__then_fail),
         TEST(test_doctor__when_lists_are_bad__then_named),
         TEST(test_doctor__when_the_socket_is_there__then_asked),
         TEST(test_doctor__when_the_socket_is_inet__then_asked),

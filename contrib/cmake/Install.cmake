@@ -13,7 +13,6 @@ install(CODE "
   if(EXISTS \"\${target}\")
     message(STATUS \"Kept: \${target}\")
   else()
-    message(STATUS \"Installing: \${target}\")
     file(INSTALL \"${CMAKE_SOURCE_DIR}/conf/gillnet.conf\" DESTINATION /etc/gillnet)
   endif()
   file(MAKE_DIRECTORY \"\$ENV{DESTDIR}/etc/gillnet/conf.d\")")

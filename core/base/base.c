@@ -1,14 +1,36 @@
 /* base - what must be ready before anything else. */
 #include "core/base/base.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sodium.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "core/base/digest.h"
 
+/* A standard stream that the caller closed gives its number to the next file opened: a list's
+ * log would be read as input, or have messages written into it. The streams are opened the
+ * wrong way round, so that using them still fails. */
+static bool fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", flags) != fd) { /* NOLINT: inherited, as streams are */
+            return false;
+        }
+    }
+    return true;
+}
+
 enum err base_init(void)
 {
+    if (!fill_standard_streams()) {
+        return ERR_IO;
+    }
     if (sodium_init() < 0) {
         return ERR_UNSUPPORTED;
     }

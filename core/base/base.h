@@ -6,7 +6,8 @@
 
 #include "core/base/err.h"
 
-/* Prepares libsodium and the per-process hash key, ignores SIGPIPE. Call in main. */
+/* Prepares libsodium and the per-process hash key, ignores SIGPIPE, keeps files off the numbers
+ * of closed standard streams. Call in main before any file is opened. */
 enum err base_init(void);
 
 #endif

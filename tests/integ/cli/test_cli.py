@@ -232,6 +232,18 @@ class Edit(Case):
         self.run_it("list", "add", "l", "evil.example")
         self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
 
+    def test_closed_streams_leave_the_log_alone(self):
+        """Where a program is started without standard streams, no file takes their numbers."""
+        self.run_it("list", "add", "l", "first.example")
+        for redirections in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            for values in ("-", "third.example nonsense"):
+                subprocess.run(["sh", "-c", f'"$0" -c "$1" list add l {values} {redirections}',
+                                GILLNET, self.conf], check=False, timeout=60,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        self.assertEqual(self.run_it("list", "verify")[0], "l: ok\n")
+        self.assertEqual(self.exported("l"), ["first.example", "third.example"])
+
     def test_bad_values_do_not_stop_the_others(self):
         out, err = self.run_it("list", "add", "l", "com", "a b", "good.example", rc=65)
         self.assertEqual(out, "ok good.example\n")
@@ -521,6 +533,9 @@ trusted_authserv = [ "mx.example.org" ];
         out, err = self.run_it("--json", "check", self.folder / "none", MAIL / "clean.eml", rc=66)
         self.assertEqual(len(out.splitlines()), 1)
         self.assertIn("none", err)
+        folder = subprocess.run(f'exec "{GILLNET}" -c "{self.conf}" check - <"{self.folder}"',
+                                shell=True, stderr=subprocess.PIPE, check=False, timeout=60)
+        self.assertEqual((folder.returncode, b"Sanitizer" in folder.stderr), (66, False))
         self.run_it("check", rc=64)
         self.run_it("check", "--nope", MAIL, rc=64)
         _, err = self.run_it("check", "--count", MAIL, rc=69)

@@ -90,6 +90,7 @@ static void take_message(struct run *r, int fd, const char *path)
     int errnum = read_message(fd, x);
     if (errnum != 0) {
         unreadable(r, path, errnum);
+        extract_drop(x);
         return;
     }
     struct message m = {

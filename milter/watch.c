@@ -34,6 +34,7 @@ static struct {
     const char *config_file;
     struct listhold *lists;
     bool uses_lists;
+    bool lists_failed; /* as last said */
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void refresh_lists(void)
@@ -42,10 +43,19 @@ static void refresh_lists(void)
         return;
     }
     uint64_t generation;
-    struct errinfo why;
+    struct errinfo why = {.code = ERR_OK};
     struct config *config = service_config(&generation);
-    /* what is wrong with a list is logged and named as a fault where it is found */
-    (void)listhold_refresh(watch.lists, config, &why);
+    /* what is wrong with one list is logged and named as a fault where it is found */
+    enum err e = listhold_refresh(watch.lists, config, &why);
+    if (e != ERR_OK && !watch.lists_failed) {
+        char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+        log_errinfo("lists", &why);
+        stats_fault("lists", errinfo_format(&why, text, sizeof text));
+    } else if (e == ERR_OK && watch.lists_failed) {
+        log_info("event=lists result=readable");
+        stats_fault("lists", NULL);
+    }
+    watch.lists_failed = e != ERR_OK;
     listhold_reap(watch.lists);
     config_release(&config);
 }
@@ -171,6 +181,9 @@ enum err watch_start(const char *config_file, struct listhold *lists, bool uses_
     watch.config_file = config_file;
     watch.lists = lists;
     watch.uses_lists = uses_lists;
+    const struct listset *first = listhold_acquire(lists);
+    watch.lists_failed = listset_is_degraded(first); /* perhaps the folder: said then */
+    listhold_release(lists, &first);
     watch.is_ending = false;
     buf_init(&watch.result, RESULT_MAX);
     pthread_condattr_init(&attr);

@@ -2,12 +2,15 @@
  * listhold - the snapshot in use, who has it pinned, and which lists are in trouble.
  */
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/stats.h"
 #include "core/list/listset_own.h"
@@ -38,6 +41,8 @@ struct listhold {
     struct listset_pin *retired;
     /* below: of the refreshing thread alone */
     struct arena *arena;
+    struct file_mark ring_mark; /* of the key files as last read, or tried to */
+    struct file_mark node_mark;
     struct trouble *trouble;
     size_t ntrouble;
     size_t trouble_size;
@@ -142,6 +147,8 @@ struct listhold *listhold_new(const char *state_dir, const struct keyring *keys)
     }
     h->keys = *keys;
     h->state_dir = strdup(state_dir);
+    h->ring_mark = list_key_mark(state_dir, "ring.key");
+    h->node_mark = list_key_mark(state_dir, "node.key");
     h->current = set_new(0);
     h->arena = arena_new(NAMES_ARENA_BYTES);
     if (h->current) {
@@ -332,12 +339,43 @@ static void note_fault(struct listhold *h, struct slice name,
     }
 }
 
-/* Brings one list into the new set: as it was, or opened anew when its files changed. */
+/* A key that was put into keys/ring.key serves the lists made with it without a restart. Files
+ * that cannot be read leave the keys as they are. */
+static void refresh_keys(struct listhold *h)
+{
+    struct file_mark ring = list_key_mark(h->state_dir, "ring.key");
+    struct file_mark node = list_key_mark(h->state_dir, "node.key");
+    if (file_mark_eq(&ring, &h->ring_mark) && file_mark_eq(&node, &h->node_mark)) {
+        return;
+    }
+    h->ring_mark = ring;
+    h->node_mark = node;
+    struct keyring fresh;
+    struct errinfo info;
+    if (keyring_load(h->state_dir, &fresh, &info) != ERR_OK) {
+        char text[ERRINFO_TEXT_MAX];
+        stats_fault("keys", errinfo_format(&info, text, sizeof(text)));
+        log_errinfo("keys", &info);
+        return;
+    }
+    h->keys = fresh;
+    stats_fault("keys", NULL);
+    log_info("event=keys_read ring_keys=%u", (unsigned)fresh.n);
+    for (size_t i = 0; i < h->ntrouble; i++) {
+        h->trouble[i].retry_mono_us = 0;
+    }
+}
+
+/* Brings one list into the new set: as it was, or opened anew when its files changed. One whose
+ * key is not held any more is left out: a set has room for the keys of one keyring. */
 static void refresh_list(struct refresh *x, struct slice name,
                          const struct config_list *config)
 {
     const struct listset_item *was = item_find(x->former, name);
     struct shared_reader *shared = was ? was->shared : NULL;
+    if (shared && !keyring_find(&x->h->keys, list_reader_key(shared->reader)->id)) {
+        shared = NULL;
+    }
     if (!shared || list_reader_is_stale(shared->reader)) {
         struct shared_reader *fresh = reader_open(x->h, name);
         if (fresh) {
@@ -363,16 +401,36 @@ static void tell_numbers(const struct listhold *h, const struct listset *s)
     stats_set(STAT_lists_failed, h->ntrouble);
 }
 
+/* The names of all lists. A folder of lists that was there and is gone (not mounted, moved away)
+ * is no order to forget them. */
+static enum err names_find(struct listhold *h, struct slice **ret, size_t *retn,
+                           struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    arena_reset(h->arena);
+    enum err e = list_names(h->state_dir, h->arena, ret, retn, reterr);
+    if (e != ERR_OK || *retn > 0 || h->current->n == 0) {
+        return e;
+    }
+    if (file_path(path, "%s/lists", h->state_dir) == ERR_OK &&
+        access(path, F_OK) != 0 && errno == ENOENT) {
+        return errinfo_set(reterr, ERR_NOT_FOUND, path, 0,
+                           "the folder of lists is gone; put it back (is the disk "
+                           "mounted?), or restart gillnetd to go on without lists");
+    }
+    return ERR_OK;
+}
+
 enum err listhold_refresh(struct listhold *h, const struct config *config,
                           struct errinfo *reterr)
 {
     struct slice *names = NULL;
     size_t n = 0;
-    arena_reset(h->arena);
-    enum err e = list_names(h->state_dir, h->arena, &names, &n, reterr);
+    enum err e = names_find(h, &names, &n, reterr);
     if (e != ERR_OK) {
         return e;
     }
+    refresh_keys(h);
     struct refresh x = {.h = h, .former = h->current, .fresh = set_new(n)};
     if (!x.fresh) {
         return errinfo_set(reterr, ERR_NOMEM, h->state_dir, 0,

@@ -40,7 +40,9 @@ struct listhold *listhold_new(const char *state_dir, const struct keyring *keys)
 void listhold_free(struct listhold **h);
 /* Opens what is new or changed on disk or in config, publishes a new snapshot if anything did.
  * A list that cannot be opened keeps its last good generation (or is left out) and becomes a
- * fault (stats_fault "list:NAME") and one log line. One thread only. */
+ * fault (stats_fault "list:NAME") and one log line. Key files that changed are read anew (fault
+ * "keys"). On failure (the folder of lists cannot be read, or was there and is gone) the snapshot
+ * stays as it is. One thread only. */
 enum err listhold_refresh(struct listhold *h, const struct config *config,
                           struct errinfo *reterr);
 /* Frees retired snapshots. One thread only. */

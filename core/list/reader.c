@@ -57,6 +57,16 @@ struct file_mark list_current_mark(const char *state_dir, struct slice name)
     return current_mark(dir);
 }
 
+struct file_mark list_key_mark(const char *state_dir, const char *name)
+{
+    char path[FILE_PATH_MAX];
+    struct file_mark m = {0};
+    if (file_path(path, "%s/keys/%s", state_dir, name) == ERR_OK) {
+        (void)mark_of(path, &m);
+    }
+    return m;
+}
+
 static struct file_mark tail_mark(const char *dir, uint32_t tail)
 {
     char path[FILE_PATH_MAX];

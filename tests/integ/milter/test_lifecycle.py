@@ -325,6 +325,17 @@ class Trouble(unittest.TestCase):
             self.assertGreater(d.stat("lists_failed"), 0)
             self.assertIn("phish", d.log())
 
+    def test_folder_of_lists_vanishes__former_lists_serve_and_the_fault_is_named(self):
+        with Daemon("", lists={"phish": ["evil.example"]}) as d:
+            os.rename(f"{d.folder}/lists", f"{d.folder}/away")
+            d.wait_for(lambda: "event=lists " in d.log(), "a line about the folder")
+            self.assertIn("lists: ", gillnet("stat", "-c", d.conf, check=False).stdout)
+            m = Mta(d.target)
+            self.assertTrue(m.message(body=b"http://evil.example/\r\n").status().startswith("Yes"))
+            m.quit()
+            os.rename(f"{d.folder}/away", f"{d.folder}/lists")
+            d.wait_for(lambda: "result=readable" in d.log(), "a line about the folder")
+
     def test_list_added_while_running__found_within_a_second(self):
         with Daemon('lists = ( { name = "phish"; weight = 6.0; } );') as d:
             body = b"see http://evil.example/x\r\n"

@@ -255,6 +255,60 @@ static void test_listhold_refresh__folder_removed__list_gone(void **state)
     listhold_reap(x->h);
 }
 
+static void test_listhold_refresh__folder_of_all_lists_gone__former_ones_serve(
+    void **state)
+{
+    struct set_fixture *x = *state;
+    struct list_writer *w = open_writer(x->f);
+    char lists[128];
+    char away[128];
+    snprintf(lists, sizeof(lists), "%s/lists", x->f->state);
+    snprintf(away, sizeof(away), "%s/away", x->f->state);
+    import_range(x->f, w, 0, 10, 0);
+    list_writer_close(&w);
+    refresh(x);
+    assert_int_equal(rename(lists, away), 0);
+    assert_int_equal(listhold_refresh(x->h, x->config, &x->f->info), ERR_NOT_FOUND);
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
+    assert_int_equal(rename(away, lists), 0);
+    refresh(x);
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
+}
+
+static void test_listhold_refresh__ring_keys_changed__lists_of_each_key_are_read(
+    void **state)
+{
+    struct set_fixture *x = *state;
+    struct list_writer *w = open_writer(x->f);
+    import_range(x->f, w, 0, 10, 0);
+    list_writer_close(&w);
+    refresh(x);
+    /* a new key in front, and a list made with it */
+    fixture_write_key(x->f, "ring.key",
+                      "f00102030405060708090a0b0c0d0e0f\n"
+                      "000102030405060708090a0b0c0d0e0f\n");
+    struct keyring both;
+    MUST(x->f, keyring_load(x->f->state, &both, &x->f->info));
+    MUST(x->f, list_writer_open(x->f->state, SLICE_LIT("newer"), &both, true, &w,
+                                &x->f->info));
+    add_number(x->f, w, 70);
+    list_writer_close(&w);
+    refresh(x);
+    assert_false(is_degraded(x));
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
+    assert_int_equal(look(x, FEATURE_url_host, 70, NULL), LIST_CONFIRMED);
+    /* keys that are not a key file change nothing */
+    fixture_write_key(x->f, "ring.key", "nonsense\n");
+    refresh(x);
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
+    /* the older key is gone, and with it the older list */
+    fixture_write_key(x->f, "ring.key", "f00102030405060708090a0b0c0d0e0f\n");
+    refresh(x);
+    assert_true(is_degraded(x));
+    assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_NO);
+    assert_int_equal(look(x, FEATURE_url_host, 70, NULL), LIST_CONFIRMED);
+}
+
 struct swap {
     struct set_fixture *x;
     int stop;
@@ -340,6 +394,8 @@ int main(void)
         SET_TEST(test_listset_lookup__types_and_enabled_configured__only_those),
         SET_TEST(test_listhold_refresh__list_damaged__fault_then_last_good_then_healed),
         SET_TEST(test_listhold_refresh__folder_removed__list_gone),
+        SET_TEST(test_listhold_refresh__folder_of_all_lists_gone__former_ones_serve),
+        SET_TEST(test_listhold_refresh__ring_keys_changed__lists_of_each_key_are_read),
         SET_TEST(test_listhold__threads_look_up_while_a_writer_publishes__never_back),
     };
     if (base_init() != ERR_OK) {

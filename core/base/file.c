@@ -49,7 +49,7 @@ enum err file_sys_open_regular(const char *path, int flags, int *retfd,
     if (fstat(fd, &st) != 0) {
         e = file_sys_fail(reterr, path, "cannot examine the file");
     } else if (!S_ISREG(st.st_mode)) {
-        e = errinfo_set(reterr, ERR_DENIED, path, 0, "not a regular file");
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0, "not a regular file");
     }
     if (e != ERR_OK) {
         (void)close(fd);

@@ -14,7 +14,8 @@
 /* errinfo_errno, with a clear text for a symbolic link. */
 enum err file_sys_fail(struct errinfo *reterr, const char *path, const char *what);
 
-/* Opens a regular file, following no link; the caller closes *retfd. */
+/* Opens a regular file, following no link (ERR_DENIED); anything else in its place is damage
+ * (ERR_CORRUPT). The caller closes *retfd. */
 enum err file_sys_open_regular(const char *path, int flags, int *retfd,
                                uint64_t *retsize, struct errinfo *reterr);
 

@@ -124,7 +124,8 @@ static enum err try_open(const char *path, struct index *ix, bool *retagain,
     if (fstat(fd, &st) != 0) {
         e = errinfo_errno(reterr, path, "cannot examine the index");
     } else if (!S_ISREG(st.st_mode)) {
-        e = errinfo_set(reterr, ERR_DENIED, path, 0, "the index is not a regular file");
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                        "the index is not a regular file");
     }
     if (e == ERR_OK) {
         e = verify(fd, path, reterr);

@@ -461,6 +461,35 @@ static void test_list_reader_open__recent_of_another_boot__rebuilt_from_the_log(
     list_reader_close(&r);
 }
 
+static void test_list__fifo_in_place_of_a_file__served_and_rebuilt(void **state)
+{
+    static const char *const files[] = {"CURRENT", "base.00000003", "index.00000003"};
+    struct fixture *f = *state;
+    make_list(f);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char path[256];
+        char away[256];
+        snprintf(path, sizeof(path), "%s/%s", f->dir, files[i]);
+        snprintf(away, sizeof(away), "%s/away", f->state);
+        assert_int_equal(rename(path, away), 0);
+        assert_int_equal(mkfifo(path, 0600), 0);
+        struct list_reader *r = NULL;
+        MUST(f, list_reader_open(f->state, NAME, &f->keys, &r, &f->info));
+        assert_non_null(list_reader_fault(r));
+        check_answers(f, r, POSSIBLE, files[i]);
+        list_reader_close(&r);
+        assert_int_equal(rename(away, path), 0);
+    }
+    char path[256];
+    snprintf(path, sizeof(path), "%s/CURRENT", f->dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    struct list_writer *w = open_writer(f);
+    MUST(f, list_rebuild(w, NULL, NULL, &f->info));
+    list_writer_close(&w);
+    assert_verified(f);
+}
+
 #define LIST_TEST(name) \
     cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
@@ -472,6 +501,7 @@ int main(void)
         LIST_TEST(test_list__index_damaged__former_generation_confirms_what_it_knows),
         LIST_TEST(test_list__index_and_filter_damaged__refused_and_rebuilt),
         LIST_TEST(test_list__all_but_the_log_removed__rebuilt),
+        LIST_TEST(test_list__fifo_in_place_of_a_file__served_and_rebuilt),
         LIST_TEST(test_list__record_of_the_log_damaged__found_and_the_rest_rebuilt),
         LIST_TEST(test_list__segment_missing__named_by_verify_and_rebuild),
         LIST_TEST(

@@ -104,6 +104,30 @@ static bool check_unix_path(const struct value_place *place,
     return true;
 }
 
+/* PORT@HOST or HOST:PORT behind the scheme has a port from 1 to 65535, and a host. */
+static bool check_inet(const struct value_place *place, const config_setting_t *setting,
+                       const char *rest)
+{
+    const char *at = strchr(rest, '@');
+    const char *colon = strrchr(rest, ':');
+    const char *port = at == NULL && colon != NULL ? colon + 1 : rest;
+    size_t digits = strspn(port, "0123456789");
+    unsigned long number = strtoul(port, NULL, 10); /* too many digits: ULONG_MAX */
+
+    if (digits == 0 || port + digits != (at != NULL ? at : port + strlen(port)) ||
+        number == 0 || number > UINT16_MAX) {
+        return refuse(place, setting, ERR_RANGE,
+                      "write a port from 1 to 65535, such as inet:8895@127.0.0.1");
+    }
+    if ((at != NULL && at[1] == '\0') ||
+        (at == NULL && (colon == NULL || colon == rest))) {
+        return refuse(place, setting, ERR_SYNTAX,
+                      "a port without a host would listen on every address of the "
+                      "machine; name the address, such as inet:8895@127.0.0.1");
+    }
+    return true;
+}
+
 static bool set_socket(const struct value_place *place, const config_setting_t *setting)
 {
     const char *s = text_of(place, setting, "\"unix:/run/gillnet/gillnetd.sock\"");
@@ -125,7 +149,7 @@ static bool set_socket(const struct value_place *place, const config_setting_t *
                       "write unix:/PATH, inet:PORT@HOST or inet:HOST:PORT (inet6: for "
                       "IPv6)");
     }
-    return store_text(place, setting, s);
+    return check_inet(place, setting, colon + 1) && store_text(place, setting, s);
 }
 
 static bool set_control(const struct value_place *place,

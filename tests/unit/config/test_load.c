@@ -103,6 +103,13 @@ static const struct bad bad_rows[] = {
     {"socket = \"unix:relative\";", "absolute path"},
     {"socket = \"tcp:1\";", "unix:/PATH"},
     {"socket = \"inet:\";", "unix:/PATH"},
+    {"socket = \"inet:0@127.0.0.1\";", "a port from 1 to 65535"},
+    {"socket = \"inet:99999@127.0.0.1\";", "a port from 1 to 65535"},
+    {"socket = \"inet:-1@127.0.0.1\";", "a port from 1 to 65535"},
+    {"socket = \"inet:127.0.0.1:99999999999999999999\";", "a port from 1 to 65535"},
+    {"socket = \"inet:smtp@127.0.0.1\";", "a port from 1 to 65535"},
+    {"socket = \"inet:8895\";", "without a host"},
+    {"socket = \"inet:8895@\";", "without a host"},
     {"socket = \"unix:/"
      "0123456789012345678901234567890123456789012345678901234567890123456789012345678901"
      "2345678901234567890123456789\";",

@@ -1,5 +1,6 @@
-"""What a million listed URLs cost gillnetd in memory."""
+"""What a million listed URLs cost gillnetd in memory; each is found, and a million others are not."""
 
+import json
 import os
 import random
 import re
@@ -74,6 +75,14 @@ def test_import__a_million_urls__memory_grows_by_3_mb_at_most(env):
         pass_all(server, listed, "Yes", "after")
         own_after, filters_after = cost(g)
     grown = own_after - own + filters_after - filters
+    absent = os.path.join(g.folder, "absent.txt")
+    with open(absent, "w", encoding="ascii") as f:
+        f.writelines(urls(2, ENTRIES))
+    for file, listed_there in ((feed, ENTRIES), (absent, 0)):
+        answer = g.cli("--json", "lookup", "--quiet", "--file", file, check=False)
+        assert json.loads(answer.stdout) == {
+            "values": ENTRIES, "listed": listed_there, "not_listed": ENTRIES - listed_there,
+            "other": 0, "bad": 0}, answer
     print("       RssAnon + RssShmem %d -> %d KiB, filters %d -> %d KiB: grown by %.2f MB" % (
         own // 1024, own_after // 1024, filters // 1024, filters_after // 1024,
         grown / 1e6))

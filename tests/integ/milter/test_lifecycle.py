@@ -1,4 +1,5 @@
 """Start and stop: sockets, stale and taken ones, messages in flight, service manager, trouble."""
+import ctypes
 import os
 import re
 import shutil
@@ -13,6 +14,28 @@ import unittest
 
 from daemon import BUILD, Daemon, gillnet
 from mta import Closed, Mta
+
+PIDFD_GETFD = 438
+
+
+def tcp_sockets(pid):
+    """Copies of the TCP sockets of a child: what listens and what it accepted."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    process = os.pidfd_open(pid)
+    try:
+        for number in os.listdir(f"/proc/{pid}/fd"):
+            if not os.readlink(f"/proc/{pid}/fd/{number}").startswith("socket:"):
+                continue
+            fd = libc.syscall(PIDFD_GETFD, process, int(number), 0)
+            if fd < 0:
+                raise OSError(ctypes.get_errno(), "pidfd_getfd")
+            s = socket.socket(fileno=fd)
+            if s.family == socket.AF_INET:
+                yield s
+            else:
+                s.close()
+    finally:
+        os.close(process)
 
 
 class Options(unittest.TestCase):
@@ -104,6 +127,18 @@ class Sockets(unittest.TestCase):
             self.assertEqual(p.returncode, 69)
             shutil.rmtree(other.folder)
             self.usual(d.target)
+
+    def test_inet__answers_are_sent_at_once(self):
+        """Without TCP_NODELAY each message of a real Postfix waits for its delayed acknowledgement."""
+        with Daemon("", target="inet:127.0.0.1:18898") as d:
+            m = Mta(d.target)
+            m.hello()
+            sockets = list(tcp_sockets(d.proc.pid))
+            self.assertEqual([s.getsockname()[1] for s in sockets], [18898, 18898])
+            for s in sockets:
+                with s:
+                    self.assertEqual(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), 1)
+            m.quit()
 
     def test_inet6__serves(self):
         with Daemon("", target="inet:[::1]:18897") as d:

@@ -330,6 +330,23 @@ static void test_sessions__over_the_limit__accepted_unexamined(void **state)
     end();
 }
 
+static void test_negotiate__symbols_may_be_named__what_is_read_is_asked_for(
+    void **state)
+{
+    begin(*state, "", 10);
+    unsigned long steps = 0;
+    fake_clear_log(&fake);
+    negotiate_with(all_actions | SMFIF_SETSYMLIST, all_steps, &steps);
+    assert_non_null(strstr(fake.log, "{client_addr}"));
+    assert_non_null(strstr(fake.log, "{auth_type}"));
+    step('Q');
+    fake_clear_log(&fake);
+    negotiate_with(all_actions & ~(unsigned long)SMFIF_SETSYMLIST, all_steps, &steps);
+    assert_null(strstr(fake.log, "symbols"));
+    step('Q');
+    end();
+}
+
 static void test_body__reply_expected_and_limit_met__skip(void **state)
 {
     begin(*state, "limits: { message_bytes = \"1K\"; };\n", 10);
@@ -454,6 +471,7 @@ int main(void)
         IN_FOLDER(test_message__forged_names_around_the_limit__own_always_gone),
         IN_FOLDER(test_message__trusted_client_or_login__skipped_but_stripped),
         IN_FOLDER(test_sessions__over_the_limit__accepted_unexamined),
+        IN_FOLDER(test_negotiate__symbols_may_be_named__what_is_read_is_asked_for),
         IN_FOLDER(test_body__reply_expected_and_limit_met__skip),
         IN_FOLDER(test_memory__too_little__accepted_with_a_header_that_says_so),
         IN_FOLDER(test_setpriv__refused__mail_passes),

@@ -45,6 +45,18 @@ static bool is_aligned(const struct featureset *features, struct slice name,
     return is_at_or_below(name, d) && d.n >= organisation_of(features, name).n;
 }
 
+/* Which From was proved, and which is shown? RFC 7489 6.6.1: with several domains, none is. */
+static bool is_only_from(const struct featureset *features, struct slice domain)
+{
+    for (size_t i = 0; i < featureset_count(features); i++) {
+        const struct feature *f = featureset_at(features, i);
+        if (f->type == FEATURE_from && !slice_eq_nocase(domain_of(f->text), domain)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool is_from_authentic(const struct allow_case *c, struct slice domain)
 {
     const struct extract_auth *auth = c->context->auth;
@@ -52,7 +64,7 @@ static bool is_from_authentic(const struct allow_case *c, struct slice domain)
     if (c->context->is_trusted_network || c->context->is_authenticated) {
         return true;
     }
-    if (auth == NULL || domain.n == 0) {
+    if (auth == NULL || domain.n == 0 || !is_only_from(c->features, domain)) {
         return false;
     }
     return (auth->dmarc_pass && slice_eq_nocase(auth->dmarc_domain, domain)) ||

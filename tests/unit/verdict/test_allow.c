@@ -139,6 +139,19 @@ static void test_allow__near_misses__then_not_allowed(void **state)
     expect_allowed(b, "near", false);
 }
 
+static void test_allow__second_from_of_another_domain__then_not_allowed(void **state)
+{
+    char *domain[] = {TEXT("good.example")};
+    struct bench *b = *state;
+    add_sender(b);
+    b->context.auth = &dmarc_pass;
+    b->config.allow_domains = (struct config_strings){1, domain};
+    featureset_add(b->features, FEATURE_from, SLICE_LIT("other@mail.good.example"));
+    expect_allowed(b, "same domain", true);
+    featureset_add(b->features, FEATURE_from, SLICE_LIT("spam@evil.example"));
+    expect_allowed(b, "two domains", false);
+}
+
 static void test_allow__login_without_skip__then_proof_of_sender(void **state)
 {
     char *domain[] = {TEXT("good.example")};
@@ -252,6 +265,7 @@ int main(void)
         TEST(test_allow__network_or_login__then_accept_with_score_zero),
         TEST(test_allow__configured_sender__then_only_with_proof),
         TEST(test_allow__near_misses__then_not_allowed),
+        TEST(test_allow__second_from_of_another_domain__then_not_allowed),
         TEST(test_allow__login_without_skip__then_proof_of_sender),
         TEST(test_allow__list_of_senders__then_only_with_proof),
         TEST(test_allow__list_with_client__then_accept),

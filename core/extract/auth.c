@@ -119,7 +119,13 @@ static struct slice domain_of(struct extract *x, struct slice identity)
     return arena_copy(x->arena, host.text);
 }
 
-enum method { METHOD_NONE = 0, METHOD_SPF = 1, METHOD_DKIM = 2, METHOD_DMARC = 4 };
+enum method {
+    METHOD_NONE = 0,
+    METHOD_SPF = 1,
+    METHOD_DKIM = 2,
+    METHOD_DMARC = 4,
+    METHOD_ALL = 7
+};
 
 static enum method method_of(struct slice name)
 {
@@ -173,11 +179,16 @@ void extract_auth_field(struct extract *x, struct slice value)
         return;
     }
     /* Our server puts its field above those that came with the message: the first field that
-     * says anything about a method, good or bad, is the only one believed about it. */
+     * says anything about a method, good or bad, is the only one believed about it; "none" says
+     * that nothing was tested. */
     unsigned seen = 0;
     while (rest.p != NULL) {
         struct result r;
-        read_result(slice_cut(&rest, ';'), &r);
+        struct slice text = slice_cut(&rest, ';');
+        if (slice_eq_nocase(slice_trim(text), SLICE_LIT("none"))) {
+            seen = METHOD_ALL;
+        }
+        read_result(text, &r);
         enum method method = method_of(r.method);
         seen |= (unsigned)method;
         if ((x->auth_seen & (unsigned)method) == 0 &&

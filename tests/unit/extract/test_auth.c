@@ -69,6 +69,9 @@ static void test_auth__each_field__is_read_as_rfc_8601_says(void **state)
          "spf=b.example dkim- dmarc-"},
         {AR "mx.our.example; spf=pass\n\n", "spf= dkim- dmarc-"},
         {AR "mx.our.example; none\n\n", "spf- dkim- dmarc-"},
+        {AR "mx.our.example; none\n" AR
+            "mx.our.example; dkim=pass header.d=c.example\n\n",
+         "spf- dkim- dmarc-"},
         {AR "mx.our.example\n\n", "spf- dkim- dmarc-"},
         {AR "\n\n", "spf- dkim- dmarc-"},
         {AR "mx.our.example; x=y (spf=pass smtp.mailfrom=b.example\n\n",

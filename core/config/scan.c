@@ -55,6 +55,9 @@ static void skip_string(struct scan *s)
 
     for (s->p++; s->p < s->end && *s->p != '"'; s->p++) {
         if (*s->p == '\\' && s->end - s->p >= 2) {
+            if (s->end - s->p >= 4 && memcmp(s->p, "\\x00", 4) == 0) {
+                found(s, ERR_SYNTAX, "\\x00 would end the text here; leave it out");
+            }
             s->p++;
         }
         if (*s->p == '\n') {
@@ -175,7 +178,11 @@ bool scan_config(struct slice text, scan_finding_fn *on_finding, void *context)
     const char *nul = text.n > 0 ? memchr(text.p, '\0', text.n) : NULL;
 
     if (nul != NULL) { /* also inside comments and texts, where libconfig stops short */
-        on_finding(context, 0, ERR_SYNTAX, "a NUL byte: this is not a text file");
+        unsigned line = 1;
+        for (const char *p = text.p; p < nul; p++) {
+            line += *p == '\n';
+        }
+        on_finding(context, line, ERR_SYNTAX, "a NUL byte: this is not a text file");
         return false;
     }
     while (s.p < s.end) {

@@ -171,6 +171,7 @@ static const struct bad bad_rows[] = {
     {"state_dir = \"/a\"; state_dir = \"/b\";", "duplicate"},
     {"state_dir = ;", "syntax error"},
     {"state_dir = \"/a", "no closing quote"},
+    {"state_dir = \"/a\\x00b\";", "\\x00 would end the text here"},
     {"a = ((((((((((((((((((1))))))))))))))))));", "nested too deep"},
 };
 

@@ -175,7 +175,7 @@ enum err bloomfile_open(struct bloomfile *f, const char *path,
                         const struct hashkey *key, struct errinfo *reterr)
 {
     struct bloomfile opened = {0};
-    enum err e = filemap_open(&opened.map, path, FILEMAP_READ, reterr);
+    enum err e = filemap_open(&opened.map, path, FILEMAP_COPY, reterr);
     if (e != ERR_OK) {
         return e;
     }

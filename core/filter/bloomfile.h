@@ -4,7 +4,7 @@
  * Header: magic "GNBLOOM1", version, k, nlines, entries, key id, generation, created, layout,
  * checksum of the block table, checksum of the header. File size must equal what the header
  * computes to. Every truncation, flipped bit, foreign key or version is refused with a reason.
- * Depends: base, bloom.   Owns: the mapping of an opened file.
+ * Depends: base, bloom.   Owns: a copy of an opened file, which may be cut short meanwhile.
  */
 #ifndef CORE_FILTER_BLOOMFILE_H
 #define CORE_FILTER_BLOOMFILE_H

@@ -37,8 +37,7 @@ class Daemon:
         self.proc = None
         self.write(config)
         for name, entries in (lists or {}).items():
-            for entry in entries:
-                gillnet("list", "add", name, entry, "-c", self.conf)
+            gillnet("list", "add", name, *entries, "-c", self.conf)
 
     def write(self, config):
         with open(self.conf + ".new", "w", encoding="utf-8") as f:

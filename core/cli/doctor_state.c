@@ -93,8 +93,8 @@ static void check_readable(struct doctor *d, const struct stat *folder,
         return;
     }
     user_name(folder->st_uid, daemon);
-    (void)snprintf(advice, sizeof(advice), "chown -R %s: %s, then restart gillnetd",
-                   daemon, d->cli->config->state_dir);
+    (void)snprintf(advice, sizeof(advice), "chown -R %s: %s", daemon,
+                   d->cli->config->state_dir);
     doctor_say(d, DOCTOR_FAIL, "rights", advice,
                "%s belongs to %s and %s, whose folder this is, may not read it", path,
                user_name(st.st_uid, owner), daemon);
@@ -342,10 +342,12 @@ void doctor_daemon(struct doctor *d)
                (unsigned long long)view.stats.value[STAT_pid],
                (unsigned long long)view.stats.value[STAT_messages]);
     for (unsigned i = 0; i < view.stats.nfaults; i++) {
-        /* lists are opened again at a reload; keys, socket and page only at the start */
+        /* lists and keys are looked at every second; socket and page only at the start */
+        struct slice fault = slice_str(view.stats.fault[i]);
         doctor_say(d, DOCTOR_WARN, "gillnetd",
-                   slice_has_prefix(slice_str(view.stats.fault[i]), SLICE_LIT("list"))
-                       ? "mail flows; mend it, then gillnet reload"
+                   slice_has_prefix(fault, SLICE_LIT("list")) ||
+                           slice_has_prefix(fault, SLICE_LIT("keys"))
+                       ? "mail flows; mend it, gillnetd will see it"
                        : "mail flows; mend it, then restart gillnetd",
                    "fault: %s", view.stats.fault[i]);
     }

@@ -87,7 +87,7 @@ static int verify_one(struct cli *cli, struct slice name)
         (void)fprintf(stderr, "gillnet: list %.*s: %s\n", SLICE_ARGS(name),
                       err_text(e));
     }
-    return CLI_HIT;
+    return e == ERR_NOT_FOUND ? EX_NOINPUT : CLI_HIT;
 }
 
 static int verify_all(struct cli *cli, struct arena *arena)

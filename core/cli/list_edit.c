@@ -16,6 +16,7 @@ enum { ENTRY_ARENA = 256 * 1024 };
 
 struct edit {
     struct cli *cli;
+    const char *list;
     bool is_revoke;
     uint16_t type;
     uint32_t expiry_s;
@@ -76,6 +77,14 @@ static bool edit_value(struct edit *e, struct slice value)
         e->status = EX_DATAERR;
         return true;
     }
+    /* only now: a value that is none makes no list */
+    int status = e->writer
+                     ? 0
+                     : list_cmd_open_writer(e->cli, e->list, !e->is_revoke, &e->writer);
+    if (status != 0) {
+        e->status = status;
+        return false;
+    }
     struct slice source = slice_str(e->source);
     result = e->is_revoke ? list_revoke(e->writer, &entry, source, &info)
                           : list_add(e->writer, &entry, source, e->expiry_s, &info);
@@ -122,10 +131,10 @@ static int edit_list(struct edit *e, int argc, char **argv)
         (void)fputs("gillnet: out of memory\n", stderr);
         return EX_OSERR;
     }
-    e->status = list_cmd_open_writer(e->cli, argv[1], !e->is_revoke, &e->writer);
-    if (e->status == 0 && argc == 3 && strcmp(argv[2], "-") == 0) {
+    e->list = argv[1];
+    if (argc == 3 && strcmp(argv[2], "-") == 0) {
         edit_stdin(e);
-    } else if (e->status == 0) {
+    } else {
         for (int i = 2; i < argc && edit_value(e, slice_str(argv[i])); i++) {
         }
     }

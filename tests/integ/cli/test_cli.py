@@ -251,6 +251,11 @@ class Edit(Case):
         out, _ = self.run_it("list", "add", "l", "-", stdin="# c\n\nx.example\nlocalhost\n", rc=65)
         self.assertEqual(out, "ok x.example\n")
 
+    def test_a_bad_value_makes_no_list(self):
+        self.run_it("list", "add", "other", "com", rc=65)
+        self.run_it("list", "add", "other", "-", stdin="localhost\n", rc=65)
+        self.assertFalse((self.state / "lists/other").exists())
+
     def test_a_line_without_end_is_bad_and_takes_no_memory(self):
         def little():
             if not sanitized:  # their shadow alone is larger
@@ -387,6 +392,7 @@ class Show(Case):
         base.write_bytes(data)
         _, err = self.run_it("list", "verify", "l", rc=1)
         self.assertIn(base.name, err)
+        self.run_it("list", "verify", "other", rc=66)
 
 
 class Lookup(Case):

@@ -128,25 +128,21 @@ static void open_stats(const struct config *config)
     stats_set(STAT_pid, (uint64_t)getpid());
 }
 
-/* The lists; without keys a set that has none. *retusable: they can be kept up to date. */
-static struct listhold *open_lists(const struct config *config, bool *retusable)
+/* The lists; none as long as there are no keys. *retfailed: the lists were not to be had. */
+static struct listhold *open_lists(const struct config *config, bool *retfailed)
 {
     struct keyring keys;
     struct errinfo why;
-    *retusable = true;
-    if (keyring_load_or_create(config->state_dir, &keys, &why) != ERR_OK) {
+    bool has_keys = keyring_load_or_create(config->state_dir, &keys, &why) == ERR_OK;
+    if (!has_keys) {
         report("keys", "keys", &why);
         log_error(
-            "event=start lists=none: without keys no list can be read; mail is "
-            "passed on without looking anything up; mend it and restart gillnetd");
-        memset(&keys, 0, sizeof keys);
-        keys.n = 1;
-        random_bytes(&keys.ring[0], sizeof keys.ring[0]);
-        random_bytes(&keys.node, sizeof keys.node);
-        *retusable = false;
+            "event=start lists=none: without keys no list can be read; until they "
+            "are mended mail is passed on without looking anything up");
     }
-    struct listhold *lists = listhold_new(config->state_dir, &keys);
-    if (lists && *retusable && listhold_refresh(lists, config, &why) != ERR_OK) {
+    struct listhold *lists = listhold_new(config->state_dir, has_keys ? &keys : NULL);
+    *retfailed = lists && listhold_refresh(lists, config, &why) != ERR_OK;
+    if (*retfailed) {
         report("lists", "lists", &why);
     }
     return lists;
@@ -253,12 +249,12 @@ static int open_sockets(const struct config *config,
     return EX_OK;
 }
 
-static int start_threads(const struct daemon_options *options, bool uses_lists)
+static int start_threads(const struct daemon_options *options, bool lists_failed)
 {
     static const struct signal_hooks hooks = {
         .reload = watch_ask_reload, .tick = on_tick, .stop = stop_once};
     struct errinfo why;
-    if (watch_start(options->config_file, daemon_state.lists, uses_lists) != ERR_OK ||
+    if (watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
         signals_start(&hooks) != ERR_OK) {
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
@@ -302,13 +298,13 @@ static void tear_down(void)
 
 int daemon_run(struct config *config, const struct daemon_options *options)
 {
-    bool uses_lists;
+    bool lists_failed;
     signals_block();
     open_log(config, options->logs_to_stderr);
     log_info("event=start version=%s pid=%ld config=%s", GILLNET_VERSION,
              (long)getpid(), config->file);
     unsigned most = session_limit(config);
-    daemon_state.lists = open_lists(config, &uses_lists);
+    daemon_state.lists = open_lists(config, &lists_failed);
     int status = EX_OSERR;
     if (!daemon_state.lists) {
         log_error("event=start error=memory: out of memory");
@@ -319,7 +315,7 @@ int daemon_run(struct config *config, const struct daemon_options *options)
     service_init(config, daemon_state.lists, !options->socket.is_unix, most);
     status = open_sockets(config, options);
     if (status == EX_OK) {
-        status = start_threads(options, uses_lists);
+        status = start_threads(options, lists_failed);
     }
     if (status == EX_OK) {
         status = serve();

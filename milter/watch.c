@@ -33,15 +33,11 @@ static struct {
     pthread_t thread;
     const char *config_file;
     struct listhold *lists;
-    bool uses_lists;
     bool lists_failed; /* as last said */
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void refresh_lists(void)
 {
-    if (!watch.uses_lists) {
-        return;
-    }
     uint64_t generation;
     struct errinfo why = {.code = ERR_OK};
     struct config *config = service_config(&generation);
@@ -175,15 +171,12 @@ static void *run(void *context)
     }
 }
 
-enum err watch_start(const char *config_file, struct listhold *lists, bool uses_lists)
+enum err watch_start(const char *config_file, struct listhold *lists, bool lists_failed)
 {
     pthread_condattr_t attr;
     watch.config_file = config_file;
     watch.lists = lists;
-    watch.uses_lists = uses_lists;
-    const struct listset *first = listhold_acquire(lists);
-    watch.lists_failed = listset_is_degraded(first); /* perhaps the folder: said then */
-    listhold_release(lists, &first);
+    watch.lists_failed = lists_failed;
     watch.is_ending = false;
     buf_init(&watch.result, RESULT_MAX);
     pthread_condattr_init(&attr);

@@ -14,9 +14,10 @@
 #include "core/base/err.h"
 #include "core/list/listset.h"
 
-/* config_file and lists are borrowed until watch_stop. uses_lists false: lists are not kept up
- * to date (there are no keys to read them with). */
-enum err watch_start(const char *config_file, struct listhold *lists, bool uses_lists);
+/* config_file and lists are borrowed until watch_stop. lists_failed: what the
+ * first refresh of lists came to, already said. */
+enum err watch_start(const char *config_file, struct listhold *lists,
+                     bool lists_failed);
 void watch_stop(void);
 
 /* A reload as soon as may be; many requests together become one. */

@@ -41,6 +41,7 @@ struct listhold {
     struct listset_pin *retired;
     /* below: of the refreshing thread alone */
     struct arena *arena;
+    bool has_keys;
     struct file_mark ring_mark; /* of the key files as last read, or tried to */
     struct file_mark node_mark;
     struct trouble *trouble;
@@ -145,7 +146,10 @@ struct listhold *listhold_new(const char *state_dir, const struct keyring *keys)
     if (!h) {
         return NULL;
     }
-    h->keys = *keys;
+    if (keys) {
+        h->keys = *keys;
+        h->has_keys = true;
+    }
     h->state_dir = strdup(state_dir);
     h->ring_mark = list_key_mark(state_dir, "ring.key");
     h->node_mark = list_key_mark(state_dir, "node.key");
@@ -359,6 +363,7 @@ static void refresh_keys(struct listhold *h)
         return;
     }
     h->keys = fresh;
+    h->has_keys = true;
     stats_fault("keys", NULL);
     log_info("event=keys_read ring_keys=%u", (unsigned)fresh.n);
     for (size_t i = 0; i < h->ntrouble; i++) {
@@ -431,6 +436,9 @@ enum err listhold_refresh(struct listhold *h, const struct config *config,
         return e;
     }
     refresh_keys(h);
+    if (!h->has_keys) {
+        return ERR_OK; /* said when they were read */
+    }
     struct refresh x = {.h = h, .former = h->current, .fresh = set_new(n)};
     if (!x.fresh) {
         return errinfo_set(reterr, ERR_NOMEM, h->state_dir, 0,

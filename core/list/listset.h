@@ -36,6 +36,7 @@ struct list_hits {
 };
 
 struct listhold;
+/* keys NULL: they cannot be read yet; no list is opened until a refresh can. */
 struct listhold *listhold_new(const char *state_dir, const struct keyring *keys);
 void listhold_free(struct listhold **h);
 /* Opens what is new or changed on disk or in config, publishes a new snapshot if anything did.

@@ -27,7 +27,7 @@ static bool mark_of(const char *path, struct file_mark *ret)
         *ret = (struct file_mark){0};
         return false;
     }
-    *ret = (struct file_mark){st.st_dev, st.st_ino, st.st_size, st.st_mtim};
+    *ret = (struct file_mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
     return true;
 }
 

@@ -1,5 +1,6 @@
 """Start and stop: sockets, stale and taken ones, messages in flight, service manager, trouble."""
 import ctypes
+import glob
 import os
 import re
 import shutil
@@ -315,6 +316,26 @@ class Trouble(unittest.TestCase):
             self.assertIn(" fault=lists", self.usual(d).status())
             self.assertIn("ring.key", d.log())
             self.assertIn("keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
+            # mended: it is seen without a restart
+            os.unlink(f"{d.folder}/keys/ring.key")
+            gillnet("list", "add", "phish", "clean.example", "-c", d.conf)
+            d.wait_for(lambda: self.usual(d).status() == "No, action=accept score=0.0", "the lists")
+            self.assertNotIn("keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
+
+    def test_filter_cut_short_while_in_use__goes_on_answering(self):
+        d = Daemon('lists = ( { name = "phish"; weight = 6.0; } );')
+        with open(f"{d.folder}/feed", "w", encoding="utf-8") as f:
+            f.writelines(f"http://evil{i}.example/x\n" for i in range(50000))
+        gillnet("list", "import", "phish", f.name, "-c", d.conf)
+        with d:
+            for base in glob.glob(f"{d.folder}/lists/phish/base.*"):
+                os.truncate(base, 0)
+            m = Mta(d.target)
+            m.hello()
+            for i in range(0, 50000, 5000):
+                a = m.message(body=b"see http://evil%d.example/x\r\n" % i)
+                self.assertEqual(a.status()[:3], "Yes")
+            m.quit()
 
     def test_statistics_page_cannot_be_made__mail_flows(self):
         d = Daemon("")

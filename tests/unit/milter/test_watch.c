@@ -44,7 +44,7 @@ static void begin(const struct tempdir *t)
     lists = listhold_new(t->path, &keys);
     assert_non_null(lists);
     service_init(c, lists, false, 10);
-    assert_int_equal(watch_start(file, lists, true), ERR_OK);
+    assert_int_equal(watch_start(file, lists, false), ERR_OK);
 }
 
 static void end(void)

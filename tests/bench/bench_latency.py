@@ -114,7 +114,7 @@ def main():
         "p99_ms": {name: round(v, 3) for name, v in p99.items()},
         "added_unix_ms": round(p50["gillnetd_unix"] - p50["none"], 3),
         "added_inet_ms": round(p50["gillnetd_inet"] - p50["none"], 3),
-        "machine": platform.machine(), "cpus": os.cpu_count(), "build": proc.BUILD}))
+        "machine": platform.machine(), "cpus": os.cpu_count(), "build": os.path.basename(proc.BUILD)}))
     return 0
 
 

@@ -112,7 +112,7 @@ class Gillnet:
 
     def verdict(self, queue_id, timeout=5):
         """The log line of a message as a dict."""
-        pattern = re.compile(r"^.*?\b%s: (action=.*)$" % re.escape(queue_id), re.M)
+        pattern = re.compile(r"^.*?\b%s: (action=.*)\n" % re.escape(queue_id), re.M)
         match = proc.wait_for("the log line of %s" % queue_id,
                               lambda: pattern.search(self.log()), timeout)
         return dict(pair.split("=", 1) for pair in match[1].split(" "))
@@ -127,12 +127,10 @@ class Gillnet:
         (lines,) = proc.wait_for("%d log lines" % count, logged)
         return {qid: dict(pair.split("=", 1) for pair in line.split(" ")) for qid, line in lines}
 
-    def stat(self):
-        """`gillnet stat --json` as one dict."""
-        merged = {}
-        for line in self.json_lines("stat"):
-            merged.update(line)
-        return merged
+    def number(self, name):
+        """A number of `gillnet stat`."""
+        return next(line["value"] for line in self.json_lines("stat")
+                    if line["type"] == "number" and line["name"] == name)
 
     def kill(self):
         self.child.send_signal(signal.SIGKILL)

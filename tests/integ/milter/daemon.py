@@ -68,13 +68,10 @@ class Daemon:
             return f.read()
 
     def lines(self, qid=None):
-        """Log lines of messages, as dicts; wait a moment for the writer."""
-        out = []
-        for line in self.log().splitlines():
-            m = re.search(r"(\S+): (action=.*)", line)
-            if m and (qid is None or m.group(1) == qid):
-                out.append({"qid": m.group(1), **dict(kv.split("=", 1) for kv in m.group(2).split(" "))})
-        return out
+        """Log lines of messages, as dicts; the last one may still be half written."""
+        return [{"qid": found, **dict(kv.split("=", 1) for kv in rest.split(" "))}
+                for found, rest in re.findall(r"(\S+): (action=.*)\n", self.log())
+                if qid is None or found == qid]
 
     def wait_line(self, qid, seconds=10):
         return self.wait_for(lambda: self.lines(qid), f"a line of {qid}", seconds)[0]

@@ -252,37 +252,41 @@ static void close_all(void)
     control.end_fd = -1;
 }
 
-enum err control_start(const char *path, struct errinfo *reterr)
+enum err control_open(const char *path, struct errinfo *reterr)
 {
-    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
-        control.clients[i].fd = -1;
-    }
     enum err e = listen_at(path, reterr);
     if (e == ERR_OK) {
         control.end_fd = eventfd(0, EFD_CLOEXEC);
-        if (control.end_fd < 0 ||
-            pthread_create(&control.thread, NULL, run, NULL) != 0) {
+        if (control.end_fd < 0) {
             e = errinfo_set(reterr, ERR_NOMEM, path, 0,
-                            "no descriptor or thread left for the control socket");
+                            "no descriptor left for the control socket");
         }
     }
     if (e != ERR_OK) {
         close_all();
-        return e;
     }
-    control.is_started = true;
-    return ERR_OK;
+    return e;
+}
+
+bool control_start(void)
+{
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        control.clients[i].fd = -1;
+    }
+    if (control.listen_fd < 0) {
+        return true; /* said when it could not be opened */
+    }
+    control.is_started = pthread_create(&control.thread, NULL, run, NULL) == 0;
+    return control.is_started;
 }
 
 void control_stop(void)
 {
-    if (!control.is_started) {
-        return;
-    }
     uint64_t one = 1;
-    control.is_started = false;
-    if (write(control.end_fd, &one, sizeof one) == (ssize_t)sizeof one) {
+    if (control.is_started &&
+        write(control.end_fd, &one, sizeof one) == (ssize_t)sizeof one) {
         pthread_join(control.thread, NULL);
     }
+    control.is_started = false;
     close_all();
 }

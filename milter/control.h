@@ -8,6 +8,8 @@
 #ifndef MILTER_CONTROL_H
 #define MILTER_CONTROL_H
 
+#include <stdbool.h>
+
 #include "core/base/err.h"
 
 enum {
@@ -16,8 +18,12 @@ enum {
     CONTROL_TIMEOUT_MS = 5000
 };
 
-/* ERR_EXISTS: another instance answers at path. */
-enum err control_start(const char *path, struct errinfo *reterr);
+/* Listens; who connects waits until control_start. ERR_EXISTS: another instance answers at
+ * path. */
+enum err control_open(const char *path, struct errinfo *reterr);
+/* Answers, if a socket is open, from a thread of its own; the watch runs. False: no thread. */
+bool control_start(void);
+/* Fine in any state. */
 void control_stop(void);
 
 #endif

@@ -231,7 +231,7 @@ static int open_sockets(const struct config *config,
     }
     smfi_settimeout((int)config->limits.session_idle_s);
     smfi_setmaxdatasize(MAX_DATA_SIZE);
-    enum err e = control_start(config->control_socket, &why);
+    enum err e = control_open(config->control_socket, &why);
     if (e == ERR_EXISTS) {
         return fail(&why, EX_UNAVAILABLE);
     }
@@ -255,7 +255,7 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
         .reload = watch_ask_reload, .tick = on_tick, .stop = stop_once};
     struct errinfo why;
     if (watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
-        signals_start(&hooks) != ERR_OK) {
+        !control_start() || signals_start(&hooks) != ERR_OK) {
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
                     "processes");

@@ -133,18 +133,29 @@ static enum err set_paths(struct index_builder *b, const char *path)
                                    (unsigned long long)name);
 }
 
+static int open_env(struct index_builder *b)
+{
+    int rc = mdb_env_create(&b->env);
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_env_set_mapsize(b->env, (size_t)b->map_size);
+    }
+    return rc == MDB_SUCCESS
+               ? mdb_env_open(b->env, b->temp, BUILD_FLAGS, INDEX_FILE_MODE)
+               : rc;
+}
+
 static int open_builder(struct index_builder *b, uint64_t expected)
 {
     b->map_size = MAP_FIRST;
     while (b->map_size / BYTES_PER_RECORD < expected && b->map_size < MAP_FIRST_MAX) {
         b->map_size *= 2;
     }
-    int rc = mdb_env_create(&b->env);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_set_mapsize(b->env, (size_t)b->map_size);
-    }
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_open(b->env, b->temp, BUILD_FLAGS, INDEX_FILE_MODE);
+    int rc = open_env(b);
+    while (rc == ENOMEM && b->map_size > MAP_FIRST) { /* it grows where there is need */
+        mdb_env_close(b->env);
+        b->env = NULL;
+        b->map_size /= 2;
+        rc = open_env(b);
     }
     return rc;
 }

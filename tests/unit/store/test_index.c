@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -135,6 +136,17 @@ static void test_build__hostile_expectation__is_only_a_hint(void **state)
     struct errinfo info;
     assert_int_equal(build(tempdir_file(t, "ix"), 10, UINT64_MAX, &info), ERR_OK);
     assert_holds(t->file, 10);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    /* where so much address space is not to be had; sanitizers need it themselves */
+    struct rlimit old;
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    const struct rlimit little = {(rlim_t)4 << 30, old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+    enum err e = build(tempdir_file(t, "ix"), 20, UINT64_MAX, &info);
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+    assert_int_equal(e, ERR_OK);
+    assert_holds(t->file, 20);
+#endif
 }
 
 static void test_add__out_of_order_or_twice__is_refused(void **state)

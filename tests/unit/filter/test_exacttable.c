@@ -60,22 +60,35 @@ static void test_exact_put__up_to_full__all_found_then_nospace(void **state)
     free(t.words);
 }
 
-static void test_exact_get__any_bit_of_a_slot_flipped__never_a_wrong_value(void **state)
+/* A table that holds one entry; the words of its slot. */
+static uint64_t *table_with(struct exact_table *t, const struct digest *d,
+                            const struct exact_value *v)
 {
-    (void)state;
-    struct exact_table t = table_make(CAPACITY);
-    struct digest d = digest_number(7);
-    struct exact_value v = value_number(7);
     struct exact_value got;
     struct digest at;
     bool is_new = false;
-    assert_int_equal(exact_put(&t, &d, &v, &is_new), ERR_OK);
     uint64_t slot = 0;
-    while (exact_at(&t, slot, &at, &got) == ERR_NOT_FOUND) {
+    *t = table_make(CAPACITY);
+    assert_int_equal(exact_put(t, d, v, &is_new), ERR_OK);
+    assert_true(is_new);
+    while (exact_at(t, slot, &at, &got) == ERR_NOT_FOUND) {
         slot++;
     }
+    return t->words + slot * EXACT_SLOT_WORDS;
+}
+
+static void test_exact_get__any_bit_of_a_slot_flipped__never_a_wrong_value(void **state)
+{
+    (void)state;
+    struct exact_table t;
+    struct digest d = digest_number(7);
+    struct exact_value v = value_number(7);
+    struct exact_value got;
+    uint64_t *words = table_with(&t, &d, &v);
     for (size_t bit = 0; bit < (size_t)EXACT_SLOT_BYTES * 8; bit++) {
-        uint64_t *word = &t.words[slot * EXACT_SLOT_WORDS + bit / 64];
+        uint64_t *word = &words[bit / 64];
+        uint64_t slot = (uint64_t)(words - t.words) / EXACT_SLOT_WORDS;
+        struct digest at;
         *word ^= (uint64_t)1 << (bit % 64);
         assert_int_equal(exact_at(&t, slot, &at, &got), ERR_CORRUPT);
         assert_int_not_equal(exact_get(&t, &d, &got), ERR_OK);
@@ -89,18 +102,13 @@ static void test_exact_get__writer_died_in_a_replacement__corrupt_until_put_agai
     void **state)
 {
     (void)state;
-    struct exact_table t = table_make(CAPACITY);
+    struct exact_table t;
     struct digest d = digest_number(7);
     struct exact_value v = value_number(7);
     struct exact_value got;
-    struct digest at;
-    bool is_new = false;
-    assert_int_equal(exact_put(&t, &d, &v, &is_new), ERR_OK);
-    uint64_t slot = 0;
-    while (exact_at(&t, slot, &at, &got) == ERR_NOT_FOUND) {
-        slot++;
-    }
-    t.words[slot * EXACT_SLOT_WORDS + EXACT_SLOT_WORDS - 1] = 1; /* being written */
+    uint64_t *words = table_with(&t, &d, &v);
+    bool is_new = true;
+    words[EXACT_SLOT_WORDS - 1] = 1; /* being written */
     assert_int_equal(exact_get(&t, &d, &got), ERR_CORRUPT);
     assert_int_equal(exact_put(&t, &d, &v, &is_new), ERR_OK);
     assert_false(is_new);

@@ -54,10 +54,10 @@ static enum err lock_take(struct list_writer *w, const char *state_dir,
     e = filelock_take(&w->lock, path, reterr);
     if (e == ERR_LOCKED) {
         lock_blame(path, reterr);
-    } else if (e == ERR_DENIED) {
+    } else if (e == ERR_DENIED && access(path, W_OK) != 0) { /* not for being a link */
         errinfo_set(reterr, e, path, 0,
-                    "this user may not change the lists; do it as the user that the "
-                    "folder belongs to");
+                    "this user may not change the lists; do it as the user that made "
+                    "them, or as root");
     }
     if (e != ERR_OK) {
         return e;

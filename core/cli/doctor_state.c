@@ -165,12 +165,13 @@ void doctor_state(struct doctor *d)
     if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
         const char *why =
             errno != 0 ? strerror_r(errno, text, sizeof(text)) : "not a folder";
+        char advice[FILE_PATH_MAX];
 
-        (void)snprintf(path, sizeof(path),
+        (void)snprintf(advice, sizeof(advice),
                        "make it: install -d -o _gillnet -g _gillnet -m 2750 %s, or set "
                        "state_dir",
                        dir);
-        doctor_say(d, DOCTOR_FAIL, "state folder", path, "%s: %s", dir, why);
+        doctor_say(d, DOCTOR_FAIL, "state folder", advice, "%s: %s", dir, why);
         return;
     }
     check_rights(d, dir, false);

@@ -17,7 +17,7 @@
 #include "core/base/cursor.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "filter words are mapped as they lie in the file");
+               "filter words are used as they lie in the file");
 
 enum {
     HEADER_BYTES = 4096,

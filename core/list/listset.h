@@ -54,7 +54,8 @@ const struct listset *listhold_acquire(struct listhold *h);
 void listhold_release(struct listhold *h, const struct listset **s);
 
 size_t listset_count(const struct listset *s);
-/* Some list cannot be asked in full, or the lists could not be opened at all. */
+/* Some list has a fault (its answers may be those of a former generation, or missing), or the
+ * lists could not be opened at all. */
 bool listset_is_degraded(const struct listset *s);
 /* Reader of the i-th list and its configuration (of the config it was refreshed with). */
 const struct list_reader *listset_reader(const struct listset *s, size_t i);

@@ -38,7 +38,7 @@ struct verdict {
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
     unsigned limits;  /* LIMIT_FLAG bits met by extraction or look-up */
-    bool is_degraded; /* not every list could be asked in full */
+    bool is_degraded; /* a list has a fault, or none could be opened */
 };
 
 /* Facts that are not in the features. */

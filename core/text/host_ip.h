@@ -11,11 +11,16 @@
 #include <stdint.h>
 
 #include "core/base/slice.h"
+#include "core/text/host.h"
 
 /* The last label is a number, so that the name can only be an IPv4 address. */
 bool host_ends_in_number(struct slice name);
 /* One to four numbers, decimal, octal or hexadecimal. */
 bool host_ipv4_loose_parse(struct slice text, uint8_t retaddr[16]);
+/* The same, but a number with a digit that is none of its octal ones is decimal ("089"). */
+bool host_ipv4_decimal_parse(struct slice text, uint8_t retaddr[16]);
 bool host_ipv6_parse(struct slice text, uint8_t retaddr[16]);
+/* RFC 5952, also of an IPv4 address in IPv6. */
+struct slice host_ipv6_text(const uint8_t addr[16], char dst[HOST_IP_TEXT]);
 
 #endif

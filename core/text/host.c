@@ -4,52 +4,11 @@
 #include <libpsl.h>
 #include <pthread.h>
 #include <string.h>
-#include <unicode/uidna.h>
 
 #include "core/text/ascii.h"
 #include "core/text/charset.h"
+#include "core/text/host_idna.h"
 #include "core/text/host_ip.h"
-
-static pthread_once_t idna_once = PTHREAD_ONCE_INIT;
-static const UIDNA *idna;
-
-static void idna_open(void)
-{
-    UErrorCode status = U_ZERO_ERROR;
-
-    idna = uidna_openUTS46(UIDNA_NONTRANSITIONAL_TO_ASCII |
-                               UIDNA_NONTRANSITIONAL_TO_UNICODE | UIDNA_CHECK_BIDI |
-                               UIDNA_CHECK_CONTEXTJ,
-                           &status);
-    if (U_FAILURE(status)) {
-        idna = NULL;
-    }
-}
-
-/* UTS 46 ToASCII; length in dst, 0 when text is no domain name. */
-static size_t to_ascii(struct slice text, char dst[HOST_INPUT_MAX])
-{
-    /* lengths and empty labels are checked later; hyphens may stand anywhere (WHATWG) */
-    const uint32_t tolerated = UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG |
-                               UIDNA_ERROR_DOMAIN_NAME_TOO_LONG |
-                               UIDNA_ERROR_LEADING_HYPHEN |
-                               UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;
-    UIDNAInfo info = UIDNA_INFO_INITIALIZER;
-    UErrorCode status = U_ZERO_ERROR;
-    int32_t n = 0;
-
-    (void)pthread_once(&idna_once, idna_open);
-    if (idna == NULL) {
-        return 0;
-    }
-    n = uidna_nameToASCII_UTF8(idna, text.p, (int32_t)text.n, dst, HOST_INPUT_MAX,
-                               &info, &status);
-    if (U_FAILURE(status) || (info.errors & ~tolerated) != 0 || n <= 0 ||
-        n > HOST_INPUT_MAX) {
-        return 0;
-    }
-    return (size_t)n;
-}
 
 /* Lower case, without empty labels; length in dst, 0 when a byte or a length is forbidden. */
 static size_t clean_name(struct slice text, char dst[HOST_NAME_MAX_BYTES])
@@ -128,7 +87,7 @@ enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
     }
     if (!charset_is_ascii(text)) {
         /* ASCII stays, also punycode that says nothing: it may well be in the DNS */
-        text = slice_of(mapped, to_ascii(text, mapped));
+        text = slice_of(mapped, host_to_ascii(text, mapped));
     }
     n = clean_name(text, name);
     if (n == 0) {
@@ -158,7 +117,7 @@ static size_t web_name(struct slice text, char dst[HOST_INPUT_MAX])
             dst[i] = ASCII_LOWER(text.p[i]);
         }
     } else {
-        n = to_ascii(text, dst);
+        n = host_to_ascii(text, dst);
     }
     for (i = 0; i < n; i++) {
         if (ASCII_IS(dst[i], ASCII_BADHOST) || (unsigned char)dst[i] >= 0x80) {

@@ -143,7 +143,8 @@ static size_t encode_as(UConverter *cnv, const char *icu, const UChar *text,
         npiece = is_missing ? 0 : convert(cnv, c, piece);
         if (npiece == 0) {
             npiece = finish(cnv, piece);
-            n += percent_encode(PERCENT_SPECIAL_QUERY, slice_of(piece, npiece), dst + n);
+            n +=
+                percent_encode(PERCENT_SPECIAL_QUERY, slice_of(piece, npiece), dst + n);
             n += (size_t)snprintf(dst + n, REFERENCE_BYTES + 1, "%%26%%23%d%%3B",
                                   (int)c);
             continue;

@@ -154,8 +154,8 @@ static size_t put(char *dst, struct slice s)
 
 static enum err join(struct arena *arena, struct safebrowsing *u)
 {
-    char *p = arena_bytes(arena,
-                          u->scheme.n + 3 + u->host.n + u->path.n + 1 + u->query.n);
+    char *p =
+        arena_bytes(arena, u->scheme.n + 3 + u->host.n + u->path.n + 1 + u->query.n);
     size_t n = 0;
 
     if (p == NULL) {

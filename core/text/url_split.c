@@ -51,8 +51,8 @@ bool url_looks_like_port(struct slice rest)
     while (i < rest.n && ASCII_IS(rest.p[i], ASCII_DIGIT)) {
         i++;
     }
-    return i > 0 &&
-           (i == rest.n || url_is_slash(rest.p[i]) || rest.p[i] == '?' || rest.p[i] == '#');
+    return i > 0 && (i == rest.n || url_is_slash(rest.p[i]) || rest.p[i] == '?' ||
+                     rest.p[i] == '#');
 }
 
 size_t url_scheme_length(struct slice text)
@@ -62,9 +62,8 @@ size_t url_scheme_length(struct slice text)
     if (text.n == 0 || !ASCII_IS(text.p[0], ASCII_ALPHA)) {
         return 0;
     }
-    while (i < text.n &&
-           (ASCII_IS(text.p[i], ASCII_ALPHA | ASCII_DIGIT) || text.p[i] == '+' ||
-            text.p[i] == '-' || text.p[i] == '.')) {
+    while (i < text.n && (ASCII_IS(text.p[i], ASCII_ALPHA | ASCII_DIGIT) ||
+                          text.p[i] == '+' || text.p[i] == '-' || text.p[i] == '.')) {
         i++;
     }
     return i < text.n && text.p[i] == ':' ? i : 0;

@@ -16,9 +16,9 @@
 struct url_pieces {
     struct slice user; /* p == NULL when there is no '@' */
     struct slice host;
-    struct slice port;  /* without ':' */
-    struct slice path;  /* empty, or begins with a slash of either kind */
-    struct slice query; /* without '?'; p == NULL when there is none */
+    struct slice port;     /* without ':' */
+    struct slice path;     /* empty, or begins with a slash of either kind */
+    struct slice query;    /* without '?'; p == NULL when there is none */
     struct slice fragment; /* without '#'; p == NULL when there is none */
 };
 

@@ -18,7 +18,7 @@ struct out {
 
 /* What a URL is made of before it is written. */
 struct draft {
-    struct url_pieces pieces; /* path, query and fragment as they stand in the text */
+    struct url_pieces pieces;  /* path, query and fragment as they stand in the text */
     const struct weburl *base; /* where authority comes from, or NULL */
     struct slice base_path;    /* precedes pieces.path; ends before its last '/' */
     bool keeps_path;           /* base_path is the whole path */
@@ -143,8 +143,8 @@ static void add_user(struct out *o, struct draft *d)
     d->url.password = SLICE_NONE;
     if (rest.n > 0) {
         (void)add(o, SLICE_LIT(":"));
-        d->url.password = d->base != NULL ? add(o, rest)
-                                          : add_escaped(o, PERCENT_USERINFO, rest);
+        d->url.password =
+            d->base != NULL ? add(o, rest) : add_escaped(o, PERCENT_USERINFO, rest);
     }
     if (d->url.username.n + rest.n > 0) {
         (void)add(o, SLICE_LIT("@"));

@@ -39,7 +39,8 @@ static struct slice input_of(struct arena *arena, const json_t *row)
     for (i = 0; i + 1 < hex.n; i += 2) {
         unsigned value = 0;
 
-        assert_int_equal(sscanf(hex.p + i, "%2x", &value), 1); /* NOLINT(cert-err34-c) */
+        assert_int_equal(sscanf(hex.p + i, "%2x", &value),
+                         1); /* NOLINT(cert-err34-c) */
         p[i / 2] = (char)(unsigned char)value;
     }
     return slice_of(p, hex.n / 2);
@@ -62,8 +63,7 @@ static void test_weburl__web_platform__same_href(void **state)
             json_is_string(base_text) &&
             weburl_parse(*state, json_slice(base_text), NULL, &base) == ERR_OK;
 
-        if (!is_true(row, "failure") &&
-            !slice_has_prefix(want, SLICE_LIT("http:")) &&
+        if (!is_true(row, "failure") && !slice_has_prefix(want, SLICE_LIT("http:")) &&
             !slice_has_prefix(want, SLICE_LIT("https:"))) {
             continue;
         }
@@ -122,8 +122,8 @@ static void test_percent__web_platform__same(void **state)
 
         json_object_foreach(json_object_get(row, "output"), charset, want)
         {
-            got = percent_encode_query(*state, text_of(row, "input"),
-                                       slice_str(charset));
+            got =
+                percent_encode_query(*state, text_of(row, "input"), slice_str(charset));
             if (!slice_eq(got, json_slice(want))) {
                 same = false;
                 print_message("  %s: got \"%.*s\", want \"%s\"\n", charset,
@@ -239,8 +239,9 @@ static bool same_set(const json_t *want, const struct slice *got, size_t n)
 enum part { PART_ALL, PART_HOSTS, PART_PATHS };
 
 /* The part of each expression, each value once. */
-static size_t parts_of(const struct slice *all, size_t n, const struct safebrowsing *url,
-                       enum part part, struct slice *ret)
+static size_t parts_of(const struct slice *all, size_t n,
+                       const struct safebrowsing *url, enum part part,
+                       struct slice *ret)
 {
     size_t count = 0;
     size_t i = 0;
@@ -285,9 +286,9 @@ static void check_expressions(struct arena *arena, const char *name, enum part p
         }
         n = parts_of(all, n, &url, part, parts);
         vectors_row(&v,
-                    is_true(row, "fail") ? n == 0
-                                         : same_set(json_object_get(row, "output"),
-                                                    parts, n),
+                    is_true(row, "fail")
+                        ? n == 0
+                        : same_set(json_object_get(row, "output"), parts, n),
                     in, n > 0 ? parts[0] : SLICE_NONE, SLICE_NONE);
     }
     vectors_close(&v, ALL_PERCENT);

@@ -245,3 +245,17 @@ bool host_is_public_suffix(struct slice name)
 
     return psl_question(name, question) && psl_is_public_suffix(psl, question) == 1;
 }
+
+bool host_has_listed_suffix(struct slice name)
+{
+    char question[HOST_NAME_MAX_BYTES + 1];
+    const char *top = NULL;
+
+    if (!psl_question(name, question)) {
+        return false;
+    }
+    top = strrchr(question, '.');
+    return top != NULL && psl_is_public_suffix2(psl, top + 1,
+                                                PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) ==
+                              1;
+}

@@ -51,5 +51,7 @@ bool host_ip_is_v4(const uint8_t addr[16]);
  * Empty for public suffixes, single labels, IP addresses. */
 struct slice host_registrable(struct slice name);
 bool host_is_public_suffix(struct slice name);
+/* The name lies below a suffix that the list names (not only its rule for unknown ones). */
+bool host_has_listed_suffix(struct slice name);
 
 #endif

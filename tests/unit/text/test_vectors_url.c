@@ -4,7 +4,9 @@
  */
 #include "core/text/percent.h"
 #include "core/text/safebrowsing.h"
+#include "core/text/unwrap.h"
 #include "core/text/url.h"
+#include "core/text/url_path.h"
 #include "core/text/weburl.h"
 
 #include "tests/unit/text/vectors.h"
@@ -424,6 +426,68 @@ static void test_url__rspamd_paths__same(void **state)
     vectors_close(&v, ELSE_PERCENT);
 }
 
+/* The canonical form with the escapes of its query decoded, as that project shows it. */
+static struct slice plain_form(struct arena *arena, struct slice text)
+{
+    struct url url = {.canonical = SLICE_NONE};
+    char *p = NULL;
+
+    (void)url_parse(arena, text, &url);
+    p = arena_bytes(arena, url.canonical.n);
+    assert_non_null(p);
+    return slice_of(p, url_decode_fully(url.canonical, '\\', p));
+}
+
+static bool is_produced(struct arena *arena, const json_t *inputs, struct slice want)
+{
+    const json_t *one = NULL;
+    size_t i = 0;
+
+    want = plain_form(arena, want);
+    json_array_foreach(inputs, i, one)
+    {
+        struct unwrap_target targets[UNWRAP_TARGETS_MAX];
+        bool is_cut = false;
+        size_t n = unwrap_url(arena, json_slice(one), targets, &is_cut);
+        bool found = slice_eq(plain_form(arena, json_slice(one)), want);
+        size_t k = 0;
+
+        for (k = 0; k < n && !found; k++) {
+            found = slice_eq(plain_form(arena, targets[k].url), want);
+        }
+        if (found) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_unwrap__spamassassin__same_targets(void **state)
+{
+    struct vectors v;
+    json_t *row = NULL;
+    size_t i = 0;
+
+    vectors_open(&v, "sa-uri-canonicalise");
+    json_array_foreach(v.rows, i, row)
+    {
+        const json_t *inputs = json_object_get(row, "in");
+        const json_t *one = NULL;
+        struct slice missing = SLICE_NONE;
+        size_t k = 0;
+
+        json_array_foreach(json_object_get(row, "out_set"), k, one)
+        {
+            if (!is_produced(*state, inputs, json_slice(one))) {
+                missing = json_slice(one);
+            }
+        }
+        vectors_row(&v, missing.p == NULL, json_slice(json_array_get(inputs, 0)),
+                    SLICE_NONE, missing);
+    }
+    vectors_close(&v, ELSE_PERCENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +505,7 @@ int main(void)
         ARENA_TEST(test_host__public_suffix_list__same_registrable),
         ARENA_TEST(test_url__rspamd_parse__same_parts),
         ARENA_TEST(test_url__rspamd_paths__same),
+        ARENA_TEST(test_unwrap__spamassassin__same_targets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,8 @@
 #include "core/extract/inside.h"
 #include "core/text/find.h"
 #include "core/text/host.h"
+#include "core/text/safebrowsing.h"
+#include "core/text/unwrap.h"
 #include "core/text/url.h"
 
 static void add_host(struct extract *x, const struct host *host)
@@ -13,20 +15,55 @@ static void add_host(struct extract *x, const struct host *host)
     }
     featureset_add(x->set, FEATURE_url_host, host->text);
     featureset_add(x->set, FEATURE_url_domain, host_registrable(host->text));
+    if (unwrap_is_shortener(host->text)) {
+        featureset_add(x->set, FEATURE_url_shortener, host->text);
+    }
 }
 
-static void add_url(struct extract *x, const struct url *url)
+/* True: the message has not had it yet. */
+static bool add_url(struct extract *x, const struct url *url)
 {
     if (featureset_has(x->set, FEATURE_url, url->canonical)) {
-        return;
+        return false;
     }
     if (x->nurls >= x->limits.urls) {
         featureset_set_limit(x->set, LIMIT_FLAG(urls));
-        return;
+        return false;
     }
     x->nurls++;
     featureset_add(x->set, FEATURE_url, url->canonical);
     add_host(x, &url->host);
+    return true;
+}
+
+/* What redirectors and wrappers in text lead to: a URL like any other. */
+static void add_targets(struct extract *x, struct slice text)
+{
+    struct unwrap_target targets[UNWRAP_TARGETS_MAX];
+    bool is_cut = false;
+    size_t n = unwrap_url(x->scratch, text, targets, &is_cut);
+    if (is_cut) {
+        featureset_set_limit(x->set, LIMIT_FLAG(unwrap));
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct url url;
+        extract_cpu_step(x, text.n);
+        if (!x->stopped && url_parse(x->scratch, targets[i].url, &url) == ERR_OK) {
+            (void)add_url(x, &url);
+        }
+    }
+}
+
+/* A link that begins like one and that nothing can open: its look tells it apart. */
+static void add_broken(struct extract *x, struct slice text)
+{
+    struct safebrowsing form;
+    if ((slice_has_prefix_nocase(text, SLICE_LIT("http://")) ||
+         slice_has_prefix_nocase(text, SLICE_LIT("https://"))) &&
+        safebrowsing_parse(x->scratch, text, &form) == ERR_OK) {
+        size_t scheme = form.scheme.n + 3;
+        featureset_add(x->set, FEATURE_url_broken, slice_from(form.canonical, scheme));
+    }
 }
 
 /* False: no URL, or of a scheme that is not looked up. */
@@ -35,7 +72,11 @@ static bool try_link(struct extract *x, struct slice text)
     struct url url;
     enum err e = url_parse(x->scratch, text, &url);
     if (e == ERR_OK) {
-        add_url(x, &url);
+        if (add_url(x, &url)) {
+            add_targets(x, text);
+        }
+    } else if (e == ERR_SYNTAX) {
+        add_broken(x, text);
     } else if (e == ERR_LIMIT) {
         /* The URL as a whole is nobody's list entry; its host may be. */
         featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));

@@ -219,6 +219,40 @@ enum err safebrowsing_parse(struct arena *arena, struct slice text,
     return err;
 }
 
+enum err safebrowsing_of_url(struct arena *arena, const struct url *url,
+                             struct safebrowsing *ret)
+{
+    struct safebrowsing u = {.scheme = url->scheme,
+                             .host = url->host.text,
+                             .is_address = url->host.kind != HOST_NAME,
+                             .path = url->path};
+    struct slice query = url->query;
+    char *p = arena_bytes(arena, query.n + u.host.n + 2);
+    enum err err = ERR_OK;
+
+    if (p == NULL) {
+        return ERR_NOMEM;
+    }
+    if (url->host.kind == HOST_IPV6) {
+        p[0] = '[';
+        (void)put(p + 1, u.host);
+        p[u.host.n + 1] = ']';
+        u.host = slice_of(p, u.host.n + 2);
+        p += u.host.n;
+    }
+    if (query.p != NULL) {
+        query = slice_of(p, url_decode_fully(query, '\\', p));
+    }
+    err = read_query(arena, query, &u.query);
+    if (err == ERR_OK) {
+        err = join(arena, &u);
+    }
+    if (err == ERR_OK) {
+        *ret = u;
+    }
+    return err;
+}
+
 /* The host and its suffixes of at most SUFFIX_LABELS labels, longest first. */
 static size_t suffixes(const struct safebrowsing *u, struct slice ret[SUFFIXES_MAX])
 {

@@ -17,6 +17,7 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"
+#include "core/text/url.h"
 
 enum { SAFEBROWSING_EXPRESSIONS_MAX = 30 };
 
@@ -32,6 +33,10 @@ struct safebrowsing {
 /* ERR_SYNTAX: no URL; ERR_LIMIT: longer than URL_BYTES_MAX. */
 enum err safebrowsing_parse(struct arena *arena, struct slice text,
                             struct safebrowsing *ret);
+
+/* The same form of a URL that was read as browsers read it: this is what people open. ERR_NOMEM. */
+enum err safebrowsing_of_url(struct arena *arena, const struct url *url,
+                             struct safebrowsing *ret);
 
 /* Host suffixes joined with path prefixes, longest first: the host itself and up to six of its
  * suffixes of two labels and more, the last ones first (addresses: the host only); the path with

@@ -1,5 +1,5 @@
 /*
- * test_vectors_url - URL and host tables of other projects; what we read otherwise on purpose is
+ * test_url_vectors - URL and host tables of other projects; what we read otherwise on purpose is
  * listed with the reason.
  */
 #include "core/text/percent.h"

@@ -6,7 +6,10 @@
  * repeated slashes resolved, percent-escapes decoded repeatedly and re-encoded (bytes <= 0x20,
  * >= 0x7f, '#', '%'); query kept as it is. "http://EVIL.example:80/a/../b?x#y" ->
  * "evil.example/b?x". An empty path is "/".
- * Source: WHATWG URL parsing; Google Safe Browsing canonicalisation (query kept).
+ * This is the kindest of our readings: it takes what browsers take (weburl.h says how they write
+ * it), and what only some mail program opens: no scheme, empty labels in a host, host_parse_odd.
+ * Source: WHATWG URL parsing; Google Safe Browsing canonicalisation (query kept, and the port,
+ * which safebrowsing.h drops as its rules say).
  * Threads: any.   Allocates: from the arena.
  */
 #ifndef CORE_TEXT_URL_H

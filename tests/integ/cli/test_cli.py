@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The subcommands check, extract, lookup and list of gillnet as a person uses them.
+"""The subcommands check, extract, lookup, url and list of gillnet as a person uses them.
 
 Usage: test_cli.py GILLNET [TEST...]     GILLNET is the program; ends like unittest.
 Needs nothing but Python; the full-disk test needs root (it mounts a small tmpfs) and is skipped
@@ -66,6 +66,52 @@ class Case(unittest.TestCase):
 
     def exported(self, name):
         return sorted(self.run_it("list", "export", name)[0].splitlines())
+
+
+class Url(Case):
+    WRAPPED = "https://x.safelinks.protection.outlook.com/?url=http%3A%2F%2FEvil.github.io%2Fa&d=1"
+
+    def test_parts(self):
+        row, = self.json("url", "http://u:p@EVIL.example:8080/a/../b?x=%41#y")
+        self.assertEqual(row, {
+            "url": "http://u:p@EVIL.example:8080/a/../b?x=%41#y",
+            "href": "http://u:p@evil.example:8080/b?x=%41#y",
+            "scheme": "http", "username": "u", "password": "p", "host": "evil.example",
+            "host_kind": "name", "port": 8080, "path": "/b", "query": "x=%41", "fragment": "y",
+            "canonical": "evil.example:8080/b?x=%41", "registrable": "evil.example",
+            "shortener": False, "targets": [], "targets_cut": False,
+            "expressions": ["evil.example/b?x=A", "evil.example/b", "evil.example/"]})
+
+    def test_addresses_and_no_scheme(self):
+        four, six, name = self.json("url", "http://0x7f.1/", "http://[::1]/a", "evil.example")
+        self.assertEqual((four["host"], four["host_kind"], four["registrable"]),
+                         ("127.0.0.1", "ipv4", None))
+        self.assertEqual((six["host"], six["expressions"]), ("::1", ["[::1]/a", "[::1]/"]))
+        self.assertEqual((name["href"], name["canonical"]), (None, "evil.example/"))
+
+    def test_targets(self):
+        row, = self.json("url", self.WRAPPED)
+        self.assertEqual(row["targets"], [
+            {"url": "http://Evil.github.io/a", "depth": 1, "wrapper": "safelinks",
+             "canonical": "evil.github.io/a", "host": "evil.github.io",
+             "registrable": "evil.github.io"}])
+        self.assertTrue(self.json("url", "https://bit.ly/x")[0]["shortener"])
+
+    def test_for_people_and_lines(self):
+        out, _ = self.run_it("url", "-", stdin=f"\n{self.WRAPPED}\nhttp://b\x07.example\n", rc=65)
+        self.assertIn("\n  target       1 safelinks http://Evil.github.io/a\n", out)
+        self.assertIn("\n  registrable  outlook.com\n", out)
+        self.assertNotIn("\a", out)
+
+    def test_bad(self):
+        out, err = self.run_it("url", "http://", "mailto:a@b.example", "http://good.example", rc=65)
+        self.assertIn("gillnet: http://: not a URL\n", err)
+        self.assertIn("scheme that is not looked up", err)
+        self.assertIn("good.example/", out)
+        _, err = self.run_it("url", "http://h/" + "a" * 9000, rc=65)
+        self.assertIn("longer than", err)
+        self.run_it("url", rc=64)
+        self.run_it("url", "--no-such", rc=64)
 
 
 class Import(Case):

@@ -88,6 +88,15 @@ static const struct row rows[] = {
      "url:www.two.com/\nurl_host:www.two.com\nurl_domain:two.com\n"},
     {"A: b\n\nhttp://192.0.2.7/x http://0x7f.1/\n",
      "url:192.0.2.7/x\nurl_ip:192.0.2.7\nurl:127.0.0.1/\nurl_ip:127.0.0.1\n"},
+    {"A: b\n\nhttps://x.safelinks.protection.outlook.com/?url=https%3A%2F%2Fbit.ly%2Fz&d=1"
+     "\n",
+     "url:x.safelinks.protection.outlook.com/?url=https%3A%2F%2Fbit.ly%2Fz&d=1\n"
+     "url_host:x.safelinks.protection.outlook.com\nurl_domain:outlook.com\n"
+     "url:bit.ly/z\nurl_host:bit.ly\nurl_domain:bit.ly\nurl_shortener:bit.ly\n"},
+    {"Content-Type: text/html\n\n<a href='http://a.com/r?u=http%3A%2F%2Fa.com%2Fr%3Fu'>"
+     "<a href='http://Evil%20.com/%41'>\n",
+     "url:a.com/r?u=http%3A%2F%2Fa.com%2Fr%3Fu\nurl_host:a.com\nurl_domain:a.com\n"
+     "url:a.com/r?u\nurl_broken:evil%20.com/A\n"},
     {"Subject: http://a.com/\nList-Unsubscribe: <https://b.com/u>\nX-Any: http://c.com/\n\n",
      "subject:http://a.com/\nurl:a.com/\nurl_host:a.com\nurl_domain:a.com\n"
      "url:b.com/u\nurl_host:b.com\nurl_domain:b.com\n"

@@ -262,6 +262,86 @@ static void test_registrable__table__expected_domain(void **state)
     }
 }
 
+static void test_parse_web__table__as_browsers(void **state)
+{
+    static const struct {
+        const char *in;
+        const char *want;
+    } rows[] = {
+        {"EVIL.example", "evil.example"},
+        {"evil.example.", "evil.example."},
+        {"a..b", "a..b"},
+        {"xn--a", "xn--a"},
+        {"fa\xc3\x9f.de", "xn--fa-hia.de"},
+        {"FA\xe1\xba\x9e.de", "xn--fa-hia.de"},
+        {"look\xe1\xa0\x8eout.net", "lookout.net"},
+        {"\xe1\x82\xba.\xcf\x82", "xn--ilj.xn--3xa"},
+        {"\xe2\x84\xb2.example", "xn--73g.example"},
+        {"\xf0\xaf\xa1\xa8.com", "xn--snl.com"},
+        {"\xef\xbc\x90x7f.1", "127.0.0.1"},
+        {"1.2.3.", "1.2.0.3"},
+        {"[::FFFF:1.2.3.4]", "[::ffff:102:304]"},
+        {"[::1", NULL},
+        {"a b", NULL},
+        {"a%41", NULL},
+        {"\xc2\xad", NULL},
+        {"a\xff", NULL},
+        {"0..0x300.", NULL},
+        {"09.1.1.1", NULL},
+        {"", NULL},
+    };
+    size_t i = 0;
+
+    for (i = 0; i < COUNT_OF(rows); i++) {
+        struct host host = {.text = SLICE_NONE};
+        enum err err = host_parse_web(*state, slice_str(rows[i].in), &host);
+
+        assert_int_equal(err, rows[i].want != NULL ? ERR_OK : ERR_SYNTAX);
+        check_text(rows[i].in, host.text, slice_str(rows[i].want));
+    }
+}
+
+static void test_parse_odd__table__what_browsers_refuse(void **state)
+{
+    static const struct {
+        const char *in;
+        const char *want;
+    } rows[] = {
+        {"[www.Evil.example]", "www.evil.example"},
+        {"[1.2.3.4]", "1.2.3.4"},
+        {"089.104.0160.0x11", "89.104.112.17"},
+        {"1.2.3.08", "1.2.3.8"},
+        {"0256.1", "174.0.0.1"},
+        {"256.08", NULL},
+        {"[[evil.example]]", NULL},
+        {"[]", NULL},
+        {"[", NULL},
+        {"evil.08", NULL},
+        {"", NULL},
+    };
+    size_t i = 0;
+
+    for (i = 0; i < COUNT_OF(rows); i++) {
+        struct host host = {.text = SLICE_NONE};
+        enum err err = host_parse_odd(*state, slice_str(rows[i].in), &host);
+
+        assert_int_equal(err, rows[i].want != NULL ? ERR_OK : ERR_SYNTAX);
+        check_text(rows[i].in, host.text, slice_str(rows[i].want));
+    }
+}
+
+static void test_listed_suffix__table__only_known_ones(void **state)
+{
+    (void)state;
+    assert_true(host_has_listed_suffix(SLICE_LIT("evil.com")));
+    assert_true(host_has_listed_suffix(SLICE_LIT("a.b.co.uk")));
+    assert_false(host_has_listed_suffix(SLICE_LIT("main.c")));
+    assert_false(host_has_listed_suffix(SLICE_LIT("evil.example")));
+    assert_false(host_has_listed_suffix(SLICE_LIT("com")));
+    assert_false(host_has_listed_suffix(SLICE_LIT("1.2.3.4")));
+    assert_false(host_has_listed_suffix(SLICE_LIT("")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +353,9 @@ int main(void)
         ARENA_TEST(test_parse__arena_full__no_memory),
         cmocka_unit_test(test_ip_text__table__rfc5952),
         cmocka_unit_test(test_registrable__table__expected_domain),
+        ARENA_TEST(test_parse_web__table__as_browsers),
+        ARENA_TEST(test_parse_odd__table__what_browsers_refuse),
+        ARENA_TEST(test_listed_suffix__table__only_known_ones),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

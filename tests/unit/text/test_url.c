@@ -41,6 +41,9 @@ static const struct {
      ERR_OK, "http", LIT("xn--bcher-kva.example/")},
     {LIT("http://0x7f.1/"), ERR_OK, "http", LIT("127.0.0.1/")},
     {LIT("http://[2001:DB8::1]:81/"), ERR_OK, "http", LIT("[2001:db8::1]:81/")},
+    /* what browsers refuse and mail programs open */
+    {LIT("http://089.104.0160.0x11"), ERR_OK, "http", LIT("89.104.112.17/")},
+    {LIT("http://[www.evil.example]/"), ERR_OK, "http", LIT("www.evil.example/")},
     /* paths */
     {LIT("http://h/a//b///c"), ERR_OK, "http", LIT("h/a/b/c")},
     {LIT("http://h/./a/./b/."), ERR_OK, "http", LIT("h/a/b/")},

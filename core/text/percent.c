@@ -178,7 +178,7 @@ struct slice percent_encode_query(struct arena *arena, struct slice text,
 {
     const char *icu = "";
     UConverter *cnv = NULL;
-    struct slice encoded = SLICE_NONE;
+    struct slice encoded;
     char *p = NULL;
 
     if (text.n > URL_BYTES_MAX) {

@@ -10,6 +10,8 @@
 #include "core/text/url_split.h"
 #include "core/text/weburl.h"
 
+enum { ESCAPED_TIMES_MAX = 4 };
+
 /* How a wrapper hides its target. */
 enum method {
     METHOD_PARAMETER, /* argument: the parameter's name; percent-encoded */
@@ -24,8 +26,8 @@ struct wrapper {
     struct slice
         domain; /* the host or one above it; "google." is Google of any country */
     struct slice prefix; /* of the path */
-    enum method method;
     struct slice argument;
+    enum method method;
     enum unwrap_kind kind;
 };
 
@@ -35,28 +37,28 @@ struct wrapper {
     }
 
 static const struct wrapper wrappers[] = {
-    {TEXT("safelinks.protection.outlook.com"), TEXT("/"), METHOD_PARAMETER, TEXT("url"),
+    {TEXT("safelinks.protection.outlook.com"), TEXT("/"), TEXT("url"), METHOD_PARAMETER,
      UNWRAP_SAFELINKS},
-    {TEXT("safelinks.protection.office365.us"), TEXT("/"), METHOD_PARAMETER,
-     TEXT("url"), UNWRAP_SAFELINKS},
-    {TEXT("urldefense.proofpoint.com"), TEXT("/v1/"), METHOD_PARAMETER, TEXT("u"),
+    {TEXT("safelinks.protection.office365.us"), TEXT("/"), TEXT("url"),
+     METHOD_PARAMETER, UNWRAP_SAFELINKS},
+    {TEXT("urldefense.proofpoint.com"), TEXT("/v1/"), TEXT("u"), METHOD_PARAMETER,
      UNWRAP_URLDEFENSE},
-    {TEXT("urldefense.proofpoint.com"), TEXT("/v2/"), METHOD_V2, TEXT("u"),
+    {TEXT("urldefense.proofpoint.com"), TEXT("/v2/"), TEXT("u"), METHOD_V2,
      UNWRAP_URLDEFENSE},
-    {TEXT("urldefense.proofpoint.com"), TEXT("/v3/"), METHOD_V3, TEXT(""),
+    {TEXT("urldefense.proofpoint.com"), TEXT("/v3/"), TEXT(""), METHOD_V3,
      UNWRAP_URLDEFENSE},
-    {TEXT("urldefense.com"), TEXT("/v1/"), METHOD_PARAMETER, TEXT("u"),
+    {TEXT("urldefense.com"), TEXT("/v1/"), TEXT("u"), METHOD_PARAMETER,
      UNWRAP_URLDEFENSE},
-    {TEXT("urldefense.com"), TEXT("/v2/"), METHOD_V2, TEXT("u"), UNWRAP_URLDEFENSE},
-    {TEXT("urldefense.com"), TEXT("/v3/"), METHOD_V3, TEXT(""), UNWRAP_URLDEFENSE},
-    {TEXT("urldefense.us"), TEXT("/v3/"), METHOD_V3, TEXT(""), UNWRAP_URLDEFENSE},
-    {TEXT("google."), TEXT("/url?"), METHOD_PARAMETER, TEXT("q"), UNWRAP_GOOGLE},
-    {TEXT("google."), TEXT("/url?"), METHOD_PARAMETER, TEXT("url"), UNWRAP_GOOGLE},
-    {TEXT("google."), TEXT("/amp/"), METHOD_HOST, TEXT(""), UNWRAP_AMP},
-    {TEXT("cdn.ampproject.org"), TEXT("/c/"), METHOD_HOST, TEXT(""), UNWRAP_AMP},
-    {TEXT("cdn.ampproject.org"), TEXT("/v/"), METHOD_HOST, TEXT(""), UNWRAP_AMP},
-    {TEXT("bing.com"), TEXT("/ck/a"), METHOD_BASE64, TEXT("u"), UNWRAP_BING},
-    {TEXT("nate.com"), TEXT("/r/"), METHOD_SEGMENT, TEXT(""), UNWRAP_NATE},
+    {TEXT("urldefense.com"), TEXT("/v2/"), TEXT("u"), METHOD_V2, UNWRAP_URLDEFENSE},
+    {TEXT("urldefense.com"), TEXT("/v3/"), TEXT(""), METHOD_V3, UNWRAP_URLDEFENSE},
+    {TEXT("urldefense.us"), TEXT("/v3/"), TEXT(""), METHOD_V3, UNWRAP_URLDEFENSE},
+    {TEXT("google."), TEXT("/url?"), TEXT("q"), METHOD_PARAMETER, UNWRAP_GOOGLE},
+    {TEXT("google."), TEXT("/url?"), TEXT("url"), METHOD_PARAMETER, UNWRAP_GOOGLE},
+    {TEXT("google."), TEXT("/amp/"), TEXT(""), METHOD_HOST, UNWRAP_AMP},
+    {TEXT("cdn.ampproject.org"), TEXT("/c/"), TEXT(""), METHOD_HOST, UNWRAP_AMP},
+    {TEXT("cdn.ampproject.org"), TEXT("/v/"), TEXT(""), METHOD_HOST, UNWRAP_AMP},
+    {TEXT("bing.com"), TEXT("/ck/a"), TEXT("u"), METHOD_BASE64, UNWRAP_BING},
+    {TEXT("nate.com"), TEXT("/r/"), TEXT(""), METHOD_SEGMENT, UNWRAP_NATE},
 };
 
 /* Parameters whose value redirectors also take without a scheme. */
@@ -127,6 +129,32 @@ static struct slice decode(struct work *w, struct slice text)
     return p == NULL ? SLICE_NONE : slice_of(p, url_decode_once(text, p));
 }
 
+static bool is_escaped_absolute(struct slice text)
+{
+    return slice_has_prefix_nocase(text, SLICE_LIT("http%")) ||
+           slice_has_prefix_nocase(text, SLICE_LIT("https%"));
+}
+
+/* A parameter's value, also when it was escaped more than once or is base64. */
+static struct slice decode_value(struct work *w, struct slice value)
+{
+    struct slice text = decode(w, value);
+    char *p = NULL;
+    size_t i = 0;
+
+    for (i = 1; i < ESCAPED_TIMES_MAX && is_escaped_absolute(text); i++) {
+        text = decode(w, text);
+    }
+    while (text.n > 0 && (unsigned char)text.p[0] <= 0x20) {
+        text = slice_from(text, 1);
+    }
+    if (slice_has_prefix(text, SLICE_LIT("aHR0c"))) { /* "http" in base64 */
+        p = room(w, text.n);
+        text = p == NULL ? SLICE_NONE : slice_of(p, unwrap_base64(text, p));
+    }
+    return text;
+}
+
 /* Whether the bare value can only be meant as a host, perhaps with a path. */
 static bool is_bare_host(struct work *w, struct slice value)
 {
@@ -164,12 +192,12 @@ static void read_parameters(struct work *w)
         struct slice whole = query;
         struct slice value = slice_cut(&query, '&');
         struct slice name = slice_cut(&value, '=');
-        struct slice decoded = SLICE_NONE;
+        struct slice decoded;
 
         if (value.n == 0) {
             continue;
         }
-        decoded = decode(w, value);
+        decoded = decode_value(w, value);
         if (is_absolute(decoded)) {
             found(w, decoded, UNWRAP_PARAMETER);
             if (!has_plain && is_absolute(value) && query.n > 0) {
@@ -190,7 +218,7 @@ static void read_path(struct work *w)
 
     for (i = 1; i < path.n; i++) {
         struct slice here = slice_from(path, i);
-        struct slice after = SLICE_NONE;
+        struct slice after;
         bool is_encoded = false;
 
         if ((path.p[i] | 0x20) != 'h' ||
@@ -251,7 +279,7 @@ static void apply(struct work *w, const struct wrapper *wrapper)
 
     switch (wrapper->method) {
     case METHOD_PARAMETER:
-        value = decode(w, value);
+        value = decode_value(w, value);
         if (is_absolute(value) || is_bare_host(w, value)) {
             found(w, value, wrapper->kind);
         }

@@ -75,7 +75,7 @@ static void add_segments(struct out *o, size_t from, struct slice text)
     bool is_last = false;
 
     while (!is_last) {
-        struct slice segment = SLICE_NONE;
+        struct slice segment;
         unsigned ndots = 0;
         size_t i = 0;
 
@@ -186,7 +186,7 @@ static enum err write_out(struct arena *arena, struct draft *d, struct weburl *r
 /* The state "special authority ignore slashes" and what follows it. */
 static enum err read_authority(struct arena *arena, struct slice text, struct draft *d)
 {
-    struct slice host = SLICE_NONE;
+    struct slice host;
     char *p = NULL;
     enum err err = ERR_OK;
 

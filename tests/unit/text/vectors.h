@@ -15,12 +15,19 @@ enum { VECTOR_PATH_MAX = 4096, VECTOR_SMALL = 20, VECTOR_FILE_MAX = 16 << 20 };
 
 #define VECTOR_ARGS(s) (int)(s).n, (s).n > 0 ? (s).p : ""
 
+/* Why another reading than a row's is better. */
+struct vector_reason {
+    const char *input;
+    const char *why;
+};
+
 struct vectors {
     const char *name; /* of the file, below urls/ */
     json_t *root;
     json_t *rows;
     size_t count;
     size_t passed;
+    const struct vector_reason *reasons; /* ends with a row of NULL; may be NULL */
 };
 
 /* The escape of a surrogate ("\uD8..") with one of these second digits; p has six bytes. */
@@ -86,6 +93,19 @@ static inline void vectors_open(struct vectors *v, const char *name)
     v->rows = json_object_get(v->root, "vectors");
 }
 
+static inline const char *vectors_why(const struct vectors *v, struct slice input)
+{
+    const struct vector_reason *r = v->reasons;
+
+    while (r != NULL && r->input != NULL) {
+        if (slice_eq(slice_str(r->input), input)) {
+            return r->why;
+        }
+        r++;
+    }
+    return "no reason known";
+}
+
 /* Counts one row, and prints it when it failed. */
 static inline void vectors_row(struct vectors *v, bool passed, struct slice input,
                                struct slice got, struct slice want)
@@ -93,8 +113,9 @@ static inline void vectors_row(struct vectors *v, bool passed, struct slice inpu
     v->count++;
     v->passed += passed ? 1 : 0;
     if (!passed) {
-        print_message("  miss: \"%.*s\": got \"%.*s\", want \"%.*s\"\n",
-                      VECTOR_ARGS(input), VECTOR_ARGS(got), VECTOR_ARGS(want));
+        print_message("  miss: \"%.*s\": got \"%.*s\", want \"%.*s\": %s\n",
+                      VECTOR_ARGS(input), VECTOR_ARGS(got), VECTOR_ARGS(want),
+                      vectors_why(v, input));
     }
 }
 

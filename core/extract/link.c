@@ -96,20 +96,30 @@ void extract_link(struct extract *x, struct slice url)
     (void)try_link(x, url);
 }
 
-static void on_found(void *context, struct slice url)
+static void on_found(void *context, const struct find *find)
 {
     struct extract *x = context;
-    extract_cpu_step(x, url.n + EXTRACT_CPU_STEP / 256);
-    if (!x->stopped) {
-        extract_link(x, url);
+    extract_cpu_step(x, find->raw.n + EXTRACT_CPU_STEP / 256);
+    if (x->stopped) {
+        return;
+    }
+    if ((find->flags & FIND_CUT) != 0) {
+        featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
+    }
+    if (find->kind == FIND_URL) {
+        extract_link(x, find->text);
     }
 }
 
 void extract_links_in(struct extract *x, struct slice text)
 {
-    if (text.n > 0) {
-        find_urls(text, on_found, x);
-    }
+    find_in_text(text, FIND_IN_PROSE, on_found, x);
+}
+
+/* Of attributes, style sheets and comments: "p.link" is no host there. */
+static void links_in_code(struct extract *x, struct slice text)
+{
+    find_in_text(text, FIND_IN_CODE, on_found, x);
 }
 
 static bool is_slash(char c)
@@ -141,7 +151,7 @@ static void html_link(struct extract *x, struct slice value)
     value = slice_trim(value);
     if (has_scheme(value)) {
         if (!try_link(x, value)) {
-            extract_links_in(x, value); /* javascript:, data: and what hides in them */
+            links_in_code(x, value); /* javascript:, data: and what hides in them */
         }
     } else if (value.n > 2 && is_slash(value.p[0]) && is_slash(value.p[1])) {
         while (value.n > 0 && is_slash(value.p[0])) {
@@ -149,7 +159,7 @@ static void html_link(struct extract *x, struct slice value)
         }
         extract_link(x, value);
     } else {
-        extract_links_in(x, value);
+        links_in_code(x, value);
     }
 }
 
@@ -181,7 +191,7 @@ static struct slice without_quotes(struct slice s)
 /* url("...") of style sheets; URLs elsewhere in them too. */
 static void css(struct extract *x, struct slice value)
 {
-    extract_links_in(x, value);
+    links_in_code(x, value);
     struct slice rest = value;
     while (rest.n > 0 && !x->stopped) {
         size_t at = slice_find(rest, '(');
@@ -212,7 +222,7 @@ static void meta_content(struct extract *x, struct slice value)
             return;
         }
     }
-    extract_links_in(x, value);
+    links_in_code(x, value);
 }
 
 static bool is_one_of(struct slice name, const char *const *names)
@@ -245,7 +255,7 @@ static void on_attribute(struct extract *x, const struct html_token *t)
                slice_eq(t->tag, SLICE_LIT("meta"))) {
         meta_content(x, t->value);
     } else {
-        extract_links_in(x, t->value);
+        links_in_code(x, t->value);
     }
 }
 
@@ -300,7 +310,7 @@ void extract_on_html(void *context, const struct html_token *t)
         on_attribute(x, t);
         break;
     case HTML_COMMENT:
-        extract_links_in(x, t->value);
+        links_in_code(x, t->value);
         break;
     case HTML_RAW_TEXT:
         css(x, t->value);

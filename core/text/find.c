@@ -1,185 +1,305 @@
-/* find - looks for ':' and '.' with memchr, and only there for a scheme or "www". */
+/* find - jumps from one character that could belong to a find to the next. */
 #include "core/text/find.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "core/text/ascii.h"
+#include "core/text/find_inside.h"
 
-/* Bytes that end a URL wherever they stand. */
-static bool ends_url(char c)
+void find_draft_begin(struct find_scan *s, size_t start)
 {
-    return (unsigned char)c <= 0x20 || c == '<' || c == '>' || c == '"' || c == '`' ||
-           c == 0x7f;
+    s->draft = (struct find_draft){.start = start, .end = start};
 }
 
-/* Length of the UTF-8 space or punctuation mark at s that ends a URL, 0 when it is none. */
-static size_t wide_end(struct slice s)
+static void put(struct find_scan *s, struct slice text)
 {
-    unsigned char b[3] = {0};
-    unsigned code = 0;
+    size_t room = FIND_MENDED_MAX - s->draft.n;
 
-    memcpy(b, s.p, s.n < 3 ? s.n : 3);
-    if (b[0] == 0xc2) {
-        /* no-break space, guillemets */
-        return b[1] == 0xa0 || b[1] == 0xab || b[1] == 0xbb ? 2 : 0;
+    if (text.n > room) {
+        s->draft.flags |=
+            FIND_CUT; /* a text that needs no mending has its length all the same */
+        text = slice_head(text, room);
     }
-    code = ((b[0] & 0x0fU) << 12) | ((b[1] & 0x3fU) << 6) | (b[2] & 0x3fU);
-    if ((b[0] & 0xf0) != 0xe0 || (b[1] & 0xc0) != 0x80 || (b[2] & 0xc0) != 0x80) {
-        return 0;
+    if (text.n > 0) {
+        memcpy(s->mended + s->draft.n, text.p, text.n);
+        s->draft.n += text.n;
     }
-    if ((code >= 0x2000 && code <= 0x200b) || (code >= 0x2018 && code <= 0x201f) ||
-        (code >= 0x2026 && code <= 0x2029) || code == 0x202f || code == 0x205f ||
-        code == 0x2039 || code == 0x203a || (code >= 0x3000 && code <= 0x3003) ||
-        (code >= 0x3008 && code <= 0x3011) || (code >= 0x3014 && code <= 0x301f) ||
-        code == 0xff01 || code == 0xff02 || code == 0xff08 || code == 0xff09 ||
-        code == 0xff0c || code == 0xff1a || code == 0xff1b || code == 0xff1c ||
-        code == 0xff1e || code == 0xff1f || code == 0xff3b || code == 0xff3d ||
-        code == 0xff5b || code == 0xff5d || code == 0xfeff) {
-        return 3;
+}
+
+void find_draft_put(struct find_scan *s, struct slice text)
+{
+    put(s, text);
+    s->draft.is_mended = true;
+}
+
+void find_draft_add(struct find_scan *s, const struct mark *m)
+{
+    struct slice as_it_stands = slice_of(s->text.p + s->draft.end, m->n);
+
+    if (m->kind == MARK_HIDDEN) {
+        s->draft.flags |= FIND_HIDDEN;
+        s->draft.is_mended = true;
+    } else if (m->kind == MARK_DOT && (m->is_defanged || m->is_wide)) {
+        find_draft_put(s, SLICE_LIT("."));
+    } else if (m->kind == MARK_AT && m->is_defanged) {
+        find_draft_put(s, SLICE_LIT("@"));
+    } else {
+        put(s, as_it_stands);
+    }
+    if (m->is_defanged) {
+        s->draft.flags |= FIND_DEFANGED;
+    }
+    s->draft.end += m->n;
+}
+
+struct slice find_draft_text(const struct find_scan *s, const struct find_draft *draft)
+{
+    return draft->is_mended
+               ? slice_of(s->mended, draft->n)
+               : slice_of(s->text.p + draft->start, draft->end - draft->start);
+}
+
+void find_report(struct find_scan *s, const struct find_draft *draft, struct find find,
+                 size_t from)
+{
+    size_t end = draft->is_mended ? draft->end : draft->start + find.text.n;
+
+    find.flags |= draft->is_mended ? draft->flags : draft->flags & ~(unsigned)FIND_CUT;
+    find.raw = slice_of(s->text.p + from, end - from);
+    s->on_find(s->context, &find);
+}
+
+/* Bytes of what stands for "://" at i, 0 when nothing does. */
+static size_t separator(struct slice text, size_t i)
+{
+    static const struct slice forms[] = {{"://", 3},   {":\\\\", 3},  {":/\\", 3},
+                                         {":\\/", 3},  {"[:]//", 5},  {"[://]", 5},
+                                         {":[//]", 5}, {"[:]\\\\", 5}};
+    size_t k = 0;
+
+    for (k = 0; k < sizeof(forms) / sizeof(forms[0]); k++) {
+        if (slice_has_prefix(slice_from(text, i), forms[k])) {
+            return forms[k].n;
+        }
     }
     return 0;
 }
 
-/* Index of the first byte from i on that does not belong to a URL; quote ends it too. */
-static size_t url_end(struct slice text, size_t i, char quote)
-{
-    while (i < text.n) {
-        char c = text.p[i];
+struct scheme {
+    struct slice written;
+    struct slice meant;
+};
 
-        if (ends_url(c) || (c == quote && quote != '\0') ||
-            ((unsigned char)c >= 0x80 && wide_end(slice_from(text, i)) > 0)) {
-            break;
-        }
-        i++;
-    }
-    return i;
+/* Longer ones before those that they end in. */
+static const struct scheme schemes[] = {
+    {{"https", 5}, {"https", 5}}, {{"http", 4}, {"http", 4}},
+    {{"ftp", 3}, {"ftp", 3}},     {{"hxxps", 5}, {"https", 5}},
+    {{"hxxp", 4}, {"http", 4}},   {{"h**ps", 5}, {"https", 5}},
+    {{"h**p", 4}, {"http", 4}},   {{"hxtps", 5}, {"https", 5}},
+    {{"hxtp", 4}, {"http", 4}},   {{"htxps", 5}, {"https", 5}},
+    {{"htxp", 4}, {"http", 4}},   {{"fxp", 3}, {"ftp", 3}}};
+
+/* The letters before a separator, as they are to be read. */
+struct word {
+    char text[FIND_SCHEME_MAX];
+    size_t at[FIND_SCHEME_MAX]; /* where each stands */
+    size_t n;
+    bool has_hidden;
+    bool is_whole; /* it begins a word */
+};
+
+static bool is_scheme_char(const struct mark *m)
+{
+    return m->kind == MARK_ASCII && (ASCII_IS(m->c, ASCII_ALPHA | ASCII_DIGIT) ||
+                                     m->c == '+' || m->c == '-' || m->c == '*');
 }
 
-/* Without trailing punctuation, and without closing brackets that nothing opened. */
-static struct slice trim_end(struct slice url)
+static void word_before(const struct find_scan *s, size_t i, struct word *ret)
 {
-    static const char closing[] = ")]}";
-    static const char opening[] = "([{";
-    ptrdiff_t open[3] = {0}; /* opening minus closing brackets */
-    size_t i = 0;
+    struct mark m = mark_before(s->text, s->from, i);
+    size_t nhidden = 0;
+    size_t k = 0;
 
-    for (i = 0; i < url.n; i++) {
-        const char *c = NULL;
-
-        if (ASCII_IS(url.p[i], ASCII_ALPHA | ASCII_DIGIT) || url.p[i] == '\0') {
-            continue;
-        }
-        c = strchr(opening, url.p[i]);
-        if (c != NULL) {
-            open[c - opening]++;
-        }
-        c = strchr(closing, url.p[i]);
-        if (c != NULL) {
-            open[c - closing]--;
-        }
-    }
-    while (url.n > 0) {
-        char last = url.p[url.n - 1];
-        const char *c = last == '\0' ? NULL : strchr(closing, last);
-
-        if (c != NULL && open[c - closing] < 0) {
-            open[c - closing]++;
-        } else if (c != NULL || last == '\0' || strchr(".,;:!?'*([{", last) == NULL) {
-            break;
+    *ret = (struct word){.n = 0};
+    while (ret->n < FIND_SCHEME_MAX && nhidden <= FIND_SCHEME_MAX &&
+           (is_scheme_char(&m) || m.kind == MARK_HIDDEN)) {
+        i -= m.n;
+        if (m.kind == MARK_HIDDEN) {
+            nhidden++;
         } else {
-            c = strchr(opening, last);
-            if (c != NULL) {
-                open[c - opening]--;
-            }
+            ret->n++;
+            ret->text[FIND_SCHEME_MAX - ret->n] = m.c;
+            ret->at[FIND_SCHEME_MAX - ret->n] = i;
         }
-        url.n--;
+        m = mark_before(s->text, s->from, i);
     }
-    return url;
+    ret->is_whole = !mark_is_word(&m) && m.kind != MARK_DOT && m.kind != MARK_AT;
+    ret->has_hidden = nhidden > 0;
+    for (k = 0; k < ret->n; k++) { /* to the front */
+        ret->text[k] = ret->text[FIND_SCHEME_MAX - ret->n + k];
+        ret->at[k] = ret->at[FIND_SCHEME_MAX - ret->n + k];
+    }
 }
 
-/* Length of the scheme that ends before text.p[colon], 0 when there is none; nothing before
- * text.p[from] belongs to it. */
-static size_t scheme_before(struct slice text, size_t from, size_t colon)
+static const struct scheme *known_scheme(const struct word *w)
 {
-    static const struct slice schemes[] = {{"https", 5}, {"http", 4}, {"ftp", 3}};
     size_t i = 0;
 
-    if (text.n - colon < 4 || text.p[colon + 1] != '/' || text.p[colon + 2] != '/') {
-        return 0;
-    }
     for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-        size_t n = schemes[i].n;
-
-        if (colon - from >= n &&
-            slice_eq_nocase(slice_of(text.p + colon - n, n), schemes[i])) {
-            return n;
+        if (slice_has_suffix_nocase(slice_of(w->text, w->n), schemes[i].written)) {
+            return &schemes[i];
         }
     }
-    return 0;
+    return NULL;
 }
 
-/* "www" ends before text.p[dot] and begins a word. */
-static bool www_before(struct slice text, size_t from, size_t dot)
+/* "http" before the separator of n bytes at i. False: no URL. */
+static bool with_scheme(struct find_scan *s, const struct word *w,
+                        const struct scheme *scheme, size_t i, size_t n)
 {
-    char before = ' ';
+    struct slice written =
+        slice_of(w->text + w->n - scheme->written.n, scheme->written.n);
+    bool defanged = !slice_eq(scheme->written, scheme->meant);
+    struct find find = {.kind = FIND_URL, .scheme = scheme->meant};
+    struct slice as_it_stands = SLICE_NONE;
 
-    if (dot - from < 3 || dot + 1 >= text.n ||
-        !slice_eq_nocase(slice_of(text.p + dot - 3, 3), SLICE_LIT("www"))) {
+    find_draft_begin(s, w->at[w->n - scheme->written.n]);
+    as_it_stands = slice_of(s->text.p + s->draft.start, i - s->draft.start);
+    s->draft.end = i + n;
+    if (defanged || n > 3 || w->has_hidden) {
+        find_draft_put(s, scheme->meant);
+        find_draft_put(s, SLICE_LIT("://"));
+        s->draft.flags |= defanged || n > 3 ? FIND_DEFANGED : 0U;
+        s->draft.flags |= as_it_stands.n > written.n ? FIND_HIDDEN : 0U;
+    } else {
+        memcpy(s->mended, s->text.p + s->draft.start, as_it_stands.n + n);
+        s->draft.n = as_it_stands.n + n;
+    }
+    return find_url_rest(s, find, s->draft.n);
+}
+
+/* "irc://...", "<tel:...>": from the beginning of the scheme to white space or the bracket. */
+static bool other_scheme(struct find_scan *s, const struct word *w, size_t i, size_t n)
+{
+    struct find find = {.kind = FIND_OTHER};
+    bool in_angle = false;
+    size_t k = 0;
+
+    while (k < w->n && !ASCII_IS(w->text[k], ASCII_ALPHA)) {
+        k++;
+    }
+    if (w->n < k + 2 || w->has_hidden || (k == 0 && !w->is_whole)) {
         return false;
     }
-    if (dot > 3) {
-        before = text.p[dot - 4];
+    in_angle = w->at[k] > 0 && s->text.p[w->at[k] - 1] == '<';
+    find.scheme = slice_of(s->text.p + w->at[k], i - w->at[k]);
+    if ((n == 0 && !in_angle) || slice_eq_nocase(find.scheme, SLICE_LIT("mailto"))) {
+        return false;
     }
-    return !ASCII_IS(before, ASCII_ALPHA | ASCII_DIGIT) && before != '-' &&
-           before != '_' && before != '@' && before != '.' &&
-           (ASCII_IS(text.p[dot + 1], ASCII_ALPHA | ASCII_DIGIT) ||
-            (unsigned char)text.p[dot + 1] >= 0x80);
+    find_draft_begin(s, w->at[k]);
+    s->draft.end = i + 1;
+    for (;;) {
+        struct mark m = mark_at(s->text, s->draft.end);
+
+        if (m.kind == MARK_END) {
+            break;
+        }
+        s->draft.end += m.n;
+    }
+    if (in_angle && (s->draft.end >= s->text.n || s->text.p[s->draft.end] != '>')) {
+        return false;
+    }
+    find.text = find_draft_text(s, &s->draft);
+    find_report(s, &s->draft, find, s->draft.start);
+    s->from = s->draft.end;
+    return true;
 }
 
-/* Reports the URL that begins at start and has at least up to least + 1; returns where to go
- * on looking. */
-static size_t report(struct slice text, size_t start, size_t least, find_url_fn *on_url,
-                     void *context)
+/* A colon or an opening bracket at i. */
+static size_t at_separator(struct find_scan *s, size_t i)
 {
-    char quote = start > 0 && text.p[start - 1] == '\'' ? '\'' : '\0';
-    size_t end = url_end(text, least, quote);
-    struct slice url = trim_end(slice_of(text.p + start, end - start));
+    size_t n = separator(s->text, i);
+    const struct scheme *scheme = NULL;
+    struct word word;
 
-    if (url.n > least - start) {
-        on_url(context, url);
+    if (n == 0 && s->text.p[i] != ':') {
+        return i + 1;
     }
-    return end;
+    word_before(s, i, &word);
+    scheme = n > 0 ? known_scheme(&word) : NULL;
+    if (scheme != NULL ? with_scheme(s, &word, scheme, i, n)
+                       : other_scheme(s, &word, i, n)) {
+        return s->from;
+    }
+    return i + 1;
 }
 
-void find_urls(struct slice text, find_url_fn *on_url, void *context)
+/* Bytes at which the scan stops: beginnings of dots, @, colons and defanged ones. */
+static bool is_stop(char c)
 {
-    size_t colon = slice_find(text, ':');
-    size_t dot = slice_find(text, '.');
-    size_t from = 0; /* end of the last URL */
+    switch ((unsigned char)c) {
+    case '.':
+    case ':':
+    case '@':
+    case '[':
+    case '(':
+    case '{':
+    case 0xe3: /* U+3002 */
+    case 0xef: /* U+FF0E, U+FF61 */
+        return true;
+    default:
+        return false;
+    }
+}
 
-    while (colon < text.n || dot < text.n) {
-        size_t at = colon < dot ? colon : dot;
-        size_t next = at + 1;
+static size_t at_stop(struct find_scan *s, size_t i)
+{
+    /* with the blanks round a defanged form */
+    size_t blank = i > s->from && s->text.p[i - 1] == ' ' ? 1 : 0;
+    struct mark m = mark_at(s->text, i - blank);
 
-        if (at == colon) {
-            size_t n = scheme_before(text, from, at);
+    if (blank == 1 && !m.is_defanged) {
+        blank = 0;
+        m = mark_at(s->text, i);
+    }
+    if (m.kind == MARK_DOT) {
+        return find_at_dot(s, i - blank, m.n);
+    }
+    if (m.kind == MARK_AT) {
+        return find_at_sign(s, i - blank, m.n);
+    }
+    return (unsigned char)s->text.p[i] < 0x80 ? at_separator(s, i) : i + m.n;
+}
 
-            if (n > 0) {
-                next = report(text, at - n, at + 3, on_url, context);
-                from = next;
-            }
-        } else if (www_before(text, from, at)) {
-            next = report(text, at - 3, at + 1, on_url, context);
-            from = next;
-        } else {
-            /* a full stop */
+static void scan(struct slice text, enum find_where where, find_fn *on_find,
+                 void *context)
+{
+    struct find_scan s;
+    size_t i = 0;
+
+    s.text = text;
+    s.where = where;
+    s.on_find = on_find;
+    s.context = context;
+    s.from = 0;
+    while (i < text.n) {
+        if (!is_stop(text.p[i])) {
+            i++;
+            continue;
         }
-        if (colon < next) {
-            colon = next + slice_find(slice_from(text, next), ':');
-        }
-        if (dot < next) {
-            dot = next + slice_find(slice_from(text, next), '.');
-        }
+        i = at_stop(&s, i);
+    }
+}
+
+void find_in_text(struct slice text, enum find_where where, find_fn *on_find,
+                  void *context)
+{
+    size_t i = 0;
+
+    while (i < text.n && !is_stop(text.p[i])) {
+        i++;
+    }
+    if (i < text.n) { /* most attributes need no scan */
+        scan(text, where, on_find, context);
     }
 }

@@ -1,22 +1,38 @@
-/* fuzz_find - any bytes as text: URLs come in order, do not overlap and lie in the text. */
+/* fuzz_find - any bytes as text: finds lie in the text, begin in order, and do not overlap but for
+ * the two readings of one. */
 #include "core/text/find.h"
 
 #include "tests/fuzz/fuzz.h"
 
-static void on_url(void *context, struct slice url)
-{
-    struct slice *rest = context;
+struct progress {
+    struct slice text;
+    size_t begun; /* where the last find began */
+    size_t done;  /* where the last find ended that had no second reading */
+};
 
-    FUZZ_CHECK(url.n > 4);
-    FUZZ_CHECK(url.p >= rest->p && url.p + url.n <= rest->p + rest->n);
-    *rest = slice_from(*rest, (size_t)(url.p + url.n - rest->p));
+static void on_find(void *context, const struct find *find)
+{
+    struct progress *p = context;
+    size_t begin = 0;
+
+    FUZZ_CHECK(find->raw.p >= p->text.p);
+    begin = (size_t)(find->raw.p - p->text.p);
+    FUZZ_CHECK(begin + find->raw.n <= p->text.n);
+    FUZZ_CHECK(begin >= p->begun && begin >= p->done);
+    FUZZ_CHECK(find->text.n > 0 && find->scheme.n > 0);
+    p->begun = begin;
+    if ((find->flags & FIND_SHORT) == 0) {
+        p->done = begin + find->raw.n;
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct slice text = slice_of((const char *)data, size);
-    struct slice rest = text;
+    struct progress p = {.text = slice_of((const char *)data, size)};
 
-    find_urls(text, on_url, &rest);
+    find_in_text(p.text, FIND_IN_PROSE, on_find, &p);
+    p.begun = 0;
+    p.done = 0;
+    find_in_text(p.text, FIND_IN_CODE, on_find, &p);
     return 0;
 }

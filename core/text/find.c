@@ -161,7 +161,7 @@ static bool with_scheme(struct find_scan *s, const struct word *w,
         slice_of(w->text + w->n - scheme->written.n, scheme->written.n);
     bool defanged = !slice_eq(scheme->written, scheme->meant);
     struct find find = {.kind = FIND_URL, .scheme = scheme->meant};
-    struct slice as_it_stands = SLICE_NONE;
+    struct slice as_it_stands;
 
     find_draft_begin(s, w->at[w->n - scheme->written.n]);
     as_it_stands = slice_of(s->text.p + s->draft.start, i - s->draft.start);

@@ -109,13 +109,16 @@ static const char *registered(const char *name)
             return NULL;
         }
     }
-    while (suffix > name && is_listed(suffix)) {
+    do { /* the suffix may be longer: co.uk */
+        if (suffix == name) {
+            return NULL;
+        }
         suffix--;
         while (suffix > name && suffix[-1] != '.') {
             suffix--;
         }
-    }
-    return is_listed(suffix) || suffix[0] == '.' ? NULL : suffix;
+    } while (is_listed(suffix));
+    return suffix[0] == '.' ? NULL : suffix;
 }
 
 bool find_host_has_suffix(struct slice name)
@@ -135,8 +138,12 @@ bool find_host_is_top(struct slice text)
 bool find_host_is_impossible(struct slice name)
 {
     char list[HOST_NAME_MAX_BYTES + 1];
-    const char *reg = list_form(name, list) ? registered(list) : NULL;
+    const char *reg = NULL;
 
+    if (slice_find(name, '-') == name.n) {
+        return false; /* most names */
+    }
+    reg = list_form(name, list) ? registered(list) : NULL;
     return reg != NULL && (reg[0] == '-' || reg[strcspn(reg, ".") - 1] == '-');
 }
 
@@ -216,7 +223,7 @@ enum find_host find_host_check(struct slice name)
     const char *reg = NULL;
     const char *top = NULL;
 
-    if (!list_form(name, list)) {
+    if (slice_find(name, '.') == name.n || !list_form(name, list)) {
         return FIND_HOST_NONE;
     }
     reg = registered(list);

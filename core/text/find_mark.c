@@ -153,7 +153,11 @@ static struct mark defanged(struct slice s)
     if (s.n < DEFANG_MIN) {
         return (struct mark){.kind = MARK_END};
     }
-    closing = s.p[0] == '[' ? ']' : s.p[0] == '(' ? ')' : '}';
+    if (s.p[0] == '[') {
+        closing = ']';
+    } else {
+        closing = s.p[0] == '(' ? ')' : '}';
+    }
     for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         size_t n = forms[i].text.n;
 

@@ -60,9 +60,12 @@ static void run_add(const struct find_scan *s, struct find_run *run,
         run->is_too_long = true;
         return;
     }
-    for (i = 0; i < n; i++) {
-        run->text[run->n] = m->kind == MARK_DOT ? '.' : s->text.p[run->end + i];
+    for (i = 0; i < n; i++) { /* of a dot one byte, whichever */
+        run->text[run->n] = s->text.p[run->end + i];
         run->raw[run->n++] = run->end;
+    }
+    if (m->kind == MARK_DOT) {
+        run->text[run->n - 1] = '.';
     }
 }
 

@@ -337,11 +337,19 @@ static struct tail tail_of(const struct find_scan *s)
 {
     size_t start = s->draft.start;
     struct tail t = {.last = MARK_ASCII};
-    char before = start > 0 ? s->text.p[start - 1] : ' ';
-    const char *p = before == '\0' ? NULL : strchr(opening, before);
+    char before = '\0';
+    const char *p = NULL;
 
-    t.quote = before == '\'' ? '\'' : '\0';
-    t.bracket = p != NULL ? closing[p - opening] : '\0';
+    if (start > 0) {
+        before = s->text.p[start - 1];
+    }
+    if (before == '\'') {
+        t.quote = before;
+    }
+    p = before == '\0' ? NULL : strchr(opening, before);
+    if (p != NULL) {
+        t.bracket = closing[p - opening];
+    }
     t.in_angle = before == '<' ||
                  (start >= 5 && slice_eq_nocase(slice_of(s->text.p + start - 5, 5),
                                                 SLICE_LIT("<URL:")));

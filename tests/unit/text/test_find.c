@@ -370,7 +370,7 @@ static void test_find__mended_text__cut_at_limit(void **state)
 
         assert_non_null(text);
         memset(text, 'x', n);
-        memcpy(text, "hxxp://a[.]com/", 15);
+        put_at(text, 0, SLICE_LIT("hxxp://a[.]com/"));
         find_in_text(slice_of(text, n - 2), FIND_IN_PROSE, on_find, &f);
         assert_int_equal(f.count, 1);
         assert_int_equal(f.bytes,
@@ -389,7 +389,7 @@ static void test_find__long_plain_url__whole(void **state)
     (void)state;
     assert_non_null(text);
     memset(text, 'x', LONG);
-    memcpy(text, "http://a.com/", 13);
+    put_at(text, 0, SLICE_LIT("http://a.com/"));
     find_in_text(slice_of(text, LONG), FIND_IN_PROSE, on_find, &f);
     assert_int_equal(f.bytes, LONG);
     assert_int_equal(f.flags, 0);
@@ -411,7 +411,7 @@ static void test_find__long_host__none(void **state)
         for (k = 0; k < sizes[i]; k++) {
             text[k] = (sizes[i] - k) % 4 == 0 ? '.' : 'm';
         }
-        memcpy(text + sizes[i] - 4, ".com", 4);
+        put_at(text, sizes[i] - 4, SLICE_LIT(".com"));
         text[0] = 'a';
         find_in_text(slice_of(text, sizes[i]), FIND_IN_PROSE, on_find, &f);
         assert_int_equal(f.count, sizes[i] <= 253 ? 1 : 0);
@@ -451,8 +451,9 @@ static void test_find__megabytes__linear(void **state)
                                         "a[at]",
                                         ZWSP,
                                         MIDDLE,
-                                        MIDDLE ".",
-                                        "a" MIDDLE ".",
+                                        "\xe4\xb8\xad.",
+                                        "a"
+                                        "\xe4\xb8\xad.",
                                         "<http://a\n",
                                         "<http://a.de/\n>",
                                         "http://a.de/" FORTY FORTY "/\n",

@@ -10,6 +10,7 @@
 
 #include "core/base/buf.h"
 #include "core/text/address.h"
+#include "core/text/ascii.h"
 #include "core/text/find.h"
 #include "core/text/url.h"
 
@@ -286,12 +287,17 @@ static void list_link(void *context, const struct find *find)
     buf_add_str(&l->lines, "\n");
 }
 
+static unsigned hex(char c)
+{
+    return ascii_hex[(unsigned char)c];
+}
+
 /* The values of href in html, one a line, without escapes. */
 static void list_hrefs(struct slice html, struct buf *lines)
 {
     for (;;) {
         size_t at = slice_find_slice(html, SLICE_LIT("href=\""));
-        struct slice value = SLICE_NONE;
+        struct slice value;
         size_t i = 0;
 
         if (at >= html.n) {
@@ -300,12 +306,13 @@ static void list_hrefs(struct slice html, struct buf *lines)
         html = slice_from(html, at + 6);
         value = slice_cut(&html, '"');
         for (i = 0; i < value.n; i++) {
-            unsigned byte = (unsigned char)value.p[i];
-
-            if (byte == '%' && sscanf(value.p + i + 1, "%2x", &byte) == 1) {
+            if (value.p[i] == '%' && i + 2 < value.n) {
+                buf_add_u8(lines,
+                           (uint8_t)((hex(value.p[i + 1]) << 4) | hex(value.p[i + 2])));
                 i += 2;
+            } else {
+                buf_add_char(lines, value.p[i]);
             }
-            buf_add(lines, slice_of((const char[]){(char)byte}, 1));
         }
         buf_add_str(lines, "\n");
     }

@@ -98,7 +98,12 @@ void extract_on_header(void *context, const struct mail_part *part, struct slice
     }
     if (!has_no_links(name)) {
         /* Not in scratch: that is reset for each URL. */
-        extract_links_in(x, encoded_word_decode(x->text, value));
+        struct slice text = encoded_word_decode(x->text, value);
+        if (slice_eq_nocase(name, SLICE_LIT("Subject"))) {
+            extract_links_in(x, text);
+        } else {
+            extract_header_links(x, text);
+        }
         arena_reset(x->text);
     }
 }

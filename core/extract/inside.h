@@ -94,8 +94,11 @@ void extract_on_part_end(void *context, const struct mail_part *part);
 
 /* link.c */
 void extract_link(struct extract *x, struct slice url);
-/* Every URL in running UTF-8 text. */
+/* Every URL, address, phone number and wallet in running UTF-8 text. */
 void extract_links_in(struct extract *x, struct slice text);
+/* URLs with a scheme or "www." in a header field: its other names and addresses say where mail
+ * went, not what a reader sees. */
+void extract_header_links(struct extract *x, struct slice value);
 /* html_token_fn with the extractor as context. */
 void extract_on_html(void *context, const struct html_token *token);
 /* The end of an HTML part: text that waited for more. */

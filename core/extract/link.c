@@ -1,7 +1,9 @@
 #include <string.h>
 
 #include "core/extract/inside.h"
+#include "core/text/address.h"
 #include "core/text/find.h"
+#include "core/text/find_number.h"
 #include "core/text/host.h"
 #include "core/text/safebrowsing.h"
 #include "core/text/unwrap.h"
@@ -96,6 +98,29 @@ void extract_link(struct extract *x, struct slice url)
     (void)try_link(x, url);
 }
 
+static void add_text_address(struct extract *x, struct slice text)
+{
+    struct address address;
+    enum err e = address_parse(x->scratch, text, &address);
+    if (e == ERR_OK) {
+        featureset_add(x->set, FEATURE_text_address, address.text);
+    } else if (e == ERR_NOMEM) {
+        featureset_set_limit(x->set, LIMIT_FLAG(memory));
+    }
+    arena_reset(x->scratch);
+}
+
+static void on_number(void *context, const struct find_number *number)
+{
+    struct extract *x = context;
+    extract_cpu_step(x, number->raw.n + EXTRACT_CPU_STEP / 256);
+    if (!x->stopped) {
+        featureset_add(x->set,
+                       number->kind == FIND_PHONE ? FEATURE_phone : FEATURE_wallet,
+                       number->text);
+    }
+}
+
 static void on_found(void *context, const struct find *find)
 {
     struct extract *x = context;
@@ -108,12 +133,29 @@ static void on_found(void *context, const struct find *find)
     }
     if (find->kind == FIND_URL) {
         extract_link(x, find->text);
+    } else if (find->kind == FIND_ADDRESS) {
+        add_text_address(x, find->text);
     }
 }
 
 void extract_links_in(struct extract *x, struct slice text)
 {
     find_in_text(text, FIND_IN_PROSE, on_found, x);
+    if (!x->stopped) {
+        find_numbers_in_text(text, on_number, x);
+    }
+}
+
+static void on_header_found(void *context, const struct find *find)
+{
+    if (find->kind == FIND_URL) {
+        on_found(context, find);
+    }
+}
+
+void extract_header_links(struct extract *x, struct slice value)
+{
+    find_in_text(value, FIND_IN_CODE, on_header_found, x);
 }
 
 /* Of attributes, style sheets and comments: "p.link" is no host there. */
@@ -152,6 +194,7 @@ static void html_link(struct extract *x, struct slice value)
     if (has_scheme(value)) {
         if (!try_link(x, value)) {
             links_in_code(x, value); /* javascript:, data: and what hides in them */
+            find_numbers_in_text(value, on_number, x); /* tel:, bitcoin: */
         }
     } else if (value.n > 2 && is_slash(value.p[0]) && is_slash(value.p[1])) {
         while (value.n > 0 && is_slash(value.p[0])) {

@@ -2,6 +2,7 @@
 #include "core/feature/network.h"
 #include "core/feature/normal.h"
 #include "core/text/address.h"
+#include "core/text/find_number.h"
 #include "core/text/host.h"
 #include "core/text/url.h"
 
@@ -142,6 +143,44 @@ static enum err parse_url(struct slice text, struct arena *arena,
     return ERR_OK;
 }
 
+struct number_value {
+    struct arena *arena;
+    enum find_number_kind kind;
+    struct slice text; /* the whole value: a number is it, or lies in it */
+    struct slice normal;
+};
+
+static void on_number(void *context, const struct find_number *number)
+{
+    struct number_value *v = context;
+    if (number->kind == v->kind && number->raw.n == v->text.n) {
+        v->normal = arena_copy(v->arena, number->text);
+    }
+}
+
+static enum err parse_number(struct slice text, enum feature_type type,
+                             struct arena *arena, struct feature_entry *ret,
+                             struct errinfo *reterr)
+{
+    struct number_value v = {
+        .arena = arena,
+        .kind = type == FEATURE_phone ? FIND_PHONE : FIND_WALLET,
+        .text = text,
+    };
+    find_numbers_in_text(text, on_number, &v);
+    if (v.normal.n > 0) {
+        *ret = (struct feature_entry){.class_type = (uint16_t)type, .text = v.normal};
+        return ERR_OK;
+    }
+    if (arena_is_full(arena)) {
+        return refuse_nomem(reterr);
+    }
+    return refuse(reterr, ERR_SYNTAX,
+                  type == FEATURE_phone
+                      ? "not a phone number; write + and the country's code before it"
+                      : "not a wallet whose checksum is right");
+}
+
 static enum err parse_value(struct slice text, enum feature_type type,
                             struct arena *arena, struct feature_entry *ret,
                             struct errinfo *reterr)
@@ -150,6 +189,14 @@ static enum err parse_value(struct slice text, enum feature_type type,
     bool is_sum = type == FEATURE_attachment || type == FEATURE_body;
     if (type == FEATURE_url) {
         return parse_url(text, arena, ret, reterr);
+    }
+    if (type == FEATURE_phone || type == FEATURE_wallet) {
+        return parse_number(text, type, arena, ret, reterr);
+    }
+    if (type == FEATURE_text_address) {
+        enum err e = parse_address(text, arena, ret, reterr);
+        ret->class_type = e == ERR_OK ? FEATURE_text_address : ret->class_type;
+        return e;
     }
     if (is_sum) {
         value = feature_normal_sha256(arena, text);

@@ -197,12 +197,15 @@ static bool other_scheme(struct find_scan *s, const struct word *w, size_t i, si
         return false;
     }
     find_draft_begin(s, w->at[k]);
-    s->draft.end = i + 1;
+    s->draft.end = i + (n > 0 ? n : 1);
     for (;;) {
         struct mark m = mark_at(s->text, s->draft.end);
 
         if (m.kind == MARK_END) {
             break;
+        }
+        if (separator(s->text, s->draft.end) > 0) {
+            return false; /* "<URL:http://": that is for the inner one */
         }
         s->draft.end += m.n;
     }
@@ -282,6 +285,7 @@ static void scan(struct slice text, enum find_where where, find_fn *on_find,
     s.on_find = on_find;
     s.context = context;
     s.from = 0;
+    s.joined_until = 0;
     while (i < text.n) {
         if (!is_stop(text.p[i])) {
             i++;

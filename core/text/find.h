@@ -6,7 +6,7 @@
  * not there: zero-width and bidi characters, soft hyphens; defanged forms are put right ("hxxp",
  * "[.]", "(dot)", "[at]", "[:]//"), ideographic full stops in hosts are dots. Scripts written
  * without spaces may touch a URL. A URL that a line end cuts inside <...>, or in a long line that
- * goes on as a URL does, is reported twice: up to the line end, and joined. So is one whose path
+ * goes on as a URL does, is reported twice: up to the line end, and joined; what the next line itself marks as a URL too. So is one whose path
  * goes on in an invisible character or in such a script. Trailing punctuation and brackets that
  * nothing opened do not belong. Input is UTF-8, broken sequences allowed.
  * Linear: limits bound what is looked at twice. Threads: any.   Allocates: nothing.

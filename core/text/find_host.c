@@ -201,6 +201,17 @@ static bool is_short_label(const char *name, const char *reg, const char *top)
     return strlen(top) == 2 && (n == 1 || (reg == name && is_digits(reg, n)));
 }
 
+/* "...SENTENCE.mba": a script without spaces touches a top level that is not much used with it. */
+static bool is_odd_pair(struct slice name, const char *top)
+{
+    size_t i = 0;
+
+    while (i < name.n && (unsigned char)name.p[i] < 0xe0) { /* from U+0800 on */
+        i++;
+    }
+    return i < name.n && strlen(top) > 2 && strncmp(top, "xn--", 4) != 0;
+}
+
 static struct slice last_label(struct slice name)
 {
     size_t i = name.n;
@@ -232,7 +243,8 @@ enum find_host find_host_check(struct slice name)
     }
     top = last_labels(list, 1);
     if ((is_one_of(top, file_types) && reg == list) || is_short_label(list, reg, top) ||
-        (is_title_case(last_label(name)) && !is_one_of(top, common))) {
+        (!is_one_of(top, common) &&
+         (is_title_case(last_label(name)) || is_odd_pair(name, top)))) {
         return FIND_HOST_DOUBTFUL;
     }
     return FIND_HOST_SURE;

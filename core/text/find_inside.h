@@ -40,6 +40,8 @@ struct find_scan {
     find_fn *on_find;
     void *context;
     size_t from; /* end of the last find: what stands before belongs to no other */
+    size_t
+        joined_until; /* on the further lines of a joined URL only "www." marks a host */
     struct find_draft draft;
     struct find_run run;
     char mended[FIND_MENDED_MAX];

@@ -330,6 +330,11 @@ static bool report(struct find_scan *s, const struct tail *t, struct find find,
     }
     find_report(s, &s->draft, find, s->draft.start);
     s->from = s->draft.end;
+    if (t->lines > 0 && (s->draft.flags & FIND_JOINED) != 0) {
+        /* who ends with the line sees what begins on the next one */
+        s->from = t->shorter.end;
+        s->joined_until = s->draft.end;
+    }
     return true;
 }
 

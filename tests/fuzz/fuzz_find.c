@@ -1,6 +1,7 @@
 /* fuzz_find - any bytes as text: finds lie in the text, begin in order, and do not overlap but for
- * the two readings of one. */
+ * the readings of one that runs over lines or has a shorter one. */
 #include "core/text/find.h"
+#include "core/text/find_number.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -21,9 +22,19 @@ static void on_find(void *context, const struct find *find)
     FUZZ_CHECK(begin >= p->begun && begin >= p->done);
     FUZZ_CHECK(find->text.n > 0 && find->scheme.n > 0);
     p->begun = begin;
-    if ((find->flags & FIND_SHORT) == 0) {
+    if ((find->flags & (FIND_SHORT | FIND_JOINED)) == 0) {
         p->done = begin + find->raw.n;
     }
+}
+
+static void on_number(void *context, const struct find_number *number)
+{
+    struct slice *rest = context;
+
+    FUZZ_CHECK(number->text.n > PHONE_DIGITS_MIN && number->text.n <= WALLET_BYTES_MAX);
+    FUZZ_CHECK(number->raw.p >= rest->p &&
+               number->raw.p + number->raw.n <= rest->p + rest->n);
+    *rest = slice_from(*rest, (size_t)(number->raw.p + number->raw.n - rest->p));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -34,5 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     p.begun = 0;
     p.done = 0;
     find_in_text(p.text, FIND_IN_CODE, on_find, &p);
+    struct slice rest = p.text;
+    find_numbers_in_text(p.text, on_number, &rest);
     return 0;
 }

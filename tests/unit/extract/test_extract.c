@@ -72,6 +72,21 @@ struct row {
 };
 
 static const struct row rows[] = {
+    /* what a reader finds in text; header fields name hosts and addresses of their own */
+    {"To: a@b.com\nX-Host: mail.b.com http://c.com/ www.d.com\n\n"
+     "evil.com, j[at]evil.com file.txt +49 30 1234567 "
+     "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa\n",
+     "url:c.com/\nurl_host:c.com\nurl_domain:c.com\nurl:www.d.com/\nurl_host:www.d.com\n"
+     "url_domain:d.com\nurl:evil.com/\nurl_host:evil.com\nurl_domain:evil.com\n"
+     "text_address:j@evil.com\nphone:+49301234567\n"
+     "wallet:1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa\n"},
+    {"Content-Type: text/html\n\n<style>p.link{}</style><a href='mailto:j@evil.com'>e"
+     "<b>vil</b>.com</a><a href='tel:+49301234567'>",
+     "text_address:j@evil.com\nurl:evil.com/\nurl_host:evil.com\nurl_domain:evil.com\n"
+     "phone:+49301234567\n"},
+    {"Subject: call (212) 555-0100 or evil.com\n\n",
+     "subject:call (212) 555-0100 or evil.com\nurl:evil.com/\nurl_host:evil.com\n"
+     "url_domain:evil.com\nphone:+12125550100\n"},
     {"\n", ""},
     {"Subject:  =?utf-8?q?caf=C3=A9?=\n  now\n\n", "subject:caf\xc3\xa9 now\n"},
     {"Subject: a\nSubject: b\nSubject: a\n\n", "subject:a\nsubject:b\n"},

@@ -358,5 +358,9 @@ void extract_on_html(void *context, const struct html_token *t)
     case HTML_RAW_TEXT:
         css(x, t->value);
         break;
+    case HTML_TAG_END:
+    case HTML_DOCTYPE:
+    case HTML_NUL:
+        break;
     }
 }

@@ -1,4 +1,4 @@
-/* html - one function per state; each uses up bytes or goes on to a state that will. */
+/* html - text and references, the loop over the states, the end of the input. */
 #include "core/text/html.h"
 
 #include <string.h>
@@ -6,6 +6,11 @@
 #include "core/text/ascii.h"
 #include "core/text/html_ref.h"
 #include "core/text/html_state.h"
+
+bool html_is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\f';
+}
 
 struct slice html_text_slice(const struct html_text *t)
 {
@@ -18,6 +23,17 @@ void html_text_add(struct html_text *t, struct slice s)
     if (s.n > 0) {
         memcpy(t->p + t->n, s.p, s.n);
         t->n += s.n;
+    }
+}
+
+void html_text_add_lower(struct html_text *t, char c)
+{
+    if (c == '\0') {
+        html_text_add(t, HTML_REPLACEMENT);
+    } else if (t->n < t->size) {
+        t->p[t->n++] = ASCII_LOWER(c);
+    } else {
+        /* cut */
     }
 }
 
@@ -37,8 +53,7 @@ void html_skip(struct slice *in, size_t n)
     *in = slice_from(*in, n);
 }
 
-/* Text or raw text, without NULs (which browsers drop). */
-static void emit_text(struct html *h, struct slice s)
+void html_emit_text(struct html *h, struct slice s)
 {
     while (s.n > 0) {
         struct slice piece = slice_head(s, slice_find(s, '\0'));
@@ -46,20 +61,27 @@ static void emit_text(struct html *h, struct slice s)
         if (piece.n > 0) {
             html_emit(h, h->is_raw ? HTML_RAW_TEXT : HTML_TEXT, SLICE_NONE, piece);
         }
-        s = slice_from(s, piece.n + 1);
+        s = slice_from(s, piece.n);
+        if (s.n > 0) {
+            if (h->is_raw) {
+                html_emit(h, HTML_RAW_TEXT, SLICE_NONE, HTML_REPLACEMENT);
+            } else {
+                html_emit(h, HTML_NUL, SLICE_NONE, slice_head(s, 1));
+            }
+            s = slice_from(s, 1);
+        }
     }
 }
 
-static void begin_ref(struct html *h)
+void html_begin_ref(struct html *h)
 {
     html_ref_init(&h->ref);
     h->after_ref = h->state;
     h->state = HTML_STATE_REF;
 }
 
-/* Length of the run before the next stop (and, if wanted, before '&'). A text of nothing but
- * '&' must not look for the same stop again and again. */
-static size_t run_before(struct html *h, struct slice s, char stop, bool ref)
+/* A text of nothing but '&' must not look for the same stop again and again. */
+size_t html_run_before(struct html *h, struct slice s, char stop, bool ref)
 {
     size_t n = 0;
 
@@ -73,77 +95,18 @@ static size_t run_before(struct html *h, struct slice s, char stop, bool ref)
 
 static void on_text(struct html *h, struct slice *in)
 {
-    size_t n = run_before(h, *in, '<', true);
+    size_t n = html_run_before(h, *in, '<', true);
 
-    emit_text(h, slice_head(*in, n));
+    html_emit_text(h, slice_head(*in, n));
     if (n < in->n) {
         if (in->p[n] == '<') {
             h->state = HTML_STATE_TAG_OPEN;
         } else {
-            begin_ref(h);
+            html_begin_ref(h);
         }
         n++;
     }
     html_skip(in, n);
-}
-
-static void on_raw(struct html *h, struct slice *in)
-{
-    size_t n = run_before(h, *in, '<', h->may_ref);
-
-    emit_text(h, slice_head(*in, n));
-    if (n < in->n) {
-        if (in->p[n] == '<') {
-            h->raw_end[0] = '<';
-            h->nraw_end = 1;
-            h->state = HTML_STATE_RAW_END;
-        } else {
-            begin_ref(h);
-        }
-        n++;
-    }
-    html_skip(in, n);
-}
-
-/* The state after the '>' of a tag. */
-static void end_tag(struct html *h)
-{
-    static const struct slice raw[] = {
-        {"script", 6}, {"style", 5}, {"title", 5}, {"textarea", 8}};
-    size_t i = 0;
-
-    h->state = HTML_STATE_TEXT;
-    for (i = 0; i < sizeof(raw) / sizeof(raw[0]) && !h->is_end_tag; i++) {
-        if (slice_eq(html_text_slice(&h->tag), raw[i])) {
-            h->state = HTML_STATE_RAW;
-            h->is_raw = true;
-            h->may_ref = i >= 2;
-        }
-    }
-}
-
-static void on_raw_end(struct html *h, struct slice *in)
-{
-    struct slice tag = html_text_slice(&h->tag);
-    char c = in->p[0];
-
-    if (h->nraw_end == tag.n + 2) {
-        if (ASCII_IS(c, ASCII_SPACE) || c == '/' || c == '>') {
-            h->is_raw = false;
-            h->is_end_tag = true;
-            html_emit(h, HTML_END_TAG, SLICE_NONE, SLICE_NONE);
-            h->state = HTML_STATE_BEFORE_NAME;
-            return;
-        }
-    } else if (h->nraw_end == 1 ? c == '/' : ASCII_LOWER(c) == tag.p[h->nraw_end - 2]) {
-        h->raw_end[h->nraw_end++] = c;
-        html_skip(in, 1);
-        return;
-    } else {
-        /* something else than the end */
-    }
-    emit_text(h, slice_of(h->raw_end, h->nraw_end));
-    h->state = HTML_STATE_RAW;
 }
 
 /* next: the byte after the reference, 0 at the end. */
@@ -157,7 +120,7 @@ static void end_ref(struct html *h, char next)
     if (in_value) {
         html_text_add(&h->value, text);
     } else {
-        emit_text(h, text);
+        html_emit_text(h, text);
     }
 }
 
@@ -181,228 +144,48 @@ static void on_ref(struct html *h, struct slice *in)
     }
 }
 
-static void begin_tag(struct html *h, bool is_end_tag)
-{
-    h->is_end_tag = is_end_tag;
-    h->tag.n = 0;
-    h->nattributes = 0;
-    h->state = HTML_STATE_TAG_NAME;
-}
-
-static void on_tag_open(struct html *h, struct slice *in)
-{
-    char c = in->p[0];
-
-    if (ASCII_IS(c, ASCII_ALPHA)) {
-        begin_tag(h, false);
-    } else if (c == '/') {
-        h->state = HTML_STATE_END_TAG_OPEN;
-        html_skip(in, 1);
-    } else if (c == '!') {
-        html_begin_comment(h, HTML_STATE_MARKUP);
-        html_skip(in, 1);
-    } else if (c == '?') {
-        html_begin_comment(h, HTML_STATE_BOGUS);
-    } else {
-        h->state = HTML_STATE_TEXT;
-        emit_text(h, SLICE_LIT("<"));
-    }
-}
-
-static void on_end_tag_open(struct html *h, struct slice *in)
-{
-    char c = in->p[0];
-
-    if (ASCII_IS(c, ASCII_ALPHA)) {
-        begin_tag(h, true);
-    } else if (c == '>') {
-        h->state = HTML_STATE_TEXT;
-        html_skip(in, 1);
-    } else {
-        html_begin_comment(h, HTML_STATE_BOGUS);
-    }
-}
-
-static bool ends_name(char c)
-{
-    return ASCII_IS(c, ASCII_SPACE) || c == '/' || c == '>';
-}
-
-static void add_lower(struct html_text *t, char c)
-{
-    if (c == '\0') {
-        html_text_add(t, SLICE_LIT("\xef\xbf\xbd"));
-    } else if (t->n < t->size) {
-        t->p[t->n++] = ASCII_LOWER(c);
-    } else {
-        /* cut */
-    }
-}
-
-static void on_tag_name(struct html *h, struct slice *in)
-{
-    size_t n = 0;
-
-    while (n < in->n && !ends_name(in->p[n])) {
-        add_lower(&h->tag, in->p[n]);
-        n++;
-    }
-    html_skip(in, n);
-    if (in->n > 0) {
-        html_emit(h, h->is_end_tag ? HTML_END_TAG : HTML_START_TAG, SLICE_NONE,
-                  SLICE_NONE);
-        h->state = HTML_STATE_BEFORE_NAME;
-    }
-}
-
-static void on_before_name(struct html *h, struct slice *in)
-{
-    char c = in->p[0];
-
-    if (c == '>') {
-        html_skip(in, 1);
-        end_tag(h);
-    } else if (ends_name(c)) {
-        html_skip(in, 1);
-    } else {
-        h->name.n = 0;
-        h->value.n = 0;
-        add_lower(&h->name, c); /* even '=' begins a name here */
-        html_skip(in, 1);
-        h->state = HTML_STATE_NAME;
-    }
-}
-
-static void emit_attribute(struct html *h)
-{
-    h->state = HTML_STATE_BEFORE_NAME;
-    if (h->is_end_tag) {
-        return;
-    }
-    if (h->nattributes == HTML_ATTRIBUTES_MAX) {
-        h->met_limit = true;
-        return;
-    }
-    h->nattributes++;
-    html_emit(h, HTML_ATTRIBUTE, html_text_slice(&h->name), html_text_slice(&h->value));
-}
-
-static void on_name(struct html *h, struct slice *in)
-{
-    size_t n = 0;
-
-    while (n < in->n && in->p[n] != '=' && !ends_name(in->p[n])) {
-        add_lower(&h->name, in->p[n]);
-        n++;
-    }
-    html_skip(in, n);
-    if (in->n > 0) {
-        h->state = HTML_STATE_AFTER_NAME;
-    }
-}
-
-static void on_after_name(struct html *h, struct slice *in)
-{
-    char c = in->p[0];
-
-    if (ASCII_IS(c, ASCII_SPACE)) {
-        html_skip(in, 1);
-    } else if (c == '=') {
-        html_skip(in, 1);
-        h->state = HTML_STATE_BEFORE_VALUE;
-    } else {
-        emit_attribute(h);
-    }
-}
-
-static void on_before_value(struct html *h, struct slice *in)
-{
-    char c = in->p[0];
-
-    if (ASCII_IS(c, ASCII_SPACE)) {
-        html_skip(in, 1);
-        return;
-    }
-    if (c == '>') {
-        emit_attribute(h);
-        return;
-    }
-    h->quote = '\0';
-    if (c == '"' || c == '\'') {
-        h->quote = c;
-        html_skip(in, 1);
-    }
-    h->state = HTML_STATE_VALUE;
-}
-
-/* Adds to an attribute value; browsers show a NUL as U+FFFD. */
-static void add_value(struct html *h, struct slice s)
-{
-    while (s.n > 0) {
-        size_t n = slice_find(s, '\0');
-
-        html_text_add(&h->value, slice_head(s, n));
-        if (n < s.n) {
-            html_text_add(&h->value, SLICE_LIT("\xef\xbf\xbd"));
-        }
-        s = slice_from(s, n + 1);
-    }
-}
-
-static size_t unquoted_run(struct slice s)
-{
-    size_t n = 0;
-
-    while (n < s.n && s.p[n] != '>' && s.p[n] != '&' &&
-           !ASCII_IS(s.p[n], ASCII_SPACE)) {
-        n++;
-    }
-    return n;
-}
-
-static void on_value(struct html *h, struct slice *in)
-{
-    size_t n =
-        h->quote == '\0' ? unquoted_run(*in) : run_before(h, *in, h->quote, true);
-
-    add_value(h, slice_head(*in, n));
-    html_skip(in, n);
-    if (in->n == 0) {
-        return;
-    }
-    if (in->p[0] == '&') {
-        html_skip(in, 1);
-        begin_ref(h);
-        return;
-    }
-    if (h->quote != '\0') {
-        html_skip(in, 1);
-    }
-    emit_attribute(h);
-}
-
-static html_state_fn *const state_fns[HTML_STATE_COUNT] = {
-    [HTML_STATE_TEXT] = on_text,
-    [HTML_STATE_RAW] = on_raw,
-    [HTML_STATE_RAW_END] = on_raw_end,
-    [HTML_STATE_REF] = on_ref,
-    [HTML_STATE_TAG_OPEN] = on_tag_open,
-    [HTML_STATE_END_TAG_OPEN] = on_end_tag_open,
-    [HTML_STATE_TAG_NAME] = on_tag_name,
-    [HTML_STATE_BEFORE_NAME] = on_before_name,
-    [HTML_STATE_NAME] = on_name,
-    [HTML_STATE_AFTER_NAME] = on_after_name,
-    [HTML_STATE_BEFORE_VALUE] = on_before_value,
-    [HTML_STATE_VALUE] = on_value,
-    [HTML_STATE_MARKUP] = html_on_markup,
-    [HTML_STATE_MARKUP_DASH] = html_on_markup_dash,
-    [HTML_STATE_BOGUS] = html_on_bogus,
-    [HTML_STATE_COMMENT_START] = html_on_comment_start,
-    [HTML_STATE_COMMENT_START_DASH] = html_on_comment_start_dash,
-    [HTML_STATE_COMMENT] = html_on_comment,
-    [HTML_STATE_COMMENT_DASH] = html_on_comment_dash,
-    [HTML_STATE_COMMENT_END] = html_on_comment_end,
-    [HTML_STATE_COMMENT_BANG] = html_on_comment_bang,
+static const struct {
+    html_state_fn *on;
+    html_end_fn *end; /* NULL: nothing is left to say */
+} states[HTML_STATE_COUNT] = {
+    [HTML_STATE_TEXT] = {on_text, NULL},
+    [HTML_STATE_REF] = {on_ref, NULL},
+    [HTML_STATE_RAW] = {html_on_raw, NULL},
+    [HTML_STATE_SCRIPT] = {html_on_script, NULL},
+    [HTML_STATE_RAW_END] = {html_on_raw_end, html_end_raw},
+    [HTML_STATE_PLAINTEXT] = {html_on_plaintext, NULL},
+    [HTML_STATE_CDATA] = {html_on_cdata, NULL},
+    [HTML_STATE_CDATA_BRACKET] = {html_on_cdata_bracket, html_end_cdata},
+    [HTML_STATE_CDATA_END] = {html_on_cdata_end, html_end_cdata},
+    [HTML_STATE_TAG_OPEN] = {html_on_tag_open, html_end_tag_open},
+    [HTML_STATE_END_TAG_OPEN] = {html_on_end_tag_open, html_end_tag_open},
+    [HTML_STATE_TAG_NAME] = {html_on_tag_name, NULL},
+    [HTML_STATE_BEFORE_NAME] = {html_on_before_name, NULL},
+    [HTML_STATE_SELF_CLOSING] = {html_on_self_closing, NULL},
+    [HTML_STATE_NAME] = {html_on_name, html_emit_attribute},
+    [HTML_STATE_AFTER_NAME] = {html_on_after_name, html_emit_attribute},
+    [HTML_STATE_BEFORE_VALUE] = {html_on_before_value, html_emit_attribute},
+    [HTML_STATE_VALUE] = {html_on_value, html_emit_attribute},
+    [HTML_STATE_MARKUP] = {html_on_markup, html_end_comment},
+    [HTML_STATE_MARKUP_DASH] = {html_on_markup_dash, html_end_comment},
+    [HTML_STATE_BOGUS] = {html_on_bogus, html_end_comment},
+    [HTML_STATE_COMMENT_START] = {html_on_comment_start, html_end_comment},
+    [HTML_STATE_COMMENT_START_DASH] = {html_on_comment_start_dash, html_end_comment},
+    [HTML_STATE_COMMENT] = {html_on_comment, html_end_comment},
+    [HTML_STATE_COMMENT_DASH] = {html_on_comment_dash, html_end_comment},
+    [HTML_STATE_COMMENT_END] = {html_on_comment_end, html_end_comment},
+    [HTML_STATE_COMMENT_BANG] = {html_on_comment_bang, html_end_comment},
+    [HTML_STATE_DOCTYPE_BEFORE_NAME] = {html_on_doctype_before_name, html_end_doctype},
+    [HTML_STATE_DOCTYPE_NAME] = {html_on_doctype_name, html_end_doctype},
+    [HTML_STATE_DOCTYPE_AFTER_NAME] = {html_on_doctype_after_name, html_end_doctype},
+    [HTML_STATE_DOCTYPE_KEYWORD] = {html_on_doctype_keyword, html_end_doctype},
+    [HTML_STATE_DOCTYPE_BEFORE_ID] = {html_on_doctype_before_id, html_end_doctype},
+    [HTML_STATE_DOCTYPE_ID] = {html_on_doctype_id, html_end_doctype},
+    [HTML_STATE_DOCTYPE_AFTER_PUBLIC] = {html_on_doctype_after_public,
+                                         html_end_doctype},
+    [HTML_STATE_DOCTYPE_AFTER_SYSTEM] = {html_on_doctype_after_system,
+                                         html_end_doctype},
+    [HTML_STATE_DOCTYPE_BOGUS] = {html_on_doctype_bogus, html_end_doctype},
 };
 
 struct html *html_new(struct arena *arena, html_token_fn *on_token, void *context)
@@ -421,11 +204,53 @@ struct html *html_new(struct arena *arena, html_token_fn *on_token, void *contex
     return h;
 }
 
-void html_feed(struct html *h, struct slice utf8)
+void html_set_content(struct html *h, enum html_content content, struct slice tag)
+{
+    static const enum html_state first[] = {
+        [HTML_CONTENT_DATA] = HTML_STATE_TEXT,
+        [HTML_CONTENT_RCDATA] = HTML_STATE_RAW,
+        [HTML_CONTENT_RAWTEXT] = HTML_STATE_RAW,
+        [HTML_CONTENT_SCRIPT] = HTML_STATE_SCRIPT,
+        [HTML_CONTENT_PLAINTEXT] = HTML_STATE_PLAINTEXT,
+        [HTML_CONTENT_CDATA] = HTML_STATE_CDATA,
+    };
+
+    h->is_content_fixed = true;
+    h->state = first[content];
+    h->raw = first[content];
+    h->is_raw = content != HTML_CONTENT_DATA && content != HTML_CONTENT_CDATA;
+    h->may_ref = content == HTML_CONTENT_RCDATA;
+    h->script = HTML_SCRIPT_PLAIN;
+    h->tag.n = 0;
+    html_text_add(&h->tag, tag);
+}
+
+static void feed(struct html *h, struct slice utf8)
 {
     h->stop = NULL;
     while (utf8.n > 0) {
-        state_fns[h->state](h, &utf8);
+        states[h->state].on(h, &utf8);
+    }
+}
+
+void html_feed(struct html *h, struct slice utf8)
+{
+    if (h->was_cr && utf8.n > 0) {
+        h->was_cr = false;
+        html_skip(&utf8, utf8.p[0] == '\n' ? 1 : 0);
+    }
+    while (utf8.n > 0) {
+        size_t n = slice_find(utf8, '\r');
+
+        feed(h, slice_head(utf8, n));
+        html_skip(&utf8, n);
+        if (utf8.n > 0) {
+            h->was_cr = utf8.n == 1;
+            if (h->was_cr || utf8.p[1] != '\n') {
+                feed(h, SLICE_LIT("\n"));
+            }
+            html_skip(&utf8, 1);
+        }
     }
 }
 
@@ -434,40 +259,8 @@ void html_end(struct html *h)
     if (h->state == HTML_STATE_REF) {
         end_ref(h, '\0');
     }
-    switch (h->state) {
-    case HTML_STATE_RAW_END:
-        emit_text(h, slice_of(h->raw_end, h->nraw_end));
-        break;
-    case HTML_STATE_TAG_OPEN:
-        emit_text(h, SLICE_LIT("<"));
-        break;
-    case HTML_STATE_END_TAG_OPEN:
-        emit_text(h, SLICE_LIT("</"));
-        break;
-    case HTML_STATE_NAME:
-    case HTML_STATE_AFTER_NAME:
-    case HTML_STATE_BEFORE_VALUE:
-    case HTML_STATE_VALUE:
-        emit_attribute(h); /* browsers drop it, some mail clients do not */
-        break;
-    case HTML_STATE_MARKUP:
-    case HTML_STATE_MARKUP_DASH:
-    case HTML_STATE_BOGUS:
-    case HTML_STATE_COMMENT_START:
-    case HTML_STATE_COMMENT_START_DASH:
-    case HTML_STATE_COMMENT:
-    case HTML_STATE_COMMENT_DASH:
-    case HTML_STATE_COMMENT_END:
-    case HTML_STATE_COMMENT_BANG:
-        html_emit_comment(h);
-        break;
-    case HTML_STATE_TEXT:
-    case HTML_STATE_RAW:
-    case HTML_STATE_REF:
-    case HTML_STATE_TAG_NAME:
-    case HTML_STATE_BEFORE_NAME:
-    case HTML_STATE_COUNT:
-        break;
+    if (states[h->state].end != NULL) {
+        states[h->state].end(h);
     }
     h->state = HTML_STATE_TEXT;
     h->is_raw = false;

@@ -1,37 +1,39 @@
-/* html_comment - the states from "<!" on: comments, bogus comments, doctypes. */
+/* html_comment - the states from "<!" on: comments and bogus comments. */
+#include "core/text/ascii.h"
 #include "core/text/html_state.h"
+
+static const struct slice doctype_name = {"doctype", 7};
 
 void html_begin_comment(struct html *h, enum html_state state)
 {
     h->value.n = 0;
-    h->is_doctype = false;
-    h->is_first = false;
+    h->is_split = false;
     h->state = state;
 }
 
-/* Emits what is collected of a comment; a doctype is none. */
-void html_emit_comment(struct html *h)
+static void emit_piece(struct html *h)
 {
-    struct slice s = html_text_slice(&h->value);
-
-    if (h->is_first) {
-        h->is_doctype = slice_has_prefix_nocase(s, SLICE_LIT("doctype"));
-        h->is_first = false;
-    }
-    if (!h->is_doctype && s.n > 0) {
-        html_emit(h, HTML_COMMENT, SLICE_NONE, s);
-    }
+    html_emit(h, HTML_COMMENT, SLICE_NONE, html_text_slice(&h->value));
     h->value.n = 0;
 }
 
-static void add_comment(struct html *h, struct slice s)
+/* The last piece; an empty one only when it is all. */
+static void emit_last(struct html *h)
+{
+    if (h->value.n > 0 || !h->is_split) {
+        emit_piece(h);
+    }
+}
+
+/* Adds text without NULs. */
+static void add_plain(struct html *h, struct slice s)
 {
     while (s.n > 0) {
-        size_t room = h->value.size - h->value.n;
-        struct slice piece = slice_head(s, room);
+        struct slice piece = slice_head(s, h->value.size - h->value.n);
 
-        if (room == 0) {
-            html_emit_comment(h);
+        if (piece.n == 0) {
+            h->is_split = true;
+            emit_piece(h);
             continue;
         }
         html_text_add(&h->value, piece);
@@ -39,20 +41,49 @@ static void add_comment(struct html *h, struct slice s)
     }
 }
 
+static void add_comment(struct html *h, struct slice s)
+{
+    while (s.n > 0) {
+        size_t n = slice_find(s, '\0');
+
+        add_plain(h, slice_head(s, n));
+        if (n < s.n) {
+            add_plain(h, HTML_REPLACEMENT);
+        }
+        s = slice_from(s, n + 1);
+    }
+}
+
 static void end_comment(struct html *h, struct slice *in)
 {
     html_skip(in, 1);
-    html_emit_comment(h);
+    emit_last(h);
     h->state = HTML_STATE_TEXT;
 }
 
+void html_end_comment(struct html *h)
+{
+    if (h->state == HTML_STATE_MARKUP_DASH) {
+        add_comment(h, SLICE_LIT("-"));
+    }
+    emit_last(h);
+}
+
+/* What is read of "doctype" collects as if it were a bogus comment, which it may become. */
 void html_on_markup(struct html *h, struct slice *in)
 {
-    if (in->p[0] == '-') {
+    char c = in->p[0];
+
+    if (c == '-' && h->value.n == 0) {
         html_skip(in, 1);
         h->state = HTML_STATE_MARKUP_DASH;
+    } else if (ASCII_LOWER(c) == doctype_name.p[h->value.n]) {
+        html_text_add(&h->value, slice_head(*in, 1));
+        html_skip(in, 1);
+        if (h->value.n == doctype_name.n) {
+            html_begin_doctype(h);
+        }
     } else {
-        h->is_first = true;
         h->state = HTML_STATE_BOGUS;
     }
 }

@@ -3,8 +3,8 @@
  *
  * The reader holds back what it cannot decide yet and says what stands for it. Threads: one at
  * a time.   Allocates: nothing.
- * Source: HTML standard, "Character reference state"; the names are those of HTML 4 and some
- * that hide URLs (&sol; &period;), not the whole table.
+ * Source: HTML standard, 13.2.5.72 to 13.2.5.80; the names are its whole table
+ * (core/text/html_name.def, made by contrib/gen-html-names).
  */
 #ifndef CORE_TEXT_HTML_REF_H
 #define CORE_TEXT_HTML_REF_H

@@ -13,6 +13,7 @@ struct record {
     enum html_token_kind kind;
     size_t count;
     size_t bytes;
+    size_t nends;
 };
 
 static void add(struct record *r, struct slice s)
@@ -26,10 +27,14 @@ static void add(struct record *r, struct slice s)
 
 static void on_token(void *context, const struct html_token *t)
 {
-    static const char *const marks[] = {"T:", "<", "@", "/", "!", "R:"};
+    static const char *const marks[] = {"T:", "<", "@", "/", "!", "R:", "", "D:"};
     struct record *r = context;
     bool text = t->kind == HTML_TEXT || t->kind == HTML_RAW_TEXT;
 
+    if (t->kind == HTML_TAG_END || t->kind == HTML_NUL) {
+        r->nends += t->kind == HTML_TAG_END ? 1 : 0;
+        return; /* what a reader of text and links leaves out */
+    }
     r->count++;
     r->bytes += t->value.n;
     if (!(text && r->open && r->kind == t->kind)) {
@@ -37,8 +42,12 @@ static void on_token(void *context, const struct html_token *t)
             add(r, SLICE_LIT("\n"));
         }
         add(r, slice_str(marks[t->kind]));
-        if (!text) {
+        if (t->kind == HTML_DOCTYPE) {
+            add(r, t->doctype->name);
+        } else if (!text) {
             add(r, t->tag);
+        } else {
+            /* raw text has a tag as well */
         }
         if (t->kind == HTML_ATTRIBUTE) {
             add(r, SLICE_LIT("."));
@@ -97,14 +106,14 @@ static const struct {
     {LIT("<!--x-->y"), "!x\nT:y"},
     {LIT("<!--[if mso]><a href=\"x\"><![endif]-->"),
      "![if mso]><a href=\"x\"><![endif]"},
-    {LIT("<!---->a<!-->b<!--->c"), "T:abc"},
+    {LIT("<!---->a<!-->b<!--->c"), "!\nT:a\n!\nT:b\n!\nT:c"},
     {LIT("<!--a-b--c--!d---->e"), "!a-b--c--!d--\nT:e"},
     {LIT("<!--a--!>b"), "!a\nT:b"},
     {LIT("<!-x-->y"), "!-x--\nT:y"},
-    {LIT("<!DOCTYPE html><!doctype>x"), "T:x"},
+    {LIT("<!DOCTYPE html><!doctype>x"), "D:html\nD:\nT:x"},
     {LIT("<!--doctype-->"), "!doctype"},
     {LIT("<![if !mso]>x<![endif]>"), "![if !mso]\nT:x\n![endif]"},
-    {LIT("<?xml x?></ y></>z<!>"), "!?xml x?\n! y\nT:z"},
+    {LIT("<?xml x?></ y></>z<!>"), "!?xml x?\n! y\nT:z\n!"},
     /* raw text */
     {LIT("<script>a<b>&amp;</scrip></script>c"),
      "<script\nR:a<b>&amp;</scrip>\n/script\nT:c"},
@@ -113,6 +122,14 @@ static const struct {
     {LIT("<title>a&amp;<b></title/><b>"), "<title\nR:a&<b>\n/title\n<b"},
     {LIT("<textarea><<</textarea</textarea>"), "<textarea\nR:<<</textarea\n/textarea"},
     {LIT("</script>x"), "/script\nT:x"},
+    {LIT("<xmp><b>&lt;</xmp><iframe><b></iframe><noembed><b></noembed>x"),
+     "<xmp\nR:<b>&lt;\n/xmp\n<iframe\nR:<b>\n/iframe\n<noembed\nR:<b>\n/noembed\nT:x"},
+    {LIT("<noframes><b></noframes><noscript><b></noscript><plaintext></plaintext>&lt;"),
+     "<noframes\nR:<b>\n/noframes\n<noscript\n<b\n/noscript\n<plaintext\n"
+     "R:</plaintext>&lt;"},
+    {LIT("<script><!--<script></script>a--></script>b"),
+     "<script\nR:<!--<script></script>a-->\n/script\nT:b"},
+    {LIT("<title/>\0</title>"), "<title\nR:\xef\xbf\xbd\n/title"},
     {LIT("<script>x</scriptx>y"), "<script\nR:x</scriptx>y"},
     /* cut off */
     {LIT("<a href=\"http://x/"), "<a\n@a.href=http://x/"},
@@ -122,6 +139,7 @@ static const struct {
     {LIT("x<"), "T:x<"},
     {LIT("x</"), "T:x</"},
     {LIT("x<b"), "T:x"},
+    {LIT("<!DOCTYPE"), "D:"},
     {LIT("<!--x"), "!x"},
     {LIT("<!--x--"), "!x"},
     {LIT("<!x"), "!x"},
@@ -192,6 +210,109 @@ static void test_feed__attributes_round_limit__limit_told(void **state)
     }
 }
 
+/* Counts the duplicates, by name, that are told and that are. */
+struct duplicates {
+    char names[HTML_ATTRIBUTES_MAX][8];
+    size_t n;
+    size_t told;
+    size_t wrong;
+};
+
+static void on_duplicate(void *context, const struct html_token *t)
+{
+    struct duplicates *d = context;
+    bool is_duplicate = false;
+    size_t i = 0;
+
+    if (t->kind != HTML_ATTRIBUTE) {
+        return;
+    }
+    assert_true(t->name.n < sizeof(d->names[0]));
+    for (i = 0; i < d->n; i++) {
+        is_duplicate = is_duplicate || slice_eq(slice_str(d->names[i]), t->name);
+    }
+    put_at(d->names[d->n++], 0, t->name);
+    d->told += t->is_duplicate ? 1 : 0;
+    d->wrong += t->is_duplicate == is_duplicate ? 0 : 1;
+}
+
+static void test_feed__most_attributes__duplicates_told(void **state)
+{
+    size_t different = 0;
+
+    for (different = 1; different <= HTML_ATTRIBUTES_MAX; different++) {
+        struct duplicates d = {.n = 0};
+        struct html *h = html_new(*state, on_duplicate, &d);
+        size_t i = 0;
+
+        html_feed(h, SLICE_LIT("<b n0 n1 n2><x"));
+        d = (struct duplicates){.n = 0};
+        for (i = 0; i < HTML_ATTRIBUTES_MAX; i++) {
+            char name[16];
+            int n = snprintf(name, sizeof(name), " %c%zu", i % 2 == 0 ? 'n' : 'N',
+                             i % different);
+
+            html_feed(h, slice_of(name, (size_t)n));
+        }
+        html_feed(h, SLICE_LIT(">"));
+        assert_int_equal(d.n, HTML_ATTRIBUTES_MAX);
+        assert_int_equal(d.told, HTML_ATTRIBUTES_MAX - different);
+        assert_int_equal(d.wrong, 0);
+        arena_reset(*state);
+    }
+}
+
+static void test_feed__names_round_limit__cut_there(void **state)
+{
+    static const struct {
+        const char *begin;
+        const char *end;
+        size_t max;
+        size_t marks; /* what the record has besides the name */
+    } rows_of[] = {
+        {"<", ">", HTML_TAG_NAME_MAX, 1},
+        {"</", ">", HTML_TAG_NAME_MAX, 1},
+        {"<b ", ">", HTML_ATTRIBUTE_NAME_MAX, 7},
+        {"<!doctype ", ">", HTML_VALUE_MAX, 2},
+    };
+    size_t i = 0;
+
+    for (i = 0; i < 3 * COUNT_OF(rows_of); i++) {
+        size_t max = rows_of[i / 3].max;
+        size_t n = max - 1 + i % 3;
+        struct slice name = repeat("n", n);
+        struct record r = {.n = 0};
+        struct html *h = html_new(*state, on_token, &r);
+
+        html_feed(h, slice_str(rows_of[i / 3].begin));
+        html_feed(h, name);
+        html_feed(h, slice_str(rows_of[i / 3].end));
+        n = (n > max ? max : n) + rows_of[i / 3].marks;
+        assert_int_equal(r.n, n < sizeof(r.text) ? n : sizeof(r.text));
+        repeat_free(name);
+        arena_reset(*state);
+    }
+}
+
+static void test_feed__tag_cut_off__has_no_end(void **state)
+{
+    static const struct {
+        const char *in;
+        size_t nends;
+    } table[] = {
+        {"<a>", 1},     {"<a", 0},       {"<a b=\"c>", 0},          {"</a >", 1},
+        {"</a ", 0},    {"<a/></a>", 2}, {"<title></title></b", 2}, {"<a b", 0},
+        {"<a b=c ", 0}, {"<a/", 0}};
+    size_t i = 0;
+
+    for (i = 0; i < COUNT_OF(table); i++) {
+        struct record r = {.n = 0};
+
+        parse(*state, slice_str(table[i].in), 0, 1, &r);
+        assert_int_equal(r.nends, table[i].nends);
+    }
+}
+
 static void test_feed__value_round_limit__cut_there(void **state)
 {
     size_t n = 0;
@@ -230,19 +351,28 @@ static void test_feed__long_comment__nothing_lost(void **state)
     }
 }
 
-static void test_feed__megabytes__bounded(void **state)
+static void test_feed__much_of_anything__bounded(void **state)
 {
-    static const char *const begins[] = {"",    "<a b=\"",  "<!--",
-                                         "<a ", "<script>", "<title>"};
+    static const char *const begins[] = {"",
+                                         "<a b=\"",
+                                         "<!--",
+                                         "<a ",
+                                         "<script>",
+                                         "<title>",
+                                         "<!doctype a public '",
+                                         "<script><!--<script>"};
     static const char *const units[] = {
-        "&",    "<",   "-",   "&#",       "</title",
-        "a=b ", "<a",  "&am", "</script", "\"",
-        "<!--", "x\0", "=",   "&#1",      "<a href=\"x\">t</a>"};
+        "&",    "<",    "-",     "&#",       "</title",
+        "a=b ", "<a",   "&am",   "</script", "\"",
+        "<!--", "x\0",  "=",     "&#1",      "<a href=\"x\">t</a>",
+        "</",   "&amp", "<a ",   "<!",       "<!doctype a public 'b' ",
+        "\r",   "\r\n", "]]",    "<script>", "<!--<script>",
+        "<a/",  "&not", "&nvap;"};
     size_t i = 0;
 
     for (i = 0; i < COUNT_OF(begins) * COUNT_OF(units); i++) {
         const char *unit = units[i % COUNT_OF(units)];
-        struct slice in = repeat(unit, (1 << 20) / strlen(unit));
+        struct slice in = repeat(unit, (1 << 18) / strlen(unit));
         struct record r = {.n = 0};
         struct html *h = html_new(*state, on_token, &r);
 
@@ -271,9 +401,12 @@ int main(void)
         ARENA_TEST(test_feed__cut_anywhere__same_tokens),
         ARENA_TEST(test_feed__text_without_references__not_copied),
         ARENA_TEST(test_feed__attributes_round_limit__limit_told),
+        ARENA_TEST(test_feed__most_attributes__duplicates_told),
+        ARENA_TEST(test_feed__names_round_limit__cut_there),
+        ARENA_TEST(test_feed__tag_cut_off__has_no_end),
         ARENA_TEST(test_feed__value_round_limit__cut_there),
         ARENA_TEST(test_feed__long_comment__nothing_lost),
-        ARENA_TEST(test_feed__megabytes__bounded),
+        ARENA_TEST(test_feed__much_of_anything__bounded),
         ARENA_TEST(test_new__arena_full__null),
     };
 

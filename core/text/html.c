@@ -264,6 +264,7 @@ void html_end(struct html *h)
     }
     h->state = HTML_STATE_TEXT;
     h->is_raw = false;
+    h->was_cr = false;
 }
 
 bool html_met_limit(const struct html *h)

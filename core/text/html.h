@@ -51,6 +51,7 @@ struct html_token {
     enum html_token_kind kind;
     bool is_self_closing; /* HTML_TAG_END: "/>" */
     bool is_duplicate;    /* HTML_ATTRIBUTE: browsers take an earlier one of this tag */
+    bool is_cut;          /* HTML_COMMENT: the next token goes on with it */
     struct slice tag;     /* lower-case name for tags, attributes and raw text */
     struct slice name;    /* lower-case attribute name */
     struct slice
@@ -82,6 +83,7 @@ struct html *html_new(struct arena *arena, html_token_fn *on_token, void *contex
  * tree's in the standard. */
 void html_set_content(struct html *h, enum html_content content, struct slice tag);
 void html_feed(struct html *h, struct slice utf8);
+/* After it the next html_feed begins anew. */
 void html_end(struct html *h);
 /* A tag had more than HTML_ATTRIBUTES_MAX attributes. */
 bool html_met_limit(const struct html *h);

@@ -7,22 +7,16 @@ static const struct slice doctype_name = {"doctype", 7};
 void html_begin_comment(struct html *h, enum html_state state)
 {
     h->value.n = 0;
-    h->is_split = false;
     h->state = state;
 }
 
-static void emit_piece(struct html *h)
+static void emit_piece(struct html *h, bool is_last)
 {
-    html_emit(h, HTML_COMMENT, SLICE_NONE, html_text_slice(&h->value));
-    h->value.n = 0;
-}
+    struct html_token token = {
+        .kind = HTML_COMMENT, .is_cut = !is_last, .value = html_text_slice(&h->value)};
 
-/* The last piece; an empty one only when it is all. */
-static void emit_last(struct html *h)
-{
-    if (h->value.n > 0 || !h->is_split) {
-        emit_piece(h);
-    }
+    h->on_token(h->context, &token);
+    h->value.n = 0;
 }
 
 /* Adds text without NULs. */
@@ -32,8 +26,7 @@ static void add_plain(struct html *h, struct slice s)
         struct slice piece = slice_head(s, h->value.size - h->value.n);
 
         if (piece.n == 0) {
-            h->is_split = true;
-            emit_piece(h);
+            emit_piece(h, false);
             continue;
         }
         html_text_add(&h->value, piece);
@@ -57,7 +50,7 @@ static void add_comment(struct html *h, struct slice s)
 static void end_comment(struct html *h, struct slice *in)
 {
     html_skip(in, 1);
-    emit_last(h);
+    emit_piece(h, true);
     h->state = HTML_STATE_TEXT;
 }
 
@@ -66,7 +59,7 @@ void html_end_comment(struct html *h)
     if (h->state == HTML_STATE_MARKUP_DASH) {
         add_comment(h, SLICE_LIT("-"));
     }
-    emit_last(h);
+    emit_piece(h, true);
 }
 
 /* What is read of "doctype" collects as if it were a bogus comment, which it may become. */

@@ -132,8 +132,6 @@ struct html {
     char raw_end[HTML_RAW_END_MAX]; /* "</scr": may become its end */
     size_t nraw_end;
 
-    bool is_split; /* a piece of this comment was emitted */
-
     struct html_doctype doctype; /* slices of value */
     bool is_system;              /* the identifier is the system one */
     size_t nkeyword;

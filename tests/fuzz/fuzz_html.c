@@ -1,5 +1,7 @@
-/* fuzz_html - any bytes as HTML, whole and in pieces of one to seven bytes: the same tokens. */
+/* fuzz_html - any bytes as HTML, whole and in pieces of one to seven bytes: the same tokens, and
+ * the same text, URLs and links shown. */
 #include "core/text/html.h"
+#include "core/text/shown.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -8,6 +10,7 @@ struct sum {
     uint64_t value;
     enum html_token_kind kind;
     bool open;
+    struct shown *shown;
 };
 
 static void add(struct sum *s, struct slice bytes)
@@ -17,6 +20,30 @@ static void add(struct sum *s, struct slice bytes)
     for (i = 0; i < bytes.n; i++) {
         s->value = (s->value ^ (unsigned char)bytes.p[i]) * UINT64_C(0x100000001b3);
     }
+}
+
+static void on_text(void *context, const struct shown_text *t)
+{
+    FUZZ_CHECK(t->text.n > 0 && t->text.n <= SHOWN_RUN_MAX);
+    add(context, slice_of((const char *)&t->flags, sizeof(t->flags)));
+    add(context, slice_of((const char *)&t->where, sizeof(t->where)));
+    add(context, t->text);
+}
+
+static void on_shown_value(void *context, enum shown_value_kind kind,
+                           struct slice value)
+{
+    FUZZ_CHECK(value.n > 0);
+    add(context, slice_of((const char *)&kind, sizeof(kind)));
+    add(context, value);
+}
+
+static void on_link(void *context, const struct shown_link *link)
+{
+    add(context, link->target);
+    add(context, SLICE_LIT("|"));
+    add(context, link->text);
+    add(context, link->has_image || link->is_cut ? SLICE_LIT("1") : SLICE_LIT("0"));
 }
 
 static void on_token(void *context, const struct html_token *t)
@@ -44,10 +71,13 @@ static void on_token(void *context, const struct html_token *t)
     add(s, t->value);
     s->open = text;
     s->kind = t->kind;
+    shown_take(s->shown, t);
 }
 
 static uint64_t parse(struct slice in, size_t step)
 {
+    static const struct shown_events events = {
+        .text = on_text, .value = on_shown_value, .link = on_link};
     struct arena *arena = arena_new(FUZZ_ARENA);
     struct sum sum = {0};
     struct html *h = NULL;
@@ -56,10 +86,13 @@ static uint64_t parse(struct slice in, size_t step)
     FUZZ_CHECK(arena != NULL);
     h = html_new(arena, on_token, &sum);
     FUZZ_CHECK(h != NULL);
+    sum.shown = shown_new(arena, &events, &sum);
+    FUZZ_CHECK(sum.shown != NULL);
     for (i = 0; i < in.n; i += step) {
         html_feed(h, slice_head(slice_from(in, i), step));
     }
     html_end(h);
+    shown_end(sum.shown);
     arena_free(&arena);
     return sum.value;
 }

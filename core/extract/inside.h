@@ -4,7 +4,7 @@
  *   extract.c  the public functions, envelope, body digest, budget
  *   header.c   header fields
  *   part.c     leaf parts: text in windows, attachment checksums
- *   link.c     URLs, HTML tokens
+ *   link.c     URLs, in text and in HTML
  *   auth.c     Authentication-Results
  */
 #ifndef CORE_EXTRACT_INSIDE_H
@@ -13,13 +13,13 @@
 #include "core/base/checksum.h"
 #include "core/extract/extract.h"
 #include "core/text/html.h"
+#include "core/text/shown.h"
 
 enum {
     EXTRACT_FEATURES_MAX = 4096, /* of one message, all types together */
     EXTRACT_ADDRESSES_MAX = 100, /* of one header field */
     EXTRACT_WINDOW = 64 * 1024,  /* text is converted and scanned in such pieces */
-    EXTRACT_TAIL = 4096,    /* a window ends at white space within its last bytes */
-    EXTRACT_VISIBLE = 4096, /* text of a paragraph joined over inline tags */
+    EXTRACT_TAIL = 4096, /* a window ends at white space within its last bytes */
     EXTRACT_SCRATCH = 4 * 1024 * 1024, /* per URL, field or window */
     EXTRACT_CPU_STEP = 64 * 1024,      /* bytes between two looks at the clock */
     EXTRACT_CPU_HEADER = 1024          /* fields shorter than this are not timed */
@@ -66,9 +66,8 @@ struct extract {
     struct sha256 part_sum;
     char *window; /* EXTRACT_WINDOW bytes, kept for the next part */
     size_t nwindow;
-    struct html *html;
-    char *visible; /* EXTRACT_VISIBLE bytes */
-    size_t nvisible;
+    struct html *html; /* with shown: kept for the next HTML part */
+    struct shown *shown;
 };
 
 /* extract.c */
@@ -99,10 +98,8 @@ void extract_links_in(struct extract *x, struct slice text);
 /* URLs with a scheme or "www." in a header field: its other names and addresses say where mail
  * went, not what a reader sees. */
 void extract_header_links(struct extract *x, struct slice value);
-/* html_token_fn with the extractor as context. */
-void extract_on_html(void *context, const struct html_token *token);
-/* The end of an HTML part: text that waited for more. */
-void extract_visible_end(struct extract *x);
+/* Makes x->html and x->shown. False: there is no memory for them. */
+bool extract_html_begin(struct extract *x);
 
 /* auth.c: one Authentication-Results value; fields of servers not trusted are ignored. */
 void extract_auth_field(struct extract *x, struct slice value);

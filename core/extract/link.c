@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "core/extract/inside.h"
 #include "core/text/address.h"
 #include "core/text/find.h"
@@ -206,161 +204,46 @@ static void html_link(struct extract *x, struct slice value)
     }
 }
 
-/* "a.png 1x, //host/b.png 2x" */
-static void srcset(struct extract *x, struct slice value)
-{
-    while (value.p != NULL && !x->stopped) {
-        struct slice one = slice_trim(slice_cut(&value, ','));
-        size_t end = 0;
-        while (end < one.n && (unsigned char)one.p[end] > ' ') {
-            end++;
-        }
-        if (end > 0) {
-            html_link(x, slice_head(one, end));
-        }
-    }
-}
-
-/* What stands in quotes, up to the closing one; else s. */
-static struct slice without_quotes(struct slice s)
-{
-    if (s.n == 0 || (s.p[0] != '"' && s.p[0] != '\'')) {
-        return s;
-    }
-    struct slice inside = slice_from(s, 1);
-    return slice_head(inside, slice_find(inside, s.p[0]));
-}
-
-/* url("...") of style sheets; URLs elsewhere in them too. */
-static void css(struct extract *x, struct slice value)
-{
-    links_in_code(x, value);
-    struct slice rest = value;
-    while (rest.n > 0 && !x->stopped) {
-        size_t at = slice_find(rest, '(');
-        bool is_url = at >= 3 && at < rest.n &&
-                      slice_eq_nocase(slice_of(rest.p + at - 3, 3), SLICE_LIT("url"));
-        rest = slice_from(rest, at + 1);
-        if (!is_url) {
-            continue;
-        }
-        struct slice inside = slice_trim(slice_head(rest, slice_find(rest, ')')));
-        inside = without_quotes(inside);
-        if (inside.n > 2 && is_slash(inside.p[0]) && is_slash(inside.p[1])) {
-            html_link(x, inside);
-        }
-    }
-}
-
-/* <meta http-equiv=refresh content="0; url=..."> */
-static void meta_content(struct extract *x, struct slice value)
-{
-    for (size_t i = 0; i + 4 <= value.n; i++) {
-        if (!slice_eq_nocase(slice_of(value.p + i, 3), SLICE_LIT("url"))) {
-            continue;
-        }
-        struct slice rest = slice_trim(slice_from(value, i + 3));
-        if (rest.n > 0 && rest.p[0] == '=') {
-            html_link(x, without_quotes(slice_trim(slice_from(rest, 1))));
-            return;
-        }
-    }
-    links_in_code(x, value);
-}
-
-static bool is_one_of(struct slice name, const char *const *names)
-{
-    for (; *names != NULL; names++) {
-        if (slice_eq(name, slice_str(*names))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void on_attribute(struct extract *x, const struct html_token *t)
-{
-    static const char *const link_names[] = {
-        "href", "src",      "action",     "formaction", "background", "poster",
-        "data", "cite",     "xlink:href", "longdesc",   "lowsrc",     "dynsrc",
-        "ping", "codebase", "manifest",   "archive",    NULL};
-    if (t->value.n < 4 || slice_has_prefix(t->name, SLICE_LIT("xmlns"))) {
-        return;
-    }
-    if (is_one_of(t->name, link_names)) {
-        html_link(x, t->value);
-    } else if (slice_eq(t->name, SLICE_LIT("srcset")) ||
-               slice_eq(t->name, SLICE_LIT("imagesrcset"))) {
-        srcset(x, t->value);
-    } else if (slice_eq(t->name, SLICE_LIT("style"))) {
-        css(x, t->value);
-    } else if (slice_eq(t->name, SLICE_LIT("content")) &&
-               slice_eq(t->tag, SLICE_LIT("meta"))) {
-        meta_content(x, t->value);
-    } else {
-        links_in_code(x, t->value);
-    }
-}
-
-void extract_visible_end(struct extract *x)
-{
-    extract_links_in(x, slice_of(x->visible, x->nvisible));
-    x->nvisible = 0;
-}
-
-/* Text that a reader sees in one run, over inline tags: "http://ev<b>il</b>.example". */
-static void on_text(struct extract *x, struct slice text)
-{
-    if (text.n > EXTRACT_VISIBLE - x->nvisible) {
-        extract_visible_end(x);
-    }
-    if (text.n > EXTRACT_VISIBLE) {
-        extract_links_in(x, text);
-        return;
-    }
-    memcpy(x->visible + x->nvisible, text.p, text.n);
-    x->nvisible += text.n;
-}
-
-static void on_tag(struct extract *x, struct slice tag)
-{
-    static const char *const inline_tags[] = {"b",    "i",    "u",     "em", "strong",
-                                              "font", "wbr",  "small", "tt", "big",
-                                              "span", "code", NULL};
-    if (x->nvisible > 0 && !is_one_of(tag, inline_tags)) {
-        extract_visible_end(x);
-    }
-}
-
-void extract_on_html(void *context, const struct html_token *t)
+static void on_text(void *context, const struct shown_text *text)
 {
     struct extract *x = context;
-    extract_cpu_step(x, t->value.n + 16);
-    if (x->stopped) {
+    extract_cpu_step(x, text->text.n);
+    if (!x->stopped) {
+        extract_links_in(x, text->text); /* seen or not: another reader may show it */
+    }
+}
+
+static void on_value(void *context, enum shown_value_kind kind, struct slice value)
+{
+    struct extract *x = context;
+    extract_cpu_step(x, value.n);
+    if (x->stopped || value.n < 4) {
         return;
     }
-    switch (t->kind) {
-    case HTML_TEXT:
-        if (t->value.n > 0) {
-            on_text(x, t->value);
-        }
-        break;
-    case HTML_START_TAG:
-    case HTML_END_TAG:
-        on_tag(x, t->tag);
-        break;
-    case HTML_ATTRIBUTE:
-        on_attribute(x, t);
-        break;
-    case HTML_COMMENT:
-        links_in_code(x, t->value);
-        break;
-    case HTML_RAW_TEXT:
-        css(x, t->value);
-        break;
-    case HTML_TAG_END:
-    case HTML_DOCTYPE:
-    case HTML_NUL:
-        break;
+    if (kind == SHOWN_VALUE_TEXT) {
+        extract_links_in(x, value);
+    } else {
+        html_link(x, value);
     }
+}
+
+static void on_html(void *context, const struct html_token *token)
+{
+    struct extract *x = context;
+    extract_cpu_step(x, token->value.n + 16);
+    if (!x->stopped) {
+        shown_take(x->shown, token);
+    }
+}
+
+bool extract_html_begin(struct extract *x)
+{
+    static const struct shown_events events = {.text = on_text, .value = on_value};
+    if (x->shown == NULL) {
+        x->shown = shown_new(x->arena, &events, x);
+    }
+    if (x->html == NULL) {
+        x->html = html_new(x->arena, on_html, x);
+    }
+    return x->shown != NULL && x->html != NULL;
 }

@@ -55,10 +55,7 @@ static bool make_window(struct extract *x)
     if (x->window == NULL) {
         x->window = arena_bytes(x->arena, EXTRACT_WINDOW);
     }
-    if (x->visible == NULL) {
-        x->visible = arena_bytes(x->arena, EXTRACT_VISIBLE);
-    }
-    return x->window != NULL && x->visible != NULL;
+    return x->window != NULL;
 }
 
 static void begin_text(struct extract *x, const struct mail_part *part)
@@ -66,8 +63,6 @@ static void begin_text(struct extract *x, const struct mail_part *part)
     x->kind = kind_of(part);
     x->charset = part->charset;
     x->nwindow = 0;
-    x->nvisible = 0;
-    x->html = NULL;
     if (x->kind == TEXT_NOT) {
         return;
     }
@@ -75,9 +70,8 @@ static void begin_text(struct extract *x, const struct mail_part *part)
         x->kind = TEXT_NOT; /* extract_finish says limit=memory */
         return;
     }
-    if (x->kind == TEXT_HTML) {
-        x->html = html_new(x->arena, extract_on_html, x);
-        x->kind = x->html != NULL ? TEXT_HTML : TEXT_PLAIN;
+    if (x->kind == TEXT_HTML && !extract_html_begin(x)) {
+        x->kind = TEXT_PLAIN;
     }
 }
 
@@ -139,7 +133,7 @@ static void scan_window(struct extract *x, size_t n)
     }
     if (text.p == NULL && n > 0) {
         featureset_set_limit(x->set, LIMIT_FLAG(memory));
-    } else if (x->html != NULL) {
+    } else if (x->kind == TEXT_HTML) {
         html_feed(x->html, text);
     } else {
         extract_links_in(x, text);
@@ -201,11 +195,14 @@ void extract_on_part_end(void *context, const struct mail_part *part)
     }
     if (x->kind != TEXT_NOT && !x->stopped) {
         scan_window(x, x->nwindow);
-        if (x->html != NULL) {
+        if (x->kind == TEXT_HTML) {
             html_end(x->html);
-            extract_visible_end(x);
+            shown_end(x->shown);
             if (html_met_limit(x->html)) {
                 featureset_set_limit(x->set, LIMIT_FLAG(html_attributes));
+            }
+            if (shown_met_limit(x->shown)) {
+                featureset_set_limit(x->set, LIMIT_FLAG(html_depth));
             }
         }
     }
@@ -214,6 +211,5 @@ void extract_on_part_end(void *context, const struct mail_part *part)
     }
     x->kind = TEXT_NOT;
     x->is_attachment = false;
-    x->html = NULL;
     x->nwindow = 0;
 }

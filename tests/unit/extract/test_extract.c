@@ -141,6 +141,24 @@ static const struct row rows[] = {
      "<html xmlns=\"http://www.w3.org/1999/xhtml\">\n",
      "url:a.com/x&y\nurl_host:a.com\nurl_domain:a.com\n"
      "url:b.com/\nurl_host:b.com\nurl_domain:b.com\n"},
+    {"Content-Type: text/html\n\n<!--[if mso]><a href='//a.com/1'><![endif]-->"
+     "<style>p{b:url(//b.com/2)}</style><video poster=//c.com/3><svg xlink:href=//d.com/4>"
+     "<base href=//e.com/5><button formaction=//f.com/6><p hidden>http://g.c<b>om/7</b>\n",
+     "url:a.com/1\nurl_host:a.com\nurl_domain:a.com\n"
+     "url:b.com/2\nurl_host:b.com\nurl_domain:b.com\n"
+     "url:c.com/3\nurl_host:c.com\nurl_domain:c.com\n"
+     "url:d.com/4\nurl_host:d.com\nurl_domain:d.com\n"
+     "url:e.com/5\nurl_host:e.com\nurl_domain:e.com\n"
+     "url:f.com/6\nurl_host:f.com\nurl_domain:f.com\n"
+     "url:g.com/7\nurl_host:g.com\nurl_domain:g.com\n"},
+    /* a part that ends in the middle of something, and one after it */
+    {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n"
+     "<div hidden><a href=//a.com/1><style><!--\n--b\nContent-Type: text/html\n\n"
+     "<a href='//b.com/2'>x</a><!-- <\n--b\nContent-Type: text/html\n\n"
+     "<a href=//c.com/3>\n--b--\n",
+     "url:a.com/1\nurl_host:a.com\nurl_domain:a.com\n"
+     "url:b.com/2\nurl_host:b.com\nurl_domain:b.com\n"
+     "url:c.com/3\nurl_host:c.com\nurl_domain:c.com\n"},
     {"Content-Type: text/plain; charset=utf-16le\nContent-Transfer-Encoding: base64\n\n"
      "aAB0AHQAcAA6AC8ALwBhAC4AYwBvAG0ALwA=\n",
      "url:a.com/\nurl_host:a.com\nurl_domain:a.com\n"},

@@ -6,6 +6,7 @@
 #include "core/base/base.h"
 #include "core/base/buf.h"
 #include "core/extract/extract.h"
+#include "core/text/shown.h"
 
 #include "tests/unit/extract/limits.h"
 #include "tests/unit/unit.h"
@@ -109,6 +110,24 @@ static void test_html_attributes__above__is_flagged(void **state)
     struct outcome o = run(&text, &limits_default, FEATURE_url);
     assert_int_equal(o.limits, LIMIT_FLAG(html_attributes));
     assert_int_equal(o.count, 1);
+}
+
+static void test_html_depth__above__is_flagged(void **state)
+{
+    (void)state;
+    for (int depth = SHOWN_DEPTH_MAX; depth <= SHOWN_DEPTH_MAX + 1; depth++) {
+        struct buf text;
+        buf_init(&text, TEXT);
+        buf_add_str(&text, "Content-Type: text/html\n\n");
+        for (int i = 0; i < depth; i++) {
+            buf_add_str(&text, "<div>");
+        }
+        buf_add_str(&text, "http://a.com/\n");
+        struct outcome o = run(&text, &limits_default, FEATURE_url);
+        assert_int_equal(o.limits,
+                         depth > SHOWN_DEPTH_MAX ? LIMIT_FLAG(html_depth) : 0);
+        assert_int_equal(o.count, 1);
+    }
 }
 
 static void test_features__many_attachments__are_capped(void **state)
@@ -227,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_addresses__below_at_above__later_ones_are_left),
         cmocka_unit_test(test_recipients__below_at_above__flag_only_above),
         cmocka_unit_test(test_html_attributes__above__is_flagged),
+        cmocka_unit_test(test_html_depth__above__is_flagged),
         cmocka_unit_test(test_features__many_attachments__are_capped),
         cmocka_unit_test(test_charset__unknown__is_flagged_and_read_all_the_same),
         cmocka_unit_test(test_cpu__used_up__stops_and_keeps_what_was_found),

@@ -19,11 +19,19 @@ static void tell(struct shown *s, enum shown_value_kind kind, struct slice value
     }
 }
 
+static struct slice trim_start(struct slice s)
+{
+    size_t n = 0;
+
+    while (n < s.n && (unsigned char)s.p[n] <= ' ') {
+        n++;
+    }
+    return slice_from(s, n);
+}
+
 static struct slice trim(struct slice s)
 {
-    while (s.n > 0 && (unsigned char)s.p[0] <= ' ') {
-        s = slice_from(s, 1);
-    }
+    s = trim_start(s);
     while (s.n > 0 && (unsigned char)s.p[s.n - 1] <= ' ') {
         s.n--;
     }
@@ -77,7 +85,7 @@ void shown_css_urls(struct shown *s, struct slice css)
         size_t at = slice_find(css, '(');
         bool is_url = at >= 3 && at < css.n &&
                       slice_eq_nocase(slice_of(css.p + at - 3, 3), SLICE_LIT("url"));
-        struct slice inside = trim(slice_from(css, at + 1));
+        struct slice inside = trim_start(slice_from(css, at + 1));
 
         css = slice_from(css, at + 1);
         if (!is_url || inside.n == 0) {
@@ -104,9 +112,10 @@ static void meta_content(struct shown *s, struct slice value)
         if (!slice_has_prefix_nocase(rest, SLICE_LIT("url"))) {
             continue;
         }
-        rest = trim(slice_from(rest, 3));
+        rest = trim_start(slice_from(rest, 3));
         if (rest.n > 0 && rest.p[0] == '=') {
-            tell(s, SHOWN_VALUE_REFRESH, without_quotes(trim(slice_from(rest, 1))));
+            rest = trim(slice_from(rest, 1));
+            tell(s, SHOWN_VALUE_REFRESH, without_quotes(rest));
             return;
         }
     }

@@ -208,7 +208,13 @@ static void on_text(void *context, const struct shown_text *text)
 {
     struct extract *x = context;
     extract_cpu_step(x, text->text.n);
-    if (!x->stopped) {
+    if (x->stopped) {
+        return;
+    }
+    if (text->where == SHOWN_SCRIPT || text->where == SHOWN_STYLE ||
+        text->where == SHOWN_COMMENT) {
+        links_in_code(x, text->text);
+    } else {
         extract_links_in(x, text->text); /* seen or not: another reader may show it */
     }
 }
@@ -221,7 +227,7 @@ static void on_value(void *context, enum shown_value_kind kind, struct slice val
         return;
     }
     if (kind == SHOWN_VALUE_TEXT) {
-        extract_links_in(x, value);
+        links_in_code(x, value);
     } else {
         html_link(x, value);
     }

@@ -255,7 +255,6 @@ bool host_has_listed_suffix(struct slice name)
         return false;
     }
     top = strrchr(question, '.');
-    return top != NULL && psl_is_public_suffix2(psl, top + 1,
-                                                PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) ==
-                              1;
+    return top != NULL && psl_is_public_suffix2(
+                              psl, top + 1, PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) == 1;
 }

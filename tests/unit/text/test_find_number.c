@@ -91,7 +91,7 @@ static void test_find_number__megabytes__linear(void **state)
 
     (void)state;
     for (i = 0; i < COUNT_OF(units); i++) {
-        struct slice in = repeat(units[i], (4 << 20) / strlen(units[i]));
+        struct slice in = repeat(units[i], (1 << 20) / strlen(units[i]));
         struct found f = {.n = 0};
 
         find_numbers_in_text(in, on_number, &f);

@@ -13,8 +13,8 @@
 
 enum find_host {
     FIND_HOST_NONE,
-    FIND_HOST_DOUBTFUL, /* more often a file, an abbreviation or the end of a sentence: a port,
-                           a path or "www." must speak for it */
+    FIND_HOST_DOUBTFUL, /* more often a file, an abbreviation or the end of a sentence: a path,
+                           a query or "www." must speak for it */
     FIND_HOST_SURE
 };
 

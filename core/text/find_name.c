@@ -216,17 +216,13 @@ static bool has_www(struct slice name)
     return i < name.n && name.p[i] == '.';
 }
 
-/* A port, a path or a query begins at i. */
+/* A path or a query begins at i; "Core.pm:12" is a line of a file. */
 static bool has_more(struct slice text, size_t i)
 {
     struct mark m = mark_at(text, i);
     struct mark next = mark_at(text, i + m.n);
 
-    if (m.kind != MARK_ASCII) {
-        return false;
-    }
-    return m.c == '/' || (m.c == '?' && mark_is_word(&next)) ||
-           (m.c == ':' && next.kind == MARK_ASCII && ASCII_IS(next.c, ASCII_DIGIT));
+    return m.kind == MARK_ASCII && (m.c == '/' || (m.c == '?' && mark_is_word(&next)));
 }
 
 /* What ends before i makes what follows a file, a variable or the host of an address. */

@@ -223,6 +223,16 @@ static size_t line_begin(struct slice text, size_t i)
     return i;
 }
 
+/* The line begins with a URL of its own. */
+static bool begins_anew(struct slice word)
+{
+    struct slice head = slice_head(word, slice_find(word, '/'));
+
+    return slice_find_slice(word, SLICE_LIT("://")) < head.n ||
+           slice_has_prefix_nocase(word, SLICE_LIT("www.")) ||
+           (head.n <= FIND_HOST_MAX && find_host_check(head) == FIND_HOST_SURE);
+}
+
 /* The line that begins at `next` goes on with a URL that ends in `last`. */
 static bool goes_on(struct slice text, size_t next, char last)
 {
@@ -230,10 +240,6 @@ static bool goes_on(struct slice text, size_t next, char last)
     bool has_letter = false;
     size_t i = next;
 
-    if (slice_has_prefix_nocase(slice_from(text, next), SLICE_LIT("http")) ||
-        slice_has_prefix_nocase(slice_from(text, next), SLICE_LIT("www."))) {
-        return false;
-    }
     while (i < text.n && i < next + LINE_LOOK) {
         struct mark m = mark_at(text, i);
 
@@ -241,12 +247,11 @@ static bool goes_on(struct slice text, size_t next, char last)
             break;
         }
         has_letter = has_letter || mark_is_word(&m);
-        looks_so =
-            looks_so || strchr("/=&%_?", m.c) != NULL || ASCII_IS(m.c, ASCII_DIGIT);
+        looks_so = looks_so || strchr("/=&%", m.c) != NULL;
         i += m.n;
     }
     /* a hyphen or bullet before a blank is a list */
-    return looks_so && has_letter &&
+    return looks_so && has_letter && !begins_anew(slice_of(text.p + next, i - next)) &&
            (ASCII_IS(text.p[next], ASCII_ALPHA | ASCII_DIGIT) ||
             strchr("/=&%_?+#.", text.p[next]) != NULL);
 }

@@ -164,7 +164,7 @@ static void test_find__no_scheme__expected_hosts(void **state)
         {"1.2.3 10.0.0.1 v1.2.3 1.0-rc.2 3.14 66.94.230.32/", ""},
         {"end.Next ends.It was.No more.In this", ""},
         {"README.md setup.py main.rs run.sh libx.so b.zip", ""},
-        {"README.md/x", "README.md/x\n"},
+        {"README.md/x Core.pm:12", "README.md/x\n"},
         {"com co.uk com.au .com", ""},
         {"i.am x.is 9.am No.1.in", ""},
         {"t.co/abc", "t.co/abc\n"},
@@ -283,6 +283,11 @@ static void test_find__over_lines__both_readings(void **state)
         {"http://a.com/" FORTY FORTY "/\nhttp://b.com/1",
          "http://a.com/" FORTY FORTY "/\nhttp://b.com/1\n"},
         {"http://a.com/" FORTY FORTY "/\n- item", "http://a.com/" FORTY FORTY "/\n"},
+        {"http://a.com/" FORTY FORTY "/\nftp://b.com/1",
+         "http://a.com/" FORTY FORTY "/\nftp://b.com/1\n"},
+        {"http://a.com/" FORTY FORTY "/\nb.com/1",
+         "http://a.com/" FORTY FORTY "/\nb.com/1\n"},
+        {"http://a.com/" FORTY FORTY "\nfile_2.deb", "http://a.com/" FORTY FORTY "\n"},
     };
 
     (void)state;

@@ -54,7 +54,7 @@ static bool print_json(struct check *c, const struct message *m,
     return json_line(json_pack(
         "{s:o, s:s, s:f, s:o, s:o, s:o, s:[], s:o, s:I}", "file", json_text(m->file),
         "action", action_name(v->action), "score", v->score, "symbols", symbols_json(v),
-        "features", evidence_features(m->features), "lists", hits_json(c, hits),
+        "features", evidence_features(m->features, false), "lists", hits_json(c, hits),
         "counts", "limits", evidence_limits(v->limits), "time_us",
         (json_int_t)(clock_mono_us() - m->start_mono_us)));
 }
@@ -81,7 +81,7 @@ static void print_text(struct check *c, const struct message *m,
         printf(" %s\n", list_answer_name(h->answer));
     }
     evidence_print_limits(v->limits);
-    evidence_print_features(m->features);
+    evidence_print_features(m->features, false);
     listhold_release(c->hold, &set);
 }
 

@@ -17,13 +17,13 @@ static int print_message(void *context, struct arena *arena, const struct messag
     if (!cli->json) {
         text_print(stdout, m->file, FILENAME_MAX);
         (void)puts(":");
-        evidence_print_features(m->features);
+        evidence_print_features(m->features, true);
         evidence_print_limits(limits);
         return CLI_CLEAN;
     }
     bool ok = json_line(json_pack("{s:o, s:o, s:o}", "file", json_text(m->file),
-                                  "features", evidence_features(m->features), "limits",
-                                  evidence_limits(limits)));
+                                  "features", evidence_features(m->features, true),
+                                  "limits", evidence_limits(limits)));
     return ok ? CLI_CLEAN : EX_OSERR;
 }
 

@@ -294,6 +294,7 @@ struct featureset *extract_finish(struct extract *x)
     extract_cpu_begin(x);
     mail_end(x->mail);
     extract_cpu_end(x);
+    extract_place(x, NULL, SLICE_NONE);
     add_body_digest(x);
     add_mail_limits(x);
     if (arena_is_full(x->arena)) {

@@ -80,18 +80,9 @@ static void own_field(struct extract *x, struct slice name, struct slice value)
     }
 }
 
-void extract_on_header(void *context, const struct mail_part *part, struct slice name,
-                       struct slice value)
+/* What any field may hold, of whatever part. */
+static void links_of_field(struct extract *x, struct slice name, struct slice value)
 {
-    struct extract *x = context;
-    if (x->stopped) {
-        return;
-    }
-    extract_cpu_step(x, value.n);
-    if (part == NULL) {
-        own_field(x, name, value);
-        arena_reset(x->scratch);
-    }
     /* A URL has a dot: most fields of most mails end here. */
     if (slice_find(value, '.') == value.n && slice_find(value, '?') == value.n) {
         return;
@@ -100,10 +91,27 @@ void extract_on_header(void *context, const struct mail_part *part, struct slice
         /* Not in scratch: that is reset for each URL. */
         struct slice text = encoded_word_decode(x->text, value);
         if (slice_eq_nocase(name, SLICE_LIT("Subject"))) {
-            extract_links_in(x, text);
+            extract_links_in(x, text, 0);
         } else {
             extract_header_links(x, text);
         }
         arena_reset(x->text);
     }
+}
+
+void extract_on_header(void *context, const struct mail_part *part, struct slice name,
+                       struct slice value)
+{
+    struct extract *x = context;
+    if (x->stopped) {
+        return;
+    }
+    extract_cpu_step(x, value.n);
+    extract_place(x, part, name);
+    if (part == NULL) {
+        own_field(x, name, value);
+        arena_reset(x->scratch);
+    }
+    links_of_field(x, name, value);
+    extract_place(x, NULL, SLICE_NONE); /* name is not ours */
 }

@@ -6,6 +6,7 @@
  *   part.c     leaf parts: text in windows, attachment checksums
  *   link.c     URLs, in text and in HTML
  *   auth.c     Authentication-Results
+ *   place.c    where features stand
  */
 #ifndef CORE_EXTRACT_INSIDE_H
 #define CORE_EXTRACT_INSIDE_H
@@ -22,7 +23,10 @@ enum {
     EXTRACT_TAIL = 4096, /* a window ends at white space within its last bytes */
     EXTRACT_SCRATCH = 4 * 1024 * 1024, /* per URL, field or window */
     EXTRACT_CPU_STEP = 64 * 1024,      /* bytes between two looks at the clock */
-    EXTRACT_CPU_HEADER = 1024          /* fields shorter than this are not timed */
+    EXTRACT_CPU_HEADER = 1024,         /* fields shorter than this are not timed */
+    EXTRACT_PATH_DEPTH =
+        32, /* ordinals in the name of a part; a deeper one has no more */
+    EXTRACT_PATH_MAX = 256
 };
 
 enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML };
@@ -53,6 +57,16 @@ struct extract {
     uint64_t cpu_since_us;
     size_t cpu_bytes;
 
+    /* where features stand */
+    struct {
+        unsigned number; /* of the last part at this depth */
+        unsigned ordinal;
+    } level[EXTRACT_PATH_DEPTH + 2];
+    char path[EXTRACT_PATH_MAX];
+    size_t npath;
+    const char *found_in; /* the text that finds lie in, */
+    size_t found_at;      /* and its own offset */
+
     /* body digest */
     struct sha256 body_sum;
     bool body_has_text;
@@ -66,6 +80,7 @@ struct extract {
     struct sha256 part_sum;
     char *window; /* EXTRACT_WINDOW bytes, kept for the next part */
     size_t nwindow;
+    size_t text_at;    /* bytes of its text, as UTF-8, before the window */
     struct html *html; /* with shown: kept for the next HTML part */
     struct shown *shown;
 };
@@ -93,13 +108,18 @@ void extract_on_part_end(void *context, const struct mail_part *part);
 
 /* link.c */
 void extract_link(struct extract *x, struct slice url);
-/* Every URL, address, phone number and wallet in running UTF-8 text. */
-void extract_links_in(struct extract *x, struct slice text);
+/* Every URL, address, phone number and wallet in running UTF-8 text that begins at `at`. */
+void extract_links_in(struct extract *x, struct slice text, size_t at);
 /* URLs with a scheme or "www." in a header field: its other names and addresses say where mail
  * went, not what a reader sees. */
 void extract_header_links(struct extract *x, struct slice value);
 /* Makes x->html and x->shown. False: there is no memory for them. */
 bool extract_html_begin(struct extract *x);
+
+/* place.c: features from now on are of this part (of the message itself when NULL), in the field
+ * header, or where that is empty in its text. Parts are told in order of their numbers. */
+void extract_place(struct extract *x, const struct mail_part *part,
+                   struct slice header);
 
 /* auth.c: one Authentication-Results value; fields of servers not trusted are ignored. */
 void extract_auth_field(struct extract *x, struct slice value);

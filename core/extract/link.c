@@ -108,9 +108,30 @@ static void add_text_address(struct extract *x, struct slice text)
     arena_reset(x->scratch);
 }
 
+/* What is found now stands in this text, which is at `at` in its part or field. */
+static void begin_finds(struct extract *x, struct slice text, size_t at)
+{
+    x->found_in = text.p;
+    x->found_at = at;
+}
+
+static void set_offset(struct extract *x, struct slice raw)
+{
+    size_t in_text = x->found_in != NULL ? (size_t)(raw.p - x->found_in) : 0;
+    featureset_set_offset(x->set, x->found_at + in_text);
+}
+
+/* Of HTML, the place of all that stands in a tag or a run of text is where that begins. */
+static void begin_tag(struct extract *x, size_t at)
+{
+    begin_finds(x, SLICE_NONE, at);
+    featureset_set_offset(x->set, at);
+}
+
 static void on_number(void *context, const struct find_number *number)
 {
     struct extract *x = context;
+    set_offset(x, number->raw);
     extract_cpu_step(x, number->raw.n + EXTRACT_CPU_STEP / 256);
     if (!x->stopped) {
         featureset_add(x->set,
@@ -126,6 +147,7 @@ static void on_found(void *context, const struct find *find)
     if (x->stopped) {
         return;
     }
+    set_offset(x, find->raw);
     if ((find->flags & FIND_CUT) != 0) {
         featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
     }
@@ -136,12 +158,18 @@ static void on_found(void *context, const struct find *find)
     }
 }
 
-void extract_links_in(struct extract *x, struct slice text)
+static void links_in(struct extract *x, struct slice text)
 {
     find_in_text(text, FIND_IN_PROSE, on_found, x);
     if (!x->stopped) {
         find_numbers_in_text(text, on_number, x);
     }
+}
+
+void extract_links_in(struct extract *x, struct slice text, size_t at)
+{
+    begin_finds(x, text, at);
+    links_in(x, text);
 }
 
 static void on_header_found(void *context, const struct find *find)
@@ -153,6 +181,7 @@ static void on_header_found(void *context, const struct find *find)
 
 void extract_header_links(struct extract *x, struct slice value)
 {
+    begin_finds(x, value, 0);
     find_in_text(value, FIND_IN_CODE, on_header_found, x);
 }
 
@@ -211,11 +240,12 @@ static void on_text(void *context, const struct shown_text *text)
     if (x->stopped) {
         return;
     }
+    begin_tag(x, text->at);
     if (text->where == SHOWN_SCRIPT || text->where == SHOWN_STYLE ||
         text->where == SHOWN_COMMENT) {
         links_in_code(x, text->text);
     } else {
-        extract_links_in(x, text->text); /* seen or not: another reader may show it */
+        links_in(x, text->text); /* seen or not: another reader may show it */
     }
 }
 
@@ -238,6 +268,7 @@ static void on_html(void *context, const struct html_token *token)
     struct extract *x = context;
     extract_cpu_step(x, token->value.n + 16);
     if (!x->stopped) {
+        begin_tag(x, token->at);
         shown_take(x->shown, token);
     }
 }

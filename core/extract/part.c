@@ -63,6 +63,7 @@ static void begin_text(struct extract *x, const struct mail_part *part)
     x->kind = kind_of(part);
     x->charset = part->charset;
     x->nwindow = 0;
+    x->text_at = 0;
     if (x->kind == TEXT_NOT) {
         return;
     }
@@ -83,6 +84,7 @@ void extract_on_part_begin(void *context, const struct mail_part *part)
         x->is_attachment = false;
         return;
     }
+    extract_place(x, part, SLICE_NONE);
     if (part->filename.n > 0) {
         featureset_add(x->set, FEATURE_attachment_name,
                        feature_normal_file_name(x->scratch, part->filename));
@@ -136,8 +138,9 @@ static void scan_window(struct extract *x, size_t n)
     } else if (x->kind == TEXT_HTML) {
         html_feed(x->html, text);
     } else {
-        extract_links_in(x, text);
+        extract_links_in(x, text, x->text_at);
     }
+    x->text_at += text.n;
     arena_reset(x->text);
     extract_cpu_step(x, n);
 }
@@ -181,6 +184,7 @@ static void end_attachment(struct extract *x)
 {
     char hex[SHA256_HEX + 1];
     sha256_final_hex(&x->part_sum, hex);
+    featureset_set_offset(x->set, 0);
     /* The sum of nothing, or of the part that the budget left, names no attachment. */
     if (x->has_data && !x->stopped) {
         featureset_add(x->set, FEATURE_attachment, slice_str(hex));

@@ -69,6 +69,10 @@ struct featureset {
     size_t size; /* rows that fit; nslots is twice that; a power of two */
     size_t max;
     unsigned limits;
+    struct feature_place now;          /* borrowed */
+    const struct feature_place *place; /* now, once a feature has needed it */
+    const struct feature_place *last;  /* whose part may be that of now */
+    uint32_t offset;
 };
 
 static bool grow(struct featureset *fs, size_t size)
@@ -132,6 +136,36 @@ static size_t slot_of(const struct featureset *fs, enum feature_type type,
     return at;
 }
 
+void featureset_set_place(struct featureset *fs, struct slice part, struct slice header)
+{
+    fs->now = (struct feature_place){.part = part, .header = header};
+    fs->place = NULL;
+    fs->offset = 0;
+}
+
+void featureset_set_offset(struct featureset *fs, size_t offset)
+{
+    fs->offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
+}
+
+/* Keeps what is borrowed: most places have no feature. Without memory the place is not told. */
+static const struct feature_place *place_of(struct featureset *fs)
+{
+    if (fs->place != NULL || fs->now.part.n + fs->now.header.n == 0) {
+        return fs->place;
+    }
+    struct feature_place *place = arena_alloc(fs->arena, sizeof *place);
+    if (place == NULL) {
+        return NULL;
+    }
+    bool is_same = fs->last != NULL && slice_eq(fs->last->part, fs->now.part);
+    place->part = is_same ? fs->last->part : arena_copy(fs->arena, fs->now.part);
+    place->header = arena_copy(fs->arena, fs->now.header);
+    fs->place = place;
+    fs->last = place;
+    return place;
+}
+
 bool featureset_add(struct featureset *fs, enum feature_type type, struct slice text)
 {
     if (text.n == 0) {
@@ -158,7 +192,10 @@ bool featureset_add(struct featureset *fs, enum feature_type type, struct slice 
         fs->limits |= LIMIT_FLAG(memory);
         return false;
     }
-    fs->rows[fs->n] = (struct feature){.type = (uint16_t)type, .text = copy};
+    fs->rows[fs->n] = (struct feature){.type = (uint16_t)type,
+                                       .offset = fs->offset,
+                                       .text = copy,
+                                       .place = place_of(fs)};
     fs->hashes[fs->n] = hash;
     fs->n++;
     fs->slots[at] = (uint32_t)fs->n;

@@ -48,10 +48,20 @@ bool feature_is_sought(struct slice name);
 /* All rows in the order of the table. */
 const struct feature_info *feature_table(size_t *retcount);
 
+/* Where a feature stood. Neither: in the envelope, or of the message as a whole. */
+struct feature_place {
+    struct slice
+        part; /* "1.2": ordinals from the outermost part on; empty: the message */
+    struct slice
+        header; /* name of the field; empty: the text or the data of the part */
+};
+
 struct feature {
-    uint16_t type;  /* enum feature_type */
-    uint16_t flags; /* reserved; 0 */
+    uint16_t type;   /* enum feature_type */
+    uint16_t flags;  /* reserved; 0 */
+    uint32_t offset; /* in the decoded text there; of HTML: of its tag or run of text */
     struct slice text;
+    const struct feature_place *place; /* where it was found first; NULL: neither */
 };
 
 /* Limits that were met while a message was read: one bit and one name each. */
@@ -68,6 +78,10 @@ struct featureset;
 
 /* An empty set in arena; NULL when the arena is full. At most max features are kept. */
 struct featureset *featureset_new(struct arena *arena, size_t max);
+/* Where the features added from now on stand, at offset 0. Borrowed until the next call. */
+void featureset_set_place(struct featureset *fs, struct slice part,
+                          struct slice header);
+void featureset_set_offset(struct featureset *fs, size_t offset);
 /* Adds a copy of text unless {type, text} is there; empty text is ignored. Over the cap or the
  * arena: not added, LIMIT_FLAG(features) or LIMIT_FLAG(memory) is set. Returns true when the
  * feature is new. */

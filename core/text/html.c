@@ -1,6 +1,7 @@
 /* html - text and references, the loop over the states, the end of the input. */
 #include "core/text/html.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "core/text/ascii.h"
@@ -40,7 +41,8 @@ void html_text_add_lower(struct html_text *t, char c)
 void html_emit(struct html *h, enum html_token_kind kind, struct slice name,
                struct slice value)
 {
-    struct html_token token = {.kind = kind, .name = name, .value = value};
+    struct html_token token = {
+        .kind = kind, .at = h->mark, .name = name, .value = value};
 
     if (kind != HTML_TEXT && kind != HTML_COMMENT) {
         token.tag = html_text_slice(&h->tag);
@@ -93,12 +95,24 @@ size_t html_run_before(struct html *h, struct slice s, char stop, bool ref)
     return ref ? slice_find(slice_head(s, n), '&') : n;
 }
 
+/* Text or a tag begins here. A line end that replaces CR stands nowhere in the chunk. */
+static void mark(struct html *h, const char *p)
+{
+    uintptr_t at = (uintptr_t)p - (uintptr_t)h->chunk.p;
+
+    if (at <= h->chunk.n) {
+        h->mark = h->before + (size_t)at;
+    }
+}
+
 static void on_text(struct html *h, struct slice *in)
 {
     size_t n = html_run_before(h, *in, '<', true);
 
+    mark(h, in->p);
     html_emit_text(h, slice_head(*in, n));
     if (n < in->n) {
+        mark(h, in->p + n);
         if (in->p[n] == '<') {
             h->state = HTML_STATE_TAG_OPEN;
         } else {
@@ -235,6 +249,8 @@ static void feed(struct html *h, struct slice utf8)
 
 void html_feed(struct html *h, struct slice utf8)
 {
+    h->before += h->chunk.n;
+    h->chunk = utf8;
     if (h->was_cr && utf8.n > 0) {
         h->was_cr = false;
         html_skip(&utf8, utf8.p[0] == '\n' ? 1 : 0);
@@ -265,6 +281,9 @@ void html_end(struct html *h)
     h->state = HTML_STATE_TEXT;
     h->is_raw = false;
     h->was_cr = false;
+    h->before = 0;
+    h->mark = 0;
+    h->chunk = SLICE_NONE;
 }
 
 bool html_met_limit(const struct html *h)

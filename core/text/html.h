@@ -52,6 +52,7 @@ struct html_token {
     bool is_self_closing; /* HTML_TAG_END: "/>" */
     bool is_duplicate;    /* HTML_ATTRIBUTE: browsers take an earlier one of this tag */
     bool is_cut;          /* HTML_COMMENT: the next token goes on with it */
+    size_t at;            /* bytes fed before the text or tag that the token is of */
     struct slice tag;     /* lower-case name for tags, attributes and raw text */
     struct slice name;    /* lower-case attribute name */
     struct slice

@@ -12,8 +12,10 @@ void html_begin_comment(struct html *h, enum html_state state)
 
 static void emit_piece(struct html *h, bool is_last)
 {
-    struct html_token token = {
-        .kind = HTML_COMMENT, .is_cut = !is_last, .value = html_text_slice(&h->value)};
+    struct html_token token = {.kind = HTML_COMMENT,
+                               .at = h->mark,
+                               .is_cut = !is_last,
+                               .value = html_text_slice(&h->value)};
 
     h->on_token(h->context, &token);
     h->value.n = 0;

@@ -32,7 +32,8 @@ static void add_part(struct html *h, struct slice *part, struct slice s)
 
 static void emit_doctype(struct html *h, bool is_quirks)
 {
-    struct html_token token = {.kind = HTML_DOCTYPE, .doctype = &h->doctype};
+    struct html_token token = {
+        .kind = HTML_DOCTYPE, .at = h->mark, .doctype = &h->doctype};
 
     h->doctype.is_quirks = h->doctype.is_quirks || is_quirks;
     h->state = HTML_STATE_TEXT;

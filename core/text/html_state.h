@@ -112,6 +112,9 @@ struct html {
     struct html_text name;
     struct html_text value; /* attribute value, comment, or the parts of a doctype */
     bool was_cr;            /* the last chunk ended in it */
+    struct slice chunk;     /* as fed */
+    size_t before;          /* bytes fed before it */
+    size_t mark;            /* where the text or tag begins, of all that was fed */
     bool met_limit;
 
     /* tags */

@@ -79,6 +79,7 @@ void html_on_tag_name(struct html *h, struct slice *in)
 static void end_tag(struct html *h)
 {
     struct html_token token = {.kind = HTML_TAG_END,
+                               .at = h->mark,
                                .is_self_closing = h->is_self_closing,
                                .tag = html_text_slice(&h->tag)};
 
@@ -141,7 +142,7 @@ static bool is_duplicate(struct html *h)
 
 void html_emit_attribute(struct html *h)
 {
-    struct html_token token = {.kind = HTML_ATTRIBUTE};
+    struct html_token token = {.kind = HTML_ATTRIBUTE, .at = h->mark};
 
     h->state = HTML_STATE_BEFORE_NAME;
     if (h->is_end_tag) {

@@ -18,8 +18,10 @@ struct shown_open_link *shown_link_of(struct shown *s)
 
 static void tell_run(struct shown *s, const struct shown_run *run, size_t n)
 {
-    struct shown_text text = {
-        .where = run->where, .flags = run->flags, .text = slice_of(run->bytes, n)};
+    struct shown_text text = {.where = run->where,
+                              .flags = run->flags,
+                              .at = run->at,
+                              .text = slice_of(run->bytes, n)};
 
     s->events->text(s->context, &text);
     if (run->where == SHOWN_STYLE) {
@@ -78,6 +80,7 @@ static void add_run(struct shown *s, struct shown_run *run, struct slice text)
 
             tell_run(s, run, n);
             run->n -= n;
+            run->at += n; /* or more, where there were tags in it */
             memmove(run->bytes, run->bytes + n, run->n);
         }
     }
@@ -102,6 +105,9 @@ static void add_text(struct shown *s, enum shown_where where, struct slice text)
 
     if (run->n > 0 && (run->where != where || run->flags != flags)) {
         end_run(s, run);
+    }
+    if (run->n == 0) {
+        run->at = s->at;
     }
     run->where = where;
     run->flags = flags;
@@ -139,7 +145,8 @@ static void end_link(struct shown *s)
         struct shown_link link = {.target = slice_of(open->target, open->ntarget),
                                   .text = slice_of(open->text, open->ntext),
                                   .has_image = open->has_image,
-                                  .is_cut = open->is_cut};
+                                  .is_cut = open->is_cut,
+                                  .at = open->at};
 
         open->is_open = false;
         if (s->events->link != NULL) {
@@ -175,6 +182,7 @@ static void end_start_tag(struct shown *s, struct slice name)
         link->is_open = true;
         link->has_image = false;
         link->ntext = 0;
+        link->at = s->at;
     } else if (link->is_open && slice_eq(name, SLICE_LIT("img"))) {
         link->has_image = true;
     } else {
@@ -269,6 +277,9 @@ static void on_comment(struct shown *s, const struct html_token *token)
 
 void shown_take(struct shown *s, const struct html_token *token)
 {
+    if (!s->in_outlook) {
+        s->at = token->at;
+    }
     switch (token->kind) {
     case HTML_TEXT:
         add_text(s, SHOWN_BODY, token->value);

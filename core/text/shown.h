@@ -48,6 +48,7 @@ enum shown_flag {
 struct shown_text {
     enum shown_where where;
     unsigned flags;
+    size_t at; /* html_token.at of its first piece; of a conditional comment: its own */
     struct slice text;
 };
 
@@ -67,6 +68,7 @@ struct shown_link {
     struct slice text;   /* what is seen of it */
     bool has_image;
     bool is_cut; /* text or target was longer than is kept */
+    size_t at;   /* html_token.at of its start tag */
 };
 
 /* Slices are valid during the call only. A URL is as the attribute has it. link may be NULL: its

@@ -72,6 +72,7 @@ struct shown_style {
 struct shown_run {
     enum shown_where where;
     unsigned flags;
+    size_t at;
     size_t n;
     char bytes[SHOWN_RUN_MAX];
 };
@@ -80,6 +81,7 @@ struct shown_open_link {
     bool is_open;
     bool has_image;
     bool is_cut;
+    size_t at;
     size_t ntarget;
     size_t ntext;
     char target[SHOWN_LINK_TARGET_MAX];
@@ -91,6 +93,7 @@ struct shown {
     void *context;
     struct arena *arena;
     bool met_limit;
+    size_t at; /* of the token at hand, or of the conditional comment that it is in */
 
     /* the start tag that is read */
     struct shown_tag tag;

@@ -644,7 +644,19 @@ class Extract(Case):
                               ("url", "www.good.example/minutes/2026-01-05.html"),
                               ("url_host", "www.good.example")}, values)
         out, _ = self.run_it("extract", MAIL / "clean.eml")
-        self.assertIn("  subject Minutes of Monday\n", out)
+        self.assertIn("  subject Minutes of Monday  (Subject at 0)\n", out)
+
+    def test_places(self):
+        mail = (b"Subject: see evil.example\nContent-Type: multipart/mixed; boundary=b\n\n"
+                b"--b\n\nx\n--b\n\nat http://evil.example/1\n")
+        out = self.json("extract", "--client", "192.0.2.1", "-", stdin=mail)[0]["features"]
+        places = {(f["type"], f["value"]): (f["part"], f["header"], f["offset"]) for f in out}
+        self.assertEqual(places["client_ip", "192.0.2.1"], (None, None, None))
+        self.assertEqual(places["subject", "see evil.example"], (None, "Subject", 0))
+        self.assertEqual(places["url", "evil.example/1"], ("2", None, 3))
+        text, _ = self.run_it("extract", "--client", "192.0.2.1", "-", stdin=mail)
+        self.assertIn("  client_ip 192.0.2.1\n", text)
+        self.assertIn("  url evil.example/1  (2 at 3)\n", text)
 
     def test_types(self):
         rows = {r["type"]: r["number"] for r in self.json("extract", "--types")}

@@ -350,6 +350,87 @@ static void test_message_id_and_bytes__are_kept(void **state)
     arena_free(&arena);
 }
 
+/* "type:text@part/header+offset" of every feature with a place. */
+static void list_places(const struct featureset *fs, struct buf *ret)
+{
+    buf_init(ret, 1 << 16);
+    buf_add_str(ret, "");
+    for (size_t i = 0; i < featureset_count(fs); i++) {
+        const struct feature *f = featureset_at(fs, i);
+        char at[16];
+        if (f->type != FEATURE_url && f->type != FEATURE_attachment_name &&
+            f->type != FEATURE_body && f->type != FEATURE_subject) {
+            continue;
+        }
+        if (f->type != FEATURE_body) {
+            buf_add(ret, f->text);
+        }
+        if (f->place != NULL) {
+            snprintf(at, sizeof at, "+%u", f->offset);
+            buf_add_str(ret, "@");
+            buf_add(ret, f->place->part);
+            buf_add_str(ret, "/");
+            buf_add(ret, f->place->header);
+            buf_add_str(ret, at);
+        }
+        buf_add_str(ret, "\n");
+    }
+}
+
+static void test_places__of_features__are_where_they_stand_first(void **state)
+{
+    static const struct row table[] = {
+        {"Subject: see http://a.com/ and http://b.com/\n\nx http://c.com/ http://a.com/\n",
+         "see http://a.com/ and http://b.com/@/Subject+0\na.com/@/Subject+4\n"
+         "b.com/@/Subject+22\nc.com/@1/+2\n\n"},
+        {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nhttp://a.com/\n--b\n"
+         "Content-Type: multipart/mixed; boundary=c\n\n--c\nX: http://b.com/\n\n"
+         "--c\nContent-Type: text/html; name=\"n.htm\"\n\n"
+         "<p>\n<i>w</i> http://c<b>.com/</b> <a href=http://d.com/>\n"
+         "--c--\n--b\nContent-Type: message/rfc822\n\nX: http://e.com/\n\nhttp://f.com/\n"
+         "--b--\n",
+         "a.com/@1/+0\nb.com/@2.1/X+0\nn.htm@2.2/+0\nc.com/@2.2/+4\nd.com/@2.2/+35\n"
+         "e.com/@3.1/X+0\nf.com/@3.1/+0\n\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct arena *arena = arena_new(ARENA);
+        struct extract *x = extract_new(arena, &limits_default, NULL, 0);
+        struct buf places;
+        extract_raw(x, slice_str(table[i].text));
+        list_places(extract_finish(x), &places);
+        assert_string_equal(places.p, table[i].features);
+        buf_fini(&places);
+        arena_free(&arena);
+    }
+}
+
+/* Parts deeper than their names go, and a place for every feature. */
+static void test_places__in_deep_parts__have_the_name_of_the_last_that_has_one(
+    void **state)
+{
+    enum { DEEP = 40, SIZE = 8192 };
+    char text[SIZE];
+    size_t n = 0;
+    struct extract_limits limits = limits_default;
+    (void)state;
+    limits.mail.depth = DEEP + 1;
+    for (int i = 0; i < DEEP; i++) {
+        n += (size_t)snprintf(
+            text + n, SIZE - n,
+            "Content-Type: multipart/mixed; boundary=b%d.\n\n--b%d.\n", i, i);
+    }
+    n += (size_t)snprintf(text + n, SIZE - n, "\nhttp://a.com/\n");
+    struct arena *arena = arena_new(ARENA);
+    struct extract *x = extract_new(arena, &limits, NULL, 0);
+    extract_raw(x, slice_of(text, n));
+    const struct feature *url = featureset_first(extract_finish(x), FEATURE_url);
+    assert_non_null(url);
+    assert_int_equal(url->place->part.n, 2 * 32 - 1);
+    assert_true(slice_has_prefix(url->place->part, SLICE_LIT("1.1.1.1")));
+    arena_free(&arena);
+}
+
 static void test_drop__at_any_point__frees_and_takes_nothing_more(void **state)
 {
     (void)state;
@@ -379,6 +460,9 @@ int main(void)
         cmocka_unit_test(test_body_digest__of_nothing__is_none),
         cmocka_unit_test(test_text__longer_than_a_window__loses_no_url),
         cmocka_unit_test(test_message_id_and_bytes__are_kept),
+        cmocka_unit_test(test_places__of_features__are_where_they_stand_first),
+        cmocka_unit_test(
+            test_places__in_deep_parts__have_the_name_of_the_last_that_has_one),
         cmocka_unit_test(test_drop__at_any_point__frees_and_takes_nothing_more),
     };
     if (base_init() != ERR_OK) {

@@ -277,6 +277,7 @@ static void add_mail_limits(struct extract *x)
         {MAIL_LIMIT_DEPTH, LIMIT_FLAG(mime_depth)},
         {MAIL_LIMIT_BOUNDARY, LIMIT_FLAG(boundary)},
         {MAIL_LIMIT_MEMORY, LIMIT_FLAG(memory)},
+        {MAIL_LIMIT_READINGS, LIMIT_FLAG(readings)},
     };
     unsigned met = mail_limits_met(x->mail);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -8,16 +8,18 @@ struct entity *entity_top(struct mail *m)
     return &m->stack[m->nstack - 1];
 }
 
-static void push(struct mail *m)
+void entity_push(struct mail *m)
 {
     struct entity *e = &m->stack[m->nstack];
     memset(e, 0, sizeof *e);
     e->part.number = m->nparts++;
     e->part.depth = m->nstack;
+    e->part.is_extra = m->rereads;
     e->state = ENTITY_HEADERS;
     m->nstack++;
     for (unsigned i = 0; i < CONTENT_FIELDS; i++) {
         m->content[i].n = 0;
+        m->second[i].n = 0;
         m->has_content[i] = false;
     }
 }
@@ -28,7 +30,7 @@ bool entity_open_root(struct mail *m)
     if (m->stack == NULL) {
         return false;
     }
-    push(m);
+    entity_push(m);
     return true;
 }
 
@@ -38,7 +40,7 @@ static struct slice content(const struct mail *m, enum content_field which)
 }
 
 /* A copy that outlives the field buffer; over the arena the value is as good as missing. */
-static struct slice keep(struct mail *m, struct slice s, bool lower)
+struct slice entity_keep(struct mail *m, struct slice s, bool lower)
 {
     if (s.n == 0) {
         return SLICE_NONE;
@@ -75,22 +77,30 @@ static void read_type(struct mail *m, struct mail_part *part)
     } else if (!is_media_type(type)) {
         type = SLICE_LIT("text/plain"); /* RFC 2045 5.2 */
     }
-    part->type = keep(m, type, true);
+    part->type = entity_keep(m, type, true);
     if (part->type.n == 0) {
         part->type = SLICE_LIT("text/plain");
     }
-    part->charset = keep(m, param_token(m->arena, field, SLICE_LIT("charset")), false);
+    part->has_type = m->has_content[CONTENT_TYPE] && is_media_type(param_main(field));
+    part->transfer = entity_keep(m, slice_trim(content(m, CONTENT_TRANSFER)), true);
+    part->charset =
+        entity_keep(m, param_token(m->arena, field, SLICE_LIT("charset")), false);
 }
 
 static void read_disposition(struct mail *m, struct mail_part *part)
 {
     struct slice field = content(m, CONTENT_DISPOSITION);
-    part->disposition = keep(m, param_main(field), true);
-    struct slice name = param_text(m->arena, field, SLICE_LIT("filename"));
+    part->disposition = entity_keep(m, param_main(field), true);
+    struct slice name = slice_trim(param_text(m->arena, field, SLICE_LIT("filename")));
+    struct slice other =
+        slice_trim(param_text(m->arena, content(m, CONTENT_TYPE), SLICE_LIT("name")));
     if (name.n == 0) {
-        name = param_text(m->arena, content(m, CONTENT_TYPE), SLICE_LIT("name"));
+        name = other;
     }
-    part->filename = keep(m, slice_trim(name), false);
+    part->filename = entity_keep(m, name, false);
+    if (!slice_eq(name, other)) {
+        part->other_name = entity_keep(m, other, false);
+    }
 }
 
 static bool is_embedded_message(struct slice type)
@@ -113,12 +123,14 @@ static bool may_nest(struct mail *m)
 
 static struct slice read_boundary(struct mail *m)
 {
-    struct slice b =
-        param_token(m->arena, content(m, CONTENT_TYPE), SLICE_LIT("boundary"));
+    struct slice b = m->forced_boundary;
+    if (b.n == 0) {
+        b = param_token(m->arena, content(m, CONTENT_TYPE), SLICE_LIT("boundary"));
+    }
     if (b.n > MAIL_BOUNDARY_MAX) {
         m->limits_met |= MAIL_LIMIT_BOUNDARY;
     }
-    return b.n > MAIL_BOUNDARY_TAKEN ? SLICE_NONE : keep(m, b, false);
+    return b.n > MAIL_BOUNDARY_TAKEN ? SLICE_NONE : entity_keep(m, b, false);
 }
 
 static void begin_leaf(struct mail *m, struct entity *e)
@@ -131,14 +143,14 @@ static void begin_leaf(struct mail *m, struct entity *e)
 
 static void begin_multipart(struct mail *m, struct entity *e)
 {
-    e->state = ENTITY_BETWEEN;
+    e->state = ENTITY_PREAMBLE;
     e->part.is_container = true;
     e->is_digest = slice_eq(e->part.type, SLICE_LIT("multipart/digest"));
     m->open_multiparts++;
     m->events->part_begin(m->context, &e->part);
 }
 
-static bool may_have_part(struct mail *m)
+bool entity_may_have_part(struct mail *m)
 {
     if (m->nparts >= m->limits.parts) {
         m->limits_met |= MAIL_LIMIT_PARTS;
@@ -160,21 +172,24 @@ void entity_end_headers(struct mail *m)
         e->boundary = read_boundary(m);
         if (e->boundary.n > 0 && may_nest(m)) {
             begin_multipart(m, e);
+            readings_of_headers(m);
             return;
         }
     } else if (is_embedded_message(e->part.type) &&
                transfer_kind_of(content(m, CONTENT_TRANSFER)) == TRANSFER_IDENTITY &&
-               may_nest(m) && may_have_part(m)) {
+               may_nest(m) && entity_may_have_part(m)) {
         e->state = ENTITY_MESSAGE;
         e->part.is_container = true;
         m->events->part_begin(m->context, &e->part);
-        push(m);
+        readings_of_headers(m);
+        entity_push(m);
         return;
     }
     begin_leaf(m, e);
+    readings_of_headers(m);
 }
 
-static void give(struct mail *m, struct slice bytes)
+static void give_as(struct mail *m, const struct mail_part *part, struct slice bytes)
 {
     uint64_t room = m->limits.decoded_bytes - m->decoded_bytes;
     if (bytes.n > room) {
@@ -183,7 +198,41 @@ static void give(struct mail *m, struct slice bytes)
     }
     if (bytes.n > 0) {
         m->decoded_bytes += bytes.n;
-        m->events->part_data(m->context, &entity_top(m)->part, bytes);
+        m->events->part_data(m->context, part, bytes);
+    }
+}
+
+static void give(struct mail *m, struct slice bytes)
+{
+    readings_data(m, bytes);
+    give_as(m, &entity_top(m)->part, bytes);
+}
+
+/* Text of a multipart outside its parts: some readers show it. */
+static void stray_data(struct mail *m, struct entity *e, struct slice bytes)
+{
+    if (!e->has_stray) {
+        while (bytes.n > 0 && (unsigned char)bytes.p[0] <= ' ') {
+            bytes = slice_from(bytes, 1);
+        }
+        if (bytes.n == 0) {
+            return;
+        }
+        m->stray = (struct mail_part){.number = e->part.number,
+                                      .depth = e->part.depth + 1,
+                                      .type = SLICE_LIT("text/plain"),
+                                      .is_extra = true};
+        e->has_stray = true;
+        m->events->part_begin(m->context, &m->stray);
+    }
+    give_as(m, &m->stray, bytes);
+}
+
+static void stray_end(struct mail *m, struct entity *e)
+{
+    if (e->has_stray) {
+        e->has_stray = false;
+        m->events->part_end(m->context, &m->stray);
     }
 }
 
@@ -203,7 +252,15 @@ static void decode(struct mail *m, struct slice bytes)
 
 void entity_data(struct mail *m, struct slice bytes)
 {
-    if (entity_top(m)->state != ENTITY_LEAF || bytes.n == 0) {
+    struct entity *e = entity_top(m);
+    if (bytes.n == 0) {
+        return;
+    }
+    if (e->state == ENTITY_PREAMBLE || e->state == ENTITY_EPILOGUE) {
+        stray_data(m, e, bytes);
+        return;
+    }
+    if (e->state != ENTITY_LEAF) {
         return;
     }
     if (m->held_crlf) {
@@ -221,6 +278,7 @@ void entity_data(struct mail *m, struct slice bytes)
 static void close_top(struct mail *m, bool by_boundary)
 {
     struct entity *e = entity_top(m);
+    stray_end(m, e);
     if (e->state == ENTITY_LEAF) {
         if (m->held_crlf && !by_boundary) {
             decode(m, SLICE_LIT("\r\n"));
@@ -231,6 +289,7 @@ static void close_top(struct mail *m, bool by_boundary)
         m->open_multiparts--;
     }
     m->events->part_end(m->context, &e->part);
+    readings_close(m);
     m->nstack--;
 }
 
@@ -256,9 +315,11 @@ void entity_boundary(struct mail *m, unsigned level, bool closing)
         close_top(m, true);
     }
     struct entity *e = entity_top(m);
+    readings_raw(m, slice_of(m->hold, m->nhold));
+    stray_end(m, e);
     e->state = closing ? ENTITY_EPILOGUE : ENTITY_BETWEEN;
-    if (!closing && may_have_part(m)) {
-        push(m);
+    if (!closing && entity_may_have_part(m)) {
+        entity_push(m);
     }
 }
 

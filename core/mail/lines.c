@@ -33,6 +33,16 @@ static bool begins_with(struct slice line, struct slice boundary)
     return memcmp(line.p, boundary.p, boundary.n) == 0;
 }
 
+/* A boundary line of a reading that looks at the beginning of a line only. */
+static bool matches_prefix(const struct entity *e, struct slice line, bool *retclosing)
+{
+    if (line.n < e->boundary.n || !begins_with(line, e->boundary)) {
+        return false;
+    }
+    *retclosing = slice_has_prefix(slice_from(line, e->boundary.n), SLICE_LIT("--"));
+    return true;
+}
+
 /* Does the line (without the leading dashes and white space at its end) belong to stack[level]?
  * Lengths first: a line may have to be compared with every level. */
 static bool matches(const struct mail *m, unsigned level, struct slice line,
@@ -41,6 +51,9 @@ static bool matches(const struct mail *m, unsigned level, struct slice line,
     struct slice boundary = m->stack[level].boundary;
     if (boundary.n == 0) {
         return false;
+    }
+    if (m->stack[level].by_prefix) {
+        return matches_prefix(&m->stack[level], line, retclosing);
     }
     if (line.n == boundary.n && begins_with(line, boundary)) {
         *retclosing = false;
@@ -81,6 +94,22 @@ static bool find_boundary(const struct mail *m, unsigned *retlevel, bool *retclo
         }
     }
     return found;
+}
+
+/* Another reader may take the held line, which nobody claims, for a boundary line with something
+ * behind it. */
+static void look_for_prefix(struct mail *m)
+{
+    struct slice line = slice_from(held(m), 2);
+    for (unsigned i = m->nstack; i-- > 0;) {
+        const struct entity *e = &m->stack[i];
+        bool closing = false;
+        if (e->boundary.n > 0 && e->part.is_container && !e->by_prefix &&
+            matches_prefix(e, line, &closing)) {
+            readings_of_line(m, i);
+            return;
+        }
+    }
 }
 
 static bool is_blank_char(char c)
@@ -147,6 +176,7 @@ static enum header_line classify(const struct mail *m, bool is_last, size_t *ret
 static void held_is_data(struct mail *m)
 {
     bool complete = held_is_complete(m);
+    readings_raw(m, held(m));
     entity_data(m, held(m));
     m->nhold = 0;
     m->line = complete ? LINE_START : LINE_DATA;
@@ -155,6 +185,7 @@ static void held_is_data(struct mail *m)
 static void start_field(struct mail *m, size_t colon)
 {
     struct slice line = held(m);
+    readings_raw(m, line);
     field_end(m);
     field_start(m, slice_trim(slice_head(line, colon)));
     field_add(m, slice_from(line, colon + 1));
@@ -164,6 +195,7 @@ static void start_field(struct mail *m, size_t colon)
 
 static void continue_field(struct mail *m)
 {
+    readings_raw(m, held(m));
     field_continue(m, held(m)); /* one of nothing is dropped with its line */
     m->line = held_is_complete(m) ? LINE_START : LINE_FIELD;
     m->nhold = 0;
@@ -172,6 +204,9 @@ static void continue_field(struct mail *m)
 static void end_header(struct mail *m, bool line_is_body)
 {
     bool was_own = !m->in_body;
+    if (!line_is_body) {
+        readings_raw(m, held(m));
+    }
     entity_end_headers(m);
     if (!line_is_body) {
         m->nhold = 0;
@@ -198,6 +233,7 @@ static bool header_step(struct mail *m, bool is_last)
         end_header(m, false);
         return true;
     case HEADER_SKIP:
+        readings_raw(m, held(m));
         field_end(m);
         m->line = held_is_complete(m) ? LINE_START : LINE_FIELD;
         m->nhold = 0;
@@ -223,9 +259,12 @@ static void try_held(struct mail *m, bool is_last)
         unsigned level = 0;
         bool closing = false;
         if (may_be_boundary && whole && find_boundary(m, &level, &closing)) {
-            m->nhold = 0;
             entity_boundary(m, level, closing);
+            m->nhold = 0;
             return;
+        }
+        if (may_be_boundary && m->nhold > 2) {
+            look_for_prefix(m);
         }
         if (entity_top(m)->state != ENTITY_HEADERS) {
             held_is_data(m);
@@ -255,6 +294,7 @@ static struct slice in_field(struct mail *m, struct slice bytes)
 {
     size_t nl = slice_find(bytes, '\n');
     size_t n = nl < bytes.n ? nl + 1 : bytes.n;
+    readings_raw(m, slice_head(bytes, n));
     field_add(m, slice_head(bytes, n));
     if (nl < bytes.n) {
         m->line = LINE_START;
@@ -280,6 +320,7 @@ static struct slice in_data(struct mail *m, struct slice bytes)
             break;
         }
     }
+    readings_raw(m, slice_head(bytes, at));
     entity_data(m, slice_head(bytes, at));
     m->line = bytes.p[at - 1] == '\n' ? LINE_START : LINE_DATA;
     return slice_from(bytes, at);

@@ -57,6 +57,7 @@ struct mail *mail_new(struct arena *arena, const struct mail_limits *limits,
     m->field.max = (size_t)limits->header_field;
     for (unsigned i = 0; i < CONTENT_FIELDS; i++) {
         m->content[i].max = (size_t)limits->header_field;
+        m->second[i].max = (size_t)limits->header_field;
     }
     if (m->out == NULL || m->decoded == NULL || !entity_open_root(m)) {
         return NULL;
@@ -85,9 +86,15 @@ static struct slice unfold(char *p, size_t n)
 static void keep_content_field(struct mail *m, struct slice name, struct slice value)
 {
     for (unsigned i = 0; i < CONTENT_FIELDS; i++) {
-        if (!m->has_content[i] && slice_eq_nocase(name, slice_str(content_names[i]))) {
+        if (!slice_eq_nocase(name, slice_str(content_names[i]))) {
+            continue;
+        }
+        if (!m->has_content[i]) {
             m->has_content[i] = true;
             grown_add(m, &m->content[i], value);
+        } else if (m->second[i].n == 0 &&
+                   !slice_eq(value, slice_of(m->content[i].p, m->content[i].n))) {
+            grown_add(m, &m->second[i], value);
         }
     }
 }
@@ -159,7 +166,8 @@ void field_end(struct mail *m)
     struct entity *e = entity_top(m);
     keep_content_field(m, name, value);
     if (may_show(m, e, name.n + value.n)) {
-        m->events->header(m->context, m->nstack == 1 ? NULL : &e->part, name, value);
+        bool is_own = m->nstack == 1 && !m->rereads;
+        m->events->header(m->context, is_own ? NULL : &e->part, name, value);
     }
 }
 
@@ -182,6 +190,10 @@ void mail_end_of_headers(struct mail *m)
 
 static void body_feed(struct mail *m, struct slice bytes)
 {
+    if (m->rereads) {
+        (void)lines_feed(m, bytes);
+        return;
+    }
     m->events->body(m->context, bytes);
     if (m->skips_rest) {
         return;
@@ -197,7 +209,7 @@ static void body_feed(struct mail *m, struct slice bytes)
     (void)lines_feed(m, bytes);
 }
 
-static void flush(struct mail *m)
+void mail_flush(struct mail *m)
 {
     struct slice bytes = slice_of(m->out, m->nout);
     m->nout = 0;
@@ -218,7 +230,7 @@ static void put(struct mail *m, struct slice bytes)
         m->nout += n;
         bytes = slice_from(bytes, n);
         if (m->nout == MAIL_OUT_BYTES) {
-            flush(m);
+            mail_flush(m);
         }
     }
 }
@@ -226,14 +238,14 @@ static void put(struct mail *m, struct slice bytes)
 static void put_line_end(struct mail *m)
 {
     if (MAIL_OUT_BYTES - m->nout < 2) {
-        flush(m);
+        mail_flush(m);
     }
     put(m, SLICE_LIT("\r\n"));
 }
 
 /* LF, CRLF and CR become CRLF. Each of the two is sought once and remembered: a chunk of nothing
  * but CR must not look for its LF from every byte. */
-static void stream(struct mail *m, struct slice chunk)
+void mail_stream(struct mail *m, struct slice chunk)
 {
     if (chunk.n == 0) {
         return;
@@ -267,7 +279,7 @@ void mail_body(struct mail *m, struct slice chunk)
 {
     if (!m->ended) {
         mail_end_of_headers(m);
-        stream(m, chunk);
+        mail_stream(m, chunk);
     }
 }
 
@@ -275,7 +287,7 @@ void mail_raw(struct mail *m, struct slice chunk)
 {
     if (!m->ended) {
         m->is_raw = true;
-        stream(m, chunk);
+        mail_stream(m, chunk);
     }
 }
 
@@ -284,10 +296,11 @@ void mail_end(struct mail *m)
     if (m->ended) {
         return;
     }
-    flush(m);
+    mail_flush(m);
     lines_end(m);
     m->ended = true;
     entity_close_all(m);
+    readings_run(m);
 }
 
 void mail_skip_rest(struct mail *m)

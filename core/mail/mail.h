@@ -7,7 +7,14 @@
  * Explicit stack, no recursion, every limit below; a limit ends that branch only and sets its
  * flag (a boundary over MAIL_BOUNDARY_MAX is flagged and used all the same). What is no multipart
  * or message that can be taken apart (too deep, no boundary, encoded) is a leaf under its own
- * type. A line that is no field ends a header and begins the body. Bodies of text parts come decoded from their transfer encoding, in their own charset.
+ * type. A line that is no field ends a header and begins the body. Bodies of text parts come
+ * decoded from their transfer encoding, in their own charset.
+ *
+ * Where readers differ, the events are the union of what they see: after the parts as most readers
+ * see them come other readings (is_extra) of what is ambiguous: a second boundary, Content-Type or
+ * Content-Transfer-Encoding that says another thing, boundary lines with more behind them,
+ * encoded messages and multiparts, message/partial; and text before the first and after the last
+ * boundary is a leaf too. At most MAIL_READINGS_MAX readings a message.
  * Threads: one at a time.   Allocates: from the arena.   Depends: base, text.
  * Source: RFC 5322, 2045-2047, 2231; limits: ADR 0009.
  */
@@ -30,7 +37,12 @@ struct mail_limits {
     unsigned parts;
     unsigned depth;
 };
-enum { MAIL_BOUNDARY_MAX = 70, MAIL_LINE_KEPT = 998 };
+enum {
+    MAIL_BOUNDARY_MAX = 70,
+    MAIL_LINE_KEPT = 998,
+    MAIL_READINGS_MAX = 8,        /* of one message, beside the first */
+    MAIL_READING_BYTES = 1 << 20, /* kept for all of them together */
+};
 
 /* Limits met, as bits; the caller maps them to its own flags. */
 enum mail_limit_bit {
@@ -42,19 +54,26 @@ enum mail_limit_bit {
     MAIL_LIMIT_PARTS = 1 << 5,
     MAIL_LIMIT_DEPTH = 1 << 6,
     MAIL_LIMIT_BOUNDARY = 1 << 7,
-    MAIL_LIMIT_MEMORY = 1 << 8
+    MAIL_LIMIT_MEMORY = 1 << 8,
+    MAIL_LIMIT_READINGS = 1 << 9
 };
 
 /* One MIME part, known from its headers. */
 struct mail_part {
-    unsigned number;          /* 0 is the message itself, then in order of appearance */
+    /* 0 is the message itself, then in order of appearance; text outside the parts of a multipart
+     * has the number of that. */
+    unsigned number;
     unsigned depth;           /* 0 for the message */
     struct slice type;        /* lower case "text/html"; default by RFC 2046 */
     struct slice charset;     /* as given; empty when none */
     struct slice disposition; /* lower case; empty when none */
-    struct slice
-        filename; /* from Content-Disposition or Content-Type name, RFC 2231 and 2047
-                                decoded, UTF-8; empty when none */
+    struct slice transfer;    /* Content-Transfer-Encoding as given; empty when none */
+    /* From Content-Disposition or Content-Type name, RFC 2231 and 2047 decoded, UTF-8; empty when
+     * none. */
+    struct slice filename;
+    struct slice other_name; /* name of Content-Type when both are there and differ */
+    bool has_type;           /* type was declared, not a default */
+    bool is_extra;           /* not among the parts as most readers see them */
     bool is_container; /* multipart or message/rfc822: has parts, no data of its own */
 };
 

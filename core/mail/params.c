@@ -24,6 +24,8 @@ struct found {
     struct slice plain;
     bool has_plain;
     bool plain_quoted;
+    struct slice second; /* another plain one that differs */
+    bool second_quoted;
     struct piece pieces[PARAM_PIECES_MAX];
     bool has_pieces;
 };
@@ -181,6 +183,9 @@ static void find_param(struct slice field, struct slice name, struct found *ret)
                 ret->plain = p.value;
                 ret->plain_quoted = p.quoted;
                 ret->has_plain = true;
+            } else if (ret->second.n == 0 && !slice_eq(p.value, ret->plain)) {
+                ret->second = p.value;
+                ret->second_quoted = p.quoted;
             }
         } else if (piece_index(p.name, name, &index, &extended) &&
                    !ret->pieces[index].seen) {
@@ -230,13 +235,18 @@ static size_t percent_decode(char *dst, struct slice s)
     return n;
 }
 
+static struct slice unquoted(struct arena *arena, struct slice value, bool quoted)
+{
+    if (!quoted) {
+        return value;
+    }
+    char *dst = arena_bytes(arena, value.n);
+    return dst == NULL ? SLICE_NONE : slice_of(dst, unescape(dst, value));
+}
+
 static struct slice plain_value(struct arena *arena, const struct found *f)
 {
-    if (!f->plain_quoted) {
-        return f->plain;
-    }
-    char *dst = arena_bytes(arena, f->plain.n);
-    return dst == NULL ? SLICE_NONE : slice_of(dst, unescape(dst, f->plain));
+    return unquoted(arena, f->plain, f->plain_quoted);
 }
 
 /* Cuts "charset'language'" off the first extended piece. */
@@ -279,6 +289,14 @@ static struct slice pieces_value(struct arena *arena, struct found *f)
     return charset_to_utf8(arena, charset, slice_of(dst, n), NULL);
 }
 
+static struct slice token_of(struct arena *arena, struct slice value, bool quoted)
+{
+    if (!quoted) {
+        value = slice_head(value, slice_find_slice(value, SLICE_LIT(" (")));
+    }
+    return slice_trim(unquoted(arena, value, quoted));
+}
+
 struct slice param_token(struct arena *arena, struct slice field, struct slice name)
 {
     struct found f;
@@ -286,12 +304,23 @@ struct slice param_token(struct arena *arena, struct slice field, struct slice n
     if (!f.has_plain) {
         return f.has_pieces ? slice_trim(pieces_value(arena, &f)) : SLICE_NONE;
     }
-    if (!f.plain_quoted) {
-        struct slice value = f.plain;
-        size_t comment = slice_find_slice(value, SLICE_LIT(" ("));
-        return slice_trim(slice_head(value, comment));
+    return token_of(arena, f.plain, f.plain_quoted);
+}
+
+struct slice param_token_other(struct arena *arena, struct slice field,
+                               struct slice name)
+{
+    struct found f;
+    find_param(field, name, &f);
+    if (!f.has_plain || (!f.has_pieces && f.second.n == 0)) {
+        return SLICE_NONE;
     }
-    return slice_trim(plain_value(arena, &f));
+    struct slice first = token_of(arena, f.plain, f.plain_quoted);
+    struct slice other = token_of(arena, f.second, f.second_quoted);
+    if (f.second.n == 0) {
+        other = slice_trim(pieces_value(arena, &f));
+    }
+    return slice_eq(first, other) ? SLICE_NONE : other;
 }
 
 struct slice param_text(struct arena *arena, struct slice field, struct slice name)

@@ -21,6 +21,11 @@ struct slice param_main(struct slice field);
  * else the RFC 2231 one. Without a trailing comment. {NULL, 0} when there is none. */
 struct slice param_token(struct arena *arena, struct slice field, struct slice name);
 
+/* What another reader takes for the same parameter: a second plain one or the RFC 2231 one, when
+ * it differs from param_token. {NULL, 0} when there is none. */
+struct slice param_token_other(struct arena *arena, struct slice field,
+                               struct slice name);
+
 /* The value of a parameter that people read (filename, name): the RFC 2231 one, else the first
  * plain one with its encoded words decoded; UTF-8. {NULL, 0} when there is none. */
 struct slice param_text(struct arena *arena, struct slice field, struct slice name);

@@ -4,6 +4,7 @@
  *   mail.c    the public functions; line ends to CRLF; header fields
  *   lines.c   lines: where fields, bodies and boundaries begin
  *   entity.c  the stack of open entities; decoded data of the leaf on top
+ *   readings.c  what is ambiguous is kept while it passes, and read again at the end
  *
  * Bytes are first brought to CRLF line ends in `out`, which is always handed on in the same
  * pieces however the message was cut; a CR and its LF are never apart.
@@ -34,7 +35,8 @@ struct grown {
 enum entity_state {
     ENTITY_HEADERS,  /* its header fields are being read */
     ENTITY_LEAF,     /* its data */
-    ENTITY_BETWEEN,  /* multipart: preamble, or parts over the limit: nothing to see */
+    ENTITY_PREAMBLE, /* multipart: before its first boundary */
+    ENTITY_BETWEEN,  /* multipart: parts over the limit: nothing to see */
     ENTITY_EPILOGUE, /* multipart: after the closing boundary */
     ENTITY_MESSAGE   /* message/rfc822: its only child is above it on the stack */
 };
@@ -44,6 +46,8 @@ struct entity {
     enum entity_state state;
     bool is_digest;        /* children are message/rfc822 by default */
     struct slice boundary; /* multipart: without the leading "--" */
+    bool by_prefix;        /* a boundary line may go on behind the boundary */
+    bool has_stray;        /* text outside its parts is being given as a leaf */
     unsigned nheaders;
     uint64_t header_bytes;
 };
@@ -60,6 +64,29 @@ enum content_field {
     CONTENT_TRANSFER,
     CONTENT_DISPOSITION,
     CONTENT_FIELDS
+};
+
+enum reading_state {
+    READING_FREE,
+    READING_OPEN,  /* takes the bytes of stack[level] while that is open */
+    READING_READY, /* to be read again */
+    READING_DONE
+};
+
+enum reading_kind {
+    READING_FIELDS,  /* the same bytes under other content fields or another boundary */
+    READING_PREFIX,  /* the same multipart, boundary lines may go on */
+    READING_DECODED, /* a multipart that is encoded as a whole */
+    READING_MESSAGE  /* decoded data that is a message */
+};
+
+struct reading {
+    enum reading_state state;
+    enum reading_kind kind;
+    unsigned level;
+    struct slice content[CONTENT_FIELDS];
+    struct slice boundary; /* empty: that of the Content-Type */
+    struct grown text;
 };
 
 struct mail {
@@ -93,13 +120,22 @@ struct mail {
     bool has_field;
     struct grown content[CONTENT_FIELDS];
     bool has_content[CONTENT_FIELDS];
+    struct grown second[CONTENT_FIELDS]; /* a second field that says another thing */
 
     /* entities, [0] is the message; depth of the top is nstack - 1 */
     struct entity *stack;
     unsigned nstack;
     unsigned nparts;
     struct transfer transfer;
-    char *decoded; /* transfer_bound(MAIL_DECODE_STEP) bytes */
+    char *decoded;          /* transfer_bound(MAIL_DECODE_STEP) bytes */
+    struct mail_part stray; /* of the multipart on top that has_stray */
+
+    /* other readings */
+    struct reading readings[MAIL_READINGS_MAX];
+    unsigned nopen_readings;
+    uint64_t reading_bytes; /* kept, of all */
+    bool rereads;           /* the message has ended; a reading is read */
+    struct slice forced_boundary;
 };
 
 /* mail.c */
@@ -110,6 +146,11 @@ void field_continue(struct mail *m,
                     struct slice bytes); /* the next line; begins with a blank */
 void field_end(struct mail *m); /* hands the collected field on, if there is one */
 
+/* Line ends to CRLF, in steps, to the lines. */
+void mail_stream(struct mail *m, struct slice chunk);
+/* What mail_stream holds back. */
+void mail_flush(struct mail *m);
+
 /* lines.c: bytes are CRLF text; returns what is left when the message's own header ended. */
 struct slice lines_feed(struct mail *m, struct slice bytes);
 /* The end of the text: a line without its end is a line. */
@@ -117,6 +158,10 @@ void lines_end(struct mail *m);
 
 /* entity.c */
 struct entity *entity_top(struct mail *m);
+/* A new entity on the stack, its headers to come. */
+void entity_push(struct mail *m);
+bool entity_may_have_part(struct mail *m);
+struct slice entity_keep(struct mail *m, struct slice s, bool lower);
 bool entity_open_root(struct mail *m);
 /* The headers of the top are complete: tells what it is and begins it. */
 void entity_end_headers(struct mail *m);
@@ -124,5 +169,19 @@ void entity_data(struct mail *m, struct slice bytes);
 /* A boundary line of stack[level]. */
 void entity_boundary(struct mail *m, unsigned level, bool closing);
 void entity_close_all(struct mail *m);
+
+/* readings.c: cheap while nopen_readings is 0 */
+/* The content fields of the top are known: what else may they mean? */
+void readings_of_headers(struct mail *m);
+/* A line that begins with the boundary of stack[level] and goes on. */
+void readings_of_line(struct mail *m, unsigned level);
+/* Bytes as they are, CRLF, before anything is done with them. */
+void readings_raw(struct mail *m, struct slice bytes);
+/* Decoded data of the leaf on top. */
+void readings_data(struct mail *m, struct slice bytes);
+/* The entity on top ends. */
+void readings_close(struct mail *m);
+/* After the end of the message. */
+void readings_run(struct mail *m);
 
 #endif

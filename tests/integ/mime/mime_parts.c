@@ -16,20 +16,21 @@ static void on_header(void *context, const struct mail_part *part, struct slice 
 
 static void on_begin(void *context, const struct mail_part *part)
 {
-    if (!part->is_container) {
+    if (!part->is_container && !part->is_extra) {
         leafsum_begin(context);
     }
 }
 
 static void on_data(void *context, const struct mail_part *part, struct slice bytes)
 {
-    (void)part;
-    leafsum_add(context, bytes);
+    if (!part->is_extra) {
+        leafsum_add(context, bytes);
+    }
 }
 
 static void on_end(void *context, const struct mail_part *part)
 {
-    if (!part->is_container) {
+    if (!part->is_container && !part->is_extra) {
         leafsum_print(context, part->type, part->filename);
     }
 }

@@ -2,7 +2,8 @@
  * record - the events of core/mail as text, for tests that compare them.
  *
  *   H NUMBER NAME=VALUE        number "-" for a field of the message
- *   + NUMBER DEPTH TYPE [charset=C] [disposition=D] [filename=F]     a container is "TYPE/"
+ *   + NUMBER DEPTH TYPE [charset=C] [disposition=D] [filename=F] [name=N] [extra]
+ *                              a container is "TYPE/"
  *   = DATA                     of the leaf, in one piece
  *   - NUMBER
  */
@@ -75,6 +76,8 @@ static void record_begin(void *context, const struct mail_part *part)
     record_word(r, " charset=", part->charset);
     record_word(r, " disposition=", part->disposition);
     record_word(r, " filename=", part->filename);
+    record_word(r, " name=", part->other_name);
+    buf_add_str(&r->events, part->is_extra ? " extra" : "");
     buf_add_str(&r->events, "\n");
 }
 

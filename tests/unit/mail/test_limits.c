@@ -276,6 +276,57 @@ static void test_arena__every_size__never_more_than_a_flag(void **state)
     assert_true(refused > 0 && flagged > 0);
 }
 
+static void test_readings__below_at_above__later_ones_are_not_read(void **state)
+{
+    (void)state;
+    /* Each part has a second type; what it is as that follows the message. */
+    check(&(struct row){"Content-Type: multipart/mixed; boundary=b\n\n",
+                        "--b\nContent-Type: text/html\nContent-Type: text/x\n\nx\n",
+                        "--b--\n", MAIL_READINGS_MAX, "text/x extra", MAIL_READINGS_MAX,
+                        MAIL_LIMIT_READINGS},
+          &record_limits);
+}
+
+static void test_readings__opened_by_readings__are_bounded_too(void **state)
+{
+    (void)state;
+    /* Each level of the message is a partial one: a reading finds the next. */
+    check(&(struct row){"", "Content-Type: message/partial\n\n", "\nx\n",
+                        MAIL_READINGS_MAX, "extra", MAIL_READINGS_MAX,
+                        MAIL_LIMIT_READINGS},
+          &record_limits);
+}
+
+static void test_reading_bytes__below_at_above__are_cut(void **state)
+{
+    (void)state;
+    for (size_t n = MAIL_READING_BYTES - 1; n <= MAIL_READING_BYTES + 1; n++) {
+        struct record r;
+        unsigned met = limits_of(
+            repeat("Content-Type: image/png\nContent-Type: text/x\n\n", "x", n, ""),
+            &record_limits, &r);
+        assert_int_equal(met, n > MAIL_READING_BYTES ? MAIL_LIMIT_READINGS : 0);
+        assert_int_equal(count(&r, "text/x extra"), 1);
+        size_t want = n < MAIL_READING_BYTES ? n : MAIL_READING_BYTES;
+        assert_in_range(r.events.n, n + want, n + want + 200);
+        record_fini(&r);
+    }
+}
+
+static void test_readings__parts_used_up__are_not_read(void **state)
+{
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.parts = 1;
+    struct record r;
+    unsigned met = limits_of(
+        repeat("Content-Type: text/html\nContent-Type: text/x\n\n", "x", 1, ""), &l,
+        &r);
+    assert_int_equal(met, MAIL_LIMIT_PARTS);
+    assert_int_equal(count(&r, "extra"), 0);
+    record_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +344,10 @@ int main(void)
         cmocka_unit_test(test_boundary__at_and_above_70__is_flagged_and_used),
         cmocka_unit_test(test_boundary__longer_than_a_line__body_is_a_leaf),
         cmocka_unit_test(test_header__name_without_end__is_body),
+        cmocka_unit_test(test_readings__below_at_above__later_ones_are_not_read),
+        cmocka_unit_test(test_readings__opened_by_readings__are_bounded_too),
+        cmocka_unit_test(test_reading_bytes__below_at_above__are_cut),
+        cmocka_unit_test(test_readings__parts_used_up__are_not_read),
         cmocka_unit_test(test_arena__every_size__never_more_than_a_flag),
     };
     if (base_init() != ERR_OK) {

@@ -39,15 +39,36 @@ static const struct fixture fixtures[] = {
      "Content-Type: application/pdf; name=\"x.pdf\"\nContent-Disposition: ATTACHMENT\n\n"
      "%PDF\n--b--\nepilogue\n",
      "H - Content-Type=multipart/mixed; boundary=b\n+ 0 0 multipart/mixed/\n"
+     "+ 0 1 text/plain extra\n= preamble\r\n\n- 0\n"
      "+ 1 1 text/plain\n= one\r\n\n- 1\n"
      "H 2 Content-Type=application/pdf; name=\"x.pdf\"\n"
      "H 2 Content-Disposition=ATTACHMENT\n"
-     "+ 2 1 application/pdf disposition=attachment filename=x.pdf\n= %PDF\n- 2\n- 0\n"},
+     "+ 2 1 application/pdf disposition=attachment filename=x.pdf\n= %PDF\n- 2\n"
+     "+ 0 1 text/plain extra\n= epilogue\r\n\n- 0\n- 0\n"},
     {"dashes that are no boundary",
      "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n-\n--\n--bx\n-- b\n--b x\n"
      "---b\n\n--b--",
-     "H - Content-Type=multipart/mixed; boundary=b\n+ 0 0 multipart/mixed/\n"
-     "+ 1 1 text/plain\n= -\r\n--\r\n--bx\r\n-- b\r\n--b x\r\n---b\r\n\n- 1\n- 0\n"},
+     "H - Content-Type=multipart/mixed; boundary=b\n"
+     "+ 0 0 multipart/mixed/\n"
+     "+ 1 1 text/plain\n"
+     "= -\r\n"
+     "--\r\n"
+     "--bx\r\n"
+     "-- b\r\n"
+     "--b x\r\n"
+     "---b\r\n"
+     "\n"
+     "- 1\n"
+     "- 0\n"
+     "+ 2 0 multipart/mixed/ extra\n"
+     "+ 3 1 text/plain extra\n"
+     "= -- b\n"
+     "- 3\n"
+     "+ 4 1 text/plain extra\n"
+     "= ---b\r\n"
+     "\n"
+     "- 4\n"
+     "- 2\n"},
     {"padding after the boundary",
      "Content-Type: multipart/mixed; boundary=b\n\n--b \t\n\nx\n--b--  \n",
      "H - Content-Type=multipart/mixed; boundary=b\n+ 0 0 multipart/mixed/\n"
@@ -91,7 +112,8 @@ static const struct fixture fixtures[] = {
     {"rfc822 in base64",
      "Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\nQTogYgoKeA==\n",
      "H - Content-Type=message/rfc822\nH - Content-Transfer-Encoding=base64\n"
-     "+ 0 0 message/rfc822\n= A: b\n\nx\n- 0\n"},
+     "+ 0 0 message/rfc822\n= A: b\n\nx\n- 0\n"
+     "H 1 A=b\n+ 1 0 text/plain extra\n= x\n- 1\n"},
     {"digest",
      "Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: in\n\nx\n--b\n"
      "Content-Type: text/plain\n\ny\n--b--\n",
@@ -110,7 +132,9 @@ static const struct fixture fixtures[] = {
     {"first field of a kind counts",
      "Content-Type: text/html\nContent-Type: image/png\n\nx\n",
      "H - Content-Type=text/html\nH - Content-Type=image/png\n"
-     "+ 0 0 text/html\n= x\r\n\n- 0\n"},
+     "+ 0 0 text/html\n= x\r\n\n- 0\n"
+     "+ 1 0 image/png extra\n= x\r\n\n- 1\n"},
+#include "tests/unit/mail/ambiguous.def"
     {"boundary with a colon",
      "Content-Type: multipart/mixed; boundary=\"a:b\"\n\n--a:b\nA: b\n--a:b--\n",
      "H - Content-Type=multipart/mixed; boundary=\"a:b\"\n+ 0 0 multipart/mixed/\n"

@@ -4,7 +4,8 @@
  *   extract.c  the public functions, envelope, body digest, budget
  *   header.c   header fields
  *   part.c     leaf parts: text in windows, attachment checksums
- *   link.c     URLs, in text and in HTML
+ *   link.c     URLs and what else is found in text
+ *   html.c     HTML parts
  *   auth.c     Authentication-Results
  *   place.c    where features stand
  */
@@ -108,11 +109,22 @@ void extract_on_part_end(void *context, const struct mail_part *part);
 
 /* link.c */
 void extract_link(struct extract *x, struct slice url);
+/* False: no URL, or of a scheme that is not looked up. */
+bool extract_try_link(struct extract *x, struct slice text);
 /* Every URL, address, phone number and wallet in running UTF-8 text that begins at `at`. */
 void extract_links_in(struct extract *x, struct slice text, size_t at);
 /* URLs with a scheme or "www." in a header field: its other names and addresses say where mail
  * went, not what a reader sees. */
 void extract_header_links(struct extract *x, struct slice value);
+/* Of HTML: what is found from now on is of the tag or run of text that begins at `at`. */
+void extract_tag_at(struct extract *x, size_t at);
+/* As extract_links_in, in such a run. */
+void extract_links_of_tag(struct extract *x, struct slice text);
+/* Of attributes, style sheets and comments: "p.link" is no host there. */
+void extract_links_in_code(struct extract *x, struct slice text);
+void extract_numbers_in(struct extract *x, struct slice text);
+
+/* html.c */
 /* Makes x->html and x->shown. False: there is no memory for them. */
 bool extract_html_begin(struct extract *x);
 

@@ -66,8 +66,7 @@ static void add_broken(struct extract *x, struct slice text)
     }
 }
 
-/* False: no URL, or of a scheme that is not looked up. */
-static bool try_link(struct extract *x, struct slice text)
+bool extract_try_link(struct extract *x, struct slice text)
 {
     struct url url;
     enum err e = url_parse(x->scratch, text, &url);
@@ -93,7 +92,7 @@ static bool try_link(struct extract *x, struct slice text)
 
 void extract_link(struct extract *x, struct slice url)
 {
-    (void)try_link(x, url);
+    (void)extract_try_link(x, url);
 }
 
 static void add_text_address(struct extract *x, struct slice text)
@@ -115,17 +114,16 @@ static void begin_finds(struct extract *x, struct slice text, size_t at)
     x->found_at = at;
 }
 
+void extract_tag_at(struct extract *x, size_t at)
+{
+    begin_finds(x, SLICE_NONE, at);
+    featureset_set_offset(x->set, at);
+}
+
 static void set_offset(struct extract *x, struct slice raw)
 {
     size_t in_text = x->found_in != NULL ? (size_t)(raw.p - x->found_in) : 0;
     featureset_set_offset(x->set, x->found_at + in_text);
-}
-
-/* Of HTML, the place of all that stands in a tag or a run of text is where that begins. */
-static void begin_tag(struct extract *x, size_t at)
-{
-    begin_finds(x, SLICE_NONE, at);
-    featureset_set_offset(x->set, at);
 }
 
 static void on_number(void *context, const struct find_number *number)
@@ -158,7 +156,7 @@ static void on_found(void *context, const struct find *find)
     }
 }
 
-static void links_in(struct extract *x, struct slice text)
+void extract_links_of_tag(struct extract *x, struct slice text)
 {
     find_in_text(text, FIND_IN_PROSE, on_found, x);
     if (!x->stopped) {
@@ -169,7 +167,7 @@ static void links_in(struct extract *x, struct slice text)
 void extract_links_in(struct extract *x, struct slice text, size_t at)
 {
     begin_finds(x, text, at);
-    links_in(x, text);
+    extract_links_of_tag(x, text);
 }
 
 static void on_header_found(void *context, const struct find *find)
@@ -185,102 +183,12 @@ void extract_header_links(struct extract *x, struct slice value)
     find_in_text(value, FIND_IN_CODE, on_header_found, x);
 }
 
-/* Of attributes, style sheets and comments: "p.link" is no host there. */
-static void links_in_code(struct extract *x, struct slice text)
+void extract_links_in_code(struct extract *x, struct slice text)
 {
     find_in_text(text, FIND_IN_CODE, on_found, x);
 }
 
-static bool is_slash(char c)
+void extract_numbers_in(struct extract *x, struct slice text)
 {
-    return c == '/' || c == '\\';
-}
-
-/* "scheme:" at the beginning, control bytes inside do not count. */
-static bool has_scheme(struct slice value)
-{
-    size_t i = 0;
-    while (i < value.n && value.p[i] != ':') {
-        char c = value.p[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!is_letter && c != '\t' && c != '\r' && c != '\n') {
-            return false;
-        }
-        i++;
-    }
-    return i > 0 && i < value.n;
-}
-
-/* The value of an attribute that holds a URL. Relative ones say nothing about a host. */
-static void html_link(struct extract *x, struct slice value)
-{
-    while (value.n > 0 && (unsigned char)value.p[0] <= ' ') {
-        value = slice_from(value, 1);
-    }
-    value = slice_trim(value);
-    if (has_scheme(value)) {
-        if (!try_link(x, value)) {
-            links_in_code(x, value); /* javascript:, data: and what hides in them */
-            find_numbers_in_text(value, on_number, x); /* tel:, bitcoin: */
-        }
-    } else if (value.n > 2 && is_slash(value.p[0]) && is_slash(value.p[1])) {
-        while (value.n > 0 && is_slash(value.p[0])) {
-            value = slice_from(value, 1);
-        }
-        extract_link(x, value);
-    } else {
-        links_in_code(x, value);
-    }
-}
-
-static void on_text(void *context, const struct shown_text *text)
-{
-    struct extract *x = context;
-    extract_cpu_step(x, text->text.n);
-    if (x->stopped) {
-        return;
-    }
-    begin_tag(x, text->at);
-    if (text->where == SHOWN_SCRIPT || text->where == SHOWN_STYLE ||
-        text->where == SHOWN_COMMENT) {
-        links_in_code(x, text->text);
-    } else {
-        links_in(x, text->text); /* seen or not: another reader may show it */
-    }
-}
-
-static void on_value(void *context, enum shown_value_kind kind, struct slice value)
-{
-    struct extract *x = context;
-    extract_cpu_step(x, value.n);
-    if (x->stopped || value.n < 4) {
-        return;
-    }
-    if (kind == SHOWN_VALUE_TEXT) {
-        links_in_code(x, value);
-    } else {
-        html_link(x, value);
-    }
-}
-
-static void on_html(void *context, const struct html_token *token)
-{
-    struct extract *x = context;
-    extract_cpu_step(x, token->value.n + 16);
-    if (!x->stopped) {
-        begin_tag(x, token->at);
-        shown_take(x->shown, token);
-    }
-}
-
-bool extract_html_begin(struct extract *x)
-{
-    static const struct shown_events events = {.text = on_text, .value = on_value};
-    if (x->shown == NULL) {
-        x->shown = shown_new(x->arena, &events, x);
-    }
-    if (x->html == NULL) {
-        x->html = html_new(x->arena, on_html, x);
-    }
-    return x->shown != NULL && x->html != NULL;
+    find_numbers_in_text(text, on_number, x);
 }

@@ -105,6 +105,9 @@ struct html_seen {
 struct html {
     html_token_fn *on_token;
     void *context;
+    struct slice chunk; /* as fed */
+    size_t before;      /* bytes fed before it */
+    size_t mark;        /* where the text or tag begins, of all that was fed */
     enum html_state state;
     enum html_state after_ref;
     struct html_ref ref;
@@ -112,9 +115,6 @@ struct html {
     struct html_text name;
     struct html_text value; /* attribute value, comment, or the parts of a doctype */
     bool was_cr;            /* the last chunk ended in it */
-    struct slice chunk;     /* as fed */
-    size_t before;          /* bytes fed before it */
-    size_t mark;            /* where the text or tag begins, of all that was fed */
     bool met_limit;
 
     /* tags */

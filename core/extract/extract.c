@@ -20,7 +20,8 @@ static void count_cpu(struct extract *x)
     uint64_t now = clock_cpu_us();
     x->cpu_used_us += now - x->cpu_since_us;
     x->cpu_since_us = now;
-    if (x->cpu_used_us > x->limits.cpu_us && !x->stopped) {
+    if (x->cpu_used_us > x->limits.cpu_us - x->limits.cpu_us / EXTRACT_CPU_KEPT &&
+        !x->stopped) {
         x->stopped = true;
         featureset_set_limit(x->set, LIMIT_FLAG(cpu));
         mail_skip_rest(x->mail);

@@ -278,12 +278,25 @@ static void try_held(struct mail *m, bool is_last)
     }
 }
 
+/* What begins with a blank goes on with a field, whatever follows: there is nothing to hold. */
+static struct slice continued(struct mail *m, struct slice bytes)
+{
+    size_t nl = slice_find(bytes, '\n');
+    size_t n = nl < bytes.n ? nl + 1 : bytes.n;
+    field_continue(m, slice_head(bytes, n));
+    m->line = nl < bytes.n ? LINE_START : LINE_FIELD;
+    return slice_from(bytes, n);
+}
+
 static struct slice at_start(struct mail *m, struct slice bytes)
 {
     bool is_header = entity_top(m)->state == ENTITY_HEADERS;
     if (!is_header && m->nhold == 0 && (m->open_multiparts == 0 || bytes.p[0] != '-')) {
         m->line = LINE_DATA;
         return bytes;
+    }
+    if (is_header && m->nhold == 0 && is_blank_char(bytes.p[0])) {
+        return continued(m, bytes);
     }
     bytes = hold_more(m, bytes);
     try_held(m, false);

@@ -119,9 +119,12 @@ void field_start(struct mail *m, struct slice name)
 {
     m->field.n = 0;
     m->field.cut = false;
+    m->has_field = !m->skips_rest; /* nobody reads what this would become */
+    if (!m->has_field) {
+        return;
+    }
     grown_add(m, &m->field, name);
     m->name_bytes = m->field.n;
-    m->has_field = true;
 }
 
 /* Without the line's end and the value's leading white space: a field counts the same whoever
@@ -240,7 +243,22 @@ static void put_line_end(struct mail *m)
     if (MAIL_OUT_BYTES - m->nout < 2) {
         mail_flush(m);
     }
-    put(m, SLICE_LIT("\r\n"));
+    m->out[m->nout] = '\r';
+    m->out[m->nout + 1] = '\n';
+    m->nout += 2;
+    if (m->nout == MAIL_OUT_BYTES) {
+        flush(m);
+    }
+}
+
+static bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+static bool is_crlf(struct slice s)
+{
+    return s.n > 1 && s.p[0] == '\r' && s.p[1] == '\n';
 }
 
 /* LF, CRLF and CR become CRLF. Each of the two is sought once and remembered: a chunk of nothing
@@ -255,22 +273,17 @@ void mail_stream(struct mail *m, struct slice chunk)
     size_t at = m->last_was_cr && lf == 0 ? 1 : 0;
     m->last_was_cr = false;
     while (at < chunk.n) {
-        if (lf < at) {
-            lf = at + slice_find(slice_from(chunk, at), '\n');
+        if (!is_line_end(chunk.p[at])) {
+            lf = lf < at ? at + slice_find(slice_from(chunk, at), '\n') : lf;
+            cr = cr < at ? at + slice_find(slice_from(chunk, at), '\r') : cr;
+            size_t end = cr < lf ? cr : lf;
+            put(m, slice_of(chunk.p + at, end - at));
+            at = end;
         }
-        if (cr < at) {
-            cr = at + slice_find(slice_from(chunk, at), '\r');
-        }
-        size_t end = cr < lf ? cr : lf;
-        put(m, slice_of(chunk.p + at, end - at));
-        if (end == chunk.n) {
-            return;
-        }
-        put_line_end(m);
-        at = end + 1;
-        if (end == cr) {
-            m->last_was_cr = at == chunk.n;
-            at += at == lf ? 1 : 0;
+        if (at < chunk.n) {
+            put_line_end(m);
+            m->last_was_cr = chunk.p[at] == '\r' && at + 1 == chunk.n;
+            at += is_crlf(slice_from(chunk, at)) ? 2 : 1;
         }
     }
 }

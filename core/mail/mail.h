@@ -105,8 +105,8 @@ void mail_body(struct mail *m, struct slice chunk);
 /* A raw message in chunks cut anywhere; instead of the three above. */
 void mail_raw(struct mail *m, struct slice chunk);
 
-/* From now on the body is not looked at any more: only the body event goes on. May be called from
- * within an event. */
+/* From now on nothing is looked at any more, fields that begin later included: only the body event
+ * goes on. May be called from within an event. */
 void mail_skip_rest(struct mail *m);
 
 /* The end of the message: closes every open part. */

@@ -1,0 +1,268 @@
+/*
+ * growth [--small] [NAME...] - the cost of hostile mail must grow as its size does.
+ *
+ * For each shape of growth_table, or those whose name contains NAME, messages of a size and of
+ * twice that size go through the whole extraction; the second may cost 2.3 times the first, in
+ * instructions where the kernel counts them, else in CPU time (the least of several runs). Then a
+ * message of the default limits.message_bytes, with all default limits, must be done with within
+ * limits.cpu. --small: only that none ends badly, for sanitizers.
+ */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/base/arena.h"
+#include "core/base/base.h"
+#include "core/base/buf.h"
+#include "core/base/clock.h"
+#include "core/extract/extract.h"
+
+#include "tests/integ/growth/growth_table.h"
+
+enum {
+    ARENA_CAP = 64 << 20,
+    MESSAGE_MAX = 16 << 20,
+    CHUNK = 65535,
+    FIELD_MAX = 60 << 10,
+    URL_MAX = 8 << 10,
+    HEADER_FROM = 50 << 10, /* twice this is below limits.header_bytes */
+    BODY_FROM = 96 << 10,
+    BODY_FAR = 512 << 10,
+    SMALL = 64 << 10,
+    RUNS = 3,       /* the least of so many counts */
+    TRIES = 4,      /* with more runs each, before a ratio is believed */
+    FLOOR_US = 2000 /* shorter ones are repeated */
+};
+
+static const double ratio_max = 2.3;
+static const uint64_t budget_us = 250000;
+
+static struct extract_limits limits = {
+    .mail = {.message_bytes = 16 << 20,
+             .decoded_bytes = 32 << 20,
+             .headers = 1000,
+             .header_bytes = 256 << 10,
+             .header_field = 64 << 10,
+             .parts = 500,
+             .depth = 32},
+    .urls = 500,
+    .recipients = 1000,
+};
+
+static char trusted_name[] = "mx.example";
+static char *const trusted[] = {trusted_name};
+static int counter = -1; /* of instructions; -1: the clock */
+static volatile size_t sink;
+
+static void counter_open(void)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+                                   .size = sizeof(attr),
+                                   .config = PERF_COUNT_HW_INSTRUCTIONS,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+
+    counter = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0UL);
+}
+
+static uint64_t cost_now(void)
+{
+    uint64_t n = 0;
+
+    if (counter >= 0 && read(counter, &n, sizeof(n)) == (ssize_t)sizeof(n)) {
+        return n;
+    }
+    return clock_cpu_us();
+}
+
+/* Text with the number in place of each byte 1. */
+static void add_numbered(struct buf *b, const char *text, unsigned number)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\1') {
+            char digits[16];
+
+            (void)snprintf(digits, sizeof(digits), "%u", number);
+            buf_add_str(b, digits);
+        } else {
+            buf_add_char(b, *text);
+        }
+    }
+}
+
+static void add_units(struct buf *b, const char *unit, size_t bytes, unsigned *number)
+{
+    size_t end = b->n + bytes;
+
+    while (b->n < end) {
+        add_numbered(b, unit, (*number)++);
+    }
+}
+
+static void make(const struct growth_shape_row *row, size_t bytes, struct buf *b)
+{
+    unsigned number = 1;
+    size_t piece = row->shape == GROWTH_FIELD ? FIELD_MAX : URL_MAX;
+
+    b->n = 0;
+    buf_add_str(b, "MIME-Version: 1.0\r\n");
+    switch (row->shape) {
+    case GROWTH_BODY:
+        add_numbered(b, row->head, 0);
+        add_units(b, row->unit, bytes, &number);
+        buf_add_str(b, row->tail != NULL ? row->tail : "");
+        return;
+    case GROWTH_FIELDS:
+        add_units(b, row->unit, bytes, &number);
+        buf_add_str(b, "\r\na\r\n");
+        return;
+    case GROWTH_FIELD:
+    case GROWTH_URLS:
+        buf_add_str(b, row->shape == GROWTH_URLS ? "\r\n" : "");
+        for (size_t done = 0; done < bytes; done += piece) {
+            size_t rest = bytes - done < piece ? bytes - done : piece;
+
+            add_numbered(b, row->head, number++);
+            add_units(b, row->unit, rest > 100 ? rest - 100 : rest, &number);
+            buf_add_str(b, "\r\n");
+        }
+        buf_add_str(b, row->shape == GROWTH_URLS ? "" : "\r\na\r\n");
+        return;
+    }
+}
+
+static void extract(struct arena *arena, struct slice message)
+{
+    struct extract *x = extract_new(arena, &limits, trusted, 1);
+
+    if (x == NULL) {
+        (void)fprintf(stderr, "growth: no memory\n");
+        exit(1); /* NOLINT(concurrency-mt-unsafe) */
+    }
+    while (message.n > 0) {
+        struct slice chunk = slice_head(message, CHUNK);
+
+        extract_raw(x, chunk);
+        message = slice_from(message, chunk.n);
+    }
+    sink += featureset_count(extract_finish(x));
+    arena_reset(arena);
+}
+
+/* The least cost of one extraction over `runs` rounds, each at least FLOOR_US long. */
+static double cost_of(struct arena *arena, struct slice message, unsigned runs)
+{
+    double least = 0;
+
+    for (unsigned i = 0; i < runs; i++) {
+        uint64_t from = cost_now();
+        uint64_t since = clock_cpu_us();
+        unsigned times = 0;
+
+        do {
+            extract(arena, message);
+            times++;
+        } while (clock_cpu_us() - since < FLOOR_US);
+        double cost = (double)(cost_now() - from) / times;
+        least = i == 0 || cost < least ? cost : least;
+    }
+    return least;
+}
+
+/* The ratio of the costs at twice the bytes and at these. */
+static double ratio_at(const struct growth_shape_row *row, size_t bytes,
+                       struct arena *arena, struct buf *b)
+{
+    double ratio = 0;
+
+    for (unsigned attempt = 1; attempt <= TRIES; attempt++) {
+        make(row, bytes, b);
+        double once = cost_of(arena, buf_slice(b), RUNS * attempt);
+        make(row, bytes * 2, b);
+        double twice = cost_of(arena, buf_slice(b), RUNS * attempt);
+        ratio = twice / once;
+        if (ratio <= ratio_max) {
+            return ratio;
+        }
+    }
+    return ratio;
+}
+
+static uint64_t time_of(struct arena *arena, struct slice message)
+{
+    uint64_t since = clock_cpu_us();
+
+    extract(arena, message);
+    return clock_cpu_us() - since;
+}
+
+static bool is_header(const struct growth_shape_row *row)
+{
+    return row->shape == GROWTH_FIELD || row->shape == GROWTH_FIELDS;
+}
+
+static bool check(const struct growth_shape_row *row, struct arena *arena,
+                  struct buf *b)
+{
+    double near = ratio_at(row, is_header(row) ? HEADER_FROM : BODY_FROM, arena, b);
+    double far = is_header(row) ? 0 : ratio_at(row, BODY_FAR, arena, b);
+
+    make(row, MESSAGE_MAX - SMALL, b);
+    uint64_t us = 0;
+
+    limits.cpu_us = budget_us;
+    for (unsigned i = 0; i < TRIES && (i == 0 || us > budget_us); i++) {
+        us = time_of(arena, buf_slice(b));
+    }
+    limits.cpu_us = 0;
+    bool good = near <= ratio_max && far <= ratio_max && us <= budget_us;
+    printf("%-7s %-32s x%.2f x%.2f %4llu ms\n", good ? "ok" : "FAILED", row->name, near,
+           far, (unsigned long long)us / 1000);
+    (void)fflush(stdout);
+    return good;
+}
+
+static bool is_wanted(const char *name, char **wanted)
+{
+    bool found = *wanted == NULL;
+
+    for (; *wanted != NULL && !found; wanted++) {
+        found = strstr(name, *wanted) != NULL;
+    }
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    bool is_small = argc > 1 && strcmp(argv[1], "--small") == 0;
+    struct arena *arena = arena_new(ARENA_CAP);
+    struct buf b;
+    size_t failed = 0;
+
+    if (base_init() != ERR_OK || arena == NULL) {
+        return 1;
+    }
+    buf_init(&b, MESSAGE_MAX * 2);
+    counter_open();
+    printf("growth: %zu shapes, cost in %s\n", growth_nrows,
+           counter >= 0 ? "instructions" : "CPU time");
+    for (size_t i = 0; i < growth_nrows; i++) {
+        if (!is_wanted(growth_rows[i].name, argv + (is_small ? 2 : 1))) {
+            continue;
+        }
+        if (is_small) {
+            make(&growth_rows[i], SMALL, &b);
+            extract(arena, buf_slice(&b));
+        } else {
+            failed += check(&growth_rows[i], arena, &b) ? 0 : 1;
+        }
+    }
+    printf("growth: %zu failed\n", failed);
+    buf_fini(&b);
+    arena_free(&arena);
+    return failed > 0;
+}

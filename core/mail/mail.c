@@ -247,7 +247,7 @@ static void put_line_end(struct mail *m)
     m->out[m->nout + 1] = '\n';
     m->nout += 2;
     if (m->nout == MAIL_OUT_BYTES) {
-        flush(m);
+        mail_flush(m);
     }
 }
 

@@ -1,23 +1,6 @@
 /* slice - comparing and cutting runs of bytes. */
 #include "core/base/slice.h"
 
-#include <string.h>
-
-struct slice slice_of(const char *p, size_t n)
-{
-    return (struct slice){p, n};
-}
-
-struct slice slice_str(const char *cstr)
-{
-    return cstr ? (struct slice){cstr, strlen(cstr)} : SLICE_NONE;
-}
-
-bool slice_eq(struct slice a, struct slice b)
-{
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
 static unsigned char lower(char c)
 {
     unsigned char u = (unsigned char)c;
@@ -35,11 +18,6 @@ bool slice_eq_nocase(struct slice a, struct slice b)
         }
     }
     return true;
-}
-
-bool slice_has_prefix(struct slice s, struct slice prefix)
-{
-    return s.n >= prefix.n && slice_eq(slice_head(s, prefix.n), prefix);
 }
 
 bool slice_has_prefix_nocase(struct slice s, struct slice prefix)
@@ -60,19 +38,6 @@ int slice_cmp(struct slice a, struct slice b)
         return order;
     }
     return (a.n > b.n) - (a.n < b.n);
-}
-
-struct slice slice_from(struct slice s, size_t from)
-{
-    if (from >= s.n) {
-        return (struct slice){s.n ? s.p + s.n : s.p, 0};
-    }
-    return (struct slice){s.p + from, s.n - from};
-}
-
-struct slice slice_head(struct slice s, size_t n)
-{
-    return (struct slice){s.p, n < s.n ? n : s.n};
 }
 
 static bool is_space(char c)

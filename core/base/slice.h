@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct slice {
     const char *p; /* may be NULL only when n is 0 */
@@ -21,23 +22,48 @@ struct slice {
 /* for "%.*s" of bytes known to be printable */
 #define SLICE_ARGS(s) (int)(s).n, (s).p
 
-struct slice slice_of(const char *p, size_t n);
-struct slice slice_str(const char *cstr); /* NULL gives the empty slice */
+static inline struct slice slice_of(const char *p, size_t n)
+{
+    return (struct slice){p, n};
+}
 
-bool slice_eq(struct slice a, struct slice b);
+/* NULL gives the empty slice */
+static inline struct slice slice_str(const char *cstr)
+{
+    return cstr ? (struct slice){cstr, strlen(cstr)} : SLICE_NONE;
+}
+
+/* The part from byte `from` on; empty when from is past the end. */
+static inline struct slice slice_from(struct slice s, size_t from)
+{
+    if (from >= s.n) {
+        return (struct slice){s.n ? s.p + s.n : s.p, 0};
+    }
+    return (struct slice){s.p + from, s.n - from};
+}
+
+/* The first n bytes, or all of them. */
+static inline struct slice slice_head(struct slice s, size_t n)
+{
+    return (struct slice){s.p, n < s.n ? n : s.n};
+}
+
+static inline bool slice_eq(struct slice a, struct slice b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool slice_has_prefix(struct slice s, struct slice prefix)
+{
+    return s.n >= prefix.n && slice_eq(slice_head(s, prefix.n), prefix);
+}
+
 bool slice_eq_nocase(struct slice a, struct slice b); /* ASCII case only */
-bool slice_has_prefix(struct slice s, struct slice prefix);
 bool slice_has_prefix_nocase(struct slice s, struct slice prefix);
 bool slice_has_suffix_nocase(struct slice s, struct slice suffix);
 
 /* memcmp order, then length. */
 int slice_cmp(struct slice a, struct slice b);
-
-/* The part from byte `from` on; empty when from is past the end. */
-struct slice slice_from(struct slice s, size_t from);
-
-/* The first n bytes, or all of them. */
-struct slice slice_head(struct slice s, size_t n);
 
 /* Without ASCII white space (space, tab, CR, LF, VT, FF) at both ends. */
 struct slice slice_trim(struct slice s);

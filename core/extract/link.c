@@ -13,6 +13,9 @@ static void add_host(struct extract *x, const struct host *host)
         featureset_add(x->set, FEATURE_url_ip, host->text);
         return;
     }
+    if (featureset_has(x->set, FEATURE_url_host, host->text)) {
+        return; /* most URLs of a message are on few hosts */
+    }
     featureset_add(x->set, FEATURE_url_host, host->text);
     featureset_add(x->set, FEATURE_url_domain, host_registrable(host->text));
     if (unwrap_is_shortener(host->text)) {
@@ -170,17 +173,10 @@ void extract_links_in(struct extract *x, struct slice text, size_t at)
     extract_links_of_tag(x, text);
 }
 
-static void on_header_found(void *context, const struct find *find)
-{
-    if (find->kind == FIND_URL) {
-        on_found(context, find);
-    }
-}
-
 void extract_header_links(struct extract *x, struct slice value)
 {
     begin_finds(x, value, 0);
-    find_in_text(value, FIND_IN_CODE, on_header_found, x);
+    find_in_text(value, FIND_IN_HEADER, on_found, x);
 }
 
 void extract_links_in_code(struct extract *x, struct slice text)

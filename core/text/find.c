@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/base/unfilled.h"
 #include "core/text/ascii.h"
 #include "core/text/find_inside.h"
 
@@ -238,21 +239,28 @@ static size_t at_separator(struct find_scan *s, size_t i)
 }
 
 /* Bytes at which the scan stops: beginnings of dots, @, colons and defanged ones. */
-static bool is_stop(char c)
+static const bool is_stop[256] = {
+    ['.'] = true,  [':'] = true, ['@'] = true,  ['['] = true,
+    ['('] = true,  ['{'] = true, [0xe3] = true, /* U+3002 */
+    [0xef] = true,                              /* U+FF0E, U+FF61 */
+};
+
+static size_t next_stop(struct slice text, size_t i)
 {
-    switch ((unsigned char)c) {
-    case '.':
-    case ':':
-    case '@':
-    case '[':
-    case '(':
-    case '{':
-    case 0xe3: /* U+3002 */
-    case 0xef: /* U+FF0E, U+FF61 */
-        return true;
-    default:
-        return false;
+    while (i < text.n && !is_stop[(unsigned char)text.p[i]]) {
+        i++;
     }
+    return i;
+}
+
+/* The host of an address at i is no URL. */
+static size_t after_mail_host(struct slice text, size_t i)
+{
+    do {
+        i++;
+    } while (i < text.n && (ASCII_IS(text.p[i], ASCII_ALPHA | ASCII_DIGIT) ||
+                            text.p[i] == '.' || text.p[i] == '-'));
+    return i;
 }
 
 static size_t at_stop(struct find_scan *s, size_t i)
@@ -269,16 +277,17 @@ static size_t at_stop(struct find_scan *s, size_t i)
         return find_at_dot(s, i - blank, m.n);
     }
     if (m.kind == MARK_AT) {
-        return find_at_sign(s, i - blank, m.n);
+        return s->where == FIND_IN_HEADER ? after_mail_host(s->text, i)
+                                          : find_at_sign(s, i - blank, m.n);
     }
     return (unsigned char)s->text.p[i] < 0x80 ? at_separator(s, i) : i + m.n;
 }
 
-static void scan(struct slice text, enum find_where where, find_fn *on_find,
-                 void *context)
+static void scan(struct slice text, size_t first, enum find_where where,
+                 find_fn *on_find, void *context)
 {
-    struct find_scan s;
-    size_t i = 0;
+    struct find_scan s UNFILLED;
+    size_t i = first;
 
     s.text = text;
     s.where = where;
@@ -287,23 +296,16 @@ static void scan(struct slice text, enum find_where where, find_fn *on_find,
     s.from = 0;
     s.joined_until = 0;
     while (i < text.n) {
-        if (!is_stop(text.p[i])) {
-            i++;
-            continue;
-        }
-        i = at_stop(&s, i);
+        i = next_stop(text, at_stop(&s, i));
     }
 }
 
 void find_in_text(struct slice text, enum find_where where, find_fn *on_find,
                   void *context)
 {
-    size_t i = 0;
+    size_t i = next_stop(text, 0);
 
-    while (i < text.n && !is_stop(text.p[i])) {
-        i++;
-    }
     if (i < text.n) { /* most attributes need no scan */
-        scan(text, where, on_find, context);
+        scan(text, i, where, on_find, context);
     }
 }

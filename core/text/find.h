@@ -56,7 +56,8 @@ typedef void find_fn(void *context, const struct find *find);
 
 enum find_where {
     FIND_IN_PROSE,
-    FIND_IN_CODE /* style sheets, attributes: hosts without a scheme only after "www." */
+    FIND_IN_CODE, /* style sheets, attributes: hosts without a scheme only after "www." */
+    FIND_IN_HEADER /* likewise, and no addresses: a field is full of them */
 };
 
 /* Calls back for every find in text, in order of their beginning. */

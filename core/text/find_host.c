@@ -1,44 +1,23 @@
-/* find_host - asks libpsl with the name in lower case and A-labels. */
+/* find_host - asks the suffix list with the name in lower case and A-labels. */
 #include "core/text/find_host.h"
 
-#include <libpsl.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
-#include <unicode/uidna.h>
 
+#include "core/base/unfilled.h"
 #include "core/text/ascii.h"
 #include "core/text/charset.h"
 #include "core/text/host.h"
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const psl_ctx_t *psl;
-static const UIDNA *idna;
-
-static void open_tables(void)
-{
-    UErrorCode status = U_ZERO_ERROR;
-
-    psl = psl_latest(NULL);
-    if (psl == NULL) {
-        psl = psl_builtin();
-    }
-    idna = uidna_openUTS46(UIDNA_NONTRANSITIONAL_TO_ASCII | UIDNA_CHECK_BIDI, &status);
-    if (U_FAILURE(status)) {
-        idna = NULL;
-    }
-}
+#include "core/text/host_idna.h"
+#include "core/text/suffix.h"
 
 /* The name as the list has it, with a NUL; false when it is too long or no name. */
 static bool list_form(struct slice name, char dst[HOST_NAME_MAX_BYTES + 1])
 {
-    UIDNAInfo info = UIDNA_INFO_INITIALIZER;
-    UErrorCode status = U_ZERO_ERROR;
-    int32_t n = 0;
+    char mapped[HOST_INPUT_MAX] UNFILLED;
     size_t i = 0;
 
-    (void)pthread_once(&once, open_tables);
-    if (psl == NULL || name.n == 0) {
+    if (name.n == 0) {
         return false;
     }
     if (charset_is_ascii(name)) {
@@ -51,93 +30,64 @@ static bool list_form(struct slice name, char dst[HOST_NAME_MAX_BYTES + 1])
         dst[name.n] = '\0';
         return true;
     }
-    if (idna == NULL) {
+    name = slice_of(mapped, host_to_ascii(name, mapped));
+    if (name.n == 0 || name.n > HOST_NAME_MAX_BYTES) {
         return false;
     }
-    n = uidna_nameToASCII_UTF8(idna, name.p, (int32_t)name.n, dst, HOST_NAME_MAX_BYTES,
-                               &info, &status);
-    if (U_FAILURE(status) || info.errors != 0 || n <= 0 || n > HOST_NAME_MAX_BYTES) {
-        return false;
-    }
-    dst[n] = '\0';
+    memcpy(dst, mapped, name.n);
+    dst[name.n] = '\0';
     return true;
 }
 
-/* The last count labels of a name; all of it when it has not more. */
-static const char *last_labels(const char *name, unsigned count)
+/* The last label. */
+static const char *top_of(const char *name)
 {
-    const char *p = name + strlen(name);
+    const char *dot = strrchr(name, '.');
 
-    while (p > name && (p[-1] != '.' || --count > 0)) {
-        p--;
-    }
-    return p;
-}
-
-/* The list has a rule for this suffix; names of single organisations do not count. */
-static bool is_listed(const char *suffix)
-{
-    return psl_is_public_suffix2(psl, suffix, PSL_TYPE_ICANN | PSL_TYPE_NO_STAR_RULE) ==
-           1;
+    return dot != NULL ? dot + 1 : name;
 }
 
 /* Top levels have letters only, or are A-labels. */
 static bool may_be_top(const char *label)
 {
+    size_t n = strlen(label);
     size_t i = 0;
 
     if (strncmp(label, "xn--", 4) == 0) {
         return true;
     }
-    while (ASCII_IS(label[i], ASCII_ALPHA)) {
+    while (i < n && ASCII_IS(label[i], ASCII_ALPHA)) {
         i++;
     }
-    return i >= 2 && label[i] == '\0';
+    return i >= 2 && i == n;
 }
 
 /* Where the label that is registered begins, NULL when the name has no known suffix. */
 static const char *registered(const char *name)
 {
-    const char *suffix = last_labels(name, 1);
+    size_t n = strlen(name);
+    size_t tail = may_be_top(top_of(name)) ? suffix_registered(slice_of(name, n)) : 0;
 
-    if (!may_be_top(suffix)) {
-        return NULL;
-    }
-    if (!is_listed(suffix)) {
-        suffix = last_labels(name, 2); /* some top levels register only below "co" */
-        if (!is_listed(suffix)) {
-            return NULL;
-        }
-    }
-    do { /* the suffix may be longer: co.uk */
-        if (suffix == name) {
-            return NULL;
-        }
-        suffix--;
-        while (suffix > name && suffix[-1] != '.') {
-            suffix--;
-        }
-    } while (is_listed(suffix));
-    return suffix[0] == '.' ? NULL : suffix;
+    return tail > 0 ? name + (n - tail) : NULL;
 }
 
 bool find_host_has_suffix(struct slice name)
 {
-    char list[HOST_NAME_MAX_BYTES + 1];
+    char list[HOST_NAME_MAX_BYTES + 1] UNFILLED;
 
     return list_form(name, list) && registered(list) != NULL;
 }
 
 bool find_host_is_top(struct slice text)
 {
-    char list[HOST_NAME_MAX_BYTES + 1];
+    char list[HOST_NAME_MAX_BYTES + 1] UNFILLED;
 
-    return list_form(text, list) && may_be_top(list) && is_listed(list);
+    return list_form(text, list) && may_be_top(list) && suffix_is_top(slice_str(list));
 }
 
 bool find_host_is_impossible(struct slice name)
 {
-    char list[HOST_NAME_MAX_BYTES + 1];
+    char list[HOST_NAME_MAX_BYTES + 1] UNFILLED;
     const char *reg = NULL;
 
     if (slice_find(name, '-') == name.n) {
@@ -230,7 +180,7 @@ enum find_host find_host_check(struct slice name)
     /* top levels that people write with a capital */
     static const char *const common[] = {"com", "net", "org",  "info", "biz",
                                          "edu", "gov", "name", NULL};
-    char list[HOST_NAME_MAX_BYTES + 1];
+    char list[HOST_NAME_MAX_BYTES + 1] UNFILLED;
     const char *reg = NULL;
     const char *top = NULL;
 
@@ -241,7 +191,7 @@ enum find_host find_host_check(struct slice name)
     if (reg == NULL || !has_good_labels(list, reg)) {
         return FIND_HOST_NONE;
     }
-    top = last_labels(list, 1);
+    top = top_of(list);
     if ((is_one_of(top, file_types) && reg == list) || is_short_label(list, reg, top) ||
         (!is_one_of(top, common) &&
          (is_title_case(last_label(name)) || is_odd_pair(name, top)))) {

@@ -4,8 +4,6 @@
 #include <stdint.h>
 #include <unicode/uchar.h>
 
-#include "core/text/ascii.h"
-
 enum { UTF8_MAX = 4, DEFANG_MIN = 3, DEFANG_MAX = 5 };
 
 struct range {
@@ -180,13 +178,50 @@ static bool is_closing(char c)
     return c == ']' || c == ')' || c == '}';
 }
 
-static bool ends_url(char c)
+/* A row of 16 bytes of a kind. */
+#define ROW(kind)                                                                 \
+    kind, kind, kind, kind, kind, kind, kind, kind, kind, kind, kind, kind, kind, \
+        kind, kind, kind
+
+/* clang-format off */
+const unsigned char mark_bytes[256] = {
+    ROW(MARK_END), ROW(MARK_END),
+    /* sp ! " # $ % & ' ( ) * + , - . / */
+    MARK_END | MARK_AFTER | MARK_BEFORE, MARK_ASCII, MARK_END, MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII | MARK_AFTER, MARK_ASCII | MARK_BEFORE,
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_DOT, MARK_ASCII,
+    /* digits : ; < = > ? */
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_END, MARK_ASCII,
+    MARK_END, MARK_ASCII,
+    /* @, A to O, P to Z [ \ ] ^ _ */
+    MARK_AT, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII | MARK_AFTER, MARK_ASCII,
+    MARK_ASCII | MARK_BEFORE, MARK_ASCII, MARK_ASCII,
+    /* `, a to o, p to z { | } ~ DEL */
+    MARK_END, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII,
+    MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII, MARK_ASCII | MARK_AFTER, MARK_ASCII,
+    MARK_ASCII | MARK_BEFORE, MARK_ASCII, MARK_END,
+    ROW(MARK_WIDE), ROW(MARK_WIDE), ROW(MARK_WIDE), ROW(MARK_WIDE),
+    ROW(MARK_WIDE), ROW(MARK_WIDE), ROW(MARK_WIDE), ROW(MARK_WIDE)};
+/* clang-format on */
+
+/* As mark_bytes has it, whatever stands round it. */
+static struct mark lone(char c)
 {
-    return (unsigned char)c <= 0x20 || c == '<' || c == '>' || c == '"' || c == '`' ||
-           c == 0x7f;
+    return (struct mark){.kind =
+                             (enum mark_kind)(mark_bytes[(unsigned char)c] & MARK_KIND),
+                         .n = 1,
+                         .c = c};
 }
 
-struct mark mark_at(struct slice text, size_t i)
+struct mark mark_at_slowly(struct slice text, size_t i)
 {
     struct mark m = {.kind = MARK_END};
     char c = '\0';
@@ -208,18 +243,7 @@ struct mark mark_at(struct slice text, size_t i)
             m.n = 0;
         }
     }
-    if (m.n > 0) {
-        return m;
-    }
-    m = (struct mark){.kind = MARK_ASCII, .n = 1, .c = c};
-    if (ends_url(c)) {
-        m.kind = MARK_END;
-    } else if (c == '.') {
-        m.kind = MARK_DOT;
-    } else if (c == '@') {
-        m.kind = MARK_AT;
-    }
-    return m;
+    return m.n > 0 ? m : lone(c);
 }
 
 /* A defanged form that ends before i. */
@@ -246,7 +270,7 @@ static struct mark defanged_before(struct slice text, size_t from, size_t i)
     return (struct mark){.kind = MARK_END};
 }
 
-struct mark mark_before(struct slice text, size_t from, size_t i)
+struct mark mark_before_slowly(struct slice text, size_t from, size_t i)
 {
     size_t n = 0;
 
@@ -256,7 +280,7 @@ struct mark mark_before(struct slice text, size_t from, size_t i)
     if ((unsigned char)text.p[i - 1] < 0x80) {
         struct mark m = defanged_before(text, from, i);
 
-        return m.n > 0 ? m : mark_at(slice_head(text, i), i - 1);
+        return m.n > 0 ? m : lone(text.p[i - 1]);
     }
     for (n = 2; n <= UTF8_MAX && n <= i - from; n++) {
         struct mark m = mark_at(slice_head(text, i), i - n);
@@ -269,10 +293,4 @@ struct mark mark_before(struct slice text, size_t from, size_t i)
         }
     }
     return (struct mark){.kind = MARK_OTHER, .n = 1, .c = text.p[i - 1]};
-}
-
-bool mark_is_word(const struct mark *m)
-{
-    return m->kind == MARK_LETTER || m->kind == MARK_DENSE ||
-           (m->kind == MARK_ASCII && ASCII_IS(m->c, ASCII_ALPHA | ASCII_DIGIT));
 }

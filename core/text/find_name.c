@@ -295,7 +295,7 @@ static bool is_host(const struct find_scan *s, const struct find_run *run,
     enum find_host kind = host_in(run, part);
     struct slice name = part_text(run, *part);
     size_t end = run->raw[part->to];
-    bool is_code = s->where == FIND_IN_CODE || run->begin < s->joined_until;
+    bool is_code = s->where != FIND_IN_PROSE || run->begin < s->joined_until;
 
     if (kind == FIND_HOST_NONE || (is_code && !has_www(name)) ||
         is_taken_before(s, run->raw[part->from]) || is_taken_before(s, run->begin)) {

@@ -358,27 +358,61 @@ static size_t at_number(const struct scan *s, size_t i)
     return at_american(s, i);
 }
 
+enum { WORD = 1, BEGIN = 2 };
+
+/* Bytes of words, and those that a number begins with. */
+#define FIVE(first, bits)                                             \
+    [first] = (bits), [(first) + 1] = (bits), [(first) + 2] = (bits), \
+    [(first) + 3] = (bits), [(first) + 4] = (bits)
+static const unsigned char bytes[256] = {FIVE('0', WORD | BEGIN),
+                                         FIVE('5', WORD | BEGIN),
+                                         FIVE('A', WORD),
+                                         FIVE('F', WORD),
+                                         FIVE('K', WORD),
+                                         FIVE('P', WORD),
+                                         FIVE('U', WORD),
+                                         FIVE('a', WORD),
+                                         FIVE('f', WORD),
+                                         FIVE('k', WORD),
+                                         FIVE('p', WORD),
+                                         FIVE('u', WORD),
+                                         ['Z'] = WORD,
+                                         ['z'] = WORD,
+                                         ['_'] = WORD,
+                                         ['+'] = BEGIN,
+                                         ['('] = BEGIN};
+
+static size_t skip(struct slice text, size_t i)
+{
+    while (i < text.n && bytes[(unsigned char)text.p[i]] == 0) {
+        i++;
+    }
+    return i;
+}
+
+static size_t word_end(struct slice text, size_t i)
+{
+    while (i < text.n && (bytes[(unsigned char)text.p[i]] & WORD) != 0) {
+        i++;
+    }
+    return i;
+}
+
 void find_numbers_in_text(struct slice text, find_number_fn *on_number, void *context)
 {
     struct scan s = {.text = text, .on_number = on_number, .context = context};
-    size_t i = 0;
+    size_t i = skip(text, 0);
 
     while (i < text.n) {
         size_t end = i;
 
-        if (text.p[i] == '+' || text.p[i] == '(' || ASCII_IS(text.p[i], ASCII_DIGIT)) {
+        if ((bytes[(unsigned char)text.p[i]] & BEGIN) != 0) {
             end = at_number(&s, i);
         }
-        if (end > i) {
-            i = end;
-            continue;
-        }
-        while (is_word(text, end)) {
-            end++;
-        }
-        if (end > i) {
+        if (end == i) {
+            end = word_end(text, i);
             at_word(&s, i, end);
         }
-        i = end > i ? end : i + 1;
+        i = skip(text, end > i ? end : i + 1);
     }
 }

@@ -1,14 +1,14 @@
 /* host - the host parser of the WHATWG URL standard, stricter about empty and long labels. */
 #include "core/text/host.h"
 
-#include <libpsl.h>
-#include <pthread.h>
 #include <string.h>
 
+#include "core/base/unfilled.h"
 #include "core/text/ascii.h"
 #include "core/text/charset.h"
 #include "core/text/host_idna.h"
 #include "core/text/host_ip.h"
+#include "core/text/suffix.h"
 
 /* Lower case, without empty labels; length in dst, 0 when a byte or a length is forbidden. */
 static size_t clean_name(struct slice text, char dst[HOST_NAME_MAX_BYTES])
@@ -68,8 +68,8 @@ static enum err keep_address(struct arena *arena, const uint8_t addr[16],
 
 enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
 {
-    char name[HOST_NAME_MAX_BYTES];
-    char mapped[HOST_INPUT_MAX];
+    char name[HOST_NAME_MAX_BYTES] UNFILLED;
+    char mapped[HOST_INPUT_MAX] UNFILLED;
     uint8_t addr[16];
     struct host host = {.kind = HOST_NAME};
     enum err err = ERR_OK;
@@ -146,7 +146,7 @@ static enum err keep_web_v6(struct arena *arena, const uint8_t addr[16],
 
 enum err host_parse_web(struct arena *arena, struct slice text, struct host *ret)
 {
-    char name[HOST_INPUT_MAX];
+    char name[HOST_INPUT_MAX] UNFILLED;
     uint8_t addr[16];
     struct host host = {.kind = HOST_NAME};
     enum err err = ERR_OK;
@@ -195,66 +195,34 @@ enum err host_parse_odd(struct arena *arena, struct slice text, struct host *ret
     return keep_address(arena, addr, ret);
 }
 
-static pthread_once_t psl_once = PTHREAD_ONCE_INIT;
-static const psl_ctx_t *psl;
-
-static void psl_open(void)
-{
-    /* the distribution's file where it is newer than the library; lives as long as we do */
-    psl = psl_latest(NULL);
-    if (psl == NULL) {
-        psl = psl_builtin();
-    }
-}
-
-/* A NUL-terminated copy of a name that libpsl can be asked about; false for all others. */
-static bool psl_question(struct slice name, char dst[HOST_NAME_MAX_BYTES + 1])
+/* A name that the suffix list can be asked about. */
+static bool is_question(struct slice name)
 {
     uint8_t addr[16];
 
-    (void)pthread_once(&psl_once, psl_open);
-    if (psl == NULL || name.n == 0 || name.n > HOST_NAME_MAX_BYTES ||
-        name.p[0] == '.' || name.p[name.n - 1] == '.' ||
-        memchr(name.p, '\0', name.n) != NULL || host_ip_parse(name, addr) ||
-        host_ends_in_number(name)) {
-        return false;
-    }
-    memcpy(dst, name.p, name.n);
-    dst[name.n] = '\0';
-    return true;
+    return name.n > 0 && name.n <= HOST_NAME_MAX_BYTES && name.p[0] != '.' &&
+           name.p[name.n - 1] != '.' && !host_ends_in_number(name) &&
+           (slice_find(name, ':') == name.n || !host_ip_parse(name, addr));
 }
 
 struct slice host_registrable(struct slice name)
 {
-    char question[HOST_NAME_MAX_BYTES + 1];
-    const char *answer = NULL;
+    size_t n = is_question(name) ? suffix_registrable(name) : 0;
 
-    if (!psl_question(name, question)) {
-        return SLICE_NONE;
-    }
-    answer = psl_registrable_domain(psl, question);
-    if (answer == NULL || answer < question || answer >= question + name.n) {
-        return SLICE_NONE;
-    }
-    return slice_from(name, (size_t)(answer - question));
+    return n > 0 ? slice_from(name, name.n - n) : SLICE_NONE;
 }
 
 bool host_is_public_suffix(struct slice name)
 {
-    char question[HOST_NAME_MAX_BYTES + 1];
-
-    return psl_question(name, question) && psl_is_public_suffix(psl, question) == 1;
+    return is_question(name) && suffix_is_public(name);
 }
 
 bool host_has_listed_suffix(struct slice name)
 {
-    char question[HOST_NAME_MAX_BYTES + 1];
-    const char *top = NULL;
+    size_t top = name.n;
 
-    if (!psl_question(name, question)) {
-        return false;
+    while (top > 0 && name.p[top - 1] != '.') {
+        top--;
     }
-    top = strrchr(question, '.');
-    return top != NULL && psl_is_public_suffix2(
-                              psl, top + 1, PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) == 1;
+    return top > 0 && is_question(name) && suffix_is_top(slice_from(name, top));
 }

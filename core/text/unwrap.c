@@ -365,13 +365,40 @@ static void read_one(struct work *w, struct slice text)
     }
 }
 
+/* Whether text can lead anywhere: it has a query, another scheme in it, or the path of a wrapper
+ * that has neither. Most URLs have not. */
+static bool may_lead_on(struct slice text)
+{
+    size_t i = 0;
+
+    if (slice_find(text, '?') < text.n) {
+        return true;
+    }
+    for (i = 5; i + 4 < text.n; i++) { /* after the scheme of its own */
+        if ((text.p[i] | 0x20) == 'h' &&
+            slice_has_prefix_nocase(slice_from(text, i), SLICE_LIT("http"))) {
+            return true;
+        }
+    }
+    for (i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
+        if ((wrappers[i].method == METHOD_HOST ||
+             wrappers[i].method == METHOD_SEGMENT) &&
+            slice_find_slice(text, wrappers[i].prefix) < text.n) {
+            return true;
+        }
+    }
+    return slice_find_slice(text, SLICE_LIT("/v3/")) < text.n;
+}
+
 size_t unwrap_url(struct arena *arena, struct slice text,
                   struct unwrap_target ret[UNWRAP_TARGETS_MAX], bool *retcut)
 {
     struct work w = {.arena = arena, .targets = ret, .depth = 1};
     size_t i = 0;
 
-    read_one(&w, text);
+    if (may_lead_on(text)) {
+        read_one(&w, text);
+    }
     for (i = 0; i < w.n; i++) {
         w.depth = ret[i].depth + 1;
         read_one(&w, ret[i].url);

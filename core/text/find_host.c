@@ -24,9 +24,9 @@ static bool list_form(struct slice name, char dst[HOST_NAME_MAX_BYTES + 1])
         if (name.n > HOST_NAME_MAX_BYTES) {
             return false;
         }
-        for (i = 0; i < name.n; i++) {
+        do {
             dst[i] = ASCII_LOWER(name.p[i]);
-        }
+        } while (++i < name.n);
         dst[name.n] = '\0';
         return true;
     }
@@ -73,21 +73,21 @@ static const char *registered(const char *name)
 
 bool find_host_has_suffix(struct slice name)
 {
-    char list[HOST_NAME_MAX_BYTES + 1] UNFILLED;
+    char list[HOST_NAME_MAX_BYTES + 1] = "";
 
     return list_form(name, list) && registered(list) != NULL;
 }
 
 bool find_host_is_top(struct slice text)
 {
-    char list[HOST_NAME_MAX_BYTES + 1] UNFILLED;
+    char list[HOST_NAME_MAX_BYTES + 1] = "";
 
     return list_form(text, list) && may_be_top(list) && suffix_is_top(slice_str(list));
 }
 
 bool find_host_is_impossible(struct slice name)
 {
-    char list[HOST_NAME_MAX_BYTES + 1] UNFILLED;
+    char list[HOST_NAME_MAX_BYTES + 1] = "";
     const char *reg = NULL;
 
     if (slice_find(name, '-') == name.n) {
@@ -180,7 +180,7 @@ enum find_host find_host_check(struct slice name)
     /* top levels that people write with a capital */
     static const char *const common[] = {"com", "net", "org",  "info", "biz",
                                          "edu", "gov", "name", NULL};
-    char list[HOST_NAME_MAX_BYTES + 1] UNFILLED;
+    char list[HOST_NAME_MAX_BYTES + 1] = "";
     const char *reg = NULL;
     const char *top = NULL;
 

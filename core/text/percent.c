@@ -126,7 +126,7 @@ static UConverter *open_converter(struct slice charset, const char **reticu)
 static size_t encode_as(UConverter *cnv, const char *icu, const UChar *text,
                         int32_t count, char *dst)
 {
-    char piece[CHARACTER_BYTES];
+    char piece[CHARACTER_BYTES] = "";
     size_t n = 0;
     size_t rest = 0;
     int32_t i = 0;

@@ -18,15 +18,32 @@ enum {
 enum question { QUESTION_REGISTRABLE, QUESTION_REGISTERED };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const psl_ctx_t *psl; /* lives as long as we do */
+static const psl_ctx_t *psl;
+static psl_ctx_t *psl_of_file; /* psl, or NULL when that is built in */
 static _Atomic uint64_t memo[MEMO_SLOTS];
 
 static void open_list(void)
 {
-    psl = psl_latest(NULL);
-    if (psl == NULL) {
-        psl = psl_builtin();
+    psl_of_file = psl_latest(NULL); /* lives as long as we do */
+    psl = psl_of_file != NULL ? psl_of_file : psl_builtin();
+}
+
+bool suffix_load(const char *path)
+{
+    psl_ctx_t *list = psl_load_file(path);
+    size_t i = 0;
+
+    if (list == NULL) {
+        return false;
     }
+    (void)pthread_once(&once, open_list);
+    psl_free(psl_of_file);
+    psl_of_file = list;
+    psl = list;
+    for (i = 0; i < MEMO_SLOTS; i++) {
+        atomic_store_explicit(&memo[i], 0, memory_order_relaxed);
+    }
+    return true;
 }
 
 /* A copy with a NUL that libpsl can be asked about; false when the name is none. */

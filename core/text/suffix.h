@@ -28,4 +28,8 @@ bool suffix_is_public(struct slice name);
 /* The list names this top level. */
 bool suffix_is_top(struct slice label);
 
+/* Takes the list in a file in place of the distribution's; false, and nothing changes, when it
+ * cannot be read. For tests of other lists: no other thread may use this module then. */
+bool suffix_load(const char *path);
+
 #endif

@@ -322,33 +322,6 @@ static void test_safebrowsing__lookup_paths__same(void **state)
     check_expressions(*state, "gsb-lookup-paths", PART_PATHS);
 }
 
-static void test_host__public_suffix_list__same_registrable(void **state)
-{
-    struct vectors v;
-    json_t *row = NULL;
-    size_t i = 0;
-
-    vectors_open(&v, "psl-registrable");
-    json_array_foreach(v.rows, i, row)
-    {
-        struct slice in = text_of(row, "in");
-        struct slice want = SLICE_NONE;
-        struct host name = {.text = in};
-        struct host host = {0};
-        struct slice got;
-
-        if (host_parse(*state, text_of(row, "registrable"), &host) == ERR_OK) {
-            want = host.text;
-        }
-        if (in.n > 0 && in.p[0] != '.') { /* others have no normal form */
-            assert_int_equal(host_parse(*state, in, &name), ERR_OK);
-        }
-        got = host_registrable(name.text);
-        vectors_row(&v, slice_eq(got, want), in, got, want);
-    }
-    vectors_close(&v, ALL_PERCENT);
-}
-
 /* The path as the table has it: without the first slash, as it stands in the URL. */
 static bool same_path(struct slice got, struct slice want)
 {
@@ -514,7 +487,6 @@ int main(void)
         ARENA_TEST(test_safebrowsing__patterns__same),
         ARENA_TEST(test_safebrowsing__lookup_hosts__same),
         ARENA_TEST(test_safebrowsing__lookup_paths__same),
-        ARENA_TEST(test_host__public_suffix_list__same_registrable),
         ARENA_TEST(test_url__rspamd_parse__same_parts),
         ARENA_TEST(test_url__rspamd_paths__same),
         ARENA_TEST(test_unwrap__spamassassin__same_targets),

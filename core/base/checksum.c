@@ -2,18 +2,28 @@
 #include "core/base/checksum.h"
 
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <sodium.h>
 #include <stddef.h>
 #include <xxhash.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const EVP_MD *sha256; /* looked up once: OpenSSL takes microseconds for it */
+
+static void fetch_sha256(void)
+{
+    sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+}
 
 enum err sha256_init(struct sha256 *s)
 {
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     s->ctx = NULL;
+    (void)pthread_once(&once, fetch_sha256);
     if (!ctx) {
         return ERR_NOMEM;
     }
-    if (EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) != 1) {
+    if (sha256 == NULL || EVP_DigestInit_ex2(ctx, sha256, NULL) != 1) {
         EVP_MD_CTX_free(ctx);
         return ERR_UNSUPPORTED;
     }

@@ -274,3 +274,18 @@ const struct hashkey *keyring_find(const struct keyring *k, uint32_t id)
     }
     return NULL;
 }
+
+void keyring_derive(const struct hashkey *key, const char *purpose, uint64_t number,
+                    uint8_t ret[KEYRING_DERIVED_BYTES])
+{
+    crypto_generichash_state state;
+    uint8_t le[8];
+    for (size_t i = 0; i < sizeof(le); i++) {
+        le[i] = (uint8_t)(number >> (8 * i));
+    }
+    (void)crypto_generichash_init(&state, key->bytes, HASHKEY_BYTES,
+                                  KEYRING_DERIVED_BYTES);
+    (void)crypto_generichash_update(&state, le, sizeof(le));
+    (void)crypto_generichash_update(&state, (const uint8_t *)purpose, strlen(purpose));
+    (void)crypto_generichash_final(&state, ret, KEYRING_DERIVED_BYTES);
+}

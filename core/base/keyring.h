@@ -30,4 +30,10 @@ enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
 /* The ring key with this id, or NULL. */
 const struct hashkey *keyring_find(const struct keyring *k, uint32_t id);
 
+enum { KEYRING_DERIVED_BYTES = 32 };
+/* A key for another purpose, of which there may be many by number: keyed BLAKE2b of number (8
+ * bytes, LE) and purpose. It tells nothing of key, nor of the others. */
+void keyring_derive(const struct hashkey *key, const char *purpose, uint64_t number,
+                    uint8_t ret[KEYRING_DERIVED_BYTES]);
+
 #endif

@@ -116,6 +116,7 @@ void extract_drop(struct extract *x)
     if (x == NULL) {
         return;
     }
+    imprint_drop(x->imprint);
     arena_free(&x->scratch);
     arena_free(&x->text);
     sha256_fini(&x->body_sum);
@@ -298,6 +299,9 @@ struct featureset *extract_finish(struct extract *x)
     extract_cpu_end(x);
     extract_place(x, NULL, SLICE_NONE);
     add_body_digest(x);
+    if (x->imprint != NULL) {
+        imprint_finish(x->imprint, x->set, x->scratch, x->stopped);
+    }
     add_mail_limits(x);
     if (arena_is_full(x->arena)) {
         featureset_set_limit(x->set, LIMIT_FLAG(memory));

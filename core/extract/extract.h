@@ -16,6 +16,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/slice.h"
+#include "core/extract/imprint.h"
 #include "core/feature/feature.h"
 #include "core/mail/mail.h"
 
@@ -23,7 +24,8 @@ struct extract_limits {
     struct mail_limits mail;
     unsigned urls;
     unsigned recipients;
-    uint64_t cpu_us; /* 0: no bound */
+    uint64_t cpu_us;                /* 0: no bound */
+    struct imprint_options imprint; /* of zero bytes: no keyed fingerprints */
 };
 
 /* What an Authentication-Results field of a trusted server said. */

@@ -2,6 +2,7 @@
 #include "core/feature/normal.h"
 #include "core/text/address.h"
 #include "core/text/encoded_word.h"
+#include "core/text/fold.h"
 
 enum { MESSAGE_ID_MAX = 998 };
 
@@ -50,6 +51,7 @@ static void add_subject(struct extract *x, struct slice value)
 {
     struct slice text = encoded_word_decode(x->scratch, value);
     featureset_add(x->set, FEATURE_subject, feature_normal_subject(x->scratch, text));
+    featureset_add(x->set, FEATURE_subject_skeleton, fold_subject(x->scratch, text));
 }
 
 static void keep_message_id(struct extract *x, struct slice value)

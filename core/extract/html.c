@@ -59,6 +59,9 @@ static void on_text(void *context, const struct shown_text *text)
         extract_links_of_tag(x,
                              text->text); /* seen or not: another reader may show it */
     }
+    if (text->where == SHOWN_BODY && text->flags == 0) {
+        extract_shown_text(x, text->text);
+    }
 }
 
 static void on_value(void *context, enum shown_value_kind kind, struct slice value)
@@ -81,6 +84,9 @@ static void on_html(void *context, const struct html_token *token)
     extract_cpu_step(x, token->value.n + 16);
     if (!x->stopped) {
         extract_tag_at(x, token->at);
+        if (token->kind == HTML_START_TAG) {
+            extract_shown_tag(x, token->tag);
+        }
         shown_take(x->shown, token);
     }
 }

@@ -8,12 +8,14 @@
  *   html.c     HTML parts
  *   auth.c     Authentication-Results
  *   place.c    where features stand
+ *   shown_part.c  what fingerprints are made of
  */
 #ifndef CORE_EXTRACT_INSIDE_H
 #define CORE_EXTRACT_INSIDE_H
 
 #include "core/base/checksum.h"
 #include "core/extract/extract.h"
+#include "core/extract/imprint.h"
 #include "core/text/html.h"
 #include "core/text/shown.h"
 
@@ -86,6 +88,11 @@ struct extract {
     size_t text_at;    /* bytes of its text, as UTF-8, before the window */
     struct html *html; /* with shown: kept for the next HTML part */
     struct shown *shown;
+
+    /* fingerprints */
+    struct imprint *imprint;    /* NULL until there is text */
+    bool is_shown;              /* the open part is text that a reader sees */
+    unsigned alternative_depth; /* of the multipart/alternative we are in, plus one */
 };
 
 /* extract.c */
@@ -129,6 +136,13 @@ void extract_numbers_in(struct extract *x, struct slice text);
 /* html.c */
 /* Makes x->html and x->shown. False: there is no memory for them. */
 bool extract_html_begin(struct extract *x);
+
+/* shown_part.c: after x->kind of the part is known. */
+void extract_shown_begin(struct extract *x, const struct mail_part *part);
+void extract_shown_end(struct extract *x, const struct mail_part *part);
+/* Text of the open part; ignored where no reader shows the part. */
+void extract_shown_text(struct extract *x, struct slice text);
+void extract_shown_tag(struct extract *x, struct slice name);
 
 /* place.c: features from now on are of this part (of the message itself when NULL), in the field
  * header, or where that is empty in its text. Parts are told in order of their numbers. */

@@ -82,6 +82,7 @@ void extract_on_part_begin(void *context, const struct mail_part *part)
     if (x->stopped) {
         x->kind = TEXT_NOT;
         x->is_attachment = false;
+        x->is_shown = false;
         return;
     }
     extract_place(x, part, SLICE_NONE);
@@ -91,6 +92,7 @@ void extract_on_part_begin(void *context, const struct mail_part *part)
         arena_reset(x->scratch);
     }
     begin_text(x, part);
+    extract_shown_begin(x, part);
     x->has_data = false;
     x->is_attachment = is_attachment(part) && sha256_init(&x->part_sum) == ERR_OK;
 }
@@ -139,6 +141,7 @@ static void scan_window(struct extract *x, size_t n)
         html_feed(x->html, text);
     } else {
         extract_links_in(x, text, x->text_at);
+        extract_shown_text(x, text);
     }
     x->text_at += text.n;
     arena_reset(x->text);
@@ -195,6 +198,7 @@ void extract_on_part_end(void *context, const struct mail_part *part)
 {
     struct extract *x = context;
     if (part->is_container) {
+        extract_shown_end(x, part);
         return;
     }
     if (x->kind != TEXT_NOT && !x->stopped) {
@@ -213,6 +217,7 @@ void extract_on_part_end(void *context, const struct mail_part *part)
     if (x->is_attachment) {
         end_attachment(x);
     }
+    extract_shown_end(x, part);
     x->kind = TEXT_NOT;
     x->is_attachment = false;
     x->nwindow = 0;

@@ -3,6 +3,7 @@
 #include "core/feature/normal.h"
 #include "core/text/address.h"
 #include "core/text/find_number.h"
+#include "core/text/fold.h"
 #include "core/text/host.h"
 #include "core/text/url.h"
 
@@ -186,7 +187,9 @@ static enum err parse_value(struct slice text, enum feature_type type,
                             struct errinfo *reterr)
 {
     struct slice value;
-    bool is_sum = type == FEATURE_attachment || type == FEATURE_body;
+    bool is_sum = type == FEATURE_attachment || type == FEATURE_body ||
+                  type == FEATURE_text || type == FEATURE_html_structure ||
+                  type == FEATURE_link_set;
     if (type == FEATURE_url) {
         return parse_url(text, arena, ret, reterr);
     }
@@ -202,6 +205,8 @@ static enum err parse_value(struct slice text, enum feature_type type,
         value = feature_normal_sha256(arena, text);
     } else if (type == FEATURE_attachment_name) {
         value = feature_normal_file_name(arena, text);
+    } else if (type == FEATURE_subject_skeleton) {
+        value = fold_subject(arena, text);
     } else {
         value = feature_normal_subject(arena, text);
     }

@@ -1,0 +1,97 @@
+/* imprint_dump - reads lines from standard input, each a letter, a space and a file: "L PATH" teaches
+ * the ubiquity guard the shingles of a message under its From address (all L lines first); "P
+ * PATH" prints PATH and its near-replica keys, tabs between them. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/base/checksum.h"
+#include "core/base/file.h"
+#include "core/extract/extract.h"
+
+enum { LINE = 4096, FILE_CAP = 64 << 20, ARENA = 64 << 20, LEARNT = 1 << 21 };
+
+static uint64_t shingles[1 << 20];
+static size_t nshingles;
+
+static void on_shingle(void *context, uint64_t shingle)
+{
+    (void)context;
+    if (nshingles < sizeof shingles / sizeof shingles[0]) {
+        shingles[nshingles++] = shingle;
+    }
+}
+
+static struct featureset *extract_file(const char *path, struct arena *arena,
+                                       const struct extract_limits *limits)
+{
+    struct buf bytes;
+    buf_init(&bytes, FILE_CAP);
+    arena_reset(arena);
+    struct extract *x = extract_new(arena, limits, NULL, 0);
+    if (x == NULL || file_read(path, &bytes, NULL) != ERR_OK) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        return NULL;
+    }
+    nshingles = 0;
+    extract_raw(x, buf_slice(&bytes));
+    struct featureset *set = extract_finish(x);
+    buf_fini(&bytes);
+    return set;
+}
+
+static void learn(struct ubiquity *guard, const struct featureset *set)
+{
+    const struct feature *from = featureset_first(set, FEATURE_from);
+    uint64_t sender = from != NULL ? checksum64(from->text) : 0;
+    for (size_t i = 0; i < nshingles; i++) {
+        (void)ubiquity_learn(guard, shingles[i], sender);
+    }
+}
+
+static void print(const char *path, const struct featureset *set)
+{
+    printf("%s", path);
+    for (size_t i = 0; i < featureset_count(set); i++) {
+        const struct feature *f = featureset_at(set, i);
+        if (f->type == FEATURE_text_band ||
+            (f->type == FEATURE_sign && slice_eq(f->text, SLICE_LIT("text_folded")))) {
+            printf("\t%.*s", SLICE_ARGS(f->text));
+        }
+    }
+    printf("\n");
+}
+
+int main(void)
+{
+    struct extract_limits limits = {
+        .mail = {16 << 20, 32 << 20, 1000, 256 << 10, 64 << 10, 500, 32},
+        .urls = 500,
+        .recipients = 1000};
+    static const struct hashkey ring = {1, "key of this test"};
+    struct arena *arena = arena_new(ARENA);
+    struct ubiquity *guard = ubiquity_new(LEARNT);
+    char line[LINE];
+    if (base_init() != ERR_OK || arena == NULL || guard == NULL) {
+        return 70;
+    }
+    shingle_keys_make(&ring, (uint64_t)1000 * SHINGLE_EPOCH_S, &limits.imprint.keys);
+    limits.imprint.guard = guard;
+    limits.imprint.on_shingle = on_shingle;
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        struct featureset *set = extract_file(line + 2, arena, &limits);
+        if (set == NULL) {
+            return 66;
+        }
+        if (line[0] == 'L') {
+            learn(guard, set);
+        } else {
+            print(line + 2, set);
+        }
+    }
+    ubiquity_free(&guard);
+    arena_free(&arena);
+    return 0;
+}

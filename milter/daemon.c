@@ -128,7 +128,7 @@ static void open_stats(const struct config *config)
     stats_set(STAT_pid, (uint64_t)getpid());
 }
 
-/* The lists; none as long as there are no keys. *retfailed: the lists were not to be had. */
+/* The lists, and the key of fingerprints; none as long as there are no keys. *retfailed: the lists were not to be had. */
 static struct listhold *open_lists(const struct config *config, bool *retfailed)
 {
     struct keyring keys;
@@ -140,6 +140,7 @@ static struct listhold *open_lists(const struct config *config, bool *retfailed)
             "event=start lists=none: without keys no list can be read; until they "
             "are mended mail is passed on without looking anything up");
     }
+    service_set_ring(has_keys ? &keys.ring[0] : NULL);
     struct listhold *lists = listhold_new(config->state_dir, has_keys ? &keys : NULL);
     *retfailed = lists && listhold_refresh(lists, config, &why) != ERR_OK;
     if (*retfailed) {

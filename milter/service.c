@@ -11,12 +11,13 @@
 #include "milter/arenapool.h"
 
 enum {
+    US_PER_SECOND = 1000000,
     WAIT_STEP_US = 5 * 1000,
     DRAIN_LATE_US = 500 * 1000 /* for messages that began while we waited */
 };
 
 static struct {
-    pthread_mutex_t lock; /* guards: all below but is_inet and lists */
+    pthread_mutex_t lock; /* guards: all below but those that are constant */
     struct config *config;
     uint64_t generation;
     struct session *sessions;
@@ -29,6 +30,8 @@ static struct {
     bool is_gate_closed;
     struct listhold *lists; /* constant */
     bool is_inet;           /* constant */
+    bool has_ring;          /* constant, as is ring */
+    struct hashkey ring;
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct listhold *lists, bool is_inet,
@@ -45,6 +48,22 @@ void service_init(struct config *config, struct listhold *lists, bool is_inet,
     service.nmessages[1] = 0;
     service.is_gate_closed = false;
     service.options = (struct session_options){.actions = 0};
+}
+
+void service_set_ring(const struct hashkey *ring)
+{
+    service.has_ring = ring != NULL;
+    if (ring != NULL) {
+        service.ring = *ring;
+    }
+}
+
+void service_shingle_keys(struct shingle_keys *ret)
+{
+    *ret = (struct shingle_keys){.is_set = false};
+    if (service.has_ring) {
+        shingle_keys_make(&service.ring, clock_wall_us() / US_PER_SECOND, ret);
+    }
 }
 
 void service_fini(void)

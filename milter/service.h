@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "core/config/config.h"
+#include "core/extract/shingle.h"
 #include "core/list/listset.h"
 
 #include "milter/session.h"
@@ -34,6 +35,12 @@ void service_fini(void);
 struct config *service_config(uint64_t *retgeneration);
 /* Takes fresh; from now on new messages get it. */
 void service_publish(struct config *fresh);
+
+/* Before the first message: fingerprints are made with keys derived from ring; NULL: none that
+ * need one. */
+void service_set_ring(const struct hashkey *ring);
+/* The keys of fingerprints at this time, or none. */
+void service_shingle_keys(struct shingle_keys *ret);
 
 struct listhold *service_lists(void);
 bool service_is_inet(void);

@@ -15,7 +15,7 @@
 #include "core/text/host.h"
 #include "core/verdict/verdict.h"
 
-enum { READ_BYTES = 65536, SHOWN_PATH = 1024 };
+enum { READ_BYTES = 65536, SHOWN_PATH = 1024, US_PER_SECOND = 1000000 };
 
 struct run {
     struct cli *cli;
@@ -170,6 +170,22 @@ static void take_path(struct run *r, char *path)
     }
 }
 
+/* Fingerprints need the ring key; an installation that has none yet has none of them. */
+static void make_shingle_keys(const struct cli *cli, struct shingle_keys *ret)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct keyring keys;
+    enum err e = keyring_load(cli->config->state_dir, &keys, &why);
+    if (e == ERR_OK) {
+        shingle_keys_make(&keys.ring[0], clock_wall_us() / US_PER_SECOND, ret);
+    } else if (e != ERR_NOT_FOUND) {
+        (void)cli_fail(&why);
+        (void)fputs("gillnet: without the ring key text_band, template_sender and "
+                    "template_network are left out\n",
+                    stderr);
+    }
+}
+
 int messages_each(struct cli *cli, struct messages_envelope *envelope, char **paths,
                   message_fn *on_message, void *context)
 {
@@ -190,6 +206,7 @@ int messages_each(struct cli *cli, struct messages_envelope *envelope, char **pa
         return EX_OSERR;
     }
     verdict_extract_limits(cli->config, &r.limits);
+    make_shingle_keys(cli, &r.limits.imprint.keys);
     for (size_t i = 0; paths[i] != NULL; i++) {
         take_path(&r, paths[i]);
     }

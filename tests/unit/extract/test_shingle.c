@@ -1,0 +1,378 @@
+/*
+ * test_shingle - like texts share a key, others do not, and who knows an old key gains nothing.
+ *
+ * Texts are words drawn from a vocabulary as language has them: the k-th as often as 1/k.
+ */
+#include <stdio.h>
+
+#include "core/base/base.h"
+#include "core/extract/shingle.h"
+
+#include "tests/unit/unit.h"
+
+enum {
+    VOCABULARY = 20000,
+    TRIES = 400,
+    WORDS = 100,
+    WORDS_MAX = 400,
+    ATTACK_WORDS = 20,
+    ATTACK_TEXTS = 60,
+    ATTACK_CHOICE = 1500, /* words that an attacker tries for each that is appended */
+    WORD_TEXT = 16
+};
+
+static const struct hashkey ring = {1, "key of the tests"};
+static const uint64_t now_s = (uint64_t)700 * SHINGLE_EPOCH_S + 1000;
+
+struct text {
+    size_t n;
+    unsigned word[WORDS_MAX];
+};
+
+static uint64_t seed;
+static double cumulated[VOCABULARY];
+
+static uint64_t draw(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return seed >> 33;
+}
+
+static unsigned draw_word(void)
+{
+    double at = (double)draw() / 2147483648.0 * cumulated[VOCABULARY - 1];
+    size_t low = 0;
+    size_t high = VOCABULARY - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (cumulated[middle] < at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return (unsigned)low;
+}
+
+static int setup(void **state)
+{
+    double sum = 0;
+    (void)state;
+    for (size_t i = 0; i < VOCABULARY; i++) {
+        sum += 1.0 / (double)(i + 1);
+        cumulated[i] = sum;
+    }
+    return base_init() == ERR_OK ? 0 : -1;
+}
+
+static void append_words(struct text *t, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        t->word[t->n++] = draw_word();
+    }
+}
+
+static void put(struct shingler *s, unsigned number)
+{
+    char text[WORD_TEXT];
+    int n = snprintf(text, sizeof text, "w%uq", number);
+    struct fold_word word = {FOLD_TEXT, slice_of(text, (size_t)n)};
+    shingler_word(s, &word);
+}
+
+static void sketch_of(const struct text *t, const struct shingle_keys *keys,
+                      struct sketch *ret)
+{
+    struct shingler s = {.keys = keys, .sketch = ret};
+    sketch_init(ret);
+    for (size_t i = 0; i < t->n; i++) {
+        put(&s, t->word[i]);
+    }
+}
+
+/* Bands of one epoch that two sketches share. */
+static unsigned shared(const struct sketch *a, const struct sketch *b,
+                       const struct shingle_keys *keys, unsigned epoch)
+{
+    uint64_t x[SHINGLE_BANDS];
+    uint64_t y[SHINGLE_BANDS];
+    unsigned n = 0;
+    if (!sketch_bands(a, keys, epoch, x) || !sketch_bands(b, keys, epoch, y)) {
+        return 0;
+    }
+    for (size_t i = 0; i < SHINGLE_BANDS; i++) {
+        n += x[i] == y[i];
+    }
+    return n;
+}
+
+enum change { REPLACE_TENTH, DOUBLE, OTHER_TEXT };
+
+static void change_text(const struct text *from, enum change change, struct text *ret)
+{
+    *ret = *from;
+    switch (change) {
+    case REPLACE_TENTH:
+        for (size_t left = from->n / 10; left > 0;) {
+            size_t at = draw() % from->n;
+            if (ret->word[at] == from->word[at]) {
+                ret->word[at] = draw_word();
+                left -= ret->word[at] != from->word[at];
+            }
+        }
+        break;
+    case DOUBLE:
+        append_words(ret, from->n);
+        break;
+    case OTHER_TEXT:
+        ret->n = 0;
+        append_words(ret, from->n);
+        break;
+    }
+}
+
+/* Of TRIES pairs, how many share a band of one epoch. */
+static unsigned pairs_sharing(enum change change)
+{
+    struct shingle_keys keys;
+    unsigned sharing = 0;
+    shingle_keys_make(&ring, now_s, &keys);
+    for (unsigned i = 0; i < TRIES; i++) {
+        struct text text = {.n = 0};
+        struct text changed;
+        struct sketch a;
+        struct sketch b;
+        seed = 1000 + i;
+        append_words(&text, WORDS);
+        change_text(&text, change, &changed);
+        sketch_of(&text, &keys, &a);
+        sketch_of(&changed, &keys, &b);
+        sharing += shared(&a, &b, &keys, i % SHINGLE_EPOCHS) > 0;
+    }
+    return sharing;
+}
+
+static void test_bands__of_like_texts__are_shared(void **state)
+{
+    unsigned replaced = pairs_sharing(REPLACE_TENTH);
+    unsigned doubled = pairs_sharing(DOUBLE);
+    unsigned others = pairs_sharing(OTHER_TEXT);
+    (void)state;
+    print_message(
+        "%d words, %d pairs, one epoch: a tenth replaced %u, doubled %u, others %u\n",
+        WORDS, TRIES, replaced, doubled, others);
+    assert_true(replaced * 100 >= TRIES * 90);
+    assert_true(doubled * 100 >= TRIES * 75);
+    assert_int_equal(others, 0);
+}
+
+/* The attacker appends words, each the one of ATTACK_CHOICE that breaks most bands of the epoch
+ * whose key is known. Returns how many words it took to break all, or one more than there are. */
+static unsigned attack(struct text *t, const struct shingle_keys *keys, unsigned epoch)
+{
+    struct sketch before;
+    struct sketch now;
+    struct shingler s = {.keys = keys, .sketch = &now};
+    unsigned needed = ATTACK_WORDS + 1;
+    sketch_of(t, keys, &before);
+    sketch_init(&now);
+    for (size_t i = 0; i < t->n; i++) {
+        put(&s, t->word[i]);
+    }
+    for (unsigned k = 0; k < ATTACK_WORDS; k++) {
+        unsigned least = SHINGLE_BANDS + 1;
+        unsigned best = 0;
+        for (unsigned c = 0; c < ATTACK_CHOICE; c++) {
+            struct sketch with = now;
+            struct shingler trial = s;
+            unsigned word = (unsigned)(draw() % VOCABULARY);
+            trial.sketch = &with;
+            put(&trial, word);
+            unsigned left = shared(&before, &with, keys, epoch);
+            if (left < least) {
+                least = left;
+                best = word;
+            }
+        }
+        put(&s, best);
+        t->word[t->n++] = best;
+        if (least == 0 && needed > ATTACK_WORDS) {
+            needed = k + 1;
+        }
+    }
+    return needed;
+}
+
+static void test_attack__with_the_key_of_another_epoch__breaks_nothing(void **state)
+{
+    struct shingle_keys keys;
+    unsigned broken[SHINGLE_EPOCHS] = {0, 0};
+    unsigned words = 0;
+    (void)state;
+    shingle_keys_make(&ring, now_s, &keys);
+    for (unsigned i = 0; i < ATTACK_TEXTS; i++) {
+        struct text text = {.n = 0};
+        struct text attacked;
+        struct sketch a;
+        struct sketch b;
+        seed = 5000 + i;
+        append_words(&text, WORDS);
+        attacked = text;
+        words += attack(&attacked, &keys, 1); /* the previous one is known */
+        sketch_of(&text, &keys, &a);
+        sketch_of(&attacked, &keys, &b);
+        for (unsigned e = 0; e < SHINGLE_EPOCHS; e++) {
+            broken[e] += shared(&a, &b, &keys, e) == 0;
+        }
+    }
+    print_message(
+        "%d texts of %d words, %d appended: broken under the key not known %u, under "
+        "the known one %u (by %.1f words)\n",
+        ATTACK_TEXTS, WORDS, ATTACK_WORDS, broken[0], broken[1],
+        (double)words / ATTACK_TEXTS);
+    assert_true(broken[0] * 100 <= ATTACK_TEXTS * 10);
+    assert_true(broken[1] > broken[0]); /* or the attacker is none */
+}
+
+static void test_bands__of_few_shingles__are_none(void **state)
+{
+    struct shingle_keys keys;
+    struct text text = {.n = 0};
+    struct sketch sketch;
+    uint64_t bands[SHINGLE_BANDS];
+    (void)state;
+    shingle_keys_make(&ring, now_s, &keys);
+    seed = 1;
+    for (size_t i = 0; i < WORDS_MAX; i++) { /* the same five words again and again */
+        text.word[text.n++] = (unsigned)(i % 5);
+    }
+    sketch_of(&text, &keys, &sketch);
+    assert_int_equal(sketch_distinct(&sketch), 5);
+    assert_false(sketch_bands(&sketch, &keys, 0, bands));
+    text.n = 0;
+    for (unsigned i = 0; i < SHINGLE_DISTINCT_MIN + SHINGLE_WORDS - 1; i++) {
+        sketch_of(&text, &keys, &sketch);
+        assert_false(sketch_bands(&sketch, &keys, 0, bands));
+        text.word[text.n++] = i;
+    }
+    text.word[text.n++] = 1000; /* one more: two shingles may be taken for one */
+    text.word[text.n++] = 1001;
+    sketch_of(&text, &keys, &sketch);
+    assert_true(sketch_bands(&sketch, &keys, 0, bands));
+    assert_true(sketch_bands(&sketch, &keys, 1, bands));
+}
+
+static void test_merge__of_two_parts__has_the_bands_of_both_together(void **state)
+{
+    struct shingle_keys keys;
+    struct text text = {.n = 0};
+    struct sketch whole;
+    struct sketch first;
+    struct sketch second;
+    (void)state;
+    shingle_keys_make(&ring, now_s, &keys);
+    seed = 7;
+    append_words(&text, WORDS_MAX);
+    struct shingler s = {.keys = &keys, .sketch = &whole};
+    sketch_init(&whole);
+    sketch_init(&first);
+    sketch_init(&second);
+    for (size_t i = 0; i < text.n; i++) {
+        if (i == WORDS) {
+            shingler_break(&s);
+        }
+        s.sketch = &whole;
+        put(&s, text.word[i]);
+    }
+    s = (struct shingler){.keys = &keys, .sketch = &first};
+    for (size_t i = 0; i < text.n; i++) {
+        if (i == WORDS) {
+            shingler_break(&s);
+            s.sketch = &second;
+        }
+        put(&s, text.word[i]);
+    }
+    sketch_merge(&first, &second);
+    assert_int_equal(shared(&whole, &first, &keys, 0), SHINGLE_BANDS);
+    assert_int_equal(shared(&whole, &first, &keys, 1), SHINGLE_BANDS);
+    assert_int_equal(sketch_distinct(&whole), sketch_distinct(&first));
+    assert_int_equal(first.nwords, text.n);
+}
+
+static void test_keys__of_the_next_epoch__keep_the_one_before(void **state)
+{
+    struct shingle_keys now;
+    struct shingle_keys later;
+    struct shingle_keys foreign;
+    struct hashkey other = {2, "another ring key"};
+    (void)state;
+    shingle_keys_make(&ring, now_s, &now);
+    shingle_keys_make(&ring, now_s + SHINGLE_EPOCH_S, &later);
+    shingle_keys_make(&other, now_s, &foreign);
+    assert_int_equal(now.epoch[0].number, 700);
+    assert_int_equal(now.epoch[1].number, 699);
+    assert_memory_equal(&later.epoch[1], &now.epoch[0], sizeof now.epoch[0]);
+    assert_memory_equal(later.word, now.word, sizeof now.word);
+    assert_memory_not_equal(later.epoch[0].key, now.epoch[0].key,
+                            sizeof now.epoch[0].key);
+    assert_memory_not_equal(foreign.epoch[0].key, now.epoch[0].key,
+                            sizeof now.epoch[0].key);
+    assert_memory_not_equal(foreign.word, now.word, sizeof now.word);
+    assert_memory_not_equal(now.word, now.epoch[0].key, sizeof now.word);
+    shingle_keys_make(&ring, 0, &now); /* there is no epoch before the first */
+    assert_int_equal(now.epoch[1].number, 0);
+}
+
+struct lesson {
+    struct ubiquity *guard;
+    uint64_t sender;
+};
+
+static void learn(void *context, uint64_t shingle)
+{
+    const struct lesson *l = context;
+    (void)ubiquity_learn(l->guard, shingle, l->sender);
+}
+
+static void test_guard__of_common_shingles__takes_them_out(void **state)
+{
+    struct shingle_keys keys;
+    struct text text = {.n = 0};
+    struct sketch sketch;
+    struct lesson lesson = {ubiquity_new(1 << 16), 0};
+    (void)state;
+    shingle_keys_make(&ring, now_s, &keys);
+    seed = 9;
+    append_words(&text, WORDS);
+    sketch_of(&text, &keys, &sketch);
+    unsigned distinct = sketch_distinct(&sketch);
+    while (lesson.sender < UBIQUITY_SENDERS) {
+        lesson.sender++;
+        struct shingler s = {.keys = &keys,
+                             .guard = lesson.guard,
+                             .on_shingle = learn,
+                             .context = &lesson,
+                             .sketch = &sketch};
+        sketch_init(&sketch);
+        for (size_t i = 0; i < WORDS; i++) {
+            put(&s, text.word[i]);
+        }
+        /* the last sender's own mail makes them common */
+        assert_int_equal(sketch_distinct(&sketch),
+                         lesson.sender < UBIQUITY_SENDERS ? distinct : 0);
+    }
+    ubiquity_free(&lesson.guard);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bands__of_like_texts__are_shared),
+        cmocka_unit_test(test_attack__with_the_key_of_another_epoch__breaks_nothing),
+        cmocka_unit_test(test_bands__of_few_shingles__are_none),
+        cmocka_unit_test(test_merge__of_two_parts__has_the_bands_of_both_together),
+        cmocka_unit_test(test_keys__of_the_next_epoch__keep_the_one_before),
+        cmocka_unit_test(test_guard__of_common_shingles__takes_them_out),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -97,6 +97,7 @@ struct extract *extract_new(struct arena *arena, const struct extract_limits *li
     x->limits = *limits;
     x->trusted = trusted_authserv;
     x->ntrusted = ntrusted;
+    x->archive = archive_budget_start();
     x->set = featureset_new(arena, EXTRACT_FEATURES_MAX);
     x->mail = mail_new(arena, &limits->mail, &events, x);
     if (x->set == NULL || x->mail == NULL) {
@@ -119,6 +120,8 @@ void extract_drop(struct extract *x)
     imprint_drop(x->imprint);
     arena_free(&x->scratch);
     arena_free(&x->text);
+    extract_files_drop(x);
+    charset_stream_free(&x->stream);
     sha256_fini(&x->body_sum);
     sha256_fini(&x->part_sum);
     x->finished = true;
@@ -264,7 +267,7 @@ static void add_body_digest(struct extract *x)
     featureset_add(x->set, FEATURE_body, slice_str(hex));
 }
 
-static void add_mail_limits(struct extract *x)
+void extract_add_mail_limits(struct extract *x, unsigned met)
 {
     static const struct {
         unsigned mail;
@@ -281,7 +284,6 @@ static void add_mail_limits(struct extract *x)
         {MAIL_LIMIT_MEMORY, LIMIT_FLAG(memory)},
         {MAIL_LIMIT_READINGS, LIMIT_FLAG(readings)},
     };
-    unsigned met = mail_limits_met(x->mail);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if ((met & rows[i].mail) != 0) {
             featureset_set_limit(x->set, rows[i].flag);
@@ -302,7 +304,7 @@ struct featureset *extract_finish(struct extract *x)
     if (x->imprint != NULL) {
         imprint_finish(x->imprint, x->set, x->scratch, x->stopped);
     }
-    add_mail_limits(x);
+    extract_add_mail_limits(x, mail_limits_met(x->mail));
     if (arena_is_full(x->arena)) {
         featureset_set_limit(x->set, LIMIT_FLAG(memory));
     }

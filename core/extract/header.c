@@ -82,8 +82,7 @@ static void own_field(struct extract *x, struct slice name, struct slice value)
     }
 }
 
-/* What any field may hold, of whatever part. */
-static void links_of_field(struct extract *x, struct slice name, struct slice value)
+void extract_links_of_field(struct extract *x, struct slice name, struct slice value)
 {
     /* A URL has a dot: most fields of most mails end here. */
     if (slice_find(value, '.') == value.n && slice_find(value, '?') == value.n) {
@@ -114,6 +113,6 @@ void extract_on_header(void *context, const struct mail_part *part, struct slice
         own_field(x, name, value);
         arena_reset(x->scratch);
     }
-    links_of_field(x, name, value);
+    extract_links_of_field(x, name, value);
     extract_place(x, NULL, SLICE_NONE); /* name is not ours */
 }

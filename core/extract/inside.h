@@ -3,7 +3,10 @@
  *
  *   extract.c  the public functions, envelope, body digest, budget
  *   header.c   header fields
- *   part.c     leaf parts: text in windows, attachment checksums
+ *   part.c     the parts of a message: what is a leaf, what an attachment
+ *   leaf.c     a leaf's bytes: checksum, what it is by its beginning, who reads it
+ *   window.c   its text: charset, folding, windows
+ *   file.c     files that hold files, links or a message: kept, then read one after the other
  *   link.c     URLs and what else is found in text
  *   html.c     HTML parts
  *   auth.c     Authentication-Results
@@ -13,11 +16,17 @@
 #ifndef CORE_EXTRACT_INSIDE_H
 #define CORE_EXTRACT_INSIDE_H
 
+#include "core/archive/archive.h"
+#include "core/archive/magic.h"
+#include "core/archive/uuencode.h"
+#include "core/base/buf.h"
 #include "core/base/checksum.h"
 #include "core/extract/extract.h"
 #include "core/extract/imprint.h"
+#include "core/text/charset.h"
 #include "core/text/html.h"
 #include "core/text/shown.h"
+#include "core/text/unfold.h"
 
 enum {
     EXTRACT_FEATURES_MAX = 4096, /* of one message, all types together */
@@ -28,6 +37,9 @@ enum {
     EXTRACT_CPU_STEP = 64 * 1024,      /* bytes between two looks at the clock */
     EXTRACT_CPU_KEPT =
         5, /* a fifth of the budget is for what goes on past it: the digest */
+    EXTRACT_HELD_MAX =
+        4 * 1024 * 1024,       /* bytes of attachments kept to look into, a message */
+    EXTRACT_FILE_DEPTH = 2,    /* archives in archives that are looked into */
     EXTRACT_CPU_HEADER = 1024, /* fields shorter than this are not timed */
     EXTRACT_PATH_DEPTH =
         32, /* ordinals in the name of a part; a deeper one has no more */
@@ -35,6 +47,26 @@ enum {
 };
 
 enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML };
+
+enum file_kind {
+    FILE_NOT, /* nothing to look into */
+    FILE_ZIP,
+    FILE_PDF,
+    FILE_TNEF,
+    FILE_MESSAGE,
+    FILE_PLAIN /* to be read as a leaf */
+};
+
+/* What is known of a leaf before its bytes come; slices are borrowed until extract_leaf_end. */
+struct leaf {
+    struct slice type; /* as declared; empty when it was not */
+    struct slice charset;
+    struct slice name;
+    bool may_sniff;     /* nobody said that it is plain text: HTML counts as such */
+    bool is_attachment; /* its checksum and type are features */
+    bool is_uuencoded;  /* by its transfer encoding */
+    unsigned depth;     /* of files in files; 0 for a part of the message */
+};
 
 struct extract {
     struct arena *arena;
@@ -77,22 +109,41 @@ struct extract {
     bool body_has_text;
     uint64_t body_line_ends; /* not yet added: they may be the blank lines at the end */
 
-    /* the leaf part that is open */
+    /* the leaf that is open */
+    struct leaf leaf;
+    struct sha256 part_sum;
+    struct buf held;
     enum text_kind kind;
-    struct slice charset;
+    enum file_kind holds; /* what held is of */
+    size_t nhead;
+    char head[MAGIC_BYTES];
     bool is_attachment;
     bool has_data;
-    struct sha256 part_sum;
+    bool is_decided; /* head told what it is */
+    bool finds_files;
+
+    /* its text */
+    bool unfolds;
+    bool is_shown;              /* a reader sees it */
+    unsigned alternative_depth; /* of the multipart/alternative we are in, plus one */
+    struct slice charset;
+    struct charset_stream *stream;
     char *window; /* EXTRACT_WINDOW bytes, kept for the next part */
     size_t nwindow;
     size_t text_at;    /* bytes of its text, as UTF-8, before the window */
     struct html *html; /* with shown: kept for the next HTML part */
     struct shown *shown;
+    struct imprint *imprint; /* fingerprints; NULL until there is text */
+    struct unfold unfold;
+    struct uuencode uuencode;
 
-    /* fingerprints */
-    struct imprint *imprint;    /* NULL until there is text */
-    bool is_shown;              /* the open part is text that a reader sees */
-    unsigned alternative_depth; /* of the multipart/alternative we are in, plus one */
+    /* files to look into, in order */
+    struct extract_file *files;
+    struct extract_file *last_file;
+    struct extract_file *uu_file; /* being found in text */
+    struct sha256 uu_sum;
+    size_t held_bytes; /* of all */
+    struct archive_budget archive;
 };
 
 /* extract.c */
@@ -104,6 +155,8 @@ void extract_cpu_step(struct extract *x, size_t bytes);
 void extract_add_address(struct extract *x, enum feature_type type,
                          enum feature_type domain_type, struct slice address,
                          struct slice domain);
+/* Bits of enum mail_limit_bit. */
+void extract_add_mail_limits(struct extract *x, unsigned met);
 void extract_add_mail_from(struct extract *x, struct slice address);
 
 /* header.c: mail_events.header */
@@ -115,6 +168,40 @@ void extract_on_part_begin(void *context, const struct mail_part *part);
 void extract_on_part_data(void *context, const struct mail_part *part,
                           struct slice bytes);
 void extract_on_part_end(void *context, const struct mail_part *part);
+
+/* Links that a field of whatever part holds. */
+void extract_links_of_field(struct extract *x, struct slice name, struct slice value);
+
+/* leaf.c */
+void extract_leaf_begin(struct extract *x, const struct leaf *leaf);
+void extract_leaf_data(struct extract *x, struct slice bytes);
+/* whole: no byte of it is missing, as far as anybody knows. */
+void extract_leaf_end(struct extract *x, bool whole);
+/* By type and name. A browser goes by the name when it is given a file: page.html is HTML
+ * whatever its type. */
+enum text_kind extract_text_kind(struct slice type, struct slice name);
+void extract_add_name(struct extract *x, enum feature_type type, struct slice name,
+                      struct slice charset);
+
+/* window.c */
+/* False: there is no memory for the text. head: its first bytes; gives how many of them are a
+ * mark, not text. */
+bool extract_text_begin(struct extract *x, struct slice head, size_t *retmark);
+void extract_text_data(struct extract *x, struct slice bytes);
+void extract_text_end(struct extract *x);
+
+/* file.c */
+/* What a leaf is that begins with what magic is of. */
+enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *magic);
+/* Keeps bytes of the leaf as far as the message may. */
+void extract_file_hold(struct extract *x, struct slice bytes);
+/* The leaf has ended: what was held of it waits to be looked into. */
+void extract_file_ready(struct extract *x);
+/* Looks into what waits, and what is found in there. No leaf may be open. */
+void extract_files_run(struct extract *x);
+void extract_files_drop(struct extract *x);
+/* Files in the text of the leaf. */
+void extract_uuencode_begin(struct extract *x);
 
 /* link.c */
 void extract_link(struct extract *x, struct slice url);

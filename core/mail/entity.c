@@ -221,7 +221,8 @@ static void stray_data(struct mail *m, struct entity *e, struct slice bytes)
         m->stray = (struct mail_part){.number = e->part.number,
                                       .depth = e->part.depth + 1,
                                       .type = SLICE_LIT("text/plain"),
-                                      .is_extra = true};
+                                      .is_extra = true,
+                                      .is_stray = true};
         e->has_stray = true;
         m->events->part_begin(m->context, &m->stray);
     }

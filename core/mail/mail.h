@@ -74,6 +74,7 @@ struct mail_part {
     struct slice other_name; /* name of Content-Type when both are there and differ */
     bool has_type;           /* type was declared, not a default */
     bool is_extra;           /* not among the parts as most readers see them */
+    bool is_stray;           /* text outside the parts of a multipart; extra, too */
     bool is_container; /* multipart or message/rfc822: has parts, no data of its own */
 };
 

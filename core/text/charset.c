@@ -7,6 +7,7 @@
 #include <unicode/ucnv_cb.h>
 #include <unicode/ucnv_err.h>
 
+#include "core/text/charset_inside.h"
 #include "core/text/charset_name.h"
 
 enum { ICU_PIECE = 1024 };
@@ -18,8 +19,7 @@ static const uint16_t western_high[32] = {
     0x0090, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
     0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x009d, 0x017e, 0x0178};
 
-/* Length of the run of bytes below 0x80 at the beginning. */
-static size_t ascii_run(struct slice bytes)
+size_t charset_ascii_run(struct slice bytes)
 {
     const uint64_t high_bits = UINT64_C(0x8080808080808080);
     size_t i = 0;
@@ -41,7 +41,7 @@ static size_t ascii_run(struct slice bytes)
 
 bool charset_is_ascii(struct slice bytes)
 {
-    return ascii_run(bytes) == bytes.n;
+    return charset_ascii_run(bytes) == bytes.n;
 }
 
 /* Length of the well-formed sequence of several bytes at p (Unicode table 3-7), else 0. */
@@ -99,7 +99,7 @@ static size_t utf8_run(struct slice bytes)
         } else if (i + 1 < bytes.n && p[i + 1] >= 0x80) {
             step = 1; /* a space between words that are not ASCII */
         } else {
-            step = ascii_run((struct slice){bytes.p + i, bytes.n - i});
+            step = charset_ascii_run((struct slice){bytes.p + i, bytes.n - i});
         }
         i += step;
     }
@@ -166,7 +166,7 @@ static size_t western(struct slice bytes, bool keep_utf8, char *dst)
 
     while (i < bytes.n) {
         struct slice rest = slice_from(bytes, i);
-        size_t run = keep_utf8 ? utf8_run(rest) : ascii_run(rest);
+        size_t run = keep_utf8 ? utf8_run(rest) : charset_ascii_run(rest);
 
         if (dst != NULL && run > 0) {
             memcpy(dst + n, rest.p, run);
@@ -196,10 +196,9 @@ static struct slice western_to_utf8(struct arena *arena, struct slice bytes,
     return slice_of(p, n);
 }
 
-/* What a converter cannot read becomes U+FFFD (ICU's own callback writes U+001A for some). */
-static void on_malformed(const void *context, UConverterToUnicodeArgs *args,
-                         const char *units, int32_t length,
-                         UConverterCallbackReason reason, UErrorCode *status)
+void charset_on_malformed(const void *context, UConverterToUnicodeArgs *args,
+                          const char *units, int32_t length,
+                          UConverterCallbackReason reason, UErrorCode *status)
 {
     static const UChar replacement = 0xfffd;
 
@@ -212,8 +211,7 @@ static void on_malformed(const void *context, UConverterToUnicodeArgs *args,
     }
 }
 
-/* UTF-8 of whole UTF-16 text; a surrogate at the very end is held over in *held. */
-static size_t put_utf16(const UChar *text, size_t count, UChar *held, char *dst)
+size_t charset_put_utf16(const UChar *text, size_t count, UChar *held, char *dst)
 {
     size_t n = 0;
     size_t i = 0;
@@ -260,8 +258,8 @@ static size_t icu_run(UConverter *converter, struct slice bytes, char *dst)
                        &status);
         skip = first && target > piece && piece[0] == 0xfeff ? 1 : 0; /* a BOM */
         first = false;
-        n += put_utf16(piece + skip, (size_t)(target - piece) - skip, &held,
-                       dst == NULL ? NULL : dst + n);
+        n += charset_put_utf16(piece + skip, (size_t)(target - piece) - skip, &held,
+                               dst == NULL ? NULL : dst + n);
     }
     if (held != 0) {
         n += put_utf8(0xfffd, dst == NULL ? NULL : dst + n);
@@ -283,7 +281,7 @@ static struct slice icu_to_utf8(struct arena *arena, const char *name,
     if (!*retopened) {
         return out;
     }
-    ucnv_setToUCallBack(converter, on_malformed, NULL, NULL, NULL, &status);
+    ucnv_setToUCallBack(converter, charset_on_malformed, NULL, NULL, NULL, &status);
     n = icu_run(converter, bytes, NULL);
     p = arena_bytes(arena, n);
     if (p != NULL) {
@@ -296,7 +294,7 @@ static struct slice icu_to_utf8(struct arena *arena, const char *name,
 /* ASCII bytes mean themselves in every charset of the table but those that shift or pair. */
 static bool ascii_means_itself(const char *icu, struct slice bytes)
 {
-    if (strncmp(icu, "UTF-16", 6) == 0) {
+    if (strncmp(icu, "UTF-16", 6) == 0 || strncmp(icu, "UTF-32", 6) == 0) {
         return false;
     }
     if (strncmp(icu, "ISO-2022", 8) == 0) {

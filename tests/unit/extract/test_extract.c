@@ -175,10 +175,10 @@ static const struct row rows[] = {
      "url:a.com/longpath\nurl_host:a.com\nurl_domain:a.com\n"},
     {"Content-Type: application/pdf; name=\"dir/In Voice.PDF\"\n"
      "Content-Transfer-Encoding: base64\n\naGVsbG8=\n",
-     "attachment_name:in voice.pdf\nattachment:"
+     "attachment_name:in voice.pdf\nattachment_type:application/pdf\nattachment:"
      "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\n"},
     {"Content-Type: application/octet-stream; name=x.html\n\n<a href=http://a.com/>\n",
-     "attachment_name:x.html\nurl:a.com/\nurl_host:a.com\nurl_domain:a.com\nattachment:"
+     "attachment_name:x.html\nattachment_type:application/octet-stream\nurl:a.com/\nurl_host:a.com\nurl_domain:a.com\nattachment:"
      "90669618de9231d23f182e0e97414fba5ac9e6c5d02557c925cc7865e5b96d72\n"},
     {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: message/rfc822\n\n"
      "Subject: inner http://a.com/\nFrom: in@in.com\n\nhttp://b.com/\n--b--\n",
@@ -187,6 +187,7 @@ static const struct row rows[] = {
     {"Content-Type: multipart/mixed\n\nhttp://a.com/\n",
      "url:a.com/\nurl_host:a.com\nurl_domain:a.com\n"},
     {"Content-Type: image/png\n\nhttp://a.com/ is no text\n",
+     "attachment_type:image/png\n"
      "attachment:16a35e7c031e883502e24bd8094e447183ffb1108f2389ba7fb9e48404f13675\n"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };

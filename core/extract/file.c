@@ -1,0 +1,401 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/archive/pdf.h"
+#include "core/archive/tnef.h"
+#include "core/archive/zip.h"
+#include "core/extract/inside.h"
+
+/* A file that waits to be looked into. */
+struct extract_file {
+    struct extract_file *next;
+    enum file_kind kind;
+    unsigned depth;
+    struct buf bytes;
+    struct slice name; /* UTF-8; of FILE_PLAIN */
+};
+
+/* Of a name that says what the file is. */
+static enum file_kind kind_by_name(struct slice name)
+{
+    static const struct {
+        const char *suffix;
+        enum file_kind kind;
+    } rows[] = {{".zip", FILE_ZIP},  {".docx", FILE_ZIP}, {".xlsx", FILE_ZIP},
+                {".pptx", FILE_ZIP}, {".docm", FILE_ZIP}, {".xlsm", FILE_ZIP},
+                {".jar", FILE_ZIP},  {".pdf", FILE_PDF},  {".eml", FILE_MESSAGE}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (slice_has_suffix_nocase(name, slice_str(rows[i].suffix))) {
+            return rows[i].kind;
+        }
+    }
+    return FILE_NOT;
+}
+
+enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *magic)
+{
+    switch (magic->kind) {
+    case MAGIC_ZIP:
+        return FILE_ZIP;
+    case MAGIC_PDF:
+        return FILE_PDF;
+    case MAGIC_TNEF:
+        return FILE_TNEF;
+    case MAGIC_NONE:
+    case MAGIC_HTML:
+    case MAGIC_OTHER:
+        break;
+    }
+    if (slice_eq(leaf->type, SLICE_LIT("application/pdf"))) {
+        return FILE_PDF;
+    }
+    if (slice_has_prefix(leaf->type, SLICE_LIT("application/zip")) ||
+        slice_has_prefix(leaf->type, SLICE_LIT("application/x-zip"))) {
+        return FILE_ZIP;
+    }
+    enum file_kind kind = kind_by_name(leaf->name);
+    /* What is declared a message is parsed as one already. */
+    bool is_message = slice_has_prefix(leaf->type, SLICE_LIT("message/"));
+    return kind == FILE_MESSAGE && is_message ? FILE_NOT : kind;
+}
+
+static void hold_in(struct extract *x, struct buf *held, struct slice bytes)
+{
+    size_t room = EXTRACT_HELD_MAX - x->held_bytes;
+    if (bytes.n > room) {
+        featureset_set_limit(x->set, LIMIT_FLAG(attachment_bytes));
+        bytes = slice_head(bytes, room);
+    }
+    x->held_bytes += bytes.n;
+    buf_add(held, bytes);
+    if (buf_failed(held)) {
+        featureset_set_limit(x->set, LIMIT_FLAG(memory));
+    }
+}
+
+void extract_file_hold(struct extract *x, struct slice bytes)
+{
+    hold_in(x, &x->held, bytes);
+}
+
+static void free_file(struct extract_file **file)
+{
+    if (*file != NULL) {
+        buf_fini(&(*file)->bytes);
+        free(*file);
+        *file = NULL;
+    }
+}
+
+static void append(struct extract *x, struct extract_file *file)
+{
+    if (x->last_file != NULL) {
+        x->last_file->next = file;
+    } else {
+        x->files = file;
+    }
+    x->last_file = file;
+}
+
+void extract_file_ready(struct extract *x)
+{
+    struct extract_file *file = NULL;
+    if (x->holds != FILE_PDF && x->leaf.depth >= EXTRACT_FILE_DEPTH && x->held.n > 0) {
+        featureset_set_limit(x->set, LIMIT_FLAG(archive_depth));
+    } else if (x->held.n > 0 && !x->stopped &&
+               (file = calloc(1, sizeof *file)) != NULL) {
+        file->kind = x->holds;
+        file->depth = x->leaf.depth;
+        file->bytes = x->held; /* taken */
+        buf_init(&x->held, EXTRACT_HELD_MAX);
+        append(x, file);
+    }
+    buf_fini(&x->held);
+}
+
+/* Entries of a zip file. */
+static void on_entry_name(void *context, struct slice name, struct slice charset)
+{
+    extract_add_name(context, FEATURE_archive_entry, name, charset);
+}
+
+static void begin_inner(struct extract *x, const struct archive_file *file,
+                        bool is_attachment)
+{
+    struct leaf leaf = {.type = file->type,
+                        .name = file->name,
+                        .charset = file->type.n > 0 ? file->charset : SLICE_NONE,
+                        .may_sniff = true,
+                        .is_attachment = is_attachment,
+                        .depth = x->files->depth + 1};
+    extract_leaf_begin(x, &leaf);
+}
+
+static bool on_entry_begin(void *context, const struct archive_file *file)
+{
+    struct extract *x = context;
+    if (file->is_encrypted) {
+        featureset_add(x->set, FEATURE_sign, SLICE_LIT("archive_encrypted"));
+        return false;
+    }
+    if (x->stopped || (file->name.n > 0 && file->name.p[file->name.n - 1] == '/')) {
+        return false;
+    }
+    begin_inner(x, file, true);
+    return true;
+}
+
+static bool on_inner_data(void *context, struct slice bytes)
+{
+    struct extract *x = context;
+    extract_leaf_data(x, bytes);
+    return !x->stopped;
+}
+
+static void on_inner_end(void *context, bool whole)
+{
+    extract_leaf_end(context, whole);
+}
+
+/* What lies in a winmail.dat: texts without a name, and attachments. */
+static void on_attached_name(void *context, struct slice name, struct slice charset)
+{
+    extract_add_name(context, FEATURE_attachment_name, name, charset);
+}
+
+static bool on_attached_begin(void *context, const struct archive_file *file)
+{
+    struct extract *x = context;
+    if (x->stopped) {
+        return false;
+    }
+    struct archive_file readable = *file;
+    if (file->name.n > 0) { /* its end tells what the file is: in ASCII */
+        readable.name = arena_copy(
+            x->arena, charset_to_utf8(x->scratch, file->charset, file->name, NULL));
+        arena_reset(x->scratch);
+    }
+    begin_inner(x, &readable, file->type.n == 0);
+    return true;
+}
+
+/* Links of a PDF file. */
+static void on_pdf_link(void *context, struct slice text, bool is_wide)
+{
+    struct extract *x = context;
+    extract_cpu_step(x, text.n);
+    if (x->stopped) {
+        return;
+    }
+    struct slice charset = is_wide ? SLICE_LIT("utf-16be") : SLICE_NONE;
+    struct slice link = charset_to_utf8(x->text, charset, text, NULL);
+    if (!extract_try_link(x, link)) {
+        extract_links_in_code(x, link); /* "www.", mailto: */
+    }
+    arena_reset(x->text);
+}
+
+/* A message in a file: parts as those of ours, fields as those of an embedded message. */
+static void on_inner_header(void *context, const struct mail_part *part,
+                            struct slice name, struct slice value)
+{
+    struct extract *x = context;
+    (void)part;
+    extract_cpu_step(x, value.n);
+    if (!x->stopped) {
+        extract_links_of_field(x, name, value);
+    }
+}
+
+static void on_inner_part_begin(void *context, const struct mail_part *part)
+{
+    struct extract *x = context;
+    extract_add_name(x, FEATURE_attachment_name, part->filename, SLICE_NONE);
+    if (!part->is_container) {
+        struct leaf leaf = {.type = part->type,
+                            .charset = part->charset,
+                            .name = part->filename,
+                            .may_sniff = !part->has_type,
+                            .is_attachment = part->filename.n > 0,
+                            .depth = x->files->depth + 1};
+        extract_leaf_begin(x, &leaf);
+    }
+}
+
+static void on_inner_part_data(void *context, const struct mail_part *part,
+                               struct slice bytes)
+{
+    (void)part;
+    extract_leaf_data(context, bytes);
+}
+
+static void on_inner_part_end(void *context, const struct mail_part *part)
+{
+    if (!part->is_container) {
+        extract_leaf_end(context, true);
+    }
+}
+
+static void on_inner_body(void *context, struct slice bytes)
+{
+    (void)context, (void)bytes;
+}
+
+static void read_message(struct extract *x, struct slice bytes)
+{
+    static const struct mail_events events = {on_inner_header, on_inner_part_begin,
+                                              on_inner_part_data, on_inner_part_end,
+                                              on_inner_body};
+    struct arena *arena = arena_new(EXTRACT_SCRATCH);
+    struct mail *m =
+        arena != NULL ? mail_new(arena, &x->limits.mail, &events, x) : NULL;
+    if (m == NULL) {
+        featureset_set_limit(x->set, LIMIT_FLAG(memory));
+    } else {
+        mail_raw(m, bytes);
+        mail_end(m);
+        extract_add_mail_limits(x, mail_limits_met(m));
+    }
+    arena_free(&arena);
+}
+
+/* A file that was found in text: everything but its checksum, which was taken as it passed. */
+static void read_plain(struct extract *x, const struct extract_file *file)
+{
+    struct leaf leaf = {.name = file->name, .may_sniff = true, .depth = file->depth};
+    extract_leaf_begin(x, &leaf);
+    extract_leaf_data(x, buf_slice(&file->bytes));
+    extract_leaf_end(x, true);
+}
+
+static void read_file(struct extract *x, const struct extract_file *file)
+{
+    static const struct archive_events zip_events = {on_entry_name, on_entry_begin,
+                                                     on_inner_data, on_inner_end};
+    static const struct archive_events tnef_events = {
+        on_attached_name, on_attached_begin, on_inner_data, on_inner_end};
+    struct slice bytes = buf_slice(&file->bytes);
+    switch (file->kind) {
+    case FILE_ZIP:
+        zip_read(bytes, &x->archive, &zip_events, x);
+        break;
+    case FILE_PDF:
+        pdf_read(bytes, &x->archive, on_pdf_link, x);
+        extract_cpu_step(x, bytes.n);
+        break;
+    case FILE_TNEF:
+        tnef_read(bytes, &x->archive, &tnef_events, x);
+        break;
+    case FILE_MESSAGE:
+        read_message(x, bytes);
+        break;
+    case FILE_PLAIN:
+        read_plain(x, file);
+        break;
+    case FILE_NOT:
+        break;
+    }
+}
+
+static void add_archive_limits(struct extract *x)
+{
+    static const struct {
+        unsigned archive;
+        unsigned flag;
+    } rows[] = {{ARCHIVE_LIMIT_ENTRIES, LIMIT_FLAG(archive_entries)},
+                {ARCHIVE_LIMIT_RATIO, LIMIT_FLAG(archive_ratio)},
+                {ARCHIVE_LIMIT_INFLATED, LIMIT_FLAG(archive_bytes)}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if ((x->archive.limits_met & rows[i].archive) != 0) {
+            featureset_set_limit(x->set, rows[i].flag);
+        }
+    }
+}
+
+static void drop_first(struct extract *x)
+{
+    struct extract_file *file = x->files;
+    x->files = file->next;
+    if (x->files == NULL) {
+        x->last_file = NULL;
+    }
+    free_file(&file);
+}
+
+/* What a file holds is appended while it is read: depth and budgets end it. */
+void extract_files_run(struct extract *x)
+{
+    if (x->files == NULL) {
+        return;
+    }
+    featureset_set_offset(x->set, 0);
+    while (x->files != NULL) {
+        if (!x->stopped) {
+            read_file(x, x->files);
+        }
+        drop_first(x);
+    }
+    add_archive_limits(x);
+}
+
+void extract_files_drop(struct extract *x)
+{
+    while (x->files != NULL) {
+        drop_first(x);
+    }
+    free_file(&x->uu_file);
+    sha256_fini(&x->uu_sum);
+    buf_fini(&x->held);
+}
+
+/* Files in text. */
+static void on_uu_name(void *context, struct slice name, struct slice charset)
+{
+    (void)context, (void)name, (void)charset;
+}
+
+static bool on_uu_begin(void *context, const struct archive_file *file)
+{
+    struct extract *x = context;
+    extract_add_name(x, FEATURE_attachment_name, file->name, SLICE_NONE);
+    x->uu_file = calloc(1, sizeof *x->uu_file);
+    if (x->stopped || x->uu_file == NULL || sha256_init(&x->uu_sum) != ERR_OK) {
+        free_file(&x->uu_file);
+        return false;
+    }
+    x->uu_file->kind = FILE_PLAIN;
+    x->uu_file->depth = x->leaf.depth;
+    x->uu_file->name = arena_copy(x->arena, file->name);
+    buf_init(&x->uu_file->bytes, EXTRACT_HELD_MAX);
+    return true;
+}
+
+static bool on_uu_data(void *context, struct slice bytes)
+{
+    struct extract *x = context;
+    sha256_add(&x->uu_sum, bytes);
+    hold_in(x, &x->uu_file->bytes, bytes);
+    return !x->stopped;
+}
+
+static void on_uu_end(void *context, bool whole)
+{
+    struct extract *x = context;
+    char hex[SHA256_HEX + 1];
+    sha256_final_hex(&x->uu_sum, hex);
+    if (!whole || x->uu_file->bytes.n == 0) {
+        free_file(&x->uu_file);
+        return;
+    }
+    featureset_add(x->set, FEATURE_attachment, slice_str(hex));
+    append(x, x->uu_file);
+    x->uu_file = NULL;
+}
+
+void extract_uuencode_begin(struct extract *x)
+{
+    static const struct archive_events events = {on_uu_name, on_uu_begin, on_uu_data,
+                                                 on_uu_end};
+    uuencode_init(&x->uuencode, &x->archive, &events, x);
+    x->finds_files = true;
+}

@@ -1,0 +1,139 @@
+/* charset_stream - ICU's converter kept open from piece to piece. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/text/charset.h"
+#include "core/text/charset_inside.h"
+#include "core/text/charset_name.h"
+
+enum {
+    PIECE = 1024,    /* UTF-16 units at a time: at most 3 bytes of UTF-8 each */
+    ASCII_WORTH = 64 /* a shorter run of ASCII goes through the converter */
+};
+_Static_assert((PIECE + 1) * 3 <= CHARSET_STREAM_STEP, "a piece fits");
+
+struct charset_stream {
+    UConverter *converter;
+    UChar held;         /* half of a pair */
+    bool is_ascii_safe; /* bytes below 0x80 between two characters mean themselves */
+    bool has_more;      /* ICU holds output that did not fit */
+};
+
+static bool is_ascii_safe(const char *icu)
+{
+    return strncmp(icu, "UTF-", 4) != 0 && strncmp(icu, "ISO-2022", 8) != 0 &&
+           strcmp(icu, "HZ-GB-2312") != 0;
+}
+
+struct mark {
+    struct slice bytes;
+    struct slice charset;
+};
+
+/* Longer marks first: that of UTF-16 begins that of UTF-32. */
+static const struct mark marks[] = {
+    {{"\xff\xfe\0\0", 4}, {"utf-32le", 8}}, {{"\0\0\xfe\xff", 4}, {"utf-32be", 8}},
+    {{"\xef\xbb\xbf", 3}, {"utf-8", 5}},    {{"\xff\xfe", 2}, {"utf-16le", 8}},
+    {{"\xfe\xff", 2}, {"utf-16be", 8}},
+};
+
+/* ASCII in units of `unit` bytes has its zeros before (big-endian) or behind each byte. */
+static bool is_big_endian(struct slice head, size_t unit)
+{
+    size_t first = 0;
+    size_t last = 0;
+    for (size_t i = 0; i + unit <= head.n; i += unit) {
+        first += head.p[i] == '\0';
+        last += head.p[i + unit - 1] == '\0';
+    }
+    return first > last;
+}
+
+struct slice charset_by_head(struct slice charset, struct slice head, size_t *retmark)
+{
+    const char *icu = NULL;
+    *retmark = 0;
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (slice_has_prefix(head, marks[i].bytes)) {
+            *retmark = marks[i].bytes.n;
+            return marks[i].charset;
+        }
+    }
+    if (charset_name_kind(charset, &icu) != CHARSET_ICU) {
+        return charset;
+    }
+    if (strcmp(icu, "UTF-16") == 0) {
+        return is_big_endian(head, 2) ? SLICE_LIT("utf-16be") : SLICE_LIT("utf-16le");
+    }
+    if (strcmp(icu, "UTF-32") == 0) {
+        return is_big_endian(head, 4) ? SLICE_LIT("utf-32be") : SLICE_LIT("utf-32le");
+    }
+    return charset;
+}
+
+struct charset_stream *charset_stream_new(struct slice charset)
+{
+    const char *icu = NULL;
+    UErrorCode status = U_ZERO_ERROR;
+    if (charset_name_kind(charset, &icu) != CHARSET_ICU) {
+        return NULL;
+    }
+    struct charset_stream *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return NULL;
+    }
+    s->converter = ucnv_open(icu, &status);
+    if (U_FAILURE(status) || s->converter == NULL) {
+        free(s);
+        return NULL;
+    }
+    ucnv_setToUCallBack(s->converter, charset_on_malformed, NULL, NULL, NULL, &status);
+    s->is_ascii_safe = is_ascii_safe(icu);
+    return s;
+}
+
+/* Nothing of an earlier byte is left in the converter. */
+static bool is_between(const struct charset_stream *s)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    return s->is_ascii_safe && s->held == 0 && !s->has_more &&
+           ucnv_toUCountPending(s->converter, &status) == 0;
+}
+
+size_t charset_stream_feed(struct charset_stream *s, struct slice *in, bool is_last,
+                           char *dst)
+{
+    UChar piece[PIECE];
+    UChar *target = piece;
+    UErrorCode status = U_ZERO_ERROR;
+    if (is_between(s)) {
+        size_t run = charset_ascii_run(slice_head(*in, CHARSET_STREAM_STEP));
+        if (run >= ASCII_WORTH) {
+            memcpy(dst, in->p, run);
+            *in = slice_from(*in, run);
+            return run;
+        }
+    }
+    const char *source = in->p != NULL ? in->p : "";
+    const char *end = source + in->n;
+    ucnv_toUnicode(s->converter, &target, piece + PIECE, &source, end, NULL,
+                   (UBool)(is_last && in->n == 0 ? 1 : 0), &status);
+    s->has_more = status == U_BUFFER_OVERFLOW_ERROR;
+    *in = slice_of(source, (size_t)(end - source));
+    size_t n = charset_put_utf16(piece, (size_t)(target - piece), &s->held, dst);
+    if (is_last && in->n == 0 && n == 0 && s->held != 0) {
+        static const UChar replacement = 0xfffd;
+        s->held = 0;
+        n = charset_put_utf16(&replacement, 1, &s->held, dst);
+    }
+    return n;
+}
+
+void charset_stream_free(struct charset_stream **s)
+{
+    if (*s != NULL) {
+        ucnv_close((*s)->converter);
+        free(*s);
+        *s = NULL;
+    }
+}

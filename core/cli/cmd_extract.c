@@ -32,7 +32,8 @@ static const char *lookup_name(enum feature_lookup lookup)
     static const char *const names[] = {
         [FEATURE_LOOKUP_NONE] = "-",          [FEATURE_LOOKUP_VALUE] = "value",
         [FEATURE_LOOKUP_ADDRESS] = "address", [FEATURE_LOOKUP_HOST] = "host",
-        [FEATURE_LOOKUP_IP] = "network",      [FEATURE_LOOKUP_CLASS] = "entry",
+        [FEATURE_LOOKUP_URL] = "url",         [FEATURE_LOOKUP_IP] = "network",
+        [FEATURE_LOOKUP_CLASS] = "entry",
     };
     return names[lookup];
 }

@@ -147,6 +147,7 @@ static void take_pass(struct extract *x, enum method method, const struct result
         x->auth.dkim_pass = true;
         x->auth.dkim_domain =
             domain_of(x, r->header_d.n > 0 ? r->header_d : r->header_i);
+        featureset_add(x->set, FEATURE_dkim_domain, x->auth.dkim_domain);
     } else if (method == METHOD_DMARC) {
         x->auth.dmarc_pass = true;
         x->auth.dmarc_domain = domain_of(x, r->header_from);

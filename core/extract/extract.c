@@ -6,6 +6,8 @@
 #include "core/text/address.h"
 #include "core/text/host.h"
 
+_Static_assert(SIGN_COUNT <= 32, "extract.signs holds a bit for each");
+
 enum { CLIENT_NET_V4 = 24, CLIENT_NET_V6 = 48, LINE_ENDS_AT_ONCE = 64 };
 
 void extract_cpu_begin(struct extract *x)
@@ -133,6 +135,15 @@ void extract_add_address(struct extract *x, enum feature_type type,
 {
     featureset_add(x->set, type, address);
     featureset_add(x->set, domain_type, host_registrable(domain));
+}
+
+void extract_sign(struct extract *x, enum sign sign)
+{
+    unsigned bit = 1U << sign;
+    if ((x->signs & bit) == 0) {
+        x->signs |= bit;
+        featureset_add(x->set, FEATURE_sign, slice_str(sign_name(sign)));
+    }
 }
 
 void extract_add_mail_from(struct extract *x, struct slice address)

@@ -1,5 +1,12 @@
 /* html - what a reader of an HTML part sees, follows and loads. */
+#include <string.h>
+
 #include "core/extract/inside.h"
+#include "core/text/find.h"
+#include "core/text/unwrap.h"
+#include "core/text/url.h"
+
+enum { LINK_MIN = 4 }; /* bytes of a value that a host may stand in: "a.co" */
 
 static bool is_slash(char c)
 {
@@ -21,26 +28,247 @@ static bool has_scheme(struct slice value)
     return i > 0 && i < value.n;
 }
 
-/* The value of an attribute that holds a URL. Relative ones say nothing about a host. */
-static void html_link(struct extract *x, struct slice value)
+static bool is_host_relative(struct slice value)
+{
+    return value.n > 2 && is_slash(value.p[0]) && is_slash(value.p[1]);
+}
+
+static struct slice trimmed(struct slice value)
 {
     while (value.n > 0 && (unsigned char)value.p[0] <= ' ') {
         value = slice_from(value, 1);
     }
-    value = slice_trim(value);
+    return slice_trim(value);
+}
+
+static void resolve(struct extract *x, struct slice value)
+{
+    struct weburl url;
+    if (weburl_parse(x->scratch, value, &x->base.url, &url) == ERR_OK) {
+        extract_link(x, url.href);
+    }
+    arena_reset(x->scratch);
+}
+
+/* A <base> says where the links before it lead, too. */
+static void keep_early(struct extract *x, struct slice value)
+{
+    if (x->base.early_text == NULL) {
+        x->base.early_text = arena_bytes(x->arena, EXTRACT_EARLY_BYTES);
+    }
+    if (x->base.early_text == NULL || x->base.nearly == EXTRACT_EARLY_MAX ||
+        value.n > EXTRACT_EARLY_BYTES - x->base.nearly_text) {
+        x->base.is_early_cut = true;
+        return;
+    }
+    memcpy(x->base.early_text + x->base.nearly_text, value.p, value.n);
+    x->base.early[x->base.nearly].n = (uint32_t)value.n;
+    x->base.early[x->base.nearly].at = (uint32_t)x->place.found_at;
+    x->base.nearly++;
+    x->base.nearly_text += value.n;
+}
+
+static void relative_link(struct extract *x, struct slice value)
+{
+    if (value.n == 0 || value.p[0] == '#' || x->base.is_read) {
+        return;
+    }
+    if (x->base.is_known) {
+        resolve(x, value);
+    } else {
+        keep_early(x, value);
+    }
+}
+
+static void resolve_early(struct extract *x)
+{
+    size_t at = x->place.found_at;
+    struct slice text = slice_of(x->base.early_text, x->base.nearly_text);
+    if (x->base.is_early_cut) {
+        featureset_set_limit(x->set, LIMIT_FLAG(html_base));
+    }
+    for (size_t i = 0; i < x->base.nearly && !x->stopped; i++) {
+        extract_tag_at(x, x->base.early[i].at);
+        extract_cpu_step(x, x->base.early[i].n + EXTRACT_CPU_STEP / 256);
+        resolve(x, slice_head(text, x->base.early[i].n));
+        text = slice_from(text, x->base.early[i].n);
+    }
+    x->base.nearly = 0;
+    extract_tag_at(x, at);
+}
+
+/* Browsers go by the first one. */
+static void base(struct extract *x, struct slice value)
+{
+    extract_sign(x, SIGN_html_base);
+    value = trimmed(value);
+    if (x->base.is_known || !has_scheme(value)) {
+        return;
+    }
+    if (value.n > EXTRACT_BASE_BYTES || x->base.count == EXTRACT_BASES_MAX) {
+        featureset_set_limit(x->set, LIMIT_FLAG(html_base));
+        return;
+    }
+    x->base.count++;
+    x->base.is_known = weburl_parse(x->arena, value, NULL, &x->base.url) == ERR_OK;
+    if (x->base.is_known) {
+        resolve_early(x);
+    }
+}
+
+/* "https:x" is a path for a browser when the base is https. */
+static bool has_no_slash(struct slice value)
+{
+    struct slice rest = slice_from(value, slice_find(value, ':') + 1);
+    return rest.n > 0 && !is_slash(rest.p[0]);
+}
+
+/* The value of an attribute that holds a URL. */
+static void html_link(struct extract *x, struct slice value)
+{
+    value = trimmed(value);
     if (has_scheme(value)) {
         if (!extract_try_link(x, value)) {
-            extract_links_in_code(
-                x, value); /* javascript:, data: and what hides in them */
-            extract_numbers_in(x, value); /* tel:, bitcoin: */
+            /* javascript:, data: and what hides in them; tel:, bitcoin: */
+            extract_links_in_code(x, value);
+            extract_numbers_in(x, value);
+        } else if (x->base.is_known && has_no_slash(value)) {
+            resolve(x, value);
+        } else {
+            /* one reading */
         }
-    } else if (value.n > 2 && is_slash(value.p[0]) && is_slash(value.p[1])) {
+    } else if (is_host_relative(value)) {
         while (value.n > 0 && is_slash(value.p[0])) {
             value = slice_from(value, 1);
         }
         extract_link(x, value);
     } else {
-        extract_links_in_code(x, value);
+        if (value.n >= LINK_MIN) {
+            extract_links_in_code(x, value);
+        }
+        relative_link(x, value);
+    }
+}
+
+/* The URL that a value stands for, by what is known so far; in scratch. */
+static bool read_target(struct extract *x, struct slice value, struct url *ret)
+{
+    struct weburl web;
+    value = trimmed(value);
+    if (!has_scheme(value) && !is_host_relative(value)) {
+        if (!x->base.is_known ||
+            weburl_parse(x->scratch, value, &x->base.url, &web) != ERR_OK) {
+            return false;
+        }
+        value = web.href;
+    }
+    while (value.n > 0 && is_slash(value.p[0])) {
+        value = slice_from(value, 1);
+    }
+    return url_parse(x->scratch, value, ret) == ERR_OK;
+}
+
+static void form(struct extract *x, struct slice value)
+{
+    struct url url;
+    extract_sign(x, SIGN_html_form);
+    if (read_target(x, value, &url)) {
+        featureset_add(x->set, FEATURE_form_host, url.host.text);
+    }
+    arena_reset(x->scratch);
+}
+
+/* The first URL in the text of a link. */
+struct shown_url {
+    struct extract *x;
+    bool is_found;
+    struct url url;
+};
+
+static void on_shown_url(void *context, const struct find *find)
+{
+    struct shown_url *shown = context;
+    if (find->kind == FIND_URL && !shown->is_found) {
+        struct slice text = arena_copy(shown->x->scratch, find->text);
+        shown->is_found =
+            text.p != NULL && url_parse(shown->x->scratch, text, &shown->url) == ERR_OK;
+    }
+}
+
+/* A wrapper that servers on the way put round links leads where the reader is told; a redirector
+ * of the sender's choice is what the sender chose to show or not. */
+static bool is_put_on_the_way(enum unwrap_kind kind)
+{
+    return kind == UNWRAP_SAFELINKS || kind == UNWRAP_URLDEFENSE || kind == UNWRAP_NATE;
+}
+
+/* The domain that target leads to when it is not shown; empty when it is. */
+static struct slice other_domain(struct extract *x, const struct shown_link *link,
+                                 const struct url *target, struct slice shown)
+{
+    struct unwrap_target targets[UNWRAP_TARGETS_MAX];
+    bool is_cut = false;
+    struct slice domain = extract_domain_of(&target->host);
+    if (slice_eq(domain, shown) || !unwrap_may_carry(link->target, target->host.text)) {
+        return slice_eq(domain, shown) ? SLICE_NONE : domain;
+    }
+    size_t n = unwrap_url(x->scratch, trimmed(link->target), targets, &is_cut);
+    for (size_t i = 0; i < n; i++) {
+        struct url url;
+        if (!is_put_on_the_way(targets[i].kind) ||
+            url_parse(x->scratch, targets[i].url, &url) != ERR_OK) {
+            continue;
+        }
+        domain = extract_domain_of(&url.host);
+        if (slice_eq(domain, shown)) {
+            return SLICE_NONE;
+        }
+    }
+    return domain;
+}
+
+static void add_mismatch(struct extract *x, struct slice shown, struct slice target)
+{
+    char *p = arena_bytes(x->scratch, shown.n + 1 + target.n);
+    if (p == NULL || target.n == 0) {
+        return;
+    }
+    memcpy(p, shown.p, shown.n);
+    p[shown.n] = '>';
+    memcpy(p + shown.n + 1, target.p, target.n);
+    featureset_add(x->set, FEATURE_link_mismatch, slice_of(p, shown.n + 1 + target.n));
+}
+
+static void on_link(void *context, const struct shown_link *link)
+{
+    struct extract *x = context;
+    struct shown_url shown = {.x = x};
+    struct url target;
+    extract_cpu_step(x, link->text.n + link->target.n);
+    if (x->stopped || slice_find(link->text, '.') == link->text.n ||
+        slice_eq(link->text, link->target)) {
+        return;
+    }
+    find_in_text(link->text, FIND_IN_PROSE, on_shown_url, &shown);
+    if (shown.is_found && read_target(x, link->target, &target)) {
+        struct slice domain = extract_domain_of(&shown.url.host);
+        extract_tag_at(x, link->at);
+        add_mismatch(x, domain, other_domain(x, link, &target, domain));
+    }
+    arena_reset(x->scratch);
+}
+
+static void add_text_signs(struct extract *x, const struct shown_text *text)
+{
+    const unsigned hidden = SHOWN_NONE | SHOWN_INVISIBLE | SHOWN_TINY;
+    if (text->where == SHOWN_SCRIPT) {
+        extract_sign(x, SIGN_html_script);
+    } else if (text->where == SHOWN_BODY && (text->flags & hidden) != 0 &&
+               (x->signs & (1U << SIGN_text_hidden)) == 0 &&
+               slice_trim(text->text).n >= EXTRACT_HIDDEN_MIN) {
+        extract_sign(x, SIGN_text_hidden);
+    } else {
+        /* as a reader expects it */
     }
 }
 
@@ -52,12 +280,13 @@ static void on_text(void *context, const struct shown_text *text)
         return;
     }
     extract_tag_at(x, text->at);
+    add_text_signs(x, text);
     if (text->where == SHOWN_SCRIPT || text->where == SHOWN_STYLE ||
         text->where == SHOWN_COMMENT) {
         extract_links_in_code(x, text->text);
     } else {
-        extract_links_of_tag(x,
-                             text->text); /* seen or not: another reader may show it */
+        /* seen or not: another reader may show it */
+        extract_links_of_tag(x, text->text);
     }
     if (text->where == SHOWN_BODY && text->flags == 0) {
         extract_shown_text(x, text->text);
@@ -68,14 +297,26 @@ static void on_value(void *context, enum shown_value_kind kind, struct slice val
 {
     struct extract *x = context;
     extract_cpu_step(x, value.n);
-    if (x->stopped || value.n < 4) {
+    if (x->stopped) {
         return;
     }
     if (kind == SHOWN_VALUE_TEXT) {
-        extract_links_in_code(x, value);
-    } else {
-        html_link(x, value);
+        if (value.n >= LINK_MIN) {
+            extract_links_in_code(x, value);
+        }
+        return;
     }
+    x->base.is_read = kind == SHOWN_VALUE_BASE;
+    if (kind == SHOWN_VALUE_BASE) {
+        base(x, value);
+    } else if (kind == SHOWN_VALUE_FORM) {
+        form(x, value);
+    } else if (kind == SHOWN_VALUE_REFRESH) {
+        extract_sign(x, SIGN_html_refresh);
+    } else {
+        /* a link like any other */
+    }
+    html_link(x, value);
 }
 
 static void on_html(void *context, const struct html_token *token)
@@ -93,7 +334,12 @@ static void on_html(void *context, const struct html_token *token)
 
 bool extract_html_begin(struct extract *x)
 {
-    static const struct shown_events events = {.text = on_text, .value = on_value};
+    static const struct shown_events events = {
+        .text = on_text, .value = on_value, .link = on_link};
+    x->base.is_known = false;
+    x->base.nearly = 0;
+    x->base.nearly_text = 0;
+    x->base.is_early_cut = false;
     if (x->shown == NULL) {
         x->shown = shown_new(x->arena, &events, x);
     }

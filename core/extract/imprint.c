@@ -235,7 +235,7 @@ void imprint_finish(struct imprint *p, struct featureset *set, struct arena *scr
     char hex[SHA256_HEX + 1];
     fold_break(&p->fold);
     if (was_folded(&p->fold)) {
-        featureset_add(set, FEATURE_sign, SLICE_LIT("text_folded"));
+        featureset_add(set, FEATURE_sign, slice_str(sign_name(SIGN_text_folded)));
     }
     sketch_merge(&p->sketch[IMPRINT_OTHER], &p->sketch[alternative(p)]);
     if (p->options->keys.is_set) {

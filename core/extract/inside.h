@@ -27,6 +27,7 @@
 #include "core/text/html.h"
 #include "core/text/shown.h"
 #include "core/text/unfold.h"
+#include "core/text/weburl.h"
 
 enum {
     EXTRACT_FEATURES_MAX = 4096, /* of one message, all types together */
@@ -41,6 +42,11 @@ enum {
         4 * 1024 * 1024,       /* bytes of attachments kept to look into, a message */
     EXTRACT_FILE_DEPTH = 2,    /* archives in archives that are looked into */
     EXTRACT_CPU_HEADER = 1024, /* fields shorter than this are not timed */
+    EXTRACT_BASES_MAX = 64,    /* <base> of one message that are followed */
+    EXTRACT_BASE_BYTES = 2048, /* of a longer one no relative link is read */
+    EXTRACT_EARLY_MAX = 64,    /* relative links before a <base> that are kept for it */
+    EXTRACT_EARLY_BYTES = 4096, /* together */
+    EXTRACT_HIDDEN_MIN = 8, /* bytes of hidden text that are a sign; less is spacing */
     EXTRACT_PATH_DEPTH =
         32, /* ordinals in the name of a part; a deeper one has no more */
     EXTRACT_PATH_MAX = 256
@@ -68,6 +74,34 @@ struct leaf {
     unsigned depth;     /* of files in files; 0 for a part of the message */
 };
 
+/* Where features stand. */
+struct extract_place {
+    const char *found_in; /* the text that finds lie in, */
+    size_t found_at;      /* and its own offset */
+    size_t npath;
+    struct {
+        unsigned number; /* of the last part at this depth */
+        unsigned ordinal;
+    } level[EXTRACT_PATH_DEPTH + 2];
+    char path[EXTRACT_PATH_MAX]; /* of the part at hand */
+};
+
+/* What relative links of HTML refer to. */
+struct extract_base {
+    struct weburl url;
+    char *early_text; /* EXTRACT_EARLY_BYTES: relative links before the base */
+    size_t nearly_text;
+    size_t nearly;
+    struct {
+        uint32_t at;
+        uint32_t n;
+    } early[EXTRACT_EARLY_MAX];
+    unsigned count; /* of the message */
+    bool is_known;
+    bool is_read; /* the value at hand is one */
+    bool is_early_cut;
+};
+
 struct extract {
     struct arena *arena;
     struct arena *scratch; /* reset after each URL and each header field */
@@ -81,28 +115,22 @@ struct extract {
 
     bool has_mail_from; /* by the envelope, or by Return-Path */
     bool is_raw;
+    bool stopped; /* by the CPU budget */
     unsigned nrecipients;
     unsigned nurls;
     uint64_t bytes;
     struct slice message_id;
     struct extract_auth auth;
+    unsigned signs;     /* bits of enum sign that the set has */
     unsigned auth_seen; /* methods that an earlier field spoke about */
 
     /* CPU budget */
-    bool stopped;
     uint64_t cpu_used_us;
     uint64_t cpu_since_us;
     size_t cpu_bytes;
 
-    /* where features stand */
-    struct {
-        unsigned number; /* of the last part at this depth */
-        unsigned ordinal;
-    } level[EXTRACT_PATH_DEPTH + 2];
-    char path[EXTRACT_PATH_MAX];
-    size_t npath;
-    const char *found_in; /* the text that finds lie in, */
-    size_t found_at;      /* and its own offset */
+    struct extract_place place;
+    struct extract_base base; /* of the HTML part that is open */
 
     /* body digest */
     struct sha256 body_sum;
@@ -113,9 +141,9 @@ struct extract {
     struct leaf leaf;
     struct sha256 part_sum;
     struct buf held;
+    size_t nhead;
     enum text_kind kind;
     enum file_kind holds; /* what held is of */
-    size_t nhead;
     char head[MAGIC_BYTES];
     bool is_attachment;
     bool has_data;
@@ -157,6 +185,7 @@ void extract_add_address(struct extract *x, enum feature_type type,
                          struct slice domain);
 /* Bits of enum mail_limit_bit. */
 void extract_add_mail_limits(struct extract *x, unsigned met);
+void extract_sign(struct extract *x, enum sign sign);
 void extract_add_mail_from(struct extract *x, struct slice address);
 
 /* header.c: mail_events.header */
@@ -220,8 +249,11 @@ void extract_links_of_tag(struct extract *x, struct slice text);
 void extract_links_in_code(struct extract *x, struct slice text);
 void extract_numbers_in(struct extract *x, struct slice text);
 
+/* The registrable domain, or the host where it has none. */
+struct slice extract_domain_of(const struct host *host);
+
 /* html.c */
-/* Makes x->html and x->shown. False: there is no memory for them. */
+/* Makes x->html and x->shown for a part. False: there is no memory for them. */
 bool extract_html_begin(struct extract *x);
 
 /* shown_part.c: after x->kind of the part is known. */

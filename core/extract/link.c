@@ -6,54 +6,107 @@
 #include "core/text/safebrowsing.h"
 #include "core/text/unwrap.h"
 #include "core/text/url.h"
+#include "core/text/urlkey.h"
 
-static void add_host(struct extract *x, const struct host *host)
+/* Returns the registrable domain, which may be empty. */
+static struct slice add_host(struct extract *x, const struct host *host)
 {
+    struct slice registrable = SLICE_NONE;
     if (host->kind != HOST_NAME) {
         featureset_add(x->set, FEATURE_url_ip, host->text);
+        return registrable;
+    }
+    registrable = host_registrable(host->text);
+    if (featureset_add(x->set, FEATURE_url_host, host->text)) {
+        featureset_add(x->set, FEATURE_url_domain, registrable);
+        if (unwrap_is_shortener(host->text)) {
+            featureset_add(x->set, FEATURE_url_shortener, host->text);
+        }
+    }
+    return registrable;
+}
+
+struct slice extract_domain_of(const struct host *host)
+{
+    struct slice registrable =
+        host->kind == HOST_NAME ? host_registrable(host->text) : SLICE_NONE;
+    return registrable.n > 0 ? registrable : host->text;
+}
+
+/* The looser keys, where they differ. */
+static void add_keys(struct extract *x, const struct url *url, struct slice registrable)
+{
+    struct slice clean = urlkey_clean(x->scratch, url);
+    struct slice folded = clean.n > 0 ? urlkey_folded(x->scratch, url, clean) : clean;
+    struct slice template = urlkey_template(x->scratch, url, registrable);
+    if (folded.p == NULL || template.p == NULL) {
+        featureset_set_limit(x->set, LIMIT_FLAG(memory));
         return;
     }
-    if (featureset_has(x->set, FEATURE_url_host, host->text)) {
-        return; /* most URLs of a message are on few hosts */
+    if (clean.p != url->canonical.p) {
+        featureset_add(x->set, FEATURE_url_clean, clean);
     }
-    featureset_add(x->set, FEATURE_url_host, host->text);
-    featureset_add(x->set, FEATURE_url_domain, host_registrable(host->text));
-    if (unwrap_is_shortener(host->text)) {
-        featureset_add(x->set, FEATURE_url_shortener, host->text);
+    if (folded.p != clean.p) {
+        featureset_add(x->set, FEATURE_url_folded, folded);
+    }
+    if (template.p != url->canonical.p) {
+        featureset_add(x->set, FEATURE_url_template, template);
     }
 }
 
 /* True: the message has not had it yet. */
 static bool add_url(struct extract *x, const struct url *url)
 {
-    if (featureset_has(x->set, FEATURE_url, url->canonical)) {
+    if (x->nurls >= x->limits.urls) {
+        if (!featureset_has(x->set, FEATURE_url, url->canonical)) {
+            featureset_set_limit(x->set, LIMIT_FLAG(urls));
+        }
         return false;
     }
-    if (x->nurls >= x->limits.urls) {
-        featureset_set_limit(x->set, LIMIT_FLAG(urls));
+    if (!featureset_add(x->set, FEATURE_url, url->canonical)) {
         return false;
     }
     x->nurls++;
-    featureset_add(x->set, FEATURE_url, url->canonical);
-    add_host(x, &url->host);
+    add_keys(x, url, add_host(x, &url->host));
     return true;
 }
 
-/* What redirectors and wrappers in text lead to: a URL like any other. */
-static void add_targets(struct extract *x, struct slice text)
+/* What redirectors and wrappers in text, which is url, lead to: a URL like any other. */
+static void add_targets(struct extract *x, struct slice text, const struct url *url)
 {
     struct unwrap_target targets[UNWRAP_TARGETS_MAX];
+    struct slice hosts[UNWRAP_TARGETS_MAX + 1] = {url->host.text};
     bool is_cut = false;
     size_t n = unwrap_url(x->scratch, text, targets, &is_cut);
     if (is_cut) {
         featureset_set_limit(x->set, LIMIT_FLAG(unwrap));
     }
     for (size_t i = 0; i < n; i++) {
-        struct url url;
+        struct url target;
         extract_cpu_step(x, text.n);
-        if (!x->stopped && url_parse(x->scratch, targets[i].url, &url) == ERR_OK) {
-            (void)add_url(x, &url);
+        if (x->stopped || url_parse(x->scratch, targets[i].url, &target) != ERR_OK) {
+            continue;
         }
+        hosts[i + 1] = target.host.text;
+        featureset_add(x->set, FEATURE_url_redirector, hosts[targets[i].from]);
+        featureset_add(x->set, FEATURE_url_target, target.canonical);
+        (void)add_url(x, &target);
+    }
+}
+
+/* What the canonical form does not show any more. */
+static void add_url_signs(struct extract *x, struct slice text, const struct url *url)
+{
+    size_t scheme = slice_find_slice(text, SLICE_LIT("//"));
+    struct slice rest = slice_from(text, scheme < text.n ? scheme + 2 : 0);
+    size_t at = slice_find(rest, '@');
+    if (at < rest.n && slice_find(rest, '/') > at && slice_find(rest, '?') > at &&
+        slice_find(rest, '#') > at && slice_find(rest, '\\') > at) {
+        extract_sign(x, SIGN_url_user);
+    }
+    if (url->host.kind == HOST_IPV4 &&
+        slice_find_slice(text, url->host.text) == text.n) {
+        extract_sign(x, SIGN_url_odd_host);
     }
 }
 
@@ -75,7 +128,10 @@ bool extract_try_link(struct extract *x, struct slice text)
     enum err e = url_parse(x->scratch, text, &url);
     if (e == ERR_OK) {
         if (add_url(x, &url)) {
-            add_targets(x, text);
+            add_url_signs(x, text, &url);
+            if (unwrap_may_carry(text, url.host.text)) {
+                add_targets(x, text, &url);
+            }
         }
     } else if (e == ERR_SYNTAX) {
         add_broken(x, text);
@@ -84,7 +140,7 @@ bool extract_try_link(struct extract *x, struct slice text)
         featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
         if (url_parse(x->scratch, slice_head(text, URL_BYTES_MAX / 4), &url) ==
             ERR_OK) {
-            add_host(x, &url.host);
+            (void)add_host(x, &url.host);
         }
     } else if (e == ERR_NOMEM) {
         featureset_set_limit(x->set, LIMIT_FLAG(memory));
@@ -113,8 +169,8 @@ static void add_text_address(struct extract *x, struct slice text)
 /* What is found now stands in this text, which is at `at` in its part or field. */
 static void begin_finds(struct extract *x, struct slice text, size_t at)
 {
-    x->found_in = text.p;
-    x->found_at = at;
+    x->place.found_in = text.p;
+    x->place.found_at = at;
 }
 
 void extract_tag_at(struct extract *x, size_t at)
@@ -125,8 +181,9 @@ void extract_tag_at(struct extract *x, size_t at)
 
 static void set_offset(struct extract *x, struct slice raw)
 {
-    size_t in_text = x->found_in != NULL ? (size_t)(raw.p - x->found_in) : 0;
-    featureset_set_offset(x->set, x->found_at + in_text);
+    size_t in_text =
+        x->place.found_in != NULL ? (size_t)(raw.p - x->place.found_in) : 0;
+    featureset_set_offset(x->set, x->place.found_at + in_text);
 }
 
 static void on_number(void *context, const struct find_number *number)
@@ -138,6 +195,19 @@ static void on_number(void *context, const struct find_number *number)
         featureset_add(x->set,
                        number->kind == FIND_PHONE ? FEATURE_phone : FEATURE_wallet,
                        number->text);
+    }
+}
+
+static void add_find_signs(struct extract *x, unsigned flags)
+{
+    if ((flags & FIND_DEFANGED) != 0) {
+        extract_sign(x, SIGN_url_defanged);
+    }
+    if ((flags & FIND_HIDDEN) != 0) {
+        extract_sign(x, SIGN_url_hidden);
+    }
+    if ((flags & FIND_JOINED) != 0) {
+        extract_sign(x, SIGN_url_joined);
     }
 }
 
@@ -153,7 +223,9 @@ static void on_found(void *context, const struct find *find)
         featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
     }
     if (find->kind == FIND_URL) {
-        extract_link(x, find->text);
+        if (extract_try_link(x, find->text)) {
+            add_find_signs(x, find->flags);
+        }
     } else if (find->kind == FIND_ADDRESS) {
         add_text_address(x, find->text);
     }

@@ -6,10 +6,10 @@
 /* Appends ".2". A name always fits: EXTRACT_PATH_DEPTH ordinals of at most 7 digits. */
 static void add_ordinal(struct extract *x, unsigned ordinal)
 {
-    int n = snprintf(x->path + x->npath, EXTRACT_PATH_MAX - x->npath, "%s%u",
-                     x->npath > 0 ? "." : "", ordinal);
-    if (n > 0 && x->npath + (size_t)n < EXTRACT_PATH_MAX) {
-        x->npath += (size_t)n;
+    int n = snprintf(x->place.path + x->place.npath, EXTRACT_PATH_MAX - x->place.npath,
+                     "%s%u", x->place.npath > 0 ? "." : "", ordinal);
+    if (n > 0 && x->place.npath + (size_t)n < EXTRACT_PATH_MAX) {
+        x->place.npath += (size_t)n;
     }
 }
 
@@ -17,7 +17,7 @@ static void add_ordinal(struct extract *x, unsigned ordinal)
 static void name_part(struct extract *x, const struct mail_part *part)
 {
     unsigned depth = part->depth;
-    x->npath = 0;
+    x->place.npath = 0;
     if (depth == 0) {
         add_ordinal(x, 1); /* the only one */
         return;
@@ -25,14 +25,14 @@ static void name_part(struct extract *x, const struct mail_part *part)
     if (depth > EXTRACT_PATH_DEPTH) {
         depth = EXTRACT_PATH_DEPTH;
     }
-    if (x->level[depth].number != part->number) {
-        x->level[depth].number = part->number;
-        x->level[depth].ordinal++;
-        x->level[depth + 1].number = 0;
-        x->level[depth + 1].ordinal = 0;
+    if (x->place.level[depth].number != part->number) {
+        x->place.level[depth].number = part->number;
+        x->place.level[depth].ordinal++;
+        x->place.level[depth + 1].number = 0;
+        x->place.level[depth + 1].ordinal = 0;
     }
     for (unsigned i = 1; i <= depth; i++) {
-        add_ordinal(x, x->level[i].ordinal);
+        add_ordinal(x, x->place.level[i].ordinal);
     }
 }
 
@@ -43,5 +43,5 @@ void extract_place(struct extract *x, const struct mail_part *part, struct slice
         return;
     }
     name_part(x, part);
-    featureset_set_place(x->set, slice_of(x->path, x->npath), header);
+    featureset_set_place(x->set, slice_of(x->place.path, x->place.npath), header);
 }

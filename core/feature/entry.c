@@ -5,7 +5,9 @@
 #include "core/text/find_number.h"
 #include "core/text/fold.h"
 #include "core/text/host.h"
+#include "core/text/safebrowsing.h"
 #include "core/text/url.h"
+#include "core/text/urlkey.h"
 
 static enum err refuse(struct errinfo *reterr, enum err code, const char *why)
 {
@@ -116,8 +118,47 @@ static enum err parse_address(struct slice text, struct arena *arena,
     return ERR_OK;
 }
 
-static enum err parse_url(struct slice text, struct arena *arena,
-                          struct feature_entry *ret, struct errinfo *reterr)
+/* The text of an entry of this type; {NULL, 0} without memory. */
+static struct slice url_value(struct arena *arena, enum feature_type type,
+                              const struct url *url)
+{
+    struct slice clean = urlkey_clean(arena, url);
+    struct slice registrable;
+    struct safebrowsing form;
+    switch ((int)type) {
+    case FEATURE_url_clean:
+        return clean;
+    case FEATURE_url_folded:
+        return clean.p == NULL ? clean : urlkey_folded(arena, url, clean);
+    case FEATURE_url_template:
+        registrable =
+            url->host.kind == HOST_NAME ? host_registrable(url->host.text) : SLICE_NONE;
+        return urlkey_template(arena, url, registrable);
+    case FEATURE_url_expression:
+        if (safebrowsing_of_url(arena, url, &form) != ERR_OK) {
+            return SLICE_NONE;
+        }
+        return slice_from(form.canonical, form.scheme.n + sizeof "://" - 1);
+    default:
+        return url->canonical;
+    }
+}
+
+static enum feature_type url_class(enum feature_type type)
+{
+    switch ((int)type) {
+    case FEATURE_url_folded:
+    case FEATURE_url_template:
+    case FEATURE_url_expression:
+        return type;
+    default:
+        return FEATURE_url;
+    }
+}
+
+static enum err parse_url(struct slice text, enum feature_type type,
+                          struct arena *arena, struct feature_entry *ret,
+                          struct errinfo *reterr)
 {
     struct url url;
     enum err e = url_parse(arena, text, &url);
@@ -140,7 +181,12 @@ static enum err parse_url(struct slice text, struct arena *arena,
             return e;
         }
     }
-    *ret = (struct feature_entry){.class_type = FEATURE_url, .text = url.canonical};
+    struct slice value = url_value(arena, type, &url);
+    if (value.p == NULL) {
+        return refuse_nomem(reterr);
+    }
+    *ret =
+        (struct feature_entry){.class_type = (uint16_t)url_class(type), .text = value};
     return ERR_OK;
 }
 
@@ -190,8 +236,12 @@ static enum err parse_value(struct slice text, enum feature_type type,
     bool is_sum = type == FEATURE_attachment || type == FEATURE_body ||
                   type == FEATURE_text || type == FEATURE_html_structure ||
                   type == FEATURE_link_set;
-    if (type == FEATURE_url) {
-        return parse_url(text, arena, ret, reterr);
+    if (type == FEATURE_url_folded || type == FEATURE_url_template) {
+        return parse_url(text, type, arena, ret, reterr);
+    }
+    if (type == FEATURE_sign && !sign_is_known(text)) {
+        return refuse(reterr, ERR_SYNTAX,
+                      "no such sign; `gillnet extract --types` shows them");
     }
     if (type == FEATURE_phone || type == FEATURE_wallet) {
         return parse_number(text, type, arena, ret, reterr);
@@ -203,6 +253,8 @@ static enum err parse_value(struct slice text, enum feature_type type,
     }
     if (is_sum) {
         value = feature_normal_sha256(arena, text);
+    } else if (type == FEATURE_list_id || type == FEATURE_message_id_domain) {
+        value = feature_normal_list_id(arena, text);
     } else if (type == FEATURE_attachment_name) {
         value = feature_normal_file_name(arena, text);
     } else if (type == FEATURE_subject_skeleton) {
@@ -281,7 +333,12 @@ static enum err parse_class(struct slice text, enum feature_type type,
     case FEATURE_client_net:
         return parse_network(text, arena, ret, reterr);
     case FEATURE_host:
+    case FEATURE_url_redirector:
+    case FEATURE_form_host:
         return parse_name(text, FEATURE_host, arena, ret, reterr);
+    case FEATURE_url_target:
+    case FEATURE_url_expression:
+        return parse_url(text, type, arena, ret, reterr);
     default: /* domain, and the registrable domains of features */
         return parse_name(text, FEATURE_domain, arena, ret, reterr);
     }
@@ -309,6 +366,8 @@ enum err feature_entry_parse(struct slice text, enum feature_type hint,
     switch (info->lookup) {
     case FEATURE_LOOKUP_VALUE:
         return parse_value(text, type, arena, ret, reterr);
+    case FEATURE_LOOKUP_URL:
+        return parse_url(text, type, arena, ret, reterr);
     case FEATURE_LOOKUP_ADDRESS:
         return parse_address(text, arena, ret, reterr);
     case FEATURE_LOOKUP_HOST:

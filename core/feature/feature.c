@@ -57,6 +57,35 @@ const char *limit_name(unsigned bit)
     return bit < LIMIT_FLAG_COUNT ? limit_names[bit] : NULL;
 }
 
+static const struct {
+    const char *name;
+    const char *help;
+} signs[SIGN_COUNT] = {
+#define SIGN(name, help) {#name, help},
+#include "core/feature/sign.def"
+#undef SIGN
+};
+
+const char *sign_name(enum sign sign)
+{
+    return signs[sign].name;
+}
+
+const char *sign_help(enum sign sign)
+{
+    return signs[sign].help;
+}
+
+bool sign_is_known(struct slice name)
+{
+    for (size_t i = 0; i < SIGN_COUNT; i++) {
+        if (slice_eq(slice_str(signs[i].name), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum { ROWS_AT_START = 64 };
 
 /* Open addressing with at least twice as many slots as rows; a slot holds row number + 1. */

@@ -28,6 +28,7 @@ enum feature_lookup {
     FEATURE_LOOKUP_VALUE,   /* the value itself, under its own type */
     FEATURE_LOOKUP_ADDRESS, /* as address, and its host as FEATURE_LOOKUP_HOST */
     FEATURE_LOOKUP_HOST, /* as host, and each suffix down to the registrable domain as domain */
+    FEATURE_LOOKUP_URL,  /* as url */
     FEATURE_LOOKUP_IP,   /* as network, at every prefix length that entries may have */
     FEATURE_LOOKUP_CLASS /* a class of list entries, never a message's feature */
 };
@@ -73,6 +74,17 @@ enum limit_flag {
 };
 #define LIMIT_FLAG(name) (1u << LIMIT_BIT_##name)
 const char *limit_name(unsigned bit); /* "mime_depth"; NULL past the last */
+
+/* The words of FEATURE_sign. */
+enum sign {
+#define SIGN(name, help) SIGN_##name,
+#include "core/feature/sign.def"
+#undef SIGN
+    SIGN_COUNT
+};
+const char *sign_name(enum sign sign);
+const char *sign_help(enum sign sign);
+bool sign_is_known(struct slice name);
 
 struct featureset;
 

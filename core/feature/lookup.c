@@ -4,6 +4,8 @@
 
 #include "core/feature/network.h"
 #include "core/text/host.h"
+#include "core/text/safebrowsing.h"
+#include "core/text/url.h"
 
 /* A long name is sought as itself and by its last suffixes only, so that 120 labels of a
  * spammer cost no more than six. */
@@ -50,6 +52,8 @@ static enum feature_type domain_type_of(enum feature_type type)
         return FEATURE_reply_to_domain;
     case FEATURE_sender:
         return FEATURE_sender_domain;
+    case FEATURE_return_path:
+        return FEATURE_return_path_domain;
     case FEATURE_url_host:
         return FEATURE_url_domain;
     default:
@@ -91,6 +95,46 @@ static void add_host(struct keys *k, enum feature_type host_report,
     add_domains(k, domain_report, name);
 }
 
+/* A looser key that does not differ from the URL is no feature of the message: the URL is sought
+ * as it, too. */
+static void add_url(struct keys *k, enum feature_type type, struct slice text)
+{
+    add_key(k, FEATURE_url, type, text);
+    add_key(k, FEATURE_url_folded, type, text);
+    if (type == FEATURE_url) {
+        add_key(k, FEATURE_url_template, type, text);
+    }
+}
+
+/* Where the registrable domain of the host begins that expressions may not climb above. */
+static size_t shortest_host(const struct safebrowsing *form)
+{
+    struct slice registrable =
+        form->is_address ? SLICE_NONE : host_registrable(form->host);
+    return registrable.n > 0 ? registrable.n : form->host.n;
+}
+
+size_t feature_url_expressions(const struct feature *f, struct arena *scratch,
+                               struct feature_key ret[FEATURE_KEYS_MAX])
+{
+    struct keys k = {.ret = ret};
+    struct url url;
+    struct safebrowsing form;
+    struct slice all[SAFEBROWSING_EXPRESSIONS_MAX];
+    if (f->type != FEATURE_url || url_parse(scratch, f->text, &url) != ERR_OK ||
+        safebrowsing_of_url(scratch, &url, &form) != ERR_OK) {
+        return 0;
+    }
+    size_t n = safebrowsing_expressions(scratch, &form, all);
+    size_t shortest = shortest_host(&form);
+    for (size_t i = 0; i < n; i++) {
+        if (slice_find(all[i], '/') >= shortest) {
+            add_key(&k, FEATURE_url_expression, FEATURE_url, all[i]);
+        }
+    }
+    return k.n;
+}
+
 static struct slice host_of_address(struct slice address)
 {
     size_t at = address.n;
@@ -125,6 +169,9 @@ size_t feature_keys(const struct feature *f, struct arena *scratch,
         break;
     case FEATURE_LOOKUP_HOST:
         add_host(&k, type, domain_type_of(type), f->text, scratch);
+        break;
+    case FEATURE_LOOKUP_URL:
+        add_url(&k, type, f->text);
         break;
     case FEATURE_LOOKUP_IP:
         if (host_ip_parse(f->text, addr)) {

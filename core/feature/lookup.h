@@ -5,9 +5,11 @@
  * its host, a host to itself (class host) and each suffix down to its registrable domain (class
  * domain), an IP address to every prefix length that entries may have. List entries are stored
  * under exactly one such key. So "evil.example" listed as a domain is found in URLs, senders and
- * HELO alike, and a URL entry never widens to its host.
+ * HELO alike, and a URL entry never widens to its host. Entries that match more than one URL are
+ * of classes of their own: url_folded and url_template, and url_expression, which costs so much
+ * that it is asked only when some list names the type (feature_url_expressions, ADR 13).
  * Threads: pure (libpsl's built-in list is constant).
- * Depends: text (host, url, address).
+ * Depends: text (host, url, urlkey, safebrowsing, address).
  */
 #ifndef CORE_FEATURE_LOOKUP_H
 #define CORE_FEATURE_LOOKUP_H
@@ -29,6 +31,12 @@ struct feature_key {
  * made (networks). */
 size_t feature_keys(const struct feature *f, struct arena *scratch,
                     struct feature_key ret[FEATURE_KEYS_MAX]);
+
+/* The Safe Browsing expressions of a feature of type url, as keys of class url_expression: path
+ * prefixes of the host, and of its suffixes down to the registrable domain, private suffixes
+ * included: a listing of one customer's folder on shared hosting finds nothing of another's. */
+size_t feature_url_expressions(const struct feature *f, struct arena *scratch,
+                               struct feature_key ret[FEATURE_KEYS_MAX]);
 
 /* One list entry, normalised. */
 struct feature_entry {

@@ -60,6 +60,29 @@ struct slice feature_normal_file_name(struct arena *arena, struct slice text)
     return slice_of(dst, name.n);
 }
 
+struct slice feature_normal_list_id(struct arena *arena, struct slice text)
+{
+    size_t end = text.n;
+    while (end > 0 && text.p[end - 1] != '>') {
+        end--;
+    }
+    size_t from = end;
+    while (from > 0 && text.p[from - 1] != '<') {
+        from--;
+    }
+    if (from > 0) {
+        text = slice_of(text.p + from, end - 1 - from);
+    }
+    char *dst = arena_bytes(arena, text.n);
+    size_t n = 0;
+    for (size_t i = 0; dst != NULL && i < text.n; i++) {
+        if (!is_blank(text.p[i])) {
+            dst[n++] = lower(text.p[i]);
+        }
+    }
+    return n > 0 ? slice_of(dst, n) : SLICE_NONE;
+}
+
 struct slice feature_normal_sha256(struct arena *arena, struct slice text)
 {
     if (text.n != SHA256_DIGITS) {

@@ -74,6 +74,7 @@ struct work {
     size_t n;
     bool is_cut;
     unsigned depth; /* of what is found now */
+    unsigned from;
     struct weburl url;
     struct slice host; /* normal form */
     struct slice rest; /* of href from the path on */
@@ -109,8 +110,8 @@ static void found(struct work *w, struct slice text, enum unwrap_kind kind)
         return;
     }
     if (err == ERR_OK) {
-        w->targets[w->n++] =
-            (struct unwrap_target){.url = text, .depth = w->depth, .kind = kind};
+        w->targets[w->n++] = (struct unwrap_target){
+            .url = text, .depth = w->depth, .from = w->from, .kind = kind};
     }
 }
 
@@ -365,29 +366,57 @@ static void read_one(struct work *w, struct slice text)
     }
 }
 
-/* Whether text can lead anywhere: it has a query, another scheme in it, or the path of a wrapper
- * that has neither. Most URLs have not. */
-static bool may_lead_on(struct slice text)
+/* Hosts whose paths carry targets without a mark that any path may have. */
+static bool is_path_wrapper(struct slice host)
+{
+    static const struct slice names[] = {
+        TEXT("urldefense."),
+        TEXT("google."),
+        TEXT("ampproject."),
+        TEXT("nate."),
+    };
+    size_t i = 0;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (slice_find_slice(host, names[i]) < host.n) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a query may hold a URL, escaped or not, a host, or base64 of one. */
+static bool may_hold_url(struct slice query)
 {
     size_t i = 0;
 
-    if (slice_find(text, '?') < text.n) {
+    for (i = 0; i < query.n; i++) {
+        char c = query.p[i];
+
+        if (c == '.' || c == '%' || c == ':' || c == '/' || c == '\\') {
+            return true;
+        }
+    }
+    return slice_find_slice(query, SLICE_LIT("aHR0c")) < query.n;
+}
+
+bool unwrap_may_carry(struct slice text, struct slice host)
+{
+    size_t i = 0;
+
+    if (is_path_wrapper(host)) {
         return true;
     }
-    for (i = 5; i + 4 < text.n; i++) { /* after the scheme of its own */
-        if ((text.p[i] | 0x20) == 'h' &&
-            slice_has_prefix_nocase(slice_from(text, i), SLICE_LIT("http"))) {
+    for (i = 1; i < text.n && text.p[i] != '?'; i++) {
+        char c = text.p[i];
+
+        if ((unsigned char)c <= ' ' || /* what a browser leaves out may stand within */
+            ((c | 0x20) == 'h' &&
+             slice_has_prefix_nocase(slice_from(text, i), SLICE_LIT("http")))) {
             return true;
         }
     }
-    for (i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
-        if ((wrappers[i].method == METHOD_HOST ||
-             wrappers[i].method == METHOD_SEGMENT) &&
-            slice_find_slice(text, wrappers[i].prefix) < text.n) {
-            return true;
-        }
-    }
-    return slice_find_slice(text, SLICE_LIT("/v3/")) < text.n;
+    return may_hold_url(slice_from(text, i + 1));
 }
 
 size_t unwrap_url(struct arena *arena, struct slice text,
@@ -396,11 +425,10 @@ size_t unwrap_url(struct arena *arena, struct slice text,
     struct work w = {.arena = arena, .targets = ret, .depth = 1};
     size_t i = 0;
 
-    if (may_lead_on(text)) {
-        read_one(&w, text);
-    }
+    read_one(&w, text);
     for (i = 0; i < w.n; i++) {
         w.depth = ret[i].depth + 1;
+        w.from = (unsigned)i + 1;
         read_one(&w, ret[i].url);
     }
     *retcut = w.is_cut;

@@ -35,8 +35,9 @@ enum unwrap_kind {
 };
 
 struct unwrap_target {
-    struct slice url;      /* as decoded; url_parse takes it */
-    unsigned depth;        /* 1: in the URL itself */
+    struct slice url; /* as decoded; url_parse takes it */
+    unsigned depth;   /* 1: in the URL itself */
+    unsigned from; /* the target that carries it, counted from 1; 0: the URL itself */
     enum unwrap_kind kind; /* of the wrapper directly round it */
 };
 
@@ -44,6 +45,9 @@ struct unwrap_target {
  * than the limits allow, or the arena was full. */
 size_t unwrap_url(struct arena *arena, struct slice text,
                   struct unwrap_target ret[UNWRAP_TARGETS_MAX], bool *retcut);
+/* False: unwrap_url finds nothing in text, which is so of most URLs and quickly told. host: its
+ * normal form. */
+bool unwrap_may_carry(struct slice text, struct slice host);
 const char *unwrap_kind_name(enum unwrap_kind kind); /* "safelinks" */
 
 /* The normal-form host belongs to a public shortener, whose links say nothing of their targets

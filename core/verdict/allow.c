@@ -213,6 +213,9 @@ bool allow_is_exemption(uint16_t report_type)
 {
     switch (report_type) {
     case FEATURE_url:
+    case FEATURE_url_clean:
+    case FEATURE_url_folded:
+    case FEATURE_url_template:
     case FEATURE_url_host:
     case FEATURE_url_domain:
     case FEATURE_url_ip:

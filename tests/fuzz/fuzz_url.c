@@ -3,6 +3,7 @@
 #include "core/text/safebrowsing.h"
 #include "core/text/unwrap.h"
 #include "core/text/url.h"
+#include "core/text/urlkey.h"
 #include "core/text/weburl.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -39,6 +40,23 @@ static void read_expressions(struct arena *arena, const struct safebrowsing *for
     }
 }
 
+/* Looser keys are no longer than the URL, and stay as they are. */
+static void read_keys(struct arena *arena, const struct url *url,
+                      struct slice registrable)
+{
+    struct slice clean = urlkey_clean(arena, url);
+    struct slice folded = urlkey_folded(arena, url, clean);
+    struct slice template = urlkey_template(arena, url, registrable);
+    struct url again = {0};
+
+    FUZZ_CHECK(clean.n > 0 && clean.n <= url->canonical.n);
+    FUZZ_CHECK(folded.n == clean.n);
+    FUZZ_CHECK(template.n > 0 && template.n <= url->canonical.n);
+    if (url_parse(arena, clean, &again) == ERR_OK && slice_eq(again.canonical, clean)) {
+        FUZZ_CHECK(slice_eq(urlkey_clean(arena, &again), clean));
+    }
+}
+
 static void read_targets(struct arena *arena, struct slice text)
 {
     struct unwrap_target targets[UNWRAP_TARGETS_MAX];
@@ -48,6 +66,8 @@ static void read_targets(struct arena *arena, struct slice text)
     size_t i = 0;
 
     FUZZ_CHECK(n <= UNWRAP_TARGETS_MAX);
+    FUZZ_CHECK(n == 0 || url_parse(arena, text, &url) != ERR_OK ||
+               unwrap_may_carry(text, url.host.text));
     for (i = 0; i < n; i++) {
         FUZZ_CHECK(targets[i].depth >= 1 && targets[i].depth <= UNWRAP_DEPTH_MAX);
         FUZZ_CHECK(url_parse(arena, targets[i].url, &url) == ERR_OK);
@@ -69,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(url.canonical.n <= 3 * size + HOST_NAME_MAX_BYTES + 16);
         registrable = host_registrable(url.host.text);
         FUZZ_CHECK(registrable.n <= url.host.text.n);
+        read_keys(arena, &url, url.host.kind == HOST_NAME ? registrable : SLICE_NONE);
         FUZZ_CHECK(safebrowsing_of_url(arena, &url, &form) == ERR_OK);
         read_expressions(arena, &form);
         if (url.canonical.n <= URL_BYTES_MAX && url.port == 0 && url.query.p == NULL &&

@@ -59,7 +59,18 @@ static void test_keys__each_kind_of_feature__gives_its_keys(void **state)
         const char *keys;
     } rows[] = {
         {FEATURE_subject, "buy now", "subject>subject:buy now"},
-        {FEATURE_url, "evil.example/x", "url>url:evil.example/x"},
+        {FEATURE_url, "evil.com/x",
+         "url>url:evil.com/x url_folded>url:evil.com/x url_template>url:evil.com/x"},
+        {FEATURE_url_clean, "evil.com/x",
+         "url>url_clean:evil.com/x url_folded>url_clean:evil.com/x"},
+        {FEATURE_url_folded, "evil.com/x", "url_folded>url_folded:evil.com/x"},
+        {FEATURE_url_template, "evil.com/0", "url_template>url_template:evil.com/0"},
+        {FEATURE_url_target, "evil.com/x", ""},
+        {FEATURE_return_path, "x@evil.com",
+         "address>return_path:x@evil.com host>return_path_domain:evil.com "
+         "domain>return_path_domain:evil.com"},
+        {FEATURE_dkim_domain, "evil.com",
+         "host>dkim_domain:evil.com domain>dkim_domain:evil.com"},
         {FEATURE_attachment, "ab", "attachment>attachment:ab"},
         {FEATURE_url_domain, "evil.com", ""},
         {FEATURE_from_domain, "evil.com", ""},

@@ -1,5 +1,6 @@
 /* test_unwrap - link wrappers of the shapes that mail has, and hostile ones. */
 #include "core/text/unwrap.h"
+#include "core/text/url.h"
 
 #include "tests/unit/text/text_test.h"
 
@@ -133,6 +134,30 @@ static const struct {
     {"no URL", LIT("http://"), {LIT("")}},
 };
 
+/* Where there are targets, the quick answer is never no. */
+static void check_quick_answer(struct arena *arena, struct slice text, size_t n)
+{
+    struct url url;
+
+    if (n > 0 && url_parse(arena, text, &url) == ERR_OK &&
+        !unwrap_may_carry(text, url.host.text)) {
+        fail_msg("%.*s: said to carry nothing", SLICE_ARGS(text));
+    }
+}
+
+static void test_unwrap__nothing_in_it__quickly_told(void **state)
+{
+    static const struct slice none[] = {LIT("http://evil.example/"),
+                                        LIT("https://evil.example/a/b.html?c=d&e=f#g"),
+                                        LIT("evil.example/thermometer")};
+    size_t i = 0;
+
+    (void)state;
+    for (i = 0; i < COUNT_OF(none); i++) {
+        assert_false(unwrap_may_carry(none[i], SLICE_LIT("evil.example")));
+    }
+}
+
 static void test_unwrap__table__targets(void **state)
 {
     size_t i = 0;
@@ -151,6 +176,7 @@ static void test_unwrap__table__targets(void **state)
         if (n != k) {
             fail_msg("%s: %zu targets, want %zu", rows[i].what, n, k);
         }
+        check_quick_answer(*state, rows[i].in, n);
     }
 }
 
@@ -319,6 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(test_unwrap__table__targets),
+        ARENA_TEST(test_unwrap__nothing_in_it__quickly_told),
         ARENA_TEST(test_unwrap__depth_round_limit__limit_held),
         ARENA_TEST(test_unwrap__many_targets__limit_held),
         ARENA_TEST(test_unwrap__itself_as_target__ends),

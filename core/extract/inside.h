@@ -21,13 +21,14 @@
 #include "core/archive/uuencode.h"
 #include "core/base/buf.h"
 #include "core/base/checksum.h"
+#include "core/extract/base.h"
 #include "core/extract/extract.h"
 #include "core/extract/imprint.h"
+#include "core/extract/place.h"
 #include "core/text/charset.h"
 #include "core/text/html.h"
 #include "core/text/shown.h"
 #include "core/text/unfold.h"
-#include "core/text/weburl.h"
 
 enum {
     EXTRACT_FEATURES_MAX = 4096, /* of one message, all types together */
@@ -42,14 +43,7 @@ enum {
         4 * 1024 * 1024,       /* bytes of attachments kept to look into, a message */
     EXTRACT_FILE_DEPTH = 2,    /* archives in archives that are looked into */
     EXTRACT_CPU_HEADER = 1024, /* fields shorter than this are not timed */
-    EXTRACT_BASES_MAX = 64,    /* <base> of one message that are followed */
-    EXTRACT_BASE_BYTES = 2048, /* of a longer one no relative link is read */
-    EXTRACT_EARLY_MAX = 64,    /* relative links before a <base> that are kept for it */
-    EXTRACT_EARLY_BYTES = 4096, /* together */
-    EXTRACT_HIDDEN_MIN = 8, /* bytes of hidden text that are a sign; less is spacing */
-    EXTRACT_PATH_DEPTH =
-        32, /* ordinals in the name of a part; a deeper one has no more */
-    EXTRACT_PATH_MAX = 256
+    EXTRACT_HIDDEN_MIN = 8 /* bytes of hidden text that are a sign; less is spacing */
 };
 
 enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML };
@@ -72,34 +66,6 @@ struct leaf {
     bool is_attachment; /* its checksum and type are features */
     bool is_uuencoded;  /* by its transfer encoding */
     unsigned depth;     /* of files in files; 0 for a part of the message */
-};
-
-/* Where features stand. */
-struct extract_place {
-    const char *found_in; /* the text that finds lie in, */
-    size_t found_at;      /* and its own offset */
-    size_t npath;
-    struct {
-        unsigned number; /* of the last part at this depth */
-        unsigned ordinal;
-    } level[EXTRACT_PATH_DEPTH + 2];
-    char path[EXTRACT_PATH_MAX]; /* of the part at hand */
-};
-
-/* What relative links of HTML refer to. */
-struct extract_base {
-    struct weburl url;
-    char *early_text; /* EXTRACT_EARLY_BYTES: relative links before the base */
-    size_t nearly_text;
-    size_t nearly;
-    struct {
-        uint32_t at;
-        uint32_t n;
-    } early[EXTRACT_EARLY_MAX];
-    unsigned count; /* of the message */
-    bool is_known;
-    bool is_read; /* the value at hand is one */
-    bool is_early_cut;
 };
 
 struct extract {
@@ -262,11 +228,6 @@ void extract_shown_end(struct extract *x, const struct mail_part *part);
 /* Text of the open part; ignored where no reader shows the part. */
 void extract_shown_text(struct extract *x, struct slice text);
 void extract_shown_tag(struct extract *x, struct slice name);
-
-/* place.c: features from now on are of this part (of the message itself when NULL), in the field
- * header, or where that is empty in its text. Parts are told in order of their numbers. */
-void extract_place(struct extract *x, const struct mail_part *part,
-                   struct slice header);
 
 /* auth.c: one Authentication-Results value; fields of servers not trusted are ignored. */
 void extract_auth_field(struct extract *x, struct slice value);

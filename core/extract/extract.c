@@ -100,7 +100,9 @@ struct extract *extract_new(struct arena *arena, const struct extract_limits *li
     x->trusted = trusted_authserv;
     x->ntrusted = ntrusted;
     x->archive = archive_budget_start();
-    x->set = featureset_new(arena, EXTRACT_FEATURES_MAX);
+    size_t of_urls = (size_t)limits->urls * EXTRACT_FEATURES_OF_URL;
+    x->set = featureset_new(
+        arena, of_urls > EXTRACT_FEATURES_MAX ? of_urls : EXTRACT_FEATURES_MAX);
     x->mail = mail_new(arena, &limits->mail, &events, x);
     if (x->set == NULL || x->mail == NULL) {
         return NULL;

@@ -123,8 +123,9 @@ static bool has_no_slash(struct slice value)
     return rest.n > 0 && !is_slash(rest.p[0]);
 }
 
-/* The value of an attribute that holds a URL. */
-static void html_link(struct extract *x, struct slice value)
+/* The value of an attribute that holds a URL. A link without a scheme that begins as a name does
+ * is opened as one by some mail programs. */
+static void html_link(struct extract *x, enum shown_value_kind kind, struct slice value)
 {
     value = trimmed(value);
     if (has_scheme(value)) {
@@ -143,7 +144,9 @@ static void html_link(struct extract *x, struct slice value)
         }
         extract_link(x, value);
     } else {
-        if (value.n >= LINK_MIN) {
+        if (kind == SHOWN_VALUE_LINK && value.n >= LINK_MIN && !x->base.is_known) {
+            extract_links_of_tag(x, value);
+        } else if (value.n >= LINK_MIN) {
             extract_links_in_code(x, value);
         }
         relative_link(x, value);
@@ -316,7 +319,7 @@ static void on_value(void *context, enum shown_value_kind kind, struct slice val
     } else {
         /* a link like any other */
     }
-    html_link(x, value);
+    html_link(x, kind, value);
 }
 
 static void on_html(void *context, const struct html_token *token)

@@ -143,6 +143,9 @@ static const struct row rows[] = {
      "url:h.com/8\nurl_host:h.com\nurl_domain:h.com\n"
      "url:i.com/10\nurl_host:i.com\nurl_domain:i.com\n"
      "url:j.com/11\nurl_host:j.com\nurl_domain:j.com\n"},
+    {"Content-Type: text/html\n\n<a href='a.com/1'>x</a><a href='page.html'>x</a>"
+     "<img src='b.com/2'>\n",
+     "url:a.com/1\nurl_host:a.com\nurl_domain:a.com\n"},
     {"Content-Type: text/html\n\n<a href=\"ht\ntp://a.com/x&amp;y\">"
      "<a href='javascript:location=\"http://b.com/\"'>"
      "<html xmlns=\"http://www.w3.org/1999/xhtml\">\n",

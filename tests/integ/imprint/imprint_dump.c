@@ -1,6 +1,6 @@
-/* imprint_dump - reads lines from standard input, each a letter, a space and a file: "L PATH" teaches
- * the ubiquity guard the shingles of a message under its From address (all L lines first); "P
- * PATH" prints PATH and its near-replica keys, tabs between them. */
+/* imprint_dump - reads lines from standard input: "L PATH" teaches the ubiquity guard the shingles of
+ * a message under its From address (all L lines first); "P PATH" prints PATH, its near-replica keys
+ * and the sign text_folded, tabs between them; "T TEXT" likewise of a message of that text. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "core/base/file.h"
 #include "core/extract/extract.h"
 
-enum { LINE = 4096, FILE_CAP = 64 << 20, ARENA = 64 << 20, LEARNT = 1 << 21 };
+enum { LINE = 1 << 16, FILE_CAP = 64 << 20, ARENA = 64 << 20, LEARNT = 1 << 21 };
 
 static uint64_t shingles[1 << 20];
 static size_t nshingles;
@@ -23,20 +23,30 @@ static void on_shingle(void *context, uint64_t shingle)
     }
 }
 
+static struct featureset *extract_bytes(struct slice bytes, struct arena *arena,
+                                        const struct extract_limits *limits)
+{
+    arena_reset(arena);
+    nshingles = 0;
+    struct extract *x = extract_new(arena, limits, NULL, 0);
+    if (x == NULL) {
+        return NULL;
+    }
+    extract_raw(x, bytes);
+    return extract_finish(x);
+}
+
 static struct featureset *extract_file(const char *path, struct arena *arena,
                                        const struct extract_limits *limits)
 {
+    struct featureset *set = NULL;
     struct buf bytes;
     buf_init(&bytes, FILE_CAP);
-    arena_reset(arena);
-    struct extract *x = extract_new(arena, limits, NULL, 0);
-    if (x == NULL || file_read(path, &bytes, NULL) != ERR_OK) {
+    if (file_read(path, &bytes, NULL) == ERR_OK) {
+        set = extract_bytes(buf_slice(&bytes), arena, limits);
+    } else {
         fprintf(stderr, "%s: cannot be read\n", path);
-        return NULL;
     }
-    nshingles = 0;
-    extract_raw(x, buf_slice(&bytes));
-    struct featureset *set = extract_finish(x);
     buf_fini(&bytes);
     return set;
 }
@@ -53,7 +63,7 @@ static void learn(struct ubiquity *guard, const struct featureset *set)
 static void print(const char *path, const struct featureset *set)
 {
     printf("%s", path);
-    for (size_t i = 0; i < featureset_count(set); i++) {
+    for (size_t i = 0; set != NULL && i < featureset_count(set); i++) {
         const struct feature *f = featureset_at(set, i);
         if (f->type == FEATURE_text_band ||
             (f->type == FEATURE_sign && slice_eq(f->text, SLICE_LIT("text_folded")))) {
@@ -72,7 +82,7 @@ int main(void)
     static const struct hashkey ring = {1, "key of this test"};
     struct arena *arena = arena_new(ARENA);
     struct ubiquity *guard = ubiquity_new(LEARNT);
-    char line[LINE];
+    static char line[LINE];
     if (base_init() != ERR_OK || arena == NULL || guard == NULL) {
         return 70;
     }
@@ -81,7 +91,12 @@ int main(void)
     limits.imprint.on_shingle = on_shingle;
     while (fgets(line, sizeof line, stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        struct featureset *set = extract_file(line + 2, arena, &limits);
+        if (line[0] == 'T') {
+            line[0] = line[1] = '\n'; /* no header fields, then the text */
+            print("", extract_bytes(slice_str(line + 1), arena, &limits));
+            continue;
+        }
+        const struct featureset *set = extract_file(line + 2, arena, &limits);
         if (set == NULL) {
             return 66;
         }

@@ -199,19 +199,23 @@ static int by_text(const void *a, const void *b)
     return slice_cmp(*(const struct slice *)a, *(const struct slice *)b);
 }
 
+/* Domains, and what of the links one program makes: the rest differs from copy to copy. */
 static void add_link_set(struct featureset *set, struct arena *scratch)
 {
     size_t n = 0;
-    size_t cap = featureset_count_type(set, FEATURE_url_domain);
+    size_t cap = featureset_count_type(set, FEATURE_url_domain) +
+                 featureset_count_type(set, FEATURE_url_template);
     struct slice *links = arena_array(scratch, cap, sizeof *links);
     struct sha256 sum = {NULL};
     char hex[SHA256_HEX + 1];
-    if (cap < IMPRINT_LINKS_MIN || links == NULL || sha256_init(&sum) != ERR_OK) {
+    if (cap < IMPRINT_LINKS_MIN ||
+        featureset_count_type(set, FEATURE_url) < IMPRINT_LINKS_MIN || links == NULL ||
+        sha256_init(&sum) != ERR_OK) {
         return;
     }
     for (size_t i = 0; i < featureset_count(set) && n < cap; i++) {
         const struct feature *f = featureset_at(set, i);
-        if (f->type == FEATURE_url_domain) {
+        if (f->type == FEATURE_url_domain || f->type == FEATURE_url_template) {
             links[n++] = f->text;
         }
     }

@@ -252,6 +252,18 @@ static void test_link_set__same_links_in_any_order__is_the_same(void **state)
     assert_int_equal(featureset_count_type(c.set, FEATURE_link_set), 1);
     assert_false(same(&a, &c, FEATURE_link_set));
     assert_int_equal(featureset_count_type(d.set, FEATURE_link_set), 0);
+    struct message e =
+        read_whole(PLAIN("http://one.com/u/a7f3q9?id=1 http://two.com/x12"));
+    struct message f =
+        read_whole(PLAIN("http://two.com/x7 http://one.com/u/b2c4d8?id=20"));
+    struct message g =
+        read_whole(PLAIN("http://two.com/y7 http://one.com/u/b2c4d8?id=20"));
+    assert_true(same(&e, &f, FEATURE_link_set));
+    assert_false(same(&e, &g, FEATURE_link_set));
+    assert_false(same(&e, &a, FEATURE_link_set));
+    drop(&e);
+    drop(&f);
+    drop(&g);
     drop(&a);
     drop(&b);
     drop(&c);

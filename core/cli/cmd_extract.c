@@ -38,20 +38,56 @@ static const char *lookup_name(enum feature_lookup lookup)
     return names[lookup];
 }
 
+/* [{value, help}] of a type whose values are words of a table, else null. */
+static json_t *words_json(enum feature_type type)
+{
+    if (type != FEATURE_sign) {
+        return json_null();
+    }
+    json_t *array = json_array();
+    for (unsigned i = 0; i < SIGN_COUNT; i++) {
+        (void)json_array_append_new(array, json_pack("{s:s, s:s}", "value",
+                                                     sign_name((enum sign)i), "help",
+                                                     sign_help((enum sign)i)));
+    }
+    return array;
+}
+
+static bool print_type_json(const struct feature_info *r)
+{
+    return json_line(json_pack(
+        "{s:i, s:s, s:s, s:b, s:b, s:s, s:o}", "number", (int)r->type, "type", r->name,
+        "lookup", lookup_name(r->lookup), "counted", (int)r->counted, "shown",
+        (int)r->shown, "help", r->help, "values", words_json(r->type)));
+}
+
+static const char *yes_or_no(bool yes)
+{
+    return yes ? "yes" : "-";
+}
+
+static void print_type(const struct feature_info *r)
+{
+    printf("%4u %-18s %-8s %-7s %-5s %s\n", (unsigned)r->type, r->name,
+           lookup_name(r->lookup), yes_or_no(r->counted), yes_or_no(r->shown), r->help);
+    for (unsigned i = 0; r->type == FEATURE_sign && i < SIGN_COUNT; i++) {
+        printf("%23s %-22s %s\n", "", sign_name((enum sign)i), sign_help((enum sign)i));
+    }
+}
+
 static int print_types(const struct cli *cli)
 {
     size_t n = 0;
     const struct feature_info *rows = feature_table(&n);
 
+    if (!cli->json) {
+        printf("%4s %-18s %-8s %-7s %-5s %s\n", "no", "type", "look-up", "counted",
+               "shown", "what it is, and its normal form");
+    }
     for (size_t i = 0; i < n; i++) {
-        const struct feature_info *r = &rows[i];
         if (!cli->json) {
-            printf("%4u %-16s %-8s %s\n", (unsigned)r->type, r->name,
-                   lookup_name(r->lookup), r->help);
-        } else if (!json_line(json_pack("{s:i, s:s, s:s, s:b, s:s}", "number",
-                                        (int)r->type, "type", r->name, "lookup",
-                                        lookup_name(r->lookup), "counted",
-                                        (int)r->counted, "help", r->help))) {
+            print_type(&rows[i]);
+        } else if (!print_type_json(&rows[i])) {
             return EX_OSERR;
         }
     }

@@ -62,6 +62,21 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
     return 0;
 }
 
+void list_cmd_check_class(struct cli *cli, const char *list, uint16_t class_type,
+                          bool *said)
+{
+    if (class_type != FEATURE_url_expression || *said ||
+        cli_takes_expressions(cli->config, slice_str(list))) {
+        return;
+    }
+    *said = true;
+    (void)fprintf(stderr,
+                  "gillnet: list %s: entries of type url_expression are looked up only "
+                  "in lists whose `types` name it; add \"url_expression\" to the types "
+                  "of this list in the configuration\n",
+                  list);
+}
+
 int cmd_list(struct cli *cli, int argc, char **argv)
 {
     static const struct {

@@ -18,6 +18,7 @@ struct edit {
     struct cli *cli;
     const char *list;
     bool is_revoke;
+    bool said_class;
     uint16_t type;
     uint32_t expiry_s;
     const char *source;
@@ -84,6 +85,9 @@ static bool edit_value(struct edit *e, struct slice value)
     if (status != 0) {
         e->status = status;
         return false;
+    }
+    if (!e->is_revoke) {
+        list_cmd_check_class(e->cli, e->list, entry.class_type, &e->said_class);
     }
     struct slice source = slice_str(e->source);
     result = e->is_revoke ? list_revoke(e->writer, &entry, source, &info)

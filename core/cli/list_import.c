@@ -26,6 +26,7 @@ struct import {
     uint32_t expiry_s;
     uint64_t size; /* of a regular file; 0: unknown */
     uint64_t bad;
+    bool said_class;
     int status; /* of a failure that has been reported */
     struct errinfo why;
     struct progress progress;
@@ -49,6 +50,9 @@ static enum err on_entry(void *context, const struct feature_entry *e)
     struct import *i = context;
     enum err result = i->im == NULL ? begin(i) : ERR_OK;
 
+    if (result == ERR_OK) {
+        list_cmd_check_class(i->cli, i->list, e->class_type, &i->said_class);
+    }
     return result == ERR_OK ? list_import_add(i->im, e, i->expiry_s, &i->why) : result;
 }
 

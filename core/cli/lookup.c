@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/text/host.h"
 #include "core/text/url.h"
+#include "core/text/urlkey.h"
 
 /* A batch of longest values, each with all its keys. */
 enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };
@@ -111,12 +112,37 @@ static void expand_network(struct lookup *l, struct slice network)
     }
 }
 
+/* The looser keys of a URL, where they differ. */
+static void expand_url_keys(struct lookup *l, const struct url *url)
+{
+    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature f = {.type = FEATURE_url, .text = url->canonical};
+    bool has_domain = url->host.kind == HOST_NAME;
+    struct slice clean = urlkey_clean(l->batch, url);
+    struct slice folded = clean.n > 0 ? urlkey_folded(l->batch, url, clean) : clean;
+    struct slice template = urlkey_template(
+        l->batch, url, has_domain ? host_registrable(url->host.text) : SLICE_NONE);
+    size_t n =
+        l->lists->has_expressions ? feature_url_expressions(&f, l->batch, keys) : 0;
+    if (folded.p == NULL || template.p == NULL) {
+        return; /* lookup_add sees that memory ran out */
+    }
+    add_key(l, FEATURE_url, clean);
+    add_key(l, FEATURE_url_folded, folded);
+    add_key(l, FEATURE_url_template, template);
+    for (size_t i = 0; i < n; i++) {
+        add_key(l, keys[i].class_type, keys[i].text);
+    }
+}
+
 static void expand_url(struct lookup *l, struct slice canonical)
 {
     struct url url;
     if (url_parse(l->batch, canonical, &url) != ERR_OK) {
         return;
     }
+    expand(l, FEATURE_url, canonical);
+    expand_url_keys(l, &url);
     expand(l, url.host.kind == HOST_NAME ? FEATURE_url_host : FEATURE_url_ip,
            url.host.text);
 }

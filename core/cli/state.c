@@ -105,6 +105,8 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
                 (void)fprintf(stderr, "gillnet: list %s: %s\n",
                               list_reader_name(s.v[s.n]), fault);
             }
+            s.has_expressions =
+                s.has_expressions || cli_takes_expressions(cli->config, name[i]);
             s.n++;
         } else {
             s.status = open_failed(cli, name[i], e, &info);

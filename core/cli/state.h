@@ -16,8 +16,9 @@ int state_read_keys(struct cli *cli, bool *rethaskeys);
 struct state_lists {
     struct list_reader **v;
     size_t n;
-    struct arena *arena; /* the names */
-    int status;          /* of what could not be opened, 0: all is well */
+    struct arena *arena;  /* the names */
+    bool has_expressions; /* some list is asked for entries of type url_expression */
+    int status;           /* of what could not be opened, 0: all is well */
 };
 /* names: of argv style, empty for all. A list that cannot be opened is reported and left out. */
 int state_open_lists(struct cli *cli, char **names, struct state_lists *ret);

@@ -55,7 +55,7 @@ struct config_list {
     char *category; /* phish, malware, spam, scam, promo, allow, ... */
     double weight;  /* score of a confirmed hit */
     struct config_strings
-        types;          /* feature types looked up in it; empty: all that fit */
+        types;          /* feature types looked up in it; empty: all but expressions */
     uint64_t max_age_s; /* older than this: doctor and stat say so; 0: never */
     bool keep_text;     /* the log keeps the entries' text (false: digests only) */
 };

@@ -11,6 +11,11 @@
  * spammer cost no more than six. */
 enum { DOMAIN_SUFFIXES_MAX = 5 };
 
+enum { URL_CLASSES = 3 };
+_Static_assert((int)SAFEBROWSING_EXPRESSIONS_MAX + (int)URL_CLASSES <=
+                   (int)FEATURE_KEYS_MAX,
+               "all keys of a URL fit together");
+
 struct keys {
     struct feature_key *ret;
     size_t n;

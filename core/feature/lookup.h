@@ -18,7 +18,7 @@
 #include "core/base/err.h"
 #include "core/feature/feature.h"
 
-enum { FEATURE_KEYS_MAX = 40 };
+enum { FEATURE_KEYS_MAX = 40, FEATURE_EXPRESSIONS_BYTES = 1024 * 1024 };
 
 struct feature_key {
     uint16_t class_type; /* what the digest is made with */
@@ -35,6 +35,8 @@ size_t feature_keys(const struct feature *f, struct arena *scratch,
 /* The Safe Browsing expressions of a feature of type url, as keys of class url_expression: path
  * prefixes of the host, and of its suffixes down to the registrable domain, private suffixes
  * included: a listing of one customer's folder on shared hosting finds nothing of another's. */
+/* 0 for another type. Together with feature_keys of it at most FEATURE_KEYS_MAX, and scratch gives
+ * less than FEATURE_EXPRESSIONS_BYTES. */
 size_t feature_url_expressions(const struct feature *f, struct arena *scratch,
                                struct feature_key ret[FEATURE_KEYS_MAX]);
 

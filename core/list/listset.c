@@ -12,7 +12,8 @@ enum {
     KEYS_BATCH = 256, /* at least FEATURE_KEYS_MAX */
     HITS_FIRST = 16,
     HITS_MAX = 2048, /* more say nothing more about a message */
-    SEEN_SLOTS = 2 * HITS_MAX
+    SEEN_SLOTS = 2 * HITS_MAX,
+    EXPRESSIONS_SCRATCH = 4 * FEATURE_EXPRESSIONS_BYTES
 };
 
 _Static_assert((int)KEYS_BATCH >= (int)FEATURE_KEYS_MAX, "one feature fits a batch");
@@ -35,6 +36,8 @@ struct lookup {
     struct list_hits hits;
     size_t size;           /* room in hits.v and digest */
     struct digest *digest; /* of each hit */
+    struct arena
+        *scratch;   /* of expressions until they are asked; NULL: no list has them */
     uint16_t *seen; /* hash table: index into hits + 1; NULL before the first hit */
     enum err failed;
 };
@@ -57,18 +60,25 @@ static bool has_type(const struct listset_item *item, unsigned type)
     return type < FEATURE_NUMBERS && (item->types[type / 64] >> (type % 64) & 1) != 0;
 }
 
-/* Whether the i-th key is for this list: by its feature, what it is shown as, or its class. */
+/* Whether the i-th key is for this list: by its feature, what it is shown as, or its class.
+ * Expressions are for those that name them, whatever the others hold. */
 static bool takes_key(const struct listset_item *item, const struct batch *b, size_t i)
 {
+    if (b->key[i].class_type == FEATURE_url_expression) {
+        return has_type(item, FEATURE_url_expression);
+    }
     return item->takes_all || has_type(item, b->type[i]) ||
            has_type(item, b->key[i].report_type) ||
            has_type(item, b->key[i].class_type);
 }
 
 /* Adds the keys of one feature; there is room. */
-static void add_keys(struct batch *b, const struct feature *f, struct arena *scratch)
+static void add_keys(struct lookup *l, struct batch *b, const struct feature *f)
 {
-    size_t end = b->n + feature_keys(f, scratch, b->key + b->n);
+    size_t end = b->n + feature_keys(f, l->arena, b->key + b->n);
+    if (l->scratch) {
+        end += feature_url_expressions(f, l->scratch, b->key + end);
+    }
     while (b->n < end) {
         b->type[b->n++] = f->type;
     }
@@ -208,6 +218,27 @@ static void ask_all(struct lookup *l, struct batch *b)
     }
     l->hits.keys += b->n;
     b->n = 0;
+    if (l->scratch) {
+        arena_reset(l->scratch);
+    }
+}
+
+static bool has_expressions(const struct listset *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (has_type(&s->item[i], FEATURE_url_expression)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The keys of one more feature may not fit. */
+static bool is_full(const struct lookup *l, const struct batch *b)
+{
+    return b->n + FEATURE_KEYS_MAX > KEYS_BATCH ||
+           (l->scratch &&
+            arena_used(l->scratch) > EXPRESSIONS_SCRATCH - FEATURE_EXPRESSIONS_BYTES);
 }
 
 enum err listset_lookup(const struct listset *s, const struct featureset *features,
@@ -220,16 +251,21 @@ enum err listset_lookup(const struct listset *s, const struct featureset *featur
         .now_s = clock_wall_us() / 1000000,
         .arena = arena,
     };
+    if (has_expressions(s)) {
+        l.scratch = arena_new(EXPRESSIONS_SCRATCH);
+        l.failed = l.scratch ? ERR_OK : ERR_NOMEM;
+    }
     struct batch b;
     b.n = 0;
     size_t n = s->n > 0 ? featureset_count(features) : 0;
     for (size_t i = 0; i < n; i++) {
-        if (b.n + FEATURE_KEYS_MAX > KEYS_BATCH) {
+        if (is_full(&l, &b)) {
             ask_all(&l, &b);
         }
-        add_keys(&b, featureset_at(features, i), arena);
+        add_keys(&l, &b, featureset_at(features, i));
     }
     ask_all(&l, &b);
+    arena_free(&l.scratch);
     *ret = l.hits;
     return l.failed;
 }

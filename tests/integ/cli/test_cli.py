@@ -466,6 +466,41 @@ class Lookup(Case):
                 self.assertEqual([(r["value"], r["key"], r["status"]) for r in rows],
                                  [(value, key, "confirmed")])
 
+    def test_looser_keys_of_a_url(self):
+        self.run_it("list", "add", "l", "http://a.example/X", "url_folded:b.example/x",
+                    "url_template:c.example/item/1")
+        for value, kind in (("http://a.example/X?utm_source=1", "url"),
+                            ("http://b.example/X", "url_folded"),
+                            ("http://b.example/x", "url_folded"),
+                            ("http://c.example/item/22", "url_template"),
+                            ("http://c.example/Item/0", "url_template")):
+            rows = self.json("lookup", value, rc=1)
+            self.assertEqual([(r["value"], r["type"]) for r in rows], [(value, kind)])
+        self.run_it("lookup", "http://a.example/x", "http://c.example/other/1", rc=0)
+
+    def test_url_expressions(self):
+        _, err = self.run_it("list", "add", "l", "url_expression:evil.github.io/",
+                             "url_expression:sites.example/bad/")
+        self.assertEqual(err.count("url_expression are looked up only"), 1)
+        feed = "http://x.example/y/\nhttp://z.example/\n"
+        _, err = self.run_it("list", "import", "l", "-", "--type", "url_expression", stdin=feed)
+        self.assertEqual(err.count("url_expression are looked up only"), 1)
+        mail = b"Subject: a\n\nhttp://evil.github.io/any/where?x http://good.github.io/\n"
+        self.run_it("check", "-", stdin=mail, rc=0)
+        with open(self.conf, "a", encoding="utf-8") as f:
+            f.write('lists = ( { name = "l"; types = ["url", "url_expression"]; } );\n')
+        _, err = self.run_it("list", "add", "l", "url_expression:other.example/")
+        self.assertEqual(err, "")
+        row = self.json("check", "-", stdin=mail, rc=1)[0]
+        self.assertEqual([(r["type"], r["value"], r["status"]) for r in row["lists"]],
+                         [("url", "evil.github.io/", "confirmed")])
+        for value, key in (("http://evil.github.io/any/where?x", "evil.github.io/"),
+                           ("http://www.sites.example/bad/a", "sites.example/bad/"),
+                           ("http://good.github.io/", None),
+                           ("http://sites.example/good/a", None)):
+            rows = self.json("lookup", value, rc=0 if key is None else 1)
+            self.assertEqual([r.get("key") for r in rows], [key])
+
     def test_without_any_state(self):
         self.assertEqual(self.run_it("lookup", "evil.example")[0], "evil.example: not listed\n")
         self.assertFalse(self.state.exists())
@@ -661,7 +696,19 @@ class Extract(Case):
     def test_types(self):
         rows = {r["type"]: r["number"] for r in self.json("extract", "--types")}
         self.assertEqual((rows["subject"], rows["client_ip"], rows["attachment"]), (8, 15, 62))
-        self.assertIn("attachment", self.run_it("extract", "--types")[0])
+        # a type of the source document keeps its number for good
+        self.assertEqual({n: rows[n] for n in ("from", "wallet", "attachment_name")},
+                         {"from": 14, "wallet": 32, "attachment_name": 42})
+        self.assertEqual(len(set(rows.values())), len(rows))
+        out = self.json("extract", "--types")
+        self.assertGreaterEqual(sum(r["lookup"] != "entry" for r in out), 40)
+        self.assertTrue(all(r["help"] and r["counted"] == r["shown"] for r in out))
+        self.assertLessEqual({r["lookup"] for r in out}, {
+            "-", "value", "url", "address", "host", "network", "entry"})
+        signs = [r for r in out if r["type"] == "sign"][0]["values"]
+        text = self.run_it("extract", "--types")[0]
+        for name in [r["type"] for r in out] + [s["value"] for s in signs]:
+            self.assertIn(f" {name} ", text)
         self.run_it("extract", rc=64)
 
 

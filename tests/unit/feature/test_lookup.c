@@ -113,6 +113,115 @@ static void test_keys__each_kind_of_feature__gives_its_keys(void **state)
     }
 }
 
+/* The keys of a URL, "a b c". */
+static const char *expressions_line(const char *url, char line[LINE])
+{
+    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature f = {.type = FEATURE_url, .text = slice_str(url)};
+    size_t n = feature_url_expressions(&f, arena, keys);
+    size_t at = 0;
+    line[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(keys[i].class_type, FEATURE_url_expression);
+        assert_int_equal(keys[i].report_type, FEATURE_url);
+        at += (size_t)snprintf(line + at, LINE - at, "%s%.*s", i > 0 ? " " : "",
+                               SLICE_ARGS(keys[i].text));
+    }
+    return line;
+}
+
+static void test_expressions__of_each_url__end_at_the_registrable_domain(void **state)
+{
+    static const struct {
+        const char *url;
+        const char *expressions;
+    } rows[] = {
+        {"evil.com/", "evil.com/"},
+        {"evil.com/a/b.html?c",
+         "evil.com/a/b.html?c evil.com/a/b.html evil.com/a/ evil.com/"},
+        {"x.y.evil.co.uk/a", "x.y.evil.co.uk/a x.y.evil.co.uk/ y.evil.co.uk/a "
+                             "y.evil.co.uk/ evil.co.uk/a evil.co.uk/"},
+        /* suffixes of the private section: each customer is a site of its own */
+        {"shop.github.io/a", "shop.github.io/a shop.github.io/"},
+        {"www.shop.blogspot.com/", "www.shop.blogspot.com/ shop.blogspot.com/"},
+        {"bucket.s3.amazonaws.com/f/x",
+         "bucket.s3.amazonaws.com/f/x bucket.s3.amazonaws.com/f/ "
+         "bucket.s3.amazonaws.com/"},
+        {"github.io/", "github.io/"},
+        {"co.uk/a", "co.uk/a co.uk/"},
+        {"host/a", "host/a host/"},
+        {"192.0.2.1/a", "192.0.2.1/a 192.0.2.1/"},
+        {"[2001:db8::1]/", "[2001:db8::1]/"},
+        {"evil.com:8080/a", "evil.com/a evil.com/"},
+    };
+    char line[LINE];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_string_equal(expressions_line(rows[i].url, line), rows[i].expressions);
+    }
+}
+
+/* On shared hosting a listing of one site, or of one folder, finds no other. */
+static void test_expressions__of_shared_hosting__do_not_meet(void **state)
+{
+    static const struct {
+        const char *listed;
+        const char *url;
+        bool found;
+    } rows[] = {
+        {"url_expression:evil.github.io/", "evil.github.io/any/thing?q", true},
+        {"url_expression:evil.github.io/", "a.evil.github.io/", true},
+        {"url_expression:evil.github.io/", "good.github.io/", false},
+        {"url_expression:github.io/", "good.github.io/", false},
+        {"url_expression:github.io/", "github.io/x", true},
+        {"url_expression:sites.google.com/view/evil/",
+         "sites.google.com/view/evil/home", true},
+        {"url_expression:sites.google.com/view/evil/",
+         "sites.google.com/view/good/home", false},
+        {"url_expression:http://EVIL.com:8080/a/./b/", "x.evil.com/a/b/c.html", true},
+        {"url_expression:evil.com/a?q=1", "evil.com/a?q=1", true},
+        {"url_expression:evil.com/a?q=1", "evil.com/a?q=2", false},
+        /* a URL stays exact */
+        {"url:evil.com/a/", "evil.com/a/b", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct feature_key keys[FEATURE_KEYS_MAX];
+        struct feature f = {.type = FEATURE_url, .text = slice_str(rows[i].url)};
+        struct feature_entry e;
+        bool found = false;
+        assert_int_equal(feature_entry_parse(slice_str(rows[i].listed), FEATURE_NONE,
+                                             arena, &e, NULL),
+                         ERR_OK);
+        size_t n = feature_url_expressions(&f, arena, keys);
+        for (size_t k = 0; k < n; k++) {
+            found |=
+                keys[k].class_type == e.class_type && slice_eq(keys[k].text, e.text);
+        }
+        if (found != rows[i].found) {
+            fail_msg("%s, listed %s", rows[i].url, rows[i].listed);
+        }
+    }
+}
+
+static void test_expressions__longest_url__within_bounds(void **state)
+{
+    enum { BYTES = 8192 };
+    char text[BYTES];
+    struct feature_key keys[2 * FEATURE_KEYS_MAX];
+    struct feature f = {.type = FEATURE_url, .text = slice_of(text, BYTES)};
+    struct arena *own = arena_new(FEATURE_EXPRESSIONS_BYTES);
+    (void)state;
+    memset(text, '%', BYTES);
+    memcpy(text, "a.b.c.d.e.f.g.h.evil.com/1/2/3/4/5/6?", 37);
+    assert_int_equal(feature_url_expressions(&f, own, keys), 30);
+    assert_false(arena_is_full(own));
+    assert_true(feature_keys(&f, own, keys) + 30 <= FEATURE_KEYS_MAX);
+    f.type = FEATURE_subject;
+    assert_int_equal(feature_url_expressions(&f, own, keys), 0);
+    arena_free(&own);
+}
+
 static void test_keys__ipv4_address__has_every_length_from_32_to_8(void **state)
 {
     (void)state;
@@ -189,6 +298,19 @@ static void test_entry__as_people_and_feeds_write_it__has_the_normal_key(void **
         {"https://evil.com", FEATURE_NONE, FEATURE_url, "evil.com/"},
         {"evil.com/path", FEATURE_NONE, FEATURE_url, "evil.com/path"},
         {"url:evil.com", FEATURE_NONE, FEATURE_url, "evil.com/"},
+        {"url_clean:http://evil.com/A?utm_id=1", FEATURE_NONE, FEATURE_url,
+         "evil.com/A"},
+        {"url_folded:evil.com/A?utm_id=1", FEATURE_NONE, FEATURE_url_folded,
+         "evil.com/a"},
+        {"url_template:evil.com/Item/17?u=1", FEATURE_NONE, FEATURE_url_template,
+         "evil.com/item/0?u"},
+        {"url_expression:evil.com", FEATURE_NONE, FEATURE_url_expression, "evil.com/"},
+        {"url_target:evil.com/a", FEATURE_NONE, FEATURE_url, "evil.com/a"},
+        {"form_host:www.evil.com", FEATURE_NONE, FEATURE_host, "www.evil.com"},
+        {"list_id:A list <The.List.Example>", FEATURE_NONE, FEATURE_list_id,
+         "the.list.example"},
+        {"sign:html_form", FEATURE_NONE, FEATURE_sign, "html_form"},
+        {"display_name: My  Bank", FEATURE_NONE, FEATURE_display_name, "My Bank"},
         {"192.0.2.1", FEATURE_NONE, FEATURE_network, "192.0.2.1"},
         {"192.0.2.1/32", FEATURE_NONE, FEATURE_network, "192.0.2.1"},
         {"192.0.2.77/24", FEATURE_NONE, FEATURE_network, "192.0.2.0/24"},
@@ -245,6 +367,9 @@ static void test_entry__that_would_list_too_much_or_nothing__is_refused(void **s
         {"wallet:1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb", FEATURE_NONE, ERR_SYNTAX},
         {"text_address:evil.com", FEATURE_NONE, ERR_SYNTAX},
         {"domain:", FEATURE_NONE, ERR_SYNTAX},
+        {"sign:no_such", FEATURE_NONE, ERR_SYNTAX},
+        {"list_id:<>", FEATURE_NONE, ERR_SYNTAX},
+        {"url_expression:http://localhost/", FEATURE_NONE, ERR_RANGE},
         {"com", FEATURE_NONE, ERR_RANGE},
         {"co.uk", FEATURE_NONE, ERR_RANGE},
         {"*.co.uk", FEATURE_NONE, ERR_RANGE},
@@ -336,6 +461,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_keys__each_kind_of_feature__gives_its_keys,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_expressions__of_each_url__end_at_the_registrable_domain, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_expressions__of_shared_hosting__do_not_meet, set_up, tear_down),
+        cmocka_unit_test(test_expressions__longest_url__within_bounds),
         cmocka_unit_test_setup_teardown(
             test_keys__ipv4_address__has_every_length_from_32_to_8, set_up, tear_down),
         cmocka_unit_test_setup_teardown(

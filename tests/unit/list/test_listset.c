@@ -192,6 +192,84 @@ static void test_listset_lookup__types_and_enabled_configured__only_those(void *
     assert_int_equal(stats_get(STAT_lists), 0);
 }
 
+/* Adds one entry as people write it. */
+static void add_text(struct set_fixture *x, struct list_writer *w, const char *text)
+{
+    struct feature_entry e;
+    MUST(x->f, feature_entry_parse(slice_str(text), FEATURE_NONE, x->f->arena, &e,
+                                   &x->f->info));
+    MUST(x->f, list_add(w, &e, SLICE_LIT("test"), 0, &x->f->info));
+}
+
+static void test_listset_lookup__url_expressions__only_where_types_name_them(
+    void **state)
+{
+    struct set_fixture *x = *state;
+    struct list_writer *w = open_writer(x->f);
+    struct list_hits hits;
+    struct featureset *fs = featureset_new(x->f->arena, 100);
+    add_text(x, w, "url_expression:evil.github.io/");
+    add_text(x, w, "url:exact.example/a/");
+    list_writer_close(&w);
+    refresh(x);
+    assert_int_equal(look_text(x, FEATURE_url, "evil.github.io/any/x"), LIST_NO);
+    config_release(&x->config);
+    x->config = load(
+        x, "lists = ( { name = \"test\"; types = [\"url\", \"url_expression\"]; } );");
+    refresh(x);
+    assert_int_equal(look_text(x, FEATURE_url, "evil.github.io/any/x"), LIST_CONFIRMED);
+    assert_int_equal(look_text(x, FEATURE_url, "good.github.io/any/x"), LIST_NO);
+    assert_int_equal(look_text(x, FEATURE_url, "exact.example/a/"), LIST_CONFIRMED);
+    assert_int_equal(look_text(x, FEATURE_url, "exact.example/a/b"), LIST_NO);
+    /* many in one message: more than a batch holds */
+    for (int i = 0; i < 50; i++) {
+        char url[64];
+        snprintf(url, sizeof(url), "x.evil.github.io/%d/a/b/c/d?e", i);
+        assert_true(featureset_add(fs, FEATURE_url, slice_str(url)));
+    }
+    assert_true(featureset_add(fs, FEATURE_url, SLICE_LIT("exact.example/a/")));
+    const struct listset *s = listhold_acquire(x->h);
+    assert_int_equal(listset_lookup(s, fs, 0, x->f->arena, &hits), ERR_OK);
+    listhold_release(x->h, &s);
+    assert_int_equal(hits.n, 2);
+    assert_int_equal(hits.v[0].report_type, FEATURE_url);
+    assert_true(slice_eq(hits.v[0].value, SLICE_LIT("evil.github.io/")));
+    assert_true(slice_eq(hits.v[1].value, SLICE_LIT("exact.example/a/")));
+}
+
+static void test_listset_lookup__looser_keys_of_urls__meet_their_entries(void **state)
+{
+    static const struct {
+        enum feature_type type;
+        const char *text;
+        bool found;
+    } rows[] = {
+        /* url:one.example/a is found behind tracking, url_folded in any case */
+        {FEATURE_url, "one.example/a", true},
+        {FEATURE_url_clean, "one.example/a", true},
+        {FEATURE_url_folded, "one.example/a", false},
+        {FEATURE_url, "two.example/a", true},
+        {FEATURE_url_clean, "two.example/a", true},
+        {FEATURE_url_folded, "two.example/a", true},
+        {FEATURE_url, "three.example/item/0", true},
+        {FEATURE_url_template, "three.example/item/0", true},
+        {FEATURE_url_target, "one.example/a", false},
+    };
+    struct set_fixture *x = *state;
+    struct list_writer *w = open_writer(x->f);
+    add_text(x, w, "one.example/a");
+    add_text(x, w, "url_folded:two.example/A");
+    add_text(x, w, "url_template:three.example/item/17");
+    list_writer_close(&w);
+    refresh(x);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        enum list_answer a = look_text(x, rows[i].type, rows[i].text);
+        if ((a == LIST_CONFIRMED) != rows[i].found) {
+            fail_msg("%s", rows[i].text);
+        }
+    }
+}
+
 static bool is_degraded(struct set_fixture *x)
 {
     const struct listset *s = listhold_acquire(x->h);
@@ -392,6 +470,8 @@ int main(void)
         SET_TEST(test_listhold_refresh__list_comes_and_grows__lookups_see_it),
         SET_TEST(test_listset_lookup__one_domain_under_many_hosts__one_hit),
         SET_TEST(test_listset_lookup__types_and_enabled_configured__only_those),
+        SET_TEST(test_listset_lookup__url_expressions__only_where_types_name_them),
+        SET_TEST(test_listset_lookup__looser_keys_of_urls__meet_their_entries),
         SET_TEST(test_listhold_refresh__list_damaged__fault_then_last_good_then_healed),
         SET_TEST(test_listhold_refresh__folder_removed__list_gone),
         SET_TEST(test_listhold_refresh__folder_of_all_lists_gone__former_ones_serve),

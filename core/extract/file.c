@@ -135,7 +135,7 @@ static bool on_entry_begin(void *context, const struct archive_file *file)
 {
     struct extract *x = context;
     if (file->is_encrypted) {
-        featureset_add(x->set, FEATURE_sign, SLICE_LIT("archive_encrypted"));
+        extract_sign(x, SIGN_archive_encrypted);
         return false;
     }
     if (x->stopped || (file->name.n > 0 && file->name.p[file->name.n - 1] == '/')) {

@@ -44,7 +44,9 @@ static struct slice trimmed(struct slice value)
 static void resolve(struct extract *x, struct slice value)
 {
     struct weburl url;
-    if (weburl_parse(x->scratch, value, &x->base.url, &url) == ERR_OK) {
+    /* A short link costs as much as the base is long. */
+    extract_cpu_step(x, x->base.url.href.n + EXTRACT_CPU_STEP / 256);
+    if (!x->stopped && weburl_parse(x->scratch, value, &x->base.url, &url) == ERR_OK) {
         extract_link(x, url.href);
     }
     arena_reset(x->scratch);
@@ -89,7 +91,6 @@ static void resolve_early(struct extract *x)
     }
     for (size_t i = 0; i < x->base.nearly && !x->stopped; i++) {
         extract_tag_at(x, x->base.early[i].at);
-        extract_cpu_step(x, x->base.early[i].n + EXTRACT_CPU_STEP / 256);
         resolve(x, slice_head(text, x->base.early[i].n));
         text = slice_from(text, x->base.early[i].n);
     }
@@ -181,6 +182,12 @@ static void form(struct extract *x, struct slice value)
     arena_reset(x->scratch);
 }
 
+/* What nobody could own is no bank: "sale!", "www.file". */
+static bool is_owned(const struct host *host)
+{
+    return host->kind != HOST_NAME || host_has_listed_suffix(host->text);
+}
+
 /* The first URL in the text of a link. */
 struct shown_url {
     struct extract *x;
@@ -193,8 +200,9 @@ static void on_shown_url(void *context, const struct find *find)
     struct shown_url *shown = context;
     if (find->kind == FIND_URL && !shown->is_found) {
         struct slice text = arena_copy(shown->x->scratch, find->text);
-        shown->is_found =
-            text.p != NULL && url_parse(shown->x->scratch, text, &shown->url) == ERR_OK;
+        shown->is_found = text.p != NULL &&
+                          url_parse(shown->x->scratch, text, &shown->url) == ERR_OK &&
+                          is_owned(&shown->url.host);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "core/text/url_split.h"
 #include "core/text/weburl.h"
 
-enum { ESCAPED_TIMES_MAX = 4 };
+enum { ESCAPED_TIMES_MAX = 4, SHORTENER_LABELS = 4 /* of a name in the table */ };
 
 /* How a wrapper hides its target. */
 enum method {
@@ -400,23 +400,51 @@ static bool may_hold_url(struct slice query)
     return slice_find_slice(query, SLICE_LIT("aHR0c")) < query.n;
 }
 
-bool unwrap_may_carry(struct slice text, struct slice host)
+static bool has_byte(struct slice text, char c)
+{
+    return slice_find(text, c) < text.n;
+}
+
+/* "http" in a path, which a colon follows, escaped or not. */
+static bool has_scheme_within(struct slice path)
 {
     size_t i = 0;
 
-    if (is_path_wrapper(host)) {
-        return true;
+    if (!has_byte(path, ':') && !has_byte(path, '%')) {
+        return false;
     }
-    for (i = 1; i < text.n && text.p[i] != '?'; i++) {
-        char c = text.p[i];
-
-        if ((unsigned char)c <= ' ' || /* what a browser leaves out may stand within */
-            ((c | 0x20) == 'h' &&
-             slice_has_prefix_nocase(slice_from(text, i), SLICE_LIT("http")))) {
+    for (i = 0; i + 4 < path.n; i++) {
+        if ((path.p[i] | 0x20) == 'h' &&
+            slice_has_prefix_nocase(slice_from(path, i), SLICE_LIT("http"))) {
             return true;
         }
     }
-    return may_hold_url(slice_from(text, i + 1));
+    return false;
+}
+
+static struct slice after_scheme(struct slice text)
+{
+    if (slice_has_prefix_nocase(text, SLICE_LIT("http:"))) {
+        return slice_from(text, sizeof("http:") - 1);
+    }
+    if (slice_has_prefix_nocase(text, SLICE_LIT("https:"))) {
+        return slice_from(text, sizeof("https:") - 1);
+    }
+    return text;
+}
+
+bool unwrap_may_carry(struct slice text, struct slice host)
+{
+    size_t question = slice_find(text, '?');
+    struct slice path = slice_head(text, question);
+
+    /* what a browser leaves out may stand within "http" */
+    if (is_path_wrapper(host) || has_byte(text, '\t') || has_byte(text, '\n') ||
+        has_byte(text, '\r')) {
+        return true;
+    }
+    return has_scheme_within(after_scheme(path)) ||
+           may_hold_url(slice_from(text, question + 1));
 }
 
 size_t unwrap_url(struct arena *arena, struct slice text,
@@ -447,17 +475,42 @@ const char *unwrap_kind_name(enum unwrap_kind kind)
     return names[kind];
 }
 
-bool unwrap_is_shortener(struct slice host)
+static bool is_listed_shortener(struct slice name)
 {
     static const struct slice names[] = {
 #define SHORTENER(host) TEXT(host),
 #include "core/text/shortener.def"
 #undef SHORTENER
     };
-    size_t i = 0;
+    size_t low = 0;
+    size_t high = sizeof(names) / sizeof(names[0]);
 
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (is_below(host, names[i])) {
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = slice_cmp(name, names[middle]);
+
+        if (order == 0) {
+            return true;
+        }
+        if (order < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return false;
+}
+
+bool unwrap_is_shortener(struct slice host)
+{
+    size_t i = host.n;
+    unsigned labels = 0;
+
+    /* the suffixes of two labels and more, the shortest first */
+    while (i > 0 && labels < SHORTENER_LABELS) {
+        i--;
+        if ((i == 0 || host.p[i - 1] == '.') && ++labels >= 2 &&
+            is_listed_shortener(slice_from(host, i))) {
             return true;
         }
     }

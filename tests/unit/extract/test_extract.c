@@ -388,6 +388,23 @@ static void list_places(const struct featureset *fs, struct buf *ret)
     }
 }
 
+static void check_places(const struct row *row, size_t step)
+{
+    struct arena *arena = arena_new(ARENA);
+    struct extract *x = extract_new(arena, &limits_default, NULL, 0);
+    struct slice text = slice_str(row->text);
+    struct buf places;
+    while (text.n > 0) {
+        struct slice piece = slice_head(text, step);
+        extract_raw(x, piece);
+        text = slice_from(text, piece.n);
+    }
+    list_places(extract_finish(x), &places);
+    assert_string_equal(places.p, row->features);
+    buf_fini(&places);
+    arena_free(&arena);
+}
+
 static void test_places__of_features__are_where_they_stand_first(void **state)
 {
     static const struct row table[] = {
@@ -405,14 +422,10 @@ static void test_places__of_features__are_where_they_stand_first(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct arena *arena = arena_new(ARENA);
-        struct extract *x = extract_new(arena, &limits_default, NULL, 0);
-        struct buf places;
-        extract_raw(x, slice_str(table[i].text));
-        list_places(extract_finish(x), &places);
-        assert_string_equal(places.p, table[i].features);
-        buf_fini(&places);
-        arena_free(&arena);
+        size_t n = strlen(table[i].text);
+        for (size_t step = 1; step <= n; step++) {
+            check_places(&table[i], step);
+        }
     }
 }
 

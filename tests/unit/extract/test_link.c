@@ -95,6 +95,8 @@ static const struct row rows[] = {
     {" link_mismatch ", HTML "<a href='http://login.bank.com/x'>www.bank.com</a>", ""},
     {" link_mismatch ", HTML "<a href='http://evil.com/'>Dear Sir. See file.txt</a>",
      ""},
+    {" link_mismatch ", HTML "<a href='http://evil.com/'>http://sale./ www.file</a>",
+     ""},
     {" link_mismatch ", HTML "<a href='mailto:j@evil.com'>www.bank.com</a>", ""},
     {" link_mismatch ", HTML "<a href='/x'>www.bank.com</a>", ""},
     {" link_mismatch ",

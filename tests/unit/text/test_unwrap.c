@@ -147,9 +147,9 @@ static void check_quick_answer(struct arena *arena, struct slice text, size_t n)
 
 static void test_unwrap__nothing_in_it__quickly_told(void **state)
 {
-    static const struct slice none[] = {LIT("http://evil.example/"),
-                                        LIT("https://evil.example/a/b.html?c=d&e=f#g"),
-                                        LIT("evil.example/thermometer")};
+    static const struct slice none[] = {
+        LIT("http://evil.example/"), LIT("https://evil.example/a/b.html?c=d&e=f#g"),
+        LIT("evil.example/thermometer"), LIT("HTTP://evil.example/a%20b")};
     size_t i = 0;
 
     (void)state;
@@ -331,11 +331,23 @@ static void test_unwrap__arena_full__cut(void **state)
 
 static void test_shortener__table__known(void **state)
 {
+    static const struct slice names[] = {
+#define SHORTENER(host) LIT(host),
+#include "core/text/shortener.def"
+#undef SHORTENER
+    };
+    size_t i = 0;
+
     (void)state;
     assert_true(unwrap_is_shortener(SLICE_LIT("bit.ly")));
     assert_true(unwrap_is_shortener(SLICE_LIT("0rz.tw")));
     assert_true(unwrap_is_shortener(SLICE_LIT("youtu.be")));
     assert_true(unwrap_is_shortener(SLICE_LIT("abc.app.link")));
+    for (i = 0; i < COUNT_OF(names); i++) {
+        assert_true(i == 0 || slice_cmp(names[i - 1], names[i]) < 0);
+        assert_true(unwrap_is_shortener(names[i]));
+    }
+    assert_false(unwrap_is_shortener(SLICE_LIT("ly")));
     assert_false(unwrap_is_shortener(SLICE_LIT("rabbit.ly")));
     assert_false(unwrap_is_shortener(SLICE_LIT("bit.ly.example")));
     assert_false(unwrap_is_shortener(SLICE_LIT("")));

@@ -693,6 +693,25 @@ class Extract(Case):
         self.assertIn("  client_ip 192.0.2.1\n", text)
         self.assertIn("  url evil.example/1  (2 at 3)\n", text)
 
+    def test_near_replica_keys_come_of_the_ring_key(self):
+        words = " ".join(f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(60))
+        mail = f"From: a@b.example\n\n{words}\n".encode()
+
+        def keyed():
+            out = self.json("extract", "-", stdin=mail)[0]["features"]
+            self.assertIn("text", {f["type"] for f in out})
+            return {(f["type"], f["value"]) for f in out
+                    if f["type"] in ("text_band", "template_sender")}
+
+        self.assertEqual(keyed(), set())  # nothing has made a key yet, nor does this
+        self.assertFalse(self.state.exists())
+        self.run_it("list", "add", "l", "evil.example")
+        first = keyed()
+        self.assertEqual(len(first), 25)
+        self.assertEqual(keyed(), first)
+        (self.state / "keys/ring.key").write_text("0" * 31 + "1\n")
+        self.assertEqual(len(keyed() | first), 50)
+
     def test_types(self):
         rows = {r["type"]: r["number"] for r in self.json("extract", "--types")}
         self.assertEqual((rows["subject"], rows["client_ip"], rows["attachment"]), (8, 15, 62))

@@ -136,6 +136,27 @@ static void test_load__two_ring_keys__are_found_by_id(void **state)
     assert_null(keyring_find(&k, 1));
 }
 
+/* keyed BLAKE2b-256 of 7 as 8 bytes and "purpose", computed with another program */
+static void test_derive__purpose_and_number__give_a_key_of_their_own(void **state)
+{
+    static const uint8_t expected[KEYRING_DERIVED_BYTES] = {
+        0x06, 0x27, 0x21, 0xf4, 0x51, 0xf2, 0xce, 0x16, 0x0a, 0x20, 0x42,
+        0x18, 0x0e, 0x98, 0x2a, 0x99, 0xbb, 0xce, 0x5a, 0x10, 0x64, 0x50,
+        0xbc, 0xfd, 0x72, 0x34, 0x0e, 0x92, 0x56, 0x72, 0x44, 0x21};
+    struct hashkey key = {.id = 0};
+    uint8_t got[KEYRING_DERIVED_BYTES];
+    (void)state;
+    for (uint8_t i = 0; i < HASHKEY_BYTES; i++) {
+        key.bytes[i] = i;
+    }
+    keyring_derive(&key, "purpose", 7, got);
+    assert_memory_equal(got, expected, sizeof got);
+    keyring_derive(&key, "purpose", 8, got);
+    assert_memory_not_equal(got, expected, sizeof got);
+    keyring_derive(&key, "purposes", 7, got);
+    assert_memory_not_equal(got, expected, sizeof got);
+}
+
 static void test_load__bad_texts__are_refused_with_the_line(void **state)
 {
     struct tempdir *t = *state;
@@ -229,6 +250,7 @@ int main(void)
         TEST(test_create__one_file_missing__keeps_the_other),
         TEST(test_create__many_processes_at_once__end_with_one_key),
         TEST(test_load__two_ring_keys__are_found_by_id),
+        TEST(test_derive__purpose_and_number__give_a_key_of_their_own),
         TEST(test_load__bad_texts__are_refused_with_the_line),
         TEST(test_load__file_sizes_around_the_limit__are_told),
         TEST(test_load__rights_too_wide__are_refused),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
+#include "core/base/clock.h"
 #include "core/base/random.h"
 #include "core/base/stats.h"
 
@@ -229,6 +230,31 @@ static void test_message__examined__headers_in_order_and_forged_gone(void **stat
                         "ins 1 X-Gillnet-Status: No, action=accept score=0.0\n");
     run("Q");
     end();
+}
+
+static void test_shingle_keys__as_time_goes__are_those_of_the_ring_then(void **state)
+{
+    static const struct hashkey ring = {1, "key of the tests"};
+    struct shingle_keys keys;
+    struct shingle_keys expected;
+    (void)state;
+    service_set_ring(NULL);
+    service_shingle_keys(&keys);
+    assert_false(keys.is_set);
+    service_set_ring(&ring);
+    for (uint64_t epoch = 700; epoch < 703; epoch++) {
+        uint64_t now_s = epoch * SHINGLE_EPOCH_S + 5;
+        clock_set_for_test(now_s * 1000000, 1);
+        service_shingle_keys(&keys);
+        shingle_keys_make(&ring, now_s, &expected);
+        assert_true(keys.is_set);
+        assert_int_equal(keys.epoch[0].number, epoch);
+        assert_int_equal(keys.epoch[1].number, epoch - 1);
+        assert_memory_equal(keys.epoch[0].key, expected.epoch[0].key,
+                            sizeof keys.epoch[0].key);
+    }
+    clock_unset_for_test();
+    service_set_ring(NULL);
 }
 
 static void test_message__after_another__forged_counts_start_anew(void **state)
@@ -467,6 +493,7 @@ int main(void)
         IN_FOLDER(test_sequence__any_order__answers_and_holds_nothing),
         IN_FOLDER(test_sequence__every_short_one__holds_nothing),
         IN_FOLDER(test_message__examined__headers_in_order_and_forged_gone),
+        IN_FOLDER(test_shingle_keys__as_time_goes__are_those_of_the_ring_then),
         IN_FOLDER(test_message__after_another__forged_counts_start_anew),
         IN_FOLDER(test_message__forged_names_around_the_limit__own_always_gone),
         IN_FOLDER(test_message__trusted_client_or_login__skipped_but_stripped),

@@ -88,9 +88,10 @@ static void add_shingle(struct shingler *s, uint64_t shingle)
     }
     sketch->seen[shingle / 64 % (SHINGLE_SEEN_BITS / 64)] |= (uint64_t)1
                                                              << (shingle % 64);
+    uint64_t turned = shingle << 32 | shingle >> 32;
     for (size_t e = 0; e < SHINGLE_EPOCHS; e++) {
         const uint64_t *key = s->keys->epoch[e].key;
-        uint64_t value = mix(mix(shingle ^ key[0], key[1]) ^ key[2], key[3]);
+        uint64_t value = mix(shingle ^ key[0], turned ^ key[1]);
         size_t bin = (size_t)((value >> 32) * SHINGLE_BINS >> 32);
         if (value < sketch->least[e][bin]) {
             sketch->least[e][bin] = value;

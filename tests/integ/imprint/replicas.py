@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
-WORDS, PAIRS, GROUP, KEYS_MAX, SENDERS_MAX = 100, 1000, 5, 24, 3
+WORDS, PAIRS, GROUP, KEYS_MAX, SENDERS_MAX = 100, 6000, 5, 24, 3
 LISTS = ("list-id", "list-post", "x-mailing-list", "mailing-list", "x-beenthere",
          "list-unsubscribe", "errors-to", "return-path")
 THREADS = ("message-id", "in-reply-to", "references")

@@ -37,7 +37,7 @@ struct file {
 static struct file files[FILES_MAX];
 static size_t nfiles;
 
-static const struct extract_limits limits = {
+static struct extract_limits limits = {
     .mail = {.message_bytes = 16 << 20,
              .decoded_bytes = 32 << 20,
              .headers = 1000,
@@ -49,6 +49,7 @@ static const struct extract_limits limits = {
     .recipients = 1000,
 };
 
+static const struct hashkey ring = {.id = 1, .bytes = "any sixteen byte"};
 static char trusted_name[] = "mx.example";
 static char *const trusted[] = {trusted_name};
 
@@ -273,6 +274,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "drip: no messages\n");
         return 64;
     }
+    shingle_keys_make(&ring, 0, &limits.imprint.keys);
     qsort(files, nfiles, sizeof(files[0]), by_sum);
     count = count < nfiles ? count : nfiles;
     failed = work_in_processes(jobs, count, step);

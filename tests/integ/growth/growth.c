@@ -53,6 +53,7 @@ static struct extract_limits limits = {
     .recipients = 1000,
 };
 
+static const struct hashkey ring = {.id = 1, .bytes = "any sixteen byte"};
 static char trusted_name[] = "mx.example";
 static char *const trusted[] = {trusted_name};
 static int counter = -1; /* of instructions; -1: the clock */
@@ -248,6 +249,7 @@ int main(int argc, char **argv)
     }
     buf_init(&b, MESSAGE_MAX * 2);
     counter_open();
+    shingle_keys_make(&ring, 0, &limits.imprint.keys);
     printf("growth: %zu shapes, cost in %s\n", growth_nrows,
            counter >= 0 ? "instructions" : "CPU time");
     for (size_t i = 0; i < growth_nrows; i++) {

@@ -238,16 +238,20 @@ static void put(struct mail *m, struct slice bytes)
     }
 }
 
-static void put_line_end(struct mail *m)
+static void put_line_ends(struct mail *m, size_t count)
 {
-    if (MAIL_OUT_BYTES - m->nout < 2) {
-        mail_flush(m);
-    }
-    m->out[m->nout] = '\r';
-    m->out[m->nout + 1] = '\n';
-    m->nout += 2;
-    if (m->nout == MAIL_OUT_BYTES) {
-        mail_flush(m);
+    while (count > 0) {
+        size_t room = (MAIL_OUT_BYTES - m->nout) / 2;
+        size_t n = count < room ? count : room;
+        for (size_t i = 0; i < n; i++) {
+            m->out[m->nout + 2 * i] = '\r';
+            m->out[m->nout + 2 * i + 1] = '\n';
+        }
+        m->nout += 2 * n;
+        count -= n;
+        if (MAIL_OUT_BYTES - m->nout < 2) {
+            mail_flush(m);
+        }
     }
 }
 
@@ -256,9 +260,14 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-static bool is_crlf(struct slice s)
+/* How many single LF or CR the text begins with; 0: with CRLF. */
+static size_t single_line_ends(struct slice text)
 {
-    return s.n > 1 && s.p[0] == '\r' && s.p[1] == '\n';
+    size_t n = 1;
+    while (n < text.n && text.p[n] == text.p[0]) {
+        n++;
+    }
+    return text.p[0] == '\r' && n < text.n && text.p[n] == '\n' ? n - 1 : n;
 }
 
 /* LF, CRLF and CR become CRLF. Each of the two is sought once and remembered: a chunk of nothing
@@ -281,9 +290,10 @@ void mail_stream(struct mail *m, struct slice chunk)
             at = end;
         }
         if (at < chunk.n) {
-            put_line_end(m);
-            m->last_was_cr = chunk.p[at] == '\r' && at + 1 == chunk.n;
-            at += is_crlf(slice_from(chunk, at)) ? 2 : 1;
+            size_t n = single_line_ends(slice_from(chunk, at));
+            m->last_was_cr = n > 0 && chunk.p[at] == '\r' && at + n == chunk.n;
+            put_line_ends(m, n > 0 ? n : 1);
+            at += n > 0 ? n : 2;
         }
     }
 }

@@ -87,6 +87,13 @@ static bool is_html(struct slice head)
     return false;
 }
 
+/* Readers of PDF take its mark within the first kilobyte. Almost no text has a '%' there. */
+static bool has_pdf_mark(struct slice head)
+{
+    struct slice rest = slice_from(head, slice_find(head, '%'));
+    return slice_find_slice(rest, SLICE_LIT("%PDF-")) < rest.n;
+}
+
 struct magic magic_of(struct slice head)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -97,11 +104,8 @@ struct magic magic_of(struct slice head)
     if (is_html(head)) {
         return (struct magic)IS(MAGIC_HTML, "text/html");
     }
-    /* Readers of PDF take its mark within the first kilobyte. */
-    if (slice_find_slice(head, SLICE_LIT("%PDF-")) < head.n) {
-        return (struct magic)IS(MAGIC_PDF, "application/pdf");
-    }
-    return (struct magic){0};
+    return has_pdf_mark(head) ? (struct magic)IS(MAGIC_PDF, "application/pdf")
+                              : (struct magic){0};
 }
 
 static bool is_silent(struct slice type)

@@ -85,6 +85,9 @@ static struct slice unfold(char *p, size_t n)
 
 static void keep_content_field(struct mail *m, struct slice name, struct slice value)
 {
+    if (!slice_has_prefix_nocase(name, SLICE_LIT("Content-"))) {
+        return;
+    }
     for (unsigned i = 0; i < CONTENT_FIELDS; i++) {
         if (!slice_eq_nocase(name, slice_str(content_names[i]))) {
             continue;

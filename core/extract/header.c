@@ -1,3 +1,4 @@
+#include "core/base/unfilled.h"
 #include "core/extract/inside.h"
 #include "core/feature/normal.h"
 #include "core/text/address.h"
@@ -43,7 +44,7 @@ static void add_text(struct extract *x, enum feature_type type, struct slice val
 static void add_addresses(struct extract *x, enum feature_type type,
                           enum feature_type domain_type, struct slice value)
 {
-    struct address list[EXTRACT_ADDRESSES_MAX];
+    struct address list[EXTRACT_ADDRESSES_MAX] UNFILLED;
     bool more = false;
     size_t n =
         address_list_parse(x->scratch, value, list, EXTRACT_ADDRESSES_MAX, &more);

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "core/base/unfilled.h"
 #include "core/extract/inside.h"
 
 static bool make_window(struct extract *x)
@@ -137,7 +138,7 @@ static void add_to_window(struct extract *x, struct slice bytes)
 /* Text whose units are whole, in UTF-8 or one byte each. */
 static void add_text(struct extract *x, struct slice bytes)
 {
-    char unfolded[CHARSET_STREAM_STEP + UNFOLD_HELD_MAX];
+    char unfolded[CHARSET_STREAM_STEP + UNFOLD_HELD_MAX] UNFILLED;
     if (!x->unfolds) {
         add_to_window(x, bytes);
         return;
@@ -152,7 +153,7 @@ static void add_text(struct extract *x, struct slice bytes)
 
 static void decode(struct extract *x, struct slice bytes, bool is_last)
 {
-    char text[CHARSET_STREAM_STEP];
+    char text[CHARSET_STREAM_STEP] UNFILLED;
     size_t n = 0;
     do {
         n = charset_stream_feed(x->stream, &bytes, is_last, text);

@@ -6,6 +6,12 @@
 #define BASE64 "Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\n"
 #define QUOTED \
     "Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"
+#define ZIP "Content-Type: application/zip\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+#define WINMAIL                                                                      \
+    "Content-Type: application/ms-tnef\r\nContent-Transfer-Encoding: base64\r\n\r\n" \
+    "eJ8+IgEA"
+#define PDF           "Content-Type: application/pdf\r\n\r\n%PDF-1.4\r\n"
+#define CALENDAR      "Content-Type: text/calendar\r\n\r\nURL:a.de\r\n"
 #define CHARSET(name) "Content-Type: text/plain; charset=" name "\r\n\r\n"
 
 const struct growth_shape_row growth_rows[] = {
@@ -126,6 +132,41 @@ const struct growth_shape_row growth_rows[] = {
     {"host labels", GROWTH_URLS, "http://\1", "a.", NULL},
     {"wide hosts", GROWTH_URLS, "http://\1", "\xef\xbd\x81\xe3\x80\x82", NULL},
     {"parameters of URLs", GROWTH_URLS, "http://a\1.de/?", "a=b&", NULL},
+    /* readings */
+    {"text before a boundary", GROWTH_BODY, PARTS, "a.de ", NULL},
+    {"boundaries that go on", GROWTH_BODY, PARTS "--b\r\n", "\r\n--b x\r\n\r\na.de",
+     NULL},
+    {"two boundaries", GROWTH_BODY,
+     "Content-Type: multipart/mixed; boundary=b; boundary=c\r\n\r\n",
+     "\r\n--b\r\n\r\na\1.de\r\n--c\r\n\r\n", NULL},
+    {"parts of two types", GROWTH_BODY, PARTS,
+     "\r\n--b\r\nContent-Type: text/html\r\nContent-Type: text/x\r\n\r\na\1.de", NULL},
+    {"fragments in fragments", GROWTH_BODY, "", "Content-Type: message/partial\r\n\r\n",
+     "\r\na"},
+    {"messages in quoted-printable", GROWTH_BODY, "",
+     "Content-Type: message/rfc822\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n",
+     "\r\na"},
+    /* files */
+    {"zip of local headers", GROWTH_BODY, ZIP,
+     "UEsDBBQAAAAAAAAAAAAAAAAAAAAAAAAAAAADAAAAYWJj", NULL},
+    {"zip of headers in headers", GROWTH_BODY, ZIP,
+     "UEsDBBQAAAAAAAAAAAAAAAAAAAAAAAAAAADo/QAA", NULL},
+    {"zip of central headers", GROWTH_BODY,
+     ZIP "UEsDBBQAAAAAAAAAAAAAAAAAAAAAAAAAAAADAAAAYWJj",
+     "UEsBAhQAFAAAAAAAAAAAAAAAAAAAAAAAAAAAAAIAAAAAAAAAAAAAAAAAAAAAAGFi", NULL},
+    {"zip of ends", GROWTH_BODY, ZIP "UEsDBBQAAAAAAAAAAAAAAAAAAAAAAAAAAAADAAAAYWJj",
+     "UEsFBgAAAAAAAAAAAAAAAAAAAAAAAHh4", NULL},
+    {"winmail.dat of bodies", GROWTH_BODY, WINMAIL, "AQyAAgABAAAAYQAA", NULL},
+    {"winmail.dat of attachments", GROWTH_BODY, WINMAIL, "AgKQBgABAAAAYQAA", NULL},
+    {"PDF of links", GROWTH_BODY, PDF, "/URI(http://a\1.de)", NULL},
+    {"PDF of strings open", GROWTH_BODY, PDF, "/URI((", NULL},
+    {"PDF of names", GROWTH_BODY, PDF, "/UR#49", NULL},
+    {"PDF of streams", GROWTH_BODY, PDF, "/ObjStm/Fl stream ", NULL},
+    {"PDF of dictionaries", GROWTH_BODY, PDF, "<</N", NULL},
+    {"uuencoded files", GROWTH_BODY, TEXT, "begin 644 a\1\r\n#0V%T\r\nend\r\n", NULL},
+    {"uuencoded data", GROWTH_BODY, TEXT "begin 644 a\r\n", "#0V%T\r\n", NULL},
+    {"calendar of folds", GROWTH_BODY, CALENDAR, "\r\n a", NULL},
+    {"calendar of escapes", GROWTH_BODY, CALENDAR, "\\n\\", NULL},
     {"uuencode", GROWTH_BODY, TEXT, "begin 644 a\1\n", NULL},
 };
 

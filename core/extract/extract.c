@@ -313,6 +313,7 @@ struct featureset *extract_finish(struct extract *x)
     mail_end(x->mail);
     extract_cpu_end(x);
     extract_place(x, NULL, SLICE_NONE);
+    featureset_raise_max(x->set, EXTRACT_FEATURES_LAST);
     add_body_digest(x);
     if (x->imprint != NULL) {
         imprint_finish(x->imprint, x->set, x->scratch, x->stopped);

@@ -34,6 +34,7 @@ enum {
     EXTRACT_FEATURES_MAX =
         4096, /* of one message, all types together; more only where */
     EXTRACT_FEATURES_OF_URL = 8, /* limits.urls times this is more */
+    EXTRACT_FEATURES_LAST = 64, /* of the message as a whole: nothing crowds them out */
     EXTRACT_ADDRESSES_MAX = 100, /* of one header field */
     EXTRACT_WINDOW = 64 * 1024,  /* text is converted and scanned in such pieces */
     EXTRACT_TAIL = 4096, /* a window ends at white space within its last bytes */

@@ -142,6 +142,11 @@ struct featureset *featureset_new(struct arena *arena, size_t max)
     return grow(fs, ROWS_AT_START) ? fs : NULL;
 }
 
+void featureset_raise_max(struct featureset *fs, size_t n)
+{
+    fs->max += n < UINT32_MAX / 4 ? n : UINT32_MAX / 4;
+}
+
 static uint64_t hash_of(enum feature_type type, struct slice text)
 {
     /* The text's hash is keyed; the type only has to tell equal texts apart. */

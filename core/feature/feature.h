@@ -90,6 +90,8 @@ struct featureset;
 
 /* An empty set in arena; NULL when the arena is full. At most max features are kept. */
 struct featureset *featureset_new(struct arena *arena, size_t max);
+/* Lets n more features in than before. */
+void featureset_raise_max(struct featureset *fs, size_t n);
 /* Where the features added from now on stand, at offset 0. Borrowed until the next call. */
 void featureset_set_place(struct featureset *fs, struct slice part,
                           struct slice header);

@@ -270,6 +270,57 @@ static void test_link_set__same_links_in_any_order__is_the_same(void **state)
     drop(&d);
 }
 
+/* Addresses without end do not push them out. */
+static void test_all__of_a_message_with_too_many_features__are_there(void **state)
+{
+    struct arena *arena = arena_new(ARENA);
+    struct extract *x = begin(arena, true);
+    char line[128];
+    (void)state;
+    extract_raw(x, SLICE_LIT("From: a@b.com\n\n" BODY "\n"));
+    for (unsigned i = 0; i < 40000; i++) {
+        int n = snprintf(line, sizeof line, "j%u@evil.com\n", i);
+        extract_raw(x, slice_of(line, (size_t)n));
+    }
+    struct featureset *set = extract_finish(x);
+    assert_true((featureset_limits(set) & LIMIT_FLAG(features)) != 0);
+    assert_int_equal(featureset_count_type(set, FEATURE_text_band), KEYS_MAX);
+    assert_int_equal(featureset_count_type(set, FEATURE_body), 1);
+    assert_int_equal(featureset_count_type(set, FEATURE_template_sender), 1);
+    assert_int_equal(featureset_count_type(set, FEATURE_text), 1);
+    arena_free(&arena);
+}
+
+/* A copy that comes a month later has the keys of the epoch that both know. */
+static void test_bands__of_copies_a_month_apart__are_shared_in_one_epoch(void **state)
+{
+    struct featureset *sets[3];
+    struct arena *arenas[3];
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        struct extract_limits limits = limits_default;
+        shingle_keys_make(&ring, (700 + i) * SHINGLE_EPOCH_S, &limits.imprint.keys);
+        arenas[i] = arena_new(ARENA);
+        struct extract *x = extract_new(arenas[i], &limits, NULL, 0);
+        assert_non_null(x);
+        extract_raw(x, SLICE_LIT(PLAIN(BODY)));
+        sets[i] = extract_finish(x);
+    }
+    size_t shared[3] = {0, 0, 0};
+    for (size_t k = 1; k < 3; k++) {
+        for (size_t i = 0; i < featureset_count(sets[0]); i++) {
+            const struct feature *f = featureset_at(sets[0], i);
+            shared[k] += f->type == FEATURE_text_band &&
+                         featureset_has(sets[k], FEATURE_text_band, f->text);
+        }
+    }
+    assert_int_equal(shared[1], SHINGLE_BANDS);
+    assert_int_equal(shared[2], 0);
+    for (size_t i = 0; i < 3; i++) {
+        arena_free(&arenas[i]);
+    }
+}
+
 /* The budget ended extraction: what is known of the text is not the whole of it. */
 static void test_exact_ones__of_a_text_not_read_to_its_end__are_none(void **state)
 {
@@ -323,6 +374,8 @@ static void test_new__no_memory__flags_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all__of_a_message_with_too_many_features__are_there),
+        cmocka_unit_test(test_bands__of_copies_a_month_apart__are_shared_in_one_epoch),
         cmocka_unit_test(
             test_text__of_two_messages__is_the_same_where_a_reader_sees_the_same),
         cmocka_unit_test(test_all__cut_anywhere__are_the_same),

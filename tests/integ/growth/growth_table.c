@@ -167,6 +167,14 @@ const struct growth_shape_row growth_rows[] = {
     {"uuencoded data", GROWTH_BODY, TEXT "begin 644 a\r\n", "#0V%T\r\n", NULL},
     {"calendar of folds", GROWTH_BODY, CALENDAR, "\r\n a", NULL},
     {"calendar of escapes", GROWTH_BODY, CALENDAR, "\\n\\", NULL},
+    /* folding */
+    {"words with at signs", GROWTH_BODY, TEXT, "v1@gr", NULL},
+    {"hosts without dots", GROWTH_BODY, TEXT, "a@b-b-b-b-b-b-b-b-b-b-b-b", NULL},
+    {"look-alikes", GROWTH_BODY, TEXT, "p\xd0\xb0\xe2\x80\x8b", NULL},
+    {"ideographs", GROWTH_BODY, TEXT, "\xe4\xbe\x8b", NULL},
+    {"characters that grow", GROWTH_BODY, TEXT, "\xe3\x8d\xbf", NULL},
+    {"rows of tags", GROWTH_BODY, HTML, "<tr><td><b></b><td><i></i><td><u></u></tr>",
+     NULL},
     {"uuencode", GROWTH_BODY, TEXT, "begin 644 a\1\n", NULL},
 };
 

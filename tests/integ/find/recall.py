@@ -32,6 +32,7 @@ INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 NAMESPACES = ("www.w3.org", "www.w3c.org", "schemas.microsoft.com")
 # Looked at one by one.
 KNOWN = {
+    "easy-ham-2/01177": "in the compressed RTF of winmail.dat, which Python does not read",
     "hard-ham-1/00024": "broken markup: the URL is a name of an attribute to browsers",
     "hard-ham-1/00196": "broken markup: background=\"\"http://...",
     "spam-1/00313": "text after the end of base64, which Python leaves out or reads as such",

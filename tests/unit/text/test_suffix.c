@@ -1,6 +1,8 @@
 /* suffix: both questions, answers that are remembered, names that are none. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/text/suffix.h"
 
@@ -70,12 +72,34 @@ static void test_suffix__no_name__none(void **state)
     assert_false(suffix_is_top(SLICE_LIT("unknowntop")));
 }
 
+/* The last test: the list stays. */
+static void test_suffix_load__file__its_rules_from_now_on(void **state)
+{
+    char path[] = "/tmp/gillnet-test-XXXXXX";
+    FILE *f = fdopen(mkstemp(path), "w");
+    (void)state;
+    assert_non_null(f);
+    assert_true(fputs("// ===BEGIN ICANN DOMAINS===\nunknowntop\nb.unknowntop\n"
+                      "// ===END ICANN DOMAINS===\n",
+                      f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(suffix_registrable(SLICE_LIT("x.a.b.unknowntop")), 12);
+    assert_false(suffix_load("/nonexistent/list"));
+    assert_int_equal(suffix_registrable(SLICE_LIT("x.a.b.unknowntop")), 12);
+    assert_true(suffix_load(path));
+    assert_int_equal(suffix_registrable(SLICE_LIT("x.a.b.unknowntop")), 14);
+    assert_true(suffix_is_top(SLICE_LIT("unknowntop")));
+    assert_false(suffix_is_top(SLICE_LIT("com")));
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_suffix__asked_again__same_answers),
         cmocka_unit_test(test_suffix__many_names__each_its_own),
         cmocka_unit_test(test_suffix__no_name__none),
+        cmocka_unit_test(test_suffix_load__file__its_rules_from_now_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

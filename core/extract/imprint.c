@@ -8,6 +8,7 @@
 #include "core/extract/structure.h"
 
 enum {
+    SHORT_WORD = 16,
     PENDING = 1024, /* bytes that go into a checksum at once */
     BAND_TEXT = 48,
     BAND_HEX = 16,
@@ -52,7 +53,13 @@ static void on_word(void *context, const struct fold_word *word)
     if (e->n + word->text.n + 1 > PENDING) {
         exact_flush(e);
     }
-    memcpy(e->pending + e->n, word->text.p, word->text.n);
+    if (word->text.p == p->fold.word && word->text.n <= SHORT_WORD &&
+        e->n + SHORT_WORD <= PENDING) {
+        memcpy(e->pending + e->n, p->fold.word,
+               SHORT_WORD); /* of fixed size: no call */
+    } else {
+        memcpy(e->pending + e->n, word->text.p, word->text.n);
+    }
     e->n += word->text.n;
     e->pending[e->n++] = ' ';
     e->nwords++;

@@ -47,24 +47,12 @@ void sketch_init(struct sketch *s)
     memset(s->least, 0xff, sizeof s->least);
 }
 
-static uint64_t load32(const char *p)
-{
-    uint32_t v = 0;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-/* At most 8 bytes, in the order of the machine: nothing of this is stored elsewhere. */
+/* The first n bytes of 8, in the order of the machine: nothing of this is stored elsewhere. */
 static uint64_t load(const char *p, size_t n)
 {
-    if (n >= 4) { /* both ends; they may overlap */
-        return load32(p) << 32 | load32(p + n - 4);
-    }
-    if (n == 0) {
-        return 0;
-    }
-    return (uint64_t)(unsigned char)p[0] << 16 |
-           (uint64_t)(unsigned char)p[n / 2] << 8 | (unsigned char)p[n - 1];
+    uint64_t v = 0;
+    memcpy(&v, p, sizeof v);
+    return v & (UINT64_MAX >> (64 - 8 * n));
 }
 
 static uint64_t hash_word(const struct shingle_keys *keys, struct slice text)

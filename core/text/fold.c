@@ -91,6 +91,12 @@ static const uint8_t ascii_does[256] = {
     ROW_HIGH(0xf0),   ROW_HIGH(0xf8),
 };
 
+/* As long as words may be read, see fold.h. */
+static const char url_text[FOLD_WORD_MAX] = "://";
+static const char address_text[FOLD_WORD_MAX] = "@";
+static const char number_text[FOLD_WORD_MAX] = "0";
+static const char mixed_text[FOLD_WORD_MAX] = "#";
+
 static bool is_alnum(char c)
 {
     return ASCII_IS(c, ASCII_ALPHA | ASCII_DIGIT);
@@ -226,6 +232,14 @@ void fold_break(struct fold *f)
     forget_word(f);
 }
 
+/* A character that is a word, after the one that is open. */
+static void tell_alone(struct fold *f, struct slice character)
+{
+    fold_break(f);
+    memcpy(f->word, character.p, character.n);
+    tell(f, FOLD_ALONE, slice_of(f->word, character.n));
+}
+
 /* Room for n bytes more in the word. */
 static void make_room(struct fold *f, size_t n)
 {
@@ -318,8 +332,7 @@ static void take_folded(struct fold *f, const char *bytes, unsigned mark)
         } else {
             n = decode(rest, &point);
             if (class_of(point) == CLASS_ALONE) {
-                fold_break(f);
-                tell(f, FOLD_ALONE, slice_head(rest, n));
+                tell_alone(f, slice_head(rest, n));
             } else if (class_of(point) == CLASS_LETTER) {
                 append(f, slice_head(rest, n), MARK_KEPT);
             } else {
@@ -353,8 +366,7 @@ static size_t take_high(struct fold *f, struct slice text)
     } else if (class == CLASS_LETTER) {
         append(f, slice_head(text, n), MARK_KEPT);
     } else if (class == CLASS_ALONE) {
-        fold_break(f);
-        tell(f, FOLD_ALONE, slice_head(text, n));
+        tell_alone(f, slice_head(text, n));
     } else if (class == CLASS_BREAK) {
         if (point == 0x2019) { /* the apostrophe that is typeset */
             return n;
@@ -411,7 +423,7 @@ static size_t take_sign(struct fold *f, struct slice text)
         size_t n = host_length(rest);
         if (n > 0) {
             forget_word(f);
-            tell(f, FOLD_ADDRESS, SLICE_LIT("@"));
+            tell(f, FOLD_ADDRESS, slice_of(address_text, 1));
             return n + 1;
         }
     }
@@ -441,7 +453,7 @@ static size_t take_url(struct fold *f, struct slice text)
         n++;
     }
     forget_word(f);
-    tell(f, FOLD_URL, SLICE_LIT("://"));
+    tell(f, FOLD_URL, slice_of(url_text, 3));
     return n;
 }
 
@@ -575,9 +587,9 @@ struct slice fold_skeleton(const struct fold_word *word)
 {
     switch (word->kind) {
     case FOLD_NUMBER:
-        return SLICE_LIT("0");
+        return slice_of(number_text, 1);
     case FOLD_MIXED:
-        return SLICE_LIT("#");
+        return slice_of(mixed_text, 1);
     default:
         return word->text;
     }

@@ -34,7 +34,8 @@ enum fold_kind {
 
 struct fold_word {
     enum fold_kind kind;
-    struct slice text; /* valid during the call only */
+    struct slice
+        text; /* valid during the call only; FOLD_WORD_MAX bytes of it can be read */
 };
 typedef void fold_word_fn(void *context, const struct fold_word *word);
 
@@ -57,7 +58,7 @@ void fold_feed(struct fold *f, struct slice text);
 /* Text that begins anew, or no more text: the open word ends. */
 void fold_break(struct fold *f);
 
-/* The skeleton of a word: numbers are "0", ids "#", others themselves. */
+/* The skeleton of a word, to be read as text is: numbers are "0", ids "#", others themselves. */
 struct slice fold_skeleton(const struct fold_word *word);
 
 /* What stays the same when a subject is answered, forwarded or numbered anew: skeletons of its

@@ -244,6 +244,8 @@ static void prepare(struct message *m)
             fold_break(&fold);
         }
     }
+    static const char padding[FOLD_WORD_MAX];
+    buf_add(&m->words.text, slice_of(padding, sizeof(padding))); /* see fold.h */
     arena_reset(m->arena);
 }
 

@@ -18,7 +18,7 @@ enum {
     ATTACK_WORDS = 20,
     ATTACK_TEXTS = 60,
     ATTACK_CHOICE = 1500, /* words that an attacker tries for each that is appended */
-    WORD_TEXT = 16
+    WORD_TEXT = FOLD_WORD_MAX
 };
 
 static const struct hashkey ring = {1, "key of the tests"};
@@ -74,7 +74,7 @@ static void append_words(struct text *t, size_t n)
 
 static void put(struct shingler *s, unsigned number)
 {
-    char text[WORD_TEXT];
+    char text[WORD_TEXT] = "";
     int n = snprintf(text, sizeof text, "w%uq", number);
     struct fold_word word = {FOLD_TEXT, slice_of(text, (size_t)n)};
     shingler_word(s, &word);

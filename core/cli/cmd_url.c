@@ -11,6 +11,7 @@
 #include "core/text/safebrowsing.h"
 #include "core/text/unwrap.h"
 #include "core/text/url.h"
+#include "core/text/urlkey.h"
 #include "core/text/weburl.h"
 
 enum { URL_ARENA = 16 * 1024 * 1024 };
@@ -22,6 +23,9 @@ struct reading {
     struct weburl web;
     struct url url;
     struct slice registrable;
+    struct slice clean; /* looser keys; the canonical form where they do not differ */
+    struct slice folded;
+    struct slice template;
     struct slice expressions[SAFEBROWSING_EXPRESSIONS_MAX];
     size_t nexpressions;
     struct unwrap_target targets[UNWRAP_TARGETS_MAX];
@@ -63,6 +67,10 @@ static enum err read_url(struct arena *arena, struct slice text, struct reading 
     ret->text = text;
     ret->has_web = weburl_parse(arena, text, NULL, &ret->web) == ERR_OK;
     ret->registrable = registrable_of(&ret->url.host);
+    ret->clean = urlkey_clean(arena, &ret->url);
+    ret->folded =
+        ret->clean.n > 0 ? urlkey_folded(arena, &ret->url, ret->clean) : ret->clean;
+    ret->template = urlkey_template(arena, &ret->url, ret->registrable);
     ret->nexpressions = safebrowsing_expressions(arena, &form, ret->expressions);
     ret->ntargets = unwrap_url(arena, text, ret->targets, &ret->is_cut);
     return arena_is_full(arena) ? ERR_NOMEM : ERR_OK;
@@ -126,11 +134,13 @@ static bool print_json(struct reader *r, const struct reading *u)
         json_text(u->url.canonical), "registrable", maybe(u->registrable), "shortener",
         (int)unwrap_is_shortener(u->url.host.text));
     json_t *rest = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:b}", "username",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "username",
         maybe(u->has_web && web->username.n > 0 ? web->username : none), "password",
         maybe(u->has_web && web->password.n > 0 ? web->password : none), "fragment",
-        maybe(u->has_web ? web->fragment : none), "expressions", expressions_json(u),
-        "targets", targets_json(r, u), "targets_cut", (int)u->is_cut);
+        maybe(u->has_web ? web->fragment : none), "clean", json_text(u->clean),
+        "folded", json_text(u->folded), "template", json_text(u->template),
+        "expressions", expressions_json(u), "targets", targets_json(r, u),
+        "targets_cut", (int)u->is_cut);
     int failed = json_object_update(object, rest);
 
     json_decref(rest);
@@ -149,6 +159,13 @@ static void print_row(const char *name, struct slice value)
         printf("  %-12s ", name);
         text_print(stdout, value, value.n);
         (void)putchar('\n');
+    }
+}
+
+static void print_key(const char *name, const struct reading *u, struct slice key)
+{
+    if (!slice_eq(key, u->url.canonical)) {
+        print_row(name, key);
     }
 }
 
@@ -184,6 +201,9 @@ static void print_text(struct reader *r, const struct reading *u)
     print_row("query", u->url.query);
     print_row("fragment", u->has_web ? u->web.fragment : SLICE_NONE);
     print_row("canonical", u->url.canonical);
+    print_key("clean", u, u->clean);
+    print_key("folded", u, u->folded);
+    print_key("template", u, u->template);
     print_row("registrable", u->registrable);
     if (unwrap_is_shortener(u->url.host.text)) {
         (void)puts("  shortener    yes");

@@ -79,6 +79,8 @@ class Url(Case):
             "scheme": "http", "username": "u", "password": "p", "host": "evil.example",
             "host_kind": "name", "port": 8080, "path": "/b", "query": "x=%41", "fragment": "y",
             "canonical": "evil.example:8080/b?x=%41", "registrable": "evil.example",
+            "clean": "evil.example:8080/b?x=%41", "folded": "evil.example:8080/b?x=%41",
+            "template": "evil.example:8080/b?x",
             "shortener": False, "targets": [], "targets_cut": False,
             "expressions": ["evil.example/b?x=A", "evil.example/b", "evil.example/"]})
 
@@ -96,6 +98,13 @@ class Url(Case):
              "canonical": "evil.github.io/a", "host": "evil.github.io",
              "registrable": "evil.github.io"}])
         self.assertTrue(self.json("url", "https://bit.ly/x")[0]["shortener"])
+
+    def test_looser_keys(self):
+        out, _ = self.run_it("url", "http://a.example/Item/17?utm_source=1")
+        self.assertIn("\n  clean        a.example/Item/17\n"
+                      "  folded       a.example/item/17\n"
+                      "  template     a.example/item/0?utm_source\n", out)
+        self.assertNotIn("template", self.run_it("url", "http://a.example/x")[0])
 
     def test_for_people_and_lines(self):
         out, _ = self.run_it("url", "-", stdin=f"\n{self.WRAPPED}\nhttp://b\x07.example\n", rc=65)

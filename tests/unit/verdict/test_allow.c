@@ -210,8 +210,17 @@ static void test_allow__list_with_client__then_accept(void **state)
 
 static void test_allow__list_with_reply_to_or_helo__then_no_effect(void **state)
 {
-    static const uint16_t types[] = {FEATURE_reply_to, FEATURE_reply_to_domain,
-                                     FEATURE_sender, FEATURE_helo, FEATURE_client_name};
+    static const uint16_t types[] = {FEATURE_reply_to,
+                                     FEATURE_reply_to_domain,
+                                     FEATURE_sender,
+                                     FEATURE_helo,
+                                     FEATURE_client_name,
+                                     FEATURE_return_path,
+                                     FEATURE_return_path_domain,
+                                     FEATURE_display_name,
+                                     FEATURE_dkim_domain,
+                                     FEATURE_list_id,
+                                     FEATURE_message_id_domain};
     struct bench *b = *state;
     add_sender(b);
     add_list("friends", 0)->is_allow = true;
@@ -238,6 +247,26 @@ static void test_allow__list_with_url__then_value_does_not_score(void **state)
     judge(b);
     has_symbol(b, 0, "LIST_PHISH", 20, "url=evil.example/x");
     assert_int_equal(b->v.action, ACTION_REJECT);
+}
+
+static void test_allow__list_with_looser_keys_of_urls__then_value_does_not_score(
+    void **state)
+{
+    static const uint16_t types[] = {FEATURE_url, FEATURE_url_clean, FEATURE_url_folded,
+                                     FEATURE_url_template};
+    struct bench *b = *state;
+    add_list("phish", 20);
+    add_list("friends", 0)->is_allow = true;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        b->found.n = 0;
+        add_hit(b, 0, types[i], "good.example/x");
+        judge(b);
+        assert_int_equal(b->v.action, ACTION_REJECT);
+        add_hit(b, 1, types[i], "good.example/x");
+        judge(b);
+        assert_null(b->v.allow);
+        assert_int_equal(b->v.action, ACTION_ACCEPT);
+    }
 }
 
 static void test_allow__exemptions_over_cap__then_rest_scores(void **state)
@@ -271,6 +300,7 @@ int main(void)
         TEST(test_allow__list_with_client__then_accept),
         TEST(test_allow__list_with_reply_to_or_helo__then_no_effect),
         TEST(test_allow__list_with_url__then_value_does_not_score),
+        TEST(test_allow__list_with_looser_keys_of_urls__then_value_does_not_score),
         TEST(test_allow__exemptions_over_cap__then_rest_scores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,14 +5,7 @@
 #include <string.h>
 
 #include "core/text/ascii.h"
-
-enum { /* of characters outside ASCII: those of contrib/gen-fold */
-       CLASS_LETTER,
-       CLASS_BREAK,
-       CLASS_DROP,
-       CLASS_ALONE,
-       CLASSES
-};
+#include "core/text/fold_table.h"
 
 enum { /* letters of a word that counts */
        DISGUISED_MIN = 5,
@@ -20,32 +13,6 @@ enum { /* letters of a word that counts */
        STYLED_MIN = 3, /* of which are styled */
        SIGN_REACH = 4  /* letters after a sign in the place of one */
 };
-
-enum { PAGE_BITS = 7, PAGE = 1 << PAGE_BITS, TABLE_END = 0x20000, FOLDED_MAX = 12 };
-
-#define FOLD_PAGE(...)
-#define FOLD_TEXT(text)
-#define FOLD_INDEX(...) __VA_ARGS__
-static const uint8_t page_index[TABLE_END / PAGE] = {
-#include "core/text/fold.def"
-};
-#undef FOLD_INDEX
-#undef FOLD_PAGE
-#define FOLD_INDEX(...)
-#define FOLD_PAGE(...) {__VA_ARGS__},
-static const uint16_t pages[][PAGE] = {
-#include "core/text/fold.def"
-};
-#undef FOLD_PAGE
-#undef FOLD_TEXT
-#define FOLD_PAGE(...)
-#define FOLD_TEXT(text) text,
-static const char folded[][FOLDED_MAX] = {
-#include "core/text/fold.def"
-};
-#undef FOLD_INDEX
-#undef FOLD_PAGE
-#undef FOLD_TEXT
 
 /* What is known of the open word. */
 enum {
@@ -258,67 +225,8 @@ static void append(struct fold *f, struct slice bytes, unsigned mark)
     f->marks |= mark;
 }
 
-/* Length of the UTF-8 sequence that text begins with and its code point; 0: there is none. */
-static size_t decode(struct slice text, uint32_t *retpoint)
+static void take_folded(struct fold *f, struct slice rest, unsigned mark)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *p = (const unsigned char *)text.p;
-    unsigned char c = p[0];
-    size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
-    if (n == 0 || c > 0xf4 || text.n < n) {
-        return 0;
-    }
-    uint32_t point = c & (0xffu >> (n + 1));
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        point = point << 6 | (p[i] & 0x3fu);
-    }
-    if (point < least[n] || point > 0x10ffff) {
-        return 0;
-    }
-    *retpoint = point;
-    return n;
-}
-
-static unsigned class_of(uint32_t point)
-{
-    if (point < TABLE_END) {
-        return pages[page_index[point >> PAGE_BITS]][point % PAGE];
-    }
-    if (point < 0x40000) {
-        return CLASS_ALONE; /* rare ideographs */
-    }
-    return point >= 0xe0000 && point < 0xe1000 ? CLASS_DROP : CLASS_BREAK;
-}
-
-/* Letters drawn for show: small capitals, circled, squared and mathematical ones. */
-static bool is_styled(uint32_t point)
-{
-    static const uint16_t small_capitals[] = {0x262, 0x26a, 0x274, 0x280,
-                                              0x28f, 0x299, 0x29c, 0x29f};
-    for (size_t i = 0; i < sizeof small_capitals / sizeof small_capitals[0]; i++) {
-        if (point == small_capitals[i]) {
-            return true;
-        }
-    }
-    return (point >= 0x1d00 && point < 0x1d80) || (point >= 0x24b6 && point < 0x24ea) ||
-           (point >= 0x1d400 && point < 0x1d7ce) ||
-           (point >= 0x1f110 && point < 0x1f18a);
-}
-
-/* Letters that Latin text has no use for. */
-static bool is_other_script(uint32_t point)
-{
-    return (point >= 0x370 && point < 0x1d00) || (point >= 0x2c80 && point < 0x2e00) ||
-           (point >= 0xa4d0 && point < 0xa6a0) || (point >= 0xab70 && point < 0xabc0) ||
-           point >= 0x10000;
-}
-
-static void take_folded(struct fold *f, const char *bytes, unsigned mark)
-{
-    struct slice rest = slice_of(bytes, strnlen(bytes, FOLDED_MAX));
     while (rest.n > 0) {
         uint32_t point = 0;
         size_t n = 1;
@@ -330,10 +238,10 @@ static void take_folded(struct fold *f, const char *bytes, unsigned mark)
                 fold_break(f);
             }
         } else {
-            n = decode(rest, &point);
-            if (class_of(point) == CLASS_ALONE) {
+            n = fold_table_decode(rest, &point);
+            if (fold_table_class(point) == FOLD_CLASS_ALONE) {
                 tell_alone(f, slice_head(rest, n));
-            } else if (class_of(point) == CLASS_LETTER) {
+            } else if (fold_table_class(point) == FOLD_CLASS_LETTER) {
                 append(f, slice_head(rest, n), MARK_KEPT);
             } else {
                 fold_break(f);
@@ -343,37 +251,32 @@ static void take_folded(struct fold *f, const char *bytes, unsigned mark)
     }
 }
 
-static bool is_zero_width(uint32_t point)
-{
-    return (point >= 0x200b && point <= 0x200d) || point == 0x2060 || point == 0xfeff ||
-           point == 0x180e;
-}
-
 /* What begins with a byte outside ASCII; returns how many bytes it is. */
 static size_t take_high(struct fold *f, struct slice text)
 {
     uint32_t point = 0;
-    size_t n = decode(text, &point);
+    size_t n = fold_table_decode(text, &point);
     if (n == 0) {
         fold_break(f);
         return 1;
     }
-    unsigned class = class_of(point);
-    if (class >= CLASSES) {
-        const char *to = folded[class - CLASSES];
-        f->nstyled += is_styled(point);
-        take_folded(f, to, MARK_OTHER | (is_other_script(point) ? MARK_LOOKALIKE : 0));
-    } else if (class == CLASS_LETTER) {
+    unsigned class = fold_table_class(point);
+    if (class >= FOLD_CLASSES) {
+        f->nstyled += fold_table_is_styled(point);
+        take_folded(f, fold_table_text(class),
+                    MARK_OTHER |
+                        (fold_table_is_other_script(point) ? MARK_LOOKALIKE : 0));
+    } else if (class == FOLD_CLASS_LETTER) {
         append(f, slice_head(text, n), MARK_KEPT);
-    } else if (class == CLASS_ALONE) {
+    } else if (class == FOLD_CLASS_ALONE) {
         tell_alone(f, slice_head(text, n));
-    } else if (class == CLASS_BREAK) {
+    } else if (class == FOLD_CLASS_BREAK) {
         if (point == 0x2019) { /* the apostrophe that is typeset */
             return n;
         }
         fold_break(f);
-    } else if (is_zero_width(point) && (f->marks & MARK_LETTER) != 0 && text.n > n &&
-               ASCII_IS(text.p[n], ASCII_ALPHA)) {
+    } else if (fold_table_is_zero_width(point) && (f->marks & MARK_LETTER) != 0 &&
+               text.n > n && ASCII_IS(text.p[n], ASCII_ALPHA)) {
         f->marks |= MARK_HIDDEN;
     }
     return n;

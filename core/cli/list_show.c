@@ -31,6 +31,7 @@ static bool is_plain(struct export *x, const struct list_provenance *e)
     struct feature_entry entry;
 
     if (e->class_type == FEATURE_subject || e->class_type == FEATURE_attachment_name ||
+        e->class_type == FEATURE_archive_entry ||
         slice_find(e->text, ' ') < e->text.n || e->text.p[0] == '#' ||
         e->text.p[0] == ';') {
         return false;

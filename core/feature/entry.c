@@ -255,7 +255,9 @@ static enum err parse_value(struct slice text, enum feature_type type,
         value = feature_normal_sha256(arena, text);
     } else if (type == FEATURE_list_id || type == FEATURE_message_id_domain) {
         value = feature_normal_list_id(arena, text);
-    } else if (type == FEATURE_attachment_name) {
+    } else if (type == FEATURE_attachment_type) {
+        value = feature_normal_media_type(arena, text);
+    } else if (type == FEATURE_attachment_name || type == FEATURE_archive_entry) {
         value = feature_normal_file_name(arena, text);
     } else if (type == FEATURE_subject_skeleton) {
         value = fold_subject(arena, text);

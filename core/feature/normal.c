@@ -40,24 +40,32 @@ struct slice feature_normal_subject(struct arena *arena, struct slice text)
     return slice_of(dst, n);
 }
 
+/* ASCII letters in lower case; {NULL, 0} for nothing or when the arena is full. */
+static struct slice lowered(struct arena *arena, struct slice s)
+{
+    char *dst = s.n > 0 ? arena_bytes(arena, s.n) : NULL;
+    if (dst == NULL) {
+        return SLICE_NONE;
+    }
+    for (size_t i = 0; i < s.n; i++) {
+        dst[i] = lower(s.p[i]);
+    }
+    return slice_of(dst, s.n);
+}
+
+struct slice feature_normal_media_type(struct arena *arena, struct slice text)
+{
+    struct slice type = slice_trim(slice_head(text, slice_find(text, ';')));
+    return slice_find(type, '/') < type.n ? lowered(arena, type) : SLICE_NONE;
+}
+
 struct slice feature_normal_file_name(struct arena *arena, struct slice text)
 {
     size_t from = text.n;
     while (from > 0 && text.p[from - 1] != '/' && text.p[from - 1] != '\\') {
         from--;
     }
-    struct slice name = feature_normal_subject(arena, slice_from(text, from));
-    if (name.n == 0) {
-        return SLICE_NONE;
-    }
-    char *dst = arena_bytes(arena, name.n);
-    if (dst == NULL) {
-        return SLICE_NONE;
-    }
-    for (size_t i = 0; i < name.n; i++) {
-        dst[i] = lower(name.p[i]);
-    }
-    return slice_of(dst, name.n);
+    return lowered(arena, feature_normal_subject(arena, slice_from(text, from)));
 }
 
 struct slice feature_normal_list_id(struct arena *arena, struct slice text)

@@ -20,6 +20,9 @@ struct slice feature_normal_file_name(struct arena *arena, struct slice text);
  * lower case. {NULL, 0} when nothing is left, or the arena is full. */
 struct slice feature_normal_list_id(struct arena *arena, struct slice text);
 
+/* Lower case, without parameters: "application/pdf"; empty without a slash. */
+struct slice feature_normal_media_type(struct arena *arena, struct slice text);
+
 /* 64 hexadecimal digits in lower case; empty when text is anything else. */
 struct slice feature_normal_sha256(struct arena *arena, struct slice text);
 

@@ -35,11 +35,12 @@ static bool is_host_and_port(struct slice text)
     return feed_looks_like_name(slice_head(text, colon));
 }
 
-/* "subject:..." and "attachment_name:..." take the whole line: a '#' is part of them. */
+/* Subjects and names of files take the whole line: a '#' is part of them. */
 static bool is_free_text(struct slice line)
 {
     return slice_has_prefix(line, SLICE_LIT("subject:")) ||
-           slice_has_prefix(line, SLICE_LIT("attachment_name:"));
+           slice_has_prefix(line, SLICE_LIT("attachment_name:")) ||
+           slice_has_prefix(line, SLICE_LIT("archive_entry:"));
 }
 
 void feed_line_plain(struct feed *f, struct slice line)

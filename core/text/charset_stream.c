@@ -92,6 +92,16 @@ struct charset_stream *charset_stream_new(struct slice charset)
     return s;
 }
 
+/* As much of the beginning as means itself: IBM's code pages exchange three control bytes. */
+static size_t plain_run(struct slice in)
+{
+    in = slice_head(in, CHARSET_STREAM_STEP);
+    in = slice_head(in, charset_ascii_run(in));
+    in = slice_head(in, slice_find(in, '\x1a'));
+    in = slice_head(in, slice_find(in, '\x1c'));
+    return slice_find(in, '\x7f');
+}
+
 /* Nothing of an earlier byte is left in the converter. */
 static bool is_between(const struct charset_stream *s)
 {
@@ -107,7 +117,7 @@ size_t charset_stream_feed(struct charset_stream *s, struct slice *in, bool is_l
     UChar *target = piece;
     UErrorCode status = U_ZERO_ERROR;
     if (is_between(s)) {
-        size_t run = charset_ascii_run(slice_head(*in, CHARSET_STREAM_STEP));
+        size_t run = plain_run(*in);
         if (run >= ASCII_WORTH) {
             memcpy(dst, in->p, run);
             *in = slice_from(*in, run);

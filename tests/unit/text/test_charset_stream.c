@@ -38,6 +38,9 @@ static const struct row rows[] = {
     {"shift_jis", BYTES("\x83\x65\x83\x58\x83\x67.com"),
      "\xe3\x83\x86\xe3\x82\xb9\xe3\x83\x88.com"},
     {"big5", BYTES("\xa4\xa4\xa4\xe5"), "\xe4\xb8\xad\xe6\x96\x87"},
+    {"shift_jis",
+     BYTES("0123456789012345678901234567890123456789012345678901234567890123\x1a"),
+     "0123456789012345678901234567890123456789012345678901234567890123\x1c"},
     {"koi8-r", BYTES("\xd4\xc5"), "\xd1\x82\xd0\xb5"},
     /* broken at the end, and a half pair */
     {"shift_jis", BYTES("a\x83"), "a\xef\xbf\xbd"},

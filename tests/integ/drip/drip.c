@@ -3,8 +3,8 @@
  *
  * Of the files below PATH... takes those MESSAGES (60) whose SHA-256 is lowest, with -a all, and
  * extracts each: whole; byte by byte; and once for each STEPth offset (1) of the first 4 KiB, cut
- * there and at random offsets after it. Type, text and place of every feature and the limits met
- * must be the same, in the same order. Exit 0 the same, 1 not, 64 usage or no message.
+ * there and at random offsets after it; and likewise its body alone, as a milter gets it. Type,
+ * text and place of every feature and the limits met must be the same, in the same order. Exit 0 the same, 1 not, 64 usage or no message.
  */
 #include <ftw.h>
 #include <stdio.h>
@@ -58,6 +58,7 @@ struct cuts {
     size_t head;
     size_t step;
     bool is_random;
+    bool is_milter; /* header fields one by one, then the body */
     uint32_t random;
 };
 
@@ -79,19 +80,60 @@ static size_t next_piece(struct cuts *c, size_t at, size_t rest)
     return n < rest ? n : rest;
 }
 
+/* Where the body begins, if the header ends as it should. */
+static size_t body_of(struct slice message)
+{
+    size_t lf = slice_find_slice(message, SLICE_LIT("\n\n")) + 2;
+    size_t crlf = slice_find_slice(message, SLICE_LIT("\r\n\r\n")) + 4;
+    size_t at = lf < crlf ? lf : crlf;
+
+    return at < message.n ? at : 0;
+}
+
+/* The fields as a milter gives them: mbox lines and what is no field left out. */
+static void give_header(struct extract *x, struct slice header)
+{
+    while (header.n > 0) {
+        size_t end = slice_find(header, '\n');
+        struct slice field;
+
+        while (end + 1 < header.n &&
+               (header.p[end + 1] == ' ' || header.p[end + 1] == '\t')) {
+            end = end + 1 + slice_find(slice_from(header, end + 1), '\n');
+        }
+        field = slice_trim(slice_head(header, end));
+        header = slice_from(header, end + 1);
+        if (slice_find(field, ':') < field.n) {
+            struct slice name = slice_cut(&field, ':');
+
+            extract_header(x, name, slice_trim(field));
+        }
+    }
+    extract_end_of_headers(x);
+}
+
 static struct featureset *extract(struct arena *arena, struct slice message,
                                   struct cuts cuts)
 {
     struct extract *x = extract_new(arena, &limits, trusted, 1);
+    size_t body = cuts.is_milter ? body_of(message) : 0;
     size_t at = 0;
 
     if (x == NULL) {
         return NULL;
     }
+    if (cuts.is_milter) {
+        give_header(x, slice_head(message, body));
+        message = slice_from(message, body);
+    }
     while (at < message.n) {
         size_t n = next_piece(&cuts, at, message.n - at);
 
-        extract_raw(x, slice_of(message.p + at, n));
+        if (cuts.is_milter) {
+            extract_body(x, slice_of(message.p + at, n));
+        } else {
+            extract_raw(x, slice_of(message.p + at, n));
+        }
         at += n;
     }
     return extract_finish(x);
@@ -141,25 +183,26 @@ static bool same(const struct featureset *a, const struct featureset *b)
 
 /* One message in every way; false: a difference, which is printed. */
 static bool check(struct arena *arenas[2], const char *path, struct slice message,
-                  size_t step)
+                  size_t step, bool is_milter)
 {
-    struct cuts cuts = {.head = message.n, .step = 1};
+    struct cuts cuts = {.head = message.n, .step = 1, .is_milter = is_milter};
     const struct featureset *whole =
-        extract(arenas[0], message, (struct cuts){.head = 0});
+        extract(arenas[0], message, (struct cuts){.is_milter = is_milter});
     bool good = whole != NULL;
 
     for (size_t at = 0; good && at <= CUT_HEAD && at < message.n; at += step) {
         const struct featureset *cut = extract(arenas[1], message, cuts);
 
         if (cut == NULL || !same(whole, cut)) {
-            printf("  %s: cut %s %zu\n", path, at == 0 ? "at every byte" : "at",
-                   at == 0 ? (size_t)1 : cuts.head);
+            printf("  %s, %s: cut %s %zu\n", path, is_milter ? "body" : "raw",
+                   at == 0 ? "at every byte" : "at", at == 0 ? (size_t)1 : cuts.head);
             good = false;
         }
         arena_reset(arenas[1]);
         cuts = (struct cuts){.head = at + step,
                              .step = at + step,
                              .is_random = true,
+                             .is_milter = is_milter,
                              .random = (uint32_t)(at + message.n)};
     }
     arena_reset(arenas[0]);
@@ -210,7 +253,8 @@ static int work(size_t first, size_t jobs, size_t count, size_t step)
 
         buf_init(&bytes, FILE_CAP);
         if (file_read(files[i].path, &bytes, NULL) != ERR_OK ||
-            !check(arenas, files[i].path, buf_slice(&bytes), step)) {
+            !check(arenas, files[i].path, buf_slice(&bytes), step, false) ||
+            !check(arenas, files[i].path, buf_slice(&bytes), step, true)) {
             failed = 1;
         }
         buf_fini(&bytes);

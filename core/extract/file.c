@@ -210,14 +210,10 @@ static void on_inner_header(void *context, const struct mail_part *part,
 static void on_inner_part_begin(void *context, const struct mail_part *part)
 {
     struct extract *x = context;
-    extract_add_name(x, FEATURE_attachment_name, part->filename, SLICE_NONE);
+    extract_add_part_names(x, part);
     if (!part->is_container) {
-        struct leaf leaf = {.type = part->type,
-                            .charset = part->charset,
-                            .name = part->filename,
-                            .may_sniff = !part->has_type,
-                            .is_attachment = part->filename.n > 0,
-                            .depth = x->files->depth + 1};
+        struct leaf leaf = extract_leaf_of(part);
+        leaf.depth = x->files->depth + 1;
         extract_leaf_begin(x, &leaf);
     }
 }

@@ -170,6 +170,10 @@ void extract_on_part_end(void *context, const struct mail_part *part);
 /* Links that a field of whatever part holds. */
 void extract_links_of_field(struct extract *x, struct slice name, struct slice value);
 
+/* part.c */
+struct leaf extract_leaf_of(const struct mail_part *part);
+void extract_add_part_names(struct extract *x, const struct mail_part *part);
+
 /* leaf.c */
 void extract_leaf_begin(struct extract *x, const struct leaf *leaf);
 void extract_leaf_data(struct extract *x, struct slice bytes);

@@ -15,7 +15,7 @@ static bool is_uuencoded(struct slice transfer)
            slice_eq(transfer, SLICE_LIT("x-uue"));
 }
 
-static struct leaf leaf_of(const struct mail_part *part)
+struct leaf extract_leaf_of(const struct mail_part *part)
 {
     return (struct leaf){.type = part->type,
                          .charset = part->charset,
@@ -33,6 +33,12 @@ static void place(struct extract *x, const struct mail_part *part)
     extract_place(x, &at, SLICE_NONE);
 }
 
+void extract_add_part_names(struct extract *x, const struct mail_part *part)
+{
+    extract_add_name(x, FEATURE_attachment_name, part->filename, SLICE_NONE);
+    extract_add_name(x, FEATURE_attachment_name, part->other_name, SLICE_NONE);
+}
+
 void extract_on_part_begin(void *context, const struct mail_part *part)
 {
     struct extract *x = context;
@@ -45,10 +51,9 @@ void extract_on_part_begin(void *context, const struct mail_part *part)
         return;
     }
     place(x, part);
-    extract_add_name(x, FEATURE_attachment_name, part->filename, SLICE_NONE);
-    extract_add_name(x, FEATURE_attachment_name, part->other_name, SLICE_NONE);
+    extract_add_part_names(x, part);
     if (!part->is_container) {
-        struct leaf leaf = leaf_of(part);
+        struct leaf leaf = extract_leaf_of(part);
         extract_leaf_begin(x, &leaf);
     }
     extract_shown_begin(x, part);

@@ -273,6 +273,11 @@ void entity_data(struct mail *m, struct slice bytes)
         bytes.n -= 2;
     }
     decode(m, bytes);
+    if (m->transfer.has_junk && !e->has_raw &&
+        slice_has_prefix(e->part.type, SLICE_LIT("text/"))) {
+        e->has_raw = true;
+        readings_of_junk(m, bytes);
+    }
 }
 
 /* by_boundary: the last line end belongs to the boundary line. */

@@ -47,6 +47,7 @@ struct entity {
     bool is_digest;        /* children are message/rfc822 by default */
     struct slice boundary; /* multipart: without the leading "--" */
     bool by_prefix;        /* a boundary line may go on behind the boundary */
+    bool has_raw;          /* is read undecoded, too */
     bool has_stray;        /* text outside its parts is being given as a leaf */
     unsigned nheaders;
     uint64_t header_bytes;
@@ -173,6 +174,8 @@ void entity_close_all(struct mail *m);
 /* readings.c: cheap while nopen_readings is 0 */
 /* The content fields of the top are known: what else may they mean? */
 void readings_of_headers(struct mail *m);
+/* Text on top whose base64 holds what is none, in bytes: some readers show it as it is. */
+void readings_of_junk(struct mail *m, struct slice bytes);
 /* A line that begins with the boundary of stack[level] and goes on. */
 void readings_of_line(struct mail *m, unsigned level);
 /* Bytes as they are, CRLF, before anything is done with them. */

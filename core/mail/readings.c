@@ -149,6 +149,16 @@ static void keep_bytes(struct mail *m, struct reading *r, struct slice bytes)
     grown_add(m, &r->text, bytes);
 }
 
+void readings_of_junk(struct mail *m, struct slice bytes)
+{
+    struct reading *r = open_reading(m, READING_FIELDS, m->nstack - 1);
+    if (r != NULL) {
+        r->content[CONTENT_TYPE] =
+            entity_keep(m, grown_slice(&m->content[CONTENT_TYPE]), false);
+        keep_bytes(m, r, bytes);
+    }
+}
+
 void readings_raw(struct mail *m, struct slice bytes)
 {
     for (unsigned i = 0; m->nopen_readings > 0 && i < MAIL_READINGS_MAX; i++) {

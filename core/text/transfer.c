@@ -53,6 +53,7 @@ void transfer_init(struct transfer *t, enum transfer_kind kind)
     t->kind = kind;
     t->bits = 0;
     t->nbits = 0;
+    t->has_junk = false;
     t->nheld = 0;
 }
 
@@ -102,6 +103,7 @@ static size_t base64_feed(struct transfer *t, struct slice in, char *dst)
             }
         }
         v = b64_value[(unsigned char)in.p[0]];
+        t->has_junk |= v == B64_JUNK && in.p[0] > ' ' && in.p[0] < 0x7f;
         in.p++;
         in.n--;
         if (v == B64_PAD) {

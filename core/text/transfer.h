@@ -7,6 +7,7 @@
 #ifndef CORE_TEXT_TRANSFER_H
 #define CORE_TEXT_TRANSFER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct transfer {
     enum transfer_kind kind;
     uint32_t bits; /* base64: collected bits */
     unsigned nbits;
+    bool has_junk;  /* base64: a printable byte came by that is none of its digits */
     char held[128]; /* quoted-printable: white space or escape not yet decided */
     size_t nheld;
 };

@@ -68,8 +68,12 @@ struct mail *mail_new(struct arena *arena, const struct mail_limits *limits,
 /* In place: each line break with the white space after it becomes one space. */
 static struct slice unfold(char *p, size_t n)
 {
-    size_t w = 0;
-    for (size_t i = 0; i < n; i++) {
+    size_t w = slice_find(slice_of(p, n), '\n');
+    size_t cr = slice_find(slice_of(p, w), '\r');
+    if (cr < w) {
+        w = cr;
+    }
+    for (size_t i = w; i < n; i++) {
         if (p[i] != '\r' && p[i] != '\n') {
             p[w++] = p[i];
             continue;

@@ -5,6 +5,7 @@
 
 #include "core/base/unfilled.h"
 #include "core/text/ascii.h"
+#include "core/text/block.h"
 #include "core/text/find_inside.h"
 
 void find_draft_begin(struct find_scan *s, size_t start)
@@ -245,21 +246,26 @@ static const bool is_stop[256] = {
     [0xef] = true,                              /* U+FF0E, U+FF61 */
 };
 
+/* One of sixteen bytes at p is such. */
+static bool has_stop(const char *p)
+{
+    unsigned char v BLOCK_VECTOR;
+    signed char at BLOCK_VECTOR;
+
+    memcpy(&v, p, sizeof(v));
+    at = (v == '.') | (v == ':') | (v == '@') | (v == '[') | (v == '(') | (v == '{') |
+         (v == 0xe3) | (v == 0xef);
+    return block_is_any(&at);
+}
+
 static size_t next_stop(struct slice text, size_t i)
 {
+    while (i + BLOCK_BYTES <= text.n && !has_stop(text.p + i)) {
+        i += BLOCK_BYTES;
+    }
     while (i < text.n && !is_stop[(unsigned char)text.p[i]]) {
         i++;
     }
-    return i;
-}
-
-/* The host of an address at i is no URL. */
-static size_t after_mail_host(struct slice text, size_t i)
-{
-    do {
-        i++;
-    } while (i < text.n && (ASCII_IS(text.p[i], ASCII_ALPHA | ASCII_DIGIT) ||
-                            text.p[i] == '.' || text.p[i] == '-'));
     return i;
 }
 
@@ -277,7 +283,7 @@ static size_t at_stop(struct find_scan *s, size_t i)
         return find_at_dot(s, i - blank, m.n);
     }
     if (m.kind == MARK_AT) {
-        return s->where == FIND_IN_HEADER ? after_mail_host(s->text, i)
+        return s->where == FIND_IN_HEADER ? find_after_host(s->text, i)
                                           : find_at_sign(s, i - blank, m.n);
     }
     return (unsigned char)s->text.p[i] < 0x80 ? at_separator(s, i) : i + m.n;

@@ -65,6 +65,8 @@ bool find_url_rest(struct find_scan *s, struct find find, size_t nscheme);
 /* The same for a host that is read already, at its port, path or end. */
 bool find_url_path(struct find_scan *s, struct find find);
 
+/* find_name.c: where a host that goes on after i ends, by its look alone. */
+size_t find_after_host(struct slice text, size_t i);
 /* find_name.c: what a dot or an @ at `at` (n bytes) belongs to; returns where to go on. */
 size_t find_at_dot(struct find_scan *s, size_t at, size_t n);
 size_t find_at_sign(struct find_scan *s, size_t at, size_t n);

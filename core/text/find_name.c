@@ -305,8 +305,31 @@ static bool is_host(const struct find_scan *s, const struct find_run *run,
            !is_local_part(s->text, end);
 }
 
+size_t find_after_host(struct slice text, size_t i)
+{
+    do {
+        i++;
+    } while (i < text.n && (ASCII_IS(text.p[i], ASCII_ALPHA | ASCII_DIGIT) ||
+                            text.p[i] == '.' || text.p[i] == '-'));
+    return i;
+}
+
+/* The label that ends before i may be "www" or "www2", as far as a look tells. */
+static bool may_be_www(struct slice text, size_t i)
+{
+    while (i > 0 && ASCII_IS(text.p[i - 1], ASCII_DIGIT)) {
+        i--;
+    }
+    return i > 0 &&
+           (ASCII_LOWER(text.p[i - 1]) == 'w' || (unsigned char)text.p[i - 1] >= 0x80);
+}
+
 size_t find_at_dot(struct find_scan *s, size_t at, size_t n)
 {
+    if (s->where != FIND_IN_PROSE && s->text.p[at] == '.' && !may_be_www(s->text, at)) {
+        return find_after_host(s->text, at);
+    }
+
     size_t start = word_begin(s, at);
     struct find_run *run = &s->run;
 

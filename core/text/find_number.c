@@ -7,6 +7,7 @@
 
 #include "core/base/checksum.h"
 #include "core/text/ascii.h"
+#include "core/text/block.h"
 
 enum {
     BASE58_MIN = 26,
@@ -382,8 +383,25 @@ static const unsigned char bytes[256] = {FIVE('0', WORD | BEGIN),
                                          ['+'] = BEGIN,
                                          ['('] = BEGIN};
 
+/* One of sixteen bytes at p begins a number. */
+static bool has_begin(const char *p)
+{
+    unsigned char v BLOCK_VECTOR;
+    signed char at BLOCK_VECTOR;
+
+    memcpy(&v, p, sizeof(v));
+    at = ((v >= '0') & (v <= '9')) | (v == '+') | (v == '(');
+    return block_is_any(&at);
+}
+
+/* The next byte of a word or number; i is where a word may begin. Short words without digits are
+ * passed over: one of BECH32_MIN bytes that begins in the next so many has its last of these. */
 static size_t skip(struct slice text, size_t i)
 {
+    while (i + BLOCK_BYTES <= text.n && !has_begin(text.p + i) &&
+           (bytes[(unsigned char)text.p[i + BECH32_MIN - 1]] & WORD) == 0) {
+        i += BECH32_MIN;
+    }
     while (i < text.n && bytes[(unsigned char)text.p[i]] == 0) {
         i++;
     }

@@ -8,33 +8,12 @@
 #include "core/text/html_ref.h"
 #include "core/text/html_state.h"
 
-bool html_is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\f';
-}
-
-struct slice html_text_slice(const struct html_text *t)
-{
-    return slice_of(t->p, t->n);
-}
-
 void html_text_add(struct html_text *t, struct slice s)
 {
     s = slice_head(s, t->size - t->n);
     if (s.n > 0) {
         memcpy(t->p + t->n, s.p, s.n);
         t->n += s.n;
-    }
-}
-
-void html_text_add_lower(struct html_text *t, char c)
-{
-    if (c == '\0') {
-        html_text_add(t, HTML_REPLACEMENT);
-    } else if (t->n < t->size) {
-        t->p[t->n++] = ASCII_LOWER(c);
-    } else {
-        /* cut */
     }
 }
 
@@ -48,11 +27,6 @@ void html_emit(struct html *h, enum html_token_kind kind, struct slice name,
         token.tag = html_text_slice(&h->tag);
     }
     h->on_token(h->context, &token);
-}
-
-void html_skip(struct slice *in, size_t n)
-{
-    *in = slice_from(*in, n);
 }
 
 void html_emit_text(struct html *h, struct slice s)

@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "core/text/ascii.h"
 #include "core/text/html.h"
 #include "core/text/html_ref.h"
 
@@ -146,19 +147,39 @@ struct html {
 };
 
 /* White space of the standard, CR being gone; ASCII_SPACE has VT as well. */
-bool html_is_space(char c);
+static inline bool html_is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\f';
+}
 
-struct slice html_text_slice(const struct html_text *t);
+static inline struct slice html_text_slice(const struct html_text *t)
+{
+    return slice_of(t->p, t->n);
+}
+
 void html_text_add(struct html_text *t, struct slice s);
 /* One byte in lower case, U+FFFD for NUL. */
-void html_text_add_lower(struct html_text *t, char c);
+static inline void html_text_add_lower(struct html_text *t, char c)
+{
+    if (c == '\0') {
+        html_text_add(t, HTML_REPLACEMENT);
+    } else if (t->n < t->size) {
+        t->p[t->n++] = ASCII_LOWER(c);
+    } else {
+        /* cut */
+    }
+}
 
 /* Calls back with one token. */
 void html_emit(struct html *h, enum html_token_kind kind, struct slice name,
                struct slice value);
 /* Text or raw text. */
 void html_emit_text(struct html *h, struct slice s);
-void html_skip(struct slice *in, size_t n);
+static inline void html_skip(struct slice *in, size_t n)
+{
+    *in = slice_from(*in, n);
+}
+
 /* Length of the run before the next stop (and, if wanted, before '&'). */
 size_t html_run_before(struct html *h, struct slice s, char stop, bool ref);
 /* After a '&', which is used up. */

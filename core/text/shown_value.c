@@ -1,6 +1,7 @@
 /* shown_value - attributes: which are URLs, and what styles hide. */
 #include <string.h>
 
+#include "core/base/unfilled.h"
 #include "core/text/ascii.h"
 #include "core/text/html_state.h"
 #include "core/text/shown_state.h"
@@ -346,7 +347,7 @@ static size_t plain_style(struct slice css, char dst[STYLE_MAX])
 
 static void style_attribute(struct shown *s, struct slice css)
 {
-    char plain[STYLE_MAX];
+    char plain[STYLE_MAX] UNFILLED;
     struct slice rest = slice_of(plain, plain_style(css, plain));
 
     while (rest.n > 0) {
@@ -354,14 +355,14 @@ static void style_attribute(struct shown *s, struct slice css)
     }
 }
 
-static bool is_one_of(struct slice name, const char *const *names)
+static bool is_one_of(struct slice name, const struct slice *names, size_t n)
 {
-    for (; *names != NULL; names++) {
-        if (slice_eq(name, slice_str(*names))) {
-            return true;
-        }
+    size_t i = 0;
+
+    while (i < n && !slice_eq(name, names[i])) {
+        i++;
     }
-    return false;
+    return i < n;
 }
 
 static enum shown_value_kind href_kind(struct slice tag)
@@ -390,11 +391,12 @@ static void href(struct shown *s, const struct html_token *t)
 
 void shown_attribute(struct shown *s, const struct html_token *t)
 {
-    static const char *const loads[] = {"src",      "background", "poster",
-                                        "data",     "lowsrc",     "dynsrc",
-                                        "codebase", "archive",    NULL};
-    static const char *const others[] = {"cite",    "longdesc", "ping", "manifest",
-                                         "profile", "usemap",   NULL};
+    static const struct slice loads[] = {
+        {"src", 3},    {"background", 10}, {"poster", 6},   {"data", 4},
+        {"lowsrc", 6}, {"dynsrc", 6},      {"codebase", 8}, {"archive", 7}};
+    static const struct slice others[] = {{"cite", 4},    {"longdesc", 8},
+                                          {"ping", 4},    {"manifest", 8},
+                                          {"profile", 7}, {"usemap", 6}};
 
     if (slice_eq(t->name, SLICE_LIT("style"))) {
         if (!t->is_duplicate) {
@@ -416,9 +418,9 @@ void shown_attribute(struct shown *s, const struct html_token *t)
         meta_content(s, t->value);
     } else if (slice_eq(t->name, SLICE_LIT("hidden"))) {
         s->style.is_hidden = true;
-    } else if (is_one_of(t->name, loads)) {
+    } else if (is_one_of(t->name, loads, sizeof(loads) / sizeof(loads[0]))) {
         tell(s, SHOWN_VALUE_LOAD, t->value);
-    } else if (is_one_of(t->name, others)) {
+    } else if (is_one_of(t->name, others, sizeof(others) / sizeof(others[0]))) {
         tell(s, SHOWN_VALUE_OTHER, t->value);
     } else if (!slice_has_prefix(t->name, SLICE_LIT("xmlns"))) {
         tell(s, SHOWN_VALUE_TEXT, t->value);

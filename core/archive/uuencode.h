@@ -2,7 +2,8 @@
  * uuencode - files between "begin 644 NAME" and "end" in running text.
  *
  * Fed in chunks cut anywhere; tells each file as it passes. A file begins only when a line that
- * can be data follows its begin line, and ends at the first that cannot. Linear, constant state.
+ * can be data follows its begin line, and ends at the first that cannot. Blanks that were cut from
+ * a line count as inflated. Linear, constant state.
  * Threads: one at a time.   Allocates: nothing.   Source: POSIX uuencode.
  */
 #ifndef CORE_ARCHIVE_UUENCODE_H

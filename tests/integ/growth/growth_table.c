@@ -183,6 +183,7 @@ const struct growth_shape_row growth_rows[] = {
     {"characters that grow", GROWTH_BODY, TEXT, "\xe3\x8d\xbf", NULL},
     {"rows of tags", GROWTH_BODY, HTML, "<tr><td><b></b><td><i></i><td><u></u></tr>",
      NULL},
+    {"uuencode of cut lines", GROWTH_BODY, TEXT "begin 644 a\n", "_\n", NULL},
     {"uuencode", GROWTH_BODY, TEXT, "begin 644 a\1\n", NULL},
 };
 

@@ -135,9 +135,29 @@ static void test_files__below_at_above_the_limit__later_ones_are_not_told(void *
     }
 }
 
+static void test_blanks_cut_from_lines__over_the_budget__file_ends(void **state)
+{
+    (void)state;
+    static const size_t line_bytes = 63; /* of "_", a line of two bytes with its end */
+    for (size_t n = 0; n < 3; n++) {
+        struct archive_budget budget = archive_budget_start();
+        struct build_record r;
+        struct uuencode u;
+        budget.inflated = 2 * (line_bytes - 1) + n - 1;
+        build_record_init(&r);
+        uuencode_init(&u, &budget, &build_events, &r);
+        uuencode_feed(&u, SLICE_LIT("begin 644 x\n_\n_\n`\nend\n"));
+        uuencode_end(&u);
+        assert_int_equal(r.bytes, n > 0 ? 2 * line_bytes : line_bytes);
+        assert_int_equal(budget.limits_met, n > 0 ? 0 : ARCHIVE_LIMIT_INFLATED);
+        buf_fini(&r.text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blanks_cut_from_lines__over_the_budget__file_ends),
         cmocka_unit_test(test_text__each_form__gives_its_files_however_cut),
         cmocka_unit_test(test_data__of_all_bytes__comes_back),
         cmocka_unit_test(test_line__longer_than_is_kept__ends_the_file),

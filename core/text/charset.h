@@ -22,7 +22,7 @@ bool charset_is_utf8(struct slice bytes);
 enum { CHARSET_STREAM_STEP = 4096 };
 
 /* What a text is in by its beginning: a byte order mark wins over the name (*retmark: its bytes,
- * else 0); UTF-16 and UTF-32 that do not say their order get the one that the zeros of ASCII show,
+ * else 0), that of UTF-16 only when the head has a zero byte or the name is of wide units; UTF-16 and UTF-32 that do not say their order get the one that the zeros of ASCII show,
  * little-endian when there are none. */
 struct slice charset_by_head(struct slice charset, struct slice head, size_t *retmark);
 

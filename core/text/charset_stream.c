@@ -49,12 +49,25 @@ static bool is_big_endian(struct slice head, size_t unit)
     return first > last;
 }
 
+/* Two bytes of a mark begin many a text of one-byte units, too: the name or the zero byte of some
+ * ASCII character, a blank or a line end at least, must say that the units are wide. */
+static bool is_meant(struct slice mark, struct slice charset, struct slice head)
+{
+    const char *icu = NULL;
+    if (mark.n != 2 || slice_find(head, '\0') < head.n) {
+        return true;
+    }
+    return charset_name_kind(charset, &icu) == CHARSET_ICU &&
+           (strncmp(icu, "UTF-16", 6) == 0 || strncmp(icu, "UTF-32", 6) == 0);
+}
+
 struct slice charset_by_head(struct slice charset, struct slice head, size_t *retmark)
 {
     const char *icu = NULL;
     *retmark = 0;
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (slice_has_prefix(head, marks[i].bytes)) {
+        if (slice_has_prefix(head, marks[i].bytes) &&
+            is_meant(marks[i].bytes, charset, head)) {
             *retmark = marks[i].bytes.n;
             return marks[i].charset;
         }

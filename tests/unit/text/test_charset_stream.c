@@ -140,6 +140,8 @@ static void test_head__with_mark_or_zeros__wins_over_the_name(void **state)
         {"utf-16le", BYTES("\xfe\xff\0h"), "utf-16be", 2},
         {"", BYTES("\xff\xfe\0\0h\0\0\0"), "utf-32le", 4},
         {"", BYTES("\0\0\xfe\xff"), "utf-32be", 4},
+        {"utf-16", BYTES("\xff\xfe\x2d\x4e"), "utf-16le", 2},
+        {"us-ascii", BYTES("\xff\xfe http://evil.example"), "us-ascii", 0},
         {"utf-16", BYTES("\0h\0i"), "utf-16be", 0},
         {"utf-16", BYTES("h\0i\0"), "utf-16le", 0},
         {"utf-16", BYTES("\x4e\x2d"), "utf-16le", 0},

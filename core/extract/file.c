@@ -322,6 +322,7 @@ static void drop_first(struct extract *x)
 void extract_files_run(struct extract *x)
 {
     if (x->files == NULL) {
+        add_archive_limits(x); /* of files in text, none of which was whole */
         return;
     }
     featureset_set_offset(x->set, 0);
@@ -370,6 +371,7 @@ static bool on_uu_data(void *context, struct slice bytes)
 {
     struct extract *x = context;
     sha256_add(&x->uu_sum, bytes);
+    extract_cpu_step(x, bytes.n);
     hold_in(x, &x->uu_file->bytes, bytes);
     return !x->stopped;
 }

@@ -172,6 +172,7 @@ const struct growth_shape_row growth_rows[] = {
     {"PDF of streams", GROWTH_BODY, PDF, "/ObjStm/Fl stream ", NULL},
     {"PDF of dictionaries", GROWTH_BODY, PDF, "<</N", NULL},
     {"uuencoded files", GROWTH_BODY, TEXT, "begin 644 a\1\r\n#0V%T\r\nend\r\n", NULL},
+    {"uuencoded zeros", GROWTH_BODY, TEXT "begin 644 a\r\n", "M\r\n", NULL},
     {"uuencoded data", GROWTH_BODY, TEXT "begin 644 a\r\n", "#0V%T\r\n", NULL},
     {"calendar of folds", GROWTH_BODY, CALENDAR, "\r\n a", NULL},
     {"calendar of escapes", GROWTH_BODY, CALENDAR, "\\n\\", NULL},

@@ -338,6 +338,46 @@ static void test_readings__of_any_reader__give_their_links(void **state)
         "url:a.com/pre url:a.com/c url:a.com/b url:a.com/epi", "limit:readings");
 }
 
+static void test_html__that_names_its_charset__is_read_in_it(void **state)
+{
+    (void)state;
+    check_text("Content-Type: text/html\n\n<html><meta charset=\"koi8-r\">"
+               "http://\xd0\xd2\xc9\xcd\xc5\xd2.\xd2\xc6/",
+               "url_host:xn--e1afmkfd.xn--p1ai", "limit:charset");
+    /* a page that was readable so far is in no wide units */
+    check_text("Content-Type: text/html\n\n<meta charset=utf-16>http://a.com/",
+               "url:a.com/", "limit:charset");
+}
+
+static void test_zip__over_each_limit__sets_its_flag(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t files;
+        size_t bytes;
+        const char *wanted;
+    } zips[] = {
+        {ARCHIVE_ENTRIES_MAX + 1, 1, "limit:archive_entries"},
+        {1, ARCHIVE_RATIO_FREE + 1, "limit:archive_ratio"},
+        {ARCHIVE_INFLATED_MAX / ARCHIVE_RATIO_FREE + 1, ARCHIVE_RATIO_FREE,
+         "limit:archive_bytes"},
+    };
+    char *zeros = calloc(1, ARCHIVE_RATIO_FREE + 1);
+    for (size_t i = 0; i < sizeof zips / sizeof zips[0]; i++) {
+        struct build_zip z;
+        build_zip_begin(&z);
+        for (size_t k = 0; k < zips[i].files; k++) {
+            build_zip_add(&z, &(struct build_entry){.name = "x",
+                                                    .data = {zeros, zips[i].bytes},
+                                                    .method = 8});
+        }
+        (void)build_zip_end(&z);
+        buf_fini(&z.directory);
+        check_attached(ZIP, &z.file, zips[i].wanted, "");
+    }
+    free(zeros);
+}
+
 static void test_held__below_at_above__the_rest_is_only_summed(void **state)
 {
     (void)state;
@@ -380,6 +420,8 @@ int main(void)
         cmocka_unit_test(test_calendar_and_contact__folded__have_whole_links),
         cmocka_unit_test(test_charset__lying_or_cut__links_are_whole),
         cmocka_unit_test(test_readings__of_any_reader__give_their_links),
+        cmocka_unit_test(test_html__that_names_its_charset__is_read_in_it),
+        cmocka_unit_test(test_zip__over_each_limit__sets_its_flag),
         cmocka_unit_test(test_held__below_at_above__the_rest_is_only_summed),
     };
     if (base_init() != ERR_OK) {

@@ -101,6 +101,9 @@ static bool find_boundary(const struct mail *m, unsigned *retlevel, bool *retclo
 static void look_for_prefix(struct mail *m)
 {
     struct slice line = slice_from(held(m), 2);
+    if (entity_top(m)->state == ENTITY_PREAMBLE) {
+        readings_of_dashes(m);
+    }
     for (unsigned i = m->nstack; i-- > 0;) {
         const struct entity *e = &m->stack[i];
         bool closing = false;

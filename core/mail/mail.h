@@ -13,7 +13,7 @@
  * Where readers differ, the events are the union of what they see: after the parts as most readers
  * see them come other readings (is_extra) of what is ambiguous: a second boundary, Content-Type or
  * Content-Transfer-Encoding that says another thing, boundary lines with more behind them,
- * encoded messages and multiparts, message/partial, text in base64 that is none; and text before the first and after the last
+ * multiparts without their boundary, encoded messages and multiparts, message/partial, text in base64 that is none; and text before the first and after the last
  * boundary is a leaf too. At most MAIL_READINGS_MAX readings a message.
  * Threads: one at a time.   Allocates: from the arena.   Depends: base, text.
  * Source: RFC 5322, 2045-2047, 2231; limits: ADR 0009.

@@ -75,8 +75,9 @@ enum reading_state {
 };
 
 enum reading_kind {
-    READING_FIELDS,  /* the same bytes under other content fields or another boundary */
-    READING_PREFIX,  /* the same multipart, boundary lines may go on */
+    READING_FIELDS, /* the same bytes under other content fields or another boundary */
+    READING_PREFIX, /* the same multipart, boundary lines may go on */
+    READING_GUESSED, /* a multipart by the boundary that its first line with dashes shows */
     READING_DECODED, /* a multipart that is encoded as a whole */
     READING_MESSAGE  /* decoded data that is a message */
 };
@@ -178,6 +179,8 @@ void readings_of_headers(struct mail *m);
 void readings_of_junk(struct mail *m, struct slice bytes);
 /* A line that begins with the boundary of stack[level] and goes on. */
 void readings_of_line(struct mail *m, unsigned level);
+/* A line with dashes before the boundary of the multipart on top. */
+void readings_of_dashes(struct mail *m);
 /* Bytes as they are, CRLF, before anything is done with them. */
 void readings_raw(struct mail *m, struct slice bytes);
 /* Decoded data of the leaf on top. */

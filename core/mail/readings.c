@@ -90,6 +90,18 @@ static bool may_be_message(struct mail *m, const struct mail_part *part)
            m->transfer.kind != TRANSFER_IDENTITY;
 }
 
+/* With the fields of the top. */
+static void open_top(struct mail *m, enum reading_kind kind)
+{
+    struct reading *r = open_reading(m, kind, m->nstack - 1);
+    if (r != NULL) {
+        r->content[CONTENT_TYPE] =
+            entity_keep(m, grown_slice(&m->content[CONTENT_TYPE]), false);
+        r->content[CONTENT_TRANSFER] =
+            entity_keep(m, grown_slice(&m->content[CONTENT_TRANSFER]), false);
+    }
+}
+
 static void open_multipart_readings(struct mail *m)
 {
     struct slice type = grown_slice(&m->content[CONTENT_TYPE]);
@@ -99,11 +111,7 @@ static void open_multipart_readings(struct mail *m)
         open_fields(m, type, transfer, other);
     }
     if (transfer_kind_of(transfer) != TRANSFER_IDENTITY) {
-        struct reading *r = open_reading(m, READING_DECODED, m->nstack - 1);
-        if (r != NULL) {
-            r->content[CONTENT_TYPE] = entity_keep(m, type, false);
-            r->content[CONTENT_TRANSFER] = entity_keep(m, transfer, false);
-        }
+        open_top(m, READING_DECODED);
     }
 }
 
@@ -115,19 +123,41 @@ void readings_of_headers(struct mail *m)
     }
     if (e->part.is_container && e->state == ENTITY_PREAMBLE) {
         open_multipart_readings(m);
+    } else if (is_multipart(e->part.type) && e->boundary.n == 0 &&
+               m->forced_boundary.n == 0) {
+        open_top(m, READING_GUESSED);
     } else if (e->state == ENTITY_LEAF && may_be_message(m, &e->part)) {
         (void)open_reading(m, READING_MESSAGE, m->nstack - 1);
     }
 }
 
-void readings_of_line(struct mail *m, unsigned level)
+static bool has_open(const struct mail *m, enum reading_kind kind, unsigned level)
 {
     for (unsigned i = 0; i < MAIL_READINGS_MAX; i++) {
         const struct reading *r = &m->readings[i];
-        if (r->state == READING_OPEN && r->kind == READING_PREFIX &&
-            r->level == level) {
-            return;
+        if (r->state == READING_OPEN && r->kind == kind && r->level == level) {
+            return true;
         }
+    }
+    return false;
+}
+
+void readings_of_dashes(struct mail *m)
+{
+    unsigned level = m->nstack - 1;
+    if (has_open(m, READING_GUESSED, level)) {
+        return;
+    }
+    struct reading *r = open_reading(m, READING_GUESSED, level);
+    if (r != NULL) {
+        r->content[CONTENT_TYPE] = entity_top(m)->part.type;
+    }
+}
+
+void readings_of_line(struct mail *m, unsigned level)
+{
+    if (has_open(m, READING_PREFIX, level)) {
+        return;
     }
     const struct entity *e = &m->stack[level];
     struct reading *r = open_reading(m, READING_PREFIX, level);
@@ -188,8 +218,11 @@ void readings_close(struct mail *m)
         }
         m->nopen_readings--;
         r->state = READING_READY;
-        /* A multipart with boundary lines of its own is not encoded as a whole. */
-        if (r->kind == READING_DECODED && entity_top(m)->state != ENTITY_PREAMBLE) {
+        /* A multipart with boundary lines of its own is not encoded as a whole, and has no other
+         * boundary. */
+        enum entity_state state = entity_top(m)->state;
+        if ((r->kind == READING_DECODED || r->kind == READING_GUESSED) &&
+            (state == ENTITY_BETWEEN || state == ENTITY_EPILOGUE)) {
             r->state = READING_FREE;
             m->reading_bytes -= r->text.n;
         }
@@ -210,8 +243,21 @@ static struct slice decoded_whole(struct mail *m, const struct reading *r)
     return slice_of(p, n);
 }
 
+/* What the first line that begins with dashes and goes on says is the boundary. */
+static struct slice guess_boundary(struct slice text)
+{
+    while (text.n > 0) {
+        struct slice line = slice_trim(slice_cut(&text, '\n'));
+        if (slice_has_prefix(line, SLICE_LIT("--")) && line.n > 2 &&
+            line.n <= MAIL_BOUNDARY_TAKEN && line.p[line.n - 1] != '-') {
+            return slice_from(line, 2);
+        }
+    }
+    return SLICE_NONE;
+}
+
 /* The entity's content fields are those of the reading; its headers are over. */
-static void begin_entity(struct mail *m, const struct reading *r)
+static void begin_entity(struct mail *m, const struct reading *r, struct slice boundary)
 {
     for (unsigned i = 0; i < CONTENT_FIELDS; i++) {
         bool encodes = r->kind != READING_DECODED || i != CONTENT_TRANSFER;
@@ -220,7 +266,7 @@ static void begin_entity(struct mail *m, const struct reading *r)
             grown_add(m, &m->content[i], r->content[i]);
         }
     }
-    m->forced_boundary = r->boundary;
+    m->forced_boundary = boundary;
     entity_end_headers(m);
     m->forced_boundary = SLICE_NONE;
     m->stack[0].by_prefix = r->kind == READING_PREFIX;
@@ -231,6 +277,13 @@ static void run(struct mail *m, const struct reading *r)
     struct slice text = grown_slice(&r->text);
     if (r->kind == READING_DECODED) {
         text = decoded_whole(m, r);
+    }
+    struct slice boundary = r->boundary;
+    if (r->kind == READING_GUESSED) {
+        boundary = guess_boundary(text);
+        if (boundary.n == 0) {
+            return;
+        }
     }
     if (text.n == 0 || !entity_may_have_part(m)) {
         return;
@@ -244,7 +297,7 @@ static void run(struct mail *m, const struct reading *r)
     m->has_field = false;
     entity_push(m);
     if (r->kind != READING_MESSAGE) {
-        begin_entity(m, r);
+        begin_entity(m, r, boundary);
     }
     mail_stream(m, text);
     mail_flush(m);

@@ -104,7 +104,8 @@ static const struct fixture fixtures[] = {
      "H - Content-Type=multipart/mixed; boundary=b\n+ 0 0 multipart/mixed/\n"
      "+ 1 1 text/plain\n= c\n- 1\n- 0\n"},
     {"multipart without boundary", "Content-Type: multipart/mixed\n\n--b\n\nc\n",
-     "H - Content-Type=multipart/mixed\n+ 0 0 multipart/mixed\n= --b\r\n\r\nc\r\n\n- 0\n"},
+     "H - Content-Type=multipart/mixed\n+ 0 0 multipart/mixed\n= --b\r\n\r\nc\r\n\n- 0\n"
+     "+ 1 0 multipart/mixed/ extra\n+ 2 1 text/plain extra\n= c\r\n\n- 2\n- 1\n"},
     {"rfc822",
      "Content-Type: message/rfc822\n\nSubject: in\nContent-Type: text/html\n\nx\n",
      "H - Content-Type=message/rfc822\n+ 0 0 message/rfc822/\nH 1 Subject=in\n"

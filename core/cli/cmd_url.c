@@ -8,11 +8,11 @@
 #include "core/cli/json.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
-#include "core/text/safebrowsing.h"
-#include "core/text/unwrap.h"
-#include "core/text/url.h"
-#include "core/text/urlkey.h"
-#include "core/text/weburl.h"
+#include "core/url/safebrowsing.h"
+#include "core/url/unwrap.h"
+#include "core/url/url.h"
+#include "core/url/urlkey.h"
+#include "core/url/weburl.h"
 
 enum { URL_ARENA = 16 * 1024 * 1024 };
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/text/host.h"
-#include "core/text/url.h"
-#include "core/text/urlkey.h"
+#include "core/url/host.h"
+#include "core/url/url.h"
+#include "core/url/urlkey.h"
 
 /* A batch of longest values, each with all its keys. */
 enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };

@@ -12,7 +12,7 @@
 
 #include "core/base/clock.h"
 #include "core/cli/text.h"
-#include "core/text/host.h"
+#include "core/url/host.h"
 #include "core/verdict/verdict.h"
 
 enum { READ_BYTES = 65536, SHOWN_PATH = 1024, US_PER_SECOND = 1000000 };

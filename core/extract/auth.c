@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "core/extract/inside.h"
-#include "core/text/host.h"
+#include "core/url/host.h"
 
 /* One "method=result" with its properties; slices point into the plain copy of the field. */
 struct result {

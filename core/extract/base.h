@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/text/weburl.h"
+#include "core/url/weburl.h"
 
 enum {
     EXTRACT_BASES_MAX = 64,    /* <base> of one message that are followed */

@@ -3,8 +3,8 @@
 #include "core/base/clock.h"
 #include "core/extract/inside.h"
 #include "core/feature/network.h"
-#include "core/text/address.h"
-#include "core/text/host.h"
+#include "core/url/address.h"
+#include "core/url/host.h"
 
 _Static_assert(SIGN_COUNT <= 32, "extract.signs holds a bit for each");
 

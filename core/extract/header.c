@@ -1,10 +1,10 @@
 #include "core/base/unfilled.h"
 #include "core/extract/inside.h"
 #include "core/feature/normal.h"
-#include "core/text/address.h"
 #include "core/text/encoded_word.h"
 #include "core/text/fold.h"
-#include "core/text/host.h"
+#include "core/url/address.h"
+#include "core/url/host.h"
 
 enum { MESSAGE_ID_MAX = 998, LIST_ID_MAX = 255 };
 

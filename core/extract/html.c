@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "core/extract/inside.h"
-#include "core/text/find.h"
-#include "core/text/unwrap.h"
-#include "core/text/url.h"
+#include "core/url/find.h"
+#include "core/url/unwrap.h"
+#include "core/url/url.h"
 
 enum { LINK_MIN = 4 }; /* bytes of a value that a host may stand in: "a.co" */
 

@@ -25,9 +25,9 @@
 #include "core/extract/extract.h"
 #include "core/extract/imprint.h"
 #include "core/extract/place.h"
+#include "core/html/html.h"
+#include "core/html/shown.h"
 #include "core/text/charset.h"
-#include "core/text/html.h"
-#include "core/text/shown.h"
 #include "core/text/unfold.h"
 
 enum {

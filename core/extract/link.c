@@ -1,12 +1,12 @@
 #include "core/extract/inside.h"
-#include "core/text/address.h"
-#include "core/text/find.h"
-#include "core/text/find_number.h"
-#include "core/text/host.h"
-#include "core/text/safebrowsing.h"
-#include "core/text/unwrap.h"
-#include "core/text/url.h"
-#include "core/text/urlkey.h"
+#include "core/url/address.h"
+#include "core/url/find.h"
+#include "core/url/find_number.h"
+#include "core/url/host.h"
+#include "core/url/safebrowsing.h"
+#include "core/url/unwrap.h"
+#include "core/url/url.h"
+#include "core/url/urlkey.h"
 
 /* Returns the registrable domain, which may be empty. */
 static struct slice add_host(struct extract *x, const struct host *host)

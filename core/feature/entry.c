@@ -1,13 +1,13 @@
 #include "core/feature/lookup.h"
 #include "core/feature/network.h"
 #include "core/feature/normal.h"
-#include "core/text/address.h"
-#include "core/text/find_number.h"
 #include "core/text/fold.h"
-#include "core/text/host.h"
-#include "core/text/safebrowsing.h"
-#include "core/text/url.h"
-#include "core/text/urlkey.h"
+#include "core/url/address.h"
+#include "core/url/find_number.h"
+#include "core/url/host.h"
+#include "core/url/safebrowsing.h"
+#include "core/url/url.h"
+#include "core/url/urlkey.h"
 
 static enum err refuse(struct errinfo *reterr, enum err code, const char *why)
 {

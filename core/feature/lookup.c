@@ -3,9 +3,9 @@
 #include <assert.h>
 
 #include "core/feature/network.h"
-#include "core/text/host.h"
-#include "core/text/safebrowsing.h"
-#include "core/text/url.h"
+#include "core/url/host.h"
+#include "core/url/safebrowsing.h"
+#include "core/url/url.h"
 
 /* A long name is sought as itself and by its last suffixes only, so that 120 labels of a
  * spammer cost no more than six. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/text/host.h"
+#include "core/url/host.h"
 
 enum {
     V4_BITS = 32,

@@ -18,7 +18,7 @@ const uint8_t *feature_prefixes_v4(size_t *retcount);
 const uint8_t *feature_prefixes_v6(size_t *retcount);
 
 /* "192.0.2.0/24" of any address in it, bits below the length cleared; full length is written
- * without "/32" or "/128". addr as in core/text/host.h; length counts from the address' own
+ * without "/32" or "/128". addr as in core/url/host.h; length counts from the address' own
  * first bit. {NULL, 0} when the arena is full. */
 struct slice feature_network_text(struct arena *arena, const uint8_t addr[16],
                                   unsigned length);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/feed/parser.h"
-#include "core/text/host.h"
+#include "core/url/host.h"
 
 /* Parentheses do not nest (RFC 1035). */
 enum { RPZ_WORDS = 8, PARENS_BAD = 2 };

@@ -2,7 +2,7 @@
  * simple - the formats that say one thing a line: plain, hosts, dnsmasq, unbound.
  */
 #include "core/feed/parser.h"
-#include "core/text/host.h"
+#include "core/url/host.h"
 
 /* "*.name" and ".name" mean what a domain entry means. */
 static struct slice without_wildcard(struct slice text, uint16_t *hint)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/feed/parser.h"
-#include "core/text/host.h"
+#include "core/url/host.h"
 
 /* Lines that say something; more do not make the guess better. */
 enum { SNIFF_LINES = 400 };

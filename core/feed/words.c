@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/feed/parser.h"
-#include "core/text/host.h"
+#include "core/url/host.h"
 
 static bool is_space(char c)
 {

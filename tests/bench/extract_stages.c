@@ -4,14 +4,14 @@
 #include <time.h>
 
 #include "core/base/buf.h"
+#include "core/html/html.h"
+#include "core/html/shown.h"
 #include "core/text/charset.h"
-#include "core/text/find.h"
-#include "core/text/find_number.h"
 #include "core/text/fold.h"
-#include "core/text/html.h"
-#include "core/text/shown.h"
-#include "core/text/unwrap.h"
-#include "core/text/url.h"
+#include "core/url/find.h"
+#include "core/url/find_number.h"
+#include "core/url/unwrap.h"
+#include "core/url/url.h"
 
 enum {
     PIECES_MAX = 4096,

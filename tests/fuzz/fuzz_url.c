@@ -1,10 +1,10 @@
 /* fuzz_url - any bytes as a URL, in each reading; a canonical form must stay as it is. */
-#include "core/text/percent.h"
-#include "core/text/safebrowsing.h"
-#include "core/text/unwrap.h"
-#include "core/text/url.h"
-#include "core/text/urlkey.h"
-#include "core/text/weburl.h"
+#include "core/url/percent.h"
+#include "core/url/safebrowsing.h"
+#include "core/url/unwrap.h"
+#include "core/url/url.h"
+#include "core/url/urlkey.h"
+#include "core/url/weburl.h"
 
 #include "tests/fuzz/fuzz.h"
 

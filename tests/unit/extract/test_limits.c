@@ -6,7 +6,7 @@
 #include "core/base/base.h"
 #include "core/base/buf.h"
 #include "core/extract/extract.h"
-#include "core/text/shown.h"
+#include "core/html/shown.h"
 
 #include "tests/unit/extract/limits.h"
 #include "tests/unit/unit.h"

@@ -6,6 +6,8 @@
 #include "core/archive/zip.h"
 #include "core/extract/inside.h"
 
+enum { SIGNED_HEAD = 1024 }; /* bytes of S/MIME within which its content begins */
+
 /* A file that waits to be looked into. */
 struct extract_file {
     struct extract_file *next;
@@ -21,9 +23,11 @@ static enum file_kind kind_by_name(struct slice name)
     static const struct {
         const char *suffix;
         enum file_kind kind;
-    } rows[] = {{".zip", FILE_ZIP},  {".docx", FILE_ZIP}, {".xlsx", FILE_ZIP},
-                {".pptx", FILE_ZIP}, {".docm", FILE_ZIP}, {".xlsm", FILE_ZIP},
-                {".jar", FILE_ZIP},  {".pdf", FILE_PDF},  {".eml", FILE_MESSAGE}};
+    } rows[] = {
+        {".zip", FILE_ZIP},     {".docx", FILE_ZIP},      {".xlsx", FILE_ZIP},
+        {".pptx", FILE_ZIP},    {".docm", FILE_ZIP},      {".xlsm", FILE_ZIP},
+        {".jar", FILE_ZIP},     {".pdf", FILE_PDF},       {".eml", FILE_MESSAGE},
+        {".mht", FILE_MESSAGE}, {".mhtml", FILE_MESSAGE}, {".p7m", FILE_SIGNED}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (slice_has_suffix_nocase(name, slice_str(rows[i].suffix))) {
             return rows[i].kind;
@@ -52,6 +56,10 @@ enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *ma
     if (slice_has_prefix(leaf->type, SLICE_LIT("application/zip")) ||
         slice_has_prefix(leaf->type, SLICE_LIT("application/x-zip"))) {
         return FILE_ZIP;
+    }
+    if (slice_eq(leaf->type, SLICE_LIT("application/pkcs7-mime")) ||
+        slice_eq(leaf->type, SLICE_LIT("application/x-pkcs7-mime"))) {
+        return FILE_SIGNED;
     }
     enum file_kind kind = kind_by_name(leaf->name);
     /* What is declared a message is parsed as one already. */
@@ -255,6 +263,20 @@ static void read_message(struct extract *x, struct slice bytes)
     arena_free(&arena);
 }
 
+/* What S/MIME signs without encrypting it: mail programs show the entity that lies in the
+ * wrapping. What divides it into blocks is no letter of base64. */
+static void read_signed(struct extract *x, struct slice bytes)
+{
+    struct slice field = SLICE_LIT("Content-Type:");
+    struct slice head = slice_head(bytes, SIGNED_HEAD);
+    while (head.n >= field.n && !slice_has_prefix_nocase(head, field)) {
+        head = slice_from(head, 1);
+    }
+    if (head.n >= field.n) {
+        read_message(x, slice_from(bytes, (size_t)(head.p - bytes.p)));
+    }
+}
+
 /* A file that was found in text: everything but its checksum, which was taken as it passed. */
 static void read_plain(struct extract *x, const struct extract_file *file)
 {
@@ -284,6 +306,9 @@ static void read_file(struct extract *x, const struct extract_file *file)
         break;
     case FILE_MESSAGE:
         read_message(x, bytes);
+        break;
+    case FILE_SIGNED:
+        read_signed(x, bytes);
         break;
     case FILE_PLAIN:
         read_plain(x, file);

@@ -57,7 +57,8 @@ enum file_kind {
     FILE_PDF,
     FILE_TNEF,
     FILE_MESSAGE,
-    FILE_PLAIN /* to be read as a leaf */
+    FILE_SIGNED, /* S/MIME around an entity */
+    FILE_PLAIN   /* to be read as a leaf */
 };
 
 /* What is known of a leaf before its bytes come; slices are borrowed until extract_leaf_end. */

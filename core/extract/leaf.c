@@ -15,8 +15,8 @@ static bool has_any_suffix(struct slice name, const char *const *suffixes)
 
 enum text_kind extract_text_kind(struct slice type, struct slice name)
 {
-    static const char *const html_suffixes[] = {".htm",   ".html", ".shtml",
-                                                ".xhtml", ".svg",  NULL};
+    static const char *const html_suffixes[] = {
+        ".htm", ".html", ".shtml", ".xhtml", ".svg", ".hta", ".xht", ".webloc", NULL};
     static const char *const text_suffixes[] = {".txt", ".ics",  ".vcf", ".url",
                                                 ".csv", ".rels", ".rtf", NULL};
     if (slice_eq(type, SLICE_LIT("text/html")) ||

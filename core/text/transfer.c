@@ -34,8 +34,12 @@ enum transfer_kind transfer_kind_of(struct slice value)
     size_t end = 0;
 
     value = slice_trim(value);
-    while (end < value.n && value.p[end] != ';' && value.p[end] != '(' &&
-           !ASCII_IS(value.p[end], ASCII_SPACE)) {
+    if (value.n > 0 &&
+        value.p[0] == '"') { /* no token, yet some mail programs read it */
+        value = slice_from(value, 1);
+    }
+    while (end < value.n && value.p[end] != ';' && value.p[end] != '"' &&
+           value.p[end] != '(' && !ASCII_IS(value.p[end], ASCII_SPACE)) {
         end++;
     }
     value = slice_head(value, end);

@@ -74,9 +74,9 @@ void find_report(struct find_scan *s, const struct find_draft *draft, struct fin
 /* Bytes of what stands for "://" at i, 0 when nothing does. */
 static size_t separator(struct slice text, size_t i)
 {
-    static const struct slice forms[] = {{"://", 3},   {":\\\\", 3},  {":/\\", 3},
-                                         {":\\/", 3},  {"[:]//", 5},  {"[://]", 5},
-                                         {":[//]", 5}, {"[:]\\\\", 5}};
+    static const struct slice forms[] = {{"://", 3},     {":\\\\", 3}, {":/\\", 3},
+                                         {":\\/\\/", 5}, {":\\/", 3},  {"[:]//", 5},
+                                         {"[://]", 5},   {":[//]", 5}, {"[:]\\\\", 5}};
     size_t k = 0;
 
     for (k = 0; k < sizeof(forms) / sizeof(forms[0]); k++) {
@@ -161,7 +161,8 @@ static bool with_scheme(struct find_scan *s, const struct word *w,
 {
     struct slice written =
         slice_of(w->text + w->n - scheme->written.n, scheme->written.n);
-    bool defanged = !slice_eq(scheme->written, scheme->meant);
+    bool is_escaped = n > 3 && s->text.p[i + 1] == '\\'; /* as JSON writes it */
+    bool defanged = !slice_eq(scheme->written, scheme->meant) || (n > 3 && !is_escaped);
     struct find find = {.kind = FIND_URL, .scheme = scheme->meant};
     struct slice as_it_stands;
 
@@ -171,7 +172,7 @@ static bool with_scheme(struct find_scan *s, const struct word *w,
     if (defanged || n > 3 || w->has_hidden) {
         find_draft_put(s, scheme->meant);
         find_draft_put(s, SLICE_LIT("://"));
-        s->draft.flags |= defanged || n > 3 ? FIND_DEFANGED : 0U;
+        s->draft.flags |= defanged ? FIND_DEFANGED : 0U;
         s->draft.flags |= as_it_stands.n > written.n ? FIND_HIDDEN : 0U;
     } else {
         memcpy(s->mended, s->text.p + s->draft.start, as_it_stands.n + n);

@@ -267,6 +267,16 @@ static void test_uuencode__in_text_or_as_encoding__is_a_file(void **state)
         "attachment_name:b.bin attachment_name:a.bin attachment:" SUM_HELLO, "");
 }
 
+/* A page as browsers save it. */
+static void build_page_archive(struct buf *ret)
+{
+    buf_init(ret, BUILD_CAP);
+    buf_add_str(ret,
+                "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=b\n\n"
+                "--b\nContent-Type: text/html\nContent-Transfer-Encoding: base64\n\n"
+                "PGEgaHJlZj1odHRwOi8vYS5jb20veD4=\n--b--\n");
+}
+
 static void test_message__as_a_file__is_read(void **state)
 {
     (void)state;
@@ -282,6 +292,57 @@ static void test_message__as_a_file__is_read(void **state)
         "attachment_name:a.eml url:a.com/s url:a.com/h attachment_name:in.bin "
         "attachment:" SUM_HELLO,
         "subject:http://a.com/s");
+    build_page_archive(&f);
+    check_attached("Content-Type: application/octet-stream; name=A.MHT\n", &f,
+                   "url:a.com/x", "");
+    build_page_archive(&f);
+    check_attached("Content-Type: message/rfc822; name=a.mht\n", &f, "url:a.com/x", "");
+}
+
+/* An entity in the wrapping of S/MIME, its text in blocks. */
+static void build_signed(struct buf *ret, const char *field)
+{
+    buf_init(ret, BUILD_CAP);
+    buf_add(
+        ret,
+        SLICE_LIT("0\x80\x06\x09*\x86H\x86\xf7\x0d\x01\x07\x02\xa0\x80$\x80\x04\x20"));
+    buf_add_str(ret, field);
+    buf_add_str(ret, "text/html\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+                     "PGEgaHJlZj1od");
+    buf_add(ret, SLICE_LIT("\x04\x82\x10\x00"));
+    buf_add_str(ret, "HRwOi8vYS5jb20veD4=\r\n");
+}
+
+static void test_signed__not_encrypted__is_read(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {
+        "Content-Type: application/pkcs7-mime; smime-type=signed-data\n",
+        "Content-Type: application/x-pkcs7-mime\n",
+        "Content-Type: application/octet-stream; name=smime.p7m\n"};
+    struct buf f;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        build_signed(&f, "Content-Type: ");
+        check_attached(fields[i], &f, "url:a.com/x", "");
+    }
+    build_signed(&f, "No-Type: ");
+    check_attached(fields[0], &f, "", "url:a.com/x");
+}
+
+static void test_page__by_name__is_read(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.hta", "a.xht", "a.webloc"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct buf f;
+        char fields[80];
+        (void)snprintf(fields, sizeof fields,
+                       "Content-Type: application/octet-stream; name=%s\n", names[i]);
+        buf_init(&f, BUILD_CAP);
+        buf_add_str(&f, "<?xml version='1.0'?><plist><dict><key>URL</key>"
+                        "<string>http://a.com/?b&amp;c</string></dict></plist>");
+        check_attached(fields, &f, "url:a.com/?b&c", "");
+    }
 }
 
 static void test_calendar_and_contact__folded__have_whole_links(void **state)
@@ -417,6 +478,8 @@ int main(void)
         cmocka_unit_test(test_winmail__texts_and_files__are_read),
         cmocka_unit_test(test_uuencode__in_text_or_as_encoding__is_a_file),
         cmocka_unit_test(test_message__as_a_file__is_read),
+        cmocka_unit_test(test_signed__not_encrypted__is_read),
+        cmocka_unit_test(test_page__by_name__is_read),
         cmocka_unit_test(test_calendar_and_contact__folded__have_whole_links),
         cmocka_unit_test(test_charset__lying_or_cut__links_are_whole),
         cmocka_unit_test(test_readings__of_any_reader__give_their_links),

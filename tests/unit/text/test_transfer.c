@@ -154,6 +154,8 @@ static void test_kind__of_header_value__recognised(void **state)
     } rows[] = {
         {LIT("BASE64 "), TRANSFER_BASE64},
         {LIT("quoted-printable; x"), TRANSFER_QUOTED_PRINTABLE},
+        {LIT(" \"Base64\""), TRANSFER_BASE64},
+        {LIT("\""), TRANSFER_IDENTITY},
         {LIT(" Quoted-Printable (c)"), TRANSFER_QUOTED_PRINTABLE},
         {LIT("base64(c)"), TRANSFER_BASE64},
         {LIT("7bit"), TRANSFER_IDENTITY},

@@ -124,6 +124,7 @@ static void test_find__scheme__expected_urls(void **state)
         {"<https://a.b/c>", "https://a.b/c\n"},
         /* backslashes, user names, addresses */
         {"https:\\\\192.0.2.1\\x", "https:\\\\192.0.2.1\\x\n"},
+        {"{\"a\":\"https:\\/\\/a.com\\/x\"}", "https://a.com\\/x\n"},
         {"http://a.com@b.com/", "http://a.com@b.com/\n"},
         {"https://u:p@[::1]:8/x", "https://u:p@[::1]:8/x\n"},
         {"http://-a.com http://b-.com", ""},
@@ -357,6 +358,8 @@ static void test_find__flags__say_what_was_done(void **state)
     assert_int_equal(flags_of("http://a.com/"), 0);
     assert_int_equal(flags_of("a.com"), FIND_NO_SCHEME);
     assert_int_equal(flags_of("mailto:a@b.com"), 0);
+    assert_int_equal(flags_of("http:\\/\\/a.com\\/"), 0);
+    assert_int_equal(flags_of("http[:]//a.com/"), FIND_DEFANGED);
     assert_int_equal(flags_of("hxxp://a.com/"), FIND_DEFANGED);
     assert_int_equal(flags_of("http://a[.]com/"), FIND_DEFANGED);
     assert_int_equal(flags_of("a[at]b.com"), FIND_DEFANGED | FIND_NO_SCHEME);

@@ -5,8 +5,12 @@
 #include "core/archive/tnef.h"
 #include "core/archive/zip.h"
 #include "core/extract/inside.h"
+#include "core/text/transfer.h"
 
-enum { SIGNED_HEAD = 1024 }; /* bytes of S/MIME within which its content begins */
+enum {
+    SIGNED_HEAD = 1024, /* bytes of S/MIME within which its content begins */
+    PAGE_STEP = 1024    /* bytes of base64 decoded at a time */
+};
 
 /* A file that waits to be looked into. */
 struct extract_file {
@@ -368,6 +372,33 @@ void extract_files_drop(struct extract *x)
     free_file(&x->uu_file);
     sha256_fini(&x->uu_sum);
     buf_fini(&x->held);
+}
+
+void extract_file_page(struct extract *x, struct slice base64)
+{
+    struct extract_file *file = NULL;
+    struct transfer t;
+    char step[PAGE_STEP + sizeof t.held + 4];
+    if (x->leaf.depth >= EXTRACT_FILE_DEPTH) {
+        featureset_set_limit(x->set, LIMIT_FLAG(archive_depth));
+        return;
+    }
+    if (!archive_budget_entry(&x->archive) ||
+        (file = calloc(1, sizeof *file)) == NULL) {
+        return;
+    }
+    file->kind = FILE_PLAIN;
+    file->depth = x->leaf.depth + 1;
+    file->name = SLICE_LIT(".html");
+    buf_init(&file->bytes, EXTRACT_HELD_MAX);
+    transfer_init(&t, TRANSFER_BASE64);
+    while (base64.n > 0) {
+        struct slice part = slice_head(base64, PAGE_STEP);
+        hold_in(x, &file->bytes, slice_of(step, transfer_feed(&t, part, step)));
+        base64 = slice_from(base64, part.n);
+    }
+    hold_in(x, &file->bytes, slice_of(step, transfer_end(&t, step)));
+    append(x, file);
 }
 
 /* Files in text. */

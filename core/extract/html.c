@@ -124,6 +124,23 @@ static bool has_no_slash(struct slice value)
     return rest.n > 0 && !is_slash(rest.p[0]);
 }
 
+/* "data:text/html;base64,...": a page of its own. */
+static void page_in_link(struct extract *x, struct slice value)
+{
+    static const char *const kinds[] = {"data:text/html", "data:image/svg",
+                                        "data:application/xhtml"};
+    struct slice head = slice_head(value, slice_find(value, ','));
+    bool is_page = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        is_page = is_page || slice_has_prefix_nocase(head, slice_str(kinds[i]));
+    }
+    if (is_page && slice_has_suffix_nocase(slice_trim(head), SLICE_LIT(";base64"))) {
+        struct slice base64 = slice_from(value, head.n + 1);
+        /* only its padding has reason to be escaped */
+        extract_file_page(x, slice_head(base64, slice_find(base64, '%')));
+    }
+}
+
 /* The value of an attribute that holds a URL. A link without a scheme that begins as a name does
  * is opened as one by some mail programs. */
 static void html_link(struct extract *x, enum shown_value_kind kind, struct slice value)
@@ -134,6 +151,7 @@ static void html_link(struct extract *x, enum shown_value_kind kind, struct slic
             /* javascript:, data: and what hides in them; tel:, bitcoin: */
             extract_links_in_code(x, value);
             extract_numbers_in(x, value);
+            page_in_link(x, value);
         } else if (x->base.is_known && has_no_slash(value)) {
             resolve(x, value);
         } else {

@@ -203,6 +203,8 @@ void extract_file_ready(struct extract *x);
 /* Looks into what waits, and what is found in there. No leaf may be open. */
 void extract_files_run(struct extract *x);
 void extract_files_drop(struct extract *x);
+/* A page in base64 that a link of the leaf carries waits likewise. */
+void extract_file_page(struct extract *x, struct slice base64);
 /* Files in the text of the leaf. */
 void extract_uuencode_begin(struct extract *x);
 

@@ -80,6 +80,52 @@ static void srcset(struct shown *s, struct slice value)
     }
 }
 
+/* One escape, after its backslash: up to six digits and a blank, or the character itself. */
+static size_t escape(struct slice css, char *ret)
+{
+    unsigned code = 0;
+    size_t n = 0;
+
+    while (n < css.n && n < ESCAPE_MAX && ASCII_IS(css.p[n], ASCII_HEX)) {
+        code = code * 16 + ascii_hex[(unsigned char)css.p[n]];
+        n++;
+    }
+    if (n == 0) {
+        if (css.n > 0) {
+            *ret = css.p[0];
+        }
+        return css.n > 0 ? 1 : 0;
+    }
+    *ret = '?';
+    if (code < 0x80) {
+        *ret = (char)code;
+    }
+    return n < css.n && html_is_space(css.p[n]) ? n + 1 : n;
+}
+
+/* A URL of a style, with the escapes in it undone. */
+static void tell_css_url(struct shown *s, struct slice value)
+{
+    char plain[STYLE_MAX];
+    size_t n = 0;
+
+    if (slice_find(value, '\\') == value.n) {
+        tell(s, SHOWN_VALUE_LOAD, value);
+        return;
+    }
+    while (value.n > 0 && n < sizeof(plain)) {
+        size_t used = 1;
+
+        plain[n] = value.p[0];
+        if (value.p[0] == '\\') {
+            used += escape(slice_from(value, 1), &plain[n]);
+        }
+        n++;
+        value = slice_from(value, used);
+    }
+    tell(s, SHOWN_VALUE_LOAD, slice_of(plain, n));
+}
+
 void shown_css_urls(struct shown *s, struct slice css)
 {
     while (css.n > 0) {
@@ -97,7 +143,7 @@ void shown_css_urls(struct shown *s, struct slice css)
         } else {
             inside = trim(slice_head(inside, slice_find(inside, ')')));
         }
-        tell(s, SHOWN_VALUE_LOAD, inside);
+        tell_css_url(s, inside);
         css = slice_from(css, (size_t)(inside.p + inside.n - css.p));
     }
 }
@@ -232,29 +278,6 @@ static void declaration(struct shown_style *style, struct slice one)
     style->important |= is_important ? property : 0;
     style->hides = hides ? style->hides | property : style->hides & ~property;
     style->shows = hides ? style->shows & ~property : style->shows | property;
-}
-
-/* One escape, after its backslash: up to six digits and a blank, or the character itself. */
-static size_t escape(struct slice css, char *ret)
-{
-    unsigned code = 0;
-    size_t n = 0;
-
-    while (n < css.n && n < ESCAPE_MAX && ASCII_IS(css.p[n], ASCII_HEX)) {
-        code = code * 16 + ascii_hex[(unsigned char)css.p[n]];
-        n++;
-    }
-    if (n == 0) {
-        if (css.n > 0) {
-            *ret = css.p[0];
-        }
-        return css.n > 0 ? 1 : 0;
-    }
-    *ret = '?';
-    if (code < 0x80) {
-        *ret = (char)code;
-    }
-    return n < css.n && html_is_space(css.p[n]) ? n + 1 : n;
 }
 
 /* The quotes and brackets that are open, as what closes them. */

@@ -329,6 +329,29 @@ static void test_signed__not_encrypted__is_read(void **state)
     check_attached(fields[0], &f, "", "url:a.com/x");
 }
 
+static void test_page__in_a_link__is_read(void **state)
+{
+    (void)state;
+#define PAGE "PGEgaHJlZj1odHRwOi8vYS5jb20veD4="
+    static const char *const values[] = {
+        "data:text/html;base64," PAGE, "DATA:text/html;charset=utf-8;Base64," PAGE,
+        "data:image/svg+xml;base64,PGEgaHJlZj1odHRwOi8vYS5jb20veD4%3D"};
+    char text[200];
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        (void)snprintf(text, sizeof text,
+                       "Content-Type: text/html\n\n<a href='%s'>x</a>\n", values[i]);
+        check_text(text, "url:a.com/x", "limit:archive_depth");
+    }
+    check_text("Content-Type: text/html\n\n<img src='data:image/png;base64," PAGE "'>",
+               "", "url:a.com/x");
+    /* a page in a page in a page */
+    check_text("Content-Type: text/html\n\n<a href='data:text/html;base64,"
+               "PGEgaHJlZj0nZGF0YTp0ZXh0L2h0bWw7YmFzZTY0LFBHRWdhSEpsWmowblpHRjBZ"
+               "VHAwWlhoMEwyaDBiV3c3WW1GelpUWTBMRkJIUldkaFNFcHNXbW94YjJSSVVuZFBh"
+               "VGgyV1ZNMWFtSXlNSFpsUkRROUp6ND0nPg=='>",
+               "limit:archive_depth", "url:a.com/x");
+}
+
 static void test_page__by_name__is_read(void **state)
 {
     (void)state;
@@ -479,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_uuencode__in_text_or_as_encoding__is_a_file),
         cmocka_unit_test(test_message__as_a_file__is_read),
         cmocka_unit_test(test_signed__not_encrypted__is_read),
+        cmocka_unit_test(test_page__in_a_link__is_read),
         cmocka_unit_test(test_page__by_name__is_read),
         cmocka_unit_test(test_calendar_and_contact__folded__have_whole_links),
         cmocka_unit_test(test_charset__lying_or_cut__links_are_whole),

@@ -180,6 +180,8 @@ static const struct {
      "@refresh 1\n@refresh 2\n"},
     {LIT("<p style='background:url(1) url( \"2\" ) URL('>x"),
      "@load 1\n@load 2\nbody x\n"},
+    {LIT("<p style='background:url(http\\3a //a\\2e com/\\x) url(\\'>x"),
+     "@load http://a.com/x\n@load \\\nbody x\n"},
     {LIT("<style>a{b:url('1')}@import url(2)</style>"),
      "style a{b:url('1')}@import url(2)\n@load 1\n@load 2\n"},
     /* links */

@@ -8,6 +8,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import threading
 
 import message
@@ -30,6 +31,8 @@ WEIGHTS = {"subject": 1.0, "from": 2.0, "from_domain": 1.5, "reply_to": 2.0, "se
 CLASSES = {"from": "address", "reply_to": "address", "sender": "address",
            "from_domain": "domain", "url_host": "host", "url_ip": "network"}
 CONFIG = "thresholds = { header = 4.0; quarantine = 12.0; reject = 16.0; };"
+# Postfix takes these fields away before a milter sees them (message_drop_headers).
+RETURN_PATH = re.compile(rb"(?im)^Return-Path:.*\n(?:[ \t].*\n)*")
 ENVELOPE = ["--client", "127.0.0.1", "--helo", "client.example", "--from", SENDER]
 CODES = {"accept": "250", "header": "250", "quarantine": "250", "reject": "550"}
 
@@ -53,6 +56,7 @@ def load(slow):
                 raw = f.read()
             if raw.startswith(b"From "):
                 raw = raw.split(b"\n", 1)[1]
+            raw = RETURN_PATH.sub(b"", raw)
             raw = to_crlf(raw)  # SMTP knows no last line without its end
             messages[name] = raw if raw.endswith(b"\r\n") else raw + b"\r\n"
     return messages
@@ -167,6 +171,8 @@ def test_corpus__through_the_mta__nothing_lost_and_same_findings(env):
     features = by_file(g.json_lines("extract", *ENVELOPE, source))
     assert sorted(features) == sorted(messages)
     make_lists(g, features)
+    # once more: the first list brought the key of the fingerprints
+    features = by_file(g.json_lines("extract", *ENVELOPE, source))
     expected = by_file(g.json_lines("check", *ENVELOPE, source))
     with g, env.mta(g) as server:
         replies = send_all(server, messages)

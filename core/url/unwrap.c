@@ -19,7 +19,8 @@ enum method {
     METHOD_V3,        /* after the path's prefix */
     METHOD_BASE64,    /* argument: the parameter's name; "a1" before the base64 */
     METHOD_HOST,      /* a host and path after the path's prefix, perhaps after "s/" */
-    METHOD_SEGMENT    /* the same after one more segment */
+    METHOD_SEGMENT,   /* the same after one more segment */
+    METHOD_TRANSLATE  /* in the host's first label */
 };
 
 struct wrapper {
@@ -55,6 +56,7 @@ static const struct wrapper wrappers[] = {
     {TEXT("google."), TEXT("/url?"), TEXT("q"), METHOD_PARAMETER, UNWRAP_GOOGLE},
     {TEXT("google."), TEXT("/url?"), TEXT("url"), METHOD_PARAMETER, UNWRAP_GOOGLE},
     {TEXT("google."), TEXT("/amp/"), TEXT(""), METHOD_HOST, UNWRAP_AMP},
+    {TEXT("translate.goog"), TEXT("/"), TEXT(""), METHOD_TRANSLATE, UNWRAP_GOOGLE},
     {TEXT("cdn.ampproject.org"), TEXT("/c/"), TEXT(""), METHOD_HOST, UNWRAP_AMP},
     {TEXT("cdn.ampproject.org"), TEXT("/v/"), TEXT(""), METHOD_HOST, UNWRAP_AMP},
     {TEXT("bing.com"), TEXT("/ck/a"), TEXT("u"), METHOD_BASE64, UNWRAP_BING},
@@ -182,19 +184,43 @@ static bool is_redirect_name(struct slice name)
     return false;
 }
 
+/* What stands where a name should: "?http://...", "#aHR0c...". rest: with what follows its '&'. */
+static bool read_nameless(struct work *w, struct slice pair, struct slice rest)
+{
+    struct slice decoded;
+
+    if (!slice_has_prefix_nocase(pair, SLICE_LIT("http")) &&
+        !slice_has_prefix(pair, SLICE_LIT("aHR0c"))) {
+        return false;
+    }
+    decoded = decode_value(w, pair);
+    if (!is_absolute(decoded)) {
+        return false;
+    }
+    found(w, decoded, UNWRAP_PARAMETER);
+    if (rest.n > pair.n && is_absolute(pair)) {
+        found(w, decode(w, rest), UNWRAP_PARAMETER);
+    }
+    return true;
+}
+
 /* Every parameter of any host. The first value that was not encoded may have lost what follows
  * its first '&': both readings, for the reader's program takes one of them. */
-static void read_parameters(struct work *w)
+static void read_parameters(struct work *w, struct slice query)
 {
-    struct slice query = w->url.query;
     bool has_plain = false;
 
     while (query.n > 0 && !w->is_cut) {
         struct slice whole = query;
         struct slice value = slice_cut(&query, '&');
+        struct slice pair = value;
         struct slice name = slice_cut(&value, '=');
         struct slice decoded;
 
+        if (read_nameless(w, pair, has_plain ? pair : whole)) {
+            has_plain = true;
+            continue;
+        }
         if (value.n == 0) {
             continue;
         }
@@ -271,6 +297,36 @@ static void found_host(struct work *w, struct slice text, enum unwrap_kind kind)
     found(w, slice_of(p, scheme.n + text.n), kind);
 }
 
+/* A page in translation: of its host "a-b.c.com" is made "a--b-c-com.translate.goog". */
+static void found_translated(struct work *w, enum unwrap_kind kind)
+{
+    struct slice label = slice_head(w->host, slice_find(w->host, '.'));
+    /* the translator's own parameters are the last */
+    size_t own = slice_find_slice(w->rest, SLICE_LIT("_x_tr_"));
+    struct slice rest = slice_head(w->rest, own < w->rest.n && own > 0 ? own - 1 : own);
+    char *p = room(w, label.n + rest.n);
+    size_t n = 0;
+    size_t i = 0;
+
+    if (p == NULL || label.n + sizeof(".translate.goog") - 1 != w->host.n) {
+        return;
+    }
+    for (i = 0; i < label.n; i++) {
+        if (label.p[i] != '-') {
+            p[n++] = label.p[i];
+        } else if (i + 1 < label.n && label.p[i + 1] == '-') {
+            p[n++] = '-';
+            i++;
+        } else {
+            p[n++] = '.';
+        }
+    }
+    memcpy(p + n, rest.p, rest.n);
+    if (slice_find(slice_of(p, n), '.') < n) {
+        found_host(w, slice_of(p, n + rest.n), kind);
+    }
+}
+
 static void apply(struct work *w, const struct wrapper *wrapper)
 {
     struct slice value = parameter(w->url.query, wrapper->argument);
@@ -287,6 +343,9 @@ static void apply(struct work *w, const struct wrapper *wrapper)
         return;
     case METHOD_HOST:
         found_host(w, rest, wrapper->kind);
+        return;
+    case METHOD_TRANSLATE:
+        found_translated(w, wrapper->kind);
         return;
     case METHOD_SEGMENT:
         found_host(w, slice_from(rest, slice_find(rest, '/') + 1), wrapper->kind);
@@ -361,7 +420,8 @@ static void read_one(struct work *w, struct slice text)
         }
     }
     if (w->n == before || w->targets[w->n - 1].kind != UNWRAP_URLDEFENSE) {
-        read_parameters(w);
+        read_parameters(w, w->url.query);
+        read_parameters(w, w->url.fragment); /* for the page's script */
         read_path(w);
     }
 }
@@ -370,10 +430,8 @@ static void read_one(struct work *w, struct slice text)
 static bool is_path_wrapper(struct slice host)
 {
     static const struct slice names[] = {
-        TEXT("urldefense."),
-        TEXT("google."),
-        TEXT("ampproject."),
-        TEXT("nate."),
+        TEXT("urldefense."), TEXT("google."),        TEXT("ampproject."),
+        TEXT("nate."),       TEXT("translate.goog"),
     };
     size_t i = 0;
 
@@ -436,7 +494,7 @@ static struct slice after_scheme(struct slice text)
 bool unwrap_may_carry(struct slice text, struct slice host)
 {
     size_t question = slice_find(text, '?');
-    struct slice path = slice_head(text, question);
+    struct slice path = slice_head(text, slice_find(slice_head(text, question), '#'));
 
     /* what a browser leaves out may stand within "http" */
     if (is_path_wrapper(host) || has_byte(text, '\t') || has_byte(text, '\n') ||
@@ -444,7 +502,7 @@ bool unwrap_may_carry(struct slice text, struct slice host)
         return true;
     }
     return has_scheme_within(after_scheme(path)) ||
-           may_hold_url(slice_from(text, question + 1));
+           may_hold_url(slice_from(text, path.n + 1));
 }
 
 size_t unwrap_url(struct arena *arena, struct slice text,

@@ -1,10 +1,10 @@
 /*
  * unwrap - the URLs that a URL carries: redirectors and link wrappers, read offline.
  *
- * Safe Links, urldefense v1 to v3, Google's /url and /amp, AMP caches, Bing's /ck/a; of any host
- * an absolute http or https URL in the path or as a parameter (escaped up to four times, or in
- * base64), and a bare host name as a parameter that redirectors use. A target may be wrapped
- * itself; each is shorter than what carries it. Nothing is asked of the network, so shorteners
+ * Safe Links, urldefense v1 to v3, Google's /url, /amp and translate.goog, AMP caches, Bing's
+ * /ck/a; of any host an absolute http or https URL in the path or as a parameter of query or
+ * fragment, with a name or without (escaped up to four times, or in base64), and a bare host name
+ * as a parameter that redirectors use. A target may be wrapped itself; each is shorter than what carries it. Nothing is asked of the network, so shorteners
  * only get a name.
  * Threads: any.   Allocates: from the arena.
  */

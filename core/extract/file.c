@@ -418,7 +418,10 @@ static bool on_uu_begin(void *context, const struct archive_file *file)
     }
     x->uu_file->kind = FILE_PLAIN;
     x->uu_file->depth = x->leaf.depth;
-    x->uu_file->name = arena_copy(x->arena, file->name);
+    /* the part's type says what it is where the encoding is the part's own */
+    bool is_page = x->leaf.is_uuencoded &&
+                   extract_text_kind(x->leaf.type, SLICE_NONE) == TEXT_HTML;
+    x->uu_file->name = is_page ? SLICE_LIT(".html") : arena_copy(x->arena, file->name);
     buf_init(&x->uu_file->bytes, EXTRACT_HELD_MAX);
     return true;
 }

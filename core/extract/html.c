@@ -2,8 +2,10 @@
 #include <string.h>
 
 #include "core/extract/inside.h"
+#include "core/text/ascii.h"
 #include "core/url/find.h"
 #include "core/url/unwrap.h"
+#include "core/url/unwrap_decode.h"
 #include "core/url/url.h"
 
 enum { LINK_MIN = 4 }; /* bytes of a value that a host may stand in: "a.co" */
@@ -301,6 +303,34 @@ static void add_text_signs(struct extract *x, const struct shown_text *text)
     }
 }
 
+static bool is_base64(char c)
+{
+    return ASCII_IS(c, ASCII_ALPHA | ASCII_DIGIT) || c == '+' || c == '/' || c == '-' ||
+           c == '_';
+}
+
+/* What scripts give to atob: "http" in base64, and what follows it. */
+static void links_in_base64(struct extract *x, struct slice code)
+{
+    char plain[EXTRACT_BASE_BYTES];
+    for (;;) {
+        size_t n = 0;
+        code = slice_from(code, slice_find_slice(code, SLICE_LIT("aHR0c")));
+        if (code.n == 0 || x->stopped) {
+            return;
+        }
+        while (n < code.n && is_base64(code.p[n])) {
+            n++;
+        }
+        if (n > sizeof plain) {
+            featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
+        }
+        struct slice base64 = slice_head(code, n < sizeof plain ? n : sizeof plain);
+        extract_links_in_code(x, slice_of(plain, unwrap_base64(base64, plain)));
+        code = slice_from(code, n);
+    }
+}
+
 static void on_text(void *context, const struct shown_text *text)
 {
     struct extract *x = context;
@@ -313,6 +343,9 @@ static void on_text(void *context, const struct shown_text *text)
     if (text->where == SHOWN_SCRIPT || text->where == SHOWN_STYLE ||
         text->where == SHOWN_COMMENT) {
         extract_links_in_code(x, text->text);
+        if (text->where == SHOWN_SCRIPT) {
+            links_in_base64(x, text->text);
+        }
     } else {
         /* seen or not: another reader may show it */
         extract_links_of_tag(x, text->text);

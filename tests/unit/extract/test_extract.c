@@ -151,6 +151,10 @@ static const struct row rows[] = {
      "<html xmlns=\"http://www.w3.org/1999/xhtml\">\n",
      "url:a.com/x&y\nurl_host:a.com\nurl_domain:a.com\n"
      "url:b.com/\nurl_host:b.com\nurl_domain:b.com\n"},
+    {"Content-Type: text/html\n\n<script>a='aHR0c';location=atob(\"aHR0cDovL2EuY29tL3g=\");"
+     "b('aHR0cDovL2IuY29tL3g')</script>",
+     "url:a.com/x\nurl_host:a.com\nurl_domain:a.com\n"
+     "url:b.com/x\nurl_host:b.com\nurl_domain:b.com\n"},
     {"Content-Type: text/html\n\n<!--[if mso]><a href='//a.com/1'><![endif]-->"
      "<style>p{b:url(//b.com/2)}</style><video poster=//c.com/3><svg xlink:href=//d.com/4>"
      "<base href=//e.com/5><button formaction=//f.com/6><p hidden>http://g.c<b>om/7</b>\n",

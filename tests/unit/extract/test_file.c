@@ -265,6 +265,9 @@ static void test_uuencode__in_text_or_as_encoding__is_a_file(void **state)
         "Content-Type: application/x-y; name=b.bin\n"
         "Content-Transfer-Encoding: x-uuencode\n\nbegin 644 a.bin\n%:&5L;&\\\nend\n",
         "attachment_name:b.bin attachment_name:a.bin attachment:" SUM_HELLO, "");
+    check_text("Content-Type: text/html\nContent-Transfer-Encoding: x-uuencode\n\n"
+               "begin 644 a\n7/&$@:')E9CUH='1P.B\\O82YC;VTO>#X \n`\nend\n",
+               "url:a.com/x", "");
 }
 
 /* A page as browsers save it. */
@@ -350,6 +353,23 @@ static void test_page__in_a_link__is_read(void **state)
                "VHAwWlhoMEwyaDBiV3c3WW1GelpUWTBMRkJIUldkaFNFcHNXbW94YjJSSVVuZFBh"
                "VGgyV1ZNMWFtSXlNSFpsUkRROUp6ND0nPg=='>",
                "limit:archive_depth", "url:a.com/x");
+}
+
+static void test_script__base64_round_limit__flag_above(void **state)
+{
+    (void)state;
+    for (size_t n = 2048; n < 2050; n++) {
+        struct buf message;
+        buf_init(&message, BUILD_CAP);
+        buf_add_str(&message,
+                    "Content-Type: text/html\n\n<script>atob('aHR0cDovL2EuY29tLz94");
+        for (size_t i = sizeof "aHR0cDovL2EuY29tLz94" - 1; i < n; i++) {
+            buf_add_str(&message, "A");
+        }
+        buf_add_str(&message, "')</script>\n");
+        check(&message, n > 2048 ? "url_host:a.com limit:url_bytes" : "url_host:a.com",
+              n > 2048 ? "" : "limit:url_bytes");
+    }
 }
 
 static void test_page__by_name__is_read(void **state)
@@ -503,6 +523,7 @@ int main(void)
         cmocka_unit_test(test_message__as_a_file__is_read),
         cmocka_unit_test(test_signed__not_encrypted__is_read),
         cmocka_unit_test(test_page__in_a_link__is_read),
+        cmocka_unit_test(test_script__base64_round_limit__flag_above),
         cmocka_unit_test(test_page__by_name__is_read),
         cmocka_unit_test(test_calendar_and_contact__folded__have_whole_links),
         cmocka_unit_test(test_charset__lying_or_cut__links_are_whole),

@@ -41,7 +41,7 @@ enum {
     EXTRACT_SCRATCH = 4 * 1024 * 1024, /* per URL, field or window */
     EXTRACT_CPU_STEP = 64 * 1024,      /* bytes between two looks at the clock */
     EXTRACT_CPU_KEPT =
-        4, /* a quarter of the budget is for what goes on past it: the digest */
+        2, /* half of the budget is for what goes on past it: line ends and digest */
     EXTRACT_HELD_MAX =
         4 * 1024 * 1024,       /* bytes of attachments kept to look into, a message */
     EXTRACT_FILE_DEPTH = 2,    /* archives in archives that are looked into */

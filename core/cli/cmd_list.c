@@ -57,8 +57,11 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
     if (e != ERR_OK) {
         return cli_fail(&info);
     }
-    list_writer_set_keep_text(
-        *ret, config_list_find(cli->config, slice_str(name))->keep_text);
+    const struct config_list *list = config_list_find(cli->config, slice_str(name));
+    struct filter_wish wish = {.layout = (unsigned)list->filter_layout,
+                               .error = list->filter_error};
+    list_writer_set_keep_text(*ret, list->keep_text);
+    list_writer_set_filter(*ret, &wish);
     return 0;
 }
 

@@ -18,6 +18,34 @@ const char *action_name(enum action a)
     return names[a];
 }
 
+const char *filter_memory_name(enum filter_memory m)
+{
+    return m == FILTER_MAP ? "map" : "copy";
+}
+
+static const char *const filter_layouts[] = {
+    [FILTER_ONE_LINE] = "one-line",
+    [FILTER_TWO_LINES] = "two-lines",
+    [FILTER_CLASSIC] = "classic",
+    [FILTER_PARTITIONED] = "partitioned",
+};
+
+const char *filter_layout_name(enum filter_layout l)
+{
+    return filter_layouts[l];
+}
+
+bool filter_layout_by_name(struct slice name, enum filter_layout *ret)
+{
+    for (unsigned i = FILTER_ONE_LINE; i <= FILTER_PARTITIONED; i++) {
+        if (slice_eq(name, slice_str(filter_layouts[i]))) {
+            *ret = (enum filter_layout)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 struct config *config_new(void)
 {
     struct config *c = calloc(1, sizeof(*c));

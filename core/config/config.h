@@ -41,6 +41,20 @@ struct ipnet {
 };
 bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16]);
 
+/* How gillnetd holds a list's filters in memory. */
+enum filter_memory { FILTER_COPY, FILTER_MAP, FILTER_MEMORY_COUNT };
+const char *filter_memory_name(enum filter_memory m); /* "copy", "map" */
+/* How filters that are built lay out their bits; the numbers are those of enum bloom_layout. */
+enum filter_layout {
+    FILTER_ONE_LINE = 1,
+    FILTER_TWO_LINES = 2,
+    FILTER_CLASSIC = 3,
+    FILTER_PARTITIONED = 4
+};
+const char *filter_layout_name(enum filter_layout l); /* "one-line", ... */
+/* The layout of that name; false when there is none. */
+bool filter_layout_by_name(struct slice name, enum filter_layout *ret);
+
 struct config_strings {
     size_t n;
     char **v;
@@ -58,6 +72,9 @@ struct config_list {
         types;          /* feature types looked up in it; empty: all but expressions */
     uint64_t max_age_s; /* older than this: doctor and stat say so; 0: never */
     bool keep_text;     /* the log keeps the entries' text (false: digests only) */
+    enum filter_memory filter_memory;
+    enum filter_layout filter_layout; /* of filters built from now on */
+    double filter_error; /* share of false "perhaps" that they are sized for */
 };
 
 struct config_limits {

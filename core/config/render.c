@@ -66,7 +66,13 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
     case SCHEMA_BOOL:
         *(bool *)field = *(const bool *)source;
         return true;
-    default: /* SCHEMA_SCORE; the keys of a list have no other kinds */
+    case SCHEMA_FILTER_MEMORY:
+        *(enum filter_memory *)field = *(const enum filter_memory *)source;
+        return true;
+    case SCHEMA_FILTER_LAYOUT:
+        *(enum filter_layout *)field = *(const enum filter_layout *)source;
+        return true;
+    default: /* SCHEMA_SCORE, SCHEMA_SHARE; the keys of a list have no other kinds */
         *(double *)field = *(const double *)source;
         return true;
     }
@@ -232,6 +238,7 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
         break;
     case SCHEMA_SCORE:
     case SCHEMA_THRESHOLD:
+    case SCHEMA_SHARE:
         add_score(ret, *(const double *)field);
         break;
     case SCHEMA_LOG_TARGET:
@@ -242,6 +249,12 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
         break;
     case SCHEMA_ON_ERROR:
         add_quoted(ret, action_name(*(const enum action *)field));
+        break;
+    case SCHEMA_FILTER_MEMORY:
+        add_quoted(ret, filter_memory_name(*(const enum filter_memory *)field));
+        break;
+    case SCHEMA_FILTER_LAYOUT:
+        add_quoted(ret, filter_layout_name(*(const enum filter_layout *)field));
         break;
     case SCHEMA_NETWORKS:
         add_networks(row, base, ret);

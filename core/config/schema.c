@@ -26,17 +26,18 @@ const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS] = {
 const char *schema_kind_name(enum schema_kind kind)
 {
     static const char *const names[] = {
-        [SCHEMA_PATH] = "path",       [SCHEMA_SOCKET] = "socket",
-        [SCHEMA_CONTROL] = "path",    [SCHEMA_NAME] = "name",
-        [SCHEMA_REPLY] = "text",      [SCHEMA_CATEGORY] = "word",
-        [SCHEMA_MODE] = "rights",     [SCHEMA_SIZE] = "size",
-        [SCHEMA_TIME_US] = "time",    [SCHEMA_TIME_S] = "time",
-        [SCHEMA_COUNT] = "number",    [SCHEMA_BOOL] = "true or false",
-        [SCHEMA_SCORE] = "score",     [SCHEMA_THRESHOLD] = "score or \"off\"",
-        [SCHEMA_LOG_TARGET] = "word", [SCHEMA_LOG_LEVEL] = "word",
-        [SCHEMA_ON_ERROR] = "word",   [SCHEMA_NETWORKS] = "networks",
-        [SCHEMA_TOKENS] = "words",    [SCHEMA_ADDRESSES] = "addresses",
-        [SCHEMA_DOMAINS] = "domains",
+        [SCHEMA_PATH] = "path",          [SCHEMA_SOCKET] = "socket",
+        [SCHEMA_CONTROL] = "path",       [SCHEMA_NAME] = "name",
+        [SCHEMA_REPLY] = "text",         [SCHEMA_CATEGORY] = "word",
+        [SCHEMA_MODE] = "rights",        [SCHEMA_SIZE] = "size",
+        [SCHEMA_TIME_US] = "time",       [SCHEMA_TIME_S] = "time",
+        [SCHEMA_COUNT] = "number",       [SCHEMA_BOOL] = "true or false",
+        [SCHEMA_SCORE] = "score",        [SCHEMA_THRESHOLD] = "score or \"off\"",
+        [SCHEMA_LOG_TARGET] = "word",    [SCHEMA_LOG_LEVEL] = "word",
+        [SCHEMA_ON_ERROR] = "word",      [SCHEMA_NETWORKS] = "networks",
+        [SCHEMA_TOKENS] = "words",       [SCHEMA_ADDRESSES] = "addresses",
+        [SCHEMA_DOMAINS] = "domains",    [SCHEMA_FILTER_MEMORY] = "word",
+        [SCHEMA_FILTER_LAYOUT] = "word", [SCHEMA_SHARE] = "share",
     };
 
     return names[kind];

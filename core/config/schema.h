@@ -27,6 +27,9 @@ enum schema_kind {
     SCHEMA_LOG_TARGET,
     SCHEMA_LOG_LEVEL,
     SCHEMA_ON_ERROR,
+    SCHEMA_FILTER_MEMORY,
+    SCHEMA_FILTER_LAYOUT,
+    SCHEMA_SHARE,     /* double, a part of one */
     SCHEMA_NETWORKS,  /* n and struct ipnet * */
     SCHEMA_TOKENS,    /* struct config_strings, lower case */
     SCHEMA_ADDRESSES, /* struct config_strings */

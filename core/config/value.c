@@ -342,6 +342,8 @@ static bool set_score(const struct value_place *place, const config_setting_t *s
         return refuse(place, setting, ERR_SYNTAX,
                       may_be_off
                           ? "write a number without quotes, such as 5.0, or \"off\""
+                      : place->row->kind == SCHEMA_SHARE
+                          ? "write a number without quotes, such as 0.001"
                           : "write a number without quotes, such as 5.0");
     }
     if (!check_range(place, setting, v)) {
@@ -414,6 +416,39 @@ static bool set_on_error(const struct value_place *place,
     return i >= 0;
 }
 
+static bool set_filter_memory(const struct value_place *place,
+                              const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"copy\"");
+
+    for (int i = 0; s != NULL && i < FILTER_MEMORY_COUNT; i++) {
+        if (strcmp(s, filter_memory_name((enum filter_memory)i)) == 0) {
+            *(enum filter_memory *)field_of(place->row, place->base) =
+                (enum filter_memory)i;
+            return true;
+        }
+    }
+    return s != NULL && refuse(place, setting, ERR_RANGE, "write \"copy\" or \"map\"");
+}
+
+static bool set_filter_layout(const struct value_place *place,
+                              const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"one-line\"");
+    enum filter_layout layout = FILTER_ONE_LINE;
+
+    if (s == NULL) {
+        return false;
+    }
+    if (!filter_layout_by_name(slice_str(s), &layout)) {
+        return refuse(place, setting, ERR_RANGE,
+                      "write \"one-line\", \"two-lines\", \"classic\" or "
+                      "\"partitioned\"");
+    }
+    *(enum filter_layout *)field_of(place->row, place->base) = layout;
+    return true;
+}
+
 bool value_set(const struct value_place *place, const config_setting_t *setting)
 {
     switch (place->row->kind) {
@@ -442,6 +477,7 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
         return set_bool(place, setting);
     case SCHEMA_SCORE:
     case SCHEMA_THRESHOLD:
+    case SCHEMA_SHARE:
         return set_score(place, setting);
     case SCHEMA_LOG_TARGET:
         return set_log_target(place, setting);
@@ -449,6 +485,10 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
         return set_log_level(place, setting);
     case SCHEMA_ON_ERROR:
         return set_on_error(place, setting);
+    case SCHEMA_FILTER_MEMORY:
+        return set_filter_memory(place, setting);
+    case SCHEMA_FILTER_LAYOUT:
+        return set_filter_layout(place, setting);
     case SCHEMA_NETWORKS:
     case SCHEMA_TOKENS:
     case SCHEMA_ADDRESSES:

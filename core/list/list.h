@@ -47,6 +47,14 @@ void list_writer_close(struct list_writer **w);
 /* Digests only: entries' texts are not kept in the log from now on. */
 void list_writer_set_keep_text(struct list_writer *w, bool keep_text);
 
+/* How the filters that this writer builds from now on are sized. */
+struct filter_wish {
+    unsigned layout; /* enum bloom_layout */
+    double error;    /* share of false "perhaps" */
+};
+/* Without it: one line, LIST_FILTER_ERROR. */
+void list_writer_set_filter(struct list_writer *w, const struct filter_wish *wish);
+
 /* Durable when it returns ERR_OK, and seen by readers at once. source: who says so ("cli"). */
 enum err list_add(struct list_writer *w, const struct feature_entry *e,
                   struct slice source, uint32_t expiry_s, struct errinfo *reterr);

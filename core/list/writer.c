@@ -310,6 +310,7 @@ enum err list_writer_open(const char *state_dir, struct slice name,
     w->lock.fd = -1;
     w->tail.fd = -1;
     w->keep_text = true;
+    w->filter = (struct filter_wish){.layout = 1, .error = LIST_FILTER_ERROR};
     w->keys = *keys;
     w->key = keys->ring[0];
     w->node = keys->node;
@@ -351,6 +352,11 @@ void list_writer_close(struct list_writer **w)
 void list_writer_set_keep_text(struct list_writer *w, bool keep_text)
 {
     w->keep_text = keep_text;
+}
+
+void list_writer_set_filter(struct list_writer *w, const struct filter_wish *wish)
+{
+    w->filter = *wish;
 }
 
 enum err writer_check(const struct list_writer *w, struct errinfo *reterr)

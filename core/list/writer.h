@@ -38,6 +38,7 @@ struct list_writer {
     struct recent recent;
     struct tail tail;
     bool keep_text;
+    struct filter_wish filter;
 };
 
 /* ERR_OK when the writer may change the list; else what is wrong and what to do. */

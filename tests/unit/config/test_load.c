@@ -166,6 +166,11 @@ static const struct bad bad_rows[] = {
     {"lists = ( { name = \"a\"; weight = \"off\"; } );", "lists.a.weight"},
     {"lists = ( { name = \"a\"; weight = 1001; } );", "from -1000 to 1000"},
     {"lists = ( { name = \"a\"; category = \"Two Words\"; } );", "one word"},
+    {"lists = ( { name = \"a\"; filter_memory = \"disk\"; } );", "\"copy\" or \"map\""},
+    {"lists = ( { name = \"a\"; filter_layout = \"blocked\"; } );", "\"two-lines\""},
+    {"lists = ( { name = \"a\"; filter_layout = 2; } );", "in quotes"},
+    {"lists = ( { name = \"a\"; filter_error = 0; } );", "from 1e-06 to 0.1"},
+    {"lists = ( { name = \"a\"; filter_error = \"0.1 %\"; } );", "such as 0.001"},
     {"list_defaults = ( );", "write a group"},
     {"@include \"other.conf\"", "@include is not offered"},
     {"state_dir = \"/a\"; state_dir = \"/b\";", "duplicate"},
@@ -426,6 +431,36 @@ static void test_dump__when_asked__then_value_and_source(void **state)
     config_release(&c);
 }
 
+static void test_load__when_filters_are_configured__then_each_list_has_its_own(
+    void **state)
+{
+    struct config *c = NULL;
+    const struct config_list *l = NULL;
+    struct buf text;
+
+    (void)state;
+    c = confdir_load(confdir_put(
+        "gillnet.conf",
+        "lists = ( { name = \"a\"; filter_layout = \"partitioned\"; },\n"
+        "          { name = \"b\"; filter_memory = \"copy\"; filter_error = 1e-6; } );\n"
+        "list_defaults = { filter_memory = \"map\"; filter_layout = \"two-lines\"; };\n"));
+    l = config_list_find(c, SLICE_LIT("a"));
+    assert_int_equal(l->filter_layout, FILTER_PARTITIONED);
+    assert_int_equal(l->filter_memory, FILTER_MAP);
+    assert_true(l->filter_error == 0.001);
+    l = config_list_find(c, SLICE_LIT("b"));
+    assert_int_equal(l->filter_layout, FILTER_TWO_LINES);
+    assert_int_equal(l->filter_memory, FILTER_COPY);
+    assert_true(l->filter_error == 1e-6);
+    buf_init(&text, 1 << 20);
+    config_dump(c, false, &text);
+    assert_non_null(strstr(text.p, "\nlists.a.filter_layout = \"partitioned\"  # "));
+    assert_non_null(strstr(text.p, "\nlists.b.filter_memory = \"copy\"  # "));
+    assert_non_null(strstr(text.p, "\nlists.b.filter_error = 1e-06  # "));
+    buf_fini(&text);
+    config_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +473,7 @@ int main(void)
         TEST(test_load__when_many_are_wrong__then_all_in_one_run),
         TEST(test_load__when_countless_errors__then_capped),
         TEST(test_load__when_conf_d__then_later_names_win_and_lists_merge),
+        TEST(test_load__when_filters_are_configured__then_each_list_has_its_own),
         TEST(test_load__when_thresholds_fall_below_a_default__then_fine),
         TEST(test_load__when_not_a_text_file__then_one_clear_error),
         TEST(test_load__when_exactly_one_mebibyte__then_read),

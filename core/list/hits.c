@@ -135,14 +135,14 @@ enum err hits_read(const char *path, struct hits_view **ret, struct errinfo *ret
     struct hits_view *v = NULL;
     buf_init(&bytes, sizeof(struct hits_page));
     enum err e = file_read(path, &bytes, reterr);
-    if (e == ERR_OK) {
-        v = calloc(1, sizeof(*v));
-        e = v ? ERR_OK
-              : errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to read it");
+    if (e == ERR_OK && !(v = calloc(1, sizeof(*v)))) {
+        e = errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to read it");
     }
-    if (e == ERR_OK) {
+    if (v) {
         struct slice s = buf_slice(&bytes);
-        memcpy(&v->page, s.p, s.n < sizeof(v->page) ? s.n : sizeof(v->page));
+        for (size_t i = 0; i < s.n && i < sizeof(v->page); i++) {
+            ((char *)&v->page)[i] = s.p[i];
+        }
         e = page_check(&v->page, s.n, path, reterr);
     }
     buf_fini(&bytes);

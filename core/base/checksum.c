@@ -8,18 +8,23 @@
 #include <xxhash.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const EVP_MD *sha256; /* looked up once: OpenSSL takes microseconds for it */
+/* Looked up once: OpenSSL takes microseconds for it. */
+static const EVP_MD *sha256;
+static const EVP_MD *md5;
+static const EVP_MD *sha1;
 
-static void fetch_sha256(void)
+static void fetch_all(void)
 {
     sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+    md5 = EVP_MD_fetch(NULL, "MD5", NULL);
+    sha1 = EVP_MD_fetch(NULL, "SHA1", NULL);
 }
 
 enum err sha256_init(struct sha256 *s)
 {
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     s->ctx = NULL;
-    (void)pthread_once(&once, fetch_sha256);
+    (void)pthread_once(&once, fetch_all);
     if (!ctx) {
         return ERR_NOMEM;
     }
@@ -55,6 +60,27 @@ void sha256_fini(struct sha256 *s)
 {
     EVP_MD_CTX_free(s->ctx);
     s->ctx = NULL;
+}
+
+/* ret has room for the sum; md may be NULL. */
+static enum err sum_at_once(const EVP_MD *md, struct slice bytes, uint8_t *ret)
+{
+    if (md == NULL || EVP_Digest(bytes.p, bytes.n, ret, NULL, md, NULL) != 1) {
+        return ERR_UNSUPPORTED;
+    }
+    return ERR_OK;
+}
+
+enum err md5_sum(struct slice bytes, uint8_t ret[MD5_BYTES])
+{
+    (void)pthread_once(&once, fetch_all);
+    return sum_at_once(md5, bytes, ret);
+}
+
+enum err sha1_sum(struct slice bytes, uint8_t ret[SHA1_BYTES])
+{
+    (void)pthread_once(&once, fetch_all);
+    return sum_at_once(sha1, bytes, ret);
 }
 
 uint64_t checksum64(struct slice bytes)

@@ -52,11 +52,29 @@ static void test_checksum64__known_value__is_frozen(void **state)
     assert_true(checksum64(SLICE_LIT("a")) != checksum64(SLICE_LIT("b")));
 }
 
+static void test_md5_sum_sha1_sum__known_text__match(void **state)
+{
+    (void)state;
+    static const uint8_t md5[MD5_BYTES] = {0x90, 0x01, 0x50, 0x98, 0x3c, 0xd2,
+                                           0x4f, 0xb0, 0xd6, 0x96, 0x3f, 0x7d,
+                                           0x28, 0xe1, 0x7f, 0x72};
+    static const uint8_t sha1[SHA1_BYTES] = {0xa9, 0x99, 0x3e, 0x36, 0x47, 0x06, 0x81,
+                                             0x6a, 0xba, 0x3e, 0x25, 0x71, 0x78, 0x50,
+                                             0xc2, 0x6c, 0x9c, 0xd0, 0xd8, 0x9d};
+    uint8_t sum[SHA1_BYTES];
+    assert_int_equal(md5_sum(SLICE_LIT("abc"), sum), ERR_OK);
+    assert_memory_equal(sum, md5, sizeof(md5));
+    assert_int_equal(sha1_sum(SLICE_LIT("abc"), sum), ERR_OK);
+    assert_memory_equal(sum, sha1, sizeof(sha1));
+    assert_int_equal(md5_sum(SLICE_NONE, sum), ERR_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sha256__known_texts__match),
         cmocka_unit_test(test_sha256__not_wanted__leaks_nothing),
+        cmocka_unit_test(test_md5_sum_sha1_sum__known_text__match),
         cmocka_unit_test(test_checksum64__known_value__is_frozen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,7 @@ enum err bloomfile_open(struct bloomfile *f, const char *path,
     opened.bloom.words = lines; /* 64-byte aligned: a page and a header of a page */
     opened.bloom.nlines = h.nlines;
     opened.bloom.k = h.k;
+    opened.bloom.layout = BLOOM_ONE_LINE;
     bloom_key(&opened.bloom, key);
     opened.entries = h.entries;
     opened.generation = h.generation;
@@ -228,7 +229,7 @@ enum err bloomfile_new(struct bloomfile *f, uint64_t nlines, unsigned k,
     }
     (void)madvise(p, bytes, MADV_HUGEPAGE); /* only a wish */
     *f = (struct bloomfile){
-        .bloom = {.words = p, .nlines = nlines, .k = k},
+        .bloom = {.words = p, .nlines = nlines, .layout = BLOOM_ONE_LINE, .k = k},
         .built = p,
         .built_bytes = bytes,
     };

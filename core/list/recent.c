@@ -94,7 +94,10 @@ static void image_attach(struct recent *r, const struct recent_ids *ids,
 {
     void *lines = r->map.p + LINES_AT;
     void *slots = r->map.p + SLOTS_AT;
-    r->delta = (struct bloom){.words = lines, .nlines = RECENT_LINES, .k = RECENT_K};
+    r->delta = (struct bloom){.words = lines,
+                              .nlines = RECENT_LINES,
+                              .layout = BLOOM_ONE_LINE,
+                              .k = RECENT_K};
     bloom_key(&r->delta, node);
     r->table = (struct exact_table){.words = slots, .capacity = RECENT_SLOTS};
     r->ids = *ids;

@@ -24,7 +24,7 @@ static void check_file(const char *path)
     uint8_t hit[BLOOM_BATCH];
     memset(d, 0x5a, sizeof(d));
     bloom_test_batch(&f.bloom, d, BLOOM_BATCH, hit);
-    (void)bloom_error(f.bloom.nlines, f.bloom.k, f.entries);
+    (void)bloom_error(f.bloom.layout, f.bloom.nlines, f.bloom.k, f.entries);
     (void)bloom_fill(&f.bloom, 100);
     bloomfile_close(&f);
 }

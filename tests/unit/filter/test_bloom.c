@@ -30,7 +30,7 @@ static struct digest digest_number(uint64_t stream, uint64_t n)
 
 static struct bloom bloom_make(uint64_t nlines, unsigned k, const struct hashkey *key)
 {
-    struct bloom b = {.nlines = nlines, .k = k};
+    struct bloom b = {.nlines = nlines, .layout = BLOOM_ONE_LINE, .k = k};
     b.words = aligned_alloc(BLOOM_LINE_BYTES, (size_t)nlines * BLOOM_LINE_BYTES);
     assert_non_null(b.words);
     memset(b.words, 0, (size_t)nlines * BLOOM_LINE_BYTES);
@@ -117,7 +117,7 @@ static void test_bloom_error__measured_on_a_fixed_seed__within_5_percent(void **
             hits += bloom_test(&b, &d);
         }
         double measured = (double)hits / (double)rows[r].probes;
-        double expected = bloom_error(nlines, rows[r].k, KEYS);
+        double expected = bloom_error(BLOOM_ONE_LINE, nlines, rows[r].k, KEYS);
         print_message("bits %.1f k %u: measured %.5f %%, formula %.5f %%\n",
                       rows[r].bits, rows[r].k, 100 * measured, 100 * expected);
         assert_true(measured < 1.05 * expected);
@@ -130,17 +130,17 @@ static void test_bloom_error__default_sizing__below_a_tenth_of_a_percent(void **
 {
     (void)state;
     for (uint64_t n = 1000; n < 3000000000; n *= 10) {
-        assert_true(bloom_error(bloom_lines_for(n, 16), 9, n) < 0.001);
+        assert_true(bloom_error(BLOOM_ONE_LINE, bloom_lines_for(n, 16), 9, n) < 0.001);
     }
 }
 
 static void test_bloom_error__extremes__between_0_and_1(void **state)
 {
     (void)state;
-    assert_true(bloom_error(1, 9, 0) <= 0);
-    assert_true(bloom_error(1, 9, 1000000) >= 1);
-    assert_true(bloom_error(1, 1, 599) <= 1);
-    assert_true(bloom_error(1000000000, 16, 1) >= 0);
+    assert_true(bloom_error(BLOOM_ONE_LINE, 1, 9, 0) <= 0);
+    assert_true(bloom_error(BLOOM_ONE_LINE, 1, 9, 1000000) >= 1);
+    assert_true(bloom_error(BLOOM_ONE_LINE, 1, 1, 599) <= 1);
+    assert_true(bloom_error(BLOOM_ONE_LINE, 1000000000, 16, 1) >= 0);
 }
 
 static void test_bloom_key__another_key__other_bits(void **state)

@@ -1,0 +1,79 @@
+/*
+ * bloom_avx2 - tests a line with AVX2: eight probes to two permutations of its half words.
+ */
+#include "core/filter/bloom_vector.h"
+
+#if defined(__x86_64__)
+
+#    include <immintrin.h>
+
+/* As in bloom_avx512.c; here the lanes are of 4 bytes. */
+#    define VECTOR __attribute__((target("avx2"), no_sanitize("thread")))
+
+struct halves {
+    __m256i low;
+    __m256i high;
+};
+
+/* The low halves of eight numbers, in the order of lane_number. */
+VECTOR static inline __m256i narrowed(__m256i a, __m256i b)
+{
+    return _mm256_castps_si256(
+        _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88));
+}
+
+/* Bit i: the half word of line that position i falls into has the bit set. */
+VECTOR static inline unsigned bits_set(struct halves line, __m256i positions)
+{
+    __m256i index = _mm256_srli_epi32(positions, 5);
+    __m256i low = _mm256_permutevar8x32_epi32(line.low, index);
+    __m256i high = _mm256_permutevar8x32_epi32(line.high, index);
+    __m256i is_high = _mm256_slli_epi32(positions, 31 - 8); /* bit 8 becomes the sign */
+    __m256 words = _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high),
+                                    _mm256_castsi256_ps(is_high));
+    __m256i to_sign = _mm256_andnot_si256(positions, _mm256_set1_epi32(31));
+    __m256i signs = _mm256_sllv_epi32(_mm256_castps_si256(words), to_sign);
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(signs));
+}
+
+/* Bit i: lane i is not among the first k of the eight probes. */
+VECTOR static unsigned lanes_unasked(int k)
+{
+    const __m256i lane_number = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);
+    __m256i asked = _mm256_cmpgt_epi32(_mm256_set1_epi32(k), lane_number);
+    return ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(asked)) & 0xff;
+}
+
+VECTOR void bloom_lines_avx2(const uint64_t *words, const struct bloom_probe *p,
+                             size_t n, unsigned k, uint8_t *rethit)
+{
+    const __m256i shifts[4] = {
+        _mm256_setr_epi64x(0, 9, 18, 27), _mm256_setr_epi64x(36, 45, 54, 0),
+        _mm256_setr_epi64x(9, 18, 27, 36), _mm256_setr_epi64x(45, 54, 0, 9)};
+    const unsigned first_unasked = lanes_unasked((int)k);
+    const unsigned last_unasked = lanes_unasked((int)k - 8);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *at = words + p[i].word;
+        struct halves line = {_mm256_loadu_si256((const void *)at),
+                              _mm256_loadu_si256((const void *)(at + 4))};
+        __m256i zero = _mm256_set1_epi64x((long long)p[i].at[0]);
+        __m256i one = _mm256_set1_epi64x((long long)p[i].at[1]);
+        __m256i a = _mm256_srlv_epi64(zero, shifts[0]);
+        __m256i b = _mm256_srlv_epi64(_mm256_blend_epi32(zero, one, 0xc0), shifts[1]);
+        unsigned all = bits_set(line, narrowed(a, b)) | first_unasked;
+        if (k > 8) {
+            __m256i spare = _mm256_set1_epi64x((long long)p[i].spare);
+            a = _mm256_srlv_epi64(one, shifts[2]);
+            b = _mm256_srlv_epi64(_mm256_blend_epi32(one, spare, 0xf0), shifts[3]);
+            all &= bits_set(line, narrowed(a, b)) | last_unasked;
+        }
+        rethit[i] = all == 0xff ? 1 : 0;
+    }
+    __atomic_signal_fence(__ATOMIC_ACQUIRE); /* as in bloom_avx512.c */
+}
+
+#else
+
+typedef int bloom_avx2_is_not_here; /* an empty file is not C */
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * bloom_neon - tests a line with NEON: the line is a table of 64 bytes, 16 probes look it up.
+ */
+#include "core/filter/bloom_vector.h"
+
+#if defined(__aarch64__) && defined(__AARCH64EL__)
+
+#    include <arm_neon.h>
+
+/* As in bloom_avx512.c; here the lanes are single bytes. */
+#    define VECTOR __attribute__((no_sanitize("thread")))
+
+enum { PROBES = 16 };
+
+static inline void positions_of(const struct bloom_probe *p, uint16_t ret[PROBES])
+{
+    for (unsigned i = 0; i < POSITIONS_PER_MIX; i++) {
+        unsigned shift = i * POSITION_BITS;
+        ret[i] = p->at[0] >> shift & (BLOOM_LINE_BITS - 1);
+        ret[POSITIONS_PER_MIX + i] = p->at[1] >> shift & (BLOOM_LINE_BITS - 1);
+    }
+    ret[14] = p->spare & (BLOOM_LINE_BITS - 1);
+    ret[15] = p->spare >> POSITION_BITS & (BLOOM_LINE_BITS - 1);
+}
+
+VECTOR void bloom_lines_neon(const uint64_t *words, const struct bloom_probe *p,
+                             size_t n, unsigned k, uint8_t *rethit)
+{
+    uint8_t unasked[PROBES];
+    for (unsigned i = 0; i < PROBES; i++) {
+        unasked[i] = i < k ? 0 : 0xff;
+    }
+    const uint8x16_t allowed = vld1q_u8(unasked);
+    for (size_t i = 0; i < n; i++) {
+        uint16_t at[PROBES];
+        positions_of(&p[i], at);
+        uint16x8_t first = vld1q_u16(at);
+        uint16x8_t last = vld1q_u16(at + 8);
+        uint8x16_t bytes = vcombine_u8(vshrn_n_u16(first, 3), vshrn_n_u16(last, 3));
+        uint8x16_t places = vcombine_u8(vmovn_u16(first), vmovn_u16(last));
+        places = vandq_u8(places, vdupq_n_u8(7));
+        uint8x16_t bits = vshlq_u8(vdupq_n_u8(1), vreinterpretq_s8_u8(places));
+        uint8x16x4_t line = vld1q_u8_x4((const uint8_t *)(words + p[i].word));
+        uint8x16_t set = vtstq_u8(vqtbl4q_u8(line, bytes), bits);
+        rethit[i] = vminvq_u8(vorrq_u8(set, allowed)) == 0xff ? 1 : 0;
+    }
+    __asm__ volatile("dmb ishld" ::: "memory"); /* the acquire of bloom_load */
+}
+
+#else
+
+typedef int bloom_neon_is_not_here; /* an empty file is not C */
+
+#endif

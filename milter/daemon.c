@@ -15,6 +15,7 @@
 #include "core/base/random.h"
 #include "core/base/stats.h"
 #include "core/base/version.h"
+#include "core/list/hits.h"
 
 #include "milter/callbacks.h"
 #include "milter/control.h"
@@ -38,6 +39,7 @@ static struct {
     struct milter_listener
         listener; /* main's until smfi_main, then the stop's, then main's */
     struct listhold *lists;
+    struct hits *hits;    /* NULL: they cannot be counted */
     pthread_mutex_t lock; /* guards: stop, is_gate_closed */
     pthread_cond_t stopped;
     enum stop_state stop;
@@ -126,6 +128,24 @@ static void open_stats(const struct config *config)
     }
     stats_set(STAT_start_time, clock_wall_us() / 1000000);
     stats_set(STAT_pid, (uint64_t)getpid());
+}
+
+/* What look-ups come to is counted from here on; without the file they are made all the same. */
+static void open_hits(const struct config *config)
+{
+    char path[FILE_PATH_MAX];
+    struct errinfo why;
+    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_HITS_FILE);
+    if (e == ERR_OK) {
+        e = hits_open(path, clock_wall_us() / 1000000, &daemon_state.hits, &why);
+    } else {
+        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
+    }
+    if (e != ERR_OK) {
+        report("hits", "hits", &why);
+        return;
+    }
+    listhold_count(daemon_state.lists, daemon_state.hits);
 }
 
 /* The lists, and the key of fingerprints; none as long as there are no keys. *retfailed: the lists were not to be had. */
@@ -244,6 +264,7 @@ static int open_sockets(const struct config *config,
         return fail(&why, EX_UNAVAILABLE);
     }
     open_stats(config); /* only now: the page may be another instance's, which runs */
+    open_hits(config);
     log_info("event=listen socket=%s sendmail=%s control=%s",
              socket_postfix(&options->socket, postfix),
              socket_sendmail(&options->socket, sendmail), config->control_socket);
@@ -287,6 +308,7 @@ static void tear_down(void)
     if (daemon_state.is_gate_closed) {
         service_fini();
         listhold_free(&daemon_state.lists);
+        hits_close(&daemon_state.hits);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "
                  "is left to the system");

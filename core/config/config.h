@@ -91,6 +91,7 @@ struct config_limits {
     uint64_t cpu_us;         /* CPU time of extraction for one message */
     unsigned sessions;       /* connections at once; 0: half of the file descriptors */
     uint64_t session_idle_s; /* libmilter's timeout */
+    unsigned confirm_cache;  /* answers of the index kept for each list */
 };
 
 struct config {

@@ -41,6 +41,7 @@ struct listhold {
     struct listset_pin *retired;
     /* below: of the refreshing thread alone */
     struct arena *arena;
+    struct hits *hits; /* borrowed; NULL: nothing is counted */
     bool has_keys;
     struct file_mark ring_mark; /* of the key files as last read, or tried to */
     struct file_mark node_mark;
@@ -185,6 +186,11 @@ void listhold_free(struct listhold **h)
     *h = NULL;
 }
 
+void listhold_count(struct listhold *h, struct hits *hits)
+{
+    h->hits = hits;
+}
+
 /* ---- trouble ---- */
 
 static struct trouble *trouble_find(struct listhold *h, struct slice name)
@@ -292,6 +298,10 @@ static void set_add(struct listhold *h, struct listset *s, struct shared_reader 
     item->config = config;
     item->key = key_index(s, list_reader_key(shared->reader));
     listset_types(item);
+    if (h->hits) {
+        item->row = hits_row(h->hits, slice_str(list_reader_name(shared->reader)),
+                             HITS_WHOLE, clock_wall_us() / 1000000);
+    }
     pthread_mutex_lock(&h->mutex);
     shared->refs++;
     pthread_mutex_unlock(&h->mutex);
@@ -299,7 +309,8 @@ static void set_add(struct listhold *h, struct listset *s, struct shared_reader 
 
 /* Opens a list anew. NULL: it cannot be, which is said and remembered, or it is just being
  * made. */
-static struct shared_reader *reader_open(struct listhold *h, struct slice name)
+static struct shared_reader *reader_open(struct listhold *h, struct slice name,
+                                         size_t cache)
 {
     struct trouble *known = trouble_find(h, name);
     struct errinfo info = {0};
@@ -316,6 +327,8 @@ static struct shared_reader *reader_open(struct listhold *h, struct slice name)
         shared ? list_reader_open(h->state_dir, name, &h->keys, &shared->reader, &info)
                : errinfo_set(&info, ERR_NOMEM, "", 0, "no memory");
     if (e == ERR_OK) {
+        shared->cache = cache;
+        list_reader_set_cache(shared->reader, cache);
         return shared;
     }
     free(shared);
@@ -381,8 +394,9 @@ static void refresh_list(struct refresh *x, struct slice name,
     if (shared && !keyring_find(&x->h->keys, list_reader_key(shared->reader)->id)) {
         shared = NULL;
     }
-    if (!shared || list_reader_is_stale(shared->reader)) {
-        struct shared_reader *fresh = reader_open(x->h, name);
+    size_t cache = x->fresh->config->limits.confirm_cache;
+    if (!shared || shared->cache != cache || list_reader_is_stale(shared->reader)) {
+        struct shared_reader *fresh = reader_open(x->h, name, cache);
         if (fresh) {
             shared = fresh;
             x->is_changed = true;
@@ -445,6 +459,7 @@ enum err listhold_refresh(struct listhold *h, const struct config *config,
                            "no memory for a new set of lists; the former one stays");
     }
     x.fresh->config = config_acquire(config);
+    x.fresh->hits = h->hits;
     for (size_t i = 0; i < h->ntrouble; i++) {
         h->trouble[i].is_present = false;
     }
@@ -458,7 +473,8 @@ enum err listhold_refresh(struct listhold *h, const struct config *config,
     x.fresh->is_degraded = h->ntrouble > 0;
     x.is_changed = x.is_changed || x.fresh->n != x.former->n ||
                    x.fresh->is_degraded != x.former->is_degraded ||
-                   x.former->config != x.fresh->config;
+                   x.former->config != x.fresh->config ||
+                   x.former->hits != x.fresh->hits;
     tell_numbers(h, x.fresh);
     if (x.is_changed) {
         publish(h, x.fresh);

@@ -26,6 +26,7 @@ struct batch {
     struct feature_key key[KEYS_BATCH];
     struct digest digest[KEYS_BATCH];
     uint8_t hit[KEYS_BATCH];
+    size_t expressions; /* of these keys, those for lists that name them alone */
 };
 
 struct lookup {
@@ -39,6 +40,7 @@ struct lookup {
     struct arena
         *scratch;   /* of expressions until they are asked; NULL: no list has them */
     uint16_t *seen; /* hash table: index into hits + 1; NULL before the first hit */
+    struct hits_sums sums; /* of the batch and list at hand */
     enum err failed;
 };
 
@@ -80,6 +82,7 @@ static void add_keys(struct lookup *l, struct batch *b, const struct feature *f)
         end += feature_url_expressions(f, l->scratch, b->key + end);
     }
     while (b->n < end) {
+        b->expressions += b->key[b->n].class_type == FEATURE_url_expression;
         b->type[b->n++] = f->type;
     }
 }
@@ -154,13 +157,71 @@ static uint16_t *seen_slot(struct lookup *l, size_t list, uint16_t report_type,
     }
 }
 
+/* ---- counting ---- */
+
+/* Keys of the batch that the list is asked for. */
+static size_t tested_keys(const struct listset_item *item, const struct batch *b)
+{
+    size_t n = 0;
+    if (item->takes_all && !has_type(item, FEATURE_url_expression)) {
+        return b->n - b->expressions;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        n += takes_key(item, b, i);
+    }
+    return n;
+}
+
+/* A confirmation of an entry that ages by period counts for the period, too. */
+static void count_period(const struct lookup *l, size_t list, uint64_t period)
+{
+    struct slice name = slice_str(list_reader_name(listset_reader(l->set, list)));
+    const struct hits_sums one = {.number = {[HITS_CONFIRMED] = 1},
+                                  .last_hit_s = l->now_s};
+    struct hits_row *row = hits_row_find(l->set->hits, name, period);
+    if (row) {
+        hits_add(row, &one);
+    }
+}
+
+/* Entries that have expired are known: the filter is not to blame for them. */
+static void count_answer(struct lookup *l, size_t list, const struct reader_answer *a)
+{
+    uint64_t *number = l->sums.number;
+    switch (a->answer) {
+    case LIST_CONFIRMED:
+        number[HITS_CONFIRMED]++;
+        l->sums.last_hit_s = l->now_s;
+        if (a->period != HITS_WHOLE && l->set->hits) {
+            count_period(l, list, a->period);
+        }
+        break;
+    case LIST_REVOKED:
+        number[HITS_REVOKED]++;
+        break;
+    case LIST_FALSE_POSITIVE:
+        number[HITS_FALSE] += !a->is_known;
+        number[HITS_FALSE_NEW] += !a->is_known && !a->was_cached;
+        break;
+    case LIST_NO:
+    case LIST_POSSIBLE:
+    default:
+        break;
+    }
+}
+
+/* ---- asking ---- */
+
 static enum list_answer confirm(struct lookup *l, size_t list, const struct digest *d)
 {
+    struct reader_answer a;
     if (l->deadline_mono_us != 0 && clock_mono_us() > l->deadline_mono_us) {
         l->hits.met_deadline = true;
         return LIST_POSSIBLE;
     }
-    return list_reader_confirm(listset_reader(l->set, list), d, l->now_s);
+    list_reader_ask(listset_reader(l->set, list), d, l->now_s, &a);
+    count_answer(l, list, &a);
+    return a.answer;
 }
 
 static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
@@ -171,6 +232,8 @@ static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
     }
     uint16_t *slot = seen_slot(l, list, k->report_type, d);
     if (*slot != 0) {
+        l->sums.number[HITS_TESTED]--; /* one key, one test: it was counted before */
+        l->sums.number[HITS_FILTER]--;
         return;
     }
     enum list_answer a = confirm(l, list, d);
@@ -193,12 +256,18 @@ static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
 static void ask_list(struct lookup *l, struct batch *b, size_t list)
 {
     const struct listset_item *item = &l->set->item[list];
+    l->sums = (struct hits_sums){.last_hit_s = 0};
     list_reader_test(item->shared->reader, b->digest, b->n, b->hit);
     for (size_t i = 0; i < b->n; i++) {
         if (b->hit[i] && takes_key(item, b, i)) {
             l->hits.filter_hits++;
+            l->sums.number[HITS_FILTER]++;
             take_hit(l, list, &b->key[i], &b->digest[i]);
         }
+    }
+    if (item->row) {
+        l->sums.number[HITS_TESTED] += tested_keys(item, b);
+        hits_add(item->row, &l->sums);
     }
 }
 
@@ -218,6 +287,7 @@ static void ask_all(struct lookup *l, struct batch *b)
     }
     l->hits.keys += b->n;
     b->n = 0;
+    b->expressions = 0;
     if (l->scratch) {
         arena_reset(l->scratch);
     }
@@ -257,6 +327,7 @@ enum err listset_lookup(const struct listset *s, const struct featureset *featur
     }
     struct batch b;
     b.n = 0;
+    b.expressions = 0;
     size_t n = s->n > 0 ? featureset_count(features) : 0;
     for (size_t i = 0; i < n; i++) {
         if (is_full(&l, &b)) {

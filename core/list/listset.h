@@ -17,6 +17,7 @@
 #include "core/feature/feature.h"
 #include "core/list/list.h"
 
+struct hits;
 struct listset;
 
 /* One feature's standing on one list. */
@@ -48,6 +49,10 @@ enum err listhold_refresh(struct listhold *h, const struct config *config,
                           struct errinfo *reterr);
 /* Frees retired snapshots. One thread only. */
 void listhold_reap(struct listhold *h);
+
+/* What is looked up is counted there from the next refresh on; borrowed until the hold is freed.
+ * Before snapshots are shared between threads. */
+void listhold_count(struct listhold *h, struct hits *hits);
 
 /* The current snapshot, pinned; never NULL (it may have no lists). */
 const struct listset *listhold_acquire(struct listhold *h);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/list/hits.h"
 #include "core/list/listset.h"
 #include "core/list/reader.h"
 
@@ -22,12 +23,14 @@ enum {
 struct shared_reader {
     struct list_reader *reader;
     unsigned refs;
+    size_t cache; /* entries of its confirmation cache */
 };
 
 struct listset_item {
     struct shared_reader *shared;
     const struct config_list *config; /* of the set's config */
     unsigned key;                     /* index into the set's keys */
+    struct hits_row *row;             /* of the list as a whole; NULL: not counted */
     bool takes_all;                   /* no types named: every key fits */
     uint64_t types[FEATURE_WORDS];    /* bits of the feature numbers looked up */
 };
@@ -42,6 +45,7 @@ struct listset_pin {
 struct listset {
     struct listset_pin *pin;
     struct config *config; /* one reference; NULL in the first, empty set */
+    struct hits *hits;     /* NULL: nothing is counted */
     bool is_degraded;
     size_t n;
     struct listset_item *item;

@@ -346,6 +346,7 @@ static void close_files(struct list_reader *r)
     bloomfile_close(&r->base);
     r->has_base = false;
     recent_close(&r->recent);
+    confirm_free(&r->cache);
     r->is_private = false;
     r->fault[0] = '\0';
 }

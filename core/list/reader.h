@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "core/filter/bloomfile.h"
+#include "core/list/confirm.h"
 #include "core/list/files.h"
 #include "core/list/list.h"
 #include "core/list/recent.h"
@@ -43,6 +44,7 @@ struct list_reader {
     struct bloomfile base;
     bool has_base;
     struct recent recent;
+    struct confirm *cache; /* of answers of the immutable levels; NULL: none */
     bool is_private; /* recent was built here and does not see the writer's changes */
     struct file_mark mark; /* of CURRENT */
     struct file_mark tail_mark;
@@ -52,6 +54,20 @@ struct list_reader {
 /* CURRENT, or the tail behind a private recent table, is not what it was: open it anew. Two
  * calls of stat at most. */
 bool list_reader_is_stale(const struct list_reader *r);
+
+/* Keeps answers of the immutable levels from now on, entries of them (0: none). Before the reader
+ * is shared between threads. */
+void list_reader_set_cache(struct list_reader *r, size_t entries);
+
+/* What list_reader_confirm found, and how. */
+struct reader_answer {
+    enum list_answer answer;
+    uint64_t period; /* of the level that knows the digest */
+    bool is_known;   /* there is a record of it, be it expired */
+    bool was_cached; /* no level had to be read */
+};
+void list_reader_ask(const struct list_reader *r, const struct digest *d,
+                     uint64_t now_s, struct reader_answer *ret);
 
 /* ---- texts ---- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/base/stats.h"
 #include "core/list/build.h"
 #include "core/list/reader.h"
 
@@ -58,30 +59,85 @@ static enum list_answer ask_former(const struct list_reader *r, const struct dig
     return is_possible ? LIST_POSSIBLE : LIST_FALSE_POSITIVE;
 }
 
-static enum list_answer ask(const struct list_reader *r, const struct digest *d,
-                            uint64_t now_s, struct index_record *ret)
+/* The newest immutable level that knows the digest. ERR_CORRUPT: its record is damaged. */
+static enum err ask_levels(const struct list_reader *r, const struct digest *d,
+                           struct confirm_answer *ret)
 {
-    enum err e = recent_get(&r->recent, d, ret);
-    if (e == ERR_NOT_FOUND) {
-        if (!r->index) {
-            return ask_former(r, d, now_s, ret);
-        }
-        e = index_get(r->index, d, ret);
+    *ret = (struct confirm_answer){.is_there = false};
+    enum err e = index_get(r->index, d, &ret->record);
+    if (e == ERR_OK || e == ERR_NOT_FOUND) {
+        ret->is_there = e == ERR_OK;
+        return ERR_OK;
     }
+    return e;
+}
+
+/* ask_levels through the cache, where there is one. */
+static enum err ask_cache(const struct list_reader *r, const struct digest *d,
+                          struct confirm_answer *ret, bool *retcached)
+{
+    *retcached = confirm_get(r->cache, d, ret);
+    if (*retcached) {
+        stats_add(STAT_confirm_cache_hits, 1);
+        return ERR_OK;
+    }
+    if (r->cache) {
+        stats_add(STAT_confirm_cache_misses, 1);
+    }
+    stats_add(STAT_index_reads, 1);
+    enum err e = ask_levels(r, d, ret);
     if (e == ERR_OK) {
-        return answer_of(ret, now_s);
+        confirm_put(r->cache, d, ret);
     }
-    if (e != ERR_NOT_FOUND) {
-        return LIST_POSSIBLE;
+    return e;
+}
+
+/* The recent table first: what it holds is newer than any level and any cached answer. */
+static struct reader_answer ask(const struct list_reader *r, const struct digest *d,
+                                uint64_t now_s, struct index_record *ret)
+{
+    struct reader_answer a = {.answer = LIST_POSSIBLE};
+    struct confirm_answer level = {.is_there = false};
+    enum err e = recent_get(&r->recent, d, ret);
+    if (e == ERR_NOT_FOUND && !r->index) {
+        a.answer = ask_former(r, d, now_s, ret);
+        a.is_known = a.answer == LIST_CONFIRMED || a.answer == LIST_REVOKED;
+        return a;
     }
-    return r->has_base ? LIST_FALSE_POSITIVE : LIST_NO;
+    if (e == ERR_NOT_FOUND) {
+        e = ask_cache(r, d, &level, &a.was_cached);
+        *ret = level.record;
+        a.period = level.period;
+        a.is_known = e == ERR_OK && level.is_there;
+    } else {
+        a.is_known = e == ERR_OK;
+    }
+    if (a.is_known) {
+        a.answer = answer_of(ret, now_s);
+    } else if (e == ERR_OK) {
+        a.answer = r->has_base ? LIST_FALSE_POSITIVE : LIST_NO;
+    }
+    return a;
+}
+
+void list_reader_ask(const struct list_reader *r, const struct digest *d,
+                     uint64_t now_s, struct reader_answer *ret)
+{
+    struct index_record rec;
+    *ret = ask(r, d, now_s, &rec);
 }
 
 enum list_answer list_reader_confirm(const struct list_reader *r,
                                      const struct digest *d, uint64_t now_s)
 {
     struct index_record rec;
-    return ask(r, d, now_s, &rec);
+    return ask(r, d, now_s, &rec).answer;
+}
+
+void list_reader_set_cache(struct list_reader *r, size_t entries)
+{
+    confirm_free(&r->cache);
+    r->cache = confirm_new(entries);
 }
 
 enum list_answer list_reader_explain(const struct list_reader *r,
@@ -90,7 +146,7 @@ enum list_answer list_reader_explain(const struct list_reader *r,
 {
     struct index_record rec = {0};
     struct list_provenance p = {0};
-    enum list_answer a = ask(r, d, now_s, &rec);
+    enum list_answer a = ask(r, d, now_s, &rec).answer;
     if (a == LIST_CONFIRMED || a == LIST_REVOKED) {
         p.status = (enum entry_status)rec.status;
         p.class_type = rec.class_type;

@@ -1,237 +1,346 @@
 /*
- * bloomfile - header, lines, table of block checksums; everything is covered by a checksum.
+ * bloomfile - opening verifies everything: a copy while its bytes are hot, a map by reading the
+ * file, so that neither a cut file can kill the reader nor its pages count as used.
  *
- * Layout 1, little-endian: [0] header of 4096 bytes; [4096] nlines * 64 bytes of lines, words of
- * 64 bits; then one XXH3-64 for each started 64 KiB of lines. The header's last 8 bytes are the
- * XXH3-64 of what stands before them.
+ * [0] header of 4096 bytes; [4096] lines of 64 bytes, words of 64 bits; then one XXH3-64 for each
+ * started 64 KiB of lines. The header's last 8 bytes are the XXH3-64 of what stands before them.
  */
 #include "core/filter/bloomfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
-#include "core/base/cursor.h"
+#include "core/base/file.h"
+#include "core/filter/bloomfile_own.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "filter words are used as they lie in the file");
+               "filter words and sums are used as they lie in the file");
 
-enum {
-    HEADER_BYTES = 4096,
-    HEADER_SUM_AT = HEADER_BYTES - 8,
-    BLOCK_BYTES = 64 * 1024,
-    FORMAT_VERSION = 1,
-    LAYOUT_ONE_LINE = 1 /* positions as core/filter/bloom.c cuts them */
-};
-static const uint64_t nlines_max = (uint64_t)1 << 40; /* 64 TiB of lines */
-#define MAGIC SLICE_LIT("GNBLOOM1")
+enum { FILE_MODE = 0640, OTHERS_WRITE = S_IWGRP | S_IWOTH };
 
-struct header {
-    uint32_t version;
-    uint32_t k;
-    uint64_t nlines;
-    uint64_t entries;
-    uint32_t key_id;
-    uint32_t layout;
-    uint64_t generation;
-    uint64_t created_s;
-    uint64_t table_sum;
+static const char *const copy_next =
+    "set filter_memory = \"map\" for this list, or free some memory";
+static const char *const build_next =
+    "nothing was changed; free some memory, or make the list smaller";
+
+/* A file being opened. */
+struct source {
+    const char *path;
+    const char *next;
+    int fd;
+    struct stat st;
+    struct bloomfile_header header;
 };
 
-static uint64_t block_count(uint64_t nlines)
+static enum err refuse(const struct source *s, enum err code, const char *what,
+                       struct errinfo *reterr)
 {
-    return (nlines * BLOOM_LINE_BYTES + BLOCK_BYTES - 1) / BLOCK_BYTES;
+    return bloomfile_refuse(reterr, code, s->path, what, s->next);
 }
 
-static uint64_t file_size(uint64_t nlines)
+static enum err read_failed(const struct source *s, enum err e, struct errinfo *reterr)
 {
-    return HEADER_BYTES + nlines * BLOOM_LINE_BYTES + block_count(nlines) * 8;
+    if (e == ERR_CORRUPT) {
+        return refuse(s, e, "the file became shorter while it was read", reterr);
+    }
+    return errinfo_errno(reterr, s->path, "cannot read the filter");
 }
 
-static enum err refuse(struct errinfo *reterr, enum err code, const char *path,
-                       const char *what)
-{
-    return errinfo_set(reterr, code, path, 0,
-                       "%s; the filter cannot be used: rebuild it", what);
-}
+/* ---- what the file says of itself ---- */
 
-/* The fields, in the order of the file. */
-static struct header header_read(struct slice bytes)
+static enum err source_open(struct source *s, struct errinfo *reterr)
 {
-    struct cursor c = cursor_of(slice_from(bytes, MAGIC.n));
-    struct header h = {0};
-    h.version = cursor_u32(&c);
-    h.k = cursor_u32(&c);
-    h.nlines = cursor_u64(&c);
-    h.entries = cursor_u64(&c);
-    h.key_id = cursor_u32(&c);
-    h.layout = cursor_u32(&c);
-    h.generation = cursor_u64(&c);
-    h.created_s = cursor_u64(&c);
-    h.table_sum = cursor_u64(&c);
-    return h;
-}
-
-static enum err header_write(const struct header *h, struct buf *ret)
-{
-    static const char zeros[HEADER_BYTES];
-    buf_add(ret, MAGIC);
-    buf_add_u32(ret, h->version);
-    buf_add_u32(ret, h->k);
-    buf_add_u64(ret, h->nlines);
-    buf_add_u64(ret, h->entries);
-    buf_add_u32(ret, h->key_id);
-    buf_add_u32(ret, h->layout);
-    buf_add_u64(ret, h->generation);
-    buf_add_u64(ret, h->created_s);
-    buf_add_u64(ret, h->table_sum);
-    if (buf_failed(ret)) {
-        return ERR_NOMEM;
+    char bytes[BLOOMFILE_HEADER_BYTES];
+    /* O_NONBLOCK: a FIFO in the place of a file must not hang us */
+    s->fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (s->fd < 0) {
+        return errinfo_errno(reterr, s->path, "cannot open the filter");
     }
-    buf_add(ret, slice_of(zeros, HEADER_SUM_AT - ret->n));
-    if (buf_failed(ret)) {
-        return ERR_NOMEM;
+    if (fstat(s->fd, &s->st) != 0) {
+        return errinfo_errno(reterr, s->path, "cannot examine the filter");
     }
-    buf_add_u64(ret, checksum64(buf_slice(ret)));
-    return buf_failed(ret) ? ERR_NOMEM : ERR_OK;
-}
-
-/* Refuses a header that is not of this version, damaged, or of another key or size. */
-static enum err header_check(struct slice bytes, const struct header *h,
-                             uint32_t key_id, const char *path, struct errinfo *reterr)
-{
-    if (!slice_has_prefix(bytes, MAGIC)) {
-        return refuse(reterr, ERR_CORRUPT, path, "not a gillnet filter");
+    if (!S_ISREG(s->st.st_mode)) {
+        return refuse(s, ERR_CORRUPT, "not a regular file", reterr);
     }
-    if (h->version != FORMAT_VERSION || h->layout != LAYOUT_ONE_LINE) {
-        /* a flipped bit here looks the same; both end in a rebuild */
-        return refuse(reterr, ERR_VERSION, path, "made by another version of gillnet");
+    size_t n = s->st.st_size < BLOOMFILE_HEADER_BYTES ? (size_t)s->st.st_size
+                                                      : BLOOMFILE_HEADER_BYTES;
+    enum err e = bloomfile_read(s->fd, bytes, n, 0);
+    if (e != ERR_OK) {
+        return read_failed(s, e, reterr);
     }
-    struct cursor sum = cursor_of(slice_from(bytes, HEADER_SUM_AT));
-    if (cursor_u64(&sum) != checksum64(slice_head(bytes, HEADER_SUM_AT))) {
-        return refuse(reterr, ERR_CORRUPT, path, "the header's checksum is wrong");
-    }
-    if (h->key_id != key_id) {
-        return errinfo_set(reterr, ERR_KEY, path, 0,
-                           "made with the key %08" PRIx32 ", this installation has "
-                           "%08" PRIx32 "; rebuild it",
-                           h->key_id, key_id);
-    }
-    if (h->k < 1 || h->k > BLOOM_K_MAX || h->nlines < 1 || h->nlines > nlines_max) {
-        return refuse(reterr, ERR_CORRUPT, path, "the header's sizes are impossible");
-    }
-    return ERR_OK;
-}
-
-static enum err blocks_check(struct slice file, const struct header *h,
-                             const char *path, struct errinfo *reterr)
-{
-    struct slice lines =
-        slice_of(file.p + HEADER_BYTES, (size_t)(h->nlines * BLOOM_LINE_BYTES));
-    struct slice table = slice_from(file, HEADER_BYTES + lines.n);
-    if (checksum64(table) != h->table_sum) {
-        return refuse(reterr, ERR_CORRUPT, path, "the checksum of the table is wrong");
-    }
-    struct cursor sums = cursor_of(table);
-    for (uint64_t block = 0; lines.n > 0; block++) {
-        struct slice bytes = slice_head(lines, BLOCK_BYTES);
-        if (checksum64(bytes) != cursor_u64(&sums)) {
-            return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                               "block %" PRIu64
-                               " is damaged (its checksum is wrong); the "
-                               "filter cannot be used: rebuild it",
-                               block);
-        }
-        lines = slice_from(lines, bytes.n);
-    }
-    return ERR_OK;
-}
-
-static enum err bytes_check(struct slice file, struct header *ret, uint32_t key_id,
-                            const char *path, struct errinfo *reterr)
-{
-    if (file.n < HEADER_BYTES) {
-        return refuse(reterr, ERR_CORRUPT, path, "cut off in the header");
-    }
-    *ret = header_read(file);
-    enum err e =
-        header_check(slice_head(file, HEADER_BYTES), ret, key_id, path, reterr);
+    e = bloomfile_header_read(slice_of(bytes, n), s->path, s->next, &s->header, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    if (file.n != file_size(ret->nlines)) {
-        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                           "%zu bytes long where its header says %" PRIu64
-                           "; the filter cannot be used: rebuild it",
-                           file.n, file_size(ret->nlines));
+    uint64_t size = bloomfile_file_size(s->header.shape.nlines);
+    if ((uint64_t)s->st.st_size != size) {
+        return errinfo_set(reterr, ERR_CORRUPT, s->path, 0,
+                           "%jd bytes long where its header says %" PRIu64
+                           "; the filter cannot be used: %s",
+                           (intmax_t)s->st.st_size, size,
+                           s->next ? s->next : "rebuild it");
     }
-    return blocks_check(file, ret, path, reterr);
+    return ERR_OK;
+}
+
+static void source_close(struct source *s)
+{
+    if (s->fd >= 0) {
+        (void)close(s->fd);
+        s->fd = -1;
+    }
+}
+
+static enum err foreign_key(const struct source *s, const char *what, uint32_t its,
+                            uint32_t ours, struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_KEY, s->path, 0,
+                       "its %s were made with the key %08" PRIx32
+                       ", this installation's is %08" PRIx32
+                       "; the filter cannot be used: %s",
+                       what, its, ours, s->next ? s->next : "rebuild it");
+}
+
+static enum err want_check(const struct source *s, const struct bloomfile_want *want,
+                           struct errinfo *reterr)
+{
+    const struct bloomfile_facts *facts = &s->header.shape.facts;
+    if (want->digest_key != 0 && facts->digest_key != want->digest_key) {
+        return foreign_key(s, "digests", facts->digest_key, want->digest_key, reterr);
+    }
+    if (facts->position_key != want->key->id) {
+        return foreign_key(s, "positions", facts->position_key, want->key->id, reterr);
+    }
+    if (want->role != 0 && facts->role != want->role) {
+        return refuse(s, ERR_CORRUPT, "a filter of another kind", reterr);
+    }
+    if (want->hold == BLOOMFILE_MAP && (s->st.st_mode & OTHERS_WRITE) != 0) {
+        return errinfo_set(reterr, ERR_DENIED, s->path, 0,
+                           "others than its owner may write the filter, and could "
+                           "kill by cutting it short while it is mapped; run: chmod "
+                           "go-w %.200s, or set filter_memory = \"copy\"",
+                           s->path);
+    }
+    return ERR_OK;
+}
+
+/* ---- the lines ---- */
+
+static enum err block_bad(const struct source *s, uint64_t block,
+                          struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_CORRUPT, s->path, 0,
+                       "block %" PRIu64 " is damaged (its checksum is wrong); the "
+                       "filter cannot be used: %s",
+                       block, s->next ? s->next : "rebuild it");
+}
+
+/* Compares blocks with their sums; *retbad counts from the first of them. */
+static bool blocks_match(struct slice bytes, const uint64_t *sums, uint64_t *retbad)
+{
+    for (uint64_t i = 0; bytes.n > 0; i++) {
+        struct slice block = slice_head(bytes, BLOOMFILE_BLOCK_BYTES);
+        if (checksum64(block) != sums[i]) {
+            *retbad = i;
+            return false;
+        }
+        bytes = slice_from(bytes, block.n);
+    }
+    return true;
+}
+
+static enum err table_read(const struct source *s, uint64_t *sums,
+                           struct errinfo *reterr)
+{
+    uint64_t nlines = s->header.shape.nlines;
+    size_t n = (size_t)(bloomfile_block_count(nlines) * BLOOMFILE_SUM_BYTES);
+    uint64_t at = BLOOMFILE_HEADER_BYTES + bloomfile_lines_bytes(nlines);
+    enum err e = bloomfile_read(s->fd, sums, n, at);
+    if (e != ERR_OK) {
+        return read_failed(s, e, reterr);
+    }
+    if (checksum64(slice_of((const char *)sums, n)) != s->header.table_sum) {
+        return refuse(s, ERR_CORRUPT, "the checksum of the table is wrong", reterr);
+    }
+    return ERR_OK;
+}
+
+/* Reads all lines, verifying them piece by piece: into `whole`, or when that is NULL into one
+ * buffer again and again. */
+static enum err lines_read(const struct source *s, char *whole, const uint64_t *sums,
+                           struct errinfo *reterr)
+{
+    uint64_t bytes = bloomfile_lines_bytes(s->header.shape.nlines);
+    char *piece = whole ? NULL : malloc(BLOOMFILE_READ_BYTES);
+    if (!whole && !piece) {
+        return errinfo_set(reterr, ERR_NOMEM, s->path, 0, "no memory to verify it");
+    }
+    enum err e = ERR_OK;
+    for (uint64_t at = 0; e == ERR_OK && at < bytes; at += BLOOMFILE_READ_BYTES) {
+        uint64_t left = bytes - at;
+        size_t n = left < BLOOMFILE_READ_BYTES ? (size_t)left : BLOOMFILE_READ_BYTES;
+        char *to = whole ? whole + at : piece;
+        uint64_t first = at / BLOOMFILE_BLOCK_BYTES;
+        uint64_t bad = 0;
+        e = bloomfile_read(s->fd, to, n, BLOOMFILE_HEADER_BYTES + at);
+        if (e != ERR_OK) {
+            e = read_failed(s, e, reterr);
+        } else if (!blocks_match(slice_of(to, n), sums + first, &bad)) {
+            e = block_bad(s, first + bad, reterr);
+        }
+    }
+    free(piece);
+    return e;
+}
+
+static enum err open_copy(const struct source *s, struct bloomfile *f,
+                          struct errinfo *reterr)
+{
+    uint64_t nlines = s->header.shape.nlines;
+    size_t lines = (size_t)bloomfile_lines_bytes(nlines);
+    size_t bytes =
+        lines + (size_t)(bloomfile_block_count(nlines) * BLOOMFILE_SUM_BYTES);
+    void *p = NULL;
+    enum err e = bloomfile_memory_new(bytes, s->path, copy_next, &p, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    void *sums = (char *)p + lines;
+    e = table_read(s, sums, reterr);
+    if (e == ERR_OK) {
+        e = lines_read(s, p, sums, reterr);
+    }
+    if (e != ERR_OK) {
+        (void)munmap(p, bytes);
+        return e;
+    }
+    f->memory = p;
+    f->bytes = bytes;
+    f->sums = sums;
+    f->bloom.words = p;
+    return ERR_OK;
+}
+
+static enum err verify_file(const struct source *s, struct errinfo *reterr)
+{
+    uint64_t blocks = bloomfile_block_count(s->header.shape.nlines);
+    uint64_t *sums = calloc((size_t)blocks, sizeof(*sums));
+    if (!sums) {
+        return errinfo_set(reterr, ERR_NOMEM, s->path, 0, "no memory to verify it");
+    }
+    enum err e = table_read(s, sums, reterr);
+    if (e == ERR_OK) {
+        e = lines_read(s, NULL, sums, reterr);
+    }
+    free(sums);
+    return e;
+}
+
+/* Takes the descriptor on success. */
+static enum err open_map(struct source *s, struct bloomfile *f, struct errinfo *reterr)
+{
+    enum err e = verify_file(s, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    size_t bytes = (size_t)s->st.st_size;
+    void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, s->fd, 0);
+    if (p == MAP_FAILED) {
+        return errinfo_errno(reterr, s->path, "cannot map the filter");
+    }
+    (void)madvise(p, bytes, MADV_RANDOM);
+    void *lines = (char *)p + BLOOMFILE_HEADER_BYTES;
+    f->memory = p;
+    f->bytes = bytes;
+    f->fd = s->fd;
+    f->bloom.words = lines; /* 64-byte aligned: a page and a header of a page */
+    s->fd = -1;
+    return ERR_OK;
 }
 
 enum err bloomfile_open(struct bloomfile *f, const char *path,
-                        const struct hashkey *key, struct errinfo *reterr)
+                        const struct bloomfile_want *want, struct errinfo *reterr)
 {
-    struct bloomfile opened = {0};
-    enum err e = filemap_open(&opened.map, path, FILEMAP_COPY, reterr);
+    struct source s = {.path = path, .next = want->next, .fd = -1};
+    struct bloomfile opened = {.hold = want->hold, .fd = -1};
+    enum err e = source_open(&s, reterr);
+    if (e == ERR_OK) {
+        e = want_check(&s, want, reterr);
+    }
+    if (e == ERR_OK) {
+        (void)posix_fadvise(s.fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+        e = want->hold == BLOOMFILE_MAP ? open_map(&s, &opened, reterr)
+                                        : open_copy(&s, &opened, reterr);
+    }
+    source_close(&s);
     if (e != ERR_OK) {
         return e;
     }
-    void *start = opened.map.p;
-    struct header h = {0};
-    e = bytes_check(slice_of(start, opened.map.n), &h, key->id, path, reterr);
-    if (e != ERR_OK) {
-        filemap_close(&opened.map);
-        return e;
-    }
-    void *lines = opened.map.p + HEADER_BYTES;
-    opened.bloom.words = lines; /* 64-byte aligned: a page and a header of a page */
-    opened.bloom.nlines = h.nlines;
-    opened.bloom.k = h.k;
-    opened.bloom.layout = BLOOM_ONE_LINE;
-    bloom_key(&opened.bloom, key);
-    opened.entries = h.entries;
-    opened.generation = h.generation;
-    opened.created_s = h.created_s;
+    const struct bloomfile_shape *shape = &s.header.shape;
+    opened.bloom.layout = shape->layout;
+    opened.facts = shape->facts;
+    opened.bloom.nlines = shape->nlines;
+    opened.bloom.k = shape->k;
+    bloom_key(&opened.bloom, want->key);
     *f = opened;
     return ERR_OK;
 }
 
-void bloomfile_close(struct bloomfile *f)
+enum err bloomfile_peek(const char *path, const char *next, struct bloomfile_shape *ret,
+                        struct errinfo *reterr)
 {
-    filemap_close(&f->map);
-    if (f->built) {
-        munmap(f->built, f->built_bytes);
+    struct source s = {.path = path, .next = next, .fd = -1};
+    enum err e = source_open(&s, reterr);
+    source_close(&s);
+    if (e == ERR_OK) {
+        *ret = s.header.shape;
     }
-    *f = (struct bloomfile){0};
+    return e;
 }
 
-enum err bloomfile_new(struct bloomfile *f, uint64_t nlines, unsigned k,
-                       const struct hashkey *key, struct errinfo *reterr)
+void bloomfile_close(struct bloomfile *f)
 {
-    if (nlines < 1 || nlines > nlines_max || k < 1 || k > BLOOM_K_MAX) {
+    if (f->memory) {
+        (void)munmap(f->memory, f->bytes);
+        if (f->hold == BLOOMFILE_MAP) {
+            (void)close(f->fd);
+        }
+    }
+    *f = (struct bloomfile){.fd = -1};
+}
+
+/* ---- building ---- */
+
+enum err bloomfile_new(struct bloomfile *f, enum bloom_layout layout, uint64_t nlines,
+                       unsigned k, const struct hashkey *key, struct errinfo *reterr)
+{
+    if (bloom_check(layout, nlines, k) != ERR_OK) {
         return errinfo_set(reterr, ERR_RANGE, "", 0,
-                           "a filter of %" PRIu64
-                           " lines and %u bits per key is outside "
-                           "the limits",
-                           nlines, k);
+                           "a filter of layout %u, %" PRIu64
+                           " lines and %u bits per key is outside the limits; choose "
+                           "other sizes (gillnet plan)",
+                           (unsigned)layout, nlines, k);
     }
-    size_t bytes = (size_t)(nlines * BLOOM_LINE_BYTES);
-    void *p =
-        /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0,
-                           "no memory for a filter of %zu bytes: %s", bytes,
-                           err_text(err_of_errno(errno)));
+    size_t bytes = (size_t)bloomfile_lines_bytes(nlines);
+    void *p = NULL;
+    enum err e = bloomfile_memory_new(bytes, "", build_next, &p, reterr);
+    if (e != ERR_OK) {
+        return e;
     }
-    (void)madvise(p, bytes, MADV_HUGEPAGE); /* only a wish */
     *f = (struct bloomfile){
-        .bloom = {.words = p, .nlines = nlines, .layout = BLOOM_ONE_LINE, .k = k},
-        .built = p,
-        .built_bytes = bytes,
+        .bloom = {.words = p, .nlines = nlines, .layout = layout, .k = k},
+        .facts = {.role = BLOOMFILE_BASE, .position_key = key->id},
+        .memory = p,
+        .bytes = bytes,
+        .fd = -1,
     };
     bloom_key(&f->bloom, key);
     return ERR_OK;
@@ -241,54 +350,54 @@ enum err bloomfile_new(struct bloomfile *f, uint64_t nlines, unsigned k,
 static void table_make(struct slice lines, struct buf *ret)
 {
     while (lines.n > 0) {
-        struct slice bytes = slice_head(lines, BLOCK_BYTES);
+        struct slice bytes = slice_head(lines, BLOOMFILE_BLOCK_BYTES);
         buf_add_u64(ret, checksum64(bytes));
         lines = slice_from(lines, bytes.n);
     }
 }
 
-enum err bloomfile_write(struct bloomfile *f, const char *path,
-                         const struct hashkey *key, uint64_t entries,
-                         uint64_t generation, struct errinfo *reterr)
+static enum err write_file(const char *path, struct slice header, struct slice lines,
+                           struct slice table, struct errinfo *reterr)
+{
+    struct file_out out;
+    enum err e = file_out_open(&out, path, FILE_MODE, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    file_out_add(&out, header);
+    file_out_add(&out, lines);
+    file_out_add(&out, table);
+    return file_out_commit(&out, reterr);
+}
+
+enum err bloomfile_write(struct bloomfile *f, const char *path, struct errinfo *reterr)
 {
     const void *words = f->bloom.words;
-    struct slice lines = slice_of(words, (size_t)(f->bloom.nlines * BLOOM_LINE_BYTES));
+    uint64_t nlines = f->bloom.nlines;
+    struct slice lines = slice_of(words, (size_t)bloomfile_lines_bytes(nlines));
     struct buf header;
     struct buf table;
-    buf_init(&header, HEADER_BYTES);
-    buf_init(&table, (size_t)(block_count(f->bloom.nlines) * 8));
+    buf_init(&header, BLOOMFILE_HEADER_BYTES);
+    buf_init(&table, (size_t)(bloomfile_block_count(nlines) * BLOOMFILE_SUM_BYTES));
     table_make(lines, &table);
-    struct header h = {
-        .version = FORMAT_VERSION,
-        .k = f->bloom.k,
-        .nlines = f->bloom.nlines,
-        .entries = entries,
-        .key_id = key->id,
-        .layout = LAYOUT_ONE_LINE,
-        .generation = generation,
-        .created_s = clock_wall_us() / 1000000,
+    f->facts.created_s = clock_wall_us() / 1000000;
+    if (f->facts.capacity == 0) {
+        f->facts.capacity = f->facts.entries > 0 ? f->facts.entries : 1;
+    }
+    struct bloomfile_header h = {
+        .shape = {.layout = f->bloom.layout,
+                  .nlines = nlines,
+                  .k = f->bloom.k,
+                  .hash = BLOOMFILE_HASH_MIX,
+                  .facts = f->facts},
         .table_sum = checksum64(buf_slice(&table)),
     };
-    enum err e = header_write(&h, &header);
+    enum err e = bloomfile_header_write(&h, &header);
     if (e != ERR_OK || buf_failed(&table)) {
         e = errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to write the filter");
-        goto out;
+    } else {
+        e = write_file(path, buf_slice(&header), lines, buf_slice(&table), reterr);
     }
-    struct file_out out;
-    e = file_out_open(&out, path, 0640, reterr);
-    if (e != ERR_OK) {
-        goto out;
-    }
-    file_out_add(&out, buf_slice(&header));
-    file_out_add(&out, lines);
-    file_out_add(&out, buf_slice(&table));
-    e = file_out_commit(&out, reterr);
-    if (e == ERR_OK) {
-        f->entries = entries;
-        f->generation = generation;
-        f->created_s = h.created_s;
-    }
-out:
     buf_fini(&header);
     buf_fini(&table);
     return e;

@@ -1,40 +1,105 @@
 /*
  * bloomfile - a bloom filter on disk: 4 KiB header, lines, checksums of 64 KiB blocks.
  *
- * Header: magic "GNBLOOM1", version, k, nlines, entries, key id, generation, created, layout,
- * checksum of the block table, checksum of the header. File size must equal what the header
- * computes to. Every truncation, flipped bit, foreign key or version is refused with a reason.
- * Depends: base, bloom.   Owns: a copy of an opened file, which may be cut short meanwhile.
+ * Format 2, little-endian. Header: magic "GNBLOOM1", version, layout, lines, k, hash, the ids of
+ * the keys that made the digests and the positions, entries, planned entries, generation, period,
+ * origin, creation, role, checksum of the block table, checksum of the header. The file's size
+ * must equal what the header computes to. Every truncation, flipped bit, impossible size, foreign
+ * key, version, layout or role is refused with a reason and a next step.
+ * Opened as a copy in own memory (huge pages asked for) or as a map of the file; both are verified
+ * in full first. A mapped file must not be cut short in place: see ADR 19.
+ * Depends: base, bloom.   Owns: memory or mapping.   Threads: constant once opened.
  */
 #ifndef CORE_FILTER_BLOOMFILE_H
 #define CORE_FILTER_BLOOMFILE_H
 
 #include "core/base/err.h"
-#include "core/base/file.h"
 #include "core/base/keyring.h"
 #include "core/filter/bloom.h"
 
-struct bloomfile {
-    struct bloom bloom;
-    uint64_t entries;
-    uint64_t generation;
-    uint64_t created_s;
-    struct filemap map; /* of an opened file */
-    void *built;        /* memory of bloomfile_new */
-    size_t built_bytes;
+enum { BLOOMFILE_BLOCK_BYTES = 64 * 1024, BLOOMFILE_ORIGIN_BYTES = 16 };
+
+enum bloomfile_hold {
+    BLOOMFILE_COPY, /* survives whatever happens to the file */
+    BLOOMFILE_MAP   /* shares the page cache with other processes */
 };
 
-/* Opens read-only and verifies all checksums (a sequential read of the file). */
+/* What a hit means. Numbers on disk. */
+enum bloomfile_role {
+    BLOOMFILE_BASE = 1,   /* stands before an exact index */
+    BLOOMFILE_SPAM = 2,   /* all that is known of a peer's entries */
+    BLOOMFILE_REVOKED = 3 /* what that peer took back */
+};
+
+/* How digests become positions. Numbers on disk; one only is in use. */
+enum bloomfile_hash { BLOOMFILE_HASH_MIX = 1 /* core/filter/bloom.h */ };
+
+/* What the header says beside the sizes. */
+struct bloomfile_facts {
+    enum bloomfile_role role;
+    uint32_t digest_key; /* id of the ring key of the digests inside */
+    uint32_t
+        position_key; /* id of the key of the positions: node key, or the ring key in
+                              filters that are meant to be merged */
+    uint64_t entries;
+    uint64_t capacity; /* planned entries, at least 1 */
+    uint64_t generation;
+    uint64_t period; /* which period the entries are of; 0: none */
+    uint64_t created_s;
+    uint8_t origin[BLOOMFILE_ORIGIN_BYTES]; /* who made it; zeros: this installation */
+};
+
+struct bloomfile {
+    struct bloom bloom;
+    struct bloomfile_facts facts;
+    enum bloomfile_hold hold;
+    void *memory;     /* lines first in a copy; the whole file in a map */
+    size_t bytes;     /* of memory */
+    const void *sums; /* of the blocks, in a copy; NULL while it is being built */
+    int fd;           /* of a map, for the scrub; not valid otherwise */
+};
+
+/* What a caller accepts. */
+struct bloomfile_want {
+    const struct hashkey *key; /* of the positions */
+    uint32_t digest_key;       /* 0: any */
+    enum bloomfile_role role;  /* 0: any */
+    enum bloomfile_hold hold;
+    const char *next; /* what a person does about a bad file; NULL: "rebuild it" */
+};
+
+/* Opens read-only and verifies all checksums (one sequential read of the file). A map is refused
+ * (ERR_DENIED) of a file that others than its owner may write. ERR_NOMEM: a copy does not fit. */
 enum err bloomfile_open(struct bloomfile *f, const char *path,
-                        const struct hashkey *key, struct errinfo *reterr);
+                        const struct bloomfile_want *want, struct errinfo *reterr);
+/* Accepts a closed one and one of zeros. */
 void bloomfile_close(struct bloomfile *f);
 
-/* Building: memory for the lines (huge pages asked for), to be filled with bloom_add. */
-enum err bloomfile_new(struct bloomfile *f, uint64_t nlines, unsigned k,
-                       const struct hashkey *key, struct errinfo *reterr);
-/* Writes it durably under path (file_out) with these numbers in the header. */
-enum err bloomfile_write(struct bloomfile *f, const char *path,
-                         const struct hashkey *key, uint64_t entries,
-                         uint64_t generation, struct errinfo *reterr);
+/* The header alone, verified by its own checksum; keys and role are not judged. */
+struct bloomfile_shape {
+    enum bloom_layout layout;
+    uint64_t nlines;
+    unsigned k;
+    enum bloomfile_hash hash;
+    struct bloomfile_facts facts;
+};
+enum err bloomfile_peek(const char *path, const char *next, struct bloomfile_shape *ret,
+                        struct errinfo *reterr);
+
+/* Building: zeroed memory for the lines (huge pages asked for), to be filled with bloom_add. */
+enum err bloomfile_new(struct bloomfile *f, enum bloom_layout layout, uint64_t nlines,
+                       unsigned k, const struct hashkey *key, struct errinfo *reterr);
+/* Writes it durably under path (file_out). The caller has set f->facts but for position_key and
+ * created_s; a capacity of 0 becomes that of the entries. */
+enum err bloomfile_write(struct bloomfile *f, const char *path, struct errinfo *reterr);
+
+/* Blocks of an opened filter. */
+uint64_t bloomfile_blocks(const struct bloomfile *f);
+/* Verifies up to nblocks blocks from block `from` on: of a copy the memory, of a map the file
+ * that is mapped. Constant memory; any thread, beside look-ups. ERR_OK also past the end;
+ * ERR_CORRUPT: *retbad is the first bad block; ERR_IO: the file cannot be read. What to do:
+ * close it and open the file anew, which tells whether the disk or the memory is bad. */
+enum err bloomfile_scrub(const struct bloomfile *f, uint64_t from, uint64_t nblocks,
+                         uint64_t *retbad);
 
 #endif

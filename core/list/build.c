@@ -91,13 +91,16 @@ static enum err filter_write(const struct build *b, const struct index *ix,
         return e;
     }
     uint64_t lines = bloom_lines_for(b->count, LIST_FILTER_BITS);
-    e = bloomfile_new(&f, lines, LIST_FILTER_K, &b->w->node, reterr);
+    e = bloomfile_new(&f, BLOOM_ONE_LINE, lines, LIST_FILTER_K, &b->w->node, reterr);
     if (e != ERR_OK) {
         return e;
     }
     e = filter_fill(b, ix, &f, reterr);
     if (e == ERR_OK) {
-        e = bloomfile_write(&f, path, &b->w->node, b->count, b->generation, reterr);
+        f.facts.digest_key = b->w->key.id;
+        f.facts.entries = b->count;
+        f.facts.generation = b->generation;
+        e = bloomfile_write(&f, path, reterr);
     }
     bloomfile_close(&f);
     return e;

@@ -321,7 +321,9 @@ static enum err base_load(struct list_reader *r, const struct hashkey *node,
     if (e != ERR_OK) {
         return e;
     }
-    e = bloomfile_open(&r->base, path, node, &info);
+    struct bloomfile_want want = {
+        .key = node, .digest_key = r->current.key_id, .role = BLOOMFILE_BASE};
+    e = bloomfile_open(&r->base, path, &want, &info);
     r->has_base = e == ERR_OK;
     if (r->has_base) {
         return ERR_OK;

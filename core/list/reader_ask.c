@@ -201,9 +201,9 @@ void list_reader_stat(const struct list_reader *r, struct list_stat *ret)
     }
     if (r->has_base) {
         const struct bloom *b = &r->base.bloom;
-        s.filter_bytes = r->base.map.n;
+        s.filter_bytes = r->base.bytes;
         s.fill = bloom_fill(b, FILL_SAMPLE_LINES);
-        s.error_now = bloom_error(b->layout, b->nlines, b->k, r->base.entries);
+        s.error_now = bloom_error(b->layout, b->nlines, b->k, r->base.facts.entries);
     }
     *ret = s;
 }

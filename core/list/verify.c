@@ -100,7 +100,10 @@ static void open_base(struct verify *v)
     enum err e =
         list_file_path(path, v->dir, LIST_FILE_BASE, v->current.generation, &info);
     if (e == ERR_OK) {
-        e = bloomfile_open(&v->base, path, &v->keys->node, &info);
+        struct bloomfile_want want = {.key = &v->keys->node,
+                                      .digest_key = v->current.key_id,
+                                      .role = BLOOMFILE_BASE};
+        e = bloomfile_open(&v->base, path, &want, &info);
     }
     v->has_base = e == ERR_OK;
     if (e != ERR_OK) {

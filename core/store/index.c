@@ -178,6 +178,11 @@ void index_close(struct index **ix)
     }
 }
 
+MDB_env *index_env(const struct index *ix)
+{
+    return ix->env;
+}
+
 uint64_t index_count(const struct index *ix)
 {
     return ix->count;

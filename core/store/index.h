@@ -46,6 +46,15 @@ bool index_walk_next(struct index_walk *w, struct digest *retdigest,
                      struct index_record *ret, enum err *reterr);
 void index_walk_free(struct index_walk **w);
 
+/* Blocks of the file that is open, as PATH.sum counts them. */
+uint64_t index_blocks(const struct index *ix);
+/* Verifies up to nblocks of them from block `from` on against PATH.sum. Constant memory; any
+ * thread, beside index_get. ERR_OK also past the end. ERR_CORRUPT: *retbad is the first bad
+ * block. ERR_NOT_FOUND: PATH is gone or another file now: its list has moved on, open it anew.
+ * ERR_IO, ERR_NOMEM: it could not be read. */
+enum err index_scrub(const struct index *ix, uint64_t from, uint64_t nblocks,
+                     uint64_t *retbad);
+
 struct index_builder;
 /* Builds under a temporary name beside path. expected sizes the map; it grows as needed. */
 enum err index_builder_new(const char *path, uint64_t expected,

@@ -13,9 +13,6 @@
 #include "core/base/cursor.h"
 #include "core/base/file.h"
 
-#define SUM_MAGIC UINT64_C(0x314d5553584e4747) /* "GGNXSUM1" */
-enum { SUM_VERSION = 1, SUM_HEADER_BYTES = 32, SUM_BYTES = 8 };
-
 static void put_le(uint8_t *p, uint64_t v, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -192,8 +189,8 @@ enum err index_sum_make(int fd, const char *path, struct buf *ret,
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to sum up the index");
     }
     struct data data = {fd, path, size, block};
-    buf_add_u64(ret, SUM_MAGIC);
-    buf_add_u32(ret, SUM_VERSION);
+    buf_add_u64(ret, INDEX_SUM_MAGIC);
+    buf_add_u32(ret, INDEX_SUM_VERSION);
     buf_add_u32(ret, INDEX_SUM_BLOCK);
     buf_add_u64(ret, size);
     buf_add_u64(ret, blocks_of(size));
@@ -214,20 +211,20 @@ enum err index_sum_make(int fd, const char *path, struct buf *ret,
 static enum err check_header(struct cursor *c, size_t n, uint64_t size,
                              const char *sum_path, struct errinfo *reterr)
 {
-    if (cursor_u64(c) != SUM_MAGIC) {
+    if (cursor_u64(c) != INDEX_SUM_MAGIC) {
         return damaged(reterr, sum_path, "this is not a file of sums of an index");
     }
     uint32_t version = cursor_u32(c);
-    if (cursor_ok(c) && version != SUM_VERSION) {
+    if (cursor_ok(c) && version != INDEX_SUM_VERSION) {
         return errinfo_set(reterr, ERR_VERSION, sum_path, 0,
                            "sums of version %u, this program knows version %d", version,
-                           SUM_VERSION);
+                           INDEX_SUM_VERSION);
     }
     uint32_t block = cursor_u32(c);
     uint64_t data_size = cursor_u64(c);
     uint64_t nblocks = cursor_u64(c);
     if (!cursor_ok(c) || block != INDEX_SUM_BLOCK || nblocks != blocks_of(data_size) ||
-        n != SUM_HEADER_BYTES + (nblocks + 1) * SUM_BYTES) {
+        n != INDEX_SUM_HEADER_BYTES + (nblocks + 1) * INDEX_SUM_BYTES) {
         return damaged(reterr, sum_path, "the file of sums is damaged");
     }
     if (data_size != size) {
@@ -270,12 +267,12 @@ enum err index_sum_verify(int fd, const char *path, const char *sum_path,
     buf_init(&text, INDEX_SUM_MAX);
     e = file_read(sum_path, &text, reterr);
     struct slice all = buf_slice(&text);
-    if (e == ERR_OK && all.n < SUM_HEADER_BYTES + SUM_BYTES) {
+    if (e == ERR_OK && all.n < INDEX_SUM_HEADER_BYTES + INDEX_SUM_BYTES) {
         e = damaged(reterr, sum_path, "the file of sums is cut short");
     }
     if (e == ERR_OK) {
-        struct cursor own = cursor_of(slice_from(all, all.n - SUM_BYTES));
-        if (cursor_u64(&own) != checksum64(slice_head(all, all.n - SUM_BYTES))) {
+        struct cursor own = cursor_of(slice_from(all, all.n - INDEX_SUM_BYTES));
+        if (cursor_u64(&own) != checksum64(slice_head(all, all.n - INDEX_SUM_BYTES))) {
             e = damaged(reterr, sum_path, "the file of sums is damaged");
         }
     }

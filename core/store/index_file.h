@@ -15,7 +15,11 @@
 #include "core/base/err.h"
 #include "core/store/index.h"
 
+#define INDEX_SUM_MAGIC UINT64_C(0x314d5553584e4747) /* "GGNXSUM1" */
 enum {
+    INDEX_SUM_VERSION = 1,
+    INDEX_SUM_HEADER_BYTES = 32,
+    INDEX_SUM_BYTES = 8,
     INDEX_FIELDS_BYTES = 20,
     INDEX_VALUE_BYTES = 24, /* fields and their checksum32 */
     INDEX_SUM_BLOCK = 1024 * 1024,
@@ -24,6 +28,9 @@ enum {
 };
 #define INDEX_SUM_SUFFIX     ".sum"
 #define INDEX_SUM_NEW_SUFFIX ".sum.new"
+
+struct MDB_env;
+struct MDB_env *index_env(const struct index *ix);
 
 void index_value_write(const struct digest *d, const struct index_record *r,
                        uint8_t value[INDEX_VALUE_BYTES]);

@@ -448,6 +448,77 @@ static void test_threads__reading_at_once__all_find(void **state)
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, tempdir_setup, tempdir_teardown)
 
+static void test_index_scrub__whole__ok_in_pieces_and_past_the_end(void **state)
+{
+    struct tempdir *t = *state;
+    struct index *ix = NULL;
+    struct errinfo info;
+    uint64_t bad = 99;
+    assert_int_equal(build(tempdir_file(t, "ix"), 60000, 60000, &info), ERR_OK);
+    assert_int_equal(index_open(t->file, &ix, &info), ERR_OK);
+    uint64_t blocks = index_blocks(ix);
+    assert_true(blocks >= 3);
+    for (uint64_t i = 0; i < blocks; i++) {
+        assert_int_equal(index_scrub(ix, i, 1, &bad), ERR_OK);
+    }
+    assert_int_equal(index_scrub(ix, 0, UINT64_MAX, &bad), ERR_OK);
+    assert_int_equal(index_scrub(ix, blocks, 1, &bad), ERR_OK);
+    assert_int_equal(index_scrub(ix, UINT64_MAX, UINT64_MAX, &bad), ERR_OK);
+    assert_int_equal(bad, 99);
+    index_close(&ix);
+}
+
+static void flip_byte(const char *path, off_t at)
+{
+    char c = 0;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(pread(fd, &c, 1, at), 1);
+    c = (char)(c ^ 0x10);
+    assert_int_equal(pwrite(fd, &c, 1, at), 1);
+    close(fd);
+}
+
+static void test_index_scrub__a_bit_flipped_while_open__its_block_is_named(void **state)
+{
+    struct tempdir *t = *state;
+    struct index *ix = NULL;
+    struct errinfo info;
+    uint64_t bad = 99;
+    assert_int_equal(build(tempdir_file(t, "ix"), 60000, 60000, &info), ERR_OK);
+    assert_int_equal(index_open(t->file, &ix, &info), ERR_OK);
+    for (uint64_t block = 0; block < 3; block++) {
+        off_t at = (off_t)(block * INDEX_SUM_BLOCK + 4321);
+        flip_byte(t->file, at);
+        assert_int_equal(index_scrub(ix, 0, 9, &bad), ERR_CORRUPT);
+        assert_int_equal(bad, block);
+        assert_int_equal(index_scrub(ix, block == 0, 1, &bad), ERR_OK);
+        flip_byte(t->file, at);
+    }
+    /* in the sums: their head, then the sum of block 1 */
+    flip_byte(tempdir_file(t, "ix.sum"), 3);
+    assert_int_equal(index_scrub(ix, 2, 1, &bad), ERR_CORRUPT);
+    flip_byte(t->file, 3);
+    flip_byte(t->file, INDEX_SUM_HEADER_BYTES + INDEX_SUM_BYTES);
+    assert_int_equal(index_scrub(ix, 0, 9, &bad), ERR_CORRUPT);
+    assert_int_equal(bad, 1);
+    index_close(&ix);
+}
+
+static void test_index_scrub__replaced_or_gone__not_found(void **state)
+{
+    struct tempdir *t = *state;
+    struct index *ix = NULL;
+    struct errinfo info;
+    uint64_t bad = 99;
+    assert_int_equal(build(tempdir_file(t, "ix"), 10, 10, &info), ERR_OK);
+    assert_int_equal(index_open(t->file, &ix, &info), ERR_OK);
+    assert_int_equal(build(t->file, 20, 20, &info), ERR_OK);
+    assert_int_equal(index_scrub(ix, 0, 1, &bad), ERR_NOT_FOUND);
+    unlink(t->file);
+    assert_int_equal(index_scrub(ix, 0, 1, &bad), ERR_NOT_FOUND);
+    index_close(&ix);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +535,9 @@ int main(void)
         TEST(test_open__while_replaced_all_the_time__never_fails),
         TEST(test_full_disk__build__says_so_and_the_old_index_stays),
         TEST(test_value__record_checksum__tells_damage),
+        TEST(test_index_scrub__whole__ok_in_pieces_and_past_the_end),
+        TEST(test_index_scrub__a_bit_flipped_while_open__its_block_is_named),
+        TEST(test_index_scrub__replaced_or_gone__not_found),
         TEST(test_threads__reading_at_once__all_find),
     };
     return base_init() == ERR_OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

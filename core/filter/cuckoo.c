@@ -4,9 +4,8 @@
 #include <string.h>
 
 enum {
-    KEY_LABEL_TYPE = 0xffff, /* no feature type: the label cannot be a list entry */
-    FINGERPRINTS = 65535     /* 0 is an empty place */
-};
+    KEY_LABEL_TYPE = 0xffff
+}; /* no feature type: the label cannot be a list entry */
 
 /* Additions fail at 0.965 to 0.97 (ADR 0018). In small filters a few keys that share both buckets
  * weigh more: spare buckets leave one fill of some 4,000 that fails. */
@@ -57,7 +56,7 @@ static struct home home_of(const struct cuckoo *c, const struct digest *d)
     memcpy(half, d->b, sizeof(half));
     uint64_t mixed = multiply_mix(half[0] ^ c->mix[0], half[1] ^ c->mix[1]);
     uint64_t second = multiply_mix(mixed ^ c->mix[1], half[0] ^ mix_fingerprint);
-    h.fingerprint = (uint16_t)(1 + multiply_high(second, FINGERPRINTS));
+    h.fingerprint = (uint16_t)(1 + multiply_high(second, CUCKOO_FINGERPRINTS));
     h.bucket[0] = multiply_high(mixed, c->nbuckets);
     h.bucket[1] = other_bucket(c, h.bucket[0], h.fingerprint);
     return h;
@@ -243,7 +242,7 @@ double cuckoo_error(uint64_t nbuckets, uint64_t entries)
 {
     double met = 2.0 * (double)entries / (double)nbuckets;
 
-    return -expm1(met * log1p(-1.0 / FINGERPRINTS));
+    return -expm1(met * log1p(-1.0 / CUCKOO_FINGERPRINTS));
 }
 
 double cuckoo_load(const struct cuckoo *c)

@@ -28,6 +28,7 @@
 enum {
     CUCKOO_BUCKET_ENTRIES = 4,
     CUCKOO_FINGERPRINT_BITS = 16,
+    CUCKOO_FINGERPRINTS = 65535, /* different ones; 0 is an empty place */
     CUCKOO_BUCKET_BYTES = 8,
     CUCKOO_KICKS_MAX = 500, /* entries moved for one addition */
     CUCKOO_COPIES_MAX = 8,  /* of one fingerprint in its two buckets */

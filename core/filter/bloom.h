@@ -58,6 +58,9 @@ const char *bloom_layout_name(unsigned layout);
  * the layout would need more than 128 bits a key or BLOOM_LINES_MAX. Costs 1 to 10 ms. */
 enum err bloom_size(enum bloom_layout layout, uint64_t n, double error,
                     uint64_t *retnlines, unsigned *retk);
+/* The fewest lines for this k; 0: it takes more than 128 bits a key. */
+uint64_t bloom_lines_for_error(enum bloom_layout layout, uint64_t n, double error,
+                               unsigned k);
 /* Lines for n keys at bits_per_key; at least 1. */
 uint64_t bloom_lines_for(uint64_t n, double bits_per_key);
 

@@ -72,9 +72,8 @@ uint64_t bloom_lines_for(uint64_t n, double bits_per_key)
     return lines < 1 ? 1 : (uint64_t)lines;
 }
 
-/* The fewest lines for this k; 0: more than bits_max bits a key. */
-static uint64_t lines_for_error(enum bloom_layout layout, uint64_t n, double error,
-                                unsigned k)
+uint64_t bloom_lines_for_error(enum bloom_layout layout, uint64_t n, double error,
+                               unsigned k)
 {
     uint64_t high = bloom_lines_for(n, bits_max);
     uint64_t low = 0; /* not enough */
@@ -115,7 +114,7 @@ enum err bloom_size(enum bloom_layout layout, uint64_t n, double error,
         if (bloom_check(layout, 1, k) != ERR_OK) {
             continue;
         }
-        uint64_t needed = lines_for_error(layout, n, error, k);
+        uint64_t needed = bloom_lines_for_error(layout, n, error, k);
         if (needed != 0 && (lines == 0 || needed < lines)) {
             lines = needed;
             chosen = k;

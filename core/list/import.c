@@ -7,7 +7,7 @@
 #include "core/list/merge.h"
 
 /* Memory of the sort before it goes to disk. */
-enum { IMPORT_SORT_BYTES = 192 * 1024 * 1024 };
+enum { IMPORT_SORT_BYTES = 96 * 1024 * 1024 };
 
 struct list_import {
     struct list_writer *w;

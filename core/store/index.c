@@ -5,6 +5,7 @@
 #include <lmdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -207,10 +208,32 @@ enum err index_get(const struct index *ix, const struct digest *d,
     return e;
 }
 
+/* A walk lets go of the pages behind it: they stay in the page cache, but count no longer for
+ * this process, which else would seem to hold the whole file. */
+enum { WALK_DROP_BYTES = 16 * 1024 * 1024 };
+
 struct index_walk {
     MDB_txn *txn;
     MDB_cursor *cursor;
+    size_t page;
+    char *
+        kept; /* a page of the file: from here on none was dropped; NULL: none was seen */
 };
+
+/* Leaves written in order lie in order in the file; what jumps back is left alone. */
+static void drop_behind(struct index_walk *w, char *at)
+{
+    if (!w->kept || at < w->kept) {
+        w->kept = at - (uintptr_t)at % w->page;
+        return;
+    }
+    size_t passed = (size_t)(at - w->kept) / WALK_DROP_BYTES * WALK_DROP_BYTES;
+    if (passed > 0) {
+        /* read-only and shared: whoever needs a page again gets it from the file */
+        (void)madvise(w->kept, passed, MADV_DONTNEED);
+        w->kept += passed;
+    }
+}
 
 enum err index_walk_new(const struct index *ix, struct index_walk **ret)
 {
@@ -218,6 +241,7 @@ enum err index_walk_new(const struct index *ix, struct index_walk **ret)
     if (!w) {
         return ERR_NOMEM;
     }
+    w->page = (size_t)sysconf(_SC_PAGESIZE);
     int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &w->txn);
     if (rc == MDB_SUCCESS) {
         rc = mdb_cursor_open(w->txn, ix->dbi, &w->cursor);
@@ -245,6 +269,7 @@ bool index_walk_next(struct index_walk *w, struct digest *retdigest,
         *reterr = ERR_CORRUPT;
         return false;
     }
+    drop_behind(w, key.mv_data);
     memcpy(d.b, key.mv_data, DIGEST_BYTES);
     *reterr = index_value_read(&d, value.mv_data, value.mv_size, ret);
     if (*reterr != ERR_OK) {

@@ -10,6 +10,7 @@
 
 #include "core/base/file.h"
 #include "core/base/random.h"
+#include "core/store/behind.h"
 #include "core/store/index.h"
 #include "core/store/index_file.h"
 
@@ -17,22 +18,39 @@ enum {
     /* Not MDB_WRITEMAP: a full disk would then be a SIGBUS instead of an error. No sync per
      * commit: the file has no readers until it was synced once and renamed. */
     BUILD_FLAGS = MDB_NOLOCK | MDB_NOTLS | MDB_NOSUBDIR | MDB_NOSYNC | MDB_NOMEMINIT,
-    BATCH_RECORDS = 64 * 1024,
+    BATCHES = 2, /* one is filled while the other is written */
+    BATCH_RECORDS = 32 * 1024,
     BATCH_PAGES =
-        4096, /* a batch fills some 820 pages of 4 KiB; room for twice and more */
+        2048, /* a batch fills some 410 pages of 4 KiB; room for twice and more */
     BYTES_PER_RECORD = 64, /* 50 on a full page, and the inner pages */
     MAP_FIRST = 64 * 1024 * 1024,
     FULL_BYTES = 64 * 1024 /* with less free space than this a disk counts as full */
 };
-#define MAP_FIRST_MAX (UINT64_C(1) << 40)
+#define MAP_FIRST_MAX (UINT64_C(1) << 36) /* a billion records; readers map as much */
+
+struct item {
+    struct digest digest;
+    struct index_record record;
+};
+
+struct batch {
+    struct item item[BATCH_RECORDS];
+    unsigned n;
+};
 
 struct index_builder {
+    /* Up to rc the writing's own until behind_wait. */
+    struct behind behind;
     MDB_env *env;
     MDB_txn *txn; /* NULL between batches */
     MDB_cursor *cursor;
     MDB_dbi dbi;
     uint64_t map_size;
-    unsigned in_batch;
+    struct batch *writing;
+    int rc; /* sticky */
+
+    struct batch *batches; /* BATCHES of them */
+    unsigned filling;
     bool has_last;
     struct digest last;
     enum err failed; /* sticky */
@@ -90,7 +108,6 @@ static int begin_batch(struct index_builder *b)
     if (rc == MDB_SUCCESS) {
         rc = mdb_cursor_open(b->txn, b->dbi, &b->cursor);
     }
-    b->in_batch = 0;
     return rc;
 }
 
@@ -106,9 +123,46 @@ static int end_batch(struct index_builder *b)
     return rc;
 }
 
+/* The job: one batch, one transaction. */
+static void write_batch(void *context)
+{
+    struct index_builder *b = context;
+    int rc = b->rc;
+    if (rc == MDB_SUCCESS) {
+        rc = begin_batch(b);
+    }
+    for (unsigned i = 0; i < b->writing->n && rc == MDB_SUCCESS; i++) {
+        struct item *item = &b->writing->item[i];
+        uint8_t bytes[INDEX_VALUE_BYTES];
+        index_value_write(&item->digest, &item->record, bytes);
+        MDB_val key = {DIGEST_BYTES, item->digest.b};
+        MDB_val value = {INDEX_VALUE_BYTES, bytes};
+        rc = mdb_cursor_put(b->cursor, &key, &value, MDB_APPEND);
+    }
+    if (rc == MDB_SUCCESS) {
+        rc = end_batch(b);
+    }
+    b->rc = rc;
+}
+
+/* Has the batch written behind, and fills the other one. */
+static int give_batch(struct index_builder *b)
+{
+    behind_wait(&b->behind);
+    if (b->rc != MDB_SUCCESS) {
+        return b->rc;
+    }
+    b->writing = &b->batches[b->filling];
+    behind_start(&b->behind, write_batch, b);
+    b->filling = (b->filling + 1) % BATCHES;
+    b->batches[b->filling].n = 0;
+    return MDB_SUCCESS;
+}
+
 /* Drops what is open; the temporary file stays. */
 static void close_env(struct index_builder *b)
 {
+    behind_wait(&b->behind);
     if (b->cursor) {
         mdb_cursor_close(b->cursor);
         b->cursor = NULL;
@@ -164,17 +218,23 @@ enum err index_builder_new(const char *path, uint64_t expected,
                            struct index_builder **ret, struct errinfo *reterr)
 {
     struct index_builder *b = calloc(1, sizeof(*b));
-    if (!b) {
+    if (b) {
+        b->batches =
+            malloc(BATCHES * sizeof(*b->batches)); /* touched as it is filled */
+    }
+    if (!b || !b->batches) {
+        free(b);
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to build the index");
     }
+    for (unsigned i = 0; i < BATCHES; i++) {
+        b->batches[i].n = 0;
+    }
+    behind_init(&b->behind);
     if (set_paths(b, path) != ERR_OK) {
-        free(b);
+        index_builder_abort(&b);
         return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
     }
     int rc = open_builder(b, expected);
-    if (rc == MDB_SUCCESS) {
-        rc = begin_batch(b);
-    }
     if (rc != MDB_SUCCESS) {
         enum err e = fail(b, rc, reterr);
         index_builder_abort(&b);
@@ -195,25 +255,17 @@ enum err index_builder_add(struct index_builder *b, const struct digest *d,
         return errinfo_set(reterr, ERR_RANGE, b->path, 0,
                            "records of the index came out of order");
     }
-    int rc = MDB_SUCCESS;
-    if (b->in_batch == BATCH_RECORDS) {
-        rc = end_batch(b);
-        if (rc == MDB_SUCCESS) {
-            rc = begin_batch(b);
+    if (b->batches[b->filling].n == BATCH_RECORDS) {
+        int rc = give_batch(b);
+        if (rc != MDB_SUCCESS) {
+            return fail(b, rc, reterr);
         }
     }
-    if (rc != MDB_SUCCESS) {
-        return fail(b, rc, reterr);
-    }
-    uint8_t bytes[INDEX_VALUE_BYTES];
-    index_value_write(d, r, bytes);
+    struct batch *batch = &b->batches[b->filling];
+    batch->item[batch->n++] = (struct item){*d, *r};
     b->last = *d;
     b->has_last = true;
-    b->in_batch++;
-    MDB_val key = {DIGEST_BYTES, b->last.b};
-    MDB_val value = {INDEX_VALUE_BYTES, bytes};
-    rc = mdb_cursor_put(b->cursor, &key, &value, MDB_APPEND);
-    return rc == MDB_SUCCESS ? ERR_OK : fail(b, rc, reterr);
+    return ERR_OK;
 }
 
 /* Writes the sums of the finished temporary file to sum_path. */
@@ -305,7 +357,9 @@ enum err index_builder_commit(struct index_builder **b, struct errinfo *reterr)
         (void)errinfo_set(reterr, e, done->path, 0,
                           "the index was not written because of an earlier failure");
     } else {
-        int rc = end_batch(done);
+        int rc = give_batch(done); /* an empty one makes the table */
+        behind_wait(&done->behind);
+        rc = rc == MDB_SUCCESS ? done->rc : rc;
         if (rc == MDB_SUCCESS) {
             rc = mdb_env_sync(done->env, 1);
         }
@@ -323,7 +377,11 @@ void index_builder_abort(struct index_builder **b)
 {
     if (*b) {
         close_env(*b);
-        (void)unlink((*b)->temp); /* not there any more after a commit */
+        behind_fini(&(*b)->behind);
+        if ((*b)->temp[0] != '\0') {
+            (void)unlink((*b)->temp); /* not there any more after a commit */
+        }
+        free((*b)->batches);
         free(*b);
         *b = NULL;
     }

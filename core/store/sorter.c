@@ -13,10 +13,12 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/random.h"
+#include "core/store/behind.h"
 #include "core/store/sorter_parts.h"
 
 enum {
-    MEMORY_MIN = 64 * 1024, /* holds any one record; less is raised to this */
+    BANKS = 2,               /* one is filled while the other is sorted and written */
+    MEMORY_MIN = 128 * 1024, /* a bank holds any one record; less is raised to this */
     WRITE_BUFFER = 256 * 1024,
     READ_BUFFER_MIN = 4 * 1024,
     READ_BUFFER_MAX = 1024 * 1024,
@@ -35,19 +37,30 @@ struct source {
     unsigned reader;
 };
 
+/* Packed records grow upwards from its start, items downwards from its end. */
+struct bank {
+    unsigned char *memory; /* in the memory of the sorter */
+    size_t packed_bytes;
+    size_t nitems;
+};
+
 struct sorter {
     char dir[FILE_PATH_MAX];
     uint64_t count;
     bool finished;
     enum err failed; /* sticky: records may be missing, so nothing more comes out */
 
-    /* Memory: packed records grow upwards from its start, items downwards from its end. */
-    unsigned char *memory; /* NULL once runs are merged */
-    size_t memory_bytes;
-    size_t packed_bytes;
-    size_t nitems;
+    unsigned char *memory; /* of the banks; NULL once runs are merged */
+    size_t bank_bytes;
+    struct bank bank[BANKS];
+    unsigned filling;
     size_t next_item; /* of sorter_next without runs */
 
+    /* Until behind_wait, what follows up to the runs belongs to the bank being spilled. */
+    struct behind behind;
+    struct bank *spilling;
+    enum err spilled; /* sticky: how the spilling ended */
+    struct errinfo why;
     int fd; /* -1: no run so far */
     uint64_t file_bytes;
     struct run *runs;
@@ -60,10 +73,10 @@ struct sorter {
     bool top_is_used; /* the top was given out: it moves on at the next call */
 };
 
-static struct sorter_item *items_of(const struct sorter *s)
+static struct sorter_item *items_of(const struct sorter *s, const struct bank *b)
 {
-    void *end = s->memory + s->memory_bytes;
-    return (struct sorter_item *)end - s->nitems;
+    void *end = b->memory + s->bank_bytes;
+    return (struct sorter_item *)end - b->nitems;
 }
 
 enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
@@ -74,8 +87,9 @@ enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
         return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to sort with");
     }
     s->fd = -1;
-    s->memory_bytes = memory_bytes > MEMORY_MIN ? memory_bytes : MEMORY_MIN;
-    s->memory_bytes -= s->memory_bytes % sizeof(struct sorter_item);
+    s->bank_bytes = (memory_bytes > MEMORY_MIN ? memory_bytes : MEMORY_MIN) / BANKS;
+    s->bank_bytes -= s->bank_bytes % sizeof(struct sorter_item);
+    size_t wanted = s->bank_bytes * BANKS;
     if (file_path(s->dir, "%s", dir) != ERR_OK) {
         free(s);
         return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
@@ -83,17 +97,20 @@ enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
     /* Pages that are not touched cost nothing. */
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *p = mmap(NULL, wanted, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
-        size_t wanted = s->memory_bytes;
         free(s);
         return errinfo_set(reterr, ERR_NOMEM, dir, 0,
                            "no memory to sort with: %zu bytes", wanted);
     }
-    if (s->memory_bytes >= HUGE_PAGE) {
-        (void)madvise(p, s->memory_bytes, MADV_HUGEPAGE); /* only faster */
+    if (s->bank_bytes >= HUGE_PAGE) {
+        (void)madvise(p, wanted, MADV_HUGEPAGE); /* only faster */
     }
     s->memory = p;
+    for (unsigned i = 0; i < BANKS; i++) {
+        s->bank[i].memory = s->memory + i * s->bank_bytes;
+    }
+    behind_init(&s->behind);
     *ret = s;
     return ERR_OK;
 }
@@ -101,7 +118,7 @@ enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
 static void free_memory(struct sorter *s)
 {
     if (s->memory) {
-        (void)munmap(s->memory, s->memory_bytes);
+        (void)munmap(s->memory, s->bank_bytes * BANKS);
         s->memory = NULL;
     }
 }
@@ -111,6 +128,7 @@ void sorter_free(struct sorter **s)
     if (!*s) {
         return;
     }
+    behind_fini(&(*s)->behind);
     free_memory(*s);
     for (size_t i = 0; (*s)->readers && i < (*s)->nruns; i++) {
         sorter_reader_fini(&(*s)->readers[i]);
@@ -184,43 +202,79 @@ static enum err add_run(struct sorter *s, uint64_t offset, struct errinfo *reter
     return ERR_OK;
 }
 
-/* Sorts what is in memory and writes it as one run. */
+static enum err write_bank(struct sorter *s, const struct bank *b, struct buf *out,
+                           struct errinfo *reterr)
+{
+    struct sorter_item *items = items_of(s, b);
+    enum err e = ERR_OK;
+    sorter_sort(items, b->nitems);
+    for (size_t i = 0; i < b->nitems && e == ERR_OK; i++) {
+        size_t n = sorter_packed_bytes(items[i].packed);
+        if (n > WRITE_BUFFER - out->n) {
+            e = write_out(s, buf_slice(out), reterr);
+            buf_clear(out);
+        }
+        buf_add(out, slice_of((const char *)items[i].packed, n));
+        if (buf_failed(out)) {
+            e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to sort with");
+        }
+    }
+    return e == ERR_OK ? write_out(s, buf_slice(out), reterr) : e;
+}
+
+/* The job: sorts a bank and writes it as one run. */
+static void spill_bank(void *context)
+{
+    struct sorter *s = context;
+    struct buf out;
+    uint64_t offset = s->file_bytes;
+    if (s->spilled != ERR_OK) {
+        return;
+    }
+    buf_init(&out, WRITE_BUFFER);
+    enum err e = s->fd < 0 ? open_temp(s, &s->why) : ERR_OK;
+    if (e == ERR_OK) {
+        e = write_bank(s, s->spilling, &out, &s->why);
+    }
+    if (e == ERR_OK) {
+        e = add_run(s, offset, &s->why);
+    }
+    buf_fini(&out);
+    s->spilled = e;
+}
+
+/* Waits for the bank before; its failure is told once, then kept. */
+static enum err spill_end(struct sorter *s, struct errinfo *reterr)
+{
+    behind_wait(&s->behind);
+    if (s->spilled != ERR_OK && s->failed == ERR_OK) {
+        s->failed = s->spilled;
+        if (reterr) {
+            *reterr = s->why;
+        }
+    }
+    return s->failed;
+}
+
+/* Has the full bank sorted and written behind, and fills the other one. */
 static enum err spill(struct sorter *s, struct errinfo *reterr)
 {
+    enum err e = spill_end(s, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
     if (s->nruns == RUNS_MAX) {
         s->failed = ERR_LIMIT;
         return errinfo_set(reterr, ERR_LIMIT, s->dir, 0,
                            "too much to sort in %zu bytes of memory; allow more",
-                           s->memory_bytes);
+                           s->bank_bytes * BANKS);
     }
-    enum err e = s->fd < 0 ? open_temp(s, reterr) : ERR_OK;
-    struct sorter_item *items = items_of(s);
-    struct buf out;
-    uint64_t offset = s->file_bytes;
-    sorter_sort(items, s->nitems);
-    buf_init(&out, WRITE_BUFFER);
-    for (size_t i = 0; i < s->nitems && e == ERR_OK; i++) {
-        size_t n = sorter_packed_bytes(items[i].packed);
-        if (n > WRITE_BUFFER - out.n) {
-            e = write_out(s, buf_slice(&out), reterr);
-            buf_clear(&out);
-        }
-        buf_add(&out, slice_of((const char *)items[i].packed, n));
-        if (buf_failed(&out)) {
-            e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to sort with");
-        }
-    }
-    if (e == ERR_OK) {
-        e = write_out(s, buf_slice(&out), reterr);
-    }
-    buf_fini(&out);
-    if (e == ERR_OK) {
-        e = add_run(s, offset, reterr);
-    }
-    s->nitems = 0;
-    s->packed_bytes = 0;
-    s->failed = e;
-    return e;
+    s->spilling = &s->bank[s->filling];
+    behind_start(&s->behind, spill_bank, s);
+    s->filling = (s->filling + 1) % BANKS;
+    s->bank[s->filling].nitems = 0;
+    s->bank[s->filling].packed_bytes = 0;
+    return ERR_OK;
 }
 
 enum err sorter_add(struct sorter *s, const struct sorter_record *r,
@@ -237,14 +291,16 @@ enum err sorter_add(struct sorter *s, const struct sorter_record *r,
                            "sorting cannot go on after an earlier failure");
     }
     size_t packed_bytes = SORTER_HEAD_BYTES + r->data.n;
-    size_t taken = s->packed_bytes + s->nitems * sizeof(struct sorter_item);
-    if (packed_bytes + sizeof(struct sorter_item) > s->memory_bytes - taken) {
+    struct bank *b = &s->bank[s->filling];
+    size_t taken = b->packed_bytes + b->nitems * sizeof(struct sorter_item);
+    if (packed_bytes + sizeof(struct sorter_item) > s->bank_bytes - taken) {
         enum err e = spill(s, reterr);
         if (e != ERR_OK) {
             return e;
         }
+        b = &s->bank[s->filling];
     }
-    unsigned char *packed = s->memory + s->packed_bytes;
+    unsigned char *packed = b->memory + b->packed_bytes;
     uint16_t n = (uint16_t)r->data.n;
     memcpy(packed, r->digest.b, DIGEST_BYTES);
     memcpy(packed + SORTER_ORDER_AT, &r->order, sizeof(r->order));
@@ -252,9 +308,9 @@ enum err sorter_add(struct sorter *s, const struct sorter_record *r,
     if (n) {
         memcpy(packed + SORTER_HEAD_BYTES, r->data.p, n);
     }
-    s->packed_bytes += packed_bytes;
-    s->nitems++;
-    *items_of(s) = (struct sorter_item){sorter_prefix(packed), packed};
+    b->packed_bytes += packed_bytes;
+    b->nitems++;
+    *items_of(s, b) = (struct sorter_item){sorter_prefix(packed), packed};
     s->count++;
     return ERR_OK;
 }
@@ -299,7 +355,7 @@ static enum err advance(struct sorter *s, struct source *source, bool *retmore)
 
 static enum err start_readers(struct sorter *s)
 {
-    size_t share = s->memory_bytes / s->nruns;
+    size_t share = s->bank_bytes * BANKS / s->nruns;
     if (share < READ_BUFFER_MIN) {
         share = READ_BUFFER_MIN;
     }
@@ -336,11 +392,18 @@ enum err sorter_finish(struct sorter *s, struct errinfo *reterr)
         return errinfo_set(reterr, s->failed, s->dir, 0,
                            "sorting cannot go on after an earlier failure");
     }
-    if (s->nruns == 0) {
-        sorter_sort(items_of(s), s->nitems);
+    struct bank *b = &s->bank[s->filling];
+    enum err e = spill_end(s, reterr);
+    if (e == ERR_OK && s->nruns == 0) {
+        sorter_sort(items_of(s, b), b->nitems);
         return ERR_OK;
     }
-    enum err e = s->nitems ? spill(s, reterr) : ERR_OK;
+    if (e == ERR_OK && b->nitems) {
+        e = spill(s, reterr);
+    }
+    if (e == ERR_OK) {
+        e = spill_end(s, reterr);
+    }
     if (e != ERR_OK) {
         return e;
     }
@@ -358,10 +421,11 @@ enum err sorter_finish(struct sorter *s, struct errinfo *reterr)
 
 static bool next_in_memory(struct sorter *s, struct sorter_record *ret)
 {
-    if (s->next_item == s->nitems) {
+    const struct bank *b = &s->bank[s->filling];
+    if (s->next_item == b->nitems) {
         return false;
     }
-    sorter_unpack(items_of(s)[s->next_item++].packed, ret);
+    sorter_unpack(items_of(s, b)[s->next_item++].packed, ret);
     return true;
 }
 

@@ -2,9 +2,10 @@
  * sorter - sorts more records than memory should hold: runs on disk, merged in one pass.
  *
  * A record is a 128-bit digest, a 64-bit order number and some bytes. Records come back in
- * order of digest, equal digests in order of their order number. Up to memory_bytes are kept in
- * memory; beyond that sorted runs go to unlinked temporary files in dir.
- * Depends: base.   Threads: one at a time.   Owns: its memory and files.
+ * order of digest, equal digests in order of their order number. Up to half of memory_bytes are
+ * kept in memory; beyond that sorted runs go to unlinked temporary files in dir, each sorted and
+ * written on a thread of the sorter's own while the other half is filled.
+ * Depends: base.   Threads: one at a time.   Owns: its memory, files and thread.
  */
 #ifndef CORE_STORE_SORTER_H
 #define CORE_STORE_SORTER_H

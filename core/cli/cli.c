@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/version.h"
+#include "core/cli/state.h"
 #include "core/feature/feature.h"
 
 enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };
@@ -158,6 +159,9 @@ static int print_command_help(const struct cli_command *command)
 {
     print_synopsis(stdout, command);
     (void)printf("%s\n", command->help);
+    if (strcmp(command->name, "lookup") == 0) {
+        state_print_standings(stdout);
+    }
     return CLI_CLEAN;
 }
 

@@ -16,6 +16,7 @@ struct check {
     struct cli *cli;
     struct messages_envelope envelope;
     struct listhold *hold;
+    struct hits_view *hits; /* what gillnetd counted, or NULL */
 };
 
 static json_t *symbols_json(const struct verdict *v)
@@ -30,6 +31,28 @@ static json_t *symbols_json(const struct verdict *v)
     return array;
 }
 
+/* What the value of the i-th hit is called by all lists that answered for it. */
+static struct standing_result standing_of(const struct check *c,
+                                          const struct listset *set,
+                                          const struct list_hits *hits, size_t i)
+{
+    const struct list_hit *of = &hits->v[i];
+    struct standing_sum sum = standing_begin(1, 1);
+    for (size_t k = 0; k < hits->n; k++) {
+        const struct list_hit *h = &hits->v[k];
+        if (h->report_type != of->report_type || !slice_eq(h->value, of->value)) {
+            continue;
+        }
+        struct standing_voice v =
+            state_voice(listset_reader(set, h->list), c->cli->config, c->hits);
+        v.list = h->list;
+        v.answer = h->answer;
+        v.is_explicit = h->is_explicit;
+        standing_add(&sum, &v);
+    }
+    return standing_end(&sum);
+}
+
 /* The snapshot is the one that was asked: nothing refreshes it in between. */
 static json_t *hits_json(struct check *c, const struct list_hits *hits)
 {
@@ -37,12 +60,14 @@ static json_t *hits_json(struct check *c, const struct list_hits *hits)
     const struct listset *set = listhold_acquire(c->hold);
     for (size_t i = 0; i < hits->n; i++) {
         const struct list_hit *h = &hits->v[i];
+        struct standing_result s = standing_of(c, set, hits, i);
         (void)json_array_append_new(
-            array,
-            json_pack("{s:s, s:s, s:o, s:s}", "list",
-                      list_reader_name(listset_reader(set, h->list)), "type",
-                      evidence_type_name(h->report_type), "value", json_text(h->value),
-                      "status", list_answer_name(h->answer)));
+            array, json_pack("{s:s, s:s, s:o, s:s, s:s, s:b, s:f}", "list",
+                             list_reader_name(listset_reader(set, h->list)), "type",
+                             evidence_type_name(h->report_type), "value",
+                             json_text(h->value), "status", list_answer_name(h->answer),
+                             "standing", standing_name(s.standing), "requires_blocking",
+                             (int)s.requires_blocking, "confidence", s.confidence));
     }
     listhold_release(c->hold, &set);
     return array;
@@ -78,7 +103,10 @@ static void print_text(struct check *c, const struct message *m,
         printf("  list %s: %s ", list_reader_name(listset_reader(set, h->list)),
                evidence_type_name(h->report_type));
         text_print(stdout, h->value, EVIDENCE_SHOWN);
-        printf(" %s\n", list_answer_name(h->answer));
+        struct standing_result s = standing_of(c, set, hits, i);
+        printf(" %s (%s%s, confidence %.4f)\n", list_answer_name(h->answer),
+               standing_name(s.standing),
+               s.requires_blocking ? ", requires blocking" : "", s.confidence);
     }
     evidence_print_limits(v->limits);
     evidence_print_features(m->features, false);
@@ -126,6 +154,7 @@ static int open_lists(struct check *c)
     if (status != 0) {
         return status;
     }
+    c->hits = state_hits(c->cli->config);
     c->hold = listhold_new(c->cli->config->state_dir, &c->cli->keys);
     if (c->hold == NULL) {
         (void)fputs("gillnet: out of memory\n", stderr);
@@ -171,5 +200,6 @@ int cmd_check(struct cli *cli, int argc, char **argv)
         status = messages_each(cli, &c.envelope, argv + 1, check_message, &c);
     }
     listhold_free(&c.hold);
+    hits_view_free(&c.hits);
     return status;
 }

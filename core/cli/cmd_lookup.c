@@ -28,6 +28,7 @@ struct query {
     bool is_unsure; /* an index could not be asked */
     bool is_output_bad;
     enum list_answer best; /* of the current value */
+    enum err failed;       /* what ended it early, or ERR_OK */
 };
 
 static void count_value(struct query *q)
@@ -41,22 +42,45 @@ static void count_value(struct query *q)
     q->other += q->best != LIST_CONFIRMED && q->best != LIST_NO;
 }
 
+/* Adds what the value is called by all lists; takes object. */
+static json_t *with_standing(json_t *object, const struct standing_result *s)
+{
+    json_t *more = json_pack("{s:s, s:b, s:f}", "standing", standing_name(s->standing),
+                             "requires_blocking", (int)s->requires_blocking,
+                             "confidence", s->confidence);
+
+    if (object == NULL || more == NULL || json_object_update(object, more) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
+    json_decref(more);
+    return object;
+}
+
 static json_t *match_json(const struct lookup_match *m)
 {
     char first[TEXT_TIME_MAX];
     char expiry[TEXT_TIME_MAX];
 
     if (m->list == NULL) {
-        return json_pack("{s:o, s:s}", "value", json_text(m->value), "status",
-                         "not_listed");
+        return with_standing(json_pack("{s:o, s:s}", "value", json_text(m->value),
+                                       "status", "not_listed"),
+                             m->standing);
     }
-    return json_pack(
+    json_t *object = json_pack(
         "{s:o, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:b}", "value", json_text(m->value),
         "status", list_answer_name(m->answer), "list", m->list, "type",
         evidence_type_name(m->class_type), "key", json_text(m->key), "first_seen",
         text_time(m->from->first_seen_s, first), "expiry",
         text_time(m->from->expiry_s, expiry), "source",
         json_text(slice_str(m->from->source)), "explicit", (int)m->from->is_explicit);
+    return with_standing(object, m->standing);
+}
+
+static void print_standing(const struct standing_result *s)
+{
+    printf("%s%s, confidence %.4f", standing_name(s->standing),
+           s->requires_blocking ? ", requires blocking" : "", s->confidence);
 }
 
 static void print_match(const struct lookup_match *m)
@@ -66,7 +90,9 @@ static void print_match(const struct lookup_match *m)
 
     text_print(stdout, m->value, EVIDENCE_SHOWN);
     if (m->list == NULL) {
-        (void)puts(": not listed");
+        (void)fputs(": not listed (", stdout);
+        print_standing(m->standing);
+        (void)puts(")");
         return;
     }
     printf(": %s: %s %s ", m->list, list_answer_name(m->answer),
@@ -77,6 +103,12 @@ static void print_match(const struct lookup_match *m)
            text_time(m->from->expiry_s, expiry));
     text_print(stdout, slice_str(m->from->source), LIST_SOURCE_MAX);
     (void)putchar('\n');
+    if (m->is_last) {
+        text_print(stdout, m->value, EVIDENCE_SHOWN);
+        (void)fputs(": ", stdout);
+        print_standing(m->standing);
+        (void)putchar('\n');
+    }
 }
 
 static bool on_match(void *context, const struct lookup_match *m)
@@ -111,6 +143,10 @@ static bool add_value(struct query *q, struct slice value, unsigned line)
 
     if (e == ERR_OK || e == ERR_TIMEOUT) {
         return e == ERR_OK;
+    }
+    if (e == ERR_NOMEM) {
+        q->failed = e;
+        return false;
     }
     q->bad++;
     if (line != 0) {
@@ -185,7 +221,13 @@ static int look_up(struct query *q, char **values)
             break;
         }
     }
-    (void)lookup_finish(q->lookup);
+    if (q->failed == ERR_OK && lookup_finish(q->lookup) == ERR_NOMEM) {
+        q->failed = ERR_NOMEM;
+    }
+    if (q->failed != ERR_OK) {
+        (void)fprintf(stderr, "gillnet: %s\n", err_text(q->failed));
+        return EX_OSERR;
+    }
     count_value(q);
     if (q->is_quiet && !q->is_output_bad) {
         q->is_output_bad = !print_counts(q);

@@ -11,12 +11,20 @@
 
 /* A batch of longest values, each with all its keys. */
 enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };
-enum { BATCH_KEYS = LOOKUP_BATCH * 16 };
+enum { BATCH_KEYS = LOOKUP_BATCH * 16, FOUND_FIRST = 16 };
 
 struct value {
     struct slice text;
     size_t first; /* of its keys */
     size_t n;
+};
+
+/* One answer for a value, kept until all are there. */
+struct found {
+    size_t list;
+    enum list_answer answer;
+    size_t key;
+    struct list_provenance from;
 };
 
 struct lookup {
@@ -30,7 +38,11 @@ struct lookup {
     struct value values[LOOKUP_BATCH];
     struct feature_key keys[BATCH_KEYS + LOOKUP_KEYS_PER_VALUE];
     struct digest digests[BATCH_KEYS + LOOKUP_KEYS_PER_VALUE];
-    uint8_t *hits; /* a row of keys for each list */
+    uint8_t *hits;       /* a row of keys for each list */
+    struct found *found; /* room for every list and key of a value */
+    size_t nfound;
+    size_t room;
+    enum err failed;
 };
 
 enum { ROW = BATCH_KEYS + LOOKUP_KEYS_PER_VALUE };
@@ -60,6 +72,7 @@ void lookup_free(struct lookup **l)
         arena_free(&(*l)->batch);
         arena_free(&(*l)->answer);
         free((*l)->hits);
+        free((*l)->found);
         free(*l);
         *l = NULL;
     }
@@ -169,37 +182,102 @@ static void expand_entry(struct lookup *l, const struct feature_entry *e)
     }
 }
 
-static bool answer_value(struct lookup *l, const struct value *v, uint64_t now_s)
+static bool keep_answer(struct lookup *l, const struct found *f)
 {
-    size_t found = 0;
+    if (l->nfound == l->room) {
+        size_t room = l->room == 0 ? FOUND_FIRST : l->room * 2;
+        struct found *more = realloc(l->found, room * sizeof *more);
+        if (more == NULL) {
+            return false;
+        }
+        l->found = more;
+        l->room = room;
+    }
+    l->found[l->nfound++] = *f;
+    return true;
+}
 
+/* Asks every list for the keys that its filters let through. */
+static bool gather(struct lookup *l, const struct value *v, uint64_t now_s)
+{
+    l->nfound = 0;
+    arena_reset(l->answer);
     for (size_t i = 0; i < l->lists->n; i++) {
         const struct list_reader *r = l->lists->v[i];
         for (size_t k = v->first; k < v->first + v->n; k++) {
-            struct list_provenance from;
+            struct found f = {.list = i, .key = k};
             if (l->hits[i * ROW + k] == 0) {
                 continue;
             }
             digest_make(list_reader_key(r), l->keys[k].class_type, l->keys[k].text,
                         &l->digests[k]);
-            arena_reset(l->answer);
-            memset(&from, 0, sizeof from);
-            enum list_answer a =
-                list_reader_explain(r, &l->digests[k], now_s, l->answer, &from);
-            if (a == LIST_NO || a == LIST_FALSE_POSITIVE) {
-                continue;
-            }
-            struct lookup_match m = {
-                v->text, list_reader_name(r), a, l->keys[k].class_type, l->keys[k].text,
-                &from};
-            found++;
-            if (!l->on_match(l->context, &m)) {
+            f.answer =
+                list_reader_explain(r, &l->digests[k], now_s, l->answer, &f.from);
+            if (f.answer != LIST_NO && !keep_answer(l, &f)) {
                 return false;
             }
         }
     }
-    struct lookup_match none = {.value = v->text};
-    return found > 0 || l->on_match(l->context, &none);
+    return true;
+}
+
+static struct standing_result judge(const struct lookup *l)
+{
+    const struct state_lists *lists = l->lists;
+    struct standing_sum sum = standing_begin(lists->n, lists->nlists);
+
+    for (size_t i = 0; i < l->nfound; i++) {
+        const struct found *f = &l->found[i];
+        struct standing_voice v =
+            state_voice(lists->v[f->list], lists->config, lists->hits);
+        v.list = f->list;
+        v.answer = f->answer;
+        v.is_explicit = f->from.is_explicit;
+        standing_add(&sum, &v);
+    }
+    return standing_end(&sum);
+}
+
+static bool is_shown(const struct found *f)
+{
+    return f->answer != LIST_FALSE_POSITIVE;
+}
+
+static bool answer_value(struct lookup *l, const struct value *v, uint64_t now_s)
+{
+    size_t left = 0;
+
+    if (!gather(l, v, now_s)) {
+        l->failed = ERR_NOMEM;
+        return false;
+    }
+    struct standing_result standing = judge(l);
+    for (size_t i = 0; i < l->nfound; i++) {
+        left += is_shown(&l->found[i]);
+    }
+    if (left == 0) {
+        struct lookup_match none = {
+            .value = v->text, .standing = &standing, .is_last = true};
+        return l->on_match(l->context, &none);
+    }
+    for (size_t i = 0; i < l->nfound; i++) {
+        const struct found *f = &l->found[i];
+        if (!is_shown(f)) {
+            continue;
+        }
+        struct lookup_match m = {.value = v->text,
+                                 .list = list_reader_name(l->lists->v[f->list]),
+                                 .answer = f->answer,
+                                 .class_type = l->keys[f->key].class_type,
+                                 .key = l->keys[f->key].text,
+                                 .from = &f->from,
+                                 .standing = &standing,
+                                 .is_last = --left == 0};
+        if (!l->on_match(l->context, &m)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static enum err ask(struct lookup *l)
@@ -225,6 +303,9 @@ static enum err ask(struct lookup *l)
     l->nvalues = 0;
     l->nkeys = 0;
     arena_reset(l->batch);
+    if (l->failed != ERR_OK) {
+        return l->failed;
+    }
     return goes_on ? ERR_OK : ERR_TIMEOUT;
 }
 

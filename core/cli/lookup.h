@@ -21,6 +21,8 @@ struct lookup_match {
     uint16_t class_type; /* of the key that matched */
     struct slice key;
     const struct list_provenance *from;
+    const struct standing_result *standing; /* of the value, by all lists */
+    bool is_last;                           /* of this value */
 };
 
 /* Called for every match of a value, once with list NULL when there is none. Values come in
@@ -35,7 +37,7 @@ void lookup_free(struct lookup **l);
 /* Adds a value (copied); asks when the batch is full. ERR_OK, ERR_TIMEOUT when on_match stopped,
  * or why the value cannot be read (reterr; the others are not touched). */
 enum err lookup_add(struct lookup *l, struct slice value, struct errinfo *reterr);
-/* Asks what is left. */
+/* Asks what is left. ERR_NOMEM: some values were not answered. */
 enum err lookup_finish(struct lookup *l);
 
 #endif

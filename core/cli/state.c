@@ -90,6 +90,9 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
     } else if (has_keys) {
         status = all_names(cli, &s, &name, &n);
     }
+    s.nlists = n;
+    s.config = cli->config;
+    s.hits = state_hits(cli->config);
     s.v = calloc(n + 1, sizeof(struct list_reader *));
     if (status == 0 && s.v == NULL) {
         (void)fputs("gillnet: out of memory\n", stderr);
@@ -122,6 +125,46 @@ void state_close_lists(struct state_lists *s)
         list_reader_close(&s->v[i]);
     }
     free(s->v);
+    hits_view_free(&s->hits);
     arena_free(&s->arena);
     *s = (struct state_lists){.v = NULL};
+}
+
+struct hits_view *state_hits(const struct config *config)
+{
+    char path[FILE_PATH_MAX];
+    struct hits_view *v = NULL;
+    if (file_path(path, "%s/%s", config->state_dir, STATE_HITS_FILE) != ERR_OK ||
+        hits_read(path, &v, NULL) != ERR_OK) {
+        return NULL; /* not there yet, or not ours to read: nothing is known */
+    }
+    return v;
+}
+
+struct standing_voice state_voice(const struct list_reader *r,
+                                  const struct config *config,
+                                  const struct hits_view *hits)
+{
+    struct slice name = slice_str(list_reader_name(r));
+    const struct config_list *list = config_list_find(config, name);
+    struct hits_counts counts = {.since_s = 0};
+    struct standing_voice v = {.is_allow = list->is_allow, .is_shadow = list->shadow};
+
+    list_reader_totals(r, &v.listed, &v.revoked);
+    if (hits != NULL && hits_view_find(hits, name, HITS_WHOLE, &counts)) {
+        v.confirmed = counts.number[HITS_CONFIRMED] + counts.number[HITS_REVOKED];
+        v.false_positives = counts.number[HITS_FALSE];
+    }
+    return v;
+}
+
+void state_print_standings(FILE *to)
+{
+    (void)fputs("\nWhat a value is called, by the lists' answers:\n", to);
+    for (unsigned i = 0; i < STANDING_COUNT; i++) {
+        enum standing s = (enum standing)i;
+        (void)fprintf(to, "  %-22s %s%s\n", standing_name(s),
+                      standing_requires_blocking(s) ? "requires blocking; " : "",
+                      standing_when(s));
+    }
 }

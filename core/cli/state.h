@@ -5,8 +5,12 @@
 #ifndef CORE_CLI_STATE_H
 #define CORE_CLI_STATE_H
 
+#include <stdio.h>
+
 #include "core/cli/cli.h"
+#include "core/list/hits.h"
 #include "core/list/list.h"
+#include "core/list/standing.h"
 
 /* Loads configuration and keys. A state folder without lists needs no keys: that is no error,
  * *rethaskeys is false then. Returns 0 or an exit status. */
@@ -18,10 +22,25 @@ struct state_lists {
     size_t n;
     struct arena *arena;  /* the names */
     bool has_expressions; /* some list is asked for entries of type url_expression */
-    int status;           /* of what could not be opened, 0: all is well */
+    size_t nlists;        /* that there are, opened or not */
+    const struct config *config;
+    struct hits_view *hits; /* what gillnetd counted; NULL: nothing yet */
+    int status;             /* of what could not be opened, 0: all is well */
 };
 /* names: of argv style, empty for all. A list that cannot be opened is reported and left out. */
 int state_open_lists(struct cli *cli, char **names, struct state_lists *ret);
 void state_close_lists(struct state_lists *s);
+
+/* What a list is like: its configuration and what was counted (hits may be NULL), for the answer
+ * that the caller puts in. */
+struct standing_voice state_voice(const struct list_reader *r,
+                                  const struct config *config,
+                                  const struct hits_view *hits);
+
+/* What gillnetd counted in this state folder, or NULL. */
+struct hits_view *state_hits(const struct config *config);
+
+/* The words of standing.def with their mapping: for `lookup --help`. */
+void state_print_standings(FILE *to);
 
 #endif

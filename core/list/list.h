@@ -134,6 +134,10 @@ enum list_answer list_reader_explain(const struct list_reader *r,
 /* The key with which this list's digests are made. */
 const struct hashkey *list_reader_key(const struct list_reader *r);
 
+/* Entries that stand, and revoked ones. Cheap. */
+void list_reader_totals(const struct list_reader *r, uint64_t *retlisted,
+                        uint64_t *retrevoked);
+
 struct list_stat {
     uint64_t entries; /* listed */
     uint64_t revoked;

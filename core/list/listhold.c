@@ -326,7 +326,7 @@ static struct shared_reader *reader_open(struct listhold *h, struct slice name,
     enum err e =
         shared ? list_reader_open(h->state_dir, name, &h->keys, &shared->reader, &info)
                : errinfo_set(&info, ERR_NOMEM, "", 0, "no memory");
-    if (e == ERR_OK) {
+    if (e == ERR_OK && shared) {
         shared->cache = cache;
         list_reader_set_cache(shared->reader, cache);
         return shared;

@@ -212,16 +212,17 @@ static void count_answer(struct lookup *l, size_t list, const struct reader_answ
 
 /* ---- asking ---- */
 
-static enum list_answer confirm(struct lookup *l, size_t list, const struct digest *d)
+static struct reader_answer confirm(struct lookup *l, size_t list,
+                                    const struct digest *d)
 {
-    struct reader_answer a;
+    struct reader_answer a = {.answer = LIST_POSSIBLE};
     if (l->deadline_mono_us != 0 && clock_mono_us() > l->deadline_mono_us) {
         l->hits.met_deadline = true;
-        return LIST_POSSIBLE;
+        return a;
     }
     list_reader_ask(listset_reader(l->set, list), d, l->now_s, &a);
     count_answer(l, list, &a);
-    return a.answer;
+    return a;
 }
 
 static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
@@ -236,8 +237,8 @@ static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
         l->sums.number[HITS_FILTER]--;
         return;
     }
-    enum list_answer a = confirm(l, list, d);
-    if (a == LIST_NO) {
+    struct reader_answer a = confirm(l, list, d);
+    if (a.answer == LIST_NO) {
         return;
     }
     struct slice value = arena_copy(l->arena, k->text);
@@ -247,7 +248,8 @@ static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
     }
     l->hits.v[l->hits.n] = (struct list_hit){.list = (uint16_t)list,
                                              .report_type = k->report_type,
-                                             .answer = a,
+                                             .answer = a.answer,
+                                             .is_explicit = a.is_explicit,
                                              .value = value};
     l->digest[l->hits.n] = *d;
     *slot = (uint16_t)++l->hits.n;

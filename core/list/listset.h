@@ -25,6 +25,7 @@ struct list_hit {
     uint16_t list;        /* index for listset_reader, listset_config */
     uint16_t report_type; /* feature type as shown */
     enum list_answer answer;
+    bool is_explicit;   /* confirmed or revoked: a person said so */
     struct slice value; /* the listed value: "evil.example"; lives in the arena */
 };
 struct list_hits {

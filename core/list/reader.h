@@ -62,9 +62,10 @@ void list_reader_set_cache(struct list_reader *r, size_t entries);
 /* What list_reader_confirm found, and how. */
 struct reader_answer {
     enum list_answer answer;
-    uint64_t period; /* of the level that knows the digest */
-    bool is_known;   /* there is a record of it, be it expired */
-    bool was_cached; /* no level had to be read */
+    uint64_t period;  /* of the level that knows the digest */
+    bool is_known;    /* there is a record of it, be it expired */
+    bool is_explicit; /* and a person said so */
+    bool was_cached;  /* no level had to be read */
 };
 void list_reader_ask(const struct list_reader *r, const struct digest *d,
                      uint64_t now_s, struct reader_answer *ret);

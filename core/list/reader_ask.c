@@ -123,8 +123,9 @@ static struct reader_answer ask(const struct list_reader *r, const struct digest
 void list_reader_ask(const struct list_reader *r, const struct digest *d,
                      uint64_t now_s, struct reader_answer *ret)
 {
-    struct index_record rec;
+    struct index_record rec = {0};
     *ret = ask(r, d, now_s, &rec);
+    ret->is_explicit = ret->is_known && (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;
 }
 
 enum list_answer list_reader_confirm(const struct list_reader *r,
@@ -160,6 +161,14 @@ enum list_answer list_reader_explain(const struct list_reader *r,
     }
     *ret = p;
     return a;
+}
+
+void list_reader_totals(const struct list_reader *r, uint64_t *retlisted,
+                        uint64_t *retrevoked)
+{
+    struct recent_numbers n = recent_numbers_get(&r->recent);
+    *retlisted = n.totals.listed;
+    *retrevoked = n.totals.revoked;
 }
 
 static uint64_t file_bytes(const char *dir, enum list_file kind, uint64_t number)

@@ -11,6 +11,7 @@ import os
 import pathlib
 import pty
 import random
+import re
 import resource
 import shutil
 import signal
@@ -66,6 +67,77 @@ class Case(unittest.TestCase):
 
     def exported(self, name):
         return sorted(self.run_it("list", "export", name)[0].splitlines())
+
+
+class Standing(Case):
+    """CLEAN to KNOWN_MALICIOUS, by the lists' answers."""
+
+    def setUp(self):
+        super().setUp()
+        self.configure("""lists = (
+            { name = "good"; category = "allow"; weight = -6.0; },
+            { name = "tried"; shadow = true; } );""")
+        for name, hosts in {"a": "one two back", "b": "two", "good": "nice", "tried": "new"}.items():
+            self.run_it("list", "import", name, "-", stdin="\n".join(
+                f"{host}.example" for host in hosts.split()))
+        self.run_it("list", "add", "a", "own.example")
+        self.run_it("list", "revoke", "a", "back.example")
+
+    def standing(self, value):
+        rows = self.json("lookup", value, rc=self.rc)
+        self.assertEqual(len({(r["standing"], r["requires_blocking"], r["confidence"]) for r in rows}), 1)
+        return rows[0]["standing"], rows[0]["requires_blocking"], round(rows[0]["confidence"], 6)
+
+    def test_each(self):
+        three_of = (3 + 1) / (3 + 1 + 2)  # list a: three stand, one was revoked
+        one_of = (1 + 1) / (1 + 2)
+        for value, want in {
+                "strange.example": ("CLEAN", False, 1),
+                "back.example": ("CLEAN", False, 1),
+                "nice.example": ("CLEAN", False, 1),
+                "new.example": ("SUSPICIOUS", False, one_of),
+                "one.example": ("MALICIOUS", True, three_of),
+                "http://one.example/x": ("MALICIOUS", True, three_of),
+                "two.example": ("KNOWN_MALICIOUS", True, 1 - (1 - three_of) * (1 - one_of)),
+                "own.example": ("KNOWN_MALICIOUS", True, 1)}.items():
+            self.rc = 0 if value in ("strange.example", "back.example") else 1
+            with self.subTest(value):
+                got = self.standing(value)
+                self.assertEqual(got, want[:2] + (round(want[2], 6),))
+                text, _ = self.run_it("lookup", value, rc=self.rc)
+                self.assertIn(want[0] + (", requires blocking" if want[1] else ""), text)
+
+    def test_index_cannot_be_asked(self):
+        for index in (self.state / "lists/b").glob("index.*[0-9]"):
+            index.write_bytes(b"x" * index.stat().st_size)
+        self.rc = 65
+        self.assertEqual(self.standing("two.example")[0], "MALICIOUS")  # list a confirms
+        self.run_it("list", "revoke", "a", "two.example")
+        self.assertEqual(self.standing("two.example"), ("SUSPICIOUS", False, 0.5))
+
+    def test_check(self):
+        mail = self.folder / "m.eml"
+        mail.write_bytes(b"From: a@b.example\r\nSubject: x\r\n\r\nhttp://two.example/ "
+                         b"http://one.example/ http://own.example/ http://back.example/\r\n")
+        row, = self.json("check", mail, rc=1)
+        got = {(h["list"], h["value"]): (h["status"], h["standing"], h["requires_blocking"])
+               for h in row["lists"]}
+        self.assertEqual(got[("a", "one.example")], ("confirmed", "MALICIOUS", True))
+        self.assertEqual(got[("a", "two.example")], ("confirmed", "KNOWN_MALICIOUS", True))
+        self.assertEqual(got[("b", "two.example")], ("confirmed", "KNOWN_MALICIOUS", True))
+        self.assertEqual(got[("a", "own.example")], ("confirmed", "KNOWN_MALICIOUS", True))
+        self.assertEqual(got[("a", "back.example")], ("revoked", "CLEAN", False))
+        text, _ = self.run_it("check", mail, rc=1)
+        self.assertIn("back.example revoked (CLEAN, confidence 1.0000)", text)
+
+    def test_help(self):
+        text, _ = self.run_it("lookup", "--help")
+        table = (ROOT / "core/list/standing.def").read_text()
+        words = re.findall(r"^STANDING\((\w+), (\w+), \w+,\s*\"(.*)\"\)", table, re.M)
+        self.assertEqual(len(words), 7)
+        for word, blocks, when in words:
+            self.assertRegex(text, f"{word} +" + ("requires blocking; " if blocks == "true" else "")
+                             + re.escape(when))
 
 
 class Url(Case):
@@ -470,7 +542,8 @@ class Lookup(Case):
                            ("notevil.example", None)):
             rows = self.json("lookup", value, rc=0 if key is None else 1)
             if key is None:
-                self.assertEqual(rows, [{"value": value, "status": "not_listed"}])
+                self.assertEqual(rows, [{"value": value, "status": "not_listed", "standing": "CLEAN",
+                                         "requires_blocking": False, "confidence": 1.0}])
             else:
                 self.assertEqual([(r["value"], r["key"], r["status"]) for r in rows],
                                  [(value, key, "confirmed")])
@@ -511,7 +584,7 @@ class Lookup(Case):
             self.assertEqual([r.get("key") for r in rows], [key])
 
     def test_without_any_state(self):
-        self.assertEqual(self.run_it("lookup", "evil.example")[0], "evil.example: not listed\n")
+        self.assertEqual(self.run_it("lookup", "evil.example")[0], "evil.example: not listed (CLEAN, confidence 1.0000)\n")
         self.assertFalse(self.state.exists())
 
     def test_bad_value_and_usage(self):
@@ -575,7 +648,9 @@ trusted_authserv = [ "mx.example.org" ];
         self.assertEqual(url["symbols"], [{"name": "LIST_PHISH", "score": 8.0, "detail":
                                            "url=login.evil.example/account?id=42"}])
         self.assertEqual(url["lists"], [{"list": "phish", "type": "url", "status": "confirmed",
-                                         "value": "login.evil.example/account?id=42"}])
+                                         "value": "login.evil.example/account?id=42",
+                                         "standing": "KNOWN_MALICIOUS", "requires_blocking": True,
+                                         "confidence": 1.0}])
         sender = rows["listed-sender.eml"]
         self.assertEqual((sender["action"], sender["score"]), ("header", 6))
         self.assertEqual({h["type"] for h in sender["lists"]}, {"from_domain", "envelope_domain"})

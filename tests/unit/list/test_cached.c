@@ -298,7 +298,7 @@ static void test_hits__when_looked_up__then_each_outcome_is_counted(void **state
     assert_int_equal(c.number[HITS_REVOKED], 1);
     assert_int_equal(c.number[HITS_CONFIRMED], 2);
     /* an expired entry is no fault of the filter */
-    clock_advance_us(20 * 1000000);
+    clock_advance_us(UINT64_C(20000000));
     assert_int_equal(look(x, 1005), LIST_FALSE_POSITIVE);
     assert_int_equal(counts(x).number[HITS_FALSE], c.number[HITS_FALSE]);
     list_writer_close(&w);

@@ -137,7 +137,7 @@ static void test_confirm__when_strangers_flood_it__then_listed_ones_stay(void **
     for (uint64_t n = 0; n < ENTRIES / 8; n++) {
         before += get(c, n, true);
     }
-    for (uint64_t n = ENTRIES; n < 100 * ENTRIES; n++) {
+    for (uint64_t n = ENTRIES; n < UINT64_C(100) * ENTRIES; n++) {
         put(c, n, false);
     }
     for (uint64_t n = 0; n < ENTRIES / 8; n++) {

@@ -88,5 +88,8 @@ double bloom_error(enum bloom_layout layout, uint64_t nlines, unsigned k, uint64
 /* Set bits over all bits, sampled over at most max_lines lines spread evenly; exact when
  * max_lines >= nlines. */
 double bloom_fill(const struct bloom *b, uint64_t max_lines);
+/* Share of false answers that the bits as they are make, sampled likewise: of load^k in the form
+ * that fits the layout. What bloom_error says of the keys inside, this says of what is there. */
+double bloom_error_of_bits(const struct bloom *b, uint64_t max_lines);
 
 #endif

@@ -263,3 +263,58 @@ enum err bloomfile_judge(const struct bloomfile *f, const char *path, const char
     }
     return ERR_OK;
 }
+
+/* ---- files ---- */
+
+static const char *const take_next = "get it anew from whoever made it";
+
+enum err bloomfile_take(struct bloomfile *f, const char *path,
+                        const struct hashkey *key, struct errinfo *reterr)
+{
+    struct bloomfile_shape shape;
+    enum err e = bloomfile_peek(path, take_next, &shape, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (shape.facts.role == BLOOMFILE_BASE) {
+        return errinfo_set(reterr, ERR_UNSUPPORTED, path, 0,
+                           "this filter stands before a list's index and is of no use "
+                           "elsewhere; make one for others with `gillnet list export "
+                           "LIST --filter FILE`");
+    }
+    const struct hashkey its = {.id = shape.facts.position_key};
+    struct bloomfile_want want = {
+        .key = key ? key : &its,
+        .digest_key = key ? key->id : 0,
+        .next = key ? "it is of another ring, or get it anew from whoever made it"
+                    : take_next,
+    };
+    e = bloomfile_open(f, path, &want, reterr);
+    if (e == ERR_OK) {
+        e = bloomfile_judge(f, path, take_next, reterr);
+        if (e != ERR_OK) {
+            bloomfile_close(f);
+        }
+    }
+    return e;
+}
+
+enum err bloomfile_merge_file(struct bloomfile *dst, const char *path,
+                              struct errinfo *reterr)
+{
+    struct bloomfile_shape its;
+    struct bloomfile_shape there = bloomfile_shape_of(dst);
+    struct bloomfile src = {0};
+    enum err e = bloomfile_peek(path, take_next, &its, reterr);
+    if (e == ERR_OK) {
+        e = bloomfile_alike(&there, path, &its, reterr);
+    }
+    if (e == ERR_OK) {
+        e = bloomfile_take(&src, path, NULL, reterr);
+    }
+    if (e == ERR_OK) {
+        e = bloomfile_merge(dst, &src, path, reterr);
+    }
+    bloomfile_close(&src);
+    return e;
+}

@@ -30,6 +30,15 @@ enum err bloomfile_alike(const struct bloomfile_shape *there, const char *path,
 enum err bloomfile_merge(struct bloomfile *dst, const struct bloomfile *src,
                          const char *path, struct errinfo *reterr);
 
+/* Opens a copy of a filter from outside and judges it. Its role is spam or revoked; its digests
+ * and positions are those of key. key NULL: of any ring, for merging files without looking
+ * anything up. */
+enum err bloomfile_take(struct bloomfile *f, const char *path,
+                        const struct hashkey *key, struct errinfo *reterr);
+/* Takes the filter at path and adds it to dst; as bloomfile_take and bloomfile_merge. */
+enum err bloomfile_merge_file(struct bloomfile *dst, const char *path,
+                              struct errinfo *reterr);
+
 /* How many entries explain the share of set bits; UINT64_MAX when all are set. */
 uint64_t bloomfile_estimate(const struct bloomfile *f);
 

@@ -1,0 +1,179 @@
+/* member - two filters, the cheaper question first. */
+#include "core/list/member.h"
+
+#include <stdlib.h>
+
+enum {
+    PIECE = 128,     /* digests at once */
+    COST_CACHED = 1, /* of one test, beside ... */
+    COST_READ = 8    /* ... one that reads memory */
+};
+
+/* ---- order ---- */
+
+static double cost_of(uint64_t bytes)
+{
+    return bytes <= MEMBER_CACHED_BYTES ? COST_CACHED : COST_READ;
+}
+
+enum member_order member_order_best(const struct member_rates *r)
+{
+    if (r->tested == 0) {
+        return MEMBER_SPAM_FIRST;
+    }
+    double tested = (double)r->tested;
+    double spam = cost_of(r->spam_bytes);
+    double revoked = cost_of(r->revoked_bytes);
+    double spam_first = spam + revoked * (double)r->spam / tested;
+    double revoked_first = revoked + spam * (1 - (double)r->revoked / tested);
+    return revoked_first < spam_first ? MEMBER_REVOKED_FIRST : MEMBER_SPAM_FIRST;
+}
+
+static uint64_t get(const _Atomic uint64_t *n)
+{
+    return atomic_load_explicit(n, memory_order_relaxed);
+}
+
+static void add(_Atomic uint64_t *n, uint64_t by)
+{
+    (void)atomic_fetch_add_explicit(n, by, memory_order_relaxed);
+}
+
+static void halve(_Atomic uint64_t *n)
+{
+    atomic_store_explicit(n, get(n) / 2, memory_order_relaxed);
+}
+
+/* Two threads deciding at once decide the same, give or take a batch. */
+static void decide(struct member *m)
+{
+    struct member_rates r = {
+        .tested = get(&m->tested),
+        .spam = get(&m->spam_hits),
+        .revoked = get(&m->revoked_hits),
+        .spam_bytes = m->spam.bytes,
+        .revoked_bytes = m->revoked.bytes,
+    };
+    if (r.tested < MEMBER_DECIDE_AFTER) {
+        return;
+    }
+    atomic_store_explicit(&m->order, (unsigned)member_order_best(&r),
+                          memory_order_relaxed);
+    halve(&m->tested);
+    halve(&m->spam_hits);
+    halve(&m->revoked_hits);
+}
+
+/* ---- asking ---- */
+
+static size_t count(const uint8_t *hit, size_t n)
+{
+    size_t hits = 0;
+    for (size_t i = 0; i < n; i++) {
+        hits += hit[i];
+    }
+    return hits;
+}
+
+/* Both filters for every digest: what the rates are counted from. */
+static void test_both(struct member *m, const struct digest *d, size_t n,
+                      uint8_t *rethit)
+{
+    uint8_t spam[PIECE];
+    uint8_t revoked[PIECE];
+    bloom_test_batch(&m->spam.bloom, d, n, spam);
+    bloom_test_batch(&m->revoked.bloom, d, n, revoked);
+    for (size_t i = 0; i < n; i++) {
+        rethit[i] |= (uint8_t)(spam[i] & ~revoked[i]);
+    }
+    add(&m->tested, n);
+    add(&m->spam_hits, count(spam, n));
+    add(&m->revoked_hits, count(revoked, n));
+    decide(m);
+}
+
+/* Asks `first`, then `second` for those whose first answer was `go_on`. possible: what the
+ * second must say for a hit. */
+struct steps {
+    const struct bloom *first;
+    const struct bloom *second;
+    uint8_t go_on;
+    uint8_t possible;
+};
+
+static void test_steps(const struct steps *s, const struct digest *d, size_t n,
+                       uint8_t *rethit)
+{
+    uint8_t hit[PIECE];
+    struct digest left[PIECE];
+    uint8_t at[PIECE];
+    size_t nleft = 0;
+    bloom_test_batch(s->first, d, n, hit);
+    for (size_t i = 0; i < n; i++) {
+        if (hit[i] == s->go_on) {
+            at[nleft] = (uint8_t)i;
+            left[nleft++] = d[i];
+        }
+    }
+    bloom_test_batch(s->second, left, nleft, hit);
+    for (size_t i = 0; i < nleft; i++) {
+        rethit[at[i]] |= hit[i] == s->possible;
+    }
+}
+
+static void test_piece(struct member *m, const struct digest *d, size_t n,
+                       uint8_t *rethit)
+{
+    uint64_t batch = atomic_fetch_add_explicit(&m->batches, 1, memory_order_relaxed);
+    if (!m->is_order_fixed && batch % MEMBER_SAMPLE_EVERY == 0) {
+        test_both(m, d, n, rethit);
+        return;
+    }
+    struct steps s = {&m->spam.bloom, &m->revoked.bloom, .go_on = 1, .possible = 0};
+    if (atomic_load_explicit(&m->order, memory_order_relaxed) == MEMBER_REVOKED_FIRST) {
+        s = (struct steps){&m->revoked.bloom, &m->spam.bloom, 0, 1};
+    }
+    test_steps(&s, d, n, rethit);
+}
+
+static void test_spam_only(const struct member *m, const struct digest *d, size_t n,
+                           uint8_t *rethit)
+{
+    uint8_t spam[PIECE];
+    bloom_test_batch(&m->spam.bloom, d, n, spam);
+    for (size_t i = 0; i < n; i++) {
+        rethit[i] |= spam[i];
+    }
+}
+
+void member_test_batch(struct member *m, const struct digest *d, size_t n,
+                       uint8_t *rethit)
+{
+    for (size_t done = 0; done < n; done += PIECE) {
+        size_t piece = n - done < PIECE ? n - done : PIECE;
+        if (m->has_revoked) {
+            test_piece(m, d + done, piece, rethit + done);
+        } else {
+            test_spam_only(m, d + done, piece, rethit + done);
+        }
+    }
+}
+
+enum member_answer member_answer(const struct member *m, const struct digest *d)
+{
+    if (!bloom_test(&m->spam.bloom, d)) {
+        return MEMBER_NO;
+    }
+    return m->has_revoked && bloom_test(&m->revoked.bloom, d) ? MEMBER_REVOKED
+                                                              : MEMBER_POSSIBLE;
+}
+
+void member_close(struct member **m)
+{
+    if (*m) {
+        bloomfile_close(&(*m)->spam);
+        bloomfile_close(&(*m)->revoked);
+        free(*m);
+    }
+    *m = NULL;
+}

@@ -1,8 +1,10 @@
 #!/bin/sh
 # Imports COUNT (default 1000000) generated URLs with GILLNET, looks all of them up and as many
 # absent ones, and prints one JSON line. The base of the ratio is sort(1) of the same file, one
-# thread, bytes compared, in the same run; each of the two is the median of three.
-# Usage: bench_import.sh GILLNET [COUNT]
+# thread, bytes compared, in the same run; each of the two is the median of RUNS (default 3; odd).
+# peak_rss_mb: the most that any import held at a time, mapped pages of files included (VmHWM).
+# again_*: one more URL into the full list, which goes through all that is there.
+# Usage: [RUNS=N] bench_import.sh GILLNET [COUNT]
 set -eu
 gillnet=$1
 count=${2:-1000000}
@@ -10,22 +12,43 @@ here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
-median() { printf '%s\n' "$@" | sort -n | sed -n 2p; }
+runs=${RUNS:-3}
+median() { printf '%s\n' "$@" | sort -n | sed -n $(((runs + 1) / 2))p; }
+
+# import FILE: into the list; its report to $work/import, its peak in KiB to $work/peak
+import() {
+    python3 - "$work/peak" "$gillnet" -c "$work/conf" --json list import urls "$1" <<'END' >"$work/import"
+import resource
+import subprocess
+import sys
+
+status = subprocess.run(sys.argv[2:], check=False).returncode
+with open(sys.argv[1], "w") as peak:
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=peak)
+sys.exit(status)
+END
+}
 
 python3 "$here/gen_urls.py" "$count" 1 >"$work/listed"
 python3 "$here/gen_urls.py" "$count" 2 >"$work/absent"
 runs_sort=
 runs_import=
-for run in 1 2 3; do
+peak=0
+for _ in $(seq "$runs"); do
     start=$(now_ms)
     LC_ALL=C sort --parallel=1 "$work/listed" >"$work/sorted"
     runs_sort="$runs_sort $(($(now_ms) - start))"
     rm -rf "$work/state" "$work/sorted"
     echo "state_dir = \"$work/state\";" >"$work/conf"
     start=$(now_ms)
-    "$gillnet" -c "$work/conf" --json list import urls "$work/listed" >"$work/import" 2>&1
+    import "$work/listed"
     runs_import="$runs_import $(($(now_ms) - start))"
+    [ "$(cat "$work/peak")" -le "$peak" ] || peak=$(cat "$work/peak")
 done
+echo "http://one-more.example/page" >"$work/again"
+start=$(now_ms)
+import "$work/again"
+again_ms=$(($(now_ms) - start))
 # exit 1 of lookup: something is listed
 start=$(now_ms)
 listed=$("$gillnet" -c "$work/conf" --json lookup --quiet --file "$work/listed") || [ $? -eq 1 ]
@@ -36,7 +59,8 @@ absent_ms=$(($(now_ms) - start))
 
 # shellcheck disable=SC2086
 python3 - "$count" "$(median $runs_sort)" "$(median $runs_import)" "$listed" "$absent" \
-    "$listed_ms" "$absent_ms" "$("$gillnet" --version)" "$work/listed" <<'END'
+    "$listed_ms" "$absent_ms" "$("$gillnet" --version)" "$work/listed" "$peak" "$again_ms" \
+    "$(cat "$work/peak")" <<'END'
 import json
 import os
 import platform
@@ -53,6 +77,9 @@ print(json.dumps({
     "import_ms": import_ms,
     "sort_ms": sort_ms,
     "times_sort": round(import_ms / sort_ms, 2),
+    "peak_rss_mb": round(int(sys.argv[10]) / 1024, 1),
+    "again_ms": int(sys.argv[11]),
+    "again_peak_rss_mb": round(int(sys.argv[12]) / 1024, 1),
     "false_negatives": count - listed["listed"],
     "absent_found": absent["listed"] + absent["other"],
     "lookup_listed_per_s": round(count * 1000 / int(sys.argv[6])),

@@ -23,8 +23,6 @@ static bool kills_after;
 static bool counts_names;
 static int count_fd = -1;
 
-int rename(const char *from, const char *to);
-
 __attribute__((constructor)) static void start(void)
 {
     const char *at = getenv("KILL_AT"); /* NOLINT(concurrency-mt-unsafe): before main */

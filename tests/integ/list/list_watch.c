@@ -1,12 +1,14 @@
 /*
  * list_watch - asks a list again and again for every entry that was acknowledged.
  *
- * Usage: list_watch STATE LIST LEDGER ENTRIES
+ * Usage: list_watch STATE LIST LEDGER ENTRIES [PACE_MS]
  * Reads lists as gillnetd does: one thread refreshes the snapshot four times a second, another
  * asks, filters first, then the exact index. LEDGER is a file that somebody appends lines to:
  * "+A B" entries A to B-1 are listed (acknowledged), "-A B" revoked, "?A B" not known any more.
  * Entry N is the domain value-N.example; at most ENTRIES of them. What the ledger says must be
  * the answer from the first refresh on that begins after the line was read, and for ever.
+ * With PACE_MS it leaves the machine to others: every so often it asks for the entries that have
+ * not been answered rightly so far and for a block of the others.
  * Ends at SIGTERM after two more rounds through all entries, and prints one JSON line.
  */
 #include <inttypes.h>
@@ -29,7 +31,8 @@ enum {
     REFRESH_NS = 250 * 1000 * 1000,
     SHOWN = 20,
     LAST_ROUNDS = 2,
-    TEXT = 64
+    TEXT = 64,
+    LATE_US = 1000 * 1000
 };
 
 enum wanted { UNKNOWN, LISTED, REVOKED };
@@ -47,7 +50,9 @@ struct watch {
     struct config *config;
     struct entry *entry;
     uint64_t size;
-    uint64_t n; /* one more than the highest entry that was named */
+    uint64_t pace_ms;
+    uint64_t first_fresh; /* all before were answered */
+    uint64_t n;           /* one more than the highest entry that was named */
     FILE *ledger;
     struct hashkey key;
     bool has_key;
@@ -61,6 +66,7 @@ struct watch {
     uint64_t failed;   /* no definite answer, or no list at all */
     uint64_t degraded; /* rounds in which some fault was known */
     uint64_t rounds;
+    uint64_t late;       /* answered rightly after more than LATE_US */
     uint64_t slowest_us; /* from reading the ledger to the right answer */
 };
 
@@ -127,6 +133,7 @@ static void read_ledger(struct watch *w)
             e->read_us = clock_mono_us();
         }
         w->n = to > w->n && to <= w->size ? to : w->n;
+        w->first_fresh = from < w->first_fresh ? from : w->first_fresh;
     }
 }
 
@@ -138,6 +145,7 @@ static void judge(struct watch *w, uint64_t i, enum list_answer answer, uint64_t
     if (answer == right) {
         if (e->read_us != 0) {
             uint64_t us = clock_mono_us() - e->read_us;
+            w->late += us > LATE_US;
             w->slowest_us = us > w->slowest_us ? us : w->slowest_us;
             e->read_us = 0;
         }
@@ -207,6 +215,28 @@ static void ask_all(struct watch *w)
     }
 }
 
+static void pause_ms(uint64_t ms)
+{
+    struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000 * 1000};
+    (void)nanosleep(&t, NULL);
+}
+
+/* What is not answered so far, and the block at *at. */
+static void ask_fresh(struct watch *w, uint64_t *at)
+{
+    read_ledger(w);
+    while (w->first_fresh < w->n && w->entry[w->first_fresh].read_us == 0) {
+        w->first_fresh++;
+    }
+    for (uint64_t from = w->first_fresh; from < w->n; from += BLOCK) {
+        ask_block(w, from, from + BLOCK < w->n ? from + BLOCK : w->n);
+    }
+    *at = *at < w->n ? *at : 0;
+    ask_block(w, *at, *at + BLOCK < w->n ? *at + BLOCK : w->n);
+    *at += BLOCK;
+    pause_ms(w->pace_ms);
+}
+
 /* The list and its key must be there when the watch begins. */
 static bool take_key(struct watch *w)
 {
@@ -256,10 +286,11 @@ int main(int argc, char **argv)
 {
     static struct watch w;
     pthread_t thread;
-    if (argc != 5) {
-        (void)fputs("usage: list_watch STATE LIST LEDGER ENTRIES\n", stderr);
+    if (argc != 5 && argc != 6) {
+        (void)fputs("usage: list_watch STATE LIST LEDGER ENTRIES [PACE_MS]\n", stderr);
         return 2;
     }
+    w.pace_ms = argc == 6 ? strtoull(argv[5], NULL, 10) : 0;
     struct sigaction action = {.sa_handler = on_term};
     (void)sigaction(SIGTERM, &action, NULL);
     if (base_init() != ERR_OK || !start(&w, argv) ||
@@ -268,9 +299,13 @@ int main(int argc, char **argv)
     }
     (void)puts("ready");
     (void)fflush(stdout);
-    while (!atomic_load(&ends)) {
-        read_ledger(&w);
-        ask_all(&w);
+    for (uint64_t at = 0; !atomic_load(&ends);) {
+        if (w.pace_ms > 0) {
+            ask_fresh(&w, &at);
+        } else {
+            read_ledger(&w);
+            ask_all(&w);
+        }
     }
     uint64_t until = atomic_load(&w.begun) + LAST_ROUNDS;
     read_ledger(&w);
@@ -282,8 +317,9 @@ int main(int argc, char **argv)
     }
     printf("{\"entries\":%" PRIu64 ",\"rounds\":%" PRIu64 ",\"asked\":%" PRIu64
            ",\"wrong\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"degraded_rounds\":%" PRIu64
-           ",\"refreshes\":%llu,\"refresh_failures\":%llu,\"slowest_ms\":%.1f}\n",
+           ",\"refreshes\":%llu,\"refresh_failures\":%llu,\"late\":%" PRIu64
+           ",\"slowest_ms\":%.1f}\n",
            w.n, w.rounds, w.asked, w.wrong, w.failed, w.degraded, atomic_load(&w.done),
-           atomic_load(&w.refresh_failures), (double)w.slowest_us / 1e3);
+           atomic_load(&w.refresh_failures), w.late, (double)w.slowest_us / 1e3);
     return w.wrong + w.failed == 0 ? 0 : 1;
 }

@@ -174,23 +174,59 @@ static enum err displace(struct cuckoo *c, uint64_t at, uint16_t homeless)
     return ERR_NOSPACE;
 }
 
-enum err cuckoo_add(struct cuckoo *c, const struct digest *d)
+static enum err add_home(struct cuckoo *c, const struct home *h)
 {
-    struct home h = home_of(c, d);
-
     for (unsigned i = 0; i < 2; i++) {
-        if (replace_lane(&c->buckets[h.bucket[i]], 0, h.fingerprint)) {
+        if (replace_lane(&c->buckets[h->bucket[i]], 0, h->fingerprint)) {
             c->entries++;
             return ERR_OK;
         }
     }
     /* Where the two are one bucket, four copies fill it. */
-    if (count_lane(c->buckets[h.bucket[0]], h.fingerprint) +
-            count_lane(c->buckets[h.bucket[1]], h.fingerprint) >=
+    if (count_lane(c->buckets[h->bucket[0]], h->fingerprint) +
+            count_lane(c->buckets[h->bucket[1]], h->fingerprint) >=
         CUCKOO_COPIES_MAX) {
         return ERR_LIMIT;
     }
-    return displace(c, h.bucket[next_walk(c) % 2], h.fingerprint);
+    return displace(c, h->bucket[next_walk(c) % 2], h->fingerprint);
+}
+
+enum err cuckoo_add(struct cuckoo *c, const struct digest *d)
+{
+    struct home h = home_of(c, d);
+
+    return add_home(c, &h);
+}
+
+/* Where n digests (at most CUCKOO_BATCH) live, their buckets on the way into the cache. */
+static void find_homes(const struct cuckoo *c, const struct digest *d, size_t n,
+                       struct home *ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        ret[i] = home_of(c, &d[i]);
+        __builtin_prefetch(&c->buckets[ret[i].bucket[0]]);
+        __builtin_prefetch(&c->buckets[ret[i].bucket[1]]);
+    }
+}
+
+enum err cuckoo_add_batch(struct cuckoo *c, const struct digest *d, size_t n,
+                          size_t *retadded)
+{
+    struct home homes[CUCKOO_BATCH];
+    enum err e = ERR_OK;
+    size_t added = 0;
+
+    while (added < n && e == ERR_OK) {
+        size_t batch = n - added < CUCKOO_BATCH ? n - added : CUCKOO_BATCH;
+
+        find_homes(c, d + added, batch, homes);
+        for (size_t i = 0; i < batch && e == ERR_OK; i++) {
+            e = add_home(c, &homes[i]);
+            added += e == ERR_OK;
+        }
+    }
+    *retadded = added;
+    return e;
 }
 
 enum err cuckoo_remove(struct cuckoo *c, const struct digest *d)
@@ -227,11 +263,7 @@ void cuckoo_test_batch(const struct cuckoo *c, const struct digest *d, size_t n,
     for (size_t done = 0; done < n; done += CUCKOO_BATCH) {
         size_t batch = n - done < CUCKOO_BATCH ? n - done : CUCKOO_BATCH;
 
-        for (size_t i = 0; i < batch; i++) {
-            homes[i] = home_of(c, &d[done + i]);
-            __builtin_prefetch(&c->buckets[homes[i].bucket[0]]);
-            __builtin_prefetch(&c->buckets[homes[i].bucket[1]]);
-        }
+        find_homes(c, d + done, batch, homes);
         for (size_t i = 0; i < batch; i++) {
             rethit[done + i] = is_home(c, &homes[i]) ? 1 : 0;
         }

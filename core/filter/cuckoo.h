@@ -55,6 +55,9 @@ void cuckoo_key(struct cuckoo *c, const struct hashkey *key);
 /* ERR_NOSPACE: the filter is full, make a larger one from the exact entries. ERR_LIMIT: this
  * fingerprint is there CUCKOO_COPIES_MAX times. */
 enum err cuckoo_add(struct cuckoo *c, const struct digest *d);
+/* Adds in order, with prefetch, until one fails; *retadded are inside then. */
+enum err cuckoo_add_batch(struct cuckoo *c, const struct digest *d, size_t n,
+                          size_t *retadded);
 /* ERR_NOT_FOUND: it is surely not inside, nothing was done. */
 enum err cuckoo_remove(struct cuckoo *c, const struct digest *d);
 bool cuckoo_test(const struct cuckoo *c, const struct digest *d);

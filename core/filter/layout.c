@@ -168,14 +168,14 @@ enum err layout_plan(enum layout layout, const struct layout_wish *wish,
 
 struct figure {
     enum layout layout;
-    double log_bytes;
     unsigned k;
+    double log_bytes;
     struct layout_time time;
 };
 
 static const struct figure figures[] = {
 #define LAYOUT_TIME(layout, log_bytes, k, miss, hit, add) \
-    {LAYOUT_##layout, log_bytes, k, {miss, hit, add}},
+    {LAYOUT_##layout, k, log_bytes, {miss, hit, add}},
 #include "core/filter/layout_time.def"
 #undef LAYOUT_TIME
 };

@@ -270,6 +270,30 @@ static void test_cuckoo_error__measured_on_a_fixed_seed__within_5_percent(void *
     free(c.buckets);
 }
 
+static void test_cuckoo_add_batch__until_full__same_as_single(void **state)
+{
+    (void)state;
+    enum { BUCKETS = 100, KEYS = 450 };
+    struct cuckoo one = cuckoo_make(BUCKETS);
+    struct cuckoo many = cuckoo_make(BUCKETS);
+    struct digest d[KEYS];
+    size_t added = 0;
+    uint64_t singly = fill(&one, 3, KEYS);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        d[i] = digest_number(3, i);
+    }
+    assert_int_equal(cuckoo_add_batch(&many, d, 77, &added), ERR_OK);
+    assert_int_equal(added, 77);
+    assert_int_equal(cuckoo_add_batch(&many, d + 77, KEYS - 77, &added), ERR_NOSPACE);
+    assert_int_equal(added + 77, singly);
+    assert_int_equal(many.entries, singly);
+    assert_memory_equal(one.buckets, many.buckets, BUCKETS * CUCKOO_BUCKET_BYTES);
+    assert_int_equal(cuckoo_add_batch(&many, d, 0, &added), ERR_OK);
+    assert_int_equal(added, 0);
+    free(one.buckets);
+    free(many.buckets);
+}
+
 static void test_cuckoo_test_batch__mixed_keys__same_as_single(void **state)
 {
     (void)state;
@@ -323,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_cuckoo_add__one_key_again_and_again__bounded),
         cmocka_unit_test(test_cuckoo_add__one_bucket_only__four_copies),
         cmocka_unit_test(test_cuckoo_error__measured_on_a_fixed_seed__within_5_percent),
+        cmocka_unit_test(test_cuckoo_add_batch__until_full__same_as_single),
         cmocka_unit_test(test_cuckoo_test_batch__mixed_keys__same_as_single),
         cmocka_unit_test(test_cuckoo_key__another_key__other_places),
     };

@@ -39,7 +39,8 @@ static struct {
     struct milter_listener
         listener; /* main's until smfi_main, then the stop's, then main's */
     struct listhold *lists;
-    struct hits *hits;    /* NULL: they cannot be counted */
+    struct hits *hits; /* NULL: they cannot be counted */
+    struct guard *guard;
     pthread_mutex_t lock; /* guards: stop, is_gate_closed */
     pthread_cond_t stopped;
     enum stop_state stop;
@@ -276,7 +277,10 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     static const struct signal_hooks hooks = {
         .reload = watch_ask_reload, .tick = on_tick, .stop = stop_once};
     struct errinfo why;
-    if (watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
+    daemon_state.guard = guard_new(daemon_state.lists, daemon_state.hits);
+    watch_set_guard(daemon_state.guard);
+    if (!daemon_state.guard ||
+        watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
         !control_start() || signals_start(&hooks) != ERR_OK) {
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
@@ -303,6 +307,7 @@ static void tear_down(void)
 {
     signals_stop();
     watch_stop();
+    guard_free(&daemon_state.guard);
     control_stop();
     milter_listener_remove(&daemon_state.listener);
     if (daemon_state.is_gate_closed) {

@@ -33,7 +33,8 @@ static struct {
     pthread_t thread;
     const char *config_file;
     struct listhold *lists;
-    bool lists_failed; /* as last said */
+    bool lists_failed;   /* as last said */
+    struct guard *guard; /* NULL: none */
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void refresh_lists(void)
@@ -54,6 +55,14 @@ static void refresh_lists(void)
     watch.lists_failed = e != ERR_OK;
     listhold_reap(watch.lists);
     config_release(&config);
+}
+
+/* A slice of work behind each refresh, so that it delays none by more than itself. */
+static void look_at_filters(void)
+{
+    if (watch.guard) {
+        guard_look(watch.guard);
+    }
 }
 
 static enum err refuse(struct config_errors *errors, struct buf *ret)
@@ -164,6 +173,7 @@ static void *run(void *context)
             what = wait_for_work(&until, false);
         } else if (what == WAKE_LOOK) {
             refresh_lists();
+            look_at_filters();
         }
         if (what == WAKE_END) {
             return NULL;
@@ -190,6 +200,11 @@ enum err watch_start(const char *config_file, struct listhold *lists, bool lists
     return ERR_OK;
 }
 
+void watch_set_guard(struct guard *guard)
+{
+    watch.guard = guard;
+}
+
 void watch_stop(void)
 {
     if (!watch.is_started) {
@@ -201,6 +216,7 @@ void watch_stop(void)
     pthread_mutex_unlock(&watch.lock);
     pthread_join(watch.thread, NULL);
     watch.is_started = false;
+    watch.guard = NULL;
     buf_fini(&watch.result);
     pthread_cond_destroy(&watch.changed);
 }

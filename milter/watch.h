@@ -12,12 +12,15 @@
 
 #include "core/base/buf.h"
 #include "core/base/err.h"
+#include "core/list/guard.h"
 #include "core/list/listset.h"
 
 /* config_file and lists are borrowed until watch_stop. lists_failed: what the
  * first refresh of lists came to, already said. */
 enum err watch_start(const char *config_file, struct listhold *lists,
                      bool lists_failed);
+/* Has the lists in use watched over as well; borrowed until watch_stop. Before watch_start. */
+void watch_set_guard(struct guard *guard);
 void watch_stop(void);
 
 /* A reload as soon as may be; many requests together become one. */

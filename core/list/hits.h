@@ -35,9 +35,18 @@ enum hits_number {
     HITS_FALSE,     /* the exact index does not */
     HITS_FALSE_NEW, /* of these, not lately asked for: new to the confirmation cache */
     HITS_REVOKED,   /* known as revoked */
-    HITS_CANARY_TESTED, /* gauge: random digests tested since the filters are in use */
+    HITS_CANARY_TESTED, /* gauge: random digests tested in the last minutes */
     HITS_CANARY_HITS,   /* gauge: of these, not ruled out */
+    HITS_ALARMS,        /* gauge: bits of enum hits_alarms */
     HITS_NUMBERS
+};
+
+/* What is wrong with the filters of a list (core/list/guard.h). */
+enum hits_alarms {
+    HITS_ALARM_TRAFFIC = 1, /* more new false positives than designed, by far */
+    HITS_ALARM_CANARY =
+        2,                /* so for random digests: it is the filter, not the senders */
+    HITS_ALARM_TARGET = 4 /* the estimated error is above the target */
 };
 
 /* ---- gillnetd's side ---- */

@@ -138,6 +138,15 @@ const struct hashkey *list_reader_key(const struct list_reader *r);
 void list_reader_totals(const struct list_reader *r, uint64_t *retlisted,
                         uint64_t *retrevoked);
 
+/* What the filters of all levels are like together. */
+struct list_filters {
+    uint64_t bits;
+    double fill;          /* sampled: within 1 % of the exact count */
+    double error_formula; /* by the layouts' formulas, for the entries inside */
+    double error_bits;    /* by the bits as they are, sampled */
+};
+void list_reader_filters(const struct list_reader *r, struct list_filters *ret);
+
 struct list_stat {
     uint64_t entries; /* listed */
     uint64_t revoked;

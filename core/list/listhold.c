@@ -395,7 +395,8 @@ static void refresh_list(struct refresh *x, struct slice name,
         shared = NULL;
     }
     size_t cache = x->fresh->config->limits.confirm_cache;
-    if (!shared || shared->cache != cache || list_reader_is_stale(shared->reader)) {
+    if (!shared || shared->cache != cache || shared->is_distrusted ||
+        list_reader_is_stale(shared->reader)) {
         struct shared_reader *fresh = reader_open(x->h, name, cache);
         if (fresh) {
             shared = fresh;
@@ -407,6 +408,14 @@ static void refresh_list(struct refresh *x, struct slice name,
     }
     note_fault(x->h, name, shared->reader);
     set_add(x->h, x->fresh, shared, config);
+}
+
+void listhold_distrust(struct listhold *h, struct slice name)
+{
+    const struct listset_item *item = item_find(h->current, name);
+    if (item) {
+        item->shared->is_distrusted = true;
+    }
 }
 
 static void tell_numbers(const struct listhold *h, const struct listset *s)

@@ -48,6 +48,9 @@ void listhold_free(struct listhold **h);
  * stays as it is. One thread only. */
 enum err listhold_refresh(struct listhold *h, const struct config *config,
                           struct errinfo *reterr);
+/* What this list was opened from is damaged: the next refresh opens it anew from its files. The
+ * thread that refreshes. */
+void listhold_distrust(struct listhold *h, struct slice name);
 /* Frees retired snapshots. One thread only. */
 void listhold_reap(struct listhold *h);
 

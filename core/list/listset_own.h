@@ -23,6 +23,7 @@ enum {
 struct shared_reader {
     struct list_reader *reader;
     unsigned refs;
+    bool is_distrusted;
     size_t cache; /* entries of its confirmation cache */
 };
 

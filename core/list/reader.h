@@ -70,6 +70,17 @@ struct reader_answer {
 void list_reader_ask(const struct list_reader *r, const struct digest *d,
                      uint64_t now_s, struct reader_answer *ret);
 
+/* The files of one level, as they are open. */
+struct reader_part {
+    uint64_t number;
+    const struct index *index;      /* NULL: damaged */
+    const struct bloomfile *filter; /* NULL: damaged */
+};
+enum { READER_PARTS_MAX = 64 };
+/* At most max of them; returns how many. */
+size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
+                         size_t max);
+
 /* ---- texts ---- */
 
 enum { LOG_TEXT_FILES = 32 };

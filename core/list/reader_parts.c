@@ -1,0 +1,47 @@
+/*
+ * reader_parts - the files that a reader answers from, one by one, and their filters' numbers.
+ */
+#include "core/list/reader.h"
+
+enum { FILL_SAMPLE_LINES = 4096 };
+
+size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
+                         size_t max)
+{
+    if (max == 0) {
+        return 0;
+    }
+    ret[0] = (struct reader_part){.number = r->current.generation,
+                                  .index = r->index,
+                                  .filter = r->has_base ? &r->base : NULL};
+    return 1;
+}
+
+/* A digest passes when any of the filters lets it: errors of independent filters add up so. */
+static double either(double a, double b)
+{
+    return 1 - (1 - a) * (1 - b);
+}
+
+void list_reader_filters(const struct list_reader *r, struct list_filters *ret)
+{
+    struct reader_part part[READER_PARTS_MAX];
+    struct list_filters f = {.bits = 0};
+    double set = 0;
+    size_t n = list_reader_parts(r, part, READER_PARTS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        if (!part[i].filter) {
+            continue;
+        }
+        const struct bloom *b = &part[i].filter->bloom;
+        uint64_t bits = b->nlines * BLOOM_LINE_BITS;
+        f.bits += bits;
+        set += bloom_fill(b, FILL_SAMPLE_LINES) * (double)bits;
+        f.error_formula =
+            either(f.error_formula, bloom_error(b->layout, b->nlines, b->k,
+                                                part[i].filter->facts.entries));
+        f.error_bits = either(f.error_bits, bloom_error_of_bits(b, FILL_SAMPLE_LINES));
+    }
+    f.fill = f.bits > 0 ? set / (double)f.bits : 0;
+    *ret = f;
+}

@@ -131,7 +131,7 @@ static void read_setting(const struct reading *r, const config_setting_t *settin
         }
         return;
     }
-    config_errors_add(r->errors, ERR_NOT_FOUND, r->file,
+    config_errors_add(r->errors, ERR_SYNTAX, r->file,
                       (unsigned)config_setting_source_line(setting),
                       "there is no price named %.100s; gillnet(1) lists them", name);
 }

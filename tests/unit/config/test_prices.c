@@ -59,7 +59,7 @@ static void test_prices_load__faults__line_and_what_to_do(void **state)
         unsigned line;
         const char *says;
     } rows[] = {
-        {"memory_gb = 1;\nmemory = 2;\n", ERR_NOT_FOUND, 2, "no price named memory"},
+        {"memory_gb = 1;\nmemory = 2;\n", ERR_SYNTAX, 2, "no price named memory"},
         {"\n\ninstance = \"150\";\n", ERR_SYNTAX, 3, "without quotes"},
         {"instance = -1;\n", ERR_RANGE, 1, "from 0"},
         {"instance = 1e400;\n", ERR_RANGE, 1, "from 0"},

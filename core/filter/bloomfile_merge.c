@@ -277,10 +277,11 @@ enum err bloomfile_take(struct bloomfile *f, const char *path,
         return e;
     }
     if (shape.facts.role == BLOOMFILE_BASE) {
-        return errinfo_set(reterr, ERR_UNSUPPORTED, path, 0,
-                           "this filter stands before a list's index and is of no use "
-                           "elsewhere; make one for others with `gillnet list export "
-                           "LIST --filter FILE`");
+        (void)errinfo_set(reterr, ERR_UNSUPPORTED, path, 0,
+                          "this filter stands before a list's index and is of no use "
+                          "elsewhere; make one for others with `gillnet list export "
+                          "LIST --filter FILE`");
+        return ERR_UNSUPPORTED;
     }
     const struct hashkey its = {.id = shape.facts.position_key};
     struct bloomfile_want want = {

@@ -20,6 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/filter/bloomfile_own.h"
+#include "core/filter/mapguard.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "filter words and sums are used as they lie in the file");
@@ -256,6 +257,14 @@ static enum err open_map(struct source *s, struct bloomfile *f, struct errinfo *
     if (p == MAP_FAILED) {
         return errinfo_errno(reterr, s->path, "cannot map the filter");
     }
+    e = mapguard_add(p, bytes);
+    if (e != ERR_OK) {
+        (void)munmap(p, bytes);
+        return errinfo_set(reterr, e, s->path, 0,
+                           "a map of the filter cannot be guarded: %s; set "
+                           "filter_memory = \"copy\" for this list",
+                           err_text(e));
+    }
     (void)madvise(p, bytes, MADV_RANDOM);
     void *lines = (char *)p + BLOOMFILE_HEADER_BYTES;
     f->memory = p;
@@ -308,11 +317,12 @@ enum err bloomfile_peek(const char *path, const char *next, struct bloomfile_sha
 
 void bloomfile_close(struct bloomfile *f)
 {
+    if (f->memory && f->hold == BLOOMFILE_MAP) {
+        mapguard_remove(f->memory);
+        (void)close(f->fd);
+    }
     if (f->memory) {
         (void)munmap(f->memory, f->bytes);
-        if (f->hold == BLOOMFILE_MAP) {
-            (void)close(f->fd);
-        }
     }
     *f = (struct bloomfile){.fd = -1};
 }

@@ -7,7 +7,8 @@
  * must equal what the header computes to. Every truncation, flipped bit, impossible size, foreign
  * key, version, layout or role is refused with a reason and a next step.
  * Opened as a copy in own memory (huge pages asked for) or as a map of the file; both are verified
- * in full first. A mapped file must not be cut short in place: see ADR 19.
+ * in full first. A mapped file that is cut short in place, or cannot be read any more, answers
+ * "perhaps" from there on (mapguard.h, ADR 19).
  * Depends: base, bloom.   Owns: memory or mapping.   Threads: constant once opened.
  */
 #ifndef CORE_FILTER_BLOOMFILE_H

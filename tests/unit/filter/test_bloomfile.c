@@ -2,9 +2,13 @@
  * test_bloomfile - a written filter comes back whole; whatever else is in a file is refused.
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/base.h"
@@ -363,6 +367,59 @@ static void test_bloomfile_open__copy__survives_the_files_end(void **state)
     bloomfile_close(&opened);
 }
 
+/* "Perhaps" to whatever is asked, from every thread; a false "no" would deny an entry. */
+static void *ask_cut(void *arg)
+{
+    const struct bloomfile *f = arg;
+    for (uint64_t i = 0; i < 4 * (uint64_t)KEYS; i++) {
+        struct digest d = digest_number(i);
+        if (!bloom_test(&f->bloom, &d)) {
+            return arg;
+        }
+    }
+    return NULL;
+}
+
+static void test_bloomfile_open__map_cut_short__answers_perhaps(void **state)
+{
+    struct fixture *f = *state;
+    struct bloomfile opened[2];
+    pthread_t thread[4];
+    open_as(f, BLOOMFILE_MAP, &opened[0]);
+    open_as(f, BLOOMFILE_MAP, &opened[1]);
+    assert_int_equal(truncate(f->path, 0), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&thread[i], NULL, ask_cut, &opened[i % 2]), 0);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        void *failed = NULL;
+        pthread_join(thread[i], &failed);
+        assert_null(failed);
+    }
+    bloomfile_close(&opened[0]);
+    bloomfile_close(&opened[1]);
+}
+
+static void test_bloomfile_open__bus_error_elsewhere__still_kills(void **state)
+{
+    struct fixture *f = *state;
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct bloomfile opened;
+        struct rlimit none = {0, 0};
+        (void)signal(SIGBUS, SIG_DFL); /* cmocka has its own */
+        open_as(f, BLOOMFILE_MAP, &opened);
+        int fd = open(f->path, O_RDWR | O_CLOEXEC);
+        volatile char *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+        (void)setrlimit(RLIMIT_CORE, &none);
+        (void)!ftruncate(fd, 0);
+        _exit(p[0]);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
+
 static void test_bloomfile_scrub__nothing_wrong__ok_in_pieces_and_past_the_end(
     void **state)
 {
@@ -457,6 +514,8 @@ int main(void)
         TEST(test_bloomfile_open__map_of_a_file_others_may_write__refused),
         TEST(test_bloomfile_open__copy_larger_than_memory__refused),
         TEST(test_bloomfile_open__copy__survives_the_files_end),
+        TEST(test_bloomfile_open__map_cut_short__answers_perhaps),
+        TEST(test_bloomfile_open__bus_error_elsewhere__still_kills),
         TEST(test_bloomfile_scrub__nothing_wrong__ok_in_pieces_and_past_the_end),
         TEST(test_bloomfile_scrub__a_bit_flipped_under_a_copy__found),
         TEST(test_bloomfile_scrub__file_changed_or_cut_under_a_map__found),

@@ -3,7 +3,7 @@
  */
 #include "core/filter/bloom.h"
 
-#include "core/filter/bloom_probe.h"
+#include "core/filter/bloom_vector.h"
 
 enum {
     KEY_LABEL_TYPE = 0xffff /* no feature type: the label cannot be a list entry */
@@ -97,10 +97,10 @@ void bloom_test_batch(const struct bloom *b, const struct digest *d, size_t n,
 {
     switch (b->layout) {
     case BLOOM_ONE_LINE:
-        bloom_line_test_batch(b, d, n, rethit);
+        bloom_lines()->one(b, d, n, rethit);
         return;
     case BLOOM_TWO_LINES:
-        bloom_pair_test_batch(b, d, n, rethit);
+        bloom_lines()->two(b, d, n, rethit);
         return;
     case BLOOM_CLASSIC:
     case BLOOM_PARTITIONED:

@@ -1,7 +1,7 @@
 /*
  * bloom_avx2 - tests a line with AVX2: eight probes to two permutations of its half words.
  */
-#include "core/filter/bloom_vector.h"
+#include "core/filter/bloom_line_loop.h"
 
 #if defined(__x86_64__)
 
@@ -37,40 +37,53 @@ VECTOR static inline unsigned bits_set(struct halves line, __m256i positions)
 }
 
 /* Bit i: lane i is not among the first k of the eight probes. */
-VECTOR static unsigned lanes_unasked(int k)
+VECTOR static inline unsigned lanes_unasked(int k)
 {
     const __m256i lane_number = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);
     __m256i asked = _mm256_cmpgt_epi32(_mm256_set1_epi32(k), lane_number);
     return ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(asked)) & 0xff;
 }
 
-VECTOR void bloom_lines_avx2(const uint64_t *words, const struct bloom_probe *p,
-                             size_t n, unsigned k, uint8_t *rethit)
+VECTOR static inline bool is_hit(const uint64_t *words, const struct bloom_probe *p,
+                                 unsigned k)
 {
-    const __m256i shifts[4] = {
-        _mm256_setr_epi64x(0, 9, 18, 27), _mm256_setr_epi64x(36, 45, 54, 0),
-        _mm256_setr_epi64x(9, 18, 27, 36), _mm256_setr_epi64x(45, 54, 0, 9)};
-    const unsigned first_unasked = lanes_unasked((int)k);
-    const unsigned last_unasked = lanes_unasked((int)k - 8);
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t *at = words + p[i].word;
-        struct halves line = {_mm256_loadu_si256((const void *)at),
-                              _mm256_loadu_si256((const void *)(at + 4))};
-        __m256i zero = _mm256_set1_epi64x((long long)p[i].at[0]);
-        __m256i one = _mm256_set1_epi64x((long long)p[i].at[1]);
-        __m256i a = _mm256_srlv_epi64(zero, shifts[0]);
-        __m256i b = _mm256_srlv_epi64(_mm256_blend_epi32(zero, one, 0xc0), shifts[1]);
-        unsigned all = bits_set(line, narrowed(a, b)) | first_unasked;
-        if (k > 8) {
-            __m256i spare = _mm256_set1_epi64x((long long)p[i].spare);
-            a = _mm256_srlv_epi64(one, shifts[2]);
-            b = _mm256_srlv_epi64(_mm256_blend_epi32(one, spare, 0xf0), shifts[3]);
-            all &= bits_set(line, narrowed(a, b)) | last_unasked;
-        }
-        rethit[i] = all == 0xff ? 1 : 0;
+    const uint64_t *at = words + p->word;
+    struct halves line = {_mm256_loadu_si256((const void *)at),
+                          _mm256_loadu_si256((const void *)(at + 4))};
+    __m256i zero = _mm256_set1_epi64x((long long)p->at[0]);
+    __m256i one = _mm256_set1_epi64x((long long)p->at[1]);
+    __m256i a = _mm256_srlv_epi64(zero, _mm256_setr_epi64x(0, 9, 18, 27));
+    __m256i b = _mm256_srlv_epi64(_mm256_blend_epi32(zero, one, 0xc0),
+                                  _mm256_setr_epi64x(36, 45, 54, 0));
+    unsigned all = bits_set(line, narrowed(a, b)) | lanes_unasked((int)k);
+    if (k > 8) {
+        __m256i spare = _mm256_set1_epi64x((long long)p->spare);
+        a = _mm256_srlv_epi64(one, _mm256_setr_epi64x(9, 18, 27, 36));
+        b = _mm256_srlv_epi64(_mm256_blend_epi32(one, spare, 0xf0),
+                              _mm256_setr_epi64x(45, 54, 0, 9));
+        all &= bits_set(line, narrowed(a, b)) | lanes_unasked((int)k - 8);
     }
-    __atomic_signal_fence(__ATOMIC_ACQUIRE); /* as in bloom_avx512.c */
+    return all == 0xff;
 }
+
+/* As in bloom_avx512.c. */
+#    define KEEP_ORDER() __atomic_signal_fence(__ATOMIC_ACQUIRE)
+
+VECTOR static void avx2_one(const struct bloom *b, const struct digest *d, size_t n,
+                            uint8_t *rethit)
+{
+    bloom_one_loop(b, d, n, rethit, is_hit);
+    KEEP_ORDER();
+}
+
+VECTOR static void avx2_two(const struct bloom *b, const struct digest *d, size_t n,
+                            uint8_t *rethit)
+{
+    bloom_two_loop(b, d, n, rethit, is_hit);
+    KEEP_ORDER();
+}
+
+const struct bloom_lines bloom_lines_avx2 = {"avx2", avx2_one, avx2_two};
 
 #else
 

@@ -1,26 +1,22 @@
 /*
  * bloom_line - the layouts of one and of two cache lines: 9-bit positions cut from keyed mixes.
  *
- * Batches run one batch ahead: the lines of the next are on their way while this one is tested.
+ * Here the plain code; bloom_avx512.c and its like test the same positions by vectors.
  */
 #include "core/base/unfilled.h"
-#include "core/filter/bloom_probe.h"
-#include "core/filter/bloom_vector.h"
+#include "core/filter/bloom_line_loop.h"
 
 enum {
     FIRST_PROBES =
-        4, /* tested without a branch: ends 97 % of the misses at half fill */
-    ADD_BATCH = 64
+        4,          /* tested without a branch: ends 97 % of the misses at half fill */
+    ADD_QUEUE = 64, /* a power of two, above ADD_AHEAD + ADD_STEP */
+    ADD_AHEAD = 32, /* lines on their way while others are written */
+    ADD_STEP = 8
 };
 
 static unsigned smaller(unsigned a, unsigned b)
 {
     return a < b ? a : b;
-}
-
-static size_t batch_of(size_t n, size_t done)
-{
-    return n - done < BLOOM_BATCH ? n - done : BLOOM_BATCH;
 }
 
 static bool has_bits(const uint64_t *line, uint64_t positions, unsigned n)
@@ -54,13 +50,19 @@ static bool probe_test(const uint64_t *words, const struct bloom_probe *p, unsig
     return has_bits(line, p->spare, left - n);
 }
 
-void bloom_lines_plain(const uint64_t *words, const struct bloom_probe *p, size_t n,
-                       unsigned k, uint8_t *rethit)
+static void plain_one(const struct bloom *b, const struct digest *d, size_t n,
+                      uint8_t *rethit)
 {
-    for (size_t i = 0; i < n; i++) {
-        rethit[i] = probe_test(words, &p[i], k) ? 1 : 0;
-    }
+    bloom_one_loop(b, d, n, rethit, probe_test);
 }
+
+static void plain_two(const struct bloom *b, const struct digest *d, size_t n,
+                      uint8_t *rethit)
+{
+    bloom_two_loop(b, d, n, rethit, probe_test);
+}
+
+const struct bloom_lines bloom_lines_plain = {"plain", plain_one, plain_two};
 
 static void probe_add(uint64_t *words, const struct bloom_probe *p, unsigned k)
 {
@@ -83,67 +85,71 @@ void bloom_line_add(struct bloom *b, const struct digest *d)
     probe_add(b->words, &p, b->k);
 }
 
-static void probes_add(uint64_t *words, const struct bloom_probe *p, size_t n,
-                       unsigned k)
+/* Probes whose lines are on their way; the oldest are added in steps of ADD_STEP. */
+struct add_queue {
+    struct bloom_probe probes[ADD_QUEUE];
+    uint64_t *words;
+    uint64_t from; /* only words from..from+span-1 are ours */
+    uint64_t span;
+    size_t head;
+    size_t tail;
+    unsigned k; /* bits in a line */
+};
+
+static void queue_init(struct add_queue *q, const struct bloom *b, uint64_t first,
+                       uint64_t end)
 {
-    for (size_t i = 0; i < n; i++) {
-        probe_add(words, &p[i], k);
+    q->words = b->words;
+    q->from = first * LINE_WORDS;
+    q->span = (end - first) * LINE_WORDS;
+    q->head = 0;
+    q->tail = 0;
+    q->k = b->layout == BLOOM_TWO_LINES ? b->k / 2 : b->k;
+}
+
+/* A probe that is not ours is overwritten by the next one: no branch to guess. */
+static inline void queue_put(struct add_queue *q, const struct bloom_probe *p)
+{
+    bool is_ours = p->word - q->from < q->span;
+    q->probes[q->tail % ADD_QUEUE] = *p;
+    __builtin_prefetch(q->words + (is_ours ? p->word : q->from), 1);
+    q->tail += is_ours ? 1 : 0;
+}
+
+static inline void queue_add(struct add_queue *q, size_t kept)
+{
+    while (q->tail - q->head >= kept + ADD_STEP) {
+        for (size_t end = q->head + ADD_STEP; q->head < end; q->head++) {
+            probe_add(q->words, &q->probes[q->head % ADD_QUEUE], q->k);
+        }
+    }
+}
+
+static void queue_finish(struct add_queue *q)
+{
+    for (; q->head < q->tail; q->head++) {
+        probe_add(q->words, &q->probes[q->head % ADD_QUEUE], q->k);
     }
 }
 
 void bloom_line_add_range(struct bloom *b, const struct digest *d, size_t n,
                           uint64_t first, uint64_t end)
 {
-    struct bloom_probe queue[2][ADD_BATCH + 1] UNFILLED;
-    size_t filled[2] = {0, 0};
-    unsigned now = 0;
-    uint64_t from = first * LINE_WORDS;
-    uint64_t span = (end - first) * LINE_WORDS;
+    const struct bloom shape = *b; /* known to stay: the stores go elsewhere */
+    struct add_queue q UNFILLED;
+    queue_init(&q, &shape, first, end);
     for (size_t i = 0; i < n; i++) {
-        struct bloom_probe p = bloom_probe_of(b, &d[i]);
-        queue[now][filled[now]] = p; /* kept only when it is ours: no branch to guess */
-        bool is_ours = p.word - from < span;
-        __builtin_prefetch(b->words + (is_ours ? p.word : from), 1);
-        filled[now] += is_ours ? 1 : 0;
-        if (filled[now] == ADD_BATCH) {
-            now ^= 1;
-            probes_add(b->words, queue[now], filled[now], b->k);
-            filled[now] = 0;
-        }
+        struct bloom_probe p = bloom_probe_of(&shape, &d[i]);
+        queue_put(&q, &p);
+        queue_add(&q, ADD_AHEAD);
     }
-    probes_add(b->words, queue[now ^ 1], filled[now ^ 1], b->k);
-    probes_add(b->words, queue[now], filled[now], b->k);
+    queue_finish(&q);
 }
 
 bool bloom_line_test(const struct bloom *b, const struct digest *d)
 {
     struct bloom_probe p = bloom_probe_of(b, d);
     return probe_test(b->words, &p, b->k);
-}
-
-static void line_prepare(const struct bloom *b, const struct digest *d, size_t n,
-                         struct bloom_probe *retprobes)
-{
-    for (size_t i = 0; i < n; i++) {
-        retprobes[i] = bloom_probe_of(b, &d[i]);
-        __builtin_prefetch(b->words + retprobes[i].word);
-    }
-}
-
-void bloom_line_test_batch(const struct bloom *b, const struct digest *d, size_t n,
-                           uint8_t *rethit)
-{
-    struct bloom_probe probes[2][BLOOM_BATCH] UNFILLED;
-    bloom_lines_fn *test = bloom_lines();
-    unsigned now = 0;
-    line_prepare(b, d, batch_of(n, 0), probes[now]);
-    for (size_t done = 0; done < n; done += BLOOM_BATCH) {
-        size_t batch = batch_of(n, done);
-        size_t next = done + batch;
-        line_prepare(b, d + next, batch_of(n, next), probes[now ^ 1]);
-        test(b->words, probes[now], batch, b->k, rethit + done);
-        now ^= 1;
-    }
 }
 
 void bloom_pair_add(struct bloom *b, const struct digest *d)
@@ -157,30 +163,17 @@ void bloom_pair_add(struct bloom *b, const struct digest *d)
 void bloom_pair_add_range(struct bloom *b, const struct digest *d, size_t n,
                           uint64_t first, uint64_t end)
 {
-    struct bloom_probe queue[2][ADD_BATCH + 2] UNFILLED;
-    size_t filled[2] = {0, 0};
-    unsigned now = 0;
-    uint64_t from = first * LINE_WORDS;
-    uint64_t span = (end - first) * LINE_WORDS;
+    const struct bloom shape = *b;
+    struct add_queue q UNFILLED;
+    queue_init(&q, &shape, first, end);
     for (size_t i = 0; i < n; i++) {
-        struct bloom_probe p = bloom_probe_of(b, &d[i]);
-        struct bloom_probe second = bloom_probe_second(b, &d[i], &p);
-        queue[now][filled[now]] = p;
-        bool is_ours = p.word - from < span;
-        __builtin_prefetch(b->words + (is_ours ? p.word : from), 1);
-        filled[now] += is_ours ? 1 : 0;
-        queue[now][filled[now]] = second;
-        is_ours = second.word - from < span;
-        __builtin_prefetch(b->words + (is_ours ? second.word : from), 1);
-        filled[now] += is_ours ? 1 : 0;
-        if (filled[now] >= ADD_BATCH) {
-            now ^= 1;
-            probes_add(b->words, queue[now], filled[now], b->k / 2);
-            filled[now] = 0;
-        }
+        struct bloom_probe p = bloom_probe_of(&shape, &d[i]);
+        struct bloom_probe second = bloom_probe_second(&shape, &d[i], &p);
+        queue_put(&q, &p);
+        queue_put(&q, &second);
+        queue_add(&q, ADD_AHEAD);
     }
-    probes_add(b->words, queue[now ^ 1], filled[now ^ 1], b->k / 2);
-    probes_add(b->words, queue[now], filled[now], b->k / 2);
+    queue_finish(&q);
 }
 
 bool bloom_pair_test(const struct bloom *b, const struct digest *d)
@@ -189,65 +182,4 @@ bool bloom_pair_test(const struct bloom *b, const struct digest *d)
     struct bloom_probe second = bloom_probe_second(b, d, &p);
     return probe_test(b->words, &p, b->k / 2) &&
            probe_test(b->words, &second, b->k / 2);
-}
-
-struct pair_batch {
-    struct bloom_probe first[BLOOM_BATCH];
-    struct bloom_probe second[BLOOM_BATCH];
-};
-
-/* Those of a batch whose first line holds them: their second lines are on their way. */
-struct pair_rest {
-    struct bloom_probe second[BLOOM_BATCH];
-    uint8_t *hit[BLOOM_BATCH]; /* where the answer goes; holds 1 */
-    size_t n;
-};
-
-static void pair_prepare(const struct bloom *b, const struct digest *d, size_t n,
-                         struct pair_batch *ret)
-{
-    for (size_t i = 0; i < n; i++) {
-        ret->first[i] = bloom_probe_of(b, &d[i]);
-        ret->second[i] = bloom_probe_second(b, &d[i], &ret->first[i]);
-        __builtin_prefetch(b->words + ret->first[i].word);
-    }
-}
-
-static void pair_finish(const struct bloom *b, bloom_lines_fn *test,
-                        struct pair_rest *rest)
-{
-    uint8_t hit[BLOOM_BATCH] UNFILLED;
-    test(b->words, rest->second, rest->n, b->k / 2, hit);
-    for (size_t i = 0; i < rest->n; i++) {
-        *rest->hit[i] = hit[i];
-    }
-    rest->n = 0;
-}
-
-void bloom_pair_test_batch(const struct bloom *b, const struct digest *d, size_t n,
-                           uint8_t *rethit)
-{
-    struct pair_batch batches[2] UNFILLED;
-    struct pair_rest rest UNFILLED;
-    rest.n = 0;
-    bloom_lines_fn *test = bloom_lines();
-    unsigned now = 0;
-    pair_prepare(b, d, batch_of(n, 0), &batches[now]);
-    for (size_t done = 0; done < n; done += BLOOM_BATCH) {
-        size_t batch = batch_of(n, done);
-        size_t next = done + batch;
-        pair_prepare(b, d + next, batch_of(n, next), &batches[now ^ 1]);
-        pair_finish(b, test, &rest);
-        test(b->words, batches[now].first, batch, b->k / 2, rethit + done);
-        for (size_t i = 0; i < batch; i++) {
-            if (rethit[done + i] != 0) {
-                rest.second[rest.n] = batches[now].second[i];
-                __builtin_prefetch(b->words + batches[now].second[i].word);
-                rest.hit[rest.n] = &rethit[done + i];
-                rest.n++;
-            }
-        }
-        now ^= 1;
-    }
-    pair_finish(b, test, &rest);
 }

@@ -1,7 +1,7 @@
 /*
  * bloom_neon - tests a line with NEON: the line is a table of 64 bytes, 16 probes look it up.
  */
-#include "core/filter/bloom_vector.h"
+#include "core/filter/bloom_line_loop.h"
 
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 
@@ -23,29 +23,43 @@ static inline void positions_of(const struct bloom_probe *p, uint16_t ret[PROBES
     ret[15] = p->spare >> POSITION_BITS & (BLOOM_LINE_BITS - 1);
 }
 
-VECTOR void bloom_lines_neon(const uint64_t *words, const struct bloom_probe *p,
-                             size_t n, unsigned k, uint8_t *rethit)
+VECTOR static inline bool is_hit(const uint64_t *words, const struct bloom_probe *p,
+                                 unsigned k)
 {
-    uint8_t unasked[PROBES];
-    for (unsigned i = 0; i < PROBES; i++) {
-        unasked[i] = i < k ? 0 : 0xff;
-    }
-    const uint8x16_t allowed = vld1q_u8(unasked);
-    for (size_t i = 0; i < n; i++) {
-        uint16_t at[PROBES];
-        positions_of(&p[i], at);
-        uint16x8_t first = vld1q_u16(at);
-        uint16x8_t last = vld1q_u16(at + 8);
-        uint8x16_t bytes = vcombine_u8(vshrn_n_u16(first, 3), vshrn_n_u16(last, 3));
-        uint8x16_t places = vcombine_u8(vmovn_u16(first), vmovn_u16(last));
-        places = vandq_u8(places, vdupq_n_u8(7));
-        uint8x16_t bits = vshlq_u8(vdupq_n_u8(1), vreinterpretq_s8_u8(places));
-        uint8x16x4_t line = vld1q_u8_x4((const uint8_t *)(words + p[i].word));
-        uint8x16_t set = vtstq_u8(vqtbl4q_u8(line, bytes), bits);
-        rethit[i] = vminvq_u8(vorrq_u8(set, allowed)) == 0xff ? 1 : 0;
-    }
-    __asm__ volatile("dmb ishld" ::: "memory"); /* the acquire of bloom_load */
+    static const uint8_t numbers[PROBES] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                            8, 9, 10, 11, 12, 13, 14, 15};
+    uint16_t at[PROBES];
+    positions_of(p, at);
+    uint16x8_t first = vld1q_u16(at);
+    uint16x8_t last = vld1q_u16(at + 8);
+    uint8x16_t bytes = vcombine_u8(vshrn_n_u16(first, 3), vshrn_n_u16(last, 3));
+    uint8x16_t places = vcombine_u8(vmovn_u16(first), vmovn_u16(last));
+    places = vandq_u8(places, vdupq_n_u8(7));
+    uint8x16_t bits = vshlq_u8(vdupq_n_u8(1), vreinterpretq_s8_u8(places));
+    uint8x16x4_t line = vld1q_u8_x4((const uint8_t *)(words + p->word));
+    uint8x16_t set = vtstq_u8(vqtbl4q_u8(line, bytes), bits);
+    uint8x16_t unasked = vcgeq_u8(vld1q_u8(numbers), vdupq_n_u8((uint8_t)k));
+    return vminvq_u8(vorrq_u8(set, unasked)) == 0xff;
 }
+
+/* The acquire of bloom_load: the line is read before what follows an answer. */
+#    define KEEP_ORDER() __asm__ volatile("dmb ishld" ::: "memory")
+
+VECTOR static void neon_one(const struct bloom *b, const struct digest *d, size_t n,
+                            uint8_t *rethit)
+{
+    bloom_one_loop(b, d, n, rethit, is_hit);
+    KEEP_ORDER();
+}
+
+VECTOR static void neon_two(const struct bloom *b, const struct digest *d, size_t n,
+                            uint8_t *rethit)
+{
+    bloom_two_loop(b, d, n, rethit, is_hit);
+    KEEP_ORDER();
+}
+
+const struct bloom_lines bloom_lines_neon = {"neon", neon_one, neon_two};
 
 #else
 

@@ -122,14 +122,10 @@ void bloom_line_add(struct bloom *b, const struct digest *d);
 void bloom_line_add_range(struct bloom *b, const struct digest *d, size_t n,
                           uint64_t first, uint64_t end);
 bool bloom_line_test(const struct bloom *b, const struct digest *d);
-void bloom_line_test_batch(const struct bloom *b, const struct digest *d, size_t n,
-                           uint8_t *rethit);
 void bloom_pair_add(struct bloom *b, const struct digest *d);
 void bloom_pair_add_range(struct bloom *b, const struct digest *d, size_t n,
                           uint64_t first, uint64_t end);
 bool bloom_pair_test(const struct bloom *b, const struct digest *d);
-void bloom_pair_test_batch(const struct bloom *b, const struct digest *d, size_t n,
-                           uint8_t *rethit);
 void bloom_spread_add(struct bloom *b, const struct digest *d);
 void bloom_spread_add_range(struct bloom *b, const struct digest *d, size_t n,
                             uint64_t first, uint64_t end);

@@ -16,24 +16,28 @@ enum bloom_vector {
     BLOOM_VECTOR_AVX512 = 3
 };
 
-/* rethit[i] is 1 when all of the first k positions of p[i] are set in its line, else 0. */
-typedef void bloom_lines_fn(const uint64_t *words, const struct bloom_probe *p,
-                            size_t n, unsigned k, uint8_t *rethit);
+typedef void bloom_batch_fn(const struct bloom *b, const struct digest *d, size_t n,
+                            uint8_t *rethit);
 
-bloom_lines_fn *bloom_lines(void);
+/* Batches of the two line layouts. */
+struct bloom_lines {
+    const char *name; /* "plain", "neon", "avx2", "avx512" */
+    bloom_batch_fn *one;
+    bloom_batch_fn *two;
+};
+
+const struct bloom_lines *bloom_lines(void);
 
 /* For tests and benches: from now on this kind; false, and nothing done, where the machine or
  * the build does not have it. */
 bool bloom_vector_force(enum bloom_vector kind);
-/* "plain", "neon", "avx2", "avx512": the kind in use. */
-const char *bloom_vector_name(void);
 
-bloom_lines_fn bloom_lines_plain;
+extern const struct bloom_lines bloom_lines_plain;
 #if defined(__x86_64__)
-bloom_lines_fn bloom_lines_avx2;
-bloom_lines_fn bloom_lines_avx512;
+extern const struct bloom_lines bloom_lines_avx2;
+extern const struct bloom_lines bloom_lines_avx512;
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
-bloom_lines_fn bloom_lines_neon;
+extern const struct bloom_lines bloom_lines_neon;
 #endif
 
 #endif

@@ -1,0 +1,98 @@
+/*
+ * bloom_line_loop - the batches of both line layouts, round any test of one line.
+ *
+ * Inlined into the file of each kind of instructions with its `hit`. A ring of BLOOM_BATCH keys
+ * is on its way from memory at any time: one is asked, the next prefetched in its place, so the
+ * reads flow evenly (bench_filter, 200 MB: 10.8 ns; batch after batch 12.1; the read alone 9.8).
+ * Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_FILTER_BLOOM_LINE_LOOP_H
+#define CORE_FILTER_BLOOM_LINE_LOOP_H
+
+#include "core/base/unfilled.h"
+#include "core/filter/bloom_vector.h"
+
+#define BLOOM_INLINE static inline __attribute__((always_inline))
+
+/* Whether the first k positions of p are set in its line. */
+typedef bool bloom_hit_fn(const uint64_t *words, const struct bloom_probe *p,
+                          unsigned k);
+
+BLOOM_INLINE void bloom_one_loop(const struct bloom *b, const struct digest *d,
+                                 size_t n, uint8_t *rethit, bloom_hit_fn *hit)
+{
+    const struct bloom shape = *b; /* a copy, which no answer can overwrite */
+    struct bloom_probe ring[BLOOM_BATCH] UNFILLED;
+    size_t ahead = n < BLOOM_BATCH ? n : BLOOM_BATCH;
+    for (size_t i = 0; i < ahead; i++) {
+        ring[i] = bloom_probe_of(&shape, &d[i]);
+        __builtin_prefetch(shape.words + ring[i].word);
+    }
+    for (size_t i = 0; i + ahead < n; i++) {
+        struct bloom_probe *p = &ring[i % BLOOM_BATCH];
+        rethit[i] = hit(shape.words, p, shape.k) ? 1 : 0;
+        *p = bloom_probe_of(&shape, &d[i + ahead]);
+        __builtin_prefetch(shape.words + p->word);
+    }
+    for (size_t i = n - ahead; i < n; i++) {
+        rethit[i] = hit(shape.words, &ring[i % BLOOM_BATCH], shape.k) ? 1 : 0;
+    }
+}
+
+/* A key whose first line holds it, and whose second is on its way. */
+struct bloom_second {
+    struct bloom_probe probe;
+    size_t index;
+};
+
+enum {
+    BLOOM_REST = 2 * BLOOM_BATCH, /* a power of two */
+    BLOOM_REST_STEP = 8
+};
+
+BLOOM_INLINE void bloom_rest_ask(const struct bloom *shape,
+                                 const struct bloom_second *rest, size_t from, size_t n,
+                                 uint8_t *rethit, bloom_hit_fn *hit)
+{
+    for (size_t i = from; i < from + n; i++) {
+        const struct bloom_second *r = &rest[i % BLOOM_REST];
+        rethit[r->index] = hit(shape->words, &r->probe, shape->k / 2) ? 1 : 0;
+    }
+}
+
+/* Most absent keys end at their first line, so the second is not even fetched before. */
+BLOOM_INLINE void bloom_two_loop(const struct bloom *b, const struct digest *d,
+                                 size_t n, uint8_t *rethit, bloom_hit_fn *hit)
+{
+    const struct bloom shape = *b;
+    struct bloom_probe ring[BLOOM_BATCH] UNFILLED;
+    struct bloom_second rest[BLOOM_REST] UNFILLED;
+    size_t head = 0;
+    size_t tail = 0;
+    size_t ahead = n < BLOOM_BATCH ? n : BLOOM_BATCH;
+    for (size_t i = 0; i < ahead; i++) {
+        ring[i] = bloom_probe_of(&shape, &d[i]);
+        __builtin_prefetch(shape.words + ring[i].word);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct bloom_probe *p = &ring[i % BLOOM_BATCH];
+        rethit[i] = 0;
+        if (hit(shape.words, p, shape.k / 2)) {
+            struct bloom_second *r = &rest[tail++ % BLOOM_REST];
+            r->probe = bloom_probe_second(&shape, &d[i], p);
+            r->index = i;
+            __builtin_prefetch(shape.words + r->probe.word);
+        }
+        if (i + ahead < n) {
+            *p = bloom_probe_of(&shape, &d[i + ahead]);
+            __builtin_prefetch(shape.words + p->word);
+        }
+        if (tail - head == BLOOM_BATCH + BLOOM_REST_STEP) {
+            bloom_rest_ask(&shape, rest, head, BLOOM_REST_STEP, rethit, hit);
+            head += BLOOM_REST_STEP;
+        }
+    }
+    bloom_rest_ask(&shape, rest, head, tail - head, rethit, hit);
+}
+
+#endif

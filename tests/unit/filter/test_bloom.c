@@ -2,41 +2,7 @@
  * test_bloom - no false negative ever, the error the formula says, no escape from the lines.
  */
 
-#include "core/base/base.h"
-#include "core/filter/bloom.h"
-
-#include "tests/unit/unit.h"
-
-static const struct hashkey key_one = {.id = 1, .bytes = "0123456789abcde"};
-static const struct hashkey key_two = {.id = 2, .bytes = "0123456789abcdf"};
-
-/* A fixed-seed stream of digests (SplitMix64): the n-th of stream s. */
-static uint64_t split_mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
-
-static struct digest digest_number(uint64_t stream, uint64_t n)
-{
-    uint64_t half[2] = {split_mix(stream * 0x100000000 + n * 2),
-                        split_mix(~(stream * 0x100000000 + n * 2 + 1))};
-    struct digest d;
-    memcpy(d.b, half, sizeof(half));
-    return d;
-}
-
-static struct bloom bloom_make(uint64_t nlines, unsigned k, const struct hashkey *key)
-{
-    struct bloom b = {.nlines = nlines, .layout = BLOOM_ONE_LINE, .k = k};
-    b.words = aligned_alloc(BLOOM_LINE_BYTES, (size_t)nlines * BLOOM_LINE_BYTES);
-    assert_non_null(b.words);
-    memset(b.words, 0, (size_t)nlines * BLOOM_LINE_BYTES);
-    bloom_key(&b, key);
-    return b;
-}
+#include "tests/unit/filter/keys.h"
 
 static void test_bloom__keys_added__every_one_is_found(void **state)
 {
@@ -49,7 +15,8 @@ static void test_bloom__keys_added__every_one_is_found(void **state)
                 {3, 4, 100},      {7, 7, 100},   {64, 8, 999},
                 {1000, 9, 32000}, {1000, 14, 9}, {777, 15, 5000}};
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
-        struct bloom b = bloom_make(rows[r].nlines, rows[r].k, &key_one);
+        struct bloom b =
+            bloom_make(BLOOM_ONE_LINE, rows[r].nlines, rows[r].k, &key_one);
         struct digest *all = calloc(rows[r].keys, sizeof(*all));
         uint8_t *hit = malloc(rows[r].keys);
         assert_non_null(all);
@@ -72,7 +39,7 @@ static void test_bloom__keys_added__every_one_is_found(void **state)
 static void test_bloom_test_batch__mixed_keys__same_as_single(void **state)
 {
     (void)state;
-    struct bloom b = bloom_make(50, 5, &key_one);
+    struct bloom b = bloom_make(BLOOM_ONE_LINE, 50, 5, &key_one);
     struct digest d[3 * BLOOM_BATCH + 5];
     enum { COUNT = sizeof(d) / sizeof(d[0]) };
     uint8_t hit[COUNT + 1];
@@ -106,7 +73,7 @@ static void test_bloom_error__measured_on_a_fixed_seed__within_5_percent(void **
     enum { KEYS = 200000 };
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
         uint64_t nlines = bloom_lines_for(KEYS, rows[r].bits);
-        struct bloom b = bloom_make(nlines, rows[r].k, &key_one);
+        struct bloom b = bloom_make(BLOOM_ONE_LINE, nlines, rows[r].k, &key_one);
         for (uint64_t i = 0; i < KEYS; i++) {
             struct digest d = digest_number(1, i);
             bloom_add(&b, &d);
@@ -146,8 +113,8 @@ static void test_bloom_error__extremes__between_0_and_1(void **state)
 static void test_bloom_key__another_key__other_bits(void **state)
 {
     (void)state;
-    struct bloom a = bloom_make(1000, 9, &key_one);
-    struct bloom b = bloom_make(1000, 9, &key_two);
+    struct bloom a = bloom_make(BLOOM_ONE_LINE, 1000, 9, &key_one);
+    struct bloom b = bloom_make(BLOOM_ONE_LINE, 1000, 9, &key_two);
     unsigned same = 0;
     for (uint64_t i = 0; i < 1000; i++) {
         struct digest d = digest_number(3, i);
@@ -175,7 +142,7 @@ static void test_bloom_lines_for__edges__at_least_one(void **state)
 static void test_bloom_fill__known_bits__counted(void **state)
 {
     (void)state;
-    struct bloom b = bloom_make(10, 1, &key_one);
+    struct bloom b = bloom_make(BLOOM_ONE_LINE, 10, 1, &key_one);
     assert_true(bloom_fill(&b, 100) <= 0);
     for (size_t i = 0; i < 10; i++) {
         b.words[i * 8] = 0xffffffffffffffff;

@@ -1,0 +1,173 @@
+/*
+ * test_bloom_size - the fewest lines for an error, and which shapes are refused.
+ */
+#include <math.h>
+
+#include "tests/unit/filter/keys.h"
+
+static void test_bloom_size__an_error_to_reach__reached_by_the_fewest_lines(
+    void **state)
+{
+    (void)state;
+    static const uint64_t counts[] = {1, 2, 100, 12345, 1000000, 1200000000};
+    static const double errors[] = {0.5, 0.1, 0.01, 0.001, 0.0001};
+    for (unsigned l = BLOOM_ONE_LINE; l <= BLOOM_PARTITIONED; l++) {
+        for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+            for (size_t e = 0; e < sizeof(errors) / sizeof(errors[0]); e++) {
+                uint64_t lines = 0;
+                unsigned k = 0;
+                enum err got = bloom_size(l, counts[c], errors[e], &lines, &k);
+                if (got == ERR_RANGE) {
+                    /* so few keys are not spread evenly over whole lines */
+                    assert_true(counts[c] <= 2 && l <= BLOOM_TWO_LINES);
+                    continue;
+                }
+                assert_int_equal(got, ERR_OK);
+                assert_int_equal(bloom_check(l, lines, k), ERR_OK);
+                assert_true(bloom_error(l, lines, k, counts[c]) <= errors[e]);
+                assert_true(lines == 1 ||
+                            bloom_error(l, lines - 1, k, counts[c]) > errors[e]);
+            }
+        }
+    }
+}
+
+static void test_bloom_size__a_tenth_of_a_percent__bits_within_the_figures(void **state)
+{
+    (void)state;
+    static const struct {
+        enum bloom_layout layout;
+        uint64_t keys;
+        double error;
+        double bits_min;
+        double bits_max; /* a key */
+        unsigned k;      /* 0: any */
+    } rows[] = {
+        {BLOOM_ONE_LINE, 1200000000, 0.001, 14.4, 16, 0},
+        {BLOOM_TWO_LINES, 1200000000, 0.001, 14.4, 15, 0},
+        /* the optimum, 17,253,105,079 and 95,850,584 bits, needs k = 9.966 and 6.644: k is
+         * rounded, not cut */
+        {BLOOM_CLASSIC, 1200000000, 0.001, 17253105079 / 1.2e9, 17254e6 / 1.2e9, 10},
+        {BLOOM_CLASSIC, 10000000, 0.01, 9.5850584, 9.61, 7},
+        {BLOOM_PARTITIONED, 1200000000, 0.001, 17253105079 / 1.2e9, 17254e6 / 1.2e9,
+         10},
+    };
+    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+        uint64_t lines = 0;
+        unsigned k = 0;
+        assert_int_equal(
+            bloom_size(rows[r].layout, rows[r].keys, rows[r].error, &lines, &k),
+            ERR_OK);
+        double bits = (double)lines * BLOOM_LINE_BITS / (double)rows[r].keys;
+        print_message("%s: %.4f bits, k %u\n", bloom_layout_name(rows[r].layout), bits,
+                      k);
+        assert_true(bits >= rows[r].bits_min && bits <= rows[r].bits_max);
+        assert_true(rows[r].k == 0 || k == rows[r].k);
+    }
+}
+
+static void test_bloom_size__impossible__refused_and_nothing_written(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned layout;
+        uint64_t keys;
+        double error;
+        enum err expected;
+    } rows[] = {
+        {0, 1000, 0.01, ERR_UNSUPPORTED},
+        {5, 1000, 0.01, ERR_UNSUPPORTED},
+        {UINT32_MAX, 1000, 0.01, ERR_UNSUPPORTED},
+        {BLOOM_ONE_LINE, 0, 0.01, ERR_RANGE},
+        {BLOOM_ONE_LINE, 1000, 0, ERR_RANGE},
+        {BLOOM_ONE_LINE, 1000, 1, ERR_RANGE},
+        {BLOOM_ONE_LINE, 1000, -0.1, ERR_RANGE},
+        {BLOOM_ONE_LINE, 1000, 2, ERR_RANGE},
+        {BLOOM_CLASSIC, 1000, (double)NAN, ERR_RANGE},
+        {BLOOM_CLASSIC, 1000, (double)INFINITY, ERR_RANGE},
+        {BLOOM_ONE_LINE, 1000000, 1e-15, ERR_RANGE},
+        {BLOOM_CLASSIC, 1000000, 1e-40, ERR_RANGE},
+        {BLOOM_CLASSIC, UINT64_MAX, 0.01, ERR_RANGE},
+        {BLOOM_PARTITIONED, (uint64_t)1 << 63, 0.001, ERR_RANGE},
+    };
+    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+        uint64_t lines = 77;
+        unsigned k = 77;
+        assert_int_equal(
+            bloom_size(rows[r].layout, rows[r].keys, rows[r].error, &lines, &k),
+            rows[r].expected);
+        assert_int_equal(lines, 77);
+        assert_int_equal(k, 77);
+    }
+}
+
+static void test_bloom_check__edges__as_the_limits_say(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned layout;
+        uint64_t nlines;
+        uint64_t k;
+        enum err expected;
+    } rows[] = {
+        {BLOOM_ONE_LINE, 1, 1, ERR_OK},
+        {BLOOM_ONE_LINE, BLOOM_LINES_MAX, BLOOM_K_MAX, ERR_OK},
+        {BLOOM_ONE_LINE, 0, 1, ERR_RANGE},
+        {BLOOM_ONE_LINE, BLOOM_LINES_MAX + 1, 1, ERR_RANGE},
+        {BLOOM_ONE_LINE, UINT64_MAX, 1, ERR_RANGE},
+        {BLOOM_ONE_LINE, 1, 0, ERR_RANGE},
+        {BLOOM_ONE_LINE, 1, BLOOM_K_MAX + 1, ERR_RANGE},
+        {BLOOM_ONE_LINE, 1, UINT64_MAX, ERR_RANGE},
+        {BLOOM_TWO_LINES, 1, 2, ERR_OK},
+        {BLOOM_TWO_LINES, 1, BLOOM_TWO_LINES_K_MAX, ERR_OK},
+        {BLOOM_TWO_LINES, 1, 3, ERR_RANGE},
+        {BLOOM_TWO_LINES, 1, 0, ERR_RANGE},
+        {BLOOM_TWO_LINES, 1, BLOOM_TWO_LINES_K_MAX + 2, ERR_RANGE},
+        {BLOOM_CLASSIC, 1, BLOOM_K_MAX, ERR_OK},
+        {BLOOM_CLASSIC, 1, BLOOM_K_MAX + 1, ERR_RANGE},
+        {BLOOM_PARTITIONED, 1, BLOOM_K_MAX, ERR_OK},
+        {BLOOM_PARTITIONED, 1, BLOOM_K_MAX + 1, ERR_RANGE},
+        {0, 1, 1, ERR_UNSUPPORTED},
+        {5, 1, 1, ERR_UNSUPPORTED},
+        {UINT32_MAX, 1, 1, ERR_UNSUPPORTED},
+    };
+    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+        assert_int_equal(bloom_check(rows[r].layout, rows[r].nlines, rows[r].k),
+                         rows[r].expected);
+    }
+}
+
+static void test_bloom_fill__sampled__near_the_exact_share(void **state)
+{
+    (void)state;
+    for (unsigned l = BLOOM_ONE_LINE; l <= BLOOM_PARTITIONED; l++) {
+        struct bloom b = bloom_make(l, 20000, 8, &key_one);
+        bloom_fill_keys(&b, 1, 600000);
+        double exact = bloom_fill(&b, UINT64_MAX);
+        uint64_t set = 0;
+        for (size_t i = 0; i < (size_t)20000 * 8; i++) {
+            set += (uint64_t)__builtin_popcountll(b.words[i]);
+        }
+        assert_true(fabs(exact - (double)set / (20000.0 * BLOOM_LINE_BITS)) < 1e-12);
+        double sampled = bloom_fill(&b, 10000);
+        assert_true(fabs(sampled / exact - 1) < 0.01);
+        free(b.words);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            test_bloom_size__an_error_to_reach__reached_by_the_fewest_lines),
+        cmocka_unit_test(
+            test_bloom_size__a_tenth_of_a_percent__bits_within_the_figures),
+        cmocka_unit_test(test_bloom_size__impossible__refused_and_nothing_written),
+        cmocka_unit_test(test_bloom_check__edges__as_the_limits_say),
+        cmocka_unit_test(test_bloom_fill__sampled__near_the_exact_share),
+    };
+    if (base_init() != ERR_OK) {
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

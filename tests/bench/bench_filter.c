@@ -119,6 +119,7 @@ static struct subject subject_bloom(enum bloom_layout layout, uint64_t keys,
 {
     struct bloom *b = must(calloc(1, sizeof(*b)), "memory for a filter");
     uint64_t bytes = nlines * BLOOM_LINE_BYTES;
+    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
     void *p = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     must(p, "memory for the lines");
@@ -508,6 +509,7 @@ static bool options_read(int argc, char **argv, struct options *ret)
                                           {NULL, 0, NULL, 0}};
     *ret = (struct options){.keys = KEYS_DEFAULT, .threads = 1};
     int c = 0;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread */
     while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
         switch (c) {
         case 'k':

@@ -43,6 +43,11 @@ static inline struct bloom bloom_make(enum bloom_layout layout, uint64_t nlines,
     return b;
 }
 
+static inline size_t bloom_bytes(const struct bloom *b)
+{
+    return (size_t)b->nlines * BLOOM_LINE_BYTES;
+}
+
 static inline void bloom_fill_keys(struct bloom *b, uint64_t stream, uint64_t n)
 {
     enum { STEP = 4096 };

@@ -5,6 +5,22 @@
 
 #include "tests/unit/filter/keys.h"
 
+static void assert_fewest(unsigned layout, uint64_t keys, double error)
+{
+    uint64_t lines = 0;
+    unsigned k = 0;
+    enum err got = bloom_size(layout, keys, error, &lines, &k);
+    if (got == ERR_RANGE) {
+        /* so few keys are not spread evenly over whole lines */
+        assert_true(keys <= 2 && layout <= BLOOM_TWO_LINES);
+        return;
+    }
+    assert_int_equal(got, ERR_OK);
+    assert_int_equal(bloom_check(layout, lines, k), ERR_OK);
+    assert_true(bloom_error(layout, lines, k, keys) <= error);
+    assert_true(lines == 1 || bloom_error(layout, lines - 1, k, keys) > error);
+}
+
 static void test_bloom_size__an_error_to_reach__reached_by_the_fewest_lines(
     void **state)
 {
@@ -14,19 +30,7 @@ static void test_bloom_size__an_error_to_reach__reached_by_the_fewest_lines(
     for (unsigned l = BLOOM_ONE_LINE; l <= BLOOM_PARTITIONED; l++) {
         for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
             for (size_t e = 0; e < sizeof(errors) / sizeof(errors[0]); e++) {
-                uint64_t lines = 0;
-                unsigned k = 0;
-                enum err got = bloom_size(l, counts[c], errors[e], &lines, &k);
-                if (got == ERR_RANGE) {
-                    /* so few keys are not spread evenly over whole lines */
-                    assert_true(counts[c] <= 2 && l <= BLOOM_TWO_LINES);
-                    continue;
-                }
-                assert_int_equal(got, ERR_OK);
-                assert_int_equal(bloom_check(l, lines, k), ERR_OK);
-                assert_true(bloom_error(l, lines, k, counts[c]) <= errors[e]);
-                assert_true(lines == 1 ||
-                            bloom_error(l, lines - 1, k, counts[c]) > errors[e]);
+                assert_fewest(l, counts[c], errors[e]);
             }
         }
     }
@@ -37,20 +41,20 @@ static void test_bloom_size__a_tenth_of_a_percent__bits_within_the_figures(void 
     (void)state;
     static const struct {
         enum bloom_layout layout;
+        unsigned k; /* 0: any */
         uint64_t keys;
         double error;
         double bits_min;
         double bits_max; /* a key */
-        unsigned k;      /* 0: any */
     } rows[] = {
-        {BLOOM_ONE_LINE, 1200000000, 0.001, 14.4, 16, 0},
-        {BLOOM_TWO_LINES, 1200000000, 0.001, 14.4, 15, 0},
+        {BLOOM_ONE_LINE, 0, 1200000000, 0.001, 14.4, 16},
+        {BLOOM_TWO_LINES, 0, 1200000000, 0.001, 14.4, 15},
         /* the optimum, 17,253,105,079 and 95,850,584 bits, needs k = 9.966 and 6.644: k is
          * rounded, not cut */
-        {BLOOM_CLASSIC, 1200000000, 0.001, 17253105079 / 1.2e9, 17254e6 / 1.2e9, 10},
-        {BLOOM_CLASSIC, 10000000, 0.01, 9.5850584, 9.61, 7},
-        {BLOOM_PARTITIONED, 1200000000, 0.001, 17253105079 / 1.2e9, 17254e6 / 1.2e9,
-         10},
+        {BLOOM_CLASSIC, 10, 1200000000, 0.001, 17253105079 / 1.2e9, 17254e6 / 1.2e9},
+        {BLOOM_CLASSIC, 7, 10000000, 0.01, 9.5850584, 9.61},
+        {BLOOM_PARTITIONED, 10, 1200000000, 0.001, 17253105079 / 1.2e9,
+         17254e6 / 1.2e9},
     };
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
         uint64_t lines = 0;
@@ -71,24 +75,24 @@ static void test_bloom_size__impossible__refused_and_nothing_written(void **stat
     (void)state;
     static const struct {
         unsigned layout;
+        enum err expected;
         uint64_t keys;
         double error;
-        enum err expected;
     } rows[] = {
-        {0, 1000, 0.01, ERR_UNSUPPORTED},
-        {5, 1000, 0.01, ERR_UNSUPPORTED},
-        {UINT32_MAX, 1000, 0.01, ERR_UNSUPPORTED},
-        {BLOOM_ONE_LINE, 0, 0.01, ERR_RANGE},
-        {BLOOM_ONE_LINE, 1000, 0, ERR_RANGE},
-        {BLOOM_ONE_LINE, 1000, 1, ERR_RANGE},
-        {BLOOM_ONE_LINE, 1000, -0.1, ERR_RANGE},
-        {BLOOM_ONE_LINE, 1000, 2, ERR_RANGE},
-        {BLOOM_CLASSIC, 1000, (double)NAN, ERR_RANGE},
-        {BLOOM_CLASSIC, 1000, (double)INFINITY, ERR_RANGE},
-        {BLOOM_ONE_LINE, 1000000, 1e-15, ERR_RANGE},
-        {BLOOM_CLASSIC, 1000000, 1e-40, ERR_RANGE},
-        {BLOOM_CLASSIC, UINT64_MAX, 0.01, ERR_RANGE},
-        {BLOOM_PARTITIONED, (uint64_t)1 << 63, 0.001, ERR_RANGE},
+        {0, ERR_UNSUPPORTED, 1000, 0.01},
+        {5, ERR_UNSUPPORTED, 1000, 0.01},
+        {UINT32_MAX, ERR_UNSUPPORTED, 1000, 0.01},
+        {BLOOM_ONE_LINE, ERR_RANGE, 0, 0.01},
+        {BLOOM_ONE_LINE, ERR_RANGE, 1000, 0},
+        {BLOOM_ONE_LINE, ERR_RANGE, 1000, 1},
+        {BLOOM_ONE_LINE, ERR_RANGE, 1000, -0.1},
+        {BLOOM_ONE_LINE, ERR_RANGE, 1000, 2},
+        {BLOOM_CLASSIC, ERR_RANGE, 1000, (double)NAN},
+        {BLOOM_CLASSIC, ERR_RANGE, 1000, (double)INFINITY},
+        {BLOOM_ONE_LINE, ERR_RANGE, 1000000, 1e-15},
+        {BLOOM_CLASSIC, ERR_RANGE, 1000000, 1e-40},
+        {BLOOM_CLASSIC, ERR_RANGE, UINT64_MAX, 0.01},
+        {BLOOM_PARTITIONED, ERR_RANGE, (uint64_t)1 << 63, 0.001},
     };
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
         uint64_t lines = 77;
@@ -106,30 +110,30 @@ static void test_bloom_check__edges__as_the_limits_say(void **state)
     (void)state;
     static const struct {
         unsigned layout;
+        enum err expected;
         uint64_t nlines;
         uint64_t k;
-        enum err expected;
     } rows[] = {
-        {BLOOM_ONE_LINE, 1, 1, ERR_OK},
-        {BLOOM_ONE_LINE, BLOOM_LINES_MAX, BLOOM_K_MAX, ERR_OK},
-        {BLOOM_ONE_LINE, 0, 1, ERR_RANGE},
-        {BLOOM_ONE_LINE, BLOOM_LINES_MAX + 1, 1, ERR_RANGE},
-        {BLOOM_ONE_LINE, UINT64_MAX, 1, ERR_RANGE},
-        {BLOOM_ONE_LINE, 1, 0, ERR_RANGE},
-        {BLOOM_ONE_LINE, 1, BLOOM_K_MAX + 1, ERR_RANGE},
-        {BLOOM_ONE_LINE, 1, UINT64_MAX, ERR_RANGE},
-        {BLOOM_TWO_LINES, 1, 2, ERR_OK},
-        {BLOOM_TWO_LINES, 1, BLOOM_TWO_LINES_K_MAX, ERR_OK},
-        {BLOOM_TWO_LINES, 1, 3, ERR_RANGE},
-        {BLOOM_TWO_LINES, 1, 0, ERR_RANGE},
-        {BLOOM_TWO_LINES, 1, BLOOM_TWO_LINES_K_MAX + 2, ERR_RANGE},
-        {BLOOM_CLASSIC, 1, BLOOM_K_MAX, ERR_OK},
-        {BLOOM_CLASSIC, 1, BLOOM_K_MAX + 1, ERR_RANGE},
-        {BLOOM_PARTITIONED, 1, BLOOM_K_MAX, ERR_OK},
-        {BLOOM_PARTITIONED, 1, BLOOM_K_MAX + 1, ERR_RANGE},
-        {0, 1, 1, ERR_UNSUPPORTED},
-        {5, 1, 1, ERR_UNSUPPORTED},
-        {UINT32_MAX, 1, 1, ERR_UNSUPPORTED},
+        {BLOOM_ONE_LINE, ERR_OK, 1, 1},
+        {BLOOM_ONE_LINE, ERR_OK, BLOOM_LINES_MAX, BLOOM_K_MAX},
+        {BLOOM_ONE_LINE, ERR_RANGE, 0, 1},
+        {BLOOM_ONE_LINE, ERR_RANGE, BLOOM_LINES_MAX + 1, 1},
+        {BLOOM_ONE_LINE, ERR_RANGE, UINT64_MAX, 1},
+        {BLOOM_ONE_LINE, ERR_RANGE, 1, 0},
+        {BLOOM_ONE_LINE, ERR_RANGE, 1, BLOOM_K_MAX + 1},
+        {BLOOM_ONE_LINE, ERR_RANGE, 1, UINT64_MAX},
+        {BLOOM_TWO_LINES, ERR_OK, 1, 2},
+        {BLOOM_TWO_LINES, ERR_OK, 1, BLOOM_TWO_LINES_K_MAX},
+        {BLOOM_TWO_LINES, ERR_RANGE, 1, 3},
+        {BLOOM_TWO_LINES, ERR_RANGE, 1, 0},
+        {BLOOM_TWO_LINES, ERR_RANGE, 1, BLOOM_TWO_LINES_K_MAX + 2},
+        {BLOOM_CLASSIC, ERR_OK, 1, BLOOM_K_MAX},
+        {BLOOM_CLASSIC, ERR_RANGE, 1, BLOOM_K_MAX + 1},
+        {BLOOM_PARTITIONED, ERR_OK, 1, BLOOM_K_MAX},
+        {BLOOM_PARTITIONED, ERR_RANGE, 1, BLOOM_K_MAX + 1},
+        {0, ERR_UNSUPPORTED, 1, 1},
+        {5, ERR_UNSUPPORTED, 1, 1},
+        {UINT32_MAX, ERR_UNSUPPORTED, 1, 1},
     };
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
         assert_int_equal(bloom_check(rows[r].layout, rows[r].nlines, rows[r].k),

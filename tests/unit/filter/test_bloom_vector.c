@@ -41,25 +41,31 @@ static bool is_shape(enum bloom_layout layout, unsigned k)
     return bloom_check(layout, 1, k) == ERR_OK;
 }
 
+/* One in 2^(dense + 1) bits is not set. */
+static void assert_random_alike(enum bloom_layout layout, unsigned k, unsigned dense)
+{
+    static struct digest d[KEYS];
+    uint64_t x = k * 100 + dense;
+    struct bloom b = bloom_make(layout, 200, k, &key_one);
+    for (size_t i = 0; i < (size_t)200 * 8; i++) {
+        for (unsigned j = 0; j <= dense; j++) {
+            b.words[i] |= split_mix(x++ + ((uint64_t)layout << 20));
+        }
+    }
+    for (uint64_t i = 0; i < KEYS; i++) {
+        d[i] = digest_number(k, i);
+    }
+    assert_alike(&b, d);
+    free(b.words);
+}
+
 static void test_bloom_vector__random_bits__same_answers(void **state)
 {
     (void)state;
-    static struct digest d[KEYS];
     for (unsigned k = 1; k <= BLOOM_K_MAX; k++) {
         for (enum bloom_layout l = BLOOM_ONE_LINE; l <= BLOOM_TWO_LINES; l++) {
             for (unsigned dense = 0; is_shape(l, k) && dense < 4; dense++) {
-                uint64_t x = k * 100 + dense;
-                struct bloom b = bloom_make(l, 200, k, &key_one);
-                for (size_t i = 0; i < (size_t)200 * 8; i++) {
-                    for (unsigned j = 0; j <= dense; j++) { /* 1/2, 3/4, 7/8, 15/16 */
-                        b.words[i] |= split_mix(x++ + ((uint64_t)l << 20));
-                    }
-                }
-                for (uint64_t i = 0; i < KEYS; i++) {
-                    d[i] = digest_number(k, i);
-                }
-                assert_alike(&b, d);
-                free(b.words);
+                assert_random_alike(l, k, dense);
             }
         }
     }
@@ -86,7 +92,30 @@ static void test_bloom_vector__one_bit_missing__same_answers(void **state)
     }
 }
 
-/* The keys themselves, then with each of their bits taken away in turn. */
+/* Each kind that is here says so of the one key. */
+static void assert_answers(const struct bloom *b, const struct digest *d, bool is_hit)
+{
+    for (size_t v = 0; v < KINDS; v++) {
+        uint8_t hit = 7;
+        if (bloom_vector_force(kinds[v])) {
+            bloom_test_batch(b, d, 1, &hit);
+            assert_int_equal(hit, is_hit ? 1 : 0);
+        }
+    }
+}
+
+static void assert_every_bit_asked(struct bloom *b, const struct digest *d)
+{
+    for (unsigned bit = 0; bit < b->nlines * BLOOM_LINE_BITS; bit++) {
+        uint64_t mask = (uint64_t)1 << bit % 64;
+        bool is_set = (b->words[bit / 64] & mask) != 0;
+        b->words[bit / 64] &= ~mask;
+        assert_answers(b, d, !is_set);
+        b->words[bit / 64] |= is_set ? mask : 0;
+    }
+}
+
+/* A key alone, with each of its bits taken away in turn. */
 static void test_bloom_vector__each_bit_of_a_key_cleared__missed_by_all(void **state)
 {
     (void)state;
@@ -96,19 +125,7 @@ static void test_bloom_vector__each_bit_of_a_key_cleared__missed_by_all(void **s
                 struct bloom b = bloom_make(l, 2, k, &key_one);
                 struct digest d = digest_number(51, key);
                 bloom_add(&b, &d);
-                for (unsigned bit = 0; bit < 2 * BLOOM_LINE_BITS; bit++) {
-                    uint64_t mask = (uint64_t)1 << bit % 64;
-                    bool is_set = (b.words[bit / 64] & mask) != 0;
-                    b.words[bit / 64] &= ~mask;
-                    for (size_t v = 0; v < KINDS; v++) {
-                        uint8_t hit = 7;
-                        if (bloom_vector_force(kinds[v])) {
-                            bloom_test_batch(&b, &d, 1, &hit);
-                            assert_int_equal(hit, is_set ? 0 : 1);
-                        }
-                    }
-                    b.words[bit / 64] |= is_set ? mask : 0;
-                }
+                assert_every_bit_asked(&b, &d);
                 free(b.words);
             }
         }

@@ -147,6 +147,8 @@ static void open_hits(const struct config *config)
         return;
     }
     listhold_count(daemon_state.lists, daemon_state.hits);
+    /* a failure is that of the first refresh, and said; the watcher tries again */
+    (void)listhold_refresh(daemon_state.lists, config, NULL);
 }
 
 /* The lists, and the key of fingerprints; none as long as there are no keys. *retfailed: the lists were not to be had. */

@@ -11,6 +11,8 @@
 #include "core/cli/cli.h"
 #include "core/cli/daemon.h"
 #include "core/cli/json.h"
+#include "core/cli/list_numbers.h"
+#include "core/cli/state.h"
 #include "core/list/list.h"
 
 enum { NAMES_MEMORY = 16 << 20, WHEN_MAX = 32 };
@@ -80,6 +82,7 @@ struct list_line {
     struct slice name;
     const struct config_list *config;
     struct list_stat stat;
+    struct list_numbers numbers;
     const char *fault; /* NULL: none */
     bool is_open;
     bool is_old; /* max_age has passed */
@@ -92,18 +95,18 @@ static bool print_list_json(const struct list_line *l)
                           "old", l->is_old ? 1 : 0, "category", l->config->category);
 
     if (o != NULL && l->is_open) {
-        json_t *numbers = json_pack(
-            "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "entries",
+        json_t *sizes = json_pack(
+            "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entries",
             (json_int_t)l->stat.entries, "revoked", (json_int_t)l->stat.revoked,
             "recent", (json_int_t)l->stat.recent, "generation",
             (json_int_t)l->stat.generation, "updated", (json_int_t)l->stat.updated_s,
             "filter_bytes", (json_int_t)l->stat.filter_bytes, "index_bytes",
-            (json_int_t)l->stat.index_bytes, "log_bytes", (json_int_t)l->stat.log_bytes,
-            "fill", l->stat.fill, "error_now", l->stat.error_now, "error_target",
-            l->stat.error_target);
+            (json_int_t)l->stat.index_bytes, "log_bytes",
+            (json_int_t)l->stat.log_bytes);
 
-        json_object_update(o, numbers);
-        json_decref(numbers);
+        json_object_update(o, sizes);
+        json_decref(sizes);
+        o = list_numbers_json(o, &l->numbers);
     }
     if (o != NULL && l->fault != NULL) {
         json_object_set_new(o, "fault", json_text(slice_str(l->fault)));
@@ -118,13 +121,11 @@ static void print_list(const struct list_line *l)
     (void)printf("list %.*s", SLICE_ARGS(l->name));
     if (l->is_open) {
         (void)printf(
-            ": %llu entries, %llu revoked, %llu recent, generation %llu, changed %s%s, "
-            "filter %.1f%% full, error %.4f%% (target %.4f%%)",
+            ": %llu entries, %llu revoked, %llu recent, generation %llu, changed %s%s",
             (unsigned long long)l->stat.entries, (unsigned long long)l->stat.revoked,
             (unsigned long long)l->stat.recent, (unsigned long long)l->stat.generation,
             when_text(l->stat.updated_s, when),
-            l->is_old ? " (older than its max_age)" : "", l->stat.fill * 100,
-            l->stat.error_now * 100, l->stat.error_target * 100);
+            l->is_old ? " (older than its max_age)" : "");
     }
     if (!l->config->enabled) {
         (void)fputs(", not enabled", stdout);
@@ -133,9 +134,12 @@ static void print_list(const struct list_line *l)
         (void)printf("%s fault: %s", l->is_open ? ";" : ":", l->fault);
     }
     (void)putchar('\n');
+    if (l->is_open) {
+        list_numbers_print(stdout, "  ", &l->numbers);
+    }
 }
 
-static bool show_list(struct cli *cli, struct slice name)
+static bool show_list(struct cli *cli, struct slice name, const struct hits_view *hits)
 {
     struct list_line l = {.name = name, .config = config_list_find(cli->config, name)};
     struct list_reader *reader = NULL;
@@ -147,6 +151,7 @@ static bool show_list(struct cli *cli, struct slice name)
         ERR_OK) {
         l.is_open = true;
         list_reader_stat(reader, &l.stat);
+        list_numbers_get(reader, cli->config, hits, &l.numbers);
         l.fault = list_reader_fault(reader);
         l.is_old = l.config->max_age_s > 0 &&
                    l.stat.updated_s + l.config->max_age_s < clock_wall_us() / 1000000;
@@ -168,6 +173,7 @@ static int show_lists(struct cli *cli)
     struct errinfo why = {0};
     struct slice *names = NULL;
     size_t n = 0;
+    struct hits_view *hits = NULL;
     int status = CLI_CLEAN;
 
     if (arena == NULL) {
@@ -182,9 +188,11 @@ static int show_lists(struct cli *cli)
     } else if (status == CLI_CLEAN && !cli->json) {
         (void)puts("no lists yet; make one with `gillnet list import`");
     }
+    hits = state_hits(cli->config);
     for (size_t i = 0; i < n && status == CLI_CLEAN; i++) {
-        status = show_list(cli, names[i]) ? CLI_CLEAN : EX_OSERR;
+        status = show_list(cli, names[i], hits) ? CLI_CLEAN : EX_OSERR;
     }
+    hits_view_free(&hits);
     arena_free(&arena);
     return status;
 }

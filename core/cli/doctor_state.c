@@ -12,6 +12,8 @@
 #include "core/base/file.h"
 #include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
+#include "core/cli/list_numbers.h"
+#include "core/cli/state.h"
 #include "core/list/list.h"
 
 enum {
@@ -148,10 +150,10 @@ void doctor_state(struct doctor *d)
         const char *name;
         bool is_secret;
         bool is_read; /* by gillnetd */
-    } inside[] = {{"keys", false, true},          {"keys/ring.key", true, true},
-                  {"keys/node.key", true, true},  {"lists", false, true},
-                  {"lists/LOCK", false, false},   {"counts", false, true},
-                  {STATE_STATS_FILE, false, true}};
+    } inside[] = {{"keys", false, true},           {"keys/ring.key", true, true},
+                  {"keys/node.key", true, true},   {"lists", false, true},
+                  {"lists/LOCK", false, false},    {"counts", false, true},
+                  {STATE_STATS_FILE, false, true}, {STATE_HITS_FILE, false, true}};
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;
     char path[FILE_PATH_MAX];
@@ -206,6 +208,27 @@ static void on_finding(void *context, const struct errinfo *finding)
                errinfo_format(finding, text, sizeof(text)));
 }
 
+/* Filters that err more than designed cost time, never an answer. */
+static void check_filters(struct doctor *d, const struct list_reader *reader,
+                          const char *what)
+{
+    struct hits_view *hits = state_hits(d->cli->config);
+    struct list_numbers n;
+    char advice[64 + LIST_NAME_MAX];
+    const char *trouble = NULL;
+
+    list_numbers_get(reader, d->cli->config, hits, &n);
+    trouble = list_numbers_trouble(&n);
+    if (trouble != NULL) {
+        (void)snprintf(advice, sizeof(advice), "gillnet list rebuild %s",
+                       list_reader_name(reader));
+        doctor_say(d, DOCTOR_WARN, what, advice,
+                   "%s (estimated %.4f %%, target %.4f %%)", trouble, n.error_now * 100,
+                   n.target * 100);
+    }
+    hits_view_free(&hits);
+}
+
 static void check_open_list(struct doctor *d, const struct list_reader *reader,
                             struct slice name, const char *what)
 {
@@ -224,6 +247,7 @@ static void check_open_list(struct doctor *d, const struct list_reader *reader,
         doctor_say(d, DOCTOR_WARN, what, "make it anew: gillnet list rebuild", "%s",
                    list_reader_fault(reader));
     }
+    check_filters(d, reader, what);
     if (config->max_age_s > 0 && age_s > config->max_age_s) {
         doctor_say(d, DOCTOR_WARN, what,
                    "is its feed still fetched? import it anew, or raise max_age",
@@ -347,6 +371,7 @@ void doctor_daemon(struct doctor *d)
         struct slice fault = slice_str(view.stats.fault[i]);
         doctor_say(d, DOCTOR_WARN, "gillnetd",
                    slice_has_prefix(fault, SLICE_LIT("list")) ||
+                           slice_has_prefix(fault, SLICE_LIT("filter:")) ||
                            slice_has_prefix(fault, SLICE_LIT("keys"))
                        ? "mail flows; mend it, gillnetd will see it"
                        : "mail flows; mend it, then restart gillnetd",

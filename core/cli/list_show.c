@@ -9,6 +9,7 @@
 #include "core/cli/evidence.h"
 #include "core/cli/json.h"
 #include "core/cli/list_commands.h"
+#include "core/cli/list_numbers.h"
 #include "core/cli/options.h"
 #include "core/cli/state.h"
 #include "core/cli/text.h"
@@ -144,23 +145,26 @@ int list_cmd_export(struct cli *cli, int argc, char **argv)
     return status;
 }
 
-static bool stat_json(const struct list_reader *r, const struct list_stat *s)
+static bool stat_json(const struct list_reader *r, const struct list_stat *s,
+                      const struct list_numbers *n)
 {
     const char *fault = list_reader_fault(r);
     char updated[TEXT_TIME_MAX];
 
-    return json_line(json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:s?}", "list",
+    json_t *object = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s?}", "list",
         list_reader_name(r), "entries", (json_int_t)s->entries, "revoked",
         (json_int_t)s->revoked, "recent", (json_int_t)s->recent, "generation",
         (json_int_t)s->generation, "updated", text_time(s->updated_s, updated),
         "filter_bytes", (json_int_t)s->filter_bytes, "index_bytes",
-        (json_int_t)s->index_bytes, "log_bytes", (json_int_t)s->log_bytes, "fill",
-        s->fill, "error_now", s->error_now, "error_target", s->error_target, "fault",
-        fault));
+        (json_int_t)s->index_bytes, "log_bytes", (json_int_t)s->log_bytes, "fault",
+        fault);
+
+    return json_line(list_numbers_json(object, n));
 }
 
-static void stat_text(const struct list_reader *r, const struct list_stat *s)
+static void stat_text(const struct list_reader *r, const struct list_stat *s,
+                      const struct list_numbers *n)
 {
     const char *fault = list_reader_fault(r);
     char updated[TEXT_TIME_MAX];
@@ -169,11 +173,10 @@ static void stat_text(const struct list_reader *r, const struct list_stat *s)
            " not yet in the base; generation %" PRIu64 ", changed %s\n",
            list_reader_name(r), s->entries, s->revoked, s->recent, s->generation,
            text_time(s->updated_s, updated));
-    printf("  filter %" PRIu64
-           " bytes (%.1f %% full, error %.4f %% of at most %.4f %%), "
-           "index %" PRIu64 " bytes, log %" PRIu64 " bytes\n",
-           s->filter_bytes, s->fill * 100, s->error_now * 100, s->error_target * 100,
-           s->index_bytes, s->log_bytes);
+    printf("  filter %" PRIu64 " bytes, index %" PRIu64 " bytes, log %" PRIu64
+           " bytes\n",
+           s->filter_bytes, s->index_bytes, s->log_bytes);
+    list_numbers_print(stdout, "  ", n);
     if (fault != NULL) {
         printf("  fault: %s\n", fault);
     }
@@ -190,10 +193,12 @@ int list_cmd_stat(struct cli *cli, int argc, char **argv)
     status = state_open_lists(cli, argv + 1, &lists);
     for (size_t i = 0; status == 0 && i < lists.n; i++) {
         struct list_stat s;
+        struct list_numbers n;
         list_reader_stat(lists.v[i], &s);
+        list_numbers_get(lists.v[i], cli->config, lists.hits, &n);
         if (!cli->json) {
-            stat_text(lists.v[i], &s);
-        } else if (!stat_json(lists.v[i], &s)) {
+            stat_text(lists.v[i], &s, &n);
+        } else if (!stat_json(lists.v[i], &s, &n)) {
             status = EX_OSERR;
         }
     }

@@ -31,20 +31,27 @@ struct confirm {
     size_t sets;        /* a power of two */
 };
 
-struct confirm *confirm_new(size_t entries)
+static size_t sets_for(size_t entries)
 {
     size_t sets = 1;
-    if (entries == 0) {
-        return NULL;
-    }
     while (sets * CONFIRM_WAYS < entries && sets * CONFIRM_WAYS < CONFIRM_SLOTS_MAX) {
         sets *= 2;
     }
-    struct confirm *c = calloc(1, sizeof(*c));
+    return sets;
+}
+
+size_t confirm_bytes_for(size_t entries)
+{
+    return entries == 0 ? 0 : sets_for(entries) * CONFIRM_WAYS * sizeof(struct slot);
+}
+
+struct confirm *confirm_new(size_t entries)
+{
+    struct confirm *c = entries == 0 ? NULL : calloc(1, sizeof(*c));
     if (!c) {
         return NULL;
     }
-    c->sets = sets;
+    c->sets = sets_for(entries);
     void *p = mmap(NULL, confirm_bytes(c), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {

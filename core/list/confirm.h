@@ -39,8 +39,9 @@ struct confirm;
  * which the others accept as a cache that holds nothing; so does a lack of memory. */
 struct confirm *confirm_new(size_t entries);
 void confirm_free(struct confirm **c);
-/* Address space of the table. */
+/* Memory of the table when every slot is used; of one with so many entries. */
 size_t confirm_bytes(const struct confirm *c);
+size_t confirm_bytes_for(size_t entries);
 
 bool confirm_get(const struct confirm *c, const struct digest *d,
                  struct confirm_answer *ret);

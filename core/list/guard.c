@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "core/base/stats.h"
@@ -257,8 +258,8 @@ static void look_at(struct guard *g, const struct listset *set, size_t i,
         hits = canaries(r, d);
         alarm_window_add(&w->canary, GUARD_CANARIES, hits);
     }
-    /* new, gone bad of a sudden, or its minute is over */
-    bool is_new = w->judge_at == 0;
+    /* new or newly configured, gone bad of a sudden, or its minute is over */
+    bool is_new = w->judge_at == 0 || w->target != listset_config(set, i)->filter_error;
     bool is_broken = hits >= ALARM_EVENTS && (w->alarms & HITS_ALARM_CANARY) == 0;
     if (is_new || is_broken || g->look >= w->judge_at) {
         judge(g, w, r, listset_config(set, i));
@@ -292,6 +293,9 @@ void guard_look(struct guard *g)
     struct digest d[GUARD_CANARIES];
     const struct listset *set = listhold_acquire(g->lists);
     random_bytes(d, sizeof(d));
+    if (g->hits && g->look % GUARD_LOOKS_A_MINUTE == 0) {
+        hits_alive(g->hits, clock_wall_us() / 1000000);
+    }
     if (is_same(g, set) || take_over(g, set)) {
         for (size_t i = 0; i < g->n; i++) {
             look_at(g, set, i, d);

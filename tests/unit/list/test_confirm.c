@@ -115,6 +115,7 @@ static void test_confirm__when_size_is_given__then_memory_is_bounded(void **stat
         struct confirm *c = confirm_new(table[i].entries);
         assert_non_null(c);
         assert_int_equal(confirm_bytes(c), table[i].slots * CONFIRM_SLOT_BYTES);
+        assert_int_equal(confirm_bytes_for(table[i].entries), confirm_bytes(c));
         for (uint64_t n = 0; n < 100; n++) {
             put(c, n, n % 2 == 0);
         }

@@ -1,0 +1,137 @@
+/* list_numbers - how a list's filters do: sizes, errors estimated and seen, alarms. */
+#include "core/cli/list_numbers.h"
+
+#include <inttypes.h>
+
+#include "core/base/clock.h"
+#include "core/cli/text.h"
+#include "core/list/confirm.h"
+#include "core/list/guard.h"
+
+enum { ALIVE_S = 180 }; /* it says so every minute */
+
+void list_numbers_get(const struct list_reader *r, const struct config *config,
+                      const struct hits_view *hits, struct list_numbers *ret)
+{
+    struct slice name = slice_str(list_reader_name(r));
+    struct list_numbers n = {.target = config_list_find(config, name)->filter_error};
+    struct list_stat s;
+
+    list_reader_stat(r, &s);
+    list_reader_filters(r, &n.filters);
+    n.error_now = n.filters.error_bits > n.filters.error_formula
+                      ? n.filters.error_bits
+                      : n.filters.error_formula;
+    n.memory_bytes = s.filter_bytes + confirm_bytes_for(config->limits.confirm_cache);
+    n.is_over = n.error_now > n.target * GUARD_SLACK;
+    n.has_hits = hits != NULL && hits_view_find(hits, name, HITS_WHOLE, &n.hits);
+    if (n.has_hits && hits_view_alive_s(hits) + ALIVE_S < clock_wall_us() / 1000000) {
+        n.hits.number[HITS_ALARMS] = 0; /* gillnetd does not run: what it saw is over */
+    }
+    *ret = n;
+}
+
+/* Negative: unknown. */
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? -1.0 : (double)part / (double)whole;
+}
+
+/* A share, null where it is not known. */
+static json_t *share_json(double share)
+{
+    return share < 0 ? json_null() : json_real(share);
+}
+
+static json_t *hits_json(const struct hits_counts *c)
+{
+    char last[TEXT_TIME_MAX];
+    char since[TEXT_TIME_MAX];
+    const uint64_t *n = c->number;
+
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:s, s:s}", "tested",
+        (json_int_t)n[HITS_TESTED], "filter_hits", (json_int_t)n[HITS_FILTER],
+        "confirmed", (json_int_t)n[HITS_CONFIRMED], "false_positives",
+        (json_int_t)n[HITS_FALSE], "revoked_hits", (json_int_t)n[HITS_REVOKED],
+        "error_observed", share_json(hits_observed_error(c)), "canaries",
+        (json_int_t)n[HITS_CANARY_TESTED], "error_measured",
+        share_json(share(n[HITS_CANARY_HITS], n[HITS_CANARY_TESTED])), "last_hit",
+        text_time(c->last_hit_s, last), "counted_since", text_time(c->since_s, since));
+}
+
+json_t *list_numbers_json(json_t *object, const struct list_numbers *n)
+{
+    const char *trouble = list_numbers_trouble(n);
+    json_t *more =
+        json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:s?}", "filter_bits",
+                  (json_int_t)n->filters.bits, "fill", n->filters.fill, "error_now",
+                  n->error_now, "error_formula", n->filters.error_formula, "error_bits",
+                  n->filters.error_bits, "error_target", n->target, "memory_bytes",
+                  (json_int_t)n->memory_bytes, "alarm", trouble);
+    json_t *seen = n->has_hits ? hits_json(&n->hits) : json_null();
+
+    if (object == NULL || more == NULL || seen == NULL ||
+        json_object_update(object, more) != 0 ||
+        json_object_set(object, "seen", seen) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
+    json_decref(more);
+    json_decref(seen);
+    return object;
+}
+
+static void print_share(FILE *to, const char *what, double share)
+{
+    if (share < 0) {
+        (void)fprintf(to, "%s not known yet", what);
+    } else {
+        (void)fprintf(to, "%s %.4f %%", what, share * 100);
+    }
+}
+
+void list_numbers_print(FILE *to, const char *lead, const struct list_numbers *n)
+{
+    const uint64_t *c = n->hits.number;
+    const char *trouble = list_numbers_trouble(n);
+    char last[TEXT_TIME_MAX];
+
+    (void)fprintf(to,
+                  "%sfilters of %" PRIu64
+                  " bits, %.1f %% full, error %.4f %% (formula %.4f %%, target %.4f "
+                  "%%), at most %" PRIu64 " bytes of memory\n",
+                  lead, n->filters.bits, n->filters.fill * 100, n->error_now * 100,
+                  n->filters.error_formula * 100, n->target * 100, n->memory_bytes);
+    if (n->has_hits) {
+        (void)fprintf(to,
+                      "%sseen by gillnetd: %" PRIu64 " keys tested, %" PRIu64
+                      " filter hits, %" PRIu64 " confirmed (last %s), %" PRIu64
+                      " false positives, %" PRIu64 " revoked;",
+                      lead, c[HITS_TESTED], c[HITS_FILTER], c[HITS_CONFIRMED],
+                      text_time(n->hits.last_hit_s, last), c[HITS_FALSE],
+                      c[HITS_REVOKED]);
+        print_share(to, " error of traffic", hits_observed_error(&n->hits));
+        print_share(to, ", of random keys",
+                    share(c[HITS_CANARY_HITS], c[HITS_CANARY_TESTED]));
+        (void)fputc('\n', to);
+    }
+    if (trouble != NULL) {
+        (void)fprintf(to, "%salarm: %s\n", lead, trouble);
+    }
+}
+
+const char *list_numbers_trouble(const struct list_numbers *n)
+{
+    uint64_t alarms = n->has_hits ? n->hits.number[HITS_ALARMS] : 0;
+
+    if ((alarms & HITS_ALARM_CANARY) != 0) {
+        return "the filters let too many random keys through: they are overfull or "
+               "damaged";
+    }
+    if ((alarms & HITS_ALARM_TRAFFIC) != 0) {
+        return "mail asks for too many false positives: somebody may know "
+               "keys/node.key";
+    }
+    return n->is_over ? "the filters err more than their target" : NULL;
+}

@@ -7,16 +7,21 @@
 
 bool json_line(json_t *object)
 {
-    bool ok = object != NULL && json_dumpf(object, stdout, JSON_COMPACT) == 0;
+    return json_line_to(stdout, object);
+}
+
+bool json_line_to(FILE *to, json_t *object)
+{
+    bool ok = object != NULL && json_dumpf(object, to, JSON_COMPACT) == 0;
 
     json_decref(object);
     if (!ok) {
-        if (!ferror(stdout)) {
+        if (!ferror(to)) {
             (void)fputs("gillnet: out of memory\n", stderr);
         }
         return false;
     }
-    (void)putchar('\n');
+    (void)putc('\n', to);
     return true;
 }
 

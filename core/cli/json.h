@@ -8,12 +8,14 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "core/base/slice.h"
 
 /* Takes object, prints it compactly and a line break to standard output. False (and a message)
  * without memory, which a NULL object also means. */
 bool json_line(json_t *object);
+bool json_line_to(FILE *to, json_t *object);
 
 /* A string of bytes of any kind: those that are not UTF-8, and NUL, become U+FFFD. */
 json_t *json_text(struct slice bytes);

@@ -1,18 +1,22 @@
-/* list_edit - `gillnet list add` and `revoke`: what a person says, durable one by one. */
+/* list_edit - `gillnet list add` and `revoke`: what a person says. Values that are there together
+ * are synced together; each is acknowledged when it is durable. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "core/base/arena.h"
+#include "core/base/unfilled.h"
 #include "core/cli/evidence.h"
+#include "core/cli/input.h"
 #include "core/cli/json.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
 
-enum { ENTRY_ARENA = 256 * 1024 };
+enum { ENTRY_ARENA = 256 * 1024, STAGED_MAX = 512 };
 
 struct edit {
     struct cli *cli;
@@ -24,6 +28,9 @@ struct edit {
     const char *source;
     struct list_writer *writer;
     struct arena *arena;
+    char *acks; /* of staged values */
+    size_t acks_size;
+    FILE *to_acks;
     int status;
 };
 
@@ -38,27 +45,48 @@ static bool has_control_bytes(struct slice s)
     return false;
 }
 
-static bool acknowledge(const struct edit *e, struct slice value,
-                        const struct feature_entry *entry)
+/* Notes the line that is printed once the value is durable. */
+static bool note_ack(const struct edit *e, struct slice value,
+                     const struct feature_entry *entry)
 {
     if (e->cli->json) {
-        if (!json_line(json_pack("{s:o, s:s, s:s, s:o}", "value", json_text(value),
-                                 "status", e->is_revoke ? "revoked" : "added", "type",
-                                 evidence_type_name(entry->class_type), "entry",
-                                 json_text(entry->text)))) {
-            return false;
-        }
-    } else {
-        (void)fputs("ok ", stdout);
-        if (has_control_bytes(value)) {
-            text_print(stdout, value, LIST_TEXT_MAX);
-        } else {
-            (void)fwrite(value.p, 1, value.n, stdout);
-        }
-        (void)putchar('\n');
+        return json_line_to(e->to_acks,
+                            json_pack("{s:o, s:s, s:s, s:o}", "value", json_text(value),
+                                      "status", e->is_revoke ? "revoked" : "added",
+                                      "type", evidence_type_name(entry->class_type),
+                                      "entry", json_text(entry->text)));
     }
-    /* whoever reads this knows that it is durable */
-    return fflush(stdout) == 0;
+    (void)fputs("ok ", e->to_acks);
+    if (has_control_bytes(value)) {
+        text_print(e->to_acks, value, LIST_TEXT_MAX);
+    } else {
+        (void)fwrite(value.p, 1, value.n, e->to_acks);
+    }
+    (void)putc('\n', e->to_acks);
+    return ferror(e->to_acks) == 0;
+}
+
+/* Makes durable what was staged and says so. */
+static bool flush(struct edit *e)
+{
+    struct errinfo info = {.code = ERR_OK};
+
+    if (!e->writer) {
+        return true;
+    }
+    if (list_flush(e->writer, &info) != ERR_OK) {
+        rewind(e->to_acks); /* none of them stands */
+        e->status = cli_fail(&info);
+        return false;
+    }
+    if (fflush(e->to_acks) != 0 ||
+        fwrite(e->acks, 1, e->acks_size, stdout) != e->acks_size ||
+        fflush(stdout) != 0) {
+        e->status = EX_IOERR;
+        return false;
+    }
+    rewind(e->to_acks);
+    return true;
 }
 
 /* False stops: the list cannot be written any more. */
@@ -89,14 +117,14 @@ static bool edit_value(struct edit *e, struct slice value)
     if (!e->is_revoke) {
         list_cmd_check_class(e->cli, e->list, entry.class_type, &e->said_class);
     }
-    struct slice source = slice_str(e->source);
-    result = e->is_revoke ? list_revoke(e->writer, &entry, source, &info)
-                          : list_add(e->writer, &entry, source, e->expiry_s, &info);
-    if (result != ERR_OK) {
+    struct list_change change = {
+        .entry = entry, .is_revoke = e->is_revoke, .expiry_s = e->expiry_s};
+    if (list_stage(e->writer, &change, slice_str(e->source), &info) != ERR_OK) {
+        rewind(e->to_acks); /* those noted may have been dropped with it */
         e->status = cli_fail(&info);
         return false;
     }
-    if (!acknowledge(e, value, &entry)) {
+    if (!note_ack(e, value, &entry)) {
         e->status = EX_IOERR;
         return false;
     }
@@ -105,24 +133,36 @@ static bool edit_value(struct edit *e, struct slice value)
 
 static void edit_stdin(struct edit *e)
 {
-    char line[TEXT_LINE_MAX];
-    size_t n = 0;
+    struct input in UNFILLED;
+    struct slice line;
+    bool is_too_long = false;
+    unsigned long number = 0;
+    unsigned staged = 0;
 
-    for (unsigned long number = 1; text_read_line(stdin, line, &n); number++) {
-        if (n > TEXT_LINE_MAX) {
+    input_init(&in, STDIN_FILENO);
+    while (input_line(&in, &line, &is_too_long)) {
+        number++;
+        if (is_too_long) {
             (void)fprintf(stderr,
                           "gillnet: standard input:%lu: the line is longer than %d "
                           "bytes\n",
-                          number, TEXT_LINE_MAX);
+                          number, INPUT_LINE_MAX);
             e->status = EX_DATAERR;
             continue;
         }
-        struct slice value = slice_trim(slice_of(line, n));
+        struct slice value = slice_trim(line);
         if (value.n > 0 && value.p[0] != '#' && !edit_value(e, value)) {
-            break;
+            return;
+        }
+        staged++;
+        if (staged == STAGED_MAX || input_waits(&in)) {
+            staged = 0;
+            if (!flush(e)) {
+                return;
+            }
         }
     }
-    if (ferror(stdin)) {
+    if (in.has_failed) {
         (void)fputs("gillnet: standard input: reading failed\n", stderr);
         e->status = EX_NOINPUT;
     }
@@ -131,7 +171,8 @@ static void edit_stdin(struct edit *e)
 static int edit_list(struct edit *e, int argc, char **argv)
 {
     e->arena = arena_new(ENTRY_ARENA);
-    if (e->arena == NULL) {
+    e->to_acks = open_memstream(&e->acks, &e->acks_size);
+    if (e->arena == NULL || e->to_acks == NULL) {
         (void)fputs("gillnet: out of memory\n", stderr);
         return EX_OSERR;
     }
@@ -142,7 +183,18 @@ static int edit_list(struct edit *e, int argc, char **argv)
         for (int i = 2; i < argc && edit_value(e, slice_str(argv[i])); i++) {
         }
     }
+    /* also what was staged before a failure, unless that was of the list */
+    (void)flush(e);
+    if (e->writer && list_writer_trouble(e->writer)) {
+        (void)cli_fail(list_writer_trouble(e->writer));
+        (void)fputs(
+            "gillnet: what was acknowledged is safe; recent changes could not be "
+            "merged, which is tried again with the next ones\n",
+            stderr);
+    }
     list_writer_close(&e->writer);
+    (void)fclose(e->to_acks);
+    free(e->acks);
     arena_free(&e->arena);
     return e->status;
 }

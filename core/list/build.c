@@ -1,40 +1,50 @@
 /*
- * build - the write order: data, then what names it, CURRENT last.
+ * build - index and filter grow together; the filter is sized for the records expected.
  */
 #include "core/list/build.h"
 
-#include "core/filter/bloomfile.h"
+#include <inttypes.h>
+#include <unistd.h>
 
-/* What a new generation consists of until it is published. */
-struct parts {
-    struct index *index;
-    struct recent recent;
-    struct tail tail;
+enum {
+    /* a filter more than this part too large for what came is made anew */
+    SHRINK_PART = 8
 };
 
-static void parts_close(struct parts *p)
+static enum err filter_new(struct build *b, uint64_t n, struct errinfo *reterr)
 {
-    index_close(&p->index);
-    recent_close(&p->recent);
-    tail_close(&p->tail);
-}
-
-static void tell(const struct build *b, const char *stage, double share)
-{
-    if (b->progress) {
-        b->progress(b->context, stage, share);
+    const struct build_order *o = &b->order;
+    enum bloom_layout layout = (enum bloom_layout)o->filter.layout;
+    double share = o->is_oldest ? OLDEST_LEVEL_SHARE : NEWER_LEVEL_SHARE;
+    uint64_t nlines = 0;
+    unsigned k = 0;
+    enum err e =
+        bloom_size(layout, n > 0 ? n : 1, o->filter.error * share, &nlines, &k);
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, o->dir, 0,
+                           "no filter of layout %u can hold %" PRIu64
+                           " entries with an error of %g; change filter_layout or "
+                           "filter_error",
+                           o->filter.layout, n, o->filter.error * share);
     }
+    return bloomfile_new(&b->filter, layout, nlines, k, &o->node, reterr);
 }
 
-enum err build_begin(struct build *b, uint64_t generation, uint64_t expected,
+enum err build_begin(struct build *b, const struct build_order *order,
                      struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    b->generation = generation;
-    b->now_s = writer_now_s();
-    enum err e = list_file_path(path, b->w->dir, LIST_FILE_INDEX, generation, reterr);
+    *b = (struct build){.order = *order, .first = UINT32_MAX};
+    enum err e =
+        list_file_path(path, order->dir, LIST_FILE_INDEX, order->number, reterr);
     if (e == ERR_OK) {
-        e = index_builder_new(path, expected, &b->index, reterr);
+        e = index_builder_new(path, order->expected, &b->index, reterr);
+    }
+    if (e == ERR_OK) {
+        e = filter_new(b, order->expected, reterr);
+    }
+    if (e != ERR_OK) {
+        build_abort(b);
     }
     return e;
 }
@@ -42,201 +52,97 @@ enum err build_begin(struct build *b, uint64_t generation, uint64_t expected,
 enum err build_add(struct build *b, const struct digest *d,
                    const struct index_record *r, struct errinfo *reterr)
 {
-    if (entry_is_expired(r, b->now_s)) {
-        return ERR_OK;
-    }
     enum err e = index_builder_add(b->index, d, r, reterr);
     if (e == ERR_OK) {
-        entry_count(&b->totals, r, false, r);
+        bloom_add(&b->filter.bloom, d);
         b->count++;
+        b->first = r->segment < b->first ? r->segment : b->first;
+        b->last = r->segment > b->last ? r->segment : b->last;
     }
     return e;
 }
 
-/* Fills the filter from the finished index, so that it holds exactly what the index holds and
- * is sized by a count that is known. */
-static enum err filter_fill(const struct build *b, const struct index *ix,
-                            struct bloomfile *f, struct errinfo *reterr)
+/* Many records less came than were expected: a filter for those that did. */
+static enum err filter_shrink(struct build *b, const struct index *ix,
+                              struct errinfo *reterr)
 {
     struct index_walk *walk = NULL;
-    enum err e = index_walk_new(ix, &walk);
-    if (e != ERR_OK) {
-        return errinfo_set(reterr, e, b->w->dir, 0, "cannot walk the new index");
-    }
     struct digest d;
     struct index_record r;
-    uint64_t n = 0;
-    while (index_walk_next(walk, &d, &r, &e)) {
-        bloom_add(&f->bloom, &d);
-        if (++n % BUILD_PROGRESS_EVERY == 0) {
-            tell(b, "filter", (double)n / (double)b->count);
+    bloomfile_close(&b->filter);
+    enum err e = filter_new(b, b->count, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = index_walk_new(ix, &walk);
+    if (e == ERR_OK) {
+        while (index_walk_next(walk, &d, &r, &e)) {
+            bloom_add(&b->filter.bloom, &d);
         }
     }
     index_walk_free(&walk);
-    if (e != ERR_OK || n != b->count) {
-        return errinfo_set(reterr, ERR_CORRUPT, b->w->dir, 0,
-                           "the new index does not hold what was put in; the former "
-                           "generation stays, examine the disk");
-    }
-    return ERR_OK;
+    return e == ERR_OK ? ERR_OK
+                       : errinfo_set(reterr, e, b->order.dir, 0,
+                                     "cannot walk the new index: %s", err_text(e));
 }
 
-static enum err filter_write(const struct build *b, const struct index *ix,
+static enum err filter_write(struct build *b, const struct index *ix,
                              struct errinfo *reterr)
 {
+    const struct build_order *o = &b->order;
     char path[FILE_PATH_MAX];
-    struct bloomfile f;
-    enum err e = list_file_path(path, b->w->dir, LIST_FILE_BASE, b->generation, reterr);
-    if (e != ERR_OK) {
-        return e;
+    enum err e = list_file_path(path, o->dir, LIST_FILE_BASE, o->number, reterr);
+    if (e == ERR_OK && b->count < o->expected - o->expected / SHRINK_PART) {
+        e = filter_shrink(b, ix, reterr);
     }
-    uint64_t lines = bloom_lines_for(b->count, LIST_FILTER_BITS);
-    e = bloomfile_new(&f, BLOOM_ONE_LINE, lines, LIST_FILTER_K, &b->w->node, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    e = filter_fill(b, ix, &f, reterr);
     if (e == ERR_OK) {
-        f.facts.digest_key = b->w->key.id;
-        f.facts.entries = b->count;
-        f.facts.generation = b->generation;
-        e = bloomfile_write(&f, path, reterr);
+        b->filter.facts.role = BLOOMFILE_BASE;
+        b->filter.facts.digest_key = o->key_id;
+        b->filter.facts.entries = b->count;
+        b->filter.facts.generation = o->number;
+        b->filter.facts.period = o->period_s;
+        e = bloomfile_write(&b->filter, path, reterr);
     }
-    bloomfile_close(&f);
     return e;
 }
 
-static enum err index_finish(struct build *b, struct parts *p, struct errinfo *reterr)
+enum err build_finish(struct build *b, struct list_level *ret, struct index **retindex,
+                      struct errinfo *reterr)
 {
+    const struct build_order *o = &b->order;
     char path[FILE_PATH_MAX];
-    tell(b, "index", 1);
+    struct index *ix = NULL;
     enum err e = index_builder_commit(&b->index, reterr);
     if (e == ERR_OK) {
-        e = list_file_path(path, b->w->dir, LIST_FILE_INDEX, b->generation, reterr);
+        e = list_file_path(path, o->dir, LIST_FILE_INDEX, o->number, reterr);
     }
     if (e == ERR_OK) {
-        e = index_open(path, &p->index, reterr);
+        e = index_open(path, &ix, reterr);
     }
-    return e;
-}
-
-static enum err recent_start(const struct build *b, const struct list_current *c,
-                             struct parts *p, struct errinfo *reterr)
-{
-    struct recent_ids ids = {c->generation, c->tail, c->key_id};
-    struct recent image;
-    enum err e = recent_new(&ids, &b->w->node, &image, reterr);
+    if (e == ERR_OK && index_count(ix) != b->count) {
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                        "the new index does not hold what was put in; the former "
+                        "generation stays, examine the disk");
+    }
+    if (e == ERR_OK) {
+        e = filter_write(b, ix, reterr);
+    }
     if (e != ERR_OK) {
+        index_close(&ix);
         return e;
     }
-    struct recent_numbers n = {
-        .tail_bytes = SEGMENT_HEADER_BYTES,
-        .updated_s = c->updated_s,
-        .totals = b->totals,
-    };
-    recent_numbers_set(&image, &n);
-    e = recent_save(&image, b->w->dir, reterr);
-    recent_close(&image);
-    if (e == ERR_OK) {
-        e = recent_open(b->w->dir, &ids, &b->w->node, FILEMAP_WRITE, &p->recent,
-                        reterr);
-    }
-    return e;
-}
-
-static enum err tail_start(const struct build *b, const struct list_current *c,
-                           struct parts *p, struct errinfo *reterr)
-{
-    struct segment_header h = {
-        .number = c->tail,
-        .key_id = c->key_id,
-        .kind = SEGMENT_TAIL,
-        .created_s = b->now_s,
-    };
-    enum err e = segment_create(b->w->dir, &h, reterr);
-    if (e == ERR_OK) {
-        e = tail_open(&p->tail, b->w->dir, c->tail, SEGMENT_HEADER_BYTES, reterr);
-    }
-    return e;
-}
-
-/* Everything that the new CURRENT will name. */
-static enum err parts_make(struct build *b, const struct list_current *c,
-                           struct parts *p, struct errinfo *reterr)
-{
-    enum err e = index_finish(b, p, reterr);
-    if (e == ERR_OK) {
-        e = filter_write(b, p->index, reterr);
-    }
-    if (e == ERR_OK) {
-        e = tail_start(b, c, p, reterr);
-    }
-    if (e == ERR_OK) {
-        e = recent_start(b, c, p, reterr);
-    }
-    return e;
-}
-
-/* The former CURRENT is kept beside the new one. A failure in the last step leaves open which
- * of the two a reader will find: the writer must not go on with either. */
-static enum err current_replace(struct list_writer *w, const struct list_current *c,
-                                struct errinfo *reterr)
-{
-    enum err e = ERR_OK;
-    if (w->state == WRITER_READY && w->current.generation != 0) {
-        e = current_write(w->dir, LIST_CURRENT_PREV, &w->current, reterr);
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    struct errinfo info;
-    e = current_write(w->dir, LIST_CURRENT, c, &info);
-    if (e != ERR_OK) {
-        w->state = WRITER_STOPPED;
-        w->why = info;
-        return errinfo_set(reterr, e, info.source, 0, "%s", info.text);
-    }
-    return ERR_OK;
-}
-
-enum err build_publish(struct build *b, uint32_t tail, uint64_t updated_s,
-                       struct errinfo *reterr)
-{
-    struct list_writer *w = b->w;
-    struct parts p = {.tail = {.fd = -1}};
-    struct list_current c = {
-        .generation = b->generation,
-        .tail = tail,
-        .key_id = w->key.id,
-        .created_s = w->current.created_s != 0 ? w->current.created_s : b->now_s,
-        .updated_s = updated_s,
-        .listed = b->totals.listed,
-        .revoked = b->totals.revoked,
-    };
-    enum err e = parts_make(b, &c, &p, reterr);
-    if (e == ERR_OK) {
-        e = current_replace(w, &c, reterr);
-    }
-    if (e != ERR_OK) {
-        parts_close(&p);
-        build_abort(b);
-        return e;
-    }
-    writer_close_generation(w);
-    w->index = p.index;
-    w->recent = p.recent;
-    w->tail = p.tail;
-    w->current = c;
-    w->state = WRITER_READY;
-    writer_clean(w);
+    bloomfile_close(&b->filter);
+    *ret = (struct list_level){.number = o->number,
+                               .entries = b->count,
+                               .period_s = o->period_s,
+                               .first = b->count > 0 ? b->first : 0,
+                               .last = b->last};
+    *retindex = ix;
     return ERR_OK;
 }
 
 void build_abort(struct build *b)
 {
     index_builder_abort(&b->index);
-    /* after a failed replacement of CURRENT either generation may be the one that serves */
-    if (b->w->state == WRITER_READY) {
-        writer_clean(b->w);
-    }
+    bloomfile_close(&b->filter);
 }

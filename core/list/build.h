@@ -1,41 +1,58 @@
 /*
- * build - makes the next generation of a list and puts it in place.
+ * build - makes one level: an exact index and the filter over it, from records in digest order.
  *
- * Records come in digest order; build_publish then makes index, filter, an empty tail and an
- * empty recent table, and replaces CURRENT: before that nothing has changed, after it all has.
- * Depends: base, filter, store, writer.   Threads: one at a time.
+ * Touches nothing of the writer, so that a level is built beside it (merge.h). What was built
+ * serves nobody until a CURRENT names it.
+ * Depends: base, filter, store.   Threads: one at a time.
  */
 #ifndef CORE_LIST_BUILD_H
 #define CORE_LIST_BUILD_H
 
-#include "core/list/writer.h"
+#include "core/base/file.h"
+#include "core/base/keyring.h"
+#include "core/filter/bloomfile.h"
+#include "core/list/entry.h"
+#include "core/list/files.h"
+#include "core/list/list.h"
 
-/* Base filter: 16 bits a key and 9 probes keep the error below a tenth of a percent. */
-#define LIST_FILTER_BITS  16.0
 #define LIST_FILTER_ERROR 0.001
-enum { LIST_FILTER_K = 9, BUILD_PROGRESS_EVERY = 32768 };
+/* Of a list's target the oldest level takes this share, and each of the few small ones after it
+ * the other: a bit more for each of their keys costs little. */
+#define OLDEST_LEVEL_SHARE 0.9
+#define NEWER_LEVEL_SHARE  0.01
 
-struct build {
-    struct list_writer *w;
-    uint64_t generation;
-    struct index_builder *index;
-    struct entry_totals totals;
-    uint64_t count;
-    uint64_t now_s;
-    list_progress_fn *progress; /* may be NULL */
-    void *context;
+enum { BUILD_PROGRESS_EVERY = 32768 };
+
+/* What a level is to be. */
+struct build_order {
+    const char *dir;
+    struct hashkey node;
+    uint32_t key_id; /* of the digests */
+    struct filter_wish filter;
+    uint64_t number;
+    uint64_t expected; /* records at most */
+    bool is_oldest;
+    uint64_t period_s;
 };
 
-/* generation must be above every one on disk. expected: about how many records will come. */
-enum err build_begin(struct build *b, uint64_t generation, uint64_t expected,
+struct build {
+    struct build_order order;
+    struct index_builder *index;
+    struct bloomfile filter;
+    uint64_t count;
+    uint32_t first; /* segments that the records stand in */
+    uint32_t last;
+};
+
+enum err build_begin(struct build *b, const struct build_order *order,
                      struct errinfo *reterr);
-/* Takes a record; an expired one is left out. */
+/* Digests must rise strictly. */
 enum err build_add(struct build *b, const struct digest *d,
                    const struct index_record *r, struct errinfo *reterr);
-/* Publishes with the tail of this number, still to be made; the writer goes on with it. On
- * failure the former generation stays and the build is aborted. */
-enum err build_publish(struct build *b, uint32_t tail, uint64_t updated_s,
-                       struct errinfo *reterr);
+/* Writes both files durably and opens the index anew, verified. After a failure build_abort. */
+enum err build_finish(struct build *b, struct list_level *ret, struct index **retindex,
+                      struct errinfo *reterr);
+/* Frees everything and, where it was not finished, removes what was written. */
 void build_abort(struct build *b);
 
 #endif

@@ -44,11 +44,18 @@ static uint64_t *total_of(struct entry_totals *t, const struct index_record *r)
     return r->status == ENTRY_REVOKED ? &t->revoked : &t->listed;
 }
 
+void entry_uncount(struct entry_totals *t, const struct index_record *r)
+{
+    if (*total_of(t, r) > 0) {
+        --*total_of(t, r);
+    }
+}
+
 void entry_count(struct entry_totals *t, const struct index_record *before,
                  bool has_before, const struct index_record *after)
 {
-    if (has_before && *total_of(t, before) > 0) {
-        --*total_of(t, before);
+    if (has_before) {
+        entry_uncount(t, before);
     }
     ++*total_of(t, after);
 }

@@ -32,6 +32,8 @@ struct entry_totals {
 };
 void entry_count(struct entry_totals *t, const struct index_record *before,
                  bool has_before, const struct index_record *after);
+/* An entry that is left out. */
+void entry_uncount(struct entry_totals *t, const struct index_record *r);
 
 /* The form in the recent table. */
 struct exact_value entry_pack(const struct index_record *r);

@@ -1,23 +1,33 @@
 /*
- * files - names with at least eight digits, so that a listing sorts; CURRENT is 72 bytes.
+ * files - names with at least eight digits, so that a listing sorts; CURRENT names the levels.
  */
 #include "core/list/files.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
 #include "core/list/list.h"
+#include "core/list/segment.h"
 
-enum { CURRENT_VERSION = 1, CURRENT_BYTES_MAX = 4096, DIGITS_MIN = 8, DIGITS_MAX = 19 };
+enum {
+    CURRENT_VERSION = 2,
+    CURRENT_BYTES_MAX = 4096,
+    CURRENT_SUM_BYTES = 8,
+    DIGITS_MIN = 8,
+    DIGITS_MAX = 19
+};
 #define CURRENT_MAGIC SLICE_LIT("GNLISTC1")
 
 static const char *const prefixes[] = {
     [LIST_FILE_LOG] = "log.",         [LIST_FILE_INDEX] = "index.",
     [LIST_FILE_INDEX_SUM] = "index.", [LIST_FILE_BASE] = "base.",
-    [LIST_FILE_RECENT] = "recent.",
+    [LIST_FILE_RECENT] = "recent.",   [LIST_FILE_SPAM] = "spam.",
+    [LIST_FILE_REVOKED] = "revoked.",
 };
 
 bool list_name_is_valid(struct slice name)
@@ -137,43 +147,73 @@ void current_print(const struct list_current *c, struct buf *ret)
     buf_add_u32(ret, c->key_id);
     buf_add_u64(ret, c->generation);
     buf_add_u32(ret, c->tail);
-    buf_add_u32(ret, 0);
+    buf_add_u32(ret, c->nlevels);
     buf_add_u64(ret, c->created_s);
     buf_add_u64(ret, c->updated_s);
     buf_add_u64(ret, c->listed);
     buf_add_u64(ret, c->revoked);
+    buf_add_u64(ret, c->member_spam);
+    buf_add_u64(ret, c->member_revoked);
+    for (uint32_t i = 0; i < c->nlevels; i++) {
+        buf_add_u64(ret, c->level[i].number);
+        buf_add_u64(ret, c->level[i].entries);
+        buf_add_u64(ret, c->level[i].period_s);
+        buf_add_u32(ret, c->level[i].first);
+        buf_add_u32(ret, c->level[i].last);
+    }
     buf_add_u64(ret, checksum64(buf_slice(ret)));
+}
+
+static void levels_parse(struct cursor *in, struct list_current *c)
+{
+    for (uint32_t i = 0; i < c->nlevels && i < LIST_LEVELS_MAX; i++) {
+        struct list_level *l = &c->level[i];
+        l->number = cursor_u64(in);
+        l->entries = cursor_u64(in);
+        l->period_s = cursor_u64(in);
+        l->first = cursor_u32(in);
+        l->last = cursor_u32(in);
+    }
 }
 
 enum err current_parse(struct slice bytes, const char *path, struct list_current *ret,
                        struct errinfo *reterr)
 {
     struct list_current c = {0};
-    if (!slice_has_prefix(bytes, CURRENT_MAGIC)) {
+    if (!slice_has_prefix(bytes, CURRENT_MAGIC) ||
+        bytes.n < CURRENT_MAGIC.n + CURRENT_SUM_BYTES) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "not a record of a list (damaged)");
     }
-    struct cursor in = cursor_of(slice_from(bytes, CURRENT_MAGIC.n));
+    struct slice summed = slice_head(bytes, bytes.n - CURRENT_SUM_BYTES);
+    struct cursor sum = cursor_of(slice_from(bytes, summed.n));
+    if (cursor_u64(&sum) != checksum64(summed)) {
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "the record is damaged (its checksum is wrong)");
+    }
+    struct cursor in = cursor_of(slice_from(summed, CURRENT_MAGIC.n));
     uint32_t version = cursor_u32(&in);
+    if (version != CURRENT_VERSION) {
+        return errinfo_set(reterr, ERR_VERSION, path, 0,
+                           "written by another version of gillnet (format %" PRIu32
+                           "); use that version, or rebuild the list with this one",
+                           version);
+    }
     c.key_id = cursor_u32(&in);
     c.generation = cursor_u64(&in);
     c.tail = cursor_u32(&in);
-    uint32_t reserved = cursor_u32(&in);
+    c.nlevels = cursor_u32(&in);
     c.created_s = cursor_u64(&in);
     c.updated_s = cursor_u64(&in);
     c.listed = cursor_u64(&in);
     c.revoked = cursor_u64(&in);
-    struct slice summed = slice_head(bytes, bytes.n - in.rest.n);
-    uint64_t sum = cursor_u64(&in);
-    if (cursor_ok(&in) && version != CURRENT_VERSION) {
-        return errinfo_set(reterr, ERR_VERSION, path, 0,
-                           "written by another version of gillnet (format %" PRIu32 ")",
-                           version);
-    }
-    if (!cursor_done(&in) || sum != checksum64(summed) || reserved != 0 ||
-        c.tail == 0 || c.generation == 0) {
+    c.member_spam = cursor_u64(&in);
+    c.member_revoked = cursor_u64(&in);
+    levels_parse(&in, &c);
+    if (!cursor_done(&in) || c.nlevels > LIST_LEVELS_MAX || c.tail == 0 ||
+        c.generation == 0) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                           "the record is damaged (its checksum is wrong)");
+                           "the record is damaged (its numbers are impossible)");
     }
     *ret = c;
     return ERR_OK;
@@ -216,6 +256,36 @@ enum err current_write(const char *dir, const char *file, const struct list_curr
             : file_write_atomic(path, buf_slice(&bytes), LIST_FILE_MODE, reterr);
     buf_fini(&bytes);
     return e;
+}
+
+/* Whether segment number is there and not an import's. One whose head is damaged counts: an
+ * import's is whole from its first moment. */
+static bool is_tail_segment(const char *dir, uint32_t number)
+{
+    char path[FILE_PATH_MAX];
+    char head[SEGMENT_HEADER_BYTES];
+    struct segment_header h;
+    if (list_file_path(path, dir, LIST_FILE_LOG, number, NULL) != ERR_OK) {
+        return false;
+    }
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return false;
+    }
+    ssize_t n = pread(fd, head, sizeof(head), 0);
+    (void)close(fd);
+    return n != (ssize_t)sizeof(head) ||
+           segment_header_parse(slice_of(head, sizeof(head)), path, &h, NULL) !=
+               ERR_OK ||
+           h.kind == SEGMENT_TAIL;
+}
+
+uint32_t list_tail_last(const char *dir, uint32_t tail)
+{
+    while (tail < UINT32_MAX - 1 && is_tail_segment(dir, tail + 1)) {
+        tail++;
+    }
+    return tail;
 }
 
 enum err current_key(const struct list_current *c, const struct keyring *keys,

@@ -22,6 +22,8 @@ enum list_file {
     LIST_FILE_INDEX_SUM,
     LIST_FILE_BASE,
     LIST_FILE_RECENT,
+    LIST_FILE_SPAM, /* filters of peers (core/list/member.h) */
+    LIST_FILE_REVOKED,
     LIST_FILE_OTHER
 };
 
@@ -39,15 +41,33 @@ typedef enum err list_file_fn(void *context, enum list_file kind, uint64_t numbe
 enum err list_files_each(const char *dir, list_file_fn *on_file, void *context,
                          struct errinfo *reterr);
 
+/* Levels of one list at most: each older one is more than LEVEL_GROWTH times the sum of the newer
+ * ones of its period, so that a list without periods has a dozen. */
+enum { LIST_LEVELS_MAX = 32 };
+
+/* One immutable level: index.N and base.N. */
+struct list_level {
+    uint64_t number;   /* the generation that made it */
+    uint64_t entries;  /* records in its index */
+    uint64_t period_s; /* begin of its period (ageing lists), else 0 */
+    uint32_t first;    /* its records stand in segments first..last of the log */
+    uint32_t last;
+};
+
 /* The record that says what serves. */
 struct list_current {
     uint64_t generation;
-    uint32_t tail; /* segment number; everything before it is in the base */
+    uint32_t tail; /* first segment that no level holds; see list_tail_last */
     uint32_t key_id;
     uint64_t created_s;
-    uint64_t updated_s; /* last change that the base holds */
-    uint64_t listed;    /* entries of the base by status */
+    uint64_t updated_s; /* last change that the levels hold */
+    uint64_t listed;    /* entries of all levels by status */
     uint64_t revoked;
+    uint64_t member_spam; /* numbers of the filters of peers; 0: none */
+    uint64_t member_revoked;
+    uint32_t nlevels;
+    struct list_level
+        level[LIST_LEVELS_MAX]; /* oldest first; a newer one's records win */
 };
 
 #define LIST_CURRENT      "CURRENT"
@@ -61,6 +81,9 @@ enum err current_read(const char *dir, const char *file, struct list_current *re
                       struct errinfo *reterr);
 enum err current_write(const char *dir, const char *file, const struct list_current *c,
                        struct errinfo *reterr);
+/* The last segment of the tail: while a merge runs, additions go to a segment behind the one that
+ * is merged. It counts when its header says SEGMENT_TAIL: an import's segments do not. */
+uint32_t list_tail_last(const char *dir, uint32_t tail);
 /* The ring key that a list's digests were made with; ERR_KEY when keys does not hold it. */
 enum err current_key(const struct list_current *c, const struct keyring *keys,
                      const char *dir, struct hashkey *ret, struct errinfo *reterr);

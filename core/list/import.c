@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/list/compact.h"
 #include "core/list/merge.h"
+#include "core/list/publish.h"
 
 /* Memory of the sort before it goes to disk. */
 enum { IMPORT_SORT_BYTES = 96 * 1024 * 1024 };
@@ -68,24 +70,100 @@ enum err list_import_add(struct list_import *im, const struct feature_entry *e,
     return failed;
 }
 
+/* The generation with the new level, a new tail behind the import's segments, and an empty
+ * recent table: what stood in the former one is in the level. */
+static enum err import_publish(struct list_writer *w, struct merge *m,
+                               struct errinfo *reterr)
+{
+    struct publication p = {
+        .current = w->current,
+        .tail = {.fd = -1},
+        .fresh_number = m->level.number,
+    };
+    struct list_current *c = &p.current;
+    c->generation = m->level.number;
+    c->tail = m->bulk.number + 1;
+    c->updated_s = m->bulk.time_s;
+    c->listed = m->totals_after.listed;
+    c->revoked = m->totals_after.revoked;
+    c->nlevels = m->from;
+    c->level[c->nlevels++] = m->level;
+    enum err e = publish_start_tail(w, c->tail, &p.tail, reterr);
+    if (e == ERR_OK) {
+        e = publish_start_recent(w, c, c->tail, &p.recent, reterr);
+    }
+    if (e != ERR_OK) {
+        tail_close(&p.tail);
+        return e;
+    }
+    p.fresh = m->index;
+    m->index = NULL;
+    return publish(w, &p, reterr);
+}
+
+static enum err import_merge(struct list_import *im, struct merge *m,
+                             struct errinfo *reterr)
+{
+    struct list_writer *w = im->w;
+    struct merge_input in = {
+        .sorter = im->sorter, .source = slice_str(im->source), .time_s = im->time_s};
+    m->order = (struct build_order){
+        .dir = w->dir,
+        .node = w->node,
+        .key_id = w->key.id,
+        .filter = w->filter,
+        .number = w->current.generation + 1,
+        .period_s = w->period_s,
+    };
+    m->stack = w->stack;
+    m->in = &in;
+    m->bulk.dir = w->dir;
+    m->bulk.key_id = w->key.id;
+    m->bulk.number = w->tail.number;
+    m->bulk.source = in.source;
+    m->bulk.time_s = in.time_s;
+    m->totals = recent_numbers_get(&w->recent).totals;
+    m->now_s = writer_now_s();
+    bulk_init(&m->bulk);
+    enum err e = writer_levels_check(w, reterr);
+    if (e == ERR_OK) {
+        e = recent_sorted(&w->recent, &m->recent, &m->nrecent, reterr);
+    }
+    m->from =
+        merge_from(&w->current, m->nrecent + sorter_count(im->sorter), w->period_s);
+    if (e == ERR_OK) {
+        e = merge_run(m, reterr);
+    }
+    if (e == ERR_OK && m->is_made) {
+        e = import_publish(w, m, reterr);
+    }
+    merge_fini(m);
+    m->in = NULL;
+    if (w->state == WRITER_READY) {
+        writer_clean(w); /* after a failure, of what it left */
+    }
+    return e;
+}
+
 enum err list_import_commit(struct list_import **im, list_progress_fn *progress,
                             void *context, struct list_import_result *ret,
                             struct errinfo *reterr)
 {
     struct list_import *i = *im;
-    struct list_import_result result = {0};
+    struct merge m = {.progress = progress, .context = context};
     if (progress) {
         progress(context, "sort", 0);
     }
     enum err e = sorter_finish(i->sorter, reterr);
     if (e == ERR_OK) {
-        struct merge_input in = {
-            .sorter = i->sorter, .source = slice_str(i->source), .time_s = i->time_s};
-        e = list_merge(i->w, &in, progress, context, &result, reterr);
+        e = writer_settled(i->w, reterr);
     }
     if (e == ERR_OK) {
-        result.given = i->given;
-        *ret = result;
+        e = import_merge(i, &m, reterr);
+    }
+    if (e == ERR_OK) {
+        *ret = m.result;
+        ret->given = i->given;
     }
     list_import_abort(im);
     return e;

@@ -61,6 +61,22 @@ enum err list_add(struct list_writer *w, const struct feature_entry *e,
 enum err list_revoke(struct list_writer *w, const struct feature_entry *e,
                      struct slice source, struct errinfo *reterr);
 
+/* Many changes with one sync: staged until list_flush, durable and seen once it returned ERR_OK.
+ * Some are flushed before when there are many. After a failure none of those staged stands. */
+struct list_change {
+    struct feature_entry entry;
+    bool is_revoke;
+    uint32_t expiry_s; /* of an addition; 0: never */
+};
+enum err list_stage(struct list_writer *w, const struct list_change *c,
+                    struct slice source, struct errinfo *reterr);
+enum err list_flush(struct list_writer *w, struct errinfo *reterr);
+
+/* The recent entries and small levels are folded into a larger level by a thread of the writer,
+ * by itself, while changes go on. Why the last such try failed (a full disk, say), or NULL:
+ * changes go on then until there is no room for them. */
+const struct errinfo *list_writer_trouble(const struct list_writer *w);
+
 /* A bulk import: all or nothing. */
 struct list_import;
 enum err list_import_begin(struct list_writer *w, struct slice source,
@@ -107,6 +123,13 @@ struct list_reader; /* one generation of one list, open for reading */
 enum err list_reader_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, struct list_reader **ret,
                           struct errinfo *reterr);
+/* As list_reader_open, sharing with `other` (NULL: none; a reader of the same list, not closed
+ * meanwhile) the levels that both generations have, so that only what is new is read and verified.
+ */
+enum err list_reader_open_beside(const char *state_dir, struct slice name,
+                                 const struct keyring *keys,
+                                 const struct list_reader *other,
+                                 struct list_reader **ret, struct errinfo *reterr);
 void list_reader_close(struct list_reader **r);
 const char *list_reader_name(const struct list_reader *r);
 /* NULL when all is well. */
@@ -150,14 +173,15 @@ void list_reader_filters(const struct list_reader *r, struct list_filters *ret);
 struct list_stat {
     uint64_t entries; /* listed */
     uint64_t revoked;
-    uint64_t recent; /* of these, not yet in the base */
+    uint64_t recent; /* of these, not yet in a level */
     uint64_t generation;
+    unsigned levels;
     uint64_t updated_s; /* time of the last change */
     uint64_t filter_bytes;
     uint64_t index_bytes;
     uint64_t log_bytes;
-    double fill;      /* of the base filter */
-    double error_now; /* estimated error of the base filter */
+    double fill;      /* of all filters together */
+    double error_now; /* estimated, of all filters together */
     double error_target;
 };
 void list_reader_stat(const struct list_reader *r, struct list_stat *ret);

@@ -310,7 +310,7 @@ static void set_add(struct listhold *h, struct listset *s, struct shared_reader 
 /* Opens a list anew. NULL: it cannot be, which is said and remembered, or it is just being
  * made. */
 static struct shared_reader *reader_open(struct listhold *h, struct slice name,
-                                         size_t cache)
+                                         const struct list_reader *former, size_t cache)
 {
     struct trouble *known = trouble_find(h, name);
     struct errinfo info = {0};
@@ -323,9 +323,9 @@ static struct shared_reader *reader_open(struct listhold *h, struct slice name,
     }
     struct file_mark mark = list_current_mark(h->state_dir, name);
     struct shared_reader *shared = calloc(1, sizeof(*shared));
-    enum err e =
-        shared ? list_reader_open(h->state_dir, name, &h->keys, &shared->reader, &info)
-               : errinfo_set(&info, ERR_NOMEM, "", 0, "no memory");
+    enum err e = shared ? list_reader_open_beside(h->state_dir, name, &h->keys, former,
+                                                  &shared->reader, &info)
+                        : errinfo_set(&info, ERR_NOMEM, "", 0, "no memory");
     if (e == ERR_OK && shared) {
         shared->cache = cache;
         list_reader_set_cache(shared->reader, cache);
@@ -397,7 +397,10 @@ static void refresh_list(struct refresh *x, struct slice name,
     size_t cache = x->fresh->config->limits.confirm_cache;
     if (!shared || shared->cache != cache || shared->is_distrusted ||
         list_reader_is_stale(shared->reader)) {
-        struct shared_reader *fresh = reader_open(x->h, name, cache);
+        /* what the scrub found damaged is read anew, the rest of a list is shared */
+        const struct list_reader *former =
+            was && !was->shared->is_distrusted ? was->shared->reader : NULL;
+        struct shared_reader *fresh = reader_open(x->h, name, former, cache);
         if (fresh) {
             shared = fresh;
             x->is_changed = true;

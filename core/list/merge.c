@@ -1,49 +1,41 @@
 /*
- * merge - three streams in digest order: the index, the recent table, the import.
+ * merge - three streams in digest order: the levels, the recent entries, the import.
  */
 #include "core/list/merge.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/base/cursor.h"
 
-/* Offsets in the index have 32 bits; an import longer than this takes several segments. */
-enum { BULK_BYTES_MAX = 1024 * 1024 * 1024 };
-
-/* The bulk segments of one import, made as they are needed. */
-struct bulk {
-    struct list_writer *w;
-    struct file_out out;
-    bool is_open;
-    uint32_t number; /* of the last one begun; the tail's number when none was */
-    struct slice source;
-    uint32_t time_s;
-    uint32_t source_at;
-    struct buf scratch;
-};
-
-struct recent_entry {
-    struct digest digest;
-    struct index_record record;
-};
-
-struct merge {
+/* The state of a merge while it runs. */
+struct streams {
+    struct merge *m;
     struct build build;
-    struct bulk bulk;
-    struct list_import_result result;
-    struct index_walk *walk;
-    struct recent_entry base; /* next of the index */
+    struct index_stack older; /* the levels that stay */
+    struct stack_walk *walk;
+    struct recent_entry base; /* next of the levels */
     bool has_base;
-    struct recent_entry *recent; /* the recent table in digest order */
-    size_t nrecent;
     size_t at_recent;
-    struct sorter *sorter; /* NULL: no import */
     struct sorter_record import;
     bool has_import;
     uint64_t steps;
-    uint64_t expected;
 };
+
+uint32_t merge_from(const struct list_current *c, uint64_t incoming, uint64_t period_s)
+{
+    uint32_t from = c->nlevels;
+    while (from > 0) {
+        const struct list_level *l = &c->level[from - 1];
+        bool is_small =
+            l->period_s == period_s && l->entries / LEVEL_GROWTH <= incoming;
+        if (!is_small && from < LIST_LEVELS_MAX) {
+            break;
+        }
+        incoming += l->entries;
+        from--;
+    }
+    return from;
+}
 
 void merge_data_print(uint16_t class_type, uint32_t expiry_s, struct slice text,
                       struct buf *ret)
@@ -53,151 +45,39 @@ void merge_data_print(uint16_t class_type, uint32_t expiry_s, struct slice text,
     buf_add(ret, text);
 }
 
-static enum err bulk_begin(struct bulk *b, struct errinfo *reterr)
-{
-    char path[FILE_PATH_MAX];
-    if (b->number >= UINT32_MAX - 1) {
-        return errinfo_set(reterr, ERR_LIMIT, b->w->dir, 0, "too many segments");
-    }
-    enum err e = list_file_path(path, b->w->dir, LIST_FILE_LOG, b->number + 1, reterr);
-    if (e == ERR_OK) {
-        e = file_out_open(&b->out, path, LIST_FILE_MODE, reterr);
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    b->number++;
-    b->is_open = true;
-    struct segment_header h = {
-        .number = b->number,
-        .key_id = b->w->key.id,
-        .kind = SEGMENT_BULK,
-        .created_s = b->time_s,
-    };
-    struct log_record named = {
-        .kind = RECORD_SOURCE, .time_s = b->time_s, .text = b->source};
-    buf_clear(&b->scratch);
-    segment_header_print(&h, &b->scratch);
-    b->source_at = b->source.n > 0 ? SEGMENT_HEADER_BYTES : 0;
-    if (b->source.n > 0) {
-        segment_record_print(&named, &b->scratch);
-    }
-    file_out_add(&b->out, buf_slice(&b->scratch));
-    return buf_failed(&b->scratch)
-               ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for a record")
-               : ERR_OK;
-}
-
-static enum err bulk_end(struct bulk *b, struct errinfo *reterr)
-{
-    b->is_open = false;
-    return file_out_commit(&b->out, reterr);
-}
-
-/* Writes r and says in r where. */
-static enum err bulk_add(struct bulk *b, struct log_record *r, struct errinfo *reterr)
+static enum err next_base(struct streams *s, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
-    if (b->is_open && b->out.written >= BULK_BYTES_MAX) {
-        e = bulk_end(b, reterr);
-    }
-    if (e == ERR_OK && !b->is_open) {
-        e = bulk_begin(b, reterr);
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    r->segment = b->number;
-    r->offset = (uint32_t)b->out.written;
-    r->source_at = b->source_at;
-    buf_clear(&b->scratch);
-    segment_record_print(r, &b->scratch);
-    if (buf_failed(&b->scratch)) {
-        return errinfo_set(reterr, ERR_NOMEM, b->w->dir, 0, "no memory for a record");
-    }
-    file_out_add(&b->out, buf_slice(&b->scratch));
-    return ERR_OK;
+    s->has_base = stack_walk_next(s->walk, &s->base.digest, &s->base.record, &e);
+    return e == ERR_OK
+               ? ERR_OK
+               : errinfo_set(reterr, e, s->m->order.dir, 0,
+                             "the index is damaged; run `gillnet list rebuild`");
 }
 
-static void bulk_fini(struct bulk *b)
-{
-    if (b->is_open) {
-        file_out_abort(&b->out);
-    }
-    buf_fini(&b->scratch);
-}
-
-static int compare_recent(const void *a, const void *b)
-{
-    const struct recent_entry *x = a;
-    const struct recent_entry *y = b;
-    return digest_cmp(&x->digest, &y->digest);
-}
-
-/* Copies the recent table, sorted. */
-static enum err recent_sorted(const struct recent *r, struct merge *m,
-                              struct errinfo *reterr)
-{
-    m->recent = calloc(RECENT_SLOTS, sizeof(*m->recent));
-    if (!m->recent) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0,
-                           "no memory for the recent entries");
-    }
-    for (uint64_t i = 0; i < RECENT_SLOTS; i++) {
-        struct exact_value v;
-        struct recent_entry *to = &m->recent[m->nrecent];
-        enum err e = exact_at(&r->table, i, &to->digest, &v);
-        if (e == ERR_CORRUPT) {
-            return errinfo_set(
-                reterr, e, m->build.w->dir, 0,
-                "the recent table is damaged; open the list again: it is "
-                "then rebuilt from the log");
-        }
-        if (e == ERR_OK) {
-            to->record = entry_unpack(&v);
-            m->nrecent++;
-        }
-    }
-    qsort(m->recent, m->nrecent, sizeof(*m->recent), compare_recent);
-    return ERR_OK;
-}
-
-static enum err next_base(struct merge *m, struct errinfo *reterr)
+static enum err next_import(struct streams *s, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
-    m->has_base = index_walk_next(m->walk, &m->base.digest, &m->base.record, &e);
-    if (!m->has_base && e != ERR_OK) {
-        return errinfo_set(reterr, e, m->build.w->dir, 0,
-                           "the index is damaged; run `gillnet list rebuild %s`",
-                           m->build.w->name);
-    }
-    return ERR_OK;
-}
-
-static enum err next_import(struct merge *m, struct errinfo *reterr)
-{
-    enum err e = ERR_OK;
-    m->has_import = m->sorter && sorter_next(m->sorter, &m->import, &e);
-    if (!m->has_import && e != ERR_OK) {
-        return errinfo_set(reterr, e, m->build.w->dir, 0,
-                           "cannot read back the sorted import; nothing was changed");
-    }
-    return ERR_OK;
+    s->has_import = s->m->in && sorter_next(s->m->in->sorter, &s->import, &e);
+    return e == ERR_OK
+               ? ERR_OK
+               : errinfo_set(reterr, e, s->m->order.dir, 0,
+                             "cannot read back the sorted import; nothing was changed");
 }
 
 /* The smallest digest that any stream has next. */
-static bool smallest(const struct merge *m, struct digest *ret)
+static bool smallest(const struct streams *s, struct digest *ret)
 {
     const struct digest *d = NULL;
-    if (m->has_base) {
-        d = &m->base.digest;
+    if (s->has_base) {
+        d = &s->base.digest;
     }
-    if (m->at_recent < m->nrecent &&
-        (!d || digest_cmp(&m->recent[m->at_recent].digest, d) < 0)) {
-        d = &m->recent[m->at_recent].digest;
+    if (s->at_recent < s->m->nrecent &&
+        (!d || digest_cmp(&s->m->recent[s->at_recent].digest, d) < 0)) {
+        d = &s->m->recent[s->at_recent].digest;
     }
-    if (m->has_import && (!d || digest_cmp(&m->import.digest, d) < 0)) {
-        d = &m->import.digest;
+    if (s->has_import && (!d || digest_cmp(&s->import.digest, d) < 0)) {
+        d = &s->import.digest;
     }
     if (d) {
         *ret = *d;
@@ -205,172 +85,182 @@ static bool smallest(const struct merge *m, struct digest *ret)
     return d != NULL;
 }
 
-/* Applies the import's entry for the digest of *state; writes it to the log when it changes
- * anything. */
-static enum err apply_import(struct merge *m, struct index_record *state, bool *has,
+/* What one digest comes to. */
+struct outcome {
+    struct index_record state;
+    bool has;   /* something is known of it */
+    bool is_in; /* it belongs into the new level: it was in a merged one, or changed */
+};
+
+/* Applies the import's entry for the digest; writes it to the log when it changes anything. */
+static enum err apply_import(struct streams *s, struct outcome *o,
                              struct errinfo *reterr)
 {
-    struct cursor c = cursor_of(m->import.data);
+    struct merge *m = s->m;
+    struct cursor c = cursor_of(s->import.data);
     struct log_record r = {.kind = RECORD_IMPORT, .time_s = m->bulk.time_s};
     r.class_type = cursor_u16(&c);
     r.expiry_s = cursor_u32(&c);
     r.text = c.rest;
-    r.digest = m->import.digest;
-    bool stands = *has && !entry_is_expired(state, r.time_s);
-    if (stands && state->status == ENTRY_REVOKED) {
+    r.digest = s->import.digest;
+    bool stands = o->has && !entry_is_expired(&o->state, r.time_s);
+    if (stands && o->state.status == ENTRY_REVOKED) {
         m->result.revoked++;
     } else if (stands) {
         m->result.known++;
     } else {
         m->result.added++;
     }
-    if (!entry_fold(state, *has, &r)) {
+    struct index_record before = o->state;
+    if (!entry_fold(&o->state, o->has, &r)) {
         return ERR_OK;
     }
     enum err e = bulk_add(&m->bulk, &r, reterr);
     if (e == ERR_OK) {
-        state->segment = r.segment;
-        state->offset = r.offset;
-        *has = true;
+        o->state.segment = r.segment;
+        o->state.offset = r.offset;
+        entry_count(&m->totals_after, &before, o->has, &o->state);
+        o->has = true;
+        o->is_in = true;
+        m->is_made = true;
+    }
+    return e;
+}
+
+/* What the levels that stay know of an imported digest. */
+static enum err ask_older(struct streams *s, const struct digest *d, struct outcome *o,
+                          struct errinfo *reterr)
+{
+    enum err e = index_stack_get(&s->older, d, &o->state);
+    o->has = e == ERR_OK;
+    return e == ERR_OK || e == ERR_NOT_FOUND
+               ? ERR_OK
+               : errinfo_set(reterr, e, s->m->order.dir, 0,
+                             "an older index is damaged; run `gillnet list rebuild`");
+}
+
+/* Takes the import's entries for digest d, of which all but the first are repetitions. */
+static enum err take_imports(struct streams *s, const struct digest *d,
+                             struct outcome *o, struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    if (!o->has && s->older.n > 0) {
+        e = ask_older(s, d, o, reterr);
+    }
+    bool is_first = true;
+    while (e == ERR_OK && s->has_import && digest_cmp(&s->import.digest, d) == 0) {
+        if (is_first) {
+            e = apply_import(s, o, reterr);
+        } else {
+            s->m->result.duplicates++;
+        }
+        is_first = false;
+        if (e == ERR_OK) {
+            e = next_import(s, reterr);
+        }
     }
     return e;
 }
 
 /* Takes everything known of digest d from the streams into the build. */
-static enum err merge_digest(struct merge *m, const struct digest *d,
+static enum err merge_digest(struct streams *s, const struct digest *d,
                              struct errinfo *reterr)
 {
-    struct index_record state = {0};
-    bool has = false;
+    struct merge *m = s->m;
+    struct outcome o = {.has = false};
     enum err e = ERR_OK;
-    if (m->has_base && digest_cmp(&m->base.digest, d) == 0) {
-        state = m->base.record;
-        has = true;
-        e = next_base(m, reterr);
+    if (s->has_base && digest_cmp(&s->base.digest, d) == 0) {
+        o = (struct outcome){s->base.record, true, true};
+        e = next_base(s, reterr);
     }
-    if (m->at_recent < m->nrecent &&
-        digest_cmp(&m->recent[m->at_recent].digest, d) == 0) {
-        /* already folded over what the index knew */
-        state = m->recent[m->at_recent].record;
-        has = true;
-        m->at_recent++;
+    if (s->at_recent < m->nrecent &&
+        digest_cmp(&m->recent[s->at_recent].digest, d) == 0) {
+        /* already folded over what the levels knew */
+        o = (struct outcome){m->recent[s->at_recent++].record, true, true};
     }
-    bool is_first = true;
-    while (e == ERR_OK && m->has_import && digest_cmp(&m->import.digest, d) == 0) {
-        if (is_first) {
-            e = apply_import(m, &state, &has, reterr);
-        } else {
-            m->result.duplicates++;
-        }
-        is_first = false;
-        if (e == ERR_OK) {
-            e = next_import(m, reterr);
-        }
+    if (e == ERR_OK && s->has_import && digest_cmp(&s->import.digest, d) == 0) {
+        e = take_imports(s, d, &o, reterr);
     }
-    return e == ERR_OK && has ? build_add(&m->build, d, &state, reterr) : e;
+    if (e != ERR_OK || !o.is_in) {
+        return e;
+    }
+    /* an expired record may hide an older one: it goes only when none is left behind */
+    if (m->from == 0 && entry_is_expired(&o.state, m->now_s)) {
+        entry_uncount(&m->totals_after, &o.state);
+        return ERR_OK;
+    }
+    return build_add(&s->build, d, &o.state, reterr);
 }
 
-static enum err merge_run(struct merge *m, struct errinfo *reterr)
+static enum err streams_run(struct streams *s, struct errinfo *reterr)
 {
+    const struct merge *m = s->m;
     struct digest d;
-    enum err e = next_base(m, reterr);
+    enum err e = next_base(s, reterr);
     if (e == ERR_OK) {
-        e = next_import(m, reterr);
+        e = next_import(s, reterr);
     }
-    while (e == ERR_OK && smallest(m, &d)) {
-        e = merge_digest(m, &d, reterr);
-        if (++m->steps % BUILD_PROGRESS_EVERY == 0 && m->build.progress) {
-            m->build.progress(m->build.context, "index",
-                              (double)m->steps / (double)m->expected);
+    while (e == ERR_OK && smallest(s, &d)) {
+        e = merge_digest(s, &d, reterr);
+        if (++s->steps % BUILD_PROGRESS_EVERY == 0 && m->progress) {
+            m->progress(m->context, "index",
+                        (double)s->steps / (double)s->build.order.expected);
         }
     }
-    if (e == ERR_OK && m->bulk.is_open) {
-        e = bulk_end(&m->bulk, reterr);
+    if (e == ERR_OK && m->in) {
+        e = bulk_end(&s->m->bulk, reterr);
     }
     return e;
 }
 
 /* Everything up to the first record of the build. */
-static enum err merge_start(struct merge *m, struct errinfo *reterr)
+static enum err streams_begin(struct streams *s, struct errinfo *reterr)
 {
-    struct list_writer *w = m->build.w;
-    if (!w->index) {
-        return errinfo_set(reterr, w->index_why.code, w->index_why.source, 0,
-                           "%s; run `gillnet list rebuild %s`", w->index_why.text,
-                           w->name);
-    }
-    enum err e = recent_sorted(&w->recent, m, reterr);
+    struct merge *m = s->m;
+    enum err e = stack_walk_new(&m->stack, m->from, &s->walk);
     if (e != ERR_OK) {
-        return e;
-    }
-    e = index_walk_new(w->index, &m->walk);
-    if (e != ERR_OK) {
-        return errinfo_set(reterr, e, w->dir, 0, "cannot walk the index: %s",
+        return errinfo_set(reterr, e, m->order.dir, 0, "cannot walk the index: %s",
                            err_text(e));
     }
-    m->expected = index_count(w->index) + m->nrecent;
-    if (m->sorter) {
-        m->expected += sorter_count(m->sorter);
+    m->order.is_oldest = m->from == 0;
+    m->order.expected = m->nrecent + (m->in ? sorter_count(m->in->sorter) : 0);
+    for (uint32_t i = 0; i < m->stack.n; i++) {
+        if (i < m->from) {
+            s->older.index[s->older.n++] = m->stack.index[i];
+        } else {
+            m->order.expected += index_count(m->stack.index[i]);
+        }
     }
-    return build_begin(&m->build, w->current.generation + 1, m->expected, reterr);
+    return build_begin(&s->build, &m->order, reterr);
 }
 
-static enum err merge_finish(struct merge *m, struct errinfo *reterr)
+enum err merge_run(struct merge *m, struct errinfo *reterr)
 {
-    struct list_writer *w = m->build.w;
-    bool has_bulk = m->bulk.number != w->tail.number;
-    if (m->sorter && !has_bulk) {
-        build_abort(&m->build); /* the import says nothing new */
-        m->result.entries = recent_numbers_get(&w->recent).totals.listed;
-        return ERR_OK;
+    struct streams s = {.m = m};
+    m->totals_after = m->totals;
+    m->is_made = !m->in;
+    enum err e = streams_begin(&s, reterr);
+    if (e == ERR_OK) {
+        e = streams_run(&s, reterr);
     }
-    uint64_t updated_s =
-        has_bulk ? m->bulk.time_s : recent_numbers_get(&w->recent).updated_s;
-    uint64_t listed = m->build.totals.listed;
-    enum err e = build_publish(&m->build, m->bulk.number + 1, updated_s, reterr);
-    m->result.entries = listed;
+    stack_walk_free(&s.walk);
+    if (e == ERR_OK && m->is_made) {
+        if (m->progress) {
+            m->progress(m->context, "filter", 1);
+        }
+        e = build_finish(&s.build, &m->level, &m->index, reterr);
+    }
+    m->result.entries = m->totals_after.listed;
+    build_abort(&s.build);
     return e;
 }
 
-static void merge_free(struct merge *m)
+void merge_fini(struct merge *m)
 {
-    bulk_fini(&m->bulk);
-    index_walk_free(&m->walk);
+    if (m->in) {
+        bulk_fini(&m->bulk);
+    }
+    index_close(&m->index);
     free(m->recent);
-    free(m);
-}
-
-enum err list_merge(struct list_writer *w, const struct merge_input *in,
-                    list_progress_fn *progress, void *context,
-                    struct list_import_result *ret, struct errinfo *reterr)
-{
-    struct merge *m = calloc(1, sizeof(*m));
-    if (!m) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory to merge the list");
-    }
-    m->build = (struct build){.w = w, .progress = progress, .context = context};
-    m->bulk.w = w;
-    m->bulk.number = w->tail.number;
-    buf_init(&m->bulk.scratch, RECORD_BYTES_MAX);
-    if (in) {
-        m->sorter = in->sorter;
-        m->bulk.source = slice_head(in->source, LIST_SOURCE_MAX - 1);
-        m->bulk.time_s = in->time_s;
-    }
-    enum err e = merge_start(m, reterr);
-    if (e == ERR_OK) {
-        e = merge_run(m, reterr);
-    }
-    if (e != ERR_OK) {
-        build_abort(&m->build);
-    } else {
-        /* the walk reads the index that publishing closes */
-        index_walk_free(&m->walk);
-        e = merge_finish(m, reterr);
-    }
-    if (e == ERR_OK) {
-        *ret = m->result;
-    }
-    merge_free(m);
-    return e;
+    m->recent = NULL;
 }

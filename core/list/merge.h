@@ -1,13 +1,26 @@
 /*
- * merge - the next generation from the present one, its tail, and perhaps an import.
+ * merge - one new level from the newest levels, the recent entries and perhaps an import.
  *
- * Depends: base, store, build.   Threads: one at a time.
+ * Levels from..n-1 of the stack are taken in, the older ones stay; they are asked what an import
+ * brings that is known already. Reads only what it was given, so that it may run beside a
+ * writer that goes on.
+ * Depends: base, store, build, bulk.   Threads: one at a time.
  */
 #ifndef CORE_LIST_MERGE_H
 #define CORE_LIST_MERGE_H
 
 #include "core/list/build.h"
+#include "core/list/bulk.h"
+#include "core/list/recent.h"
+#include "core/list/stack.h"
 #include "core/store/sorter.h"
+
+enum { LEVEL_GROWTH = 4 };
+
+/* The first level that a merge of `incoming` records takes in: those that are small beside
+ * what comes, so that each is more than LEVEL_GROWTH times the next and a list has a dozen at
+ * most. Levels of another period stay, unless there is no room for one more. */
+uint32_t merge_from(const struct list_current *c, uint64_t incoming, uint64_t period_s);
 
 /* Entries of an import: sorted, with data made by merge_data_print. */
 struct merge_input {
@@ -19,10 +32,29 @@ struct merge_input {
 void merge_data_print(uint16_t class_type, uint32_t expiry_s, struct slice text,
                       struct buf *ret);
 
-/* in NULL: only the tail goes into the base. Nothing changed: no new generation is made.
- * progress may be NULL. */
-enum err list_merge(struct list_writer *w, const struct merge_input *in,
-                    list_progress_fn *progress, void *context,
-                    struct list_import_result *ret, struct errinfo *reterr);
+struct merge {
+    /* given */
+    struct build_order order; /* expected is found here */
+    struct index_stack stack;
+    uint32_t from;
+    struct recent_entry *recent; /* sorted; freed by merge_fini */
+    size_t nrecent;
+    const struct merge_input *in; /* NULL: no import */
+    struct bulk bulk;             /* with an import */
+    struct entry_totals totals;   /* of the list before */
+    uint64_t now_s;
+    list_progress_fn *progress; /* may be NULL */
+    void *context;
+    /* what came of it */
+    bool is_made; /* false: an import that says nothing new */
+    struct entry_totals totals_after;
+    struct list_import_result result;
+    struct list_level level;
+    struct index
+        *index; /* opened; taken by who publishes it, else closed by merge_fini */
+};
+
+enum err merge_run(struct merge *m, struct errinfo *reterr);
+void merge_fini(struct merge *m);
 
 #endif

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/list/build.h"
-
 enum {
     OPEN_ATTEMPTS = 5,  /* a writer may replace the generation while it is opened */
     TAIL_ATTEMPTS = 20, /* a writer may be between the log and the recent table */
@@ -20,32 +18,13 @@ enum {
 
 /* ---- marks ---- */
 
-static bool mark_of(const char *path, struct file_mark *ret)
-{
-    struct stat st;
-    if (lstat(path, &st) != 0) {
-        *ret = (struct file_mark){0};
-        return false;
-    }
-    *ret = (struct file_mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
-    return true;
-}
-
-bool file_mark_eq(const struct file_mark *a, const struct file_mark *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->changed.tv_sec == b->changed.tv_sec &&
-           a->changed.tv_nsec == b->changed.tv_nsec;
-}
-
 static struct file_mark current_mark(const char *dir)
 {
     char path[FILE_PATH_MAX];
-    struct file_mark m = {0};
-    if (file_path(path, "%s/%s", dir, LIST_CURRENT) == ERR_OK) {
-        (void)mark_of(path, &m);
+    if (file_path(path, "%s/%s", dir, LIST_CURRENT) != ERR_OK) {
+        return (struct file_mark){0};
     }
-    return m;
+    return file_mark_of(path);
 }
 
 struct file_mark list_current_mark(const char *state_dir, struct slice name)
@@ -60,21 +39,19 @@ struct file_mark list_current_mark(const char *state_dir, struct slice name)
 struct file_mark list_key_mark(const char *state_dir, const char *name)
 {
     char path[FILE_PATH_MAX];
-    struct file_mark m = {0};
-    if (file_path(path, "%s/keys/%s", state_dir, name) == ERR_OK) {
-        (void)mark_of(path, &m);
+    if (file_path(path, "%s/keys/%s", state_dir, name) != ERR_OK) {
+        return (struct file_mark){0};
     }
-    return m;
+    return file_mark_of(path);
 }
 
 static struct file_mark tail_mark(const char *dir, uint32_t tail)
 {
     char path[FILE_PATH_MAX];
-    struct file_mark m = {0};
-    if (list_file_path(path, dir, LIST_FILE_LOG, tail, NULL) == ERR_OK) {
-        (void)mark_of(path, &m);
+    if (list_file_path(path, dir, LIST_FILE_LOG, tail, NULL) != ERR_OK) {
+        return (struct file_mark){0};
     }
-    return m;
+    return file_mark_of(path);
 }
 
 bool list_reader_is_stale(const struct list_reader *r)
@@ -86,8 +63,9 @@ bool list_reader_is_stale(const struct list_reader *r)
     if (!r->is_private) {
         return false;
     }
-    now = tail_mark(r->dir, r->current.tail);
-    return !file_mark_eq(&now, &r->tail_mark);
+    now = tail_mark(r->dir, r->tail_last);
+    return !file_mark_eq(&now, &r->tail_mark) ||
+           list_tail_last(r->dir, r->tail_last) != r->tail_last;
 }
 
 /* ---- faults ---- */
@@ -115,20 +93,30 @@ struct newest {
     struct list_current found;
 };
 
-/* A generation whose recent table has a whole head names its tail, as CURRENT would. */
+/* Whether everything is there that a CURRENT names. */
+static bool is_complete(const char *dir, const struct list_current *c)
+{
+    char path[FILE_PATH_MAX];
+    struct stat st;
+    for (uint32_t i = 0; i < c->nlevels; i++) {
+        if (list_file_path(path, dir, LIST_FILE_INDEX_SUM, c->level[i].number, NULL) !=
+                ERR_OK ||
+            lstat(path, &st) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A recent table holds a copy of the CURRENT that it was published with. */
 static enum err newest_file(void *context, enum list_file kind, uint64_t number)
 {
     struct newest *n = context;
-    struct recent_ids ids;
-    char path[FILE_PATH_MAX];
-    struct stat st;
-    if (kind != LIST_FILE_RECENT || number <= n->found.generation ||
-        list_file_path(path, n->dir, LIST_FILE_INDEX_SUM, number, NULL) != ERR_OK ||
-        lstat(path, &st) != 0 || recent_peek(n->dir, number, &ids, NULL) != ERR_OK) {
-        return ERR_OK;
+    struct list_current c;
+    if (kind == LIST_FILE_RECENT && number > n->found.generation &&
+        recent_peek(n->dir, number, &c, NULL) == ERR_OK && is_complete(n->dir, &c)) {
+        n->found = c;
     }
-    n->found = (struct list_current){
-        .generation = number, .tail = ids.tail, .key_id = ids.key_id};
     return ERR_OK;
 }
 
@@ -167,10 +155,10 @@ static enum err current_find(struct list_reader *r, struct errinfo *reterr)
 
 /* ---- recent table ---- */
 
-/* Folds a whole tail into the image; *retok false when it cannot be read whole. */
-static enum err replay_tail(struct list_reader *r, uint32_t number,
-                            const struct index *base, struct recent_numbers *n,
-                            bool *retok, struct errinfo *reterr)
+/* Folds one segment into the image. *retok is made false when it cannot be read whole. */
+static enum err replay_segment_into(struct list_reader *r, uint32_t number,
+                                    const struct index_stack *base, bool *retok,
+                                    struct errinfo *reterr)
 {
     struct segment s;
     size_t good = 0;
@@ -179,33 +167,53 @@ static enum err replay_tail(struct list_reader *r, uint32_t number,
     if (e != ERR_OK) {
         return e;
     }
-    e = recent_replay(&r->recent, segment_scan_all(&s, number), base, *n, &good,
-                      &damage);
-    *retok = e == ERR_OK && damage == 0 && s.has_header;
+    if (s.has_header && s.header.kind == SEGMENT_BULK) {
+        segment_close(&s);
+        return ERR_OK; /* an import's, after the former generation */
+    }
+    e = recent_replay(&r->recent, segment_scan_all(&s, number), base,
+                      recent_numbers_get(&r->recent), &good, &damage);
+    *retok = *retok && e == ERR_OK && damage == 0 && s.has_header;
     if (e != ERR_OK) {
         errinfo_set(reterr, e, r->dir, 0, "segment %" PRIu32 " does not fit in memory",
                     number);
     }
-    *n = recent_numbers_get(&r->recent);
     segment_close(&s);
     return e;
 }
 
-/* Builds the table from the tail: the file is missing, damaged, or of another boot. */
-static enum err recent_private(struct list_reader *r, const struct recent_ids *ids,
-                               const struct hashkey *node, struct errinfo *reterr)
+/* Builds the table from the segments first..tail_last, over what base knows. */
+static enum err replay_tail(struct list_reader *r, const struct hashkey *node,
+                            uint32_t first, const struct index_stack *base, bool *retok,
+                            struct errinfo *reterr)
 {
-    struct recent_numbers n = {
+    struct recent_ids ids = {r->current.generation, r->current.tail, r->current.key_id};
+    struct recent_numbers start = {
         .updated_s = r->current.updated_s,
         .totals = {r->current.listed, r->current.revoked},
     };
-    bool is_whole = false;
+    *retok = true;
     r->is_private = true;
-    r->tail_mark = tail_mark(r->dir, r->current.tail);
-    enum err e = recent_new(ids, node, &r->recent, reterr);
-    if (e == ERR_OK) {
-        e = replay_tail(r, r->current.tail, r->index, &n, &is_whole, reterr);
+    r->tail_last = list_tail_last(r->dir, r->current.tail);
+    r->tail_mark = tail_mark(r->dir, r->tail_last);
+    enum err e = recent_new(&ids, node, RECENT_SLOTS_MAX, &r->recent, reterr);
+    if (e != ERR_OK) {
+        return e;
     }
+    recent_numbers_set(&r->recent, &start);
+    for (uint32_t n = first; e == ERR_OK && n <= r->tail_last; n++) {
+        e = replay_segment_into(r, n, base, retok, reterr);
+    }
+    return e;
+}
+
+/* Builds the table from the tail: the file is missing, damaged, or of another boot. */
+static enum err recent_private(struct list_reader *r, const struct hashkey *node,
+                               struct errinfo *reterr)
+{
+    struct index_stack base = levels_stack(r->level, r->current.nlevels);
+    bool is_whole = false;
+    enum err e = replay_tail(r, node, r->current.tail, &base, &is_whole, reterr);
     if (e == ERR_OK && !is_whole) {
         fault(
             r,
@@ -216,12 +224,15 @@ static enum err recent_private(struct list_reader *r, const struct recent_ids *i
     return e;
 }
 
-/* Waits a moment for a writer that has synced a record and not yet entered it. */
+/* Waits a moment for a writer that has synced a record and not yet entered it, or begun a
+ * segment and not yet said so. */
 static bool recent_is_complete(const struct list_reader *r, const struct recent *recent)
 {
     for (unsigned i = 0; i < TAIL_ATTEMPTS; i++) {
-        struct file_mark tail = tail_mark(r->dir, r->current.tail);
-        if (recent_numbers_get(recent).tail_bytes >= (uint64_t)tail.size) {
+        struct recent_numbers n = recent_numbers_get(recent);
+        struct file_mark tail = tail_mark(r->dir, n.segment);
+        if (n.tail_bytes >= (uint64_t)tail.size &&
+            list_tail_last(r->dir, n.segment) == n.segment) {
             return true;
         }
         struct timespec pause = {.tv_nsec = TAIL_WAIT_NS};
@@ -244,109 +255,126 @@ static enum err recent_load(struct list_reader *r, const struct hashkey *node,
     if (e == ERR_OK) {
         recent_close(&recent);
     }
-    return recent_private(r, &ids, node, reterr);
+    return recent_private(r, node, reterr);
 }
 
-/* ---- index and filter ---- */
+/* ---- levels ---- */
 
-/* The index of the generation before, made whole by the single changes since: with an index
- * that is damaged. Imports since are known to the filter only. */
+static void levels_release(struct level **level)
+{
+    for (uint32_t i = 0; i < LIST_LEVELS_MAX; i++) {
+        level_release(&level[i]);
+    }
+}
+
+/* A level that another reader of the list has open, or NULL. */
+static struct level *level_found(const struct list_reader *other, const char *dir,
+                                 uint64_t number)
+{
+    for (uint32_t i = 0; other && i < other->current.nlevels; i++) {
+        if (other->level[i] && other->level[i]->names.number == number) {
+            return level_share(other->level[i], dir);
+        }
+    }
+    return NULL;
+}
+
+/* Opens the levels that c names; those in use are shared. */
+static enum err levels_open(const struct list_reader *r, const struct list_current *c,
+                            const struct hashkey *node, struct level **ret,
+                            struct errinfo *reterr)
+{
+    const struct level_open how = {r->dir, node, c->key_id, r->hold};
+    for (uint32_t i = 0; i < c->nlevels; i++) {
+        ret[i] = level_found(r->other, r->dir, c->level[i].number);
+        if (!ret[i]) {
+            ret[i] = level_found(r, r->dir, c->level[i].number);
+        }
+        if (ret[i]) {
+            continue;
+        }
+        enum err e = level_open(&how, &c->level[i], &ret[i], reterr);
+        if (e != ERR_OK) {
+            levels_release(ret);
+            return e;
+        }
+    }
+    return ERR_OK;
+}
+
+/* With a damaged index: the levels of the generation before, made whole by the single changes
+ * since. Imports since are known to the filters only. */
 static void former_load(struct list_reader *r, const struct hashkey *node)
 {
     struct list_current former;
-    char path[FILE_PATH_MAX];
-    struct recent_ids ids = {r->current.generation, r->current.tail, r->current.key_id};
-    struct recent_numbers n = {.totals = {r->current.listed, r->current.revoked}};
     struct recent kept = r->recent;
     bool was_private = r->is_private;
     bool is_whole = false;
     if (current_read(r->dir, LIST_CURRENT_PREV, &former, NULL) != ERR_OK ||
         former.key_id != r->current.key_id || former.tail >= r->current.tail ||
-        list_file_path(path, r->dir, LIST_FILE_INDEX, former.generation, NULL) !=
-            ERR_OK ||
-        index_open(path, &r->former, NULL) != ERR_OK) {
-        r->former = NULL;
+        levels_open(r, &former, node, r->former, NULL) != ERR_OK) {
         return;
     }
-    r->tail_mark = tail_mark(r->dir, r->current.tail);
-    enum err e = recent_new(&ids, node, &r->recent, NULL);
-    if (e == ERR_OK) {
-        e = replay_tail(r, former.tail, r->former, &n, &is_whole, NULL);
-    }
-    if (e == ERR_OK && is_whole) {
-        e = replay_tail(r, r->current.tail, r->former, &n, &is_whole, NULL);
-    }
+    struct index_stack base = levels_stack(r->former, former.nlevels);
+    enum err e = base.n == former.nlevels
+                     ? replay_tail(r, node, former.tail, &base, &is_whole, NULL)
+                     : ERR_CORRUPT;
     if (e == ERR_OK && is_whole) {
         recent_close(&kept);
-        r->is_private = true;
+        r->nformer = former.nlevels;
         return;
     }
-    recent_close(&r->recent);
+    if (base.n == former.nlevels) {
+        recent_close(&r->recent);
+    }
     r->recent = kept;
     r->is_private = was_private;
-    index_close(&r->former);
+    levels_release(r->former);
 }
 
-static enum err index_load(struct list_reader *r, struct errinfo *reterr)
+static void say_damage(struct list_reader *r, const struct level *l)
 {
-    char path[FILE_PATH_MAX];
-    struct errinfo info = {0};
-    enum err e =
-        list_file_path(path, r->dir, LIST_FILE_INDEX, r->current.generation, reterr);
-    if (e != ERR_OK) {
-        return e;
+    if (!l->index) {
+        r->is_whole = false;
+        fault(r,
+              "index damaged (%.120s), hits cannot be confirmed; run `gillnet list "
+              "rebuild %s`",
+              l->index_why.text, r->name);
     }
-    e = index_open(path, &r->index, &info);
-    if (e == ERR_OK) {
-        return ERR_OK;
+    if (!l->has_base) {
+        r->has_filters = false;
+        fault(r,
+              "filter damaged (%.120s), the exact index answers alone; run `gillnet "
+              "list rebuild %s`",
+              l->base_why.text, r->name);
     }
-    r->index = NULL;
-    if (e == ERR_DENIED || e == ERR_NOMEM) {
-        return errinfo_set(reterr, e, info.source, 0, "%s", info.text);
-    }
-    fault(r,
-          "index damaged (%.120s), hits cannot be confirmed; run `gillnet list rebuild "
-          "%s`",
-          info.text, r->name);
-    return ERR_OK;
 }
 
-static enum err base_load(struct list_reader *r, const struct hashkey *node,
-                          struct errinfo *reterr)
+static enum err levels_load(struct list_reader *r, const struct hashkey *node,
+                            struct errinfo *reterr)
 {
-    char path[FILE_PATH_MAX];
-    struct errinfo info = {0};
-    enum err e =
-        list_file_path(path, r->dir, LIST_FILE_BASE, r->current.generation, reterr);
-    if (e != ERR_OK) {
-        return e;
+    enum err e = levels_open(r, &r->current, node, r->level, reterr);
+    r->is_whole = true;
+    r->has_filters = true;
+    for (uint32_t i = 0; e == ERR_OK && i < r->current.nlevels; i++) {
+        const struct level *l = r->level[i];
+        say_damage(r, l);
+        if (!l->index && !l->has_base) {
+            e = errinfo_set(reterr, l->base_why.code, l->base_why.source, 0,
+                            "%.300s; run `gillnet list rebuild %s`", l->base_why.text,
+                            r->name);
+        }
     }
-    struct bloomfile_want want = {
-        .key = node, .digest_key = r->current.key_id, .role = BLOOMFILE_BASE};
-    e = bloomfile_open(&r->base, path, &want, &info);
-    r->has_base = e == ERR_OK;
-    if (r->has_base) {
-        return ERR_OK;
-    }
-    if (e == ERR_DENIED || !r->index) {
-        return errinfo_set(reterr, e, info.source, 0,
-                           "%.300s; run `gillnet list rebuild %s`", info.text, r->name);
-    }
-    fault(r,
-          "filter damaged (%.120s), the exact index answers alone; run `gillnet list "
-          "rebuild %s`",
-          info.text, r->name);
-    return ERR_OK;
+    return e;
 }
 
 /* ---- open ---- */
 
 static void close_files(struct list_reader *r)
 {
-    index_close(&r->index);
-    index_close(&r->former);
-    bloomfile_close(&r->base);
-    r->has_base = false;
+    levels_release(r->level);
+    levels_release(r->former);
+    r->nformer = 0;
     recent_close(&r->recent);
     confirm_free(&r->cache);
     r->is_private = false;
@@ -365,14 +393,11 @@ static enum err open_files(struct list_reader *r, const struct keyring *keys,
     if (e != ERR_OK) {
         return e;
     }
-    e = index_load(r, reterr);
-    if (e == ERR_OK) {
-        e = base_load(r, &keys->node, reterr);
-    }
+    e = levels_load(r, &keys->node, reterr);
     if (e == ERR_OK) {
         e = recent_load(r, &keys->node, reterr);
     }
-    if (e == ERR_OK && !r->index) {
+    if (e == ERR_OK && !r->is_whole) {
         former_load(r, &keys->node);
     }
     return e;
@@ -400,6 +425,14 @@ enum err list_reader_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, struct list_reader **ret,
                           struct errinfo *reterr)
 {
+    return list_reader_open_beside(state_dir, name, keys, NULL, ret, reterr);
+}
+
+enum err list_reader_open_beside(const char *state_dir, struct slice name,
+                                 const struct keyring *keys,
+                                 const struct list_reader *other,
+                                 struct list_reader **ret, struct errinfo *reterr)
+{
     struct list_reader *r = calloc(1, sizeof(*r));
     if (!r) {
         return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory to open a list");
@@ -407,7 +440,9 @@ enum err list_reader_open(const char *state_dir, struct slice name,
     enum err e = list_dir_path(r->dir, state_dir, name, reterr);
     if (e == ERR_OK) {
         memcpy(r->name, name.p, name.n);
+        r->other = other;
         e = open_steady(r, keys, reterr);
+        r->other = NULL;
     }
     if (e != ERR_OK) {
         list_reader_close(&r);

@@ -9,24 +9,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
-#include "core/filter/bloomfile.h"
 #include "core/list/confirm.h"
-#include "core/list/files.h"
+#include "core/list/level.h"
 #include "core/list/list.h"
 #include "core/list/recent.h"
-#include "core/store/index.h"
 
-/* How a file is known again. */
-struct file_mark {
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
-};
-
-bool file_mark_eq(const struct file_mark *a, const struct file_mark *b);
 /* Of STATE/lists/NAME/CURRENT; zeros when there is none. */
 struct file_mark list_current_mark(const char *state_dir, struct slice name);
 /* Of STATE/keys/NAME; zeros when there is none. */
@@ -37,17 +25,22 @@ struct list_reader {
     char dir[FILE_PATH_MAX];
     struct hashkey key;
     struct list_current current;
-    struct index *index; /* NULL: damaged */
-    struct index
-        *former; /* instead: of the generation before, with `recent` holding every
-                             single change since; may be NULL */
-    struct bloomfile base;
-    bool has_base;
+    struct level *level[LIST_LEVELS_MAX]; /* of current.level */
+    bool is_whole;                        /* no index of them is damaged */
+    bool has_filters;                     /* no filter is */
+    /* with a damaged index, the levels of the generation before, with `recent` holding every
+     * single change since; or none */
+    struct level *former[LIST_LEVELS_MAX];
+    uint32_t nformer;
+    const struct list_reader
+        *other;               /* while it is opened: see list_reader_open_beside */
+    enum bloomfile_hold hold; /* how filters are held */
     struct recent recent;
     struct confirm *cache; /* of answers of the immutable levels; NULL: none */
     bool is_private; /* recent was built here and does not see the writer's changes */
-    struct file_mark mark; /* of CURRENT */
-    struct file_mark tail_mark;
+    struct file_mark mark;        /* of CURRENT */
+    uint32_t tail_last;           /* with is_private: the last segment then ... */
+    struct file_mark tail_mark;   /* ... and its file */
     char fault[ERRINFO_TEXT_MAX]; /* empty: none */
 };
 

@@ -8,7 +8,7 @@
 #include "core/list/build.h"
 #include "core/list/reader.h"
 
-enum { FILL_SAMPLE_LINES = 4096 };
+enum { TEST_BATCH = 256 };
 
 const char *list_answer_name(enum list_answer a)
 {
@@ -22,21 +22,30 @@ const char *list_answer_name(enum list_answer a)
     return names[a];
 }
 
+/* One filter's hits added to the others'. */
+static void test_one(const struct bloom *b, const struct digest *d, size_t n,
+                     uint8_t *rethit)
+{
+    uint8_t hit[TEST_BATCH];
+    for (size_t done = 0; done < n; done += TEST_BATCH) {
+        size_t batch = n - done < TEST_BATCH ? n - done : TEST_BATCH;
+        bloom_test_batch(b, d + done, batch, hit);
+        for (size_t i = 0; i < batch; i++) {
+            rethit[done + i] |= hit[i];
+        }
+    }
+}
+
 void list_reader_test(const struct list_reader *r, const struct digest *d, size_t n,
                       uint8_t *rethit)
 {
-    if (!r->has_base) {
-        memset(rethit, 1, n); /* no filter rules anything out: the index is asked */
+    if (!r->has_filters) {
+        memset(rethit, 1, n); /* not every level can be ruled out: the index is asked */
         return;
     }
-    bloom_test_batch(&r->base.bloom, d, n, rethit);
-    uint8_t recent[BLOOM_BATCH];
-    for (size_t done = 0; done < n; done += BLOOM_BATCH) {
-        size_t batch = n - done < BLOOM_BATCH ? n - done : BLOOM_BATCH;
-        bloom_test_batch(&r->recent.delta, d + done, batch, recent);
-        for (size_t i = 0; i < batch; i++) {
-            rethit[done + i] |= recent[i];
-        }
+    bloom_test_batch(&r->recent.delta, d, n, rethit);
+    for (uint32_t i = 0; i < r->current.nlevels; i++) {
+        test_one(&r->level[i]->base.bloom, d, n, rethit);
     }
 }
 
@@ -48,28 +57,25 @@ static enum list_answer answer_of(const struct index_record *rec, uint64_t now_s
     return entry_is_expired(rec, now_s) ? LIST_FALSE_POSITIVE : LIST_CONFIRMED;
 }
 
-/* Without the index: the former one for what it knows, else as much as the filter says. */
-static enum list_answer ask_former(const struct list_reader *r, const struct digest *d,
-                                   uint64_t now_s, struct index_record *ret)
-{
-    if (r->former && index_get(r->former, d, ret) == ERR_OK) {
-        return answer_of(ret, now_s);
-    }
-    bool is_possible = r->has_base && bloom_test(&r->base.bloom, d);
-    return is_possible ? LIST_POSSIBLE : LIST_FALSE_POSITIVE;
-}
-
-/* The newest immutable level that knows the digest. ERR_CORRUPT: its record is damaged. */
+/* Asks the levels, newest first; one whose filter says no is left out. ERR_CORRUPT: the newest
+ * that may know is damaged. */
 static enum err ask_levels(const struct list_reader *r, const struct digest *d,
                            struct confirm_answer *ret)
 {
     *ret = (struct confirm_answer){.is_there = false};
-    enum err e = index_get(r->index, d, &ret->record);
-    if (e == ERR_OK || e == ERR_NOT_FOUND) {
-        ret->is_there = e == ERR_OK;
-        return ERR_OK;
+    for (uint32_t i = r->current.nlevels; i > 0; i--) {
+        const struct level *l = r->level[i - 1];
+        if (l->has_base && !bloom_test(&l->base.bloom, d)) {
+            continue;
+        }
+        enum err e = l->index ? index_get(l->index, d, &ret->record) : ERR_CORRUPT;
+        if (e != ERR_NOT_FOUND) {
+            ret->is_there = e == ERR_OK;
+            ret->period = l->names.period_s;
+            return e;
+        }
     }
-    return e;
+    return ERR_OK;
 }
 
 /* ask_levels through the cache, where there is one. */
@@ -92,6 +98,19 @@ static enum err ask_cache(const struct list_reader *r, const struct digest *d,
     return e;
 }
 
+/* With a damaged index: the former levels for what they know, else what the filters say. */
+static enum err ask_former(const struct list_reader *r, const struct digest *d,
+                           struct confirm_answer *ret)
+{
+    struct index_stack former = levels_stack(r->former, r->nformer);
+    *ret = (struct confirm_answer){.is_there = false};
+    if (index_stack_get(&former, d, &ret->record) == ERR_OK) {
+        ret->is_there = true;
+        return ERR_OK;
+    }
+    return ask_levels(r, d, ret);
+}
+
 /* The recent table first: what it holds is newer than any level and any cached answer. */
 static struct reader_answer ask(const struct list_reader *r, const struct digest *d,
                                 uint64_t now_s, struct index_record *ret)
@@ -99,13 +118,9 @@ static struct reader_answer ask(const struct list_reader *r, const struct digest
     struct reader_answer a = {.answer = LIST_POSSIBLE};
     struct confirm_answer level = {.is_there = false};
     enum err e = recent_get(&r->recent, d, ret);
-    if (e == ERR_NOT_FOUND && !r->index) {
-        a.answer = ask_former(r, d, now_s, ret);
-        a.is_known = a.answer == LIST_CONFIRMED || a.answer == LIST_REVOKED;
-        return a;
-    }
     if (e == ERR_NOT_FOUND) {
-        e = ask_cache(r, d, &level, &a.was_cached);
+        e = r->is_whole ? ask_cache(r, d, &level, &a.was_cached)
+                        : ask_former(r, d, &level);
         *ret = level.record;
         a.period = level.period;
         a.is_known = e == ERR_OK && level.is_there;
@@ -115,7 +130,7 @@ static struct reader_answer ask(const struct list_reader *r, const struct digest
     if (a.is_known) {
         a.answer = answer_of(ret, now_s);
     } else if (e == ERR_OK) {
-        a.answer = r->has_base ? LIST_FALSE_POSITIVE : LIST_NO;
+        a.answer = r->has_filters ? LIST_FALSE_POSITIVE : LIST_NO;
     }
     return a;
 }
@@ -185,7 +200,7 @@ static uint64_t file_bytes(const char *dir, enum list_file kind, uint64_t number
 static uint64_t recent_entries(const struct recent *r)
 {
     uint64_t n = 0;
-    for (uint64_t i = 0; i < RECENT_SLOTS; i++) {
+    for (uint64_t i = 0; i < r->slots; i++) {
         struct digest d;
         struct exact_value v;
         n += exact_at(&r->table, i, &d, &v) == ERR_OK;
@@ -201,18 +216,22 @@ void list_reader_stat(const struct list_reader *r, struct list_stat *ret)
         .revoked = n.totals.revoked,
         .recent = recent_entries(&r->recent),
         .generation = r->current.generation,
+        .levels = r->current.nlevels,
         .updated_s = n.updated_s,
-        .index_bytes = file_bytes(r->dir, LIST_FILE_INDEX, r->current.generation),
         .error_target = LIST_FILTER_ERROR,
     };
-    for (uint32_t segment = 1; segment <= r->current.tail; segment++) {
+    uint32_t last = list_tail_last(r->dir, r->current.tail);
+    for (uint32_t segment = 1; segment <= last; segment++) {
         s.log_bytes += file_bytes(r->dir, LIST_FILE_LOG, segment);
     }
-    if (r->has_base) {
-        const struct bloom *b = &r->base.bloom;
-        s.filter_bytes = r->base.bytes;
-        s.fill = bloom_fill(b, FILL_SAMPLE_LINES);
-        s.error_now = bloom_error(b->layout, b->nlines, b->k, r->base.facts.entries);
+    struct list_filters f;
+    list_reader_filters(r, &f);
+    s.fill = f.fill;
+    s.error_now = f.error_formula;
+    for (uint32_t i = 0; i < r->current.nlevels; i++) {
+        const struct level *l = r->level[i];
+        s.index_bytes += file_bytes(r->dir, LIST_FILE_INDEX, l->names.number);
+        s.filter_bytes += l->has_base ? l->base.bytes : 0;
     }
     *ret = s;
 }

@@ -1,5 +1,5 @@
 /*
- * reader_each - all entries in digest order: the index with the recent table laid over it.
+ * reader_each - all entries in digest order: the levels with the recent table laid over them.
  */
 #include <stdlib.h>
 
@@ -8,11 +8,6 @@
 
 enum { ENTRY_ARENA_BYTES = 64 * 1024 };
 
-struct each_entry {
-    struct digest digest;
-    struct index_record record;
-};
-
 struct each {
     const struct list_reader *r;
     list_entry_fn *on_entry;
@@ -20,38 +15,12 @@ struct each {
     uint64_t now_s;
     struct arena *arena;
     struct log_texts texts;
-    struct each_entry *recent;
+    struct recent_entry *recent;
     size_t nrecent;
     size_t at;
 };
 
-static int compare_entries(const void *a, const void *b)
-{
-    const struct each_entry *x = a;
-    const struct each_entry *y = b;
-    return digest_cmp(&x->digest, &y->digest);
-}
-
-static enum err collect_recent(struct each *x, struct errinfo *reterr)
-{
-    x->recent = calloc(RECENT_SLOTS, sizeof(*x->recent));
-    if (!x->recent) {
-        return errinfo_set(reterr, ERR_NOMEM, x->r->dir, 0,
-                           "no memory for the entries");
-    }
-    for (uint64_t i = 0; i < RECENT_SLOTS; i++) {
-        struct exact_value v;
-        struct each_entry *to = &x->recent[x->nrecent];
-        if (exact_at(&x->r->recent.table, i, &to->digest, &v) == ERR_OK) {
-            to->record = entry_unpack(&v);
-            x->nrecent++;
-        }
-    }
-    qsort(x->recent, x->nrecent, sizeof(*x->recent), compare_entries);
-    return ERR_OK;
-}
-
-static bool give(struct each *x, const struct each_entry *e)
+static bool give(struct each *x, const struct recent_entry *e)
 {
     if (entry_is_expired(&e->record, x->now_s)) {
         return true;
@@ -74,7 +43,7 @@ static bool give_recent(struct each *x, const struct digest *d, bool *retsame)
 {
     *retsame = false;
     while (x->at < x->nrecent) {
-        const struct each_entry *e = &x->recent[x->at];
+        const struct recent_entry *e = &x->recent[x->at];
         int order = d ? digest_cmp(&e->digest, d) : -1;
         if (order > 0) {
             break;
@@ -90,17 +59,18 @@ static bool give_recent(struct each *x, const struct digest *d, bool *retsame)
 
 static enum err walk_all(struct each *x, struct errinfo *reterr)
 {
-    struct index_walk *walk = NULL;
-    struct each_entry e;
+    struct index_stack levels = levels_stack(x->r->level, x->r->current.nlevels);
+    struct stack_walk *walk = NULL;
+    struct recent_entry e;
     bool is_same = false;
     bool goes_on = true;
-    enum err failed = index_walk_new(x->r->index, &walk);
+    enum err failed = stack_walk_new(&levels, 0, &walk);
     if (failed == ERR_OK) {
-        while (goes_on && index_walk_next(walk, &e.digest, &e.record, &failed)) {
+        while (goes_on && stack_walk_next(walk, &e.digest, &e.record, &failed)) {
             goes_on = give_recent(x, &e.digest, &is_same) && (is_same || give(x, &e));
         }
     }
-    index_walk_free(&walk);
+    stack_walk_free(&walk);
     if (goes_on && failed != ERR_OK) {
         return errinfo_set(reterr, failed, x->r->dir, 0,
                            "the index is damaged; run `gillnet list rebuild %s`",
@@ -116,7 +86,7 @@ enum err list_reader_each(const struct list_reader *r, list_entry_fn *on_entry,
                           void *context, struct errinfo *reterr)
 {
     struct each x = {.r = r, .on_entry = on_entry, .context = context};
-    if (!r->index) {
+    if (!r->is_whole) {
         return errinfo_set(reterr, ERR_CORRUPT, r->dir, 0,
                            "the index is damaged; run `gillnet list rebuild %s`",
                            r->name);
@@ -127,7 +97,7 @@ enum err list_reader_each(const struct list_reader *r, list_entry_fn *on_entry,
         return errinfo_set(reterr, ERR_NOMEM, r->dir, 0, "no memory for the entries");
     }
     log_texts_init(&x.texts, r->dir);
-    enum err e = collect_recent(&x, reterr);
+    enum err e = recent_sorted(&r->recent, &x.recent, &x.nrecent, reterr);
     if (e == ERR_OK) {
         e = walk_all(&x, reterr);
     }

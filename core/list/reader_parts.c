@@ -8,13 +8,14 @@ enum { FILL_SAMPLE_LINES = 4096 };
 size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
                          size_t max)
 {
-    if (max == 0) {
-        return 0;
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->current.nlevels && n < max; i++) {
+        const struct level *l = r->level[i];
+        ret[n++] = (struct reader_part){.number = l->names.number,
+                                        .index = l->index,
+                                        .filter = l->has_base ? &l->base : NULL};
     }
-    ret[0] = (struct reader_part){.number = r->current.generation,
-                                  .index = r->index,
-                                  .filter = r->has_base ? &r->base : NULL};
-    return 1;
+    return n;
 }
 
 /* A digest passes when any of the filters lets it: errors of independent filters add up so. */

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 
 #include "core/list/build.h"
+#include "core/list/compact.h"
+#include "core/list/publish.h"
 #include "core/list/replay.h"
 
 /* What the folder says when CURRENT does not. */
@@ -53,7 +55,7 @@ static enum err extent_find(const struct list_writer *w, struct extent *ret,
         return e;
     }
     if (w->current.generation != 0) {
-        x.tail = w->current.tail;
+        x.tail = list_tail_last(w->dir, w->current.tail);
         x.key_id = w->current.key_id;
         if (w->current.generation > x.generation) {
             x.generation = w->current.generation;
@@ -83,8 +85,19 @@ static enum err read_log(struct replay *r, const struct extent *x,
     return e == ERR_OK ? replay_finish(r, reterr) : e;
 }
 
-/* Folds the sorted records, one digest after the other, into the build. */
-static enum err fold_log(struct replay *r, struct build *b, struct errinfo *reterr)
+/* What a rebuild makes. */
+struct making {
+    struct list_writer *w;
+    struct build build;
+    struct entry_totals totals;
+    uint64_t now_s;
+    list_progress_fn *progress; /* may be NULL */
+    void *context;
+};
+
+/* Folds the sorted records, one digest after the other, into the build; expired ones are left
+ * out. */
+static enum err fold_log(struct replay *r, struct making *m, struct errinfo *reterr)
 {
     struct log_record rec;
     enum err e = ERR_OK;
@@ -99,11 +112,12 @@ static enum err fold_log(struct replay *r, struct build *b, struct errinfo *rete
             e = replay_next(r, reterr);
             steps++;
         }
-        if (e == ERR_OK && has) {
-            e = build_add(b, &d, &state, reterr);
+        if (e == ERR_OK && has && !entry_is_expired(&state, m->now_s)) {
+            e = build_add(&m->build, &d, &state, reterr);
+            entry_count(&m->totals, &state, false, &state);
         }
-        if (b->progress && steps % BUILD_PROGRESS_EVERY == 0) {
-            b->progress(b->context, "index", (double)steps / (double)(r->order + 1));
+        if (m->progress && steps % BUILD_PROGRESS_EVERY == 0) {
+            m->progress(m->context, "index", (double)steps / (double)(r->order + 1));
         }
     }
     return e;
@@ -139,23 +153,73 @@ static enum err key_choose(struct list_writer *w, const struct extent *x,
     return ERR_OK;
 }
 
-static enum err rebuild(struct replay *r, const struct extent *x, struct build *b,
+/* A generation of one level, with everything up to a new tail in it. */
+static enum err making_publish(struct making *m, uint32_t tail, uint64_t updated_s,
+                               struct errinfo *reterr)
+{
+    struct list_writer *w = m->w;
+    struct publication p = {
+        .current = {.generation = m->build.order.number,
+                    .tail = tail,
+                    .key_id = w->key.id,
+                    .created_s =
+                        w->current.created_s != 0 ? w->current.created_s : m->now_s,
+                    .updated_s = updated_s,
+                    .listed = m->totals.listed,
+                    .revoked = m->totals.revoked,
+                    .member_spam = w->current.member_spam,
+                    .member_revoked = w->current.member_revoked},
+        .tail = {.fd = -1},
+        .fresh_number = m->build.order.number,
+    };
+    struct list_level level;
+    enum err e = build_finish(&m->build, &level, &p.fresh, reterr);
+    if (e == ERR_OK && level.entries > 0) {
+        p.current.level[p.current.nlevels++] = level;
+    }
+    if (e == ERR_OK) {
+        e = publish_start_tail(w, tail, &p.tail, reterr);
+    }
+    if (e == ERR_OK) {
+        e = publish_start_recent(w, &p.current, tail, &p.recent, reterr);
+    }
+    if (e != ERR_OK) {
+        index_close(&p.fresh);
+        tail_close(&p.tail);
+        return e;
+    }
+    return publish(w, &p, reterr);
+}
+
+static enum err rebuild(struct replay *r, const struct extent *x, struct making *m,
                         struct errinfo *reterr)
 {
-    enum err e = read_log(r, x, b->progress, b->context, reterr);
+    enum err e = read_log(r, x, m->progress, m->context, reterr);
+    struct build_order order = {
+        .dir = m->w->dir,
+        .node = m->w->node,
+        .key_id = m->w->key.id,
+        .filter = m->w->filter,
+        .number = x->generation + 1,
+        .expected = r->order,
+        .is_oldest = true,
+    };
     if (e == ERR_OK) {
-        e = build_begin(b, x->generation + 1, r->order, reterr);
+        e = build_begin(&m->build, &order, reterr);
     }
     if (e != ERR_OK) {
         return e;
     }
-    e = fold_log(r, b, reterr);
-    if (e != ERR_OK) {
-        build_abort(b);
-        return e;
+    e = fold_log(r, m, reterr);
+    if (e == ERR_OK) {
+        uint64_t updated_s = r->updated_s != 0 ? r->updated_s : m->now_s;
+        e = making_publish(m, x->tail + 1, updated_s, reterr);
     }
-    uint64_t updated_s = r->updated_s != 0 ? r->updated_s : b->now_s;
-    return build_publish(b, x->tail + 1, updated_s, reterr);
+    build_abort(&m->build);
+    if (e != ERR_OK && m->w->state == WRITER_READY) {
+        writer_clean(m->w);
+    }
+    return e;
 }
 
 enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *context,
@@ -164,6 +228,9 @@ enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *c
     struct extent x = {0};
     struct first_damage damage = {0};
     enum err e = w->state == WRITER_STOPPED ? writer_check(w, reterr) : ERR_OK;
+    if (e == ERR_OK && w->state == WRITER_READY) {
+        e = writer_settled(w, reterr);
+    }
     if (e == ERR_OK) {
         e = extent_find(w, &x, reterr);
     }
@@ -175,8 +242,9 @@ enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *c
     }
     struct replay r = {
         .dir = w->dir, .key_id = x.key_id, .on_damage = keep_first, .context = &damage};
-    struct build b = {.w = w, .progress = progress, .context = context};
-    e = rebuild(&r, &x, &b, reterr);
+    struct making m = {
+        .w = w, .now_s = writer_now_s(), .progress = progress, .context = context};
+    e = rebuild(&r, &x, &m, reterr);
     replay_end(&r);
     if (e == ERR_OK && r.damage > 0) {
         return errinfo_set(reterr, ERR_CORRUPT, damage.info.source, 0,

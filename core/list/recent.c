@@ -1,9 +1,10 @@
 /*
- * recent - layout: one page of header, RECENT_LINES filter lines, RECENT_SLOTS slots.
+ * recent - layout: one page of header, filter lines, slots.
  */
 #include "core/list/recent.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -12,22 +13,47 @@
 #include "core/list/files.h"
 
 enum {
-    RECENT_VERSION = 1,
+    RECENT_VERSION = 2,
     RECENT_K = 9,
     HEADER_BYTES = 4096,
     IDS_BYTES = 56, /* the constant part, then its checksum */
     NUMBERS_AT = 128,
+    CURRENT_AT = 256, /* length u32, then the copy of CURRENT */
+    CURRENT_MAX = HEADER_BYTES - CURRENT_AT - 4,
     LINES_AT = HEADER_BYTES,
-    SLOTS_AT = LINES_AT + RECENT_LINES * BLOOM_LINE_BYTES,
-    IMAGE_BYTES = SLOTS_AT + RECENT_SLOTS * EXACT_SLOT_BYTES,
-    BOOT_BYTES = 16
+    BOOT_BYTES = 16,
+    ENTRIES_PER_SLOT = 64 /* see recent_slots_for */
 };
 #define RECENT_MAGIC SLICE_LIT("GNRECNT1")
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
 
-_Static_assert((RECENT_SLOTS & (RECENT_SLOTS - 1)) == 0, "a power of two");
+_Static_assert((RECENT_SLOTS_MIN & (RECENT_SLOTS_MIN - 1)) == 0, "a power of two");
 
 enum number_word { NUMBER_TAIL, NUMBER_UPDATED, NUMBER_LISTED, NUMBER_REVOKED };
+
+uint32_t recent_slots_for(uint64_t entries)
+{
+    uint32_t slots = RECENT_SLOTS_MIN;
+    while (slots < RECENT_SLOTS_MAX && slots < entries / ENTRIES_PER_SLOT) {
+        slots *= 2;
+    }
+    return slots;
+}
+
+static uint32_t lines_of(uint32_t slots)
+{
+    return slots / RECENT_SLOTS_PER_LINE;
+}
+
+static size_t slots_at(uint32_t slots)
+{
+    return LINES_AT + (size_t)lines_of(slots) * BLOOM_LINE_BYTES;
+}
+
+static size_t image_bytes(uint32_t slots)
+{
+    return slots_at(slots) + (size_t)slots * EXACT_SLOT_BYTES;
+}
 
 /* A name of this boot; without /proc one that no file has, so that images are built anew. */
 static void boot_id(char ret[BOOT_BYTES])
@@ -43,7 +69,7 @@ static void boot_id(char ret[BOOT_BYTES])
     buf_fini(&text);
 }
 
-static void ids_print(const struct recent_ids *ids, struct buf *ret)
+static void ids_print(const struct recent_ids *ids, uint32_t slots, struct buf *ret)
 {
     char boot[BOOT_BYTES];
     boot_id(boot);
@@ -52,15 +78,27 @@ static void ids_print(const struct recent_ids *ids, struct buf *ret)
     buf_add_u32(ret, ids->key_id);
     buf_add_u64(ret, ids->generation);
     buf_add_u32(ret, ids->tail);
-    buf_add_u32(ret, RECENT_SLOTS);
-    buf_add_u32(ret, RECENT_LINES);
+    buf_add_u32(ret, slots);
+    buf_add_u32(ret, lines_of(slots));
     buf_add_u32(ret, RECENT_K);
     buf_add(ret, slice_of(boot, BOOT_BYTES));
     buf_add_u64(ret, checksum64(buf_slice(ret)));
 }
 
-static enum err ids_parse(struct slice head, const char *path, struct recent_ids *ret,
-                          struct slice *retboot, struct errinfo *reterr)
+struct head {
+    struct recent_ids ids;
+    uint32_t slots;
+    struct slice boot;
+};
+
+static bool slots_are_possible(uint32_t slots)
+{
+    return slots >= RECENT_SLOTS_MIN && slots <= RECENT_SLOTS_MAX &&
+           (slots & (slots - 1)) == 0;
+}
+
+static enum err head_parse(struct slice head, const char *path, struct head *ret,
+                           struct errinfo *reterr)
 {
     struct cursor c = cursor_of(head);
     struct slice magic = cursor_bytes(&c, RECENT_MAGIC.n);
@@ -78,45 +116,45 @@ static enum err ids_parse(struct slice head, const char *path, struct recent_ids
         sum != checksum64(slice_head(head, IDS_BYTES))) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0, "the recent table is damaged");
     }
-    if (version != RECENT_VERSION || slots != RECENT_SLOTS || lines != RECENT_LINES ||
-        k != RECENT_K) {
+    if (version != RECENT_VERSION || !slots_are_possible(slots) ||
+        lines != lines_of(slots) || k != RECENT_K) {
         return errinfo_set(reterr, ERR_VERSION, path, 0,
                            "a recent table of another version of gillnet");
     }
-    *ret = ids;
-    *retboot = boot;
+    *ret = (struct head){ids, slots, boot};
     return ERR_OK;
 }
 
 /* Points table, filter and ids into the image. */
-static void image_attach(struct recent *r, const struct recent_ids *ids,
+static void image_attach(struct recent *r, const struct recent_ids *ids, uint32_t slots,
                          const struct hashkey *node)
 {
     void *lines = r->map.p + LINES_AT;
-    void *slots = r->map.p + SLOTS_AT;
+    void *table = r->map.p + slots_at(slots);
     r->delta = (struct bloom){.words = lines,
-                              .nlines = RECENT_LINES,
+                              .nlines = lines_of(slots),
                               .layout = BLOOM_ONE_LINE,
                               .k = RECENT_K};
     bloom_key(&r->delta, node);
-    r->table = (struct exact_table){.words = slots, .capacity = RECENT_SLOTS};
+    r->table = (struct exact_table){.words = table, .capacity = slots};
     r->ids = *ids;
+    r->slots = slots;
 }
 
 enum err recent_new(const struct recent_ids *ids, const struct hashkey *node,
-                    struct recent *ret, struct errinfo *reterr)
+                    uint32_t slots, struct recent *ret, struct errinfo *reterr)
 {
     struct recent r = {0};
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, IMAGE_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *p = mmap(NULL, image_bytes(slots), PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
         return errinfo_errno(reterr, "", "no memory for a recent table");
     }
-    r.map = (struct filemap){.p = p, .n = IMAGE_BYTES};
+    r.map = (struct filemap){.p = p, .n = image_bytes(slots)};
     struct buf head;
     buf_init(&head, HEADER_BYTES);
-    ids_print(ids, &head);
+    ids_print(ids, slots, &head);
     if (buf_failed(&head)) {
         buf_fini(&head);
         filemap_close(&r.map);
@@ -124,7 +162,7 @@ enum err recent_new(const struct recent_ids *ids, const struct hashkey *node,
     }
     memcpy(p, head.p, head.n);
     buf_fini(&head);
-    image_attach(&r, ids, node);
+    image_attach(&r, ids, slots, node);
     *ret = r;
     return ERR_OK;
 }
@@ -132,7 +170,7 @@ enum err recent_new(const struct recent_ids *ids, const struct hashkey *node,
 /* Counts the slots; every one must be whole and known to the filter. */
 static enum err slots_check(struct recent *r, const char *path, struct errinfo *reterr)
 {
-    for (uint64_t i = 0; i < RECENT_SLOTS; i++) {
+    for (uint64_t i = 0; i < r->slots; i++) {
         struct digest d;
         struct exact_value v;
         enum err e = exact_at(&r->table, i, &d, &v);
@@ -150,31 +188,34 @@ static enum err slots_check(struct recent *r, const char *path, struct errinfo *
 }
 
 static enum err image_check(struct recent *r, const struct recent_ids *want,
-                            const char *path, struct errinfo *reterr)
+                            uint32_t *retslots, const char *path,
+                            struct errinfo *reterr)
 {
     const void *bytes = r->map.p;
-    struct recent_ids ids = {0};
-    struct slice boot = SLICE_NONE;
+    struct head h = {0};
     char now[BOOT_BYTES];
-    if (r->map.n != IMAGE_BYTES) {
-        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                           "the recent table is %zu bytes long instead of %d", r->map.n,
-                           IMAGE_BYTES);
-    }
-    enum err e = ids_parse(slice_of(bytes, HEADER_BYTES), path, &ids, &boot, reterr);
+    enum err e = head_parse(slice_of(bytes, r->map.n < HEADER_BYTES ? 0 : HEADER_BYTES),
+                            path, &h, reterr);
     if (e != ERR_OK) {
         return e;
     }
+    if (r->map.n != image_bytes(h.slots)) {
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "the recent table is %zu bytes long instead of %zu",
+                           r->map.n, image_bytes(h.slots));
+    }
+    struct recent_ids ids = h.ids;
     if (ids.generation != want->generation || ids.tail != want->tail ||
         ids.key_id != want->key_id) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "the recent table belongs to another generation");
     }
     boot_id(now);
-    if (!slice_eq(boot, slice_of(now, BOOT_BYTES)) || now[BOOT_BYTES / 2] == 0) {
+    if (!slice_eq(h.boot, slice_of(now, BOOT_BYTES)) || now[BOOT_BYTES / 2] == 0) {
         return errinfo_set(reterr, ERR_RANGE, path, 0,
                            "the recent table was left by another boot of the machine");
     }
+    *retslots = h.slots;
     return ERR_OK;
 }
 
@@ -191,9 +232,10 @@ enum err recent_open(const char *dir, const struct recent_ids *ids,
     if (e != ERR_OK) {
         return e;
     }
-    e = image_check(&r, ids, path, reterr);
+    uint32_t slots = 0;
+    e = image_check(&r, ids, &slots, path, reterr);
     if (e == ERR_OK) {
-        image_attach(&r, ids, node);
+        image_attach(&r, ids, slots, node);
         e = slots_check(&r, path, reterr);
     }
     if (e != ERR_OK) {
@@ -218,34 +260,64 @@ enum err recent_save(const struct recent *r, const char *dir, struct errinfo *re
         return e;
     }
     const void *bytes = r->map.p;
-    return file_write_atomic(path, slice_of(bytes, IMAGE_BYTES), LIST_FILE_MODE,
-                             reterr);
+    return file_write_atomic(path, slice_of(bytes, r->map.n), LIST_FILE_MODE, reterr);
 }
 
-enum err recent_peek(const char *dir, uint64_t generation, struct recent_ids *ret,
+void recent_keep_current(struct recent *r, const struct list_current *c)
+{
+    struct buf b;
+    buf_init(&b, CURRENT_MAX);
+    current_print(c, &b);
+    uint32_t n = buf_failed(&b) ? 0 : (uint32_t)b.n;
+    memcpy(r->map.p + CURRENT_AT, &n, sizeof(n));
+    if (n > 0) {
+        memcpy(r->map.p + CURRENT_AT + sizeof(n), b.p, n);
+    }
+    buf_fini(&b);
+}
+
+/* The copy in a header whose ids are generation's. */
+static enum err current_copy(struct slice head, const char *path, uint64_t generation,
+                             struct list_current *ret, struct errinfo *reterr)
+{
+    struct head h = {0};
+    enum err e = head_parse(head, path, &h, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct cursor c = cursor_of(slice_from(head, CURRENT_AT));
+    uint32_t n = cursor_u32(&c);
+    struct slice copy = cursor_bytes(&c, n);
+    struct list_current current;
+    e = cursor_ok(&c) ? current_parse(copy, path, &current, reterr)
+                      : errinfo_set(reterr, ERR_CORRUPT, path, 0, "no copy of CURRENT");
+    if (e == ERR_OK && (current.generation != generation ||
+                        h.ids.generation != generation || h.ids.tail != current.tail)) {
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                        "it belongs to another generation");
+    }
+    if (e == ERR_OK) {
+        *ret = current;
+    }
+    return e;
+}
+
+enum err recent_peek(const char *dir, uint64_t generation, struct list_current *ret,
                      struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct slice boot = SLICE_NONE;
-    struct recent_ids ids = {0};
     enum err e = list_file_path(path, dir, LIST_FILE_RECENT, generation, reterr);
     if (e != ERR_OK) {
         return e;
     }
     struct buf bytes;
-    buf_init(&bytes, IMAGE_BYTES);
+    buf_init(&bytes, image_bytes(RECENT_SLOTS_MAX));
     e = file_read(path, &bytes, reterr);
     if (e == ERR_OK) {
-        e = ids_parse(buf_slice(&bytes), path, &ids, &boot, reterr);
+        e = current_copy(slice_head(buf_slice(&bytes), HEADER_BYTES), path, generation,
+                         ret, reterr);
     }
     buf_fini(&bytes);
-    if (e == ERR_OK && ids.generation != generation) {
-        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                        "it belongs to another generation");
-    }
-    if (e == ERR_OK) {
-        *ret = ids;
-    }
     return e;
 }
 
@@ -260,9 +332,45 @@ enum err recent_get(const struct recent *r, const struct digest *d,
     return e;
 }
 
-bool recent_is_full(const struct recent *r)
+uint64_t recent_capacity(const struct recent *r)
 {
-    return r->used >= RECENT_ENTRIES_MAX;
+    return (uint64_t)r->slots * 7 / 10;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct recent_entry *x = a;
+    const struct recent_entry *y = b;
+    return digest_cmp(&x->digest, &y->digest);
+}
+
+enum err recent_sorted(const struct recent *r, struct recent_entry **ret, size_t *retn,
+                       struct errinfo *reterr)
+{
+    struct recent_entry *v = calloc(recent_capacity(r) + 1, sizeof(*v));
+    size_t n = 0;
+    if (!v) {
+        return errinfo_set(reterr, ERR_NOMEM, "", 0,
+                           "no memory for the recent entries");
+    }
+    /* a writer beside us may add entries meanwhile: as many as there is room for */
+    for (uint64_t i = 0; i < r->slots && n <= recent_capacity(r); i++) {
+        struct exact_value value;
+        enum err e = exact_at(&r->table, i, &v[n].digest, &value);
+        if (e == ERR_CORRUPT) {
+            free(v);
+            return errinfo_set(reterr, e, "", 0,
+                               "the recent table is damaged; open the list again: it "
+                               "is then rebuilt from the log");
+        }
+        if (e == ERR_OK) {
+            v[n++].record = entry_unpack(&value);
+        }
+    }
+    qsort(v, n, sizeof(*v), compare_entries);
+    *ret = v;
+    *retn = n;
+    return ERR_OK;
 }
 
 enum err recent_put(struct recent *r, const struct digest *d,
@@ -271,7 +379,7 @@ enum err recent_put(struct recent *r, const struct digest *d,
     struct exact_value v = entry_pack(rec);
     struct exact_value old;
     bool is_new = false;
-    if (recent_is_full(r) && exact_get(&r->table, d, &old) != ERR_OK) {
+    if (r->used >= recent_capacity(r) && exact_get(&r->table, d, &old) != ERR_OK) {
         return ERR_NOSPACE;
     }
     enum err e = exact_put(&r->table, d, &v, &is_new);
@@ -289,13 +397,15 @@ static uint64_t *number_words(const struct recent *r)
     return p;
 }
 
-/* The tail's size is loaded first and stored last (acquire, release): who sees it sees every
+/* The tail's end is loaded first and stored last (acquire, release): who sees it sees every
  * entry that it covers. The other numbers are only shown. */
 struct recent_numbers recent_numbers_get(const struct recent *r)
 {
     const uint64_t *w = number_words(r);
     struct recent_numbers n = {0};
-    n.tail_bytes = __atomic_load_n(&w[NUMBER_TAIL], __ATOMIC_ACQUIRE);
+    uint64_t tail = __atomic_load_n(&w[NUMBER_TAIL], __ATOMIC_ACQUIRE);
+    n.segment = (uint32_t)(tail >> 32);
+    n.tail_bytes = (uint32_t)(tail & UINT32_MAX);
     n.updated_s = __atomic_load_n(&w[NUMBER_UPDATED], __ATOMIC_RELAXED);
     n.totals.listed = __atomic_load_n(&w[NUMBER_LISTED], __ATOMIC_RELAXED);
     n.totals.revoked = __atomic_load_n(&w[NUMBER_REVOKED], __ATOMIC_RELAXED);
@@ -308,17 +418,18 @@ void recent_numbers_set(struct recent *r, const struct recent_numbers *n)
     __atomic_store_n(&w[NUMBER_UPDATED], n->updated_s, __ATOMIC_RELAXED);
     __atomic_store_n(&w[NUMBER_LISTED], n->totals.listed, __ATOMIC_RELAXED);
     __atomic_store_n(&w[NUMBER_REVOKED], n->totals.revoked, __ATOMIC_RELAXED);
-    __atomic_store_n(&w[NUMBER_TAIL], n->tail_bytes, __ATOMIC_RELEASE);
+    __atomic_store_n(&w[NUMBER_TAIL], (uint64_t)n->segment << 32 | n->tail_bytes,
+                     __ATOMIC_RELEASE);
 }
 
 /* Folds one record of a tail over what the image, else the base, knows. */
 static enum err replay_record(struct recent *r, const struct log_record *rec,
-                              const struct index *base, struct recent_numbers *n)
+                              const struct index_stack *base, struct recent_numbers *n)
 {
     struct index_record state = {0};
     bool has = recent_get(r, &rec->digest, &state) == ERR_OK;
-    if (!has && base) {
-        has = index_get(base, &rec->digest, &state) == ERR_OK;
+    if (!has) {
+        has = index_stack_get(base, &rec->digest, &state) == ERR_OK;
     }
     struct index_record before = state;
     if (rec->time_s > n->updated_s) {
@@ -335,7 +446,7 @@ static enum err replay_record(struct recent *r, const struct log_record *rec,
 }
 
 enum err recent_replay(struct recent *r, struct segment_scan scan,
-                       const struct index *base, struct recent_numbers start,
+                       const struct index_stack *base, struct recent_numbers start,
                        size_t *retgood, unsigned *retdamage)
 {
     struct recent_numbers n = start;
@@ -360,7 +471,8 @@ enum err recent_replay(struct recent *r, struct segment_scan scan,
             return e;
         }
     }
-    n.tail_bytes = good;
+    n.segment = scan.number;
+    n.tail_bytes = (uint32_t)good; /* a tail is shorter than TAIL_BYTES_MAX and a bit */
     recent_numbers_set(r, &n);
     *retgood = good;
     *retdamage = damage;

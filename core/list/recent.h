@@ -18,14 +18,18 @@
 #include "core/base/keyring.h"
 #include "core/filter/bloom.h"
 #include "core/filter/exacttable.h"
-#include "core/list/entry.h"
+#include "core/list/files.h"
+#include "core/list/stack.h"
 
 enum {
-    RECENT_SLOTS = 8192,
-    RECENT_ENTRIES_MAX =
-        5734,          /* load 0.7: probes stay short; then the base takes them */
-    RECENT_LINES = 256 /* 22 bits per key: error 0.005 % when full */
+    RECENT_SLOTS_MIN = 8192, /* 404 KiB */
+    RECENT_SLOTS_MAX = 131072,
+    RECENT_SLOTS_PER_LINE = 32 /* 22 bits per key: error 0.005 % when full */
 };
+
+/* Slots for a list of so many entries: merges of a large list are dear, so it takes more
+ * changes between two. */
+uint32_t recent_slots_for(uint64_t entries);
 
 /* Which tail an image belongs to. */
 struct recent_ids {
@@ -36,8 +40,9 @@ struct recent_ids {
 
 /* What the writer keeps up to date beside the table. */
 struct recent_numbers {
-    uint64_t
-        tail_bytes; /* of the tail's file: the image holds every record before this */
+    uint32_t segment; /* the tail's last; the image holds every record of it ... */
+    uint32_t
+        tail_bytes; /* ... before this offset, and all of the tail's earlier ones */
     uint64_t updated_s;
     struct entry_totals totals; /* of the whole list */
 };
@@ -47,12 +52,13 @@ struct recent {
     struct exact_table table;
     struct bloom delta;
     struct recent_ids ids;
+    uint32_t slots;
     uint64_t used; /* slots in use when opened; kept by recent_put */
 };
 
 /* An empty image in memory. */
 enum err recent_new(const struct recent_ids *ids, const struct hashkey *node,
-                    struct recent *ret, struct errinfo *reterr);
+                    uint32_t slots, struct recent *ret, struct errinfo *reterr);
 /* Maps the file of ids.generation in dir, and refuses it (ERR_CORRUPT, ERR_VERSION, ...) when it
  * is not an undamaged image for these ids; ERR_RANGE when it was left by another boot. */
 enum err recent_open(const char *dir, const struct recent_ids *ids,
@@ -61,26 +67,37 @@ enum err recent_open(const char *dir, const struct recent_ids *ids,
 void recent_close(struct recent *r);
 /* Replaces the file of its generation by this image. */
 enum err recent_save(const struct recent *r, const char *dir, struct errinfo *reterr);
-/* The ids in a file's header, whatever the boot; for finding a lost CURRENT. */
-enum err recent_peek(const char *dir, uint64_t generation, struct recent_ids *ret,
+/* Keeps a copy of the CURRENT that the image is published with, from which a lost one is found
+ * again by recent_peek, whatever the boot. */
+void recent_keep_current(struct recent *r, const struct list_current *c);
+enum err recent_peek(const char *dir, uint64_t generation, struct list_current *ret,
                      struct errinfo *reterr);
 
 /* ERR_NOT_FOUND, ERR_CORRUPT as exact_get. */
 enum err recent_get(const struct recent *r, const struct digest *d,
                     struct index_record *ret);
-/* Adds or replaces, visible at once. ERR_NOSPACE when RECENT_ENTRIES_MAX are in. */
+/* Adds or replaces, visible at once. ERR_NOSPACE when recent_capacity entries are in. */
 enum err recent_put(struct recent *r, const struct digest *d,
                     const struct index_record *rec);
-bool recent_is_full(const struct recent *r);
+/* 0.7 of the slots: probes stay short. */
+uint64_t recent_capacity(const struct recent *r);
+
+struct recent_entry {
+    struct digest digest;
+    struct index_record record;
+};
+/* Copies every entry, in digest order, to memory that the caller frees. */
+enum err recent_sorted(const struct recent *r, struct recent_entry **ret, size_t *retn,
+                       struct errinfo *reterr);
 
 struct recent_numbers recent_numbers_get(const struct recent *r);
 void recent_numbers_set(struct recent *r, const struct recent_numbers *n);
 
-/* Folds every record of a tail's bytes (from its first record on) into the image and sets its
- * numbers. base (may be NULL) tells what was known before. *retgood is where the last whole
- * record ends; *retdamage counts places that were skipped before it. */
+/* Folds every record of a segment's bytes (from its first record on) into the image and sets its
+ * numbers. base tells what was known before. *retgood is where the last whole record ends;
+ * *retdamage counts places that were skipped before it. */
 enum err recent_replay(struct recent *r, struct segment_scan scan,
-                       const struct index *base, struct recent_numbers start,
+                       const struct index_stack *base, struct recent_numbers start,
                        size_t *retgood, unsigned *retdamage);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "core/list/files.h"
 
-enum { APPEND_BYTES_MAX = 2 * RECORD_BYTES_MAX };
+enum { STAGED_BYTES_MAX = TAIL_STAGED_MAX + 2 * RECORD_BYTES_MAX };
 
 static enum err fail(const struct tail *t, const char *what, struct errinfo *reterr)
 {
@@ -29,6 +29,7 @@ enum err tail_open(struct tail *t, const char *dir, uint32_t number, uint64_t go
 {
     char path[FILE_PATH_MAX];
     *t = (struct tail){.fd = -1, .number = number, .bytes = good};
+    buf_init(&t->staged, STAGED_BYTES_MAX);
     enum err e = list_file_path(path, dir, LIST_FILE_LOG, number, reterr);
     if (e != ERR_OK) {
         return e;
@@ -57,6 +58,7 @@ void tail_close(struct tail *t)
         (void)close(t->fd);
     }
     t->fd = -1;
+    buf_fini(&t->staged);
 }
 
 bool tail_is_full(const struct tail *t)
@@ -106,8 +108,8 @@ static enum err write_all(struct tail *t, struct slice bytes, struct errinfo *re
     return ERR_OK;
 }
 
-enum err tail_append(struct tail *t, struct log_record *r, struct slice source,
-                     struct errinfo *reterr)
+enum err tail_stage(struct tail *t, struct log_record *r, struct slice source,
+                    struct errinfo *reterr)
 {
     if (t->failed || t->fd < 0) {
         return errinfo_set(
@@ -116,30 +118,41 @@ enum err tail_append(struct tail *t, struct log_record *r, struct slice source,
             "is added until the list is opened anew",
             t->number);
     }
-    struct buf b;
-    buf_init(&b, APPEND_BYTES_MAX);
     source = slice_head(source, LIST_SOURCE_MAX - 1);
     uint32_t source_at = source.n > 0 ? source_find(t, source) : 0;
-    bool is_new_source = source.n > 0 && source_at == 0;
-    if (is_new_source) {
+    if (source.n > 0 && source_at == 0) {
         struct log_record named = {
             .kind = RECORD_SOURCE, .time_s = r->time_s, .text = source};
-        source_at = (uint32_t)t->bytes;
-        segment_record_print(&named, &b);
+        source_at = (uint32_t)(t->bytes + t->staged.n);
+        segment_record_print(&named, &t->staged);
+        source_note(t, source, source_at);
     }
     r->source_at = source_at;
     r->segment = t->number;
-    r->offset = (uint32_t)(t->bytes + b.n);
-    segment_record_print(r, &b);
-    enum err e = buf_failed(&b)
-                     ? errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a record")
-                     : write_all(t, buf_slice(&b), reterr);
-    if (e == ERR_OK) {
-        t->bytes += b.n;
-        if (is_new_source) {
-            source_note(t, source, source_at);
-        }
+    r->offset = (uint32_t)(t->bytes + t->staged.n);
+    segment_record_print(r, &t->staged);
+    if (buf_failed(&t->staged)) {
+        tail_unstage(t);
+        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a record");
     }
-    buf_fini(&b);
+    return ERR_OK;
+}
+
+enum err tail_sync(struct tail *t, struct errinfo *reterr)
+{
+    enum err e = write_all(t, buf_slice(&t->staged), reterr);
+    if (e == ERR_OK) {
+        t->bytes += t->staged.n;
+        buf_clear(&t->staged);
+    } else {
+        tail_unstage(t);
+    }
     return e;
+}
+
+void tail_unstage(struct tail *t)
+{
+    buf_fini(&t->staged);
+    buf_init(&t->staged, STAGED_BYTES_MAX);
+    t->nsources = 0; /* a name noted may have been among it */
 }

@@ -14,7 +14,11 @@
 #include "core/list/segment.h"
 
 /* A tail longer than this is taken into the base, however few entries it has. */
-enum { TAIL_BYTES_MAX = 32 * 1024 * 1024, TAIL_SOURCES = 8 };
+enum {
+    TAIL_BYTES_MAX = 32 * 1024 * 1024,
+    TAIL_STAGED_MAX = 1024 * 1024, /* and a record more */
+    TAIL_SOURCES = 8
+};
 
 /* Where a source's name stands in this segment. */
 struct tail_source {
@@ -29,6 +33,7 @@ struct tail {
     bool failed; /* a write or sync failed: what the file holds is not known any more */
     struct tail_source source[TAIL_SOURCES];
     unsigned nsources; /* ever noted; the slots are used in turn */
+    struct buf staged;
 };
 
 /* Opens segment number, cuts it to `good` bytes when it is longer, and syncs it. */
@@ -36,9 +41,13 @@ enum err tail_open(struct tail *t, const char *dir, uint32_t number, uint64_t go
                    struct errinfo *reterr);
 void tail_close(struct tail *t);
 bool tail_is_full(const struct tail *t);
-/* Appends and syncs; sets segment, offset and source_at of r. After a failed sync every
- * further call fails: what the kernel could not write it may have dropped. */
-enum err tail_append(struct tail *t, struct log_record *r, struct slice source,
-                     struct errinfo *reterr);
+/* Takes r to be written by the next tail_sync; sets segment, offset and source_at of r. */
+enum err tail_stage(struct tail *t, struct log_record *r, struct slice source,
+                    struct errinfo *reterr);
+/* Appends what was staged and syncs it: all of it or nothing. After a failed sync every further
+ * call fails: what the kernel could not write it may have dropped. */
+enum err tail_sync(struct tail *t, struct errinfo *reterr);
+/* Forgets what was staged. */
+void tail_unstage(struct tail *t);
 
 #endif

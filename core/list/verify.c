@@ -12,10 +12,11 @@
 #include <sys/stat.h>
 
 #include "core/base/clock.h"
-#include "core/filter/bloomfile.h"
 #include "core/list/files.h"
+#include "core/list/level.h"
 #include "core/list/recent.h"
 #include "core/list/replay.h"
+#include "core/list/stack.h"
 
 enum { FINDINGS_MAX = 500, VERIFY_ATTEMPTS = 3 };
 
@@ -28,16 +29,15 @@ struct verify {
     uint64_t found;
     uint64_t now_s;
     struct list_current current;
-    struct index *index;
-    struct index_walk *walk;
-    struct digest at; /* next of the index */
+    struct level *level[LIST_LEVELS_MAX];
+    bool is_whole; /* no index of them is damaged */
+    struct stack_walk *walk;
+    struct digest at; /* next of the levels */
     struct index_record at_record;
     bool has_at;
-    uint64_t walked;
-    struct bloomfile base;
-    bool has_base;
     struct recent recent;
     bool has_recent;
+    uint32_t tail_last;
 };
 
 static void keep_finding(void *context, const struct errinfo *finding)
@@ -73,41 +73,32 @@ static void find_rebuild(struct verify *v, const struct errinfo *what)
 
 /* ---- opening ---- */
 
-static void open_index(struct verify *v)
+/* A level with its two files and as many records as CURRENT says. */
+static void open_level(struct verify *v, uint32_t i)
 {
-    char path[FILE_PATH_MAX];
+    const struct list_level *names = &v->current.level[i];
+    const struct level_open how = {v->dir, &v->keys->node, v->current.key_id,
+                                   BLOOMFILE_COPY};
     struct errinfo info;
-    if (list_file_path(path, v->dir, LIST_FILE_INDEX, v->current.generation, &info) !=
-            ERR_OK ||
-        index_open(path, &v->index, &info) != ERR_OK) {
-        v->index = NULL;
+    if (level_open(&how, names, &v->level[i], &info) != ERR_OK) {
+        v->is_whole = false;
         find_rebuild(v, &info);
         return;
     }
-    uint64_t count = index_count(v->index);
-    if (count != v->current.listed + v->current.revoked) {
-        find(v, ERR_CORRUPT, path,
-             "the index holds %" PRIu64 " entries where CURRENT says %" PRIu64
+    const struct level *l = v->level[i];
+    if (!l->has_base) {
+        find_rebuild(v, &l->base_why);
+    }
+    if (!l->index) {
+        v->is_whole = false;
+        find_rebuild(v, &l->index_why);
+        return;
+    }
+    if (index_count(l->index) != names->entries) {
+        find(v, ERR_CORRUPT, v->dir,
+             "index %" PRIu64 " holds %" PRIu64 " entries where CURRENT says %" PRIu64
              "; run `gillnet list rebuild %s`",
-             count, v->current.listed + v->current.revoked, v->name);
-    }
-}
-
-static void open_base(struct verify *v)
-{
-    char path[FILE_PATH_MAX];
-    struct errinfo info;
-    enum err e =
-        list_file_path(path, v->dir, LIST_FILE_BASE, v->current.generation, &info);
-    if (e == ERR_OK) {
-        struct bloomfile_want want = {.key = &v->keys->node,
-                                      .digest_key = v->current.key_id,
-                                      .role = BLOOMFILE_BASE};
-        e = bloomfile_open(&v->base, path, &want, &info);
-    }
-    v->has_base = e == ERR_OK;
-    if (e != ERR_OK) {
-        find_rebuild(v, &info);
+             names->number, index_count(l->index), names->entries, v->name);
     }
 }
 
@@ -132,18 +123,38 @@ static void open_recent(struct verify *v)
 static void next_at(struct verify *v)
 {
     enum err e = ERR_OK;
-    v->has_at = v->walk && index_walk_next(v->walk, &v->at, &v->at_record, &e);
-    if (v->has_at) {
-        v->walked++;
-        if (v->has_base && !bloom_test(&v->base.bloom, &v->at)) {
-            find(v, ERR_CORRUPT, v->dir,
-                 "the filter does not know an entry of the index; run `gillnet list "
-                 "rebuild %s`",
-                 v->name);
-        }
-    } else if (e != ERR_OK) {
+    v->has_at = v->walk && stack_walk_next(v->walk, &v->at, &v->at_record, &e);
+    if (e != ERR_OK) {
         find(v, e, v->dir, "the index is damaged; run `gillnet list rebuild %s`",
              v->name);
+    }
+}
+
+/* Every entry of every index is known to the filter over it. */
+static void check_filter(struct verify *v, const struct level *l)
+{
+    struct index_walk *walk = NULL;
+    struct digest d;
+    struct index_record r;
+    enum err e = index_walk_new(l->index, &walk);
+    while (e == ERR_OK && index_walk_next(walk, &d, &r, &e)) {
+        if (!bloom_test(&l->base.bloom, &d)) {
+            find(v, ERR_CORRUPT, v->dir,
+                 "filter %" PRIu64 " does not know an entry of its index; run `gillnet "
+                 "list rebuild %s`",
+                 l->names.number, v->name);
+        }
+    }
+    index_walk_free(&walk);
+}
+
+static void check_filters(struct verify *v)
+{
+    for (uint32_t i = 0; i < v->current.nlevels; i++) {
+        const struct level *l = v->level[i];
+        if (l && l->index && l->has_base) {
+            check_filter(v, l);
+        }
     }
 }
 
@@ -192,9 +203,11 @@ static void compare_recent(struct verify *v, const struct digest *d,
     if (!v->has_recent) {
         return;
     }
-    if (recent_get(&v->recent, d, &got) != ERR_OK || got.segment != want->segment ||
-        got.offset < want->offset ||
-        (got.offset == want->offset && !same_record(&got, want))) {
+    bool is_newer = recent_get(&v->recent, d, &got) == ERR_OK &&
+                    (got.segment > want->segment ||
+                     (got.segment == want->segment && got.offset > want->offset));
+    if (!is_newer &&
+        (recent_get(&v->recent, d, &got) != ERR_OK || !same_record(&got, want))) {
         find(v, ERR_CORRUPT, v->dir,
              "a recent change (segment %" PRIu32 ", offset %" PRIu32
              ") is not in the recent table; run `gillnet list rebuild %s`",
@@ -257,15 +270,21 @@ static enum err read_segments(struct verify *v, struct replay *r,
     if (e != ERR_OK) {
         return e;
     }
+    for (uint32_t n = v->current.tail; e == ERR_OK && n < v->tail_last; n++) {
+        e = replay_segment(r, n, false, 0, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
     /* with a recent table it is known how far the tail was acknowledged */
     uint64_t limit = v->has_recent ? recent_numbers_get(&v->recent).tail_bytes : 0;
     uint64_t before = r->bytes;
-    e = replay_segment(r, v->current.tail, !v->has_recent, limit, reterr);
+    e = replay_segment(r, v->tail_last, !v->has_recent, limit, reterr);
     if (e == ERR_OK && r->bytes - before < limit) {
         find(v, ERR_CORRUPT, v->dir,
              "segment %" PRIu32 " of the log is shorter than what was acknowledged; "
              "restore it from a backup or repeat the latest changes",
-             v->current.tail);
+             v->tail_last);
     }
     return e;
 }
@@ -284,8 +303,9 @@ static void check_log(struct verify *v)
     if (e == ERR_OK) {
         e = replay_finish(&r, &info);
     }
-    if (e == ERR_OK && v->index) {
-        e = index_walk_new(v->index, &v->walk);
+    if (e == ERR_OK && v->is_whole) {
+        struct index_stack levels = levels_stack(v->level, v->current.nlevels);
+        e = stack_walk_new(&levels, 0, &v->walk);
         errinfo_set(&info, e, v->dir, 0, "cannot walk the index: %s", err_text(e));
     }
     if (e == ERR_OK) {
@@ -294,20 +314,18 @@ static void check_log(struct verify *v)
     if (e != ERR_OK) {
         keep_finding(v, &info);
     }
-    index_walk_free(&v->walk);
+    stack_walk_free(&v->walk);
     replay_end(&r);
 }
 
 static void verify_close(struct verify *v)
 {
-    index_close(&v->index);
-    if (v->has_base) {
-        bloomfile_close(&v->base);
+    for (uint32_t i = 0; i < LIST_LEVELS_MAX; i++) {
+        level_release(&v->level[i]);
     }
     if (v->has_recent) {
         recent_close(&v->recent);
     }
-    v->has_base = false;
     v->has_recent = false;
 }
 
@@ -328,9 +346,14 @@ static void verify_once(struct verify *v)
              ", which keys/ring.key does not hold; put that key back",
              v->current.key_id);
     }
-    open_index(v);
-    open_base(v);
+    v->is_whole = true;
+    for (uint32_t i = 0; i < v->current.nlevels; i++) {
+        open_level(v, i);
+    }
     open_recent(v);
+    v->tail_last = v->has_recent ? recent_numbers_get(&v->recent).segment
+                                 : list_tail_last(v->dir, v->current.tail);
+    check_filters(v);
     check_log(v);
     verify_close(v);
 }

@@ -1,5 +1,5 @@
 /*
- * writer - one lock, one list: opening with repair of what a crash left, single changes.
+ * writer - one lock, one list: opening with repair of what a crash left.
  */
 #include "core/list/writer.h"
 
@@ -13,7 +13,8 @@
 
 #include "core/base/clock.h"
 #include "core/list/build.h"
-#include "core/list/merge.h"
+#include "core/list/compact.h"
+#include "core/list/publish.h"
 
 enum { LOCK_TEXT_MAX = 128 };
 
@@ -76,16 +77,43 @@ static enum err lock_take(struct list_writer *w, const char *state_dir,
 
 struct clean {
     const struct list_writer *w;
-    uint64_t former; /* generation that CURRENT.prev names */
+    struct list_current former; /* what CURRENT.prev names */
+    uint32_t tail;              /* the last segment in use */
 };
+
+static bool current_names(const struct list_current *c, enum list_file kind,
+                          uint64_t number)
+{
+    switch (kind) {
+    case LIST_FILE_RECENT:
+        return number == c->generation;
+    case LIST_FILE_SPAM:
+        return number == c->member_spam;
+    case LIST_FILE_REVOKED:
+        return number == c->member_revoked;
+    case LIST_FILE_INDEX:
+    case LIST_FILE_INDEX_SUM:
+    case LIST_FILE_BASE:
+        for (uint32_t i = 0; i < c->nlevels; i++) {
+            if (c->level[i].number == number) {
+                return true;
+            }
+        }
+        return false;
+    case LIST_FILE_LOG:
+    case LIST_FILE_OTHER:
+        break;
+    }
+    return true;
+}
 
 static enum err clean_file(void *context, enum list_file kind, uint64_t number)
 {
     const struct clean *c = context;
-    const struct list_current *now = &c->w->current;
     bool is_needed = kind == LIST_FILE_LOG
-                         ? number <= now->tail
-                         : number == now->generation || number == c->former;
+                         ? number <= c->tail
+                         : current_names(&c->w->current, kind, number) ||
+                               current_names(&c->former, kind, number);
     char path[FILE_PATH_MAX];
     if (!is_needed && list_file_path(path, c->w->dir, kind, number, NULL) == ERR_OK) {
         (void)unlink(path);
@@ -95,10 +123,9 @@ static enum err clean_file(void *context, enum list_file kind, uint64_t number)
 
 void writer_clean(const struct list_writer *w)
 {
-    struct clean c = {.w = w, .former = w->current.generation};
-    struct list_current former;
-    if (current_read(w->dir, LIST_CURRENT_PREV, &former, NULL) == ERR_OK) {
-        c.former = former.generation;
+    struct clean c = {.w = w, .tail = list_tail_last(w->dir, w->current.tail)};
+    if (current_read(w->dir, LIST_CURRENT_PREV, &c.former, NULL) != ERR_OK) {
+        c.former = w->current;
     }
     (void)file_sweep_temps(w->dir, NULL);
     (void)list_files_each(w->dir, clean_file, &c, NULL);
@@ -140,15 +167,15 @@ static enum err writer_damaged(struct list_writer *w, const struct errinfo *what
     return ERR_OK;
 }
 
-/* Builds the recent table anew from the tail, cutting a record that a crash left unfinished,
- * and touches CURRENT so that readers look again. */
-static enum err tail_replay(struct list_writer *w, const struct recent_ids *ids,
-                            struct errinfo *reterr)
+/* Folds segment number into the image; *retgood is where its last whole record ends. */
+static enum err replay_segment_into(struct list_writer *w, struct recent *image,
+                                    uint32_t number, size_t *retgood,
+                                    struct errinfo *reterr)
 {
     struct segment s;
     struct errinfo header_err;
-    struct recent image;
-    enum err e = segment_open(w->dir, w->current.tail, &s, &header_err, reterr);
+    unsigned damage = 0;
+    enum err e = segment_open(w->dir, number, &s, &header_err, reterr);
     if (e != ERR_OK) {
         return e;
     }
@@ -157,24 +184,38 @@ static enum err tail_replay(struct list_writer *w, const struct recent_ids *ids,
         *reterr = header_err;
         return header_err.code;
     }
-    e = recent_new(ids, &w->node, &image, reterr);
+    e = recent_replay(image, segment_scan_all(&s, number), &w->stack,
+                      recent_numbers_get(image), retgood, &damage);
+    segment_close(&s);
+    return e == ERR_OK
+               ? ERR_OK
+               : errinfo_set(reterr, e, w->dir, 0,
+                             "segment %" PRIu32 " holds too many entries", number);
+}
+
+/* Builds the recent table anew from the tail, cutting a record that a crash left unfinished,
+ * and touches CURRENT so that readers look again. */
+static enum err tail_replay(struct list_writer *w, const struct recent_ids *ids,
+                            uint32_t last, struct errinfo *reterr)
+{
+    struct recent image;
+    size_t good = 0;
+    /* the most there is: the segments may hold what took several tables */
+    enum err e = recent_new(ids, &w->node, RECENT_SLOTS_MAX, &image, reterr);
     if (e != ERR_OK) {
-        segment_close(&s);
         return e;
     }
     struct recent_numbers start = {
         .updated_s = w->current.updated_s,
         .totals = {w->current.listed, w->current.revoked},
     };
-    size_t good = 0;
-    unsigned damage = 0;
-    e = recent_replay(&image, segment_scan_all(&s, w->current.tail), w->index, start,
-                      &good, &damage);
-    if (e != ERR_OK) {
-        errinfo_set(reterr, e, w->dir, 0, "segment %" PRIu32 " holds too many entries",
-                    w->current.tail);
-    } else {
-        e = tail_open(&w->tail, w->dir, w->current.tail, good, reterr);
+    recent_numbers_set(&image, &start);
+    recent_keep_current(&image, &w->current);
+    for (uint32_t n = w->current.tail; e == ERR_OK && n <= last; n++) {
+        e = replay_segment_into(w, &image, n, &good, reterr);
+    }
+    if (e == ERR_OK) {
+        e = tail_open(&w->tail, w->dir, last, good, reterr);
     }
     if (e == ERR_OK) {
         e = recent_save(&image, w->dir, reterr);
@@ -183,7 +224,6 @@ static enum err tail_replay(struct list_writer *w, const struct recent_ids *ids,
         e = recent_open(w->dir, ids, &w->node, FILEMAP_WRITE, &w->recent, reterr);
     }
     recent_close(&image);
-    segment_close(&s);
     return e == ERR_OK ? current_write(w->dir, LIST_CURRENT, &w->current, reterr) : e;
 }
 
@@ -192,8 +232,9 @@ static enum err tail_load(struct list_writer *w, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct recent_ids ids = {w->current.generation, w->current.tail, w->current.key_id};
+    uint32_t last = list_tail_last(w->dir, w->current.tail);
     struct stat st;
-    enum err e = list_file_path(path, w->dir, LIST_FILE_LOG, w->current.tail, reterr);
+    enum err e = list_file_path(path, w->dir, LIST_FILE_LOG, last, reterr);
     if (e != ERR_OK) {
         return e;
     }
@@ -202,28 +243,44 @@ static enum err tail_load(struct list_writer *w, struct errinfo *reterr)
     }
     if (recent_open(w->dir, &ids, &w->node, FILEMAP_WRITE, &w->recent, NULL) ==
         ERR_OK) {
-        uint64_t bytes = recent_numbers_get(&w->recent).tail_bytes;
-        if (bytes == (uint64_t)st.st_size) {
-            return tail_open(&w->tail, w->dir, w->current.tail, bytes, reterr);
+        struct recent_numbers n = recent_numbers_get(&w->recent);
+        if (n.segment == last && n.tail_bytes == (uint64_t)st.st_size) {
+            return tail_open(&w->tail, w->dir, last, n.tail_bytes, reterr);
         }
         recent_close(&w->recent);
     }
-    return tail_replay(w, &ids, reterr);
+    return tail_replay(w, &ids, last, reterr);
 }
 
-static enum err index_load(struct list_writer *w, struct errinfo *reterr)
+void writer_stack(struct list_writer *w)
+{
+    w->stack.n = 0;
+    for (uint32_t i = 0; i < w->current.nlevels; i++) {
+        if (w->index[i]) {
+            w->stack.index[w->stack.n++] = w->index[i];
+        }
+    }
+}
+
+/* Single changes go on without a level that is damaged; see writer_prior. */
+static enum err indexes_load(struct list_writer *w, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e =
-        list_file_path(path, w->dir, LIST_FILE_INDEX, w->current.generation, reterr);
-    if (e != ERR_OK) {
-        return e;
+    for (uint32_t i = 0; i < w->current.nlevels; i++) {
+        struct errinfo info = {0};
+        enum err e = list_file_path(path, w->dir, LIST_FILE_INDEX,
+                                    w->current.level[i].number, reterr);
+        if (e != ERR_OK) {
+            return e;
+        }
+        e = index_open(path, &w->index[i], &info);
+        if (e != ERR_OK) {
+            w->index[i] = NULL;
+            info.code = e;
+            w->index_why = info;
+        }
     }
-    e = index_open(path, &w->index, &w->index_why);
-    if (e != ERR_OK) {
-        w->index = NULL; /* single changes go on without it; see writer_prior */
-        w->index_why.code = e;
-    }
+    writer_stack(w);
     return ERR_OK;
 }
 
@@ -231,7 +288,7 @@ static enum err index_load(struct list_writer *w, struct errinfo *reterr)
 static enum err generation_load(struct list_writer *w, struct errinfo *reterr)
 {
     struct errinfo info = {0};
-    enum err e = index_load(w, reterr);
+    enum err e = indexes_load(w, reterr);
     if (e != ERR_OK) {
         return e;
     }
@@ -247,12 +304,28 @@ static enum err generation_load(struct list_writer *w, struct errinfo *reterr)
     return ERR_OK;
 }
 
+/* The first generation has no level. */
 static enum err generation_create(struct list_writer *w, struct errinfo *reterr)
 {
-    struct build b = {.w = w};
+    uint32_t now_s = writer_now_s();
+    struct publication p = {
+        .current = {.generation = 1,
+                    .tail = 1,
+                    .key_id = w->key.id,
+                    .created_s = now_s,
+                    .updated_s = now_s},
+        .tail = {.fd = -1},
+    };
     (void)file_sweep_temps(w->dir, NULL);
-    enum err e = build_begin(&b, 1, 0, reterr);
-    return e == ERR_OK ? build_publish(&b, 1, writer_now_s(), reterr) : e;
+    enum err e = publish_start_tail(w, 1, &p.tail, reterr);
+    if (e == ERR_OK) {
+        e = publish_start_recent(w, &p.current, 1, &p.recent, reterr);
+    }
+    if (e != ERR_OK) {
+        tail_close(&p.tail);
+        return e;
+    }
+    return publish(w, &p, reterr);
 }
 
 static enum err writer_load(struct list_writer *w, const struct keyring *keys,
@@ -304,7 +377,11 @@ enum err list_writer_open(const char *state_dir, struct slice name,
                           struct list_writer **ret, struct errinfo *reterr)
 {
     struct list_writer *w = calloc(1, sizeof(*w));
-    if (!w) {
+    if (w) {
+        w->pending = calloc(PENDING_MAX, sizeof(*w->pending));
+    }
+    if (!w || !w->pending) {
+        free(w);
         return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory");
     }
     w->lock.fd = -1;
@@ -334,7 +411,10 @@ enum err list_writer_open(const char *state_dir, struct slice name,
 
 void writer_close_generation(struct list_writer *w)
 {
-    index_close(&w->index);
+    for (uint32_t i = 0; i < LIST_LEVELS_MAX; i++) {
+        index_close(&w->index[i]);
+    }
+    w->stack.n = 0;
     recent_close(&w->recent);
     tail_close(&w->tail);
 }
@@ -342,8 +422,14 @@ void writer_close_generation(struct list_writer *w)
 void list_writer_close(struct list_writer **w)
 {
     if (*w) {
+        if ((*w)->state == WRITER_READY) {
+            (void)writer_settled(*w, NULL);
+        } else {
+            (void)compact_settle(*w, true, NULL);
+        }
         writer_close_generation(*w);
         filelock_drop(&(*w)->lock);
+        free((*w)->pending);
         free(*w);
     }
     *w = NULL;
@@ -367,100 +453,12 @@ enum err writer_check(const struct list_writer *w, struct errinfo *reterr)
     return ERR_OK;
 }
 
-/* ---- single changes ---- */
-
-/* What is known of d. With a damaged index only the recent table is asked: the change then may
- * lose the entry's first date, and the totals are wrong until the rebuild. */
-static enum err writer_prior(const struct list_writer *w, const struct digest *d,
-                             struct index_record *ret, bool *rethas,
-                             struct errinfo *reterr)
+enum err writer_levels_check(const struct list_writer *w, struct errinfo *reterr)
 {
-    enum err e = recent_get(&w->recent, d, ret);
-    if (e == ERR_NOT_FOUND && w->index) {
-        e = index_get(w->index, d, ret);
+    if (w->stack.n != w->current.nlevels) {
+        return errinfo_set(reterr, w->index_why.code, w->index_why.source, 0,
+                           "%s; run `gillnet list rebuild %s`", w->index_why.text,
+                           w->name);
     }
-    *rethas = e == ERR_OK;
-    if (e == ERR_OK || e == ERR_NOT_FOUND) {
-        return ERR_OK;
-    }
-    return errinfo_set(
-        reterr, e, w->dir, 0,
-        "what is known of this entry is damaged; run `gillnet list rebuild "
-        "%s`",
-        w->name);
-}
-
-/* An explicit record that says what stands already need not be written again. */
-static bool says_nothing_new(const struct index_record *state,
-                             const struct log_record *r)
-{
-    uint8_t status = r->kind == RECORD_REVOKE ? ENTRY_REVOKED : ENTRY_LISTED;
-    return (state->flags & ENTRY_FLAG_EXPLICIT) != 0 && state->status == status &&
-           state->expiry_s == r->expiry_s && !entry_is_expired(state, r->time_s);
-}
-
-static enum err make_room(struct list_writer *w, struct errinfo *reterr)
-{
-    struct list_import_result ignored;
-    if (!recent_is_full(&w->recent) && !tail_is_full(&w->tail)) {
-        return ERR_OK;
-    }
-    return list_merge(w, NULL, NULL, NULL, &ignored, reterr);
-}
-
-static enum err writer_change(struct list_writer *w, struct log_record *r,
-                              const struct feature_entry *entry, struct slice source,
-                              struct errinfo *reterr)
-{
-    struct index_record state = {0};
-    bool has = false;
-    enum err e = writer_check(w, reterr);
-    if (e == ERR_OK && entry->text.n > LIST_TEXT_MAX) {
-        e = errinfo_set(reterr, ERR_LIMIT, "", 0, "the entry is longer than %d bytes",
-                        LIST_TEXT_MAX);
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    digest_make(&w->key, entry->class_type, entry->text, &r->digest);
-    r->class_type = entry->class_type;
-    r->time_s = writer_now_s();
-    r->text = w->keep_text ? entry->text : SLICE_NONE;
-    e = make_room(w, reterr);
-    if (e == ERR_OK) {
-        e = writer_prior(w, &r->digest, &state, &has, reterr);
-    }
-    if (e != ERR_OK || (has && says_nothing_new(&state, r))) {
-        return e;
-    }
-    struct index_record before = state;
-    e = tail_append(&w->tail, r, source, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    (void)entry_fold(&state, has, r); /* an explicit record always changes something */
-    e = recent_put(&w->recent, &r->digest, &state);
-    if (e != ERR_OK) {
-        return errinfo_set(reterr, e, w->dir, 0, "the recent table has no room");
-    }
-    struct recent_numbers n = recent_numbers_get(&w->recent);
-    entry_count(&n.totals, &before, has, &state);
-    n.tail_bytes = w->tail.bytes;
-    n.updated_s = r->time_s;
-    recent_numbers_set(&w->recent, &n);
     return ERR_OK;
-}
-
-enum err list_add(struct list_writer *w, const struct feature_entry *e,
-                  struct slice source, uint32_t expiry_s, struct errinfo *reterr)
-{
-    struct log_record r = {.kind = RECORD_ADD, .expiry_s = expiry_s};
-    return writer_change(w, &r, e, source, reterr);
-}
-
-enum err list_revoke(struct list_writer *w, const struct feature_entry *e,
-                     struct slice source, struct errinfo *reterr)
-{
-    struct log_record r = {.kind = RECORD_REVOKE};
-    return writer_change(w, &r, e, source, reterr);
 }

@@ -14,6 +14,7 @@
 #include "core/list/files.h"
 #include "core/list/list.h"
 #include "core/list/recent.h"
+#include "core/list/stack.h"
 #include "core/list/tail.h"
 #include "core/store/index.h"
 
@@ -22,6 +23,18 @@ enum writer_state {
     WRITER_DAMAGED, /* only a rebuild is possible; why says what is wrong */
     WRITER_STOPPED /* a publication broke off: what is on disk must be looked at anew */
 };
+
+/* A change that is staged: not durable, seen by nobody. */
+struct pending {
+    struct digest digest;
+    struct index_record before;
+    struct index_record after;
+    bool has_before;
+};
+
+enum { PENDING_MAX = 1024, PENDING_SLOTS = 2 * PENDING_MAX };
+
+struct compaction;
 
 struct list_writer {
     char dir[FILE_PATH_MAX];
@@ -32,21 +45,38 @@ struct list_writer {
     struct hashkey node;
     enum writer_state state;
     struct errinfo why;
-    struct list_current current; /* generation 0: there is none */
-    struct index *index;         /* NULL: damaged, index_why says how */
-    struct errinfo index_why;
+    struct list_current current;          /* generation 0: there is none */
+    struct index *index[LIST_LEVELS_MAX]; /* of current.level; NULL: damaged */
+    struct index_stack stack;             /* those that are not */
+    struct errinfo index_why;             /* of the first that is */
     struct recent recent;
-    struct tail tail;
+    struct tail tail; /* its last segment */
     bool keep_text;
     struct filter_wish filter;
+    uint64_t
+        period_s; /* begin of the period that entries go to; 0: the list does not age */
+    struct pending *pending; /* PENDING_MAX */
+    size_t npending;
+    uint16_t slot[PENDING_SLOTS];  /* hash table of pending, 1 and up; 0: free */
+    uint64_t pending_s;            /* time of the last one */
+    struct compaction *compaction; /* NULL: none runs */
+    struct recent next;            /* of the generation it makes */
+    uint64_t compact_at; /* entries in the recent table from which another is tried */
+    struct errinfo compact_why; /* of the last that failed; code ERR_OK: none */
 };
 
 /* ERR_OK when the writer may change the list; else what is wrong and what to do. */
 enum err writer_check(const struct list_writer *w, struct errinfo *reterr);
-/* Closes index, recent table and tail. */
-void writer_close_generation(struct list_writer *w);
+/* ERR_OK when no level is damaged: a merge needs them all. */
+enum err writer_levels_check(const struct list_writer *w, struct errinfo *reterr);
+/* Makes staged changes durable and waits for a compaction: nothing is under way any more. */
+enum err writer_settled(struct list_writer *w, struct errinfo *reterr);
+/* Sets w->stack from w->index. */
+void writer_stack(struct list_writer *w);
 /* Removes files that no generation in use names. Failures are left for the next time. */
 void writer_clean(const struct list_writer *w);
+/* Closes indexes, recent tables and tail. */
+void writer_close_generation(struct list_writer *w);
 uint32_t writer_now_s(void);
 
 #endif

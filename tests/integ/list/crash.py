@@ -127,8 +127,8 @@ class Crash:
         for value in acknowledged:
             self.ledger.is_now(value, state)
         self.acknowledged += len(acknowledged)
-        if len(acknowledged) < len(values):
-            self.ledger.in_flight(values[len(acknowledged)], state)
+        for value in values[len(acknowledged):]:  # they are synced together
+            self.ledger.in_flight(value, state)
 
     def add(self, kill):
         self.edit("add", self.fresh(ADD_VALUES - 50) + self.known(50), LISTED, kill)

@@ -403,6 +403,15 @@ static void test_list_writer_open__orphans_of_an_import__removed(void **state)
     for (size_t i = 0; i < sizeof(orphans) / sizeof(orphans[0]); i++) {
         append(f, orphans[i], "rubbish", 7);
     }
+    /* segments of an import are whole when they appear */
+    struct segment_header h = {.number = 6,
+                               .key_id = f->keys.ring[0].id,
+                               .kind = SEGMENT_BULK,
+                               .created_s = 1};
+    MUST(f, segment_create(f->dir, &h, &f->info));
+    h.number = 7;
+    h.kind = SEGMENT_TAIL;
+    MUST(f, segment_create(f->dir, &h, &f->info));
     struct list_writer *w = open_writer(f);
     for (size_t i = 0; i < sizeof(orphans) / sizeof(orphans[0]); i++) {
         if (has_file(f, orphans[i])) {

@@ -98,9 +98,9 @@ static void test_list_writer_open__files_unreadable__error_names_the_file(void *
 {
     struct fixture *f = *state;
     struct list_writer *w = open_writer(f);
-    add_number(f, w, 1);
+    import_range(f, w, 0, 10, 0);
     list_writer_close(&w);
-    static const char *const files[] = {"CURRENT", "index.00000001", "base.00000001"};
+    static const char *const files[] = {"CURRENT", "index.00000002", "base.00000002"};
     if (geteuid() == 0) {
         /* root reads everything: a folder in the file's place refuses likewise */
         for (size_t i = 0; i < 3; i++) {

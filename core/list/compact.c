@@ -1,0 +1,178 @@
+/*
+ * compact - one thread at a time, which reads only what it was given.
+ */
+#include "core/list/compact.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/list/merge.h"
+#include "core/list/publish.h"
+
+struct compaction {
+    pthread_t thread;
+    int is_done; /* atomic */
+    struct merge merge;
+    uint64_t updated_s; /* last change that the new level holds */
+    enum err result;
+    struct errinfo why;
+};
+
+static void *run(void *context)
+{
+    struct compaction *c = context;
+    c->result = merge_run(&c->merge, &c->why);
+    __atomic_store_n(&c->is_done, 1, __ATOMIC_RELEASE); /* partner: compact_settle */
+    return NULL;
+}
+
+/* The tail and the recent table of the generation to come. */
+static enum err rotate(struct list_writer *w, struct errinfo *reterr)
+{
+    struct recent_numbers n = recent_numbers_get(&w->recent);
+    struct list_current next = w->current;
+    struct tail tail = {.fd = -1};
+    next.generation++;
+    next.listed = n.totals.listed;
+    next.revoked = n.totals.revoked;
+    next.updated_s = n.updated_s;
+    enum err e = publish_start_recent(w, &next, w->tail.number + 1, &w->next, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = publish_start_tail(w, w->tail.number + 1, &tail, reterr);
+    if (e != ERR_OK) {
+        recent_close(&w->next);
+        return e;
+    }
+    tail_close(&w->tail);
+    w->tail = tail;
+    n.segment = tail.number;
+    n.tail_bytes = SEGMENT_HEADER_BYTES;
+    recent_numbers_set(&w->recent, &n);
+    return ERR_OK;
+}
+
+/* What the merge is given. */
+static enum err prepare(struct list_writer *w, bool from_all, struct compaction *c,
+                        struct errinfo *reterr)
+{
+    struct merge *m = &c->merge;
+    uint64_t period_s = w->period_s;
+    m->order = (struct build_order){
+        .dir = w->dir,
+        .node = w->node,
+        .key_id = w->key.id,
+        .filter = w->filter,
+        .number = w->current.generation + 1,
+        .period_s = period_s,
+    };
+    m->stack = w->stack;
+    m->totals = recent_numbers_get(&w->recent).totals;
+    c->updated_s = recent_numbers_get(&w->recent).updated_s;
+    m->now_s = writer_now_s();
+    enum err e = recent_sorted(&w->recent, &m->recent, &m->nrecent, reterr);
+    m->from = merge_from(&w->current, from_all ? UINT32_MAX : m->nrecent, period_s);
+    return e;
+}
+
+static enum err failed(struct list_writer *w, const struct errinfo *why,
+                       struct errinfo *reterr)
+{
+    w->compact_why = *why;
+    /* not again before this many more have come */
+    w->compact_at = w->recent.used + recent_capacity(&w->recent) / 8;
+    return errinfo_set(reterr, why->code, why->source, 0, "%s", why->text);
+}
+
+enum err compact_start(struct list_writer *w, bool from_all, struct errinfo *reterr)
+{
+    struct errinfo info = {0};
+    if (w->compaction || (!from_all && w->recent.used == 0)) {
+        return ERR_OK;
+    }
+    if (writer_levels_check(w, &info) != ERR_OK) {
+        return failed(w, &info, reterr);
+    }
+    struct compaction *c = calloc(1, sizeof(*c));
+    enum err e = c ? ERR_OK : errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no memory");
+    if (e == ERR_OK) {
+        e = prepare(w, from_all, c, &info);
+    }
+    if (e == ERR_OK) {
+        e = rotate(w, &info);
+    }
+    if (e == ERR_OK && pthread_create(&c->thread, NULL, run, c) != 0) {
+        e = errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no thread to merge the list");
+        recent_close(&w->next);
+    }
+    if (e != ERR_OK) {
+        if (c) {
+            merge_fini(&c->merge);
+        }
+        free(c);
+        return failed(w, &info, reterr);
+    }
+    w->compaction = c;
+    return ERR_OK;
+}
+
+/* The generation that the merge made, with the recent table that was kept for it. */
+static enum err settle(struct list_writer *w, struct compaction *c,
+                       struct errinfo *reterr)
+{
+    struct merge *m = &c->merge;
+    struct publication p = {
+        .current = w->current,
+        .recent = w->next,
+        .tail = {.fd = -1},
+        .fresh = m->index,
+        .fresh_number = m->level.number,
+    };
+    struct recent_numbers n = recent_numbers_get(&p.recent);
+    m->index = NULL;
+    w->next = (struct recent){0};
+    p.current.generation = m->level.number;
+    p.current.tail = p.recent.ids.tail;
+    p.current.updated_s = c->updated_s;
+    p.current.listed = m->totals_after.listed;
+    p.current.revoked = m->totals_after.revoked;
+    p.current.nlevels = m->from;
+    if (m->level.entries > 0) {
+        p.current.level[p.current.nlevels++] = m->level;
+    }
+    /* entries that had expired were left out */
+    n.totals.listed -= m->totals.listed - m->totals_after.listed;
+    n.totals.revoked -= m->totals.revoked - m->totals_after.revoked;
+    recent_numbers_set(&p.recent, &n);
+    return publish(w, &p, reterr);
+}
+
+enum err compact_settle(struct list_writer *w, bool wait, struct errinfo *reterr)
+{
+    struct compaction *c = w->compaction;
+    if (!c || (!wait && !__atomic_load_n(&c->is_done, __ATOMIC_ACQUIRE))) {
+        return ERR_OK;
+    }
+    (void)pthread_join(c->thread, NULL);
+    w->compaction = NULL;
+    struct errinfo info = c->why;
+    enum err e = c->result;
+    if (e == ERR_OK) {
+        e = settle(w, c, &info);
+    } else {
+        recent_close(&w->next);
+    }
+    merge_fini(&c->merge);
+    free(c);
+    if (e != ERR_OK) {
+        if (w->state == WRITER_READY) {
+            writer_clean(w);
+        }
+        return failed(w, &info, reterr);
+    }
+    w->compact_at = 0;
+    w->compact_why = (struct errinfo){0};
+    return ERR_OK;
+}

@@ -1,0 +1,131 @@
+/*
+ * level - opening is dear for a large level, so one that did not change is never opened twice.
+ */
+#include "core/list/level.h"
+
+#include <stdlib.h>
+
+bool file_mark_eq(const struct file_mark *a, const struct file_mark *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+struct file_mark file_mark_of(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0) {
+        return (struct file_mark){0};
+    }
+    return (struct file_mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
+}
+
+static bool is_failure(enum err e)
+{
+    return e == ERR_DENIED || e == ERR_NOMEM;
+}
+
+static enum err open_index(struct level *l, const char *dir, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = list_file_path(path, dir, LIST_FILE_INDEX, l->names.number, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    l->index_mark = file_mark_of(path);
+    e = index_open(path, &l->index, &l->index_why);
+    if (e != ERR_OK) {
+        l->index = NULL;
+        l->index_why.code = e;
+    }
+    return is_failure(e)
+               ? errinfo_set(reterr, e, l->index_why.source, 0, "%s", l->index_why.text)
+               : ERR_OK;
+}
+
+static enum err open_base(struct level *l, const struct level_open *how,
+                          struct errinfo *reterr)
+{
+    struct bloomfile_want want = {.key = how->node,
+                                  .digest_key = how->key_id,
+                                  .role = BLOOMFILE_BASE,
+                                  .hold = how->hold};
+    char path[FILE_PATH_MAX];
+    enum err e =
+        list_file_path(path, how->dir, LIST_FILE_BASE, l->names.number, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    l->base_mark = file_mark_of(path);
+    e = bloomfile_open(&l->base, path, &want, &l->base_why);
+    l->has_base = e == ERR_OK;
+    return is_failure(e)
+               ? errinfo_set(reterr, e, l->base_why.source, 0, "%s", l->base_why.text)
+               : ERR_OK;
+}
+
+enum err level_open(const struct level_open *how, const struct list_level *names,
+                    struct level **ret, struct errinfo *reterr)
+{
+    struct level *l = calloc(1, sizeof(*l));
+    if (!l) {
+        return errinfo_set(reterr, ERR_NOMEM, how->dir, 0, "no memory to open a level");
+    }
+    l->users = 1;
+    l->names = *names;
+    enum err e = open_index(l, how->dir, reterr);
+    if (e == ERR_OK) {
+        e = open_base(l, how, reterr);
+    }
+    if (e != ERR_OK) {
+        level_release(&l);
+        return e;
+    }
+    *ret = l;
+    return ERR_OK;
+}
+
+static bool is_still(const struct file_mark *mark, const char *dir, enum list_file kind,
+                     uint64_t number)
+{
+    char path[FILE_PATH_MAX];
+    if (list_file_path(path, dir, kind, number, NULL) != ERR_OK) {
+        return false;
+    }
+    struct file_mark now = file_mark_of(path);
+    return file_mark_eq(&now, mark);
+}
+
+struct level *level_share(struct level *l, const char *dir)
+{
+    if (!l->index || !l->has_base ||
+        !is_still(&l->index_mark, dir, LIST_FILE_INDEX, l->names.number) ||
+        !is_still(&l->base_mark, dir, LIST_FILE_BASE, l->names.number)) {
+        return NULL;
+    }
+    __atomic_fetch_add(&l->users, 1, __ATOMIC_RELAXED);
+    return l;
+}
+
+void level_release(struct level **l)
+{
+    /* acquire and release: who closes sees all that others did with it */
+    if (*l && __atomic_sub_fetch(&(*l)->users, 1, __ATOMIC_ACQ_REL) == 0) {
+        index_close(&(*l)->index);
+        bloomfile_close(&(*l)->base);
+        free(*l);
+    }
+    *l = NULL;
+}
+
+struct index_stack levels_stack(struct level *const *level, uint32_t n)
+{
+    struct index_stack s = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        if (level[i] && level[i]->index) {
+            s.index[s.n++] = level[i]->index;
+        }
+    }
+    return s;
+}

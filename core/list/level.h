@@ -1,0 +1,59 @@
+/*
+ * level - one immutable level open for reading, shared by the generations that name it.
+ *
+ * Depends: base, filter, store, files.   Threads: constant once open; its count of users is
+ * atomic.   Owns: the index and the filter.
+ */
+#ifndef CORE_LIST_LEVEL_H
+#define CORE_LIST_LEVEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "core/filter/bloomfile.h"
+#include "core/list/files.h"
+#include "core/list/stack.h"
+
+/* How a file is known again. */
+struct file_mark {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+};
+bool file_mark_eq(const struct file_mark *a, const struct file_mark *b);
+/* Zeros when there is no such file. */
+struct file_mark file_mark_of(const char *path);
+
+struct level {
+    unsigned users; /* atomic */
+    struct list_level names;
+    struct index *index; /* NULL: damaged, index_why says how */
+    struct errinfo index_why;
+    struct bloomfile base;
+    bool has_base; /* false: damaged, base_why says how */
+    struct errinfo base_why;
+    struct file_mark index_mark;
+    struct file_mark base_mark;
+};
+
+/* What is the same for all levels of a generation. */
+struct level_open {
+    const char *dir;
+    const struct hashkey *node;
+    uint32_t key_id; /* of the digests */
+    enum bloomfile_hold hold;
+};
+/* Opens both files, verified. Only missing rights or memory are failures. */
+enum err level_open(const struct level_open *how, const struct list_level *names,
+                    struct level **ret, struct errinfo *reterr);
+/* One more user of l when it is whole and its files in dir are still the ones it was opened from;
+ * else NULL. */
+struct level *level_share(struct level *l, const char *dir);
+/* The last one closes it. */
+void level_release(struct level **l);
+/* The exact indexes of those of n levels that are there and whole. */
+struct index_stack levels_stack(struct level *const *level, uint32_t n);
+
+#endif

@@ -15,7 +15,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 [ $# -ge 1 ] && [ -d "$1" ] || { sed -n '6s/^# *//p' "$0" >&2; exit 64; }
 mail=$(realpath "$1") count=${2:-1000000} build=${3:-$top/build/release}
 root=$top/build/rspamd/root
-messages=${MESSAGES:-500}
+messages=${MESSAGES:-100}
 [ -x "$root/usr/bin/rspamd" ] || { echo "bench_rspamd: run contrib/install-deps bench" >&2; exit 1; }
 dir=$(mktemp -d)
 daemon=

@@ -1,0 +1,20 @@
+/*
+ * keys - what the filter takes from core/base, without its libraries: any digest will do here.
+ */
+#include "core/base/base.h"
+#include "core/base/digest.h"
+
+#include <string.h>
+
+enum err base_init(void)
+{
+    return ERR_OK;
+}
+
+void digest_make(const struct hashkey *key, uint16_t type, struct slice value,
+                 struct digest *ret)
+{
+    (void)value;
+    memcpy(ret->b, key->bytes, sizeof(ret->b));
+    ret->b[0] ^= (uint8_t)type;
+}

@@ -5,14 +5,16 @@
  *        bench_filter --growth [--threads T]                 one line for each number of keys
  * Workload: N keys (default 100 million) are digest number 0..N-1 of a stream, computed when
  * needed. build_s: adding them, their computing included, on T threads that each own a share of
- * the lines: the longest CPU time of a thread, which on an idle machine is the time that passes. fpr: over at least 32 million absent keys. miss_ns, hit_ns: one look-up from ready
- * digests, in batches of 32; read_ns: the same loop with the same first address generator
- * (position of a key's first line) that reads 8 bytes there, in the same memory. The three
- * take turns in rounds of 2^16; the median round counts. With T threads: time over the
+ * the lines: the longest CPU time of a thread, which on an idle machine is the time that
+ * passes (workload tells that too). fpr: over at least 32 million absent keys. miss_ns,
+ * hit_ns: one look-up from ready digests, in batches of 32; read_ns: the same loop with the same
+ * address generator (that of a key's first line) reads 8 bytes there, in the same memory. The
+ * three take turns in rounds of 2^16; the median round counts. With T threads: time over the
  * look-ups of all. Every 1,000th key is checked after the build: one missing ends with status
- * 1. libbloom runs on one thread and in the memory that it allocates; the others in huge pages
- * where the system gives them. From 300 million keys on, classic and partitioned only when
- * --layout names them. The line with digest_ns: the 128-bit digest of a URL of 60 bytes.
+ * 1. libbloom and cuckoo are built by one thread; libbloom lies in the memory that it
+ * allocates, the others in huge pages where the system gives them. From 300 million keys on,
+ * classic, partitioned and cuckoo only when --layout names them. The line with digest_ns: the
+ * 128-bit digest of a URL of 60 bytes.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -111,6 +113,17 @@ static void *must(void *p, const char *what)
     return p;
 }
 
+void *bench_memory(uint64_t bytes)
+{
+    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
+    void *p = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *start = must(p, "memory for a filter");
+    start += (HUGE_BYTES - (uintptr_t)p % HUGE_BYTES) % HUGE_BYTES;
+    (void)madvise(start, bytes, MADV_HUGEPAGE);
+    return start;
+}
+
 static void bloom_subject_add(struct subject *s, const struct digest *d, size_t n,
                               unsigned part, unsigned parts)
 {
@@ -140,16 +153,8 @@ static struct subject subject_bloom(enum bloom_layout layout, uint64_t keys,
 {
     struct bloom *b = must(calloc(1, sizeof(*b)), "memory for a filter");
     uint64_t bytes = nlines * BLOOM_LINE_BYTES;
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    must(p, "memory for the lines");
-    uintptr_t at = ((uintptr_t)p + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
-    (void)madvise((uint8_t *)p + (at - (uintptr_t)p), bytes, MADV_HUGEPAGE);
-    *b = (struct bloom){.words = (void *)((uint8_t *)p + (at - (uintptr_t)p)),
-                        .nlines = nlines,
-                        .layout = layout,
-                        .k = k};
+    *b = (struct bloom){
+        .words = bench_memory(bytes), .nlines = nlines, .layout = layout, .k = k};
     bloom_key(b, &bench_key);
     return (struct subject){
         .name = bloom_layout_name(layout),
@@ -511,8 +516,11 @@ static int all_layouts(const struct options *o)
             is_good = print_subject(&s, o->threads) && is_good;
         }
     }
-#ifdef BENCH_LIBBLOOM
     struct subject s;
+    if (is_wanted(o, "cuckoo", true) && subject_cuckoo(&s, o->keys, &bench_key)) {
+        is_good = print_subject(&s, o->threads) && is_good;
+    }
+#ifdef BENCH_LIBBLOOM
     if (is_wanted(o, "libbloom", false) &&
         subject_libbloom(&s, o->keys, LIBBLOOM_ERROR)) {
         is_good = print_subject(&s, o->threads) && is_good;

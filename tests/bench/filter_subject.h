@@ -19,9 +19,10 @@ struct subject {
     uint64_t keys;
     const void *memory; /* that a look-up reads at random, 64-byte aligned or nearly */
     uint64_t bytes;
-    double formula;  /* expected share of false answers; below 0: it has none */
-    unsigned k;      /* probes, or 0 */
-    bool can_divide; /* more than one thread may build it */
+    uint64_t refused; /* keys that it would not take */
+    double formula;   /* expected share of false answers; below 0: it has none */
+    unsigned k;       /* probes, or 0 */
+    bool can_divide;  /* more than one thread may build it */
     void *own;
     /* Adds those of n keys that are part's, of `parts` threads that are all given all keys. */
     void (*add)(struct subject *s, const struct digest *d, size_t n, unsigned part,
@@ -33,6 +34,12 @@ struct subject {
 
 /* False: not installed, or it cannot hold so many keys; says which on stderr. */
 bool subject_libbloom(struct subject *s, uint64_t keys, double error);
+
+/* False: so many keys are not possible. */
+bool subject_cuckoo(struct subject *s, uint64_t keys, const struct hashkey *key);
+
+/* Zeroed, in huge pages where the system gives them; ends the program where there is none. */
+void *bench_memory(uint64_t bytes);
 
 static inline uint64_t split_mix(uint64_t x)
 {

@@ -1,4 +1,4 @@
-/* list_care - `gillnet list rebuild`, `verify` and `merge`: the files of the lists. */
+/* list_care - `gillnet list rebuild` and `verify`: the files of the lists. */
 #include <stdio.h>
 #include <sysexits.h>
 
@@ -42,18 +42,6 @@ int list_cmd_rebuild(struct cli *cli, int argc, char **argv)
     status = e == ERR_OK ? 0 : cli_fail(&info);
     list_writer_close(&writer);
     return status;
-}
-
-int list_cmd_merge(struct cli *cli, int argc, char **argv)
-{
-    (void)cli;
-    (void)argc;
-    (void)argv;
-    (void)fputs(
-        "gillnet list merge: this version cannot merge filters; import both files "
-        "into one list instead\n",
-        stderr);
-    return EX_UNAVAILABLE;
 }
 
 struct verify {

@@ -239,7 +239,7 @@ static unsigned canaries(const struct list_reader *r, const struct digest *d)
 {
     uint8_t hit[GUARD_CANARIES];
     unsigned n = 0;
-    list_reader_test(r, d, GUARD_CANARIES, hit);
+    list_reader_test_own(r, d, GUARD_CANARIES, hit);
     for (unsigned i = 0; i < GUARD_CANARIES; i++) {
         n += hit[i];
     }

@@ -140,13 +140,17 @@ enum list_answer {
     LIST_FALSE_POSITIVE, /* a filter said perhaps, the exact index says no */
     LIST_CONFIRMED,
     LIST_REVOKED,
-    LIST_POSSIBLE /* a filter said perhaps and the exact index cannot be asked (damage) */
+    LIST_POSSIBLE /* a filter said perhaps and the exact index cannot be asked (damage), or
+                     only the filters of peers know it (core/list/member.h) */
 };
 const char *list_answer_name(enum list_answer a); /* "confirmed", "revoked", ... */
 
 /* Which of n digests the filters do not rule out; rethit[i] 0 or 1. Constant memory only. */
 void list_reader_test(const struct list_reader *r, const struct digest *d, size_t n,
                       uint8_t *rethit);
+/* As list_reader_test, and also of what peers took back, which is answered LIST_REVOKED. */
+void list_reader_test_known(const struct list_reader *r, const struct digest *d,
+                            size_t n, uint8_t *rethit);
 /* Asks the exact index. Expired entries count as not there. */
 enum list_answer list_reader_confirm(const struct list_reader *r,
                                      const struct digest *d, uint64_t now_s);

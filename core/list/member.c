@@ -3,11 +3,15 @@
 
 #include <stdlib.h>
 
+#include "core/filter/bloomfile_merge.h"
+
 enum {
     PIECE = 128,     /* digests at once */
     COST_CACHED = 1, /* of one test, beside ... */
     COST_READ = 8    /* ... one that reads memory */
 };
+
+static const char *const next_step = "merge the peers' filters into the list again";
 
 /* ---- order ---- */
 
@@ -136,13 +140,16 @@ static void test_piece(struct member *m, const struct digest *d, size_t n,
     test_steps(&s, d, n, rethit);
 }
 
-static void test_spam_only(const struct member *m, const struct digest *d, size_t n,
-                           uint8_t *rethit)
+void member_known_batch(const struct member *m, const struct digest *d, size_t n,
+                        uint8_t *rethit)
 {
     uint8_t spam[PIECE];
-    bloom_test_batch(&m->spam.bloom, d, n, spam);
-    for (size_t i = 0; i < n; i++) {
-        rethit[i] |= spam[i];
+    for (size_t done = 0; done < n; done += PIECE) {
+        size_t piece = n - done < PIECE ? n - done : PIECE;
+        bloom_test_batch(&m->spam.bloom, d + done, piece, spam);
+        for (size_t i = 0; i < piece; i++) {
+            rethit[done + i] |= spam[i];
+        }
     }
 }
 
@@ -154,7 +161,7 @@ void member_test_batch(struct member *m, const struct digest *d, size_t n,
         if (m->has_revoked) {
             test_piece(m, d + done, piece, rethit + done);
         } else {
-            test_spam_only(m, d + done, piece, rethit + done);
+            member_known_batch(m, d + done, piece, rethit + done);
         }
     }
 }
@@ -168,9 +175,82 @@ enum member_answer member_answer(const struct member *m, const struct digest *d)
                                                               : MEMBER_POSSIBLE;
 }
 
-void member_close(struct member **m)
+/* ---- files ---- */
+
+static enum err open_role(const struct member_files *files, enum bloomfile_role role,
+                          struct member *m, struct errinfo *reterr)
 {
-    if (*m) {
+    bool is_spam = role == BLOOMFILE_SPAM;
+    char path[FILE_PATH_MAX];
+    struct bloomfile_want want = {.key = files->key,
+                                  .digest_key = files->key->id,
+                                  .role = role,
+                                  .hold = files->hold,
+                                  .next = next_step};
+    struct bloomfile *f = is_spam ? &m->spam : &m->revoked;
+    uint64_t number = is_spam ? files->spam : files->revoked;
+    enum err e = list_file_path(
+        path, files->dir, is_spam ? LIST_FILE_SPAM : LIST_FILE_REVOKED, number, reterr);
+    if (e == ERR_OK) {
+        m->marks[!is_spam] = file_mark_of(path);
+        m->numbers[!is_spam] = number;
+        e = bloomfile_open(f, path, &want, reterr);
+    }
+    return e == ERR_OK ? bloomfile_judge(f, path, next_step, reterr) : e;
+}
+
+enum err member_open(const struct member_files *files, struct member **ret,
+                     struct errinfo *reterr)
+{
+    struct member *m = calloc(1, sizeof(*m));
+    if (!m) {
+        return errinfo_set(reterr, ERR_NOMEM, files->dir, 0, "no memory");
+    }
+    m->users = 1;
+    m->hold = files->hold;
+    enum err e = open_role(files, BLOOMFILE_SPAM, m, reterr);
+    if (e == ERR_OK && files->revoked != 0) {
+        e = open_role(files, BLOOMFILE_REVOKED, m, reterr);
+        m->has_revoked = e == ERR_OK;
+    }
+    if (e != ERR_OK) {
+        member_release(&m);
+        return e;
+    }
+    *ret = m;
+    return ERR_OK;
+}
+
+static bool is_still(const struct member *m, const char *dir, enum list_file kind,
+                     unsigned i)
+{
+    char path[FILE_PATH_MAX];
+    if (m->numbers[i] == 0) {
+        return true;
+    }
+    if (list_file_path(path, dir, kind, m->numbers[i], NULL) != ERR_OK) {
+        return false;
+    }
+    struct file_mark now = file_mark_of(path);
+    return file_mark_eq(&now, &m->marks[i]);
+}
+
+struct member *member_share(struct member *m, const struct member_files *files)
+{
+    if (!m || m->hold != files->hold || m->numbers[0] != files->spam ||
+        m->numbers[1] != files->revoked ||
+        !is_still(m, files->dir, LIST_FILE_SPAM, 0) ||
+        !is_still(m, files->dir, LIST_FILE_REVOKED, 1)) {
+        return NULL;
+    }
+    __atomic_fetch_add(&m->users, 1, __ATOMIC_RELAXED);
+    return m;
+}
+
+void member_release(struct member **m)
+{
+    /* acquire and release: who closes sees all that others did with it */
+    if (*m && __atomic_sub_fetch(&(*m)->users, 1, __ATOMIC_ACQ_REL) == 0) {
         bloomfile_close(&(*m)->spam);
         bloomfile_close(&(*m)->revoked);
         free(*m);

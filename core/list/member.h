@@ -18,6 +18,8 @@
 #include <stdbool.h>
 
 #include "core/filter/bloomfile.h"
+#include "core/list/files.h"
+#include "core/list/level.h"
 
 enum {
     MEMBER_SAMPLE_EVERY = 64, /* batches, of which one is asked in both filters */
@@ -45,6 +47,10 @@ struct member {
     struct bloomfile spam;
     struct bloomfile revoked;
     bool has_revoked; /* else nothing was taken back */
+    unsigned users;   /* atomic */
+    uint64_t numbers[2];
+    struct file_mark marks[2];
+    enum bloomfile_hold hold;
     bool is_order_fixed;
     _Atomic unsigned order;
     _Atomic uint64_t batches;
@@ -53,22 +59,45 @@ struct member {
     _Atomic uint64_t revoked_hits;
 };
 
-/* Opens dir's filters of these numbers (revoked 0: none), made with the list's ring key, and
- * judges whether they are fuller than they may be. */
 struct member_files {
     const char *dir;
-    uint64_t spam;
+    const struct hashkey *key; /* the list's ring key */
+    uint64_t spam;             /* numbers of the files; revoked 0: none */
     uint64_t revoked;
+    enum bloomfile_hold hold;
 };
-enum err member_open(const struct member_files *files, const struct hashkey *key,
-                     enum bloomfile_hold hold, struct member **ret,
+/* Opens the filters and judges whether they are fuller than they may be. */
+enum err member_open(const struct member_files *files, struct member **ret,
                      struct errinfo *reterr);
-/* Accepts NULL. */
-void member_close(struct member **m);
+/* One more user of m (NULL: none) when it was opened from these very files, else NULL. */
+struct member *member_share(struct member *m, const struct member_files *files);
+/* Accepts NULL; the last user closes. */
+void member_release(struct member **m);
 
 /* Sets rethit[i] to 1 where digest i is possible; the rest of rethit stays as it is. */
 void member_test_batch(struct member *m, const struct digest *d, size_t n,
                        uint8_t *rethit);
+/* As member_test_batch, but also where it was taken back. */
+void member_known_batch(const struct member *m, const struct digest *d, size_t n,
+                        uint8_t *rethit);
 enum member_answer member_answer(const struct member *m, const struct digest *d);
+
+/* ---- writing ---- */
+
+struct list_writer;
+
+/* What a list's filters of peers have become. */
+struct member_shapes {
+    bool has_spam; /* changed */
+    bool has_revoked;
+    struct bloomfile_shape spam;
+    struct bloomfile_shape revoked;
+};
+/* Adds n filter files to the list's filters of peers, all or none: each to the one of its role,
+ * which it makes where there is none. Readers see them as they see any new generation. */
+enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
+                           struct member_shapes *ret, struct errinfo *reterr);
+/* The highest numbers in dir, for a list whose CURRENT is lost; 0: none. */
+void member_find(const char *dir, uint64_t *retspam, uint64_t *retrevoked);
 
 #endif

@@ -368,6 +368,26 @@ static enum err levels_load(struct list_reader *r, const struct hashkey *node,
     return e;
 }
 
+/* ---- filters of peers ---- */
+
+/* They only hint: without them the list answers for its own entries. */
+static void member_load(struct list_reader *r)
+{
+    struct member_files files = {.dir = r->dir,
+                                 .key = &r->key,
+                                 .spam = r->current.member_spam,
+                                 .revoked = r->current.member_revoked,
+                                 .hold = r->hold};
+    struct errinfo info = {.text = ""};
+    if (files.spam == 0) {
+        return; /* what was taken back alone says nothing */
+    }
+    r->member = r->other ? member_share(r->other->member, &files) : NULL;
+    if (!r->member && member_open(&files, &r->member, &info) != ERR_OK) {
+        fault(r, "the filters of peers cannot be used (%.200s)", info.text);
+    }
+}
+
 /* ---- open ---- */
 
 static void close_files(struct list_reader *r)
@@ -375,6 +395,7 @@ static void close_files(struct list_reader *r)
     levels_release(r->level);
     levels_release(r->former);
     r->nformer = 0;
+    member_release(&r->member);
     recent_close(&r->recent);
     confirm_free(&r->cache);
     r->is_private = false;
@@ -396,6 +417,9 @@ static enum err open_files(struct list_reader *r, const struct keyring *keys,
     e = levels_load(r, &keys->node, reterr);
     if (e == ERR_OK) {
         e = recent_load(r, &keys->node, reterr);
+    }
+    if (e == ERR_OK) {
+        member_load(r);
     }
     if (e == ERR_OK && !r->is_whole) {
         former_load(r, &keys->node);

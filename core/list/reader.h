@@ -13,6 +13,7 @@
 #include "core/list/confirm.h"
 #include "core/list/level.h"
 #include "core/list/list.h"
+#include "core/list/member.h"
 #include "core/list/recent.h"
 
 /* Of STATE/lists/NAME/CURRENT; zeros when there is none. */
@@ -35,6 +36,7 @@ struct list_reader {
     const struct list_reader
         *other;               /* while it is opened: see list_reader_open_beside */
     enum bloomfile_hold hold; /* how filters are held */
+    struct member *member;    /* filters of peers; NULL: none */
     struct recent recent;
     struct confirm *cache; /* of answers of the immutable levels; NULL: none */
     bool is_private; /* recent was built here and does not see the writer's changes */
@@ -59,7 +61,11 @@ struct reader_answer {
     bool is_known;    /* there is a record of it, be it expired */
     bool is_explicit; /* and a person said so */
     bool was_cached;  /* no level had to be read */
+    bool is_member;   /* only the filters of peers say so */
 };
+/* As list_reader_test, of the list's own entries alone. */
+void list_reader_test_own(const struct list_reader *r, const struct digest *d, size_t n,
+                          uint8_t *rethit);
 void list_reader_ask(const struct list_reader *r, const struct digest *d,
                      uint64_t now_s, struct reader_answer *ret);
 

@@ -1,6 +1,7 @@
 /*
  * reader_ask - filters first, then the recent table, then the index.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -36,8 +37,8 @@ static void test_one(const struct bloom *b, const struct digest *d, size_t n,
     }
 }
 
-void list_reader_test(const struct list_reader *r, const struct digest *d, size_t n,
-                      uint8_t *rethit)
+void list_reader_test_own(const struct list_reader *r, const struct digest *d, size_t n,
+                          uint8_t *rethit)
 {
     if (!r->has_filters) {
         memset(rethit, 1, n); /* not every level can be ruled out: the index is asked */
@@ -46,6 +47,24 @@ void list_reader_test(const struct list_reader *r, const struct digest *d, size_
     bloom_test_batch(&r->recent.delta, d, n, rethit);
     for (uint32_t i = 0; i < r->current.nlevels; i++) {
         test_one(&r->level[i]->base.bloom, d, n, rethit);
+    }
+}
+
+void list_reader_test(const struct list_reader *r, const struct digest *d, size_t n,
+                      uint8_t *rethit)
+{
+    list_reader_test_own(r, d, n, rethit);
+    if (r->member) {
+        member_test_batch(r->member, d, n, rethit);
+    }
+}
+
+void list_reader_test_known(const struct list_reader *r, const struct digest *d,
+                            size_t n, uint8_t *rethit)
+{
+    list_reader_test_own(r, d, n, rethit);
+    if (r->member) {
+        member_known_batch(r->member, d, n, rethit);
     }
 }
 
@@ -111,6 +130,24 @@ static enum err ask_former(const struct list_reader *r, const struct digest *d,
     return ask_levels(r, d, ret);
 }
 
+/* What peers know counts where the list's own entries say nothing. */
+static void ask_member(const struct list_reader *r, const struct digest *d,
+                       struct reader_answer *a)
+{
+    if (!r->member || a->answer == LIST_REVOKED || a->answer == LIST_POSSIBLE) {
+        return;
+    }
+    enum member_answer m = member_answer(r->member, d);
+    if (a->answer == LIST_CONFIRMED) {
+        if (m == MEMBER_REVOKED) {
+            stats_add(STAT_revocation_fp, 1);
+        }
+    } else if (m != MEMBER_NO) {
+        a->answer = m == MEMBER_REVOKED ? LIST_REVOKED : LIST_POSSIBLE;
+        a->is_member = true;
+    }
+}
+
 /* The recent table first: what it holds is newer than any level and any cached answer. */
 static struct reader_answer ask(const struct list_reader *r, const struct digest *d,
                                 uint64_t now_s, struct index_record *ret)
@@ -132,6 +169,7 @@ static struct reader_answer ask(const struct list_reader *r, const struct digest
     } else if (e == ERR_OK) {
         a.answer = r->has_filters ? LIST_FALSE_POSITIVE : LIST_NO;
     }
+    ask_member(r, d, &a);
     return a;
 }
 
@@ -162,8 +200,12 @@ enum list_answer list_reader_explain(const struct list_reader *r,
 {
     struct index_record rec = {0};
     struct list_provenance p = {0};
-    enum list_answer a = ask(r, d, now_s, &rec).answer;
-    if (a == LIST_CONFIRMED || a == LIST_REVOKED) {
+    struct reader_answer found = ask(r, d, now_s, &rec);
+    enum list_answer a = found.answer;
+    if (found.is_member) {
+        (void)snprintf(p.source, sizeof(p.source), "filters of peers");
+        p.status = a == LIST_REVOKED ? ENTRY_REVOKED : ENTRY_LISTED;
+    } else if (a == LIST_CONFIRMED || a == LIST_REVOKED) {
         p.status = (enum entry_status)rec.status;
         p.class_type = rec.class_type;
         p.is_explicit = (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;

@@ -5,6 +5,7 @@
 
 #include "core/list/build.h"
 #include "core/list/compact.h"
+#include "core/list/member.h"
 #include "core/list/publish.h"
 #include "core/list/replay.h"
 
@@ -173,6 +174,9 @@ static enum err making_publish(struct making *m, uint32_t tail, uint64_t updated
         .fresh_number = m->build.order.number,
     };
     struct list_level level;
+    if (w->current.generation == 0) {
+        member_find(w->dir, &p.current.member_spam, &p.current.member_revoked);
+    }
     enum err e = build_finish(&m->build, &level, &p.fresh, reterr);
     if (e == ERR_OK && level.entries > 0) {
         p.current.level[p.current.nlevels++] = level;

@@ -42,6 +42,7 @@ static struct member *member_new(enum bloom_layout layout)
     fill(&m->spam, layout, 0, SPAM);
     fill(&m->revoked, layout, REVOKED_FROM, REVOKED_TO);
     m->has_revoked = true;
+    m->users = 1;
     return m;
 }
 
@@ -67,7 +68,7 @@ static void test_answer__truth_table(void **state)
         m->has_revoked = false;
         struct digest d = digest_number(REVOKED_FROM);
         assert_int_equal(member_answer(m, &d), MEMBER_POSSIBLE);
-        member_close(&m);
+        member_release(&m);
     }
 }
 
@@ -106,7 +107,7 @@ static void test_batch__either_order_or_sampled__the_answers_of_one_by_one(void 
     struct digest d[2] = {digest_number(0), digest_number(FOREIGN)};
     member_test_batch(m, d, 2, already);
     assert_int_equal(already[0] + already[1], 2);
-    member_close(&m);
+    member_release(&m);
 }
 
 static void test_order_best__by_rates_and_sizes(void **state)
@@ -158,7 +159,7 @@ static void test_batch__a_skewed_mix__changes_the_order_and_back(void **state)
         member_test_batch(m, d, 128, hit);
     }
     assert_int_equal(atomic_load(&m->order), MEMBER_SPAM_FIRST);
-    member_close(&m);
+    member_release(&m);
 }
 
 static void *ask_again_and_again(void *arg)
@@ -193,7 +194,7 @@ static void test_batch__many_threads__same_answers(void **state)
         pthread_join(thread[i], &failed);
         assert_null(failed);
     }
-    member_close(&m);
+    member_release(&m);
 }
 
 int main(void)

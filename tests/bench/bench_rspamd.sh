@@ -23,7 +23,7 @@ trap '[ -z "$daemon" ] || kill "$daemon" 2>/dev/null; wait; rm -rf "$dir"' EXIT
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 python3 "$top/tests/bench/gen_urls.py" "$count" 1 >"$dir/all"
 head -n 1 "$dir/all" >"$dir/one"
-listed=$(tail -n 1 "$dir/all")
+listed=$(cat "$dir/one")
 find -L "$mail" -type f | sort | sed -n "1,${messages}p" >"$dir/messages"
 
 await() { # COMMAND...: until it succeeds
@@ -102,7 +102,7 @@ CONF
     daemon=$!
     await curl -sSf -o /dev/null "http://127.0.0.1:$port/ping"
     printf 'From: <a@sender.example>\r\nSubject: x\r\n\r\nsee %s here\r\n' \
-        "$(tail -n 1 "$dir/$1")" >"$dir/listed"
+        "$(head -n 1 "$dir/$1")" >"$dir/listed"
     await has_match
     while read -r file; do
         check "$file" >/dev/null

@@ -96,11 +96,12 @@ static bool print_list_json(const struct list_line *l)
 
     if (o != NULL && l->is_open) {
         json_t *sizes = json_pack(
-            "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entries",
+            "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entries",
             (json_int_t)l->stat.entries, "revoked", (json_int_t)l->stat.revoked,
             "recent", (json_int_t)l->stat.recent, "generation",
-            (json_int_t)l->stat.generation, "updated", (json_int_t)l->stat.updated_s,
-            "filter_bytes", (json_int_t)l->stat.filter_bytes, "index_bytes",
+            (json_int_t)l->stat.generation, "levels", (json_int_t)l->stat.levels,
+            "updated", (json_int_t)l->stat.updated_s, "filter_bytes",
+            (json_int_t)l->stat.filter_bytes, "index_bytes",
             (json_int_t)l->stat.index_bytes, "log_bytes",
             (json_int_t)l->stat.log_bytes);
 

@@ -152,13 +152,13 @@ static bool stat_json(const struct list_reader *r, const struct list_stat *s,
     char updated[TEXT_TIME_MAX];
 
     json_t *object = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s?}", "list",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s?}", "list",
         list_reader_name(r), "entries", (json_int_t)s->entries, "revoked",
         (json_int_t)s->revoked, "recent", (json_int_t)s->recent, "generation",
-        (json_int_t)s->generation, "updated", text_time(s->updated_s, updated),
-        "filter_bytes", (json_int_t)s->filter_bytes, "index_bytes",
-        (json_int_t)s->index_bytes, "log_bytes", (json_int_t)s->log_bytes, "fault",
-        fault);
+        (json_int_t)s->generation, "levels", (json_int_t)s->levels, "updated",
+        text_time(s->updated_s, updated), "filter_bytes", (json_int_t)s->filter_bytes,
+        "index_bytes", (json_int_t)s->index_bytes, "log_bytes",
+        (json_int_t)s->log_bytes, "fault", fault);
 
     return json_line(list_numbers_json(object, n));
 }
@@ -170,9 +170,9 @@ static void stat_text(const struct list_reader *r, const struct list_stat *s,
     char updated[TEXT_TIME_MAX];
 
     printf("%s: %" PRIu64 " entries, %" PRIu64 " revoked, %" PRIu64
-           " not yet in the base; generation %" PRIu64 ", changed %s\n",
+           " not yet in a level; generation %" PRIu64 ", levels %u, changed %s\n",
            list_reader_name(r), s->entries, s->revoked, s->recent, s->generation,
-           text_time(s->updated_s, updated));
+           s->levels, text_time(s->updated_s, updated));
     printf("  filter %" PRIu64 " bytes, index %" PRIu64 " bytes, log %" PRIu64
            " bytes\n",
            s->filter_bytes, s->index_bytes, s->log_bytes);

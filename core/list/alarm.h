@@ -4,7 +4,7 @@
  * Counts are summed over the last ALARM_MINUTES. The alarm is raised above ALARM_FACTOR times the
  * design, and not for fewer than ALARM_EVENTS events: where the filter is as designed, so many
  * are expected at most ALARM_EVENTS / ALARM_FACTOR = 10 times, and chance makes 30 of 10 about
- * once in 10^7 windows (Poisson), for one list once in decades. It is cleared below
+ * once in 4 million windows (Poisson), for one list once in years. It is cleared below
  * ALARM_CLEAR_FACTOR times the design.
  * Threads: pure.   Allocates: nothing.
  */

@@ -290,6 +290,22 @@ static unsigned key_index(struct listset *s, const struct hashkey *key)
     return s->nkeys++;
 }
 
+/* The rows of the list and of each of its periods: one that is never hit needs a row, too, to
+ * tell since when it was not. */
+static struct hits_row *rows_make(struct listhold *h, const struct list_reader *r)
+{
+    struct reader_part part[READER_PARTS_MAX];
+    struct slice name = slice_str(list_reader_name(r));
+    uint64_t now_s = clock_wall_us() / 1000000;
+    size_t n = list_reader_parts(r, part, READER_PARTS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        if (part[i].period != HITS_WHOLE) {
+            (void)hits_row(h->hits, name, part[i].period, now_s);
+        }
+    }
+    return hits_row(h->hits, name, HITS_WHOLE, now_s);
+}
+
 static void set_add(struct listhold *h, struct listset *s, struct shared_reader *shared,
                     const struct config_list *config)
 {
@@ -299,8 +315,7 @@ static void set_add(struct listhold *h, struct listset *s, struct shared_reader 
     item->key = key_index(s, list_reader_key(shared->reader));
     listset_types(item);
     if (h->hits) {
-        item->row = hits_row(h->hits, slice_str(list_reader_name(shared->reader)),
-                             HITS_WHOLE, clock_wall_us() / 1000000);
+        item->row = rows_make(h, shared->reader);
     }
     pthread_mutex_lock(&h->mutex);
     shared->refs++;

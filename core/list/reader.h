@@ -72,6 +72,7 @@ void list_reader_ask(const struct list_reader *r, const struct digest *d,
 /* The files of one level, as they are open. */
 struct reader_part {
     uint64_t number;
+    uint64_t period;                /* begin of its period; 0: the list does not age */
     const struct index *index;      /* NULL: damaged */
     const struct bloomfile *filter; /* NULL: damaged */
 };

@@ -12,6 +12,7 @@ size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
     for (uint32_t i = 0; i < r->current.nlevels && n < max; i++) {
         const struct level *l = r->level[i];
         ret[n++] = (struct reader_part){.number = l->names.number,
+                                        .period = l->names.period_s,
                                         .index = l->index,
                                         .filter = l->has_base ? &l->base : NULL};
     }

@@ -96,6 +96,14 @@ static unsigned count_lane(uint64_t bucket, uint16_t fingerprint)
     return n;
 }
 
+static unsigned count_used(uint64_t bucket)
+{
+    const uint64_t low = ~lanes_high;
+
+    return (unsigned)__builtin_popcountll((((bucket & low) + low) | bucket) &
+                                          lanes_high);
+}
+
 /* Replaces the first lane that holds old; false: none does. */
 static bool replace_lane(uint64_t *bucket, uint16_t old, uint16_t new)
 {
@@ -152,35 +160,60 @@ static void undo(struct cuckoo *c, const uint64_t *steps, unsigned n, uint16_t h
     }
 }
 
-/* Both buckets are full: someone of them moves to its other bucket, and so on. */
+/* Moves one of a full bucket to its other one, where there is room, and puts homeless in its
+ * place. retother: where each of the four would go. */
+static bool move_one(struct cuckoo *c, uint64_t at, unsigned first, uint16_t homeless,
+                     uint64_t retother[CUCKOO_BUCKET_ENTRIES])
+{
+    uint64_t bucket = c->buckets[at];
+
+    for (unsigned i = 0; i < CUCKOO_BUCKET_ENTRIES; i++) {
+        retother[i] = other_bucket(c, at, lane(bucket, i));
+        __builtin_prefetch(&c->buckets[retother[i]], 1);
+    }
+    for (unsigned i = 0; i < CUCKOO_BUCKET_ENTRIES; i++) {
+        unsigned place = (first + i) % CUCKOO_BUCKET_ENTRIES;
+        if (replace_lane(&c->buckets[retother[place]], 0, lane(bucket, place))) {
+            c->buckets[at] = with_lane(bucket, place, homeless);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Bucket `at` is full, as the key's other one is: someone of it moves to its own other bucket,
+ * or, where all four of these are full, drives someone out of there, and so on. */
 static enum err displace(struct cuckoo *c, uint64_t at, uint16_t homeless)
 {
     uint64_t steps[CUCKOO_KICKS_MAX]; /* places where someone was displaced */
 
     for (unsigned n = 0; n < CUCKOO_KICKS_MAX; n++) {
+        uint64_t other[CUCKOO_BUCKET_ENTRIES];
         unsigned place = next_walk(c) % CUCKOO_BUCKET_ENTRIES;
         uint16_t victim = lane(c->buckets[at], place);
 
-        steps[n] = at * CUCKOO_BUCKET_ENTRIES + place;
-        c->buckets[at] = with_lane(c->buckets[at], place, homeless);
-        homeless = victim;
-        at = other_bucket(c, at, victim);
-        if (replace_lane(&c->buckets[at], 0, homeless)) {
+        if (move_one(c, at, place, homeless, other)) {
             c->entries++;
             return ERR_OK;
         }
+        steps[n] = at * CUCKOO_BUCKET_ENTRIES + place;
+        c->buckets[at] = with_lane(c->buckets[at], place, homeless);
+        homeless = victim;
+        at = other[place];
     }
     undo(c, steps, CUCKOO_KICKS_MAX, homeless);
     return ERR_NOSPACE;
 }
 
+/* The emptier of the two takes it: fewer buckets fill up early, fewer entries must move. */
 static enum err add_home(struct cuckoo *c, const struct home *h)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        if (replace_lane(&c->buckets[h->bucket[i]], 0, h->fingerprint)) {
-            c->entries++;
-            return ERR_OK;
-        }
+    unsigned first =
+        count_used(c->buckets[h->bucket[1]]) < count_used(c->buckets[h->bucket[0]]);
+
+    if (replace_lane(&c->buckets[h->bucket[first]], 0, h->fingerprint)) {
+        c->entries++;
+        return ERR_OK;
     }
     /* Where the two are one bucket, four copies fill it. */
     if (count_lane(c->buckets[h->bucket[0]], h->fingerprint) +

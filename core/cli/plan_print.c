@@ -164,7 +164,7 @@ static void print_rows(const struct planning *p)
     }
     if (p->measures) {
         printf(
-            "\nTimes: one thread, batches, measured here in at most %d MB of memory.\n",
+            "\nTimes: one thread, batches, CPU time measured here in at most %d MB of memory.\n",
             PLANNING_MEASURE_BYTES / 1024 / 1024);
     } else {
         printf("\nTimes: one thread, batches, estimated from figures of\n"

@@ -68,7 +68,7 @@ static void test_cost_search__articles_grid__the_cheapest_within_the_error(void 
     /* errors that cost nothing: memory decides, within what is allowed */
     q.prices.false_positive = 0;
     q.prices.false_positive_query = 0;
-    q.max_error = 0.001;
+    q.max_error = 0.003;
     assert_int_equal(cost_search(&q, &grid, all, &best), ERR_OK);
     assert_int_equal(best, 7);
     assert_true(all[9].total < all[best].total && !all[9].is_allowed);

@@ -4,8 +4,8 @@
  * Usage: bench_filter [--keys N] [--threads T] [--layout NAME] [--bits B]     one JSON line each
  *        bench_filter --growth [--threads T]                 one line for each number of keys
  * Workload: N keys (default 100 million) are digest number 0..N-1 of a stream, computed when
- * needed. build_s: adding them, their computing included, on T threads that each own a share of
- * the lines: the longest CPU time of a thread, which on an idle machine is the time that
+ * needed. build_s: adding them, their computing included, on T threads that deal keys to
+ * each other by their lines: the longest CPU time of a thread, which on an idle machine is the time that
  * passes (workload tells that too). fpr: over at least 32 million absent keys. miss_ns,
  * hit_ns: one look-up from ready digests, in batches of 32; read_ns: the same loop with the same
  * address generator (that of a key's first line) reads 8 bytes there, in the same memory. The
@@ -28,7 +28,6 @@
 #include <unistd.h>
 
 #include "core/base/base.h"
-#include "core/base/clock.h"
 #include "core/base/version.h"
 #include "core/filter/bloom_vector.h"
 
@@ -37,14 +36,12 @@
 enum {
     ROUND = 1 << 16,
     ROUNDS = 251,
-    CHUNK = 4096,
-    THREADS_MAX = 64,
     CHECK_EVERY = 1000,
     FPR_KEYS = 32 << 20,
+    URLS = 4096,
     URL_BYTES = 60,
-    PRESENT = 1,
-    ABSENT = 2,
-    READ = 3
+    ABSENT = PRESENT + 1,
+    READ = ABSENT + 1
 };
 #define KEYS_DEFAULT    UINT64_C(100000000)
 #define SPREAD_KEYS_MAX UINT64_C(300000000)
@@ -84,7 +81,6 @@ struct worker {
     uint64_t lost;
     uint64_t asked;
     uint64_t waits;
-    double cpu_s;              /* of a build */
     double ns[PHASES][ROUNDS]; /* this thread's time for a round */
 };
 
@@ -104,35 +100,9 @@ static void wait_for_all(struct worker *w)
     }
 }
 
-static void *must(void *p, const char *what)
+static void bloom_subject_add(struct subject *s, const struct digest *d, size_t n)
 {
-    if (!p || p == MAP_FAILED) {
-        perror(what);
-        exit(1); /* NOLINT(concurrency-mt-unsafe): before any thread */
-    }
-    return p;
-}
-
-void *bench_memory(uint64_t bytes)
-{
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    uint8_t *start = must(p, "memory for a filter");
-    start += (HUGE_BYTES - (uintptr_t)p % HUGE_BYTES) % HUGE_BYTES;
-    (void)madvise(start, bytes, MADV_HUGEPAGE);
-    return start;
-}
-
-static void bloom_subject_add(struct subject *s, const struct digest *d, size_t n,
-                              unsigned part, unsigned parts)
-{
-    struct bloom *b = s->own;
-    if (parts == 1) {
-        bloom_add_batch(b, d, n);
-        return;
-    }
-    bloom_add_range(b, d, n, b->nlines * part / parts, b->nlines * (part + 1) / parts);
+    bloom_add_batch(s->own, d, n);
 }
 
 static void bloom_subject_test(const struct subject *s, const struct digest *d,
@@ -151,7 +121,7 @@ static void bloom_subject_fini(struct subject *s)
 static struct subject subject_bloom(enum bloom_layout layout, uint64_t keys,
                                     uint64_t nlines, unsigned k)
 {
-    struct bloom *b = must(calloc(1, sizeof(*b)), "memory for a filter");
+    struct bloom *b = bench_must(calloc(1, sizeof(*b)), "memory for a filter");
     uint64_t bytes = nlines * BLOOM_LINE_BYTES;
     *b = (struct bloom){
         .words = bench_memory(bytes), .nlines = nlines, .layout = layout, .k = k};
@@ -169,23 +139,6 @@ static struct subject subject_bloom(enum bloom_layout layout, uint64_t keys,
         .test = bloom_subject_test,
         .fini = bloom_subject_fini,
     };
-}
-
-static void *build_part(void *data)
-{
-    struct worker *w = data;
-    struct digest d[CHUNK];
-    wait_for_all(w);
-    uint64_t start = clock_cpu_us();
-    for (uint64_t done = 0; done < w->s->keys; done += CHUNK) {
-        size_t n = w->s->keys - done < CHUNK ? (size_t)(w->s->keys - done) : CHUNK;
-        for (size_t i = 0; i < n; i++) {
-            d[i] = key_number(PRESENT, done + i);
-        }
-        w->s->add(w->s, d, n, w->number, w->workers);
-    }
-    w->cpu_s = (double)(clock_cpu_us() - start) / 1e6;
-    return NULL;
 }
 
 /* Reads where a look-up would begin, a batch on its way at any time as with look-ups. */
@@ -255,8 +208,8 @@ static void digests_of(const struct worker *w, enum phase phase, unsigned round,
 static void *look_part(void *data)
 {
     struct worker *w = data;
-    struct digest *d = must(malloc(sizeof(*d) * ROUND), "memory for digests");
-    uint8_t *hit = must(malloc(ROUND), "memory for answers");
+    struct digest *d = bench_must(malloc(sizeof(*d) * ROUND), "memory for digests");
+    uint8_t *hit = bench_must(malloc(ROUND), "memory for answers");
     struct bloom lines = lines_of(w->s);
     for (unsigned round = 0; round < ROUNDS; round++) {
         for (unsigned phase = 0; phase < PHASES; phase++) {
@@ -291,25 +244,22 @@ static void *look_part(void *data)
     return NULL;
 }
 
-/* Runs it on each of n threads; seconds that pass to the end of the last. */
-static double run(struct worker *workers, unsigned n, void *(*what)(void *))
+static void run(struct worker *workers, unsigned n, void *(*what)(void *))
 {
-    pthread_t ids[THREADS_MAX];
+    pthread_t ids[BLOOM_PARTS_MAX];
     struct line_up line_up = {.threads = n};
-    double start = now_ns();
     for (unsigned i = 0; i < n; i++) {
         workers[i].line_up = &line_up;
         workers[i].waits = 0;
         workers[i].number = i;
         workers[i].workers = n;
         if (pthread_create(&ids[i], NULL, what, &workers[i]) != 0) {
-            must(NULL, "a thread");
+            bench_must(NULL, "a thread");
         }
     }
     for (unsigned i = 0; i < n; i++) {
         (void)pthread_join(ids[i], NULL);
     }
-    return (now_ns() - start) / 1e9;
 }
 
 static int by_value(const void *a, const void *b)
@@ -345,18 +295,14 @@ static void check_keys(const struct subject *s, struct measured *m)
 
 static struct measured measure(struct subject *s, unsigned threads)
 {
-    static struct worker workers[THREADS_MAX];
+    static struct worker workers[BLOOM_PARTS_MAX];
     struct measured m = {.missing = 0};
-    unsigned builders = s->can_divide ? threads : 1;
     memset(workers, 0, sizeof(workers));
     for (unsigned i = 0; i < threads; i++) {
         workers[i].s = s;
     }
-    m.passed_s = run(workers, builders, build_part);
-    for (unsigned i = 0; i < builders; i++) {
-        m.build_s = fmax(m.build_s, workers[i].cpu_s);
-    }
-    (void)run(workers, threads, look_part);
+    m.passed_s = subject_build(s, s->can_divide ? threads : 1, &m.build_s);
+    run(workers, threads, look_part);
     uint64_t asked = 0;
     uint64_t hits = 0;
     for (unsigned i = 0; i < threads; i++) {
@@ -420,17 +366,17 @@ static void url_number(uint64_t i, char text[URL_BYTES + 1])
 /* ns for the digest of a URL and, with a filter, its look-up beside others. */
 static double url_ns(const struct subject *s)
 {
-    static char texts[CHUNK][URL_BYTES + 1];
+    static char texts[URLS][URL_BYTES + 1];
     struct digest d[BLOOM_BATCH];
     uint8_t hit[BLOOM_BATCH];
     double rounds[ROUNDS];
     static volatile uint8_t kept; /* so that the digests are computed */
     for (uint64_t round = 0; round < ROUNDS; round++) {
-        for (uint64_t i = 0; i < CHUNK; i++) {
-            url_number(round * CHUNK + i, texts[i]);
+        for (uint64_t i = 0; i < URLS; i++) {
+            url_number(round * URLS + i, texts[i]);
         }
         double start = now_ns();
-        for (size_t i = 0; i < CHUNK; i += BLOOM_BATCH) {
+        for (size_t i = 0; i < URLS; i += BLOOM_BATCH) {
             for (size_t j = 0; j < BLOOM_BATCH; j++) {
                 digest_make(&bench_key, 1, slice_of(texts[i + j], URL_BYTES), &d[j]);
             }
@@ -440,7 +386,7 @@ static double url_ns(const struct subject *s)
             }
             kept = d[0].b[0];
         }
-        rounds[round] = (now_ns() - start) / CHUNK;
+        rounds[round] = (now_ns() - start) / URLS;
     }
     (void)kept;
     qsort(rounds, ROUNDS, sizeof(rounds[0]), by_value);
@@ -458,20 +404,16 @@ static void print_digest(void)
 
 static int growth(unsigned threads)
 {
-    static struct worker workers[THREADS_MAX];
     for (uint64_t keys = 1000; keys <= 1000000000; keys *= 10) {
         struct subject s =
             subject_bloom(BLOOM_ONE_LINE, keys, bloom_lines_for(keys, 16), 9);
-        memset(workers, 0, sizeof(workers));
-        for (unsigned i = 0; i < threads; i++) {
-            workers[i].s = &s;
-        }
-        double build_s = run(workers, threads, build_part); /* that pass */
+        double cpu_s = 0;
+        (void)subject_build(&s, threads, &cpu_s);
         printf(
             "{\"layout\":\"%s\",\"keys\":%" PRIu64 ",\"bytes\":%" PRIu64
             ",\"build_s\":%.3f,\"lookup_ns\":%.2f,\"workload\":\"digest of an absent URL "
             "of %d bytes and its look-up, in batches of %d, one thread\",",
-            s.name, keys, s.bytes, build_s, url_ns(&s), URL_BYTES, BLOOM_BATCH);
+            s.name, keys, s.bytes, cpu_s, url_ns(&s), URL_BYTES, BLOOM_BATCH);
         print_machine();
         s.fini(&s);
     }
@@ -565,7 +507,7 @@ static bool options_read(int argc, char **argv, struct options *ret)
         }
     }
     return optind == argc && ret->keys > 0 && ret->keys < (uint64_t)1 << STREAM_BITS &&
-           ret->threads > 0 && ret->threads <= THREADS_MAX && ret->bits >= 0 &&
+           ret->threads > 0 && ret->threads <= BLOOM_PARTS_MAX && ret->bits >= 0 &&
            ret->bits <= 128;
 }
 

@@ -9,12 +9,9 @@
 
 #include "tests/bench/filter_subject.h"
 
-static void cuckoo_subject_add(struct subject *s, const struct digest *d, size_t n,
-                               unsigned part, unsigned parts)
+static void cuckoo_subject_add(struct subject *s, const struct digest *d, size_t n)
 {
     size_t added = 0;
-    (void)part;
-    (void)parts;
     if (cuckoo_add_batch(s->own, d, n, &added) != ERR_OK) {
         s->refused += n - added; /* they will be missing */
     }

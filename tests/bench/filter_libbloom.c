@@ -22,12 +22,9 @@ struct libbloom {
     free_fn *release;
 };
 
-static void libbloom_add(struct subject *s, const struct digest *d, size_t n,
-                         unsigned part, unsigned parts)
+static void libbloom_add(struct subject *s, const struct digest *d, size_t n)
 {
     struct libbloom *l = s->own;
-    (void)part;
-    (void)parts;
     for (size_t i = 0; i < n; i++) {
         l->add(&l->bloom, d[i].b, DIGEST_BYTES);
     }

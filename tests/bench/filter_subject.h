@@ -2,7 +2,7 @@
  * filter_subject - what bench_filter measures: anything that keys are added to and asked of.
  *
  * The keys are digests number i of a stream, computed when they are needed, never stored.
- * Threads: add of different parts at once, test from any.   Owns: its memory, until fini.
+ * Threads: one that adds, test from any.   Owns: its memory, until fini.
  */
 #ifndef TESTS_BENCH_FILTER_SUBJECT_H
 #define TESTS_BENCH_FILTER_SUBJECT_H
@@ -24,9 +24,7 @@ struct subject {
     unsigned k;       /* probes, or 0 */
     bool can_divide;  /* more than one thread may build it */
     void *own;
-    /* Adds those of n keys that are part's, of `parts` threads that are all given all keys. */
-    void (*add)(struct subject *s, const struct digest *d, size_t n, unsigned part,
-                unsigned parts);
+    void (*add)(struct subject *s, const struct digest *d, size_t n);
     void (*test)(const struct subject *s, const struct digest *d, size_t n,
                  uint8_t *rethit);
     void (*fini)(struct subject *s);
@@ -38,6 +36,11 @@ bool subject_libbloom(struct subject *s, uint64_t keys, double error);
 /* False: so many keys are not possible. */
 bool subject_cuckoo(struct subject *s, uint64_t keys, const struct hashkey *key);
 
+/* Adds all keys; returns the seconds that pass, and the longest CPU time of a thread. */
+double subject_build(struct subject *s, unsigned threads, double *retcpu_s);
+
+/* p, or the end of the program when it is NULL or MAP_FAILED. */
+void *bench_must(void *p, const char *what);
 /* Zeroed, in huge pages where the system gives them; ends the program where there is none. */
 void *bench_memory(uint64_t bytes);
 
@@ -49,7 +52,10 @@ static inline uint64_t split_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-enum { STREAM_BITS = 40 }; /* 2^40 keys in a stream */
+enum {
+    STREAM_BITS = 40, /* 2^40 keys in a stream */
+    PRESENT = 1       /* the stream of keys that are added */
+};
 
 static inline struct digest key_number(uint64_t stream, uint64_t i)
 {

@@ -66,6 +66,107 @@ static void test_bloom_add__readers_beside_it__every_added_key_is_found(void **s
     }
 }
 
+/* Two threads that have each half of the keys; they deal, meet, and add what is theirs. */
+struct dealer {
+    struct bloom b;
+    pthread_barrier_t *met;
+    struct digest *dealt[2][2]; /* by whom, to whom */
+    size_t count[2][2];
+};
+
+struct deal {
+    struct dealer *all;
+    unsigned me;
+};
+
+static void *deal_and_add(void *data)
+{
+    enum { OWN = SHARED_KEYS / 2 };
+    struct deal *t = data;
+    struct dealer *all = t->all;
+    struct digest *own = calloc(OWN, sizeof(*own));
+    assert_non_null(own);
+    for (uint64_t i = 0; i < OWN; i++) {
+        own[i] = digest_number(31, (uint64_t)t->me * OWN + i);
+    }
+    bloom_split(&all->b, own, OWN, 2, all->dealt[t->me], all->count[t->me]);
+    (void)pthread_barrier_wait(all->met);
+    struct bloom b = all->b;
+    for (unsigned by = 0; by < 2; by++) {
+        bloom_add_range(&b, all->dealt[by][t->me], all->count[by][t->me],
+                        bloom_part_first(&b, t->me, 2),
+                        bloom_part_first(&b, t->me + 1, 2));
+    }
+    free(own);
+    return NULL;
+}
+
+static void test_bloom_split__two_threads_with_half_each__same_bits_as_one(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < LAYOUTS; l++) {
+        pthread_barrier_t met;
+        struct dealer all = {.b = bloom_make(layouts[l], LINES, 10, &key_one),
+                             .met = &met};
+        struct bloom one = bloom_make(layouts[l], LINES, 10, &key_one);
+        struct deal deals[2] = {{&all, 0}, {&all, 1}};
+        pthread_t ids[2];
+        (void)pthread_barrier_init(&met, NULL, 2);
+        for (unsigned i = 0; i < 4; i++) {
+            all.dealt[i / 2][i % 2] = calloc(SHARED_KEYS / 2, sizeof(struct digest));
+            assert_non_null(all.dealt[i / 2][i % 2]);
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            assert_int_equal(pthread_create(&ids[i], NULL, deal_and_add, &deals[i]), 0);
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            assert_int_equal(pthread_join(ids[i], NULL), 0);
+        }
+        bloom_fill_keys(&one, 31, SHARED_KEYS);
+        assert_memory_equal(one.words, all.b.words, bloom_bytes(&one));
+        for (unsigned i = 0; i < 4; i++) {
+            free(all.dealt[i / 2][i % 2]);
+        }
+        (void)pthread_barrier_destroy(&met);
+        free(all.b.words);
+        free(one.words);
+    }
+}
+
+/* Any number of owners: every key reaches the owner of each of its bits. */
+static void test_bloom_split__many_parts__same_bits_as_one(void **state)
+{
+    (void)state;
+    enum { KEYS = 500 };
+    static struct digest d[KEYS];
+    static struct digest room[BLOOM_PARTS_MAX][KEYS];
+    struct digest *ret[BLOOM_PARTS_MAX];
+    size_t count[BLOOM_PARTS_MAX];
+    for (unsigned p = 0; p < BLOOM_PARTS_MAX; p++) {
+        ret[p] = room[p];
+    }
+    for (uint64_t i = 0; i < KEYS; i++) {
+        d[i] = digest_number(33, i);
+    }
+    for (size_t l = 0; l < LAYOUTS; l++) {
+        for (unsigned parts = 1; parts <= BLOOM_PARTS_MAX; parts += 9) {
+            struct bloom one = bloom_make(layouts[l], 50, 6, &key_one);
+            struct bloom dealt = bloom_make(layouts[l], 50, 6, &key_one);
+            bloom_add_batch(&one, d, KEYS);
+            bloom_split(&dealt, d, KEYS, parts, ret, count);
+            assert_int_equal(bloom_part_first(&one, parts, parts), 50);
+            for (unsigned p = 0; p < parts; p++) {
+                bloom_add_range(&dealt, ret[p], count[p],
+                                bloom_part_first(&one, p, parts),
+                                bloom_part_first(&one, p + 1, parts));
+            }
+            assert_memory_equal(one.words, dealt.words, bloom_bytes(&one));
+            free(one.words);
+            free(dealt.words);
+        }
+    }
+}
+
 struct owner {
     struct bloom b; /* the same words for all owners */
     uint64_t first;
@@ -110,6 +211,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bloom_add__readers_beside_it__every_added_key_is_found),
+        cmocka_unit_test(
+            test_bloom_split__two_threads_with_half_each__same_bits_as_one),
+        cmocka_unit_test(test_bloom_split__many_parts__same_bits_as_one),
         cmocka_unit_test(test_bloom_add_range__two_threads__same_bits_as_one),
     };
     if (base_init() != ERR_OK) {

@@ -35,8 +35,8 @@ struct guard {
     uint64_t look;
     /* the scrub: the next block */
     size_t scrub_list;
-    uint64_t scrub_number; /* of the part */
-    bool scrub_index;      /* the part's index, else its filter */
+    uint64_t scrub_order; /* of the part */
+    bool scrub_index;     /* the part's index, else its filter */
     uint64_t scrub_block;
     bool found_bad;        /* in this walk over the list */
     uint64_t pass_mono_us; /* when the next pass may begin */

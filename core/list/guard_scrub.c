@@ -21,16 +21,15 @@ static bool find_part(struct guard *g, const struct list_reader *r,
     size_t n = list_reader_parts(r, part, READER_PARTS_MAX);
     const struct reader_part *best = NULL;
     for (size_t i = 0; i < n; i++) {
-        if (part[i].number >= g->scrub_number &&
-            (!best || part[i].number < best->number)) {
+        if (part[i].order >= g->scrub_order && (!best || part[i].order < best->order)) {
             best = &part[i];
         }
     }
     if (!best) {
         return false;
     }
-    if (best->number != g->scrub_number) {
-        g->scrub_number = best->number;
+    if (best->order != g->scrub_order) {
+        g->scrub_order = best->order;
         g->scrub_index = false;
         g->scrub_block = 0;
     }
@@ -38,7 +37,8 @@ static bool find_part(struct guard *g, const struct list_reader *r,
     return true;
 }
 
-static void found_bad(struct guard *g, enum err e, uint64_t block)
+static void found_bad(struct guard *g, const struct reader_part *part, enum err e,
+                      uint64_t block)
 {
     struct guarded *w = &g->list[g->scrub_list];
     g->found_bad = true;
@@ -49,7 +49,7 @@ static void found_bad(struct guard *g, enum err e, uint64_t block)
     log_warn("event=scrub list=%s file=%s.%" PRIu64 " block=%" PRIu64
              " error=\"%s\": the list is opened anew; if the disk is bad, run `gillnet "
              "list rebuild %s`",
-             w->name, g->scrub_index ? "index" : "base", g->scrub_number, block,
+             w->name, g->scrub_index ? "index" : part->name, part->number, block,
              err_text(e), w->name);
     stats_add(STAT_scrub_errors, 1);
     listhold_distrust(g->lists, slice_str(w->name));
@@ -72,11 +72,11 @@ static uint64_t scrub_file(struct guard *g, const struct reader_part *part,
         e = bloomfile_scrub(part->filter, g->scrub_block, n, &bad);
     }
     if (e == ERR_CORRUPT || e == ERR_IO) {
-        found_bad(g, e, bad);
+        found_bad(g, part, e, bad);
     }
     g->scrub_block += n;
     if (e != ERR_OK || g->scrub_block >= blocks) { /* the next file */
-        g->scrub_number += g->scrub_index;
+        g->scrub_order += g->scrub_index;
         g->scrub_index = !g->scrub_index;
         g->scrub_block = 0;
     }
@@ -88,7 +88,7 @@ static void next_list(struct guard *g)
     struct guarded *w = &g->list[g->scrub_list++];
     w->is_bad = g->found_bad; /* a whole walk without: the next one is news again */
     g->found_bad = false;
-    g->scrub_number = 0;
+    g->scrub_order = 0;
     g->scrub_index = false;
     g->scrub_block = 0;
 }

@@ -69,14 +69,17 @@ void list_reader_test_own(const struct list_reader *r, const struct digest *d, s
 void list_reader_ask(const struct list_reader *r, const struct digest *d,
                      uint64_t now_s, struct reader_answer *ret);
 
-/* The files of one level, as they are open. */
+/* The files of one level, or a filter of peers, as they are open. */
 struct reader_part {
-    uint64_t number;
-    uint64_t period;                /* begin of its period; 0: the list does not age */
+    const char *name; /* "base", "spam", "revoked": of the filter's file */
+    uint64_t number;  /* of the file */
+    uint64_t order;   /* rises from part to part of a list, whatever is added */
+    bool is_member;   /* a filter of peers: no index */
+    uint64_t period;  /* begin of its period; 0: the list does not age */
     const struct index *index;      /* NULL: damaged */
     const struct bloomfile *filter; /* NULL: damaged */
 };
-enum { READER_PARTS_MAX = 64 };
+enum { READER_PARTS_MAX = LIST_LEVELS_MAX + 2 };
 /* At most max of them; returns how many. */
 size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
                          size_t max);

@@ -3,7 +3,28 @@
  */
 #include "core/list/reader.h"
 
-enum { FILL_SAMPLE_LINES = 4096 };
+enum { FILL_SAMPLE_LINES = 4096, PARTS_OF_MEMBER = 2 };
+
+/* Behind every level. */
+#define ORDER_MEMBER ((uint64_t)1 << 62)
+
+static size_t member_parts(const struct member *m, struct reader_part *ret)
+{
+    ret[0] = (struct reader_part){.name = "spam",
+                                  .number = m->numbers[0],
+                                  .order = ORDER_MEMBER,
+                                  .is_member = true,
+                                  .filter = &m->spam};
+    if (!m->has_revoked) {
+        return 1;
+    }
+    ret[1] = (struct reader_part){.name = "revoked",
+                                  .number = m->numbers[1],
+                                  .order = ORDER_MEMBER + 1,
+                                  .is_member = true,
+                                  .filter = &m->revoked};
+    return PARTS_OF_MEMBER;
+}
 
 size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
                          size_t max)
@@ -11,10 +32,15 @@ size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
     size_t n = 0;
     for (uint32_t i = 0; i < r->current.nlevels && n < max; i++) {
         const struct level *l = r->level[i];
-        ret[n++] = (struct reader_part){.number = l->names.number,
+        ret[n++] = (struct reader_part){.name = "base",
+                                        .number = l->names.number,
+                                        .order = l->names.number,
                                         .period = l->names.period_s,
                                         .index = l->index,
                                         .filter = l->has_base ? &l->base : NULL};
+    }
+    if (r->member && n + PARTS_OF_MEMBER <= max) {
+        n += member_parts(r->member, ret + n);
     }
     return n;
 }
@@ -32,7 +58,7 @@ void list_reader_filters(const struct list_reader *r, struct list_filters *ret)
     double set = 0;
     size_t n = list_reader_parts(r, part, READER_PARTS_MAX);
     for (size_t i = 0; i < n; i++) {
-        if (!part[i].filter) {
+        if (!part[i].filter || part[i].is_member) {
             continue;
         }
         const struct bloom *b = &part[i].filter->bloom;

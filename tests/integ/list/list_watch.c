@@ -145,7 +145,7 @@ static void judge(struct watch *w, uint64_t i, enum list_answer answer, uint64_t
     if (answer == right) {
         if (e->read_us != 0) {
             uint64_t us = clock_mono_us() - e->read_us;
-            w->late += us > LATE_US;
+            w->late += w->pace_ms > 0 && us > LATE_US; /* else it comes round late */
             w->slowest_us = us > w->slowest_us ? us : w->slowest_us;
             e->read_us = 0;
         }

@@ -98,7 +98,7 @@ static double time_keys(struct bench *b, enum act act, uint64_t first)
 
 static void time_runs(struct bench *b, struct layout_time *ret)
 {
-    *ret = (struct layout_time){INFINITY, INFINITY, INFINITY};
+    *ret = (struct layout_time){HUGE_VAL, HUGE_VAL, HUGE_VAL};
     for (uint64_t run = 0; run < RUNS; run++) {
         uint64_t added = run * 2 * KEYS_MAX;
         fill(b);

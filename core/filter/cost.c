@@ -33,7 +33,7 @@ enum err cost_at(const struct cost_question *q, double items, double error,
                  struct cost *ret, struct errinfo *reterr)
 {
     const struct cost_prices *p = &q->prices;
-    struct cost c = {.items = items, .wanted_error = error, .total = INFINITY};
+    struct cost c = {.items = items, .wanted_error = error, .total = HUGE_VAL};
     enum err e = plan_check_items(items, reterr);
 
     if (e == ERR_OK) {

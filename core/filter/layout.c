@@ -94,10 +94,10 @@ static enum err plan_cuckoo(const struct layout_wish *wish, struct layout_size *
 static unsigned best_k(enum bloom_layout layout, uint64_t nlines, uint64_t items)
 {
     unsigned best = 0;
-    double least = INFINITY;
+    double least = HUGE_VAL;
 
     for (unsigned k = 1; k <= BLOOM_K_MAX; k++) {
-        double error = INFINITY;
+        double error = HUGE_VAL;
         if (bloom_check(layout, nlines, k) == ERR_OK) {
             error = bloom_error(layout, nlines, k, items);
         }

@@ -121,10 +121,10 @@ double plan_log_cell(const struct plan_counting *c, uint64_t j)
     double sum = 0;
 
     if ((double)j > all) {
-        return -INFINITY;
+        return -HUGE_VAL;
     }
     if (c->cells == 1) {
-        return (double)j < all ? -INFINITY : 0;
+        return (double)j < all ? -HUGE_VAL : 0;
     }
     sum = (all - (double)j) * log1p(-1 / m);
     for (uint64_t i = 0; i < j; i++) {
@@ -168,7 +168,7 @@ double plan_log_cell_reaches(const struct plan_counting *c)
     double all = insertions(c);
 
     if ((double)c->threshold > all) {
-        return -INFINITY;
+        return -HUGE_VAL;
     }
     if (c->cells == 1 || c->threshold == 0) {
         return 0;

@@ -190,7 +190,7 @@ static double time_adds(struct bench *b, uint64_t keys, act_fn *act)
 /* first: of the numbers that are sought, at random. b->hit_count: of the last run. */
 static double time_tests(struct bench *b, uint64_t keys, uint64_t first, act_fn *act)
 {
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (uint64_t run = 0; run < RUNS; run++) {
         uint64_t us = 0;
         b->hit_count = 0;

@@ -83,9 +83,9 @@ static void test_cost_search__points_that_cannot_be_had__never_chosen(void **sta
 {
     (void)state;
     struct cost_question q = question();
-    struct cost_grid grid = {.errors = {1e-30, 0.01, NAN, 2},
+    struct cost_grid grid = {.errors = {1e-30, 0.01, (double)NAN, 2},
                              .nerrors = 4,
-                             .items = {0, 1e6, NAN, 1e19},
+                             .items = {0, 1e6, (double)NAN, 1e19},
                              .nitems = 4};
     struct cost all[COST_GRID_MAX * COST_GRID_MAX];
     size_t best = 0;

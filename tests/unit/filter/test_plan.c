@@ -161,8 +161,9 @@ static void test_plan_dcc__far_from_the_mean__finite_and_ordered(void **state)
 static void test_plan_check__impossible__refused_with_a_reason(void **state)
 {
     (void)state;
-    static const double bad_items[] = {0, -1, 0.5, NAN, INFINITY, -INFINITY, 9.3e18};
-    static const double bad_errors[] = {0, 1, -0.1, 2, NAN, INFINITY};
+    static const double bad_items[] = {0,        -1,        0.5,   (double)NAN,
+                                       HUGE_VAL, -HUGE_VAL, 9.3e18};
+    static const double bad_errors[] = {0, 1, -0.1, 2, (double)NAN, HUGE_VAL};
     struct errinfo why = {0};
     for (size_t i = 0; i < sizeof(bad_items) / sizeof(bad_items[0]); i++) {
         why.text[0] = '\0';

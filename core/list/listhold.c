@@ -209,7 +209,7 @@ static struct trouble *trouble_add(struct listhold *h, struct slice name)
     if (t) {
         return t;
     }
-    if (h->ntrouble == h->trouble_size) {
+    if (!h->trouble || h->ntrouble == h->trouble_size) {
         size_t size = h->trouble_size == 0 ? 8 : h->trouble_size * 2;
         struct trouble *grown = realloc(h->trouble, size * sizeof(*grown));
         if (!grown) {
@@ -405,7 +405,8 @@ static void refresh_list(struct refresh *x, struct slice name,
                          const struct config_list *config)
 {
     const struct listset_item *was = item_find(x->former, name);
-    struct shared_reader *shared = was ? was->shared : NULL;
+    struct shared_reader *old = was ? was->shared : NULL;
+    struct shared_reader *shared = old;
     if (shared && !keyring_find(&x->h->keys, list_reader_key(shared->reader)->id)) {
         shared = NULL;
     }
@@ -414,7 +415,7 @@ static void refresh_list(struct refresh *x, struct slice name,
         list_reader_is_stale(shared->reader)) {
         /* what the scrub found damaged is read anew, the rest of a list is shared */
         const struct list_reader *former =
-            was && !was->shared->is_distrusted ? was->shared->reader : NULL;
+            old && !old->is_distrusted ? old->reader : NULL;
         struct shared_reader *fresh = reader_open(x->h, name, former, cache);
         if (fresh) {
             shared = fresh;

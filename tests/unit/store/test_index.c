@@ -149,6 +149,55 @@ static void test_build__hostile_expectation__is_only_a_hint(void **state)
 #endif
 }
 
+/* KiB of the file that this process has mapped and touched. */
+static long resident_kib(const char *path)
+{
+    char line[4200];
+    long kib = 0;
+    bool is_it = false;
+    FILE *maps = fopen("/proc/self/smaps", "re");
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps)) {
+        if (strchr(line, '-') && strchr(line, '/')) {
+            is_it = strstr(line, path) != NULL;
+        } else if (is_it && strncmp(line, "Rss:", 4) == 0) {
+            kib += strtol(line + 4, NULL, 10);
+        }
+    }
+    assert_int_equal(fclose(maps), 0);
+    return kib;
+}
+
+static void test_walk__large_index__does_not_hold_all_of_it(void **state)
+{
+    enum { RECORDS = 1200000, FILE_KIB = RECORDS / 1024 * 50, HELD_KIB = 20 * 1024 };
+    struct tempdir *t = *state;
+    struct errinfo info;
+    struct index *ix = NULL;
+    struct index_walk *w = NULL;
+    struct digest d;
+    struct index_record r;
+    enum err e = ERR_IO;
+    long most = 0;
+    uint64_t n = 0;
+    assert_int_equal(build(tempdir_file(t, "ix"), RECORDS, RECORDS, &info), ERR_OK);
+    assert_true(FILE_KIB > 2 * HELD_KIB);
+    assert_int_equal(index_open(t->file, &ix, &info), ERR_OK);
+    assert_int_equal(index_walk_new(ix, &w), ERR_OK);
+    while (index_walk_next(w, &d, &r, &e)) {
+        if (++n % (RECORDS / 8) == 0) {
+            long kib = resident_kib(t->file);
+            most = kib > most ? kib : most;
+        }
+    }
+    assert_int_equal(e, ERR_OK);
+    assert_int_equal(n, RECORDS);
+    assert_true(most > 0);
+    assert_true(most < HELD_KIB);
+    index_walk_free(&w);
+    index_close(&ix);
+}
+
 static void test_add__out_of_order_or_twice__is_refused(void **state)
 {
     struct tempdir *t = *state;
@@ -525,6 +574,7 @@ int main(void)
         TEST(test_build__sizes_around_a_batch__come_back),
         TEST(test_build__more_than_expected__grows),
         TEST(test_build__hostile_expectation__is_only_a_hint),
+        TEST(test_walk__large_index__does_not_hold_all_of_it),
         TEST(test_add__out_of_order_or_twice__is_refused),
         TEST(test_open__each_flipped_bit__is_refused),
         TEST(test_open__each_truncation__is_refused),

@@ -1,37 +1,11 @@
 /* list_merge - `gillnet list merge`: filters of several sites into one, or into a list. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <sysexits.h>
 
-#include "core/cli/json.h"
 #include "core/cli/list_commands.h"
+#include "core/cli/list_filter.h"
 #include "core/cli/options.h"
-#include "core/filter/bloomfile_merge.h"
 #include "core/list/member.h"
-
-static int say(const struct cli *cli, const char *where,
-               const struct bloomfile_shape *s)
-{
-    const struct bloomfile_facts *facts = &s->facts;
-    double error = bloom_error(s->layout, s->nlines, s->k, facts->entries);
-
-    if (cli->json) {
-        bool is_said = json_line(json_pack(
-            "{s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:f}", "filter",
-            json_text(slice_str(where)), "role", bloomfile_role_name(facts->role),
-            "layout", bloom_layout_name(s->layout), "bits",
-            (json_int_t)(s->nlines * BLOOM_LINE_BITS), "k", (json_int_t)s->k, "items",
-            (json_int_t)facts->capacity, "entries", (json_int_t)facts->entries, "error",
-            error));
-        return is_said ? 0 : EX_OSERR;
-    }
-    printf("%s: %s filter of about %" PRIu64 " entries, %" PRIu64
-           " planned; %s, %" PRIu64 " bits, k %u, error now %.3g %%\n",
-           where, bloomfile_role_name(facts->role), facts->entries, facts->capacity,
-           bloom_layout_name(s->layout), s->nlines * BLOOM_LINE_BITS, s->k,
-           error * 100);
-    return 0;
-}
 
 /* Files alone need no key: what they have in common decides. */
 static int merge_files(const struct cli *cli, const char *output, int n, char **files)
@@ -41,14 +15,14 @@ static int merge_files(const struct cli *cli, const char *output, int n, char **
     enum err e = bloomfile_take(&all, files[0], NULL, &info);
 
     for (int i = 1; e == ERR_OK && i < n; i++) {
-        e = bloomfile_merge_file(&all, files[i], &info);
+        e = bloomfile_merge_file(&all, files[i], NULL, &info);
     }
     if (e == ERR_OK) {
         e = bloomfile_write(&all, output, &info);
     }
     struct bloomfile_shape shape = bloomfile_shape_of(&all);
     bloomfile_close(&all);
-    return e == ERR_OK ? say(cli, output, &shape) : cli_fail(&info);
+    return e == ERR_OK ? list_filter_say(cli, output, &shape) : cli_fail(&info);
 }
 
 static int merge_into_list(struct cli *cli, const char *name, int n, char **files)
@@ -70,9 +44,11 @@ static int merge_into_list(struct cli *cli, const char *name, int n, char **file
         return cli_fail(&info);
     }
     if (shapes.has_spam) {
-        status = say(cli, name, &shapes.spam);
+        status = list_filter_say(cli, name, &shapes.spam);
     }
-    return shapes.has_revoked && status == 0 ? say(cli, name, &shapes.revoked) : status;
+    return shapes.has_revoked && status == 0
+               ? list_filter_say(cli, name, &shapes.revoked)
+               : status;
 }
 
 int list_cmd_merge(struct cli *cli, int argc, char **argv)

@@ -9,6 +9,7 @@
 #include "core/cli/evidence.h"
 #include "core/cli/json.h"
 #include "core/cli/list_commands.h"
+#include "core/cli/list_filter.h"
 #include "core/cli/list_numbers.h"
 #include "core/cli/options.h"
 #include "core/cli/state.h"
@@ -120,11 +121,32 @@ static int export_list(struct export *x, const struct list_reader *r)
     return x->is_output_bad ? EX_OSERR : CLI_CLEAN;
 }
 
+/* The entries as text. */
+static int export_text(struct cli *cli, const struct list_reader *r)
+{
+    struct export x = {.cli = cli,
+                       .now_s = clock_wall_us() / 1000000,
+                       .arena = arena_new(ENTRY_ARENA)};
+    int status = x.arena == NULL ? EX_OSERR : export_list(&x, r);
+
+    arena_free(&x.arena);
+    return status;
+}
+
 int list_cmd_export(struct cli *cli, int argc, char **argv)
 {
-    struct export x = {.cli = cli, .now_s = clock_wall_us() / 1000000};
+    const char *filter = NULL;
+    struct list_filter_options given = {.layout = NULL};
+    struct list_filter_plan plan = {.items = 0};
+    bool is_revoked = false;
+    const struct cli_option options[] = {{"--filter", &filter, NULL},
+                                         {"--layout", &given.layout, NULL},
+                                         {"--error", &given.error, NULL},
+                                         {"--items", &given.items, NULL},
+                                         {"--revoked", NULL, &is_revoked}};
     struct state_lists lists;
-    int status = cli_options(cli_command("list"), NULL, 0, &argc, argv);
+    int status = cli_options(cli_command("list"), options,
+                             sizeof options / sizeof options[0], &argc, argv);
 
     if (status != 0) {
         return status;
@@ -132,15 +154,22 @@ int list_cmd_export(struct cli *cli, int argc, char **argv)
     if (argc != 2) {
         return list_cmd_usage("export: name a list");
     }
+    if (filter == NULL &&
+        (is_revoked || given.layout != NULL || given.error || given.items != NULL)) {
+        return list_cmd_usage("export: these options are for --filter FILE");
+    }
     status = state_open_lists(cli, argv + 1, &lists);
-    x.arena = arena_new(ENTRY_ARENA);
-    if (status == 0 && x.arena == NULL) {
-        status = EX_OSERR;
+    if (status == 0 && lists.n == 0) {
+        status = lists.status;
+    } else if (status == 0 && filter == NULL) {
+        status = export_text(cli, lists.v[0]);
+    } else if (status == 0) {
+        status = list_filter_plan(cli, argv[1], &given, &plan);
+        plan.is_revoked = is_revoked;
+        if (status == 0) {
+            status = list_filter_export(cli, lists.v[0], &plan, filter);
+        }
     }
-    if (status == 0) {
-        status = lists.n == 0 ? lists.status : export_list(&x, lists.v[0]);
-    }
-    arena_free(&x.arena);
     state_close_lists(&lists);
     return status;
 }

@@ -46,12 +46,15 @@ static enum err differs(struct errinfo *reterr, const char *path, const char *fi
                         const char *its, const char *there)
 {
     bool is_key = strstr(field, "key") != NULL;
+    const char *next = "make both with the same --layout, --error and --items";
+    if (is_key) {
+        next = "only filters of one ring can be merged";
+    } else if (strcmp(field, "role") == 0) {
+        next = "merge those of each role by themselves";
+    }
     return errinfo_set(reterr, is_key ? ERR_KEY : ERR_RANGE, path, 0,
                        "cannot be merged: its %s is %s, the other filter's is %s; %s",
-                       field, its, there,
-                       is_key
-                           ? "only filters of one ring can be merged"
-                           : "make both with the same --layout, --error and --items");
+                       field, its, there, next);
 }
 
 static enum err differ_u64(struct errinfo *reterr, const char *path, const char *field,
@@ -268,20 +271,27 @@ enum err bloomfile_judge(const struct bloomfile *f, const char *path, const char
 
 static const char *const take_next = "get it anew from whoever made it";
 
-enum err bloomfile_take(struct bloomfile *f, const char *path,
-                        const struct hashkey *key, struct errinfo *reterr)
+static enum err take_peek(const char *path, struct bloomfile_shape *ret,
+                          struct errinfo *reterr)
 {
-    struct bloomfile_shape shape;
-    enum err e = bloomfile_peek(path, take_next, &shape, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    if (shape.facts.role == BLOOMFILE_BASE) {
+    enum err e = bloomfile_peek(path, take_next, ret, reterr);
+    if (e == ERR_OK && ret->facts.role == BLOOMFILE_BASE) {
         (void)errinfo_set(reterr, ERR_UNSUPPORTED, path, 0,
                           "this filter stands before a list's index and is of no use "
                           "elsewhere; make one for others with `gillnet list export "
                           "LIST --filter FILE`");
-        return ERR_UNSUPPORTED;
+        e = ERR_UNSUPPORTED;
+    }
+    return e;
+}
+
+enum err bloomfile_take(struct bloomfile *f, const char *path,
+                        const struct hashkey *key, struct errinfo *reterr)
+{
+    struct bloomfile_shape shape;
+    enum err e = take_peek(path, &shape, reterr);
+    if (e != ERR_OK) {
+        return e;
     }
     const struct hashkey its = {.id = shape.facts.position_key};
     struct bloomfile_want want = {
@@ -301,17 +311,17 @@ enum err bloomfile_take(struct bloomfile *f, const char *path,
 }
 
 enum err bloomfile_merge_file(struct bloomfile *dst, const char *path,
-                              struct errinfo *reterr)
+                              const struct hashkey *key, struct errinfo *reterr)
 {
     struct bloomfile_shape its;
     struct bloomfile_shape there = bloomfile_shape_of(dst);
     struct bloomfile src = {0};
-    enum err e = bloomfile_peek(path, take_next, &its, reterr);
+    enum err e = take_peek(path, &its, reterr);
     if (e == ERR_OK) {
         e = bloomfile_alike(&there, path, &its, reterr);
     }
     if (e == ERR_OK) {
-        e = bloomfile_take(&src, path, NULL, reterr);
+        e = bloomfile_take(&src, path, key, reterr);
     }
     if (e == ERR_OK) {
         e = bloomfile_merge(dst, &src, path, reterr);

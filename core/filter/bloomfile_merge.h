@@ -35,9 +35,10 @@ enum err bloomfile_merge(struct bloomfile *dst, const struct bloomfile *src,
  * anything up. */
 enum err bloomfile_take(struct bloomfile *f, const char *path,
                         const struct hashkey *key, struct errinfo *reterr);
-/* Takes the filter at path and adds it to dst; as bloomfile_take and bloomfile_merge. */
+/* Takes the filter at path and adds it to dst; as bloomfile_take (with the key that dst was taken
+ * with) and bloomfile_merge. */
 enum err bloomfile_merge_file(struct bloomfile *dst, const char *path,
-                              struct errinfo *reterr);
+                              const struct hashkey *key, struct errinfo *reterr);
 
 /* How many entries explain the share of set bits; UINT64_MAX when all are set. */
 uint64_t bloomfile_estimate(const struct bloomfile *f);

@@ -195,6 +195,12 @@ typedef bool list_entry_fn(void *context, const struct list_provenance *e);
 enum err list_reader_each(const struct list_reader *r, list_entry_fn *on_entry,
                           void *context, struct errinfo *reterr);
 
+/* As list_reader_each, but digests and status alone: no text is read. */
+typedef bool list_digest_fn(void *context, const struct digest *d,
+                            enum entry_status status);
+enum err list_reader_each_digest(const struct list_reader *r, list_digest_fn *on_digest,
+                                 void *context, struct errinfo *reterr);
+
 /* Checks every file of the list against its checksums and the index against the log; each
  * finding is one call with what is wrong and what to do. Returns ERR_OK when there was none. */
 typedef void list_finding_fn(void *context, const struct errinfo *finding);

@@ -41,7 +41,7 @@ static enum err grow_file(const struct list_writer *w, struct growing *g,
         return e;
     }
     if (g->is_open) {
-        e = bloomfile_merge_file(&g->filter, path, reterr);
+        e = bloomfile_merge_file(&g->filter, path, &w->key, reterr);
     } else {
         e = bloomfile_take(&g->filter, path, &w->key, reterr);
         g->is_open = e == ERR_OK;

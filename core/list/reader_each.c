@@ -11,6 +11,7 @@ enum { ENTRY_ARENA_BYTES = 64 * 1024 };
 struct each {
     const struct list_reader *r;
     list_entry_fn *on_entry;
+    list_digest_fn *on_digest; /* instead, when not NULL */
     void *context;
     uint64_t now_s;
     struct arena *arena;
@@ -24,6 +25,10 @@ static bool give(struct each *x, const struct recent_entry *e)
 {
     if (entry_is_expired(&e->record, x->now_s)) {
         return true;
+    }
+    if (x->on_digest) {
+        return x->on_digest(x->context, &e->digest,
+                            (enum entry_status)e->record.status);
     }
     struct list_provenance p = {
         .status = (enum entry_status)e->record.status,
@@ -82,27 +87,40 @@ static enum err walk_all(struct each *x, struct errinfo *reterr)
     return ERR_OK;
 }
 
-enum err list_reader_each(const struct list_reader *r, list_entry_fn *on_entry,
-                          void *context, struct errinfo *reterr)
+static enum err each_all(struct each *x, struct errinfo *reterr)
 {
-    struct each x = {.r = r, .on_entry = on_entry, .context = context};
+    const struct list_reader *r = x->r;
     if (!r->is_whole) {
         return errinfo_set(reterr, ERR_CORRUPT, r->dir, 0,
                            "the index is damaged; run `gillnet list rebuild %s`",
                            r->name);
     }
-    x.now_s = clock_wall_us() / 1000000;
-    x.arena = arena_new(ENTRY_ARENA_BYTES);
-    if (!x.arena) {
+    x->now_s = clock_wall_us() / 1000000;
+    x->arena = arena_new(ENTRY_ARENA_BYTES);
+    if (!x->arena) {
         return errinfo_set(reterr, ERR_NOMEM, r->dir, 0, "no memory for the entries");
     }
-    log_texts_init(&x.texts, r->dir);
-    enum err e = recent_sorted(&r->recent, &x.recent, &x.nrecent, reterr);
+    log_texts_init(&x->texts, r->dir);
+    enum err e = recent_sorted(&r->recent, &x->recent, &x->nrecent, reterr);
     if (e == ERR_OK) {
-        e = walk_all(&x, reterr);
+        e = walk_all(x, reterr);
     }
-    free(x.recent);
-    log_texts_fini(&x.texts);
-    arena_free(&x.arena);
+    free(x->recent);
+    log_texts_fini(&x->texts);
+    arena_free(&x->arena);
     return e;
+}
+
+enum err list_reader_each(const struct list_reader *r, list_entry_fn *on_entry,
+                          void *context, struct errinfo *reterr)
+{
+    struct each x = {.r = r, .on_entry = on_entry, .context = context};
+    return each_all(&x, reterr);
+}
+
+enum err list_reader_each_digest(const struct list_reader *r, list_digest_fn *on_digest,
+                                 void *context, struct errinfo *reterr)
+{
+    struct each x = {.r = r, .on_digest = on_digest, .context = context};
+    return each_all(&x, reterr);
 }

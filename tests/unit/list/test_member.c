@@ -6,8 +6,9 @@
 
 #include "core/base/base.h"
 #include "core/list/member.h"
+#include "core/list/reader.h"
 
-#include "tests/unit/unit.h"
+#include "tests/unit/list/list_fixture.h"
 
 static const struct hashkey ring = {.id = 5, .bytes = "0123456789abcde"};
 
@@ -197,6 +198,229 @@ static void test_batch__many_threads__same_answers(void **state)
     member_release(&m);
 }
 
+/* ---- in a list ---- */
+
+enum { PLANNED = 20000 };
+
+/* A filter file of entries first..end-1 of the test list, as another site of the ring makes it. */
+static void put_filter(struct fixture *f, const char *name, enum bloomfile_role role,
+                       uint64_t first, uint64_t end)
+{
+    char path[256];
+    struct bloomfile b = {0};
+    uint64_t nlines = 0;
+    unsigned k = 0;
+    assert_int_equal(bloom_size(BLOOM_ONE_LINE, PLANNED, 0.001, &nlines, &k), ERR_OK);
+    MUST(f, bloomfile_new(&b, BLOOM_ONE_LINE, nlines, k, &f->keys.ring[0], &f->info));
+    for (uint64_t i = first; i < end; i++) {
+        char text[64];
+        struct digest d;
+        struct feature_entry e = entry_number(i, text);
+        digest_make(&f->keys.ring[0], e.class_type, e.text, &d);
+        bloom_add(&b.bloom, &d);
+    }
+    b.facts = (struct bloomfile_facts){.role = role,
+                                       .digest_key = f->keys.ring[0].id,
+                                       .position_key = f->keys.ring[0].id,
+                                       .entries = end - first,
+                                       .capacity = PLANNED};
+    snprintf(path, sizeof(path), "%s/%s", f->state, name);
+    MUST(f, bloomfile_write(&b, path, &f->info));
+    bloomfile_close(&b);
+}
+
+static enum err merge_file(struct fixture *f, const char *name)
+{
+    char path[256];
+    char *paths[] = {path};
+    struct member_shapes shapes;
+    struct list_writer *w = open_writer(f);
+    snprintf(path, sizeof(path), "%s/%s", f->state, name);
+    f->info.text[0] = '\0';
+    enum err e = list_member_merge(w, 1, paths, &shapes, &f->info);
+    list_writer_close(&w);
+    return e;
+}
+
+struct expected {
+    uint64_t entry;
+    enum list_answer answer;
+    int hit; /* of list_reader_test */
+};
+
+static void check(const struct list_reader *r, const struct expected *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct digest d = digest_of(r, row[i].entry);
+        uint8_t hit = 9;
+        list_reader_test(r, &d, 1, &hit);
+        enum list_answer a = list_reader_confirm(r, &d, 1);
+        if (a != row[i].answer || hit != row[i].hit) {
+            fail_msg("entry %llu: %s, hit %d", (unsigned long long)row[i].entry,
+                     list_answer_name(a), hit);
+        }
+    }
+}
+
+/* Exact entries 0..99 listed (10 revoked by a person), peers list 50..299, took back 80..199. */
+static void make_list(struct fixture *f)
+{
+    struct list_writer *w = open_writer(f);
+    import_range(f, w, 0, 100, 0);
+    revoke_number(f, w, 10);
+    revoke_number(f, w, 250);
+    list_writer_close(&w);
+    put_filter(f, "spam", BLOOMFILE_SPAM, 50, 300);
+    put_filter(f, "revoked", BLOOMFILE_REVOKED, 80, 200);
+    assert_int_equal(merge_file(f, "spam"), ERR_OK);
+    assert_int_equal(merge_file(f, "revoked"), ERR_OK);
+}
+
+static void test_list__exact_and_peers__exact_wins_both_ways(void **state)
+{
+    struct fixture *f = *state;
+    make_list(f);
+    static const struct expected rows[] = {
+        {5, LIST_CONFIRMED, 1},  /* exact alone */
+        {10, LIST_REVOKED, 1},   /* revoked by a person */
+        {60, LIST_CONFIRMED, 1}, /* exact and peers */
+        {90, LIST_CONFIRMED, 1}, /* peers took it back, an exact entry stands */
+        {150, LIST_REVOKED, 0},  /* peers alone, taken back: not spam, not even a hit */
+        {220, LIST_POSSIBLE, 1}, /* peers alone */
+        {250, LIST_REVOKED, 1},  /* peers list it, a person revoked it */
+        {5000, LIST_FALSE_POSITIVE, 0}, /* nobody */
+    };
+    struct list_reader *r = open_reader(f);
+    assert_null(list_reader_fault(r));
+    check(r, rows, sizeof(rows) / sizeof(rows[0]));
+    for (unsigned order = 0; order < 2; order++) {
+        r->member->is_order_fixed = true;
+        atomic_store(&r->member->order, order);
+        check(r, rows, sizeof(rows) / sizeof(rows[0]));
+    }
+    struct digest d = digest_of(r, 150);
+    uint8_t hit = 0;
+    list_reader_test_known(r, &d, 1, &hit);
+    assert_int_equal(hit, 1); /* who asks by hand hears of it */
+    /* effective at once in a reader that is open */
+    struct list_writer *w = open_writer(f);
+    revoke_number(f, w, 220);
+    add_number(f, w, 150);
+    list_writer_close(&w);
+    static const struct expected now[] = {{220, LIST_REVOKED, 1},
+                                          {150, LIST_CONFIRMED, 1}};
+    check(r, now, 2);
+    list_reader_close(&r);
+}
+
+static void test_list__another_merge_import_or_rebuild__peers_stay(void **state)
+{
+    struct fixture *f = *state;
+    make_list(f);
+    static const struct expected rows[] = {
+        {150, LIST_REVOKED, 0}, {220, LIST_POSSIBLE, 1}, {350, LIST_POSSIBLE, 1}};
+    struct list_reader *before = open_reader(f);
+    put_filter(f, "more", BLOOMFILE_SPAM, 290, 400);
+    assert_int_equal(merge_file(f, "more"), ERR_OK);
+    assert_true(list_reader_is_stale(before));
+    struct list_reader *r = open_reader(f);
+    check(r, rows, 3);
+    assert_true(r->member->spam.facts.entries > 340 &&
+                r->member->spam.facts.entries < 360);
+    list_reader_close(&r);
+    list_reader_close(&before);
+    struct list_writer *w = open_writer(f);
+    import_range(f, w, 1000, 1100, 0);
+    r = open_reader(f);
+    check(r, rows, 3);
+    list_reader_close(&r);
+    MUST(f, list_rebuild(w, NULL, NULL, &f->info));
+    list_writer_close(&w);
+    r = open_reader(f);
+    check(r, rows, 3);
+    list_reader_close(&r);
+    /* and when CURRENT is lost */
+    char path[256];
+    snprintf(path, sizeof(path), "%s/CURRENT", f->dir);
+    assert_int_equal(truncate(path, 3), 0);
+    w = open_writer(f);
+    MUST(f, list_rebuild(w, NULL, NULL, &f->info));
+    list_writer_close(&w);
+    r = open_reader(f);
+    check(r, rows, 3);
+    list_reader_close(&r);
+}
+
+static void test_list__a_filter_that_does_not_fit__refused_and_nothing_changed(
+    void **state)
+{
+    struct fixture *f = *state;
+    static const struct expected rows[] = {{150, LIST_REVOKED, 0},
+                                           {220, LIST_POSSIBLE, 1}};
+    make_list(f);
+    put_filter(f, "some", BLOOMFILE_SPAM, 2000, 7000);
+    assert_int_equal(merge_file(f, "some"), ERR_OK);
+    put_filter(f, "full", BLOOMFILE_SPAM, 10000, 30000);
+    assert_int_equal(merge_file(f, "full"), ERR_LIMIT);
+    assert_int_equal(merge_file(f, "missing"), ERR_NOT_FOUND);
+    /* one good, one bad: none */
+    char paths[2][256];
+    char *both[] = {paths[0], paths[1]};
+    struct member_shapes shapes;
+    put_filter(f, "good", BLOOMFILE_SPAM, 600, 700);
+    snprintf(paths[0], sizeof(paths[0]), "%s/good", f->state);
+    snprintf(paths[1], sizeof(paths[1]), "%s/full", f->state);
+    struct list_writer *w = open_writer(f);
+    assert_int_equal(list_member_merge(w, 2, both, &shapes, &f->info), ERR_LIMIT);
+    list_writer_close(&w);
+    f->keys.ring[0].id ^= 1;
+    put_filter(f, "foreign", BLOOMFILE_SPAM, 1, 2);
+    f->keys.ring[0].id ^= 1;
+    assert_int_equal(merge_file(f, "foreign"), ERR_KEY);
+    struct list_reader *r = open_reader(f);
+    check(r, rows, 2);
+    struct digest d = digest_of(r, 650);
+    assert_int_equal(list_reader_confirm(r, &d, 1), LIST_FALSE_POSITIVE);
+    list_reader_close(&r);
+}
+
+static void test_list__a_damaged_filter_of_peers__the_list_answers_for_itself(
+    void **state)
+{
+    struct fixture *f = *state;
+    char path[256];
+    make_list(f);
+    snprintf(path, sizeof(path), "%s/spam.00000001", f->dir);
+    assert_int_equal(truncate(path, 5000), 0);
+    struct list_reader *r = open_reader(f);
+    assert_non_null(strstr(list_reader_fault(r), "filters of peers"));
+    static const struct expected rows[] = {
+        {5, LIST_CONFIRMED, 1}, {220, LIST_FALSE_POSITIVE, 0}, {10, LIST_REVOKED, 1}};
+    check(r, rows, 3);
+    list_reader_close(&r);
+}
+
+static void test_list__reopened_beside__filters_of_peers_are_shared(void **state)
+{
+    struct fixture *f = *state;
+    struct list_reader *after = NULL;
+    make_list(f);
+    struct list_reader *before = open_reader(f);
+    MUST(f,
+         list_reader_open_beside(f->state, NAME, &f->keys, before, &after, &f->info));
+    assert_ptr_equal(before->member, after->member);
+    list_reader_close(&before);
+    static const struct expected rows[] = {{220, LIST_POSSIBLE, 1}};
+    check(after, rows, 1);
+    put_filter(f, "more", BLOOMFILE_SPAM, 290, 400);
+    assert_int_equal(merge_file(f, "more"), ERR_OK);
+    MUST(f,
+         list_reader_open_beside(f->state, NAME, &f->keys, after, &before, &f->info));
+    assert_ptr_not_equal(before->member, after->member);
+    list_reader_close(&before);
+    list_reader_close(&after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +430,21 @@ int main(void)
         cmocka_unit_test(test_order_best__by_rates_and_sizes),
         cmocka_unit_test(test_batch__a_skewed_mix__changes_the_order_and_back),
         cmocka_unit_test(test_batch__many_threads__same_answers),
+        cmocka_unit_test_setup_teardown(
+            test_list__exact_and_peers__exact_wins_both_ways, fixture_setup,
+            fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_list__another_merge_import_or_rebuild__peers_stay, fixture_setup,
+            fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_list__a_filter_that_does_not_fit__refused_and_nothing_changed,
+            fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_list__a_damaged_filter_of_peers__the_list_answers_for_itself,
+            fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_list__reopened_beside__filters_of_peers_are_shared, fixture_setup,
+            fixture_teardown),
     };
     return base_init() == ERR_OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

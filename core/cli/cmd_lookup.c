@@ -120,7 +120,8 @@ static bool on_match(void *context, const struct lookup_match *m)
         q->last = m->value;
         q->best = LIST_NO;
     }
-    q->is_unsure = q->is_unsure || (m->list != NULL && m->answer == LIST_POSSIBLE);
+    q->is_unsure = q->is_unsure || (m->list != NULL && m->answer == LIST_POSSIBLE &&
+                                    !m->from->is_member);
     if (m->list != NULL && q->best != LIST_CONFIRMED) {
         q->best = m->answer;
     }

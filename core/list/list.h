@@ -109,6 +109,7 @@ struct list_provenance {
     enum entry_status status;
     uint16_t class_type;
     bool is_explicit; /* said by a person, not imported */
+    bool is_member;   /* said by filters of peers alone: the rest is not known */
     uint32_t first_seen_s;
     uint32_t expiry_s;
     char source[LIST_SOURCE_MAX];

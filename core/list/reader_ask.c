@@ -204,6 +204,7 @@ enum list_answer list_reader_explain(const struct list_reader *r,
     enum list_answer a = found.answer;
     if (found.is_member) {
         (void)snprintf(p.source, sizeof(p.source), "filters of peers");
+        p.is_member = true;
         p.status = a == LIST_REVOKED ? ENTRY_REVOKED : ENTRY_LISTED;
     } else if (a == LIST_CONFIRMED || a == LIST_REVOKED) {
         p.status = (enum entry_status)rec.status;

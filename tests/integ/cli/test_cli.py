@@ -69,6 +69,119 @@ class Case(unittest.TestCase):
         return sorted(self.run_it("list", "export", name)[0].splitlines())
 
 
+class Peers(Case):
+    """Filters of two sites of one ring."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_it("list", "import", "l", "-", stdin="a.example\nb.example\nc.example\n")
+        self.other = self.folder / "other"
+        self.other.mkdir()
+        shutil.copytree(self.state / "keys", self.other / "keys")
+        self.there(self.run_it, "list", "import", "l", "-", stdin="c.example\nd.example\ne.example\n")
+        self.there(self.run_it, "list", "revoke", "l", "b.example", "e.example", "never.example")
+
+    def there(self, what, *args, **more):
+        """Does it at the other site."""
+        here, self.state = self.state, self.other
+        try:
+            self.configure()
+            return what(*args, **more)
+        finally:
+            self.state = here
+            self.configure()
+
+    def filters(self, *more):
+        """The other site's filters."""
+        for name, option in (("spam", ()), ("revoked", ("--revoked",))):
+            self.there(self.run_it, "list", "export", "l", "--filter", self.folder / name, "--items",
+                       "1000", *option, *more)
+        return self.folder / "spam", self.folder / "revoked"
+
+    def test_merged_into_a_list(self):
+        spam, revoked = self.filters()
+        rows = self.json("list", "merge", "l", spam, revoked)
+        self.assertEqual([(r["role"], r["entries"], r["items"]) for r in rows],
+                         [("spam", 2, 1000), ("revoked", 3, 1000)])
+        for value, want in {"a": "confirmed", "b": "confirmed", "c": "confirmed", "d": "possible",
+                            "e": None, "never": None}.items():
+            with self.subTest(value):
+                self.assertEqual(self.status(f"{value}.example").get("l"), want)
+        self.run_it("list", "revoke", "l", "d.example")
+        self.assertEqual(self.status("d.example"), {"l": "revoked"})
+        self.run_it("list", "rebuild", "l")
+        self.assertEqual(self.status("d.example"), {"l": "revoked"})
+        self.assertEqual(self.run_it("list", "verify", "l")[0], "l: ok\n")
+
+    def test_first_listed_then_taken_back(self):
+        spam = self.filters()[0]
+        kept = spam.rename(self.folder / "before")
+        self.there(self.run_it, "list", "revoke", "l", "d.example")
+        self.run_it("list", "merge", "new", kept)
+        self.assertEqual(self.status("d.example"), {"new": "possible"})
+        self.run_it("list", "merge", "new", self.filters()[1])
+        text, _ = self.run_it("lookup", "d.example")
+        self.assertIn("new: revoked", text)
+        self.assertIn("filters of peers", text)
+        self.assertIn("CLEAN", text)
+
+    def test_files_alone(self):
+        spam, _ = self.filters()
+        mine, both = self.folder / "mine", self.folder / "both"
+        self.run_it("list", "export", "l", "--filter", mine, "--items", "1000")
+        self.assertEqual(self.json("list", "merge", "--output", both, mine, spam)[0]["entries"], 4)
+        self.run_it("list", "merge", "fresh", both)
+        for value in "abcd":
+            self.assertEqual(self.status(f"{value}.example")["fresh"], "possible")
+        self.assertNotIn("fresh", self.status("z.example"))
+
+    def test_refused(self):
+        spam, revoked = self.filters()
+        self.run_it("list", "merge", "l", spam)
+        odd = self.folder / "odd"
+        export = ("list", "export", "l", "--filter", odd)
+        for options, field in ((("--items", "2000"), "size m"), (("--layout", "classic", "--items", "1000"), "layout"),
+                               (("--error", "0.02", "--items", "1000"), "size m")):
+            with self.subTest(options):
+                self.run_it(*export, *options)
+                for args in (("l", odd), ("--output", self.folder / "x", spam, odd)):
+                    err = self.run_it("list", "merge", *args, rc=65)[1]
+                    self.assertRegex(err, f"odd: cannot be merged: its {field}.* is .*, the other filter's is ")
+                self.assertFalse((self.folder / "x").exists())
+        self.assertIn("role", self.run_it("list", "merge", "--output", odd, spam, revoked, rc=65)[1])
+        base = next((self.state / "lists/l").glob("base.*"))
+        self.assertIn("--filter", self.run_it("list", "merge", "l", base, rc=69)[1])
+        self.run_it("list", "merge", "l", self.folder / "none", rc=66)
+        self.run_it("list", "merge", "l", rc=64)
+        self.run_it("list", "merge", "--output", odd, rc=64)
+        self.run_it("list", "export", "l", "--revoked", rc=64)
+        for option, value in (("--items", "0"), ("--items", "-1"), ("--items", "1e3"), ("--error", "0"),
+                              ("--error", "nan"), ("--error", "1"), ("--layout", "blocked")):
+            self.assertIn(option, self.run_it(*export, option, value, rc=64)[1])
+        self.assertIn("larger number", self.run_it(*export, "--items", "1", rc=65)[1])
+        self.assertIn("gillnet plan", self.run_it(*export, "--items", str(2 ** 63), rc=65)[1])
+
+    def test_another_ring_damaged_or_huge(self):
+        spam, _ = self.filters()
+        shutil.rmtree(self.other)
+        self.other.mkdir()
+        self.assertIn("another ring", self.there(self.run_it, "list", "merge", "l", spam, rc=78)[1])
+        whole = spam.read_bytes()
+        spam.write_bytes(whole[:-1])
+        self.assertIn("bytes long", self.run_it("list", "merge", "l", spam, rc=65)[1])
+        spam.write_bytes(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
+        self.assertIn("damaged", self.run_it("list", "merge", "l", spam, rc=65)[1])
+        spam.write_bytes(whole)
+        try:
+            os.truncate(spam, 2 ** 63 - 1)
+        except OSError:
+            os.truncate(spam, 2 ** 43)
+        self.assertIn("bytes long", self.run_it("list", "merge", "l", spam, rc=65)[1])
+        os.truncate(spam, 0)
+        self.assertIn("cut off", self.run_it("list", "merge", "l", spam, rc=65)[1])
+        self.assertEqual(self.status("a.example"), {"l": "confirmed"})
+
+
 class Standing(Case):
     """CLEAN to KNOWN_MALICIOUS, by the lists' answers."""
 

@@ -1,9 +1,12 @@
 /*
  * change - single changes: staged, synced together, then entered where readers see them.
  */
+#include "core/list/change.h"
+
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/list/age.h"
 #include "core/list/compact.h"
 #include "core/list/writer.h"
 
@@ -14,7 +17,7 @@ static enum err prior(const struct list_writer *w, const struct digest *d,
 {
     enum err e = recent_get(&w->recent, d, ret);
     if (e == ERR_NOT_FOUND) {
-        e = index_stack_get(&w->stack, d, ret);
+        e = index_stack_get(&w->stack, d, ret, NULL);
     }
     *rethas = e == ERR_OK;
     if (e == ERR_OK || e == ERR_NOT_FOUND) {
@@ -82,7 +85,7 @@ static enum err make_room(struct list_writer *w, struct errinfo *reterr)
                 return ERR_OK;
             }
         }
-        e = compact_start(w, false, NULL);
+        e = compact_start(w, NULL);
         if (e == ERR_OK) {
             e = compact_settle(w, true, NULL);
         }
@@ -97,7 +100,7 @@ static enum err make_room(struct list_writer *w, struct errinfo *reterr)
 static bool is_time_to_compact(const struct list_writer *w)
 {
     return !w->compaction && w->recent.used >= w->compact_at &&
-           (w->recent.used >= recent_capacity(&w->recent) / 2 ||
+           (w->wants_all || w->recent.used >= recent_capacity(&w->recent) / 2 ||
             w->tail.bytes >= TAIL_BYTES_MAX / 2);
 }
 
@@ -154,7 +157,7 @@ enum err list_flush(struct list_writer *w, struct errinfo *reterr)
     }
     pending_forget(w);
     if (e == ERR_OK && is_time_to_compact(w)) {
-        (void)compact_start(w, false, NULL); /* kept in compact_why */
+        (void)compact_start(w, NULL); /* kept in compact_why */
     }
     return e;
 }
@@ -171,15 +174,19 @@ static enum err stage_room(struct list_writer *w, const struct digest *d,
         }
     }
     /* a compaction changes the segment: only with nothing staged */
-    return w->npending == 0 ? make_room(w, reterr) : ERR_OK;
+    if (w->npending > 0) {
+        return ERR_OK;
+    }
+    enum err e = age_roll(w, reterr);
+    return e == ERR_OK ? make_room(w, reterr) : e;
 }
 
 static enum err stage(struct list_writer *w, struct log_record *r, struct slice source,
-                      struct errinfo *reterr)
+                      bool is_again, struct errinfo *reterr)
 {
     struct pending p = {.digest = r->digest};
     enum err e = prior(w, &r->digest, &p.before, &p.has_before, reterr);
-    if (e != ERR_OK || (p.has_before && says_nothing_new(&p.before, r))) {
+    if (e != ERR_OK || (p.has_before && !is_again && says_nothing_new(&p.before, r))) {
         return e;
     }
     e = tail_stage(&w->tail, r, source, reterr);
@@ -214,7 +221,14 @@ enum err list_stage(struct list_writer *w, const struct list_change *c,
     digest_make(&w->key, c->entry.class_type, c->entry.text, &r.digest);
     r.text = w->keep_text ? c->entry.text : SLICE_NONE;
     e = stage_room(w, &r.digest, reterr);
-    return e == ERR_OK ? stage(w, &r, source, reterr) : e;
+    return e == ERR_OK ? stage(w, &r, source, false, reterr) : e;
+}
+
+enum err change_again(struct list_writer *w, struct log_record *r, struct slice source,
+                      struct errinfo *reterr)
+{
+    enum err e = stage_room(w, &r->digest, reterr);
+    return e == ERR_OK ? stage(w, r, source, true, reterr) : e;
 }
 
 static enum err change_one(struct list_writer *w, const struct list_change *c,

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/list/merge.h"
 #include "core/list/publish.h"
 
 enum { COMPACT_NICE = 5 };
+#define ALL_LEVELS (UINT64_MAX / 2) /* a merge so large takes in every level */
 
 struct compaction {
     pthread_t thread;
@@ -59,26 +59,30 @@ static enum err rotate(struct list_writer *w, struct errinfo *reterr)
     return ERR_OK;
 }
 
-/* What the merge is given. */
-static enum err prepare(struct list_writer *w, bool from_all, struct compaction *c,
-                        struct errinfo *reterr)
+enum err compact_prepare(const struct list_writer *w, uint64_t incoming,
+                         struct merge *m, struct errinfo *reterr)
 {
-    struct merge *m = &c->merge;
-    uint64_t period_s = w->period_s;
+    enum err e = writer_levels_check(w, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
     m->order = (struct build_order){
         .dir = w->dir,
         .node = w->node,
         .key_id = w->key.id,
         .filter = w->filter,
         .number = w->current.generation + 1,
-        .period_s = period_s,
+        .period_s = w->current.period_s,
     };
     m->stack = w->stack;
+    for (uint32_t i = 0; i < w->current.nlevels; i++) {
+        m->period_s[i] = w->current.level[i].period_s;
+    }
     m->totals = recent_numbers_get(&w->recent).totals;
-    c->updated_s = recent_numbers_get(&w->recent).updated_s;
     m->now_s = writer_now_s();
-    enum err e = recent_sorted(&w->recent, &m->recent, &m->nrecent, reterr);
-    m->from = merge_from(&w->current, from_all ? UINT32_MAX : m->nrecent, period_s);
+    e = recent_sorted(&w->recent, &m->recent, &m->nrecent, reterr);
+    incoming = w->wants_all ? ALL_LEVELS : incoming + m->nrecent;
+    m->from = merge_from(&w->current, incoming, m->order.period_s);
     return e;
 }
 
@@ -91,20 +95,19 @@ static enum err failed(struct list_writer *w, const struct errinfo *why,
     return errinfo_set(reterr, why->code, why->source, 0, "%s", why->text);
 }
 
-enum err compact_start(struct list_writer *w, bool from_all, struct errinfo *reterr)
+enum err compact_start(struct list_writer *w, struct errinfo *reterr)
 {
     struct errinfo info = {0};
-    if (w->compaction || (!from_all && w->recent.used == 0)) {
+    if (w->compaction) {
         return ERR_OK;
     }
-    if (writer_levels_check(w, &info) != ERR_OK) {
+    struct compaction *c = calloc(1, sizeof(*c));
+    if (!c) {
+        errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no memory");
         return failed(w, &info, reterr);
     }
-    struct compaction *c = calloc(1, sizeof(*c));
-    enum err e = c ? ERR_OK : errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no memory");
-    if (e == ERR_OK) {
-        e = prepare(w, from_all, c, &info);
-    }
+    c->updated_s = recent_numbers_get(&w->recent).updated_s;
+    enum err e = compact_prepare(w, 0, &c->merge, &info);
     if (e == ERR_OK) {
         e = rotate(w, &info);
     }
@@ -113,14 +116,26 @@ enum err compact_start(struct list_writer *w, bool from_all, struct errinfo *ret
         recent_close(&w->next);
     }
     if (e != ERR_OK) {
-        if (c) {
-            merge_fini(&c->merge);
-        }
+        merge_fini(&c->merge);
         free(c);
         return failed(w, &info, reterr);
     }
     w->compaction = c;
     return ERR_OK;
+}
+
+/* The levels before `from` but those of a period that is dropped. */
+static uint32_t levels_left(const struct list_writer *w, uint32_t from,
+                            struct list_level *ret)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < from; i++) {
+        const struct list_level *l = &w->current.level[i];
+        if (!w->is_dropping || l->period_s != w->drop_period_s) {
+            ret[n++] = *l;
+        }
+    }
+    return n;
 }
 
 /* The generation that the merge made, with the recent table that was kept for it. */
@@ -132,21 +147,25 @@ static enum err settle(struct list_writer *w, struct compaction *c,
         .current = w->current,
         .recent = w->next,
         .tail = {.fd = -1},
-        .fresh = m->index,
-        .fresh_number = m->level.number,
     };
     struct recent_numbers n = recent_numbers_get(&p.recent);
-    m->index = NULL;
     w->next = (struct recent){0};
     p.current.generation = m->level.number;
     p.current.tail = p.recent.ids.tail;
     p.current.updated_s = c->updated_s;
     p.current.listed = m->totals_after.listed;
     p.current.revoked = m->totals_after.revoked;
-    p.current.nlevels = m->from;
+    p.current.period_s = w->period_next_s;
+    p.current.nlevels = levels_left(w, m->from, p.current.level);
     if (m->level.entries > 0) {
+        p.fresh[p.current.nlevels] = m->index;
+        m->index = NULL;
         p.current.level[p.current.nlevels++] = m->level;
     }
+    p.current.listed -= w->dropped.listed;
+    p.current.revoked -= w->dropped.revoked;
+    n.totals.listed -= w->dropped.listed;
+    n.totals.revoked -= w->dropped.revoked;
     /* entries that had expired were left out */
     n.totals.listed -= m->totals.listed - m->totals_after.listed;
     n.totals.revoked -= m->totals.revoked - m->totals_after.revoked;
@@ -178,6 +197,7 @@ enum err compact_settle(struct list_writer *w, bool wait, struct errinfo *reterr
         return failed(w, &info, reterr);
     }
     w->compact_at = 0;
+    w->wants_all = false;
     w->compact_why = (struct errinfo){0};
     return ERR_OK;
 }

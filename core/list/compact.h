@@ -11,11 +11,15 @@
 #ifndef CORE_LIST_COMPACT_H
 #define CORE_LIST_COMPACT_H
 
+#include "core/list/merge.h"
 #include "core/list/writer.h"
 
-/* Starts one; nothing to fold, or one that runs already, is no failure. from_all: all levels of
- * the tail's period are taken in, however large. */
-enum err compact_start(struct list_writer *w, bool from_all, struct errinfo *reterr);
+/* Starts one; that one runs already is no failure. */
+enum err compact_start(struct list_writer *w, struct errinfo *reterr);
+/* What a merge is given: the recent entries, so many more that come, and the levels that are small
+ * beside them (all of the period where w->wants_all). */
+enum err compact_prepare(const struct list_writer *w, uint64_t incoming,
+                         struct merge *m, struct errinfo *reterr);
 /* Publishes what a compaction made, waiting for it when wait is set. A failure leaves everything
  * as it was and is kept in w->compact_why as well. */
 enum err compact_settle(struct list_writer *w, bool wait, struct errinfo *reterr);

@@ -19,10 +19,10 @@ static bool ends_later(uint32_t expiry_s, uint32_t than_s)
 bool entry_fold(struct index_record *state, bool has, const struct log_record *r)
 {
     bool stands = has && !entry_is_expired(state, r->time_s);
-    bool is_explicit = r->kind != RECORD_IMPORT;
+    bool is_explicit = r->kind == RECORD_ADD || r->kind == RECORD_REVOKE;
     if (!is_explicit && stands) {
         if ((state->flags & ENTRY_FLAG_EXPLICIT) != 0 ||
-            !ends_later(r->expiry_s, state->expiry_s)) {
+            (r->kind == RECORD_IMPORT && !ends_later(r->expiry_s, state->expiry_s))) {
             return false;
         }
     }

@@ -152,6 +152,7 @@ void current_print(const struct list_current *c, struct buf *ret)
     buf_add_u64(ret, c->updated_s);
     buf_add_u64(ret, c->listed);
     buf_add_u64(ret, c->revoked);
+    buf_add_u64(ret, c->period_s);
     buf_add_u64(ret, c->member_spam);
     buf_add_u64(ret, c->member_revoked);
     for (uint32_t i = 0; i < c->nlevels; i++) {
@@ -207,6 +208,7 @@ enum err current_parse(struct slice bytes, const char *path, struct list_current
     c.updated_s = cursor_u64(&in);
     c.listed = cursor_u64(&in);
     c.revoked = cursor_u64(&in);
+    c.period_s = cursor_u64(&in);
     c.member_spam = cursor_u64(&in);
     c.member_revoked = cursor_u64(&in);
     levels_parse(&in, &c);

@@ -42,8 +42,9 @@ enum err list_files_each(const char *dir, list_file_fn *on_file, void *context,
                          struct errinfo *reterr);
 
 /* Levels of one list at most: each older one is more than LEVEL_GROWTH times the sum of the newer
- * ones of its period, so that a list without periods has a dozen. */
-enum { LIST_LEVELS_MAX = 32 };
+ * ones of its period, so that a list without periods has a dozen; one that ages has as many for its
+ * present period, and one for each former period. */
+enum { LIST_LEVELS_MAX = 64 };
 
 /* One immutable level: index.N and base.N. */
 struct list_level {
@@ -63,6 +64,7 @@ struct list_current {
     uint64_t updated_s; /* last change that the levels hold */
     uint64_t listed;    /* entries of all levels by status */
     uint64_t revoked;
+    uint64_t period_s;    /* begin of the period that the tail is of; 0: no ageing */
     uint64_t member_spam; /* numbers of the filters of peers; 0: none */
     uint64_t member_revoked;
     uint32_t nlevels;

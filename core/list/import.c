@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/list/age.h"
 #include "core/list/compact.h"
-#include "core/list/merge.h"
 #include "core/list/publish.h"
 
 /* Memory of the sort before it goes to disk. */
@@ -78,7 +78,6 @@ static enum err import_publish(struct list_writer *w, struct merge *m,
     struct publication p = {
         .current = w->current,
         .tail = {.fd = -1},
-        .fresh_number = m->level.number,
     };
     struct list_current *c = &p.current;
     c->generation = m->level.number;
@@ -86,18 +85,19 @@ static enum err import_publish(struct list_writer *w, struct merge *m,
     c->updated_s = m->bulk.time_s;
     c->listed = m->totals_after.listed;
     c->revoked = m->totals_after.revoked;
+    c->period_s = w->period_next_s;
     c->nlevels = m->from;
+    p.fresh[c->nlevels] = m->index;
+    m->index = NULL;
     c->level[c->nlevels++] = m->level;
     enum err e = publish_start_tail(w, c->tail, &p.tail, reterr);
     if (e == ERR_OK) {
         e = publish_start_recent(w, c, c->tail, &p.recent, reterr);
     }
     if (e != ERR_OK) {
-        tail_close(&p.tail);
+        publication_drop(&p);
         return e;
     }
-    p.fresh = m->index;
-    m->index = NULL;
     return publish(w, &p, reterr);
 }
 
@@ -107,30 +107,14 @@ static enum err import_merge(struct list_import *im, struct merge *m,
     struct list_writer *w = im->w;
     struct merge_input in = {
         .sorter = im->sorter, .source = slice_str(im->source), .time_s = im->time_s};
-    m->order = (struct build_order){
-        .dir = w->dir,
-        .node = w->node,
-        .key_id = w->key.id,
-        .filter = w->filter,
-        .number = w->current.generation + 1,
-        .period_s = w->period_s,
-    };
-    m->stack = w->stack;
     m->in = &in;
     m->bulk.dir = w->dir;
     m->bulk.key_id = w->key.id;
     m->bulk.number = w->tail.number;
     m->bulk.source = in.source;
     m->bulk.time_s = in.time_s;
-    m->totals = recent_numbers_get(&w->recent).totals;
-    m->now_s = writer_now_s();
     bulk_init(&m->bulk);
-    enum err e = writer_levels_check(w, reterr);
-    if (e == ERR_OK) {
-        e = recent_sorted(&w->recent, &m->recent, &m->nrecent, reterr);
-    }
-    m->from =
-        merge_from(&w->current, m->nrecent + sorter_count(im->sorter), w->period_s);
+    enum err e = compact_prepare(w, sorter_count(im->sorter), m, reterr);
     if (e == ERR_OK) {
         e = merge_run(m, reterr);
     }
@@ -157,6 +141,9 @@ enum err list_import_commit(struct list_import **im, list_progress_fn *progress,
     enum err e = sorter_finish(i->sorter, reterr);
     if (e == ERR_OK) {
         e = writer_settled(i->w, reterr);
+    }
+    if (e == ERR_OK) {
+        e = age_roll(i->w, reterr);
     }
     if (e == ERR_OK) {
         e = import_merge(i, &m, reterr);

@@ -55,6 +55,25 @@ struct filter_wish {
 /* Without it: one line, LIST_FILTER_ERROR. */
 void list_writer_set_filter(struct list_writer *w, const struct filter_wish *wish);
 
+/* A list that ages keeps its entries by period: those added or imported within one belong together
+ * and are dropped together, when nobody met any of them for long. */
+struct list_ageing {
+    uint64_t period_s; /* 0: the list does not age */
+    uint64_t inactive_after_s;
+};
+void list_writer_set_ageing(struct list_writer *w, const struct list_ageing *ageing);
+/* When an entry of the period that begins at period_s was last met (core/list/hits.h); 0: never. */
+typedef uint64_t list_last_hit_fn(void *context, uint64_t period_s);
+struct list_aged {
+    unsigned periods; /* dropped */
+    uint64_t entries; /* dropped with them */
+    uint64_t
+        kept; /* entries of these periods that a person listed or revoked: they stay */
+};
+/* Drops the former periods whose end and last hit lie inactive_after_s before now. */
+enum err list_age(struct list_writer *w, list_last_hit_fn *last_hit, void *context,
+                  uint64_t now_s, struct list_aged *ret, struct errinfo *reterr);
+
 /* Durable when it returns ERR_OK, and seen by readers at once. source: who says so ("cli"). */
 enum err list_add(struct list_writer *w, const struct feature_entry *e,
                   struct slice source, uint32_t expiry_s, struct errinfo *reterr);

@@ -90,6 +90,7 @@ struct outcome {
     struct index_record state;
     bool has;   /* something is known of it */
     bool is_in; /* it belongs into the new level: it was in a merged one, or changed */
+    bool is_former; /* known from a level of another period */
 };
 
 /* Applies the import's entry for the digest; writes it to the log when it changes anything. */
@@ -111,6 +112,9 @@ static enum err apply_import(struct streams *s, struct outcome *o,
     } else {
         m->result.added++;
     }
+    if (stands && o->is_former) {
+        r.kind = RECORD_AGAIN; /* so that it does not go with its former period */
+    }
     struct index_record before = o->state;
     if (!entry_fold(&o->state, o->has, &r)) {
         return ERR_OK;
@@ -131,8 +135,10 @@ static enum err apply_import(struct streams *s, struct outcome *o,
 static enum err ask_older(struct streams *s, const struct digest *d, struct outcome *o,
                           struct errinfo *reterr)
 {
-    enum err e = index_stack_get(&s->older, d, &o->state);
+    uint32_t level = 0;
+    enum err e = index_stack_get(&s->older, d, &o->state, &level);
     o->has = e == ERR_OK;
+    o->is_former = o->has && s->m->period_s[level] != s->m->order.period_s;
     return e == ERR_OK || e == ERR_NOT_FOUND
                ? ERR_OK
                : errinfo_set(reterr, e, s->m->order.dir, 0,
@@ -170,13 +176,14 @@ static enum err merge_digest(struct streams *s, const struct digest *d,
     struct outcome o = {.has = false};
     enum err e = ERR_OK;
     if (s->has_base && digest_cmp(&s->base.digest, d) == 0) {
-        o = (struct outcome){s->base.record, true, true};
+        o = (struct outcome){.state = s->base.record, .has = true, .is_in = true};
         e = next_base(s, reterr);
     }
     if (s->at_recent < m->nrecent &&
         digest_cmp(&m->recent[s->at_recent].digest, d) == 0) {
         /* already folded over what the levels knew */
-        o = (struct outcome){m->recent[s->at_recent++].record, true, true};
+        o = (struct outcome){
+            .state = m->recent[s->at_recent++].record, .has = true, .is_in = true};
     }
     if (e == ERR_OK && s->has_import && digest_cmp(&s->import.digest, d) == 0) {
         e = take_imports(s, d, &o, reterr);

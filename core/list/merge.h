@@ -36,6 +36,7 @@ struct merge {
     /* given */
     struct build_order order; /* expected is found here */
     struct index_stack stack;
+    uint64_t period_s[LIST_LEVELS_MAX]; /* of its levels */
     uint32_t from;
     struct recent_entry *recent; /* sorted; freed by merge_fini */
     size_t nrecent;

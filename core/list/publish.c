@@ -65,25 +65,29 @@ static enum err current_replace(struct list_writer *w, const struct list_current
 /* Keeps the indexes that the new generation names, closes the others. */
 static void indexes_take(struct list_writer *w, struct publication *p)
 {
-    struct index *kept[LIST_LEVELS_MAX] = {NULL};
     for (uint32_t i = 0; i < p->current.nlevels; i++) {
         uint64_t number = p->current.level[i].number;
-        if (number == p->fresh_number) {
-            kept[i] = p->fresh;
-            p->fresh = NULL;
-        }
-        for (uint32_t j = 0; !kept[i] && j < w->current.nlevels; j++) {
+        for (uint32_t j = 0; !p->fresh[i] && j < w->current.nlevels; j++) {
             if (w->current.level[j].number == number) {
-                kept[i] = w->index[j];
+                p->fresh[i] = w->index[j];
                 w->index[j] = NULL;
             }
         }
     }
     for (uint32_t j = 0; j < LIST_LEVELS_MAX; j++) {
         index_close(&w->index[j]);
-        w->index[j] = kept[j];
+        w->index[j] = p->fresh[j];
+        p->fresh[j] = NULL;
     }
-    index_close(&p->fresh);
+}
+
+void publication_drop(struct publication *p)
+{
+    for (uint32_t i = 0; i < LIST_LEVELS_MAX; i++) {
+        index_close(&p->fresh[i]);
+    }
+    recent_close(&p->recent);
+    tail_close(&p->tail);
 }
 
 enum err publish(struct list_writer *w, struct publication *p, struct errinfo *reterr)
@@ -91,9 +95,7 @@ enum err publish(struct list_writer *w, struct publication *p, struct errinfo *r
     recent_keep_current(&p->recent, &p->current);
     enum err e = current_replace(w, &p->current, reterr);
     if (e != ERR_OK) {
-        index_close(&p->fresh);
-        recent_close(&p->recent);
-        tail_close(&p->tail);
+        publication_drop(p);
         return e;
     }
     indexes_take(w, p);

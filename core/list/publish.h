@@ -13,9 +13,9 @@
 struct publication {
     struct list_current current; /* names them */
     struct recent recent;
-    struct tail tail;    /* not open: the writer's own goes on */
-    struct index *fresh; /* of the level that is new; may be NULL */
-    uint64_t fresh_number;
+    struct tail tail; /* not open: the writer's own goes on */
+    struct index
+        *fresh[LIST_LEVELS_MAX]; /* of current.level, where it is new; else NULL */
 };
 
 /* A new segment number and the empty recent table for current: durable, opened. */
@@ -24,6 +24,8 @@ enum err publish_start_tail(const struct list_writer *w, uint32_t number,
 enum err publish_start_recent(const struct list_writer *w, const struct list_current *c,
                               uint32_t tail, struct recent *ret,
                               struct errinfo *reterr);
+/* Closes the parts. */
+void publication_drop(struct publication *p);
 /* Takes the parts over on success. On failure they are closed, and the writer goes on with what
  * it had unless its state says otherwise. */
 enum err publish(struct list_writer *w, struct publication *p, struct errinfo *reterr);

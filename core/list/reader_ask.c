@@ -123,7 +123,7 @@ static enum err ask_former(const struct list_reader *r, const struct digest *d,
 {
     struct index_stack former = levels_stack(r->former, r->nformer);
     *ret = (struct confirm_answer){.is_there = false};
-    if (index_stack_get(&former, d, &ret->record) == ERR_OK) {
+    if (index_stack_get(&former, d, &ret->record, NULL) == ERR_OK) {
         ret->is_there = true;
         return ERR_OK;
     }

@@ -72,33 +72,28 @@ static enum err extent_find(const struct list_writer *w, struct extent *ret,
     return ERR_OK;
 }
 
-static enum err read_log(struct replay *r, const struct extent *x,
-                         list_progress_fn *progress, void *context,
-                         struct errinfo *reterr)
-{
-    enum err e = replay_begin(r, reterr);
-    for (uint32_t n = 1; e == ERR_OK && n <= x->tail; n++) {
-        e = replay_segment(r, n, n == x->tail, 0, reterr);
-        if (progress) {
-            progress(context, "log", (double)n / (double)x->tail);
-        }
-    }
-    return e == ERR_OK ? replay_finish(r, reterr) : e;
-}
+struct first_damage {
+    struct errinfo info;
+    bool is_set;
+};
 
-/* What a rebuild makes. */
+/* What a rebuild makes: a level for each run of segments of one period. */
 struct making {
     struct list_writer *w;
-    struct build build;
-    struct entry_totals totals;
+    const struct extent *extent;
+    struct publication p;
+    uint64_t updated_s;
     uint64_t now_s;
     list_progress_fn *progress; /* may be NULL */
     void *context;
+    struct first_damage *damage;
+    unsigned damages;
 };
 
 /* Folds the sorted records, one digest after the other, into the build; expired ones are left
- * out. */
-static enum err fold_log(struct replay *r, struct making *m, struct errinfo *reterr)
+ * out where no older level may have the digest. */
+static enum err fold_log(struct replay *r, const struct making *m, struct build *b,
+                         struct errinfo *reterr)
 {
     struct log_record rec;
     enum err e = ERR_OK;
@@ -113,9 +108,9 @@ static enum err fold_log(struct replay *r, struct making *m, struct errinfo *ret
             e = replay_next(r, reterr);
             steps++;
         }
-        if (e == ERR_OK && has && !entry_is_expired(&state, m->now_s)) {
-            e = build_add(&m->build, &d, &state, reterr);
-            entry_count(&m->totals, &state, false, &state);
+        bool is_out = b->order.is_oldest && entry_is_expired(&state, m->now_s);
+        if (e == ERR_OK && has && !is_out) {
+            e = build_add(b, &d, &state, reterr);
         }
         if (m->progress && steps % BUILD_PROGRESS_EVERY == 0) {
             m->progress(m->context, "index", (double)steps / (double)(r->order + 1));
@@ -123,11 +118,6 @@ static enum err fold_log(struct replay *r, struct making *m, struct errinfo *ret
     }
     return e;
 }
-
-struct first_damage {
-    struct errinfo info;
-    bool is_set;
-};
 
 static void keep_first(void *context, const struct errinfo *finding)
 {
@@ -154,72 +144,167 @@ static enum err key_choose(struct list_writer *w, const struct extent *x,
     return ERR_OK;
 }
 
-/* A generation of one level, with everything up to a new tail in it. */
-static enum err making_publish(struct making *m, uint32_t tail, uint64_t updated_s,
-                               struct errinfo *reterr)
+/* The period of a segment; that of the one before where its head does not say. */
+static uint64_t segment_period(const struct list_writer *w, uint32_t number,
+                               uint64_t before)
 {
-    struct list_writer *w = m->w;
-    struct publication p = {
-        .current = {.generation = m->build.order.number,
-                    .tail = tail,
-                    .key_id = w->key.id,
-                    .created_s =
-                        w->current.created_s != 0 ? w->current.created_s : m->now_s,
-                    .updated_s = updated_s,
-                    .listed = m->totals.listed,
-                    .revoked = m->totals.revoked,
-                    .member_spam = w->current.member_spam,
-                    .member_revoked = w->current.member_revoked},
-        .tail = {.fd = -1},
-        .fresh_number = m->build.order.number,
-    };
-    struct list_level level;
-    if (w->current.generation == 0) {
-        member_find(w->dir, &p.current.member_spam, &p.current.member_revoked);
+    struct segment s;
+    if (w->ageing.period_s == 0 ||
+        segment_open(w->dir, number, &s, NULL, NULL) != ERR_OK) {
+        return before;
     }
-    enum err e = build_finish(&m->build, &level, &p.fresh, reterr);
-    if (e == ERR_OK && level.entries > 0) {
-        p.current.level[p.current.nlevels++] = level;
-    }
-    if (e == ERR_OK) {
-        e = publish_start_tail(w, tail, &p.tail, reterr);
-    }
-    if (e == ERR_OK) {
-        e = publish_start_recent(w, &p.current, tail, &p.recent, reterr);
-    }
-    if (e != ERR_OK) {
-        index_close(&p.fresh);
-        tail_close(&p.tail);
-        return e;
-    }
-    return publish(w, &p, reterr);
+    uint64_t created_s = s.has_header ? s.header.created_s : before;
+    segment_close(&s);
+    return created_s - created_s % w->ageing.period_s;
 }
 
-static enum err rebuild(struct replay *r, const struct extent *x, struct making *m,
-                        struct errinfo *reterr)
+/* The last segment of the run of one period that begins at first. With as many levels as there
+ * may be the rest is one run. */
+static uint32_t run_end(const struct making *m, uint32_t first, uint64_t period_s)
 {
-    enum err e = read_log(r, x, m->progress, m->context, reterr);
+    uint32_t last = first;
+    bool is_last_run = m->p.current.nlevels == LIST_LEVELS_MAX - 1;
+    while (last < m->extent->tail &&
+           (is_last_run || segment_period(m->w, last + 1, period_s) == period_s)) {
+        last++;
+    }
+    return last;
+}
+
+static enum err read_run(struct making *m, struct replay *r, uint32_t first,
+                         uint32_t last, struct errinfo *reterr)
+{
+    uint32_t tail = m->extent->tail;
+    enum err e = replay_begin(r, reterr);
+    for (uint32_t n = first; e == ERR_OK && n <= last; n++) {
+        e = replay_segment(r, n, n == tail, 0, reterr);
+        if (m->progress) {
+            m->progress(m->context, "log", (double)n / (double)tail);
+        }
+    }
+    return e == ERR_OK ? replay_finish(r, reterr) : e;
+}
+
+/* One level from one run of segments. */
+static enum err make_level(struct making *m, struct replay *r, uint64_t period_s,
+                           struct errinfo *reterr)
+{
+    struct list_current *c = &m->p.current;
+    struct build b = {.count = 0};
     struct build_order order = {
         .dir = m->w->dir,
         .node = m->w->node,
         .key_id = m->w->key.id,
         .filter = m->w->filter,
-        .number = x->generation + 1,
+        .number = c->generation,
         .expected = r->order,
-        .is_oldest = true,
+        .is_oldest = c->nlevels == 0,
+        .period_s = period_s,
     };
+    struct list_level level;
+    struct index *index = NULL;
+    enum err e = build_begin(&b, &order, reterr);
     if (e == ERR_OK) {
-        e = build_begin(&m->build, &order, reterr);
+        e = fold_log(r, m, &b, reterr);
+    }
+    if (e == ERR_OK) {
+        e = build_finish(&b, &level, &index, reterr);
+    }
+    build_abort(&b);
+    if (e == ERR_OK && level.entries > 0) {
+        m->p.fresh[c->nlevels] = index;
+        c->level[c->nlevels++] = level;
+        c->generation++;
+    } else {
+        index_close(&index);
+    }
+    return e;
+}
+
+static enum err make_levels(struct making *m, struct errinfo *reterr)
+{
+    uint64_t period_s = 0;
+    enum err e = ERR_OK;
+    for (uint32_t first = 1; e == ERR_OK && first <= m->extent->tail;) {
+        period_s = segment_period(m->w, first, period_s);
+        uint32_t last = run_end(m, first, period_s);
+        struct replay r = {.dir = m->w->dir,
+                           .key_id = m->extent->key_id,
+                           .on_damage = keep_first,
+                           .context = m->damage};
+        e = read_run(m, &r, first, last, reterr);
+        if (e == ERR_OK) {
+            e = make_level(m, &r, period_s, reterr);
+        }
+        m->updated_s = r.updated_s > m->updated_s ? r.updated_s : m->updated_s;
+        m->damages += r.damage;
+        replay_end(&r);
+        first = last + 1;
+    }
+    return e;
+}
+
+/* Counts what is in force over all levels. */
+static enum err count_totals(struct making *m, struct errinfo *reterr)
+{
+    struct index_stack s = {.n = m->p.current.nlevels};
+    struct entry_totals t = {0};
+    struct stack_walk *walk = NULL;
+    struct digest d;
+    struct index_record r;
+    for (uint32_t i = 0; i < s.n; i++) {
+        s.index[i] = m->p.fresh[i];
+    }
+    enum err e = stack_walk_new(&s, 0, &walk);
+    while (e == ERR_OK && stack_walk_next(walk, &d, &r, &e)) {
+        entry_count(&t, &r, false, &r);
+    }
+    stack_walk_free(&walk);
+    m->p.current.listed = t.listed;
+    m->p.current.revoked = t.revoked;
+    return e == ERR_OK ? ERR_OK
+                       : errinfo_set(reterr, e, m->w->dir, 0,
+                                     "cannot walk the new index: %s", err_text(e));
+}
+
+static enum err making_publish(struct making *m, struct errinfo *reterr)
+{
+    struct list_writer *w = m->w;
+    struct list_current *c = &m->p.current;
+    c->tail = m->extent->tail + 1;
+    c->key_id = w->key.id;
+    c->created_s = w->current.created_s != 0 ? w->current.created_s : m->now_s;
+    c->updated_s = m->updated_s != 0 ? m->updated_s : m->now_s;
+    c->member_spam = w->current.member_spam;
+    c->member_revoked = w->current.member_revoked;
+    if (w->current.generation == 0) {
+        member_find(w->dir, &c->member_spam, &c->member_revoked);
+    }
+    c->period_s =
+        w->ageing.period_s == 0 ? 0 : m->now_s - m->now_s % w->ageing.period_s;
+    enum err e = publish_start_tail(w, c->tail, &m->p.tail, reterr);
+    if (e == ERR_OK) {
+        e = publish_start_recent(w, c, c->tail, &m->p.recent, reterr);
     }
     if (e != ERR_OK) {
+        publication_drop(&m->p);
         return e;
     }
-    e = fold_log(r, m, reterr);
+    w->period_next_s = c->period_s;
+    return publish(w, &m->p, reterr);
+}
+
+static enum err rebuild(struct making *m, struct errinfo *reterr)
+{
+    enum err e = make_levels(m, reterr);
     if (e == ERR_OK) {
-        uint64_t updated_s = r->updated_s != 0 ? r->updated_s : m->now_s;
-        e = making_publish(m, x->tail + 1, updated_s, reterr);
+        e = count_totals(m, reterr);
     }
-    build_abort(&m->build);
+    if (e == ERR_OK) {
+        e = making_publish(m, reterr);
+    } else {
+        publication_drop(&m->p);
+    }
     if (e != ERR_OK && m->w->state == WRITER_READY) {
         writer_clean(m->w);
     }
@@ -244,17 +329,20 @@ enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *c
     if (e != ERR_OK) {
         return e;
     }
-    struct replay r = {
-        .dir = w->dir, .key_id = x.key_id, .on_damage = keep_first, .context = &damage};
     struct making m = {
-        .w = w, .now_s = writer_now_s(), .progress = progress, .context = context};
-    e = rebuild(&r, &x, &m, reterr);
-    replay_end(&r);
-    if (e == ERR_OK && r.damage > 0) {
+        .w = w,
+        .extent = &x,
+        .p = {.current = {.generation = x.generation + 1}, .tail = {.fd = -1}},
+        .now_s = writer_now_s(),
+        .progress = progress,
+        .context = context,
+        .damage = &damage};
+    e = rebuild(&m, reterr);
+    if (e == ERR_OK && m.damages > 0) {
         return errinfo_set(reterr, ERR_CORRUPT, damage.info.source, 0,
                            "the list was rebuilt and is in use, but without %u damaged "
                            "places of its log; the first: %.300s",
-                           r.damage, damage.info.text);
+                           m.damages, damage.info.text);
     }
     return e;
 }

@@ -429,7 +429,7 @@ static enum err replay_record(struct recent *r, const struct log_record *rec,
     struct index_record state = {0};
     bool has = recent_get(r, &rec->digest, &state) == ERR_OK;
     if (!has) {
-        has = index_stack_get(base, &rec->digest, &state) == ERR_OK;
+        has = index_stack_get(base, &rec->digest, &state, NULL) == ERR_OK;
     }
     struct index_record before = state;
     if (rec->time_s > n->updated_s) {

@@ -122,7 +122,7 @@ bool segment_record_parse(struct slice bytes, struct log_record *ret, size_t *re
     r.source_at = cursor_u32(&in);
     struct slice digest = cursor_bytes(&in, DIGEST_BYTES);
     r.text = in.rest;
-    if (!cursor_ok(&in) || kind < RECORD_ADD || kind > RECORD_SOURCE || flags != 0) {
+    if (!cursor_ok(&in) || kind < RECORD_ADD || kind > RECORD_AGAIN || flags != 0) {
         return false;
     }
     memcpy(r.digest.b, digest.p, DIGEST_BYTES);

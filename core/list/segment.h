@@ -24,7 +24,8 @@ enum record_kind {
     RECORD_ADD = 1,    /* a person listed it */
     RECORD_REVOKE = 2, /* a person revoked it */
     RECORD_IMPORT = 3, /* a feed listed it */
-    RECORD_SOURCE = 4  /* text is the name of a source */
+    RECORD_SOURCE = 4, /* text is the name of a source */
+    RECORD_AGAIN = 5 /* a feed lists it still, in a later period of a list that ages */
 };
 
 enum segment_kind {

@@ -18,11 +18,15 @@ struct stack_walk {
 };
 
 enum err index_stack_get(const struct index_stack *s, const struct digest *d,
-                         struct index_record *ret)
+                         struct index_record *ret, uint32_t *retlevel)
 {
     enum err e = ERR_NOT_FOUND;
-    for (uint32_t i = s->n; e == ERR_NOT_FOUND && i > 0; i--) {
-        e = index_get(s->index[i - 1], d, ret);
+    uint32_t i = s->n;
+    while (e == ERR_NOT_FOUND && i > 0) {
+        e = index_get(s->index[--i], d, ret);
+    }
+    if (retlevel) {
+        *retlevel = i;
     }
     return e;
 }

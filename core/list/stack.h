@@ -15,9 +15,10 @@ struct index_stack {
         *index[LIST_LEVELS_MAX]; /* oldest first; borrowed; none is NULL */
 };
 
-/* ERR_NOT_FOUND: in no level. ERR_CORRUPT: the newest record of it is damaged. */
+/* ERR_NOT_FOUND: in no level. ERR_CORRUPT: the newest record of it is damaged. *retlevel (may be
+ * NULL): which of them. */
 enum err index_stack_get(const struct index_stack *s, const struct digest *d,
-                         struct index_record *ret);
+                         struct index_record *ret, uint32_t *retlevel);
 
 /* Walks all digests of levels from..n-1 in order, each once. */
 struct stack_walk;

@@ -348,6 +348,7 @@ static enum err writer_load(struct list_writer *w, const struct keyring *keys,
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, info.source, 0, "%s", info.text);
     }
+    w->period_next_s = w->current.period_s;
     e = current_key(&w->current, keys, w->dir, &w->key, reterr);
     return e == ERR_OK ? generation_load(w, reterr) : e;
 }

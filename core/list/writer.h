@@ -53,8 +53,13 @@ struct list_writer {
     struct tail tail; /* its last segment */
     bool keep_text;
     struct filter_wish filter;
-    uint64_t
-        period_s; /* begin of the period that entries go to; 0: the list does not age */
+    struct list_ageing ageing;
+    uint64_t period_next_s; /* begin of the period that additions from now on are of */
+    bool is_dropping;       /* the next generation is without drop_period_s */
+    uint64_t drop_period_s;
+    struct entry_totals dropped; /* what goes with it */
+    bool
+        wants_all; /* a filter is not as it should be: the next compaction takes all in */
     struct pending *pending; /* PENDING_MAX */
     size_t npending;
     uint16_t slot[PENDING_SLOTS];  /* hash table of pending, 1 and up; 0: free */

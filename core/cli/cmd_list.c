@@ -62,6 +62,8 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
                                .error = list->filter_error};
     list_writer_set_keep_text(*ret, list->keep_text);
     list_writer_set_filter(*ret, &wish);
+    list_writer_set_ageing(
+        *ret, &(struct list_ageing){list->period_s, list->inactive_after_s});
     return 0;
 }
 
@@ -90,6 +92,7 @@ int cmd_list(struct cli *cli, int argc, char **argv)
         {"revoke", list_cmd_revoke}, {"export", list_cmd_export},
         {"stat", list_cmd_stat},     {"rebuild", list_cmd_rebuild},
         {"merge", list_cmd_merge},   {"verify", list_cmd_verify},
+        {"age", list_cmd_age},
     };
     if (argc < 2) {
         return list_cmd_usage("say what to do with which list");

@@ -17,6 +17,11 @@ int list_cmd_stat(struct cli *cli, int argc, char **argv);
 int list_cmd_rebuild(struct cli *cli, int argc, char **argv);
 int list_cmd_merge(struct cli *cli, int argc, char **argv);
 int list_cmd_verify(struct cli *cli, int argc, char **argv);
+int list_cmd_age(struct cli *cli, int argc, char **argv);
+
+/* Drops the periods of a list that nobody met for as long as its configuration says, and says so.
+ * Returns 0 or an exit status after a message. */
+int list_cmd_drop_periods(struct cli *cli, struct list_writer *w, const char *name);
 
 /* The usage of `gillnet list` with this reason. */
 int list_cmd_usage(const char *why);

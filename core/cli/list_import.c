@@ -156,6 +156,9 @@ static int import_fd(struct import *i, int fd, const struct feed_options *option
     if (status == 0 && !print_summary(i, &counts, clock_mono_us() - start)) {
         status = EX_OSERR;
     }
+    if (status == 0 && i->writer) {
+        status = list_cmd_drop_periods(i->cli, i->writer, i->list);
+    }
     list_import_abort(&i->im);
     list_writer_close(&i->writer);
     return status;

@@ -75,6 +75,8 @@ struct config_list {
     enum filter_memory filter_memory;
     enum filter_layout filter_layout; /* of filters built from now on */
     double filter_error; /* share of false "perhaps" that they are sized for */
+    uint64_t period_s;   /* entries are kept, and dropped, by periods so long; 0: not */
+    uint64_t inactive_after_s; /* a period nobody met so long is dropped; 0: never */
 };
 
 struct config_limits {

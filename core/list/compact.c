@@ -197,7 +197,6 @@ enum err compact_settle(struct list_writer *w, bool wait, struct errinfo *reterr
         return failed(w, &info, reterr);
     }
     w->compact_at = 0;
-    w->wants_all = false;
     w->compact_why = (struct errinfo){0};
     return ERR_OK;
 }

@@ -52,7 +52,8 @@ struct filter_wish {
     unsigned layout; /* enum bloom_layout */
     double error;    /* share of false "perhaps" */
 };
-/* Without it: one line, LIST_FILTER_ERROR. */
+/* Without it: one line, LIST_FILTER_ERROR. Filters that are not so (another layout, a larger error,
+ * damaged) are built anew with the next change. */
 void list_writer_set_filter(struct list_writer *w, const struct filter_wish *wish);
 
 /* A list that ages keeps its entries by period: those added or imported within one belong together

@@ -107,6 +107,7 @@ enum err publish(struct list_writer *w, struct publication *p, struct errinfo *r
     }
     w->current = p->current;
     w->state = WRITER_READY;
+    w->wants_all = false;
     writer_stack(w);
     writer_clean(w);
     return ERR_OK;

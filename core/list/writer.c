@@ -441,9 +441,25 @@ void list_writer_set_keep_text(struct list_writer *w, bool keep_text)
     w->keep_text = keep_text;
 }
 
+/* Whether a level's filter is there, of the layout wished for, and errs no more than that. */
+static bool is_as_wished(const struct list_writer *w, const struct list_level *l)
+{
+    char path[FILE_PATH_MAX];
+    struct bloomfile_shape s;
+    return list_file_path(path, w->dir, LIST_FILE_BASE, l->number, NULL) == ERR_OK &&
+           bloomfile_peek(path, NULL, &s, NULL) == ERR_OK &&
+           (unsigned)s.layout == w->filter.layout &&
+           bloom_error(s.layout, s.nlines, s.k, s.facts.entries) <= w->filter.error;
+}
+
 void list_writer_set_filter(struct list_writer *w, const struct filter_wish *wish)
 {
     w->filter = *wish;
+    for (uint32_t i = 0; i < w->current.nlevels; i++) {
+        const struct list_level *l = &w->current.level[i];
+        bool is_mergeable = l->period_s == w->current.period_s;
+        w->wants_all = w->wants_all || (is_mergeable && !is_as_wished(w, l));
+    }
 }
 
 enum err writer_check(const struct list_writer *w, struct errinfo *reterr)

@@ -341,6 +341,30 @@ static void test_list_reader_open_beside__one_level_new__the_other_shared(void *
     list_writer_close(&w);
 }
 
+static void test_list_writer_set_filter__other_than_built__built_anew_with_a_change(
+    void **state)
+{
+    struct fixture *f = *state;
+    struct list_writer *w = open_writer(f);
+    import_range(f, w, 0, 20000, 0);
+    list_writer_close(&w);
+    w = open_writer(f);
+    list_writer_set_filter(
+        w, &(struct filter_wish){.layout = BLOOM_TWO_LINES, .error = 0.0001});
+    add_number(f, w, 30000);
+    list_writer_close(&w);
+    struct list_reader *r = open_reader(f);
+    assert_int_equal(r->current.nlevels, 1);
+    assert_int_equal(r->level[0]->base.bloom.layout, BLOOM_TWO_LINES);
+    struct list_stat s;
+    list_reader_stat(r, &s);
+    assert_true(s.error_now <= 0.0001);
+    assert_int_equal(ask_number(r, 19999, NOW), LIST_CONFIRMED);
+    assert_int_equal(ask_number(r, 30000, NOW), LIST_CONFIRMED);
+    list_reader_close(&r);
+    assert_verified(f);
+}
+
 static void test_merge_from__sizes__small_ones_are_taken_in(void **state)
 {
     (void)state;
@@ -548,6 +572,8 @@ int main(void)
         LIST_TEST(test_list_stage__many_in_one_sync__seen_after_the_flush),
         LIST_TEST(test_list_import__small_beside_large__levels_newest_wins),
         LIST_TEST(test_list_reader_open_beside__one_level_new__the_other_shared),
+        LIST_TEST(
+            test_list_writer_set_filter__other_than_built__built_anew_with_a_change),
         LIST_TEST(test_merge_from__sizes__small_ones_are_taken_in),
         LIST_TEST(test_list_reader_each__base_and_recent__every_entry_once),
         LIST_TEST(test_list_writer_set_keep_text__off__digests_only),

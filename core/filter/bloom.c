@@ -45,10 +45,10 @@ void bloom_add_range(struct bloom *b, const struct digest *d, size_t n, uint64_t
 {
     switch (b->layout) {
     case BLOOM_ONE_LINE:
-        bloom_line_add_range(b, d, n, first, end);
+        bloom_lines()->add_one(b, d, n, first, end);
         return;
     case BLOOM_TWO_LINES:
-        bloom_pair_add_range(b, d, n, first, end);
+        bloom_lines()->add_two(b, d, n, first, end);
         return;
     case BLOOM_CLASSIC:
     case BLOOM_PARTITIONED:

@@ -83,7 +83,8 @@ VECTOR static void avx2_two(const struct bloom *b, const struct digest *d, size_
     KEEP_ORDER();
 }
 
-const struct bloom_lines bloom_lines_avx2 = {"avx2", avx2_one, avx2_two};
+const struct bloom_lines bloom_lines_avx2 = {
+    "avx2", avx2_one, avx2_two, bloom_line_add_range, bloom_pair_add_range};
 
 #else
 

@@ -40,6 +40,33 @@ VECTOR static inline bool is_hit(const uint64_t *words, const struct bloom_probe
     return _mm512_mask_testn_epi32_mask(asked[k], halves, bits) == 0;
 }
 
+/* The line is put together in a register: bit after bit in memory each would wait for the one
+ * before where both fall into one word (17 ns against 12). Lanes that get no bit are written as
+ * they were read, which one writer may do; each lane is stored whole. */
+VECTOR static inline void set_bits(uint64_t *words, const struct bloom_probe *p,
+                                   unsigned k)
+{
+    enum { LANES = 16 };
+    const __m512i numbers =
+        _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    uint32_t halves[LANES] UNFILLED; /* which half word, and its bit */
+    uint32_t bits[LANES] UNFILLED;
+    __m512i positions = positions_of(p);
+    __m512i places = _mm512_and_si512(positions, _mm512_set1_epi32(31));
+    __m512i indexes =
+        _mm512_and_si512(_mm512_srli_epi32(positions, 5), _mm512_set1_epi32(15));
+    _mm512_storeu_si512(halves, indexes);
+    _mm512_storeu_si512(bits, _mm512_sllv_epi32(_mm512_set1_epi32(1), places));
+    __m512i line = _mm512_loadu_si512(words + p->word);
+    for (unsigned i = 0; i < k; i++) {
+        unsigned lane = i < 8 ? 2 * i : 2 * i - (LANES - 1); /* as in positions_of */
+        __mmask16 at =
+            _mm512_cmpeq_epi32_mask(numbers, _mm512_set1_epi32((int)halves[lane]));
+        line = _mm512_mask_or_epi32(line, at, line, _mm512_set1_epi32((int)bits[lane]));
+    }
+    _mm512_storeu_si512(words + p->word, line);
+}
+
 /* What follows an answer reads after the line: the machine keeps that order by itself. */
 #    define KEEP_ORDER() __atomic_signal_fence(__ATOMIC_ACQUIRE)
 
@@ -57,7 +84,23 @@ VECTOR static void avx512_two(const struct bloom *b, const struct digest *d, siz
     KEEP_ORDER();
 }
 
-const struct bloom_lines bloom_lines_avx512 = {"avx512", avx512_one, avx512_two};
+/* What was written before a key is seen before its bits: stores keep their order here. */
+VECTOR static void avx512_add_one(struct bloom *b, const struct digest *d, size_t n,
+                                  uint64_t first, uint64_t end)
+{
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    bloom_one_add_loop(b, d, n, first, end, set_bits);
+}
+
+VECTOR static void avx512_add_two(struct bloom *b, const struct digest *d, size_t n,
+                                  uint64_t first, uint64_t end)
+{
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    bloom_two_add_loop(b, d, n, first, end, set_bits);
+}
+
+const struct bloom_lines bloom_lines_avx512 = {"avx512", avx512_one, avx512_two,
+                                               avx512_add_one, avx512_add_two};
 
 #else
 

@@ -3,15 +3,11 @@
  *
  * Here the plain code; bloom_avx512.c and its like test the same positions by vectors.
  */
-#include "core/base/unfilled.h"
 #include "core/filter/bloom_line_loop.h"
 
 enum {
     FIRST_PROBES =
-        4,          /* tested without a branch: ends 97 % of the misses at half fill */
-    ADD_QUEUE = 64, /* a power of two, above ADD_AHEAD + ADD_STEP */
-    ADD_AHEAD = 32, /* lines on their way while others are written */
-    ADD_STEP = 8
+        4, /* tested without a branch: ends 97 % of the misses at half fill */
 };
 
 static unsigned smaller(unsigned a, unsigned b)
@@ -62,8 +58,6 @@ static void plain_two(const struct bloom *b, const struct digest *d, size_t n,
     bloom_two_loop(b, d, n, rethit, probe_test);
 }
 
-const struct bloom_lines bloom_lines_plain = {"plain", plain_one, plain_two};
-
 static void probe_add(uint64_t *words, const struct bloom_probe *p, unsigned k)
 {
     uint64_t *line = words + p->word;
@@ -85,65 +79,10 @@ void bloom_line_add(struct bloom *b, const struct digest *d)
     probe_add(b->words, &p, b->k);
 }
 
-/* Probes whose lines are on their way; the oldest are added in steps of ADD_STEP. */
-struct add_queue {
-    struct bloom_probe probes[ADD_QUEUE];
-    uint64_t *words;
-    uint64_t from; /* only words from..from+span-1 are ours */
-    uint64_t span;
-    size_t head;
-    size_t tail;
-    unsigned k; /* bits in a line */
-};
-
-static void queue_init(struct add_queue *q, const struct bloom *b, uint64_t first,
-                       uint64_t end)
-{
-    q->words = b->words;
-    q->from = first * LINE_WORDS;
-    q->span = (end - first) * LINE_WORDS;
-    q->head = 0;
-    q->tail = 0;
-    q->k = b->layout == BLOOM_TWO_LINES ? b->k / 2 : b->k;
-}
-
-/* A probe that is not ours is overwritten by the next one: no branch to guess. */
-static inline void queue_put(struct add_queue *q, const struct bloom_probe *p)
-{
-    bool is_ours = p->word - q->from < q->span;
-    q->probes[q->tail % ADD_QUEUE] = *p;
-    __builtin_prefetch(q->words + (is_ours ? p->word : q->from), 1);
-    q->tail += is_ours ? 1 : 0;
-}
-
-static inline void queue_add(struct add_queue *q, size_t kept)
-{
-    while (q->tail - q->head >= kept + ADD_STEP) {
-        for (size_t end = q->head + ADD_STEP; q->head < end; q->head++) {
-            probe_add(q->words, &q->probes[q->head % ADD_QUEUE], q->k);
-        }
-    }
-}
-
-static void queue_finish(struct add_queue *q)
-{
-    for (; q->head < q->tail; q->head++) {
-        probe_add(q->words, &q->probes[q->head % ADD_QUEUE], q->k);
-    }
-}
-
 void bloom_line_add_range(struct bloom *b, const struct digest *d, size_t n,
                           uint64_t first, uint64_t end)
 {
-    const struct bloom shape = *b; /* known to stay: the stores go elsewhere */
-    struct add_queue q UNFILLED;
-    queue_init(&q, &shape, first, end);
-    for (size_t i = 0; i < n; i++) {
-        struct bloom_probe p = bloom_probe_of(&shape, &d[i]);
-        queue_put(&q, &p);
-        queue_add(&q, ADD_AHEAD);
-    }
-    queue_finish(&q);
+    bloom_one_add_loop(b, d, n, first, end, probe_add);
 }
 
 bool bloom_line_test(const struct bloom *b, const struct digest *d)
@@ -163,17 +102,7 @@ void bloom_pair_add(struct bloom *b, const struct digest *d)
 void bloom_pair_add_range(struct bloom *b, const struct digest *d, size_t n,
                           uint64_t first, uint64_t end)
 {
-    const struct bloom shape = *b;
-    struct add_queue q UNFILLED;
-    queue_init(&q, &shape, first, end);
-    for (size_t i = 0; i < n; i++) {
-        struct bloom_probe p = bloom_probe_of(&shape, &d[i]);
-        struct bloom_probe second = bloom_probe_second(&shape, &d[i], &p);
-        queue_put(&q, &p);
-        queue_put(&q, &second);
-        queue_add(&q, ADD_AHEAD);
-    }
-    queue_finish(&q);
+    bloom_two_add_loop(b, d, n, first, end, probe_add);
 }
 
 bool bloom_pair_test(const struct bloom *b, const struct digest *d)
@@ -183,3 +112,6 @@ bool bloom_pair_test(const struct bloom *b, const struct digest *d)
     return probe_test(b->words, &p, b->k / 2) &&
            probe_test(b->words, &second, b->k / 2);
 }
+
+const struct bloom_lines bloom_lines_plain = {
+    "plain", plain_one, plain_two, bloom_line_add_range, bloom_pair_add_range};

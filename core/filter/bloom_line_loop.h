@@ -95,4 +95,84 @@ BLOOM_INLINE void bloom_two_loop(const struct bloom *b, const struct digest *d,
     bloom_rest_ask(&shape, rest, head, tail - head, rethit, hit);
 }
 
+/* Sets the first k positions of p in its line. */
+typedef void bloom_set_fn(uint64_t *words, const struct bloom_probe *p, unsigned k);
+
+enum {
+    BLOOM_ADD_QUEUE = 64, /* a power of two, above BLOOM_ADD_AHEAD + BLOOM_ADD_STEP */
+    BLOOM_ADD_AHEAD = 32, /* lines on their way while others are written */
+    BLOOM_ADD_STEP = 8
+};
+
+/* Probes whose lines are on their way; the oldest are set in steps of BLOOM_ADD_STEP. */
+struct bloom_queue {
+    struct bloom_probe probes[BLOOM_ADD_QUEUE];
+    uint64_t *words;
+    uint64_t from; /* only words from..from+span-1 are ours */
+    uint64_t span;
+    size_t head;
+    size_t tail;
+};
+
+BLOOM_INLINE void bloom_queue_init(struct bloom_queue *q, const struct bloom *b,
+                                   uint64_t first, uint64_t end)
+{
+    q->words = b->words;
+    q->from = first * LINE_WORDS;
+    q->span = (end - first) * LINE_WORDS;
+    q->head = 0;
+    q->tail = 0;
+}
+
+/* A probe that is not ours is overwritten by the next one: no branch to guess. */
+BLOOM_INLINE void bloom_queue_put(struct bloom_queue *q, const struct bloom_probe *p)
+{
+    bool is_ours = p->word - q->from < q->span;
+    q->probes[q->tail % BLOOM_ADD_QUEUE] = *p;
+    __builtin_prefetch(q->words + (is_ours ? p->word : q->from), 1);
+    q->tail += is_ours ? 1 : 0;
+}
+
+BLOOM_INLINE void bloom_queue_set(struct bloom_queue *q, size_t n, unsigned k,
+                                  bloom_set_fn *set)
+{
+    for (size_t end = q->head + n; q->head < end; q->head++) {
+        set(q->words, &q->probes[q->head % BLOOM_ADD_QUEUE], k);
+    }
+}
+
+BLOOM_INLINE void bloom_one_add_loop(struct bloom *b, const struct digest *d, size_t n,
+                                     uint64_t first, uint64_t end, bloom_set_fn *set)
+{
+    const struct bloom shape = *b; /* known to stay: the stores go elsewhere */
+    struct bloom_queue q UNFILLED;
+    bloom_queue_init(&q, &shape, first, end);
+    for (size_t i = 0; i < n; i++) {
+        struct bloom_probe p = bloom_probe_of(&shape, &d[i]);
+        bloom_queue_put(&q, &p);
+        if (q.tail - q.head >= BLOOM_ADD_AHEAD + BLOOM_ADD_STEP) {
+            bloom_queue_set(&q, BLOOM_ADD_STEP, shape.k, set);
+        }
+    }
+    bloom_queue_set(&q, q.tail - q.head, shape.k, set);
+}
+
+BLOOM_INLINE void bloom_two_add_loop(struct bloom *b, const struct digest *d, size_t n,
+                                     uint64_t first, uint64_t end, bloom_set_fn *set)
+{
+    const struct bloom shape = *b;
+    struct bloom_queue q UNFILLED;
+    bloom_queue_init(&q, &shape, first, end);
+    for (size_t i = 0; i < n; i++) {
+        struct bloom_probe p = bloom_probe_of(&shape, &d[i]);
+        struct bloom_probe second = bloom_probe_second(&shape, &d[i], &p);
+        bloom_queue_put(&q, &p);
+        bloom_queue_put(&q, &second);
+        if (q.tail - q.head >= BLOOM_ADD_AHEAD + BLOOM_ADD_STEP) {
+            bloom_queue_set(&q, BLOOM_ADD_STEP, shape.k / 2, set);
+        }
+    }
+    bloom_queue_set(&q, q.tail - q.head, shape.k / 2, set);
+}
+
 #endif

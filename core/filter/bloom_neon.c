@@ -59,7 +59,8 @@ VECTOR static void neon_two(const struct bloom *b, const struct digest *d, size_
     KEEP_ORDER();
 }
 
-const struct bloom_lines bloom_lines_neon = {"neon", neon_one, neon_two};
+const struct bloom_lines bloom_lines_neon = {
+    "neon", neon_one, neon_two, bloom_line_add_range, bloom_pair_add_range};
 
 #else
 

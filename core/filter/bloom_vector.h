@@ -1,5 +1,5 @@
 /*
- * bloom_vector - the test of a batch of lines, by the widest instructions the machine offers.
+ * bloom_vector - the test of a batch of lines, and their filling, by the widest instructions the machine offers.
  *
  * Chosen once at run time; every kind gives the same answers. Tests choose a kind by hand.
  * Threads: any; the choice is one atomic pointer.   Allocates: nothing.
@@ -19,11 +19,16 @@ enum bloom_vector {
 typedef void bloom_batch_fn(const struct bloom *b, const struct digest *d, size_t n,
                             uint8_t *rethit);
 
-/* Batches of the two line layouts. */
+typedef void bloom_range_fn(struct bloom *b, const struct digest *d, size_t n,
+                            uint64_t first, uint64_t end);
+
+/* Batches of the two line layouts: bloom_test_batch and bloom_add_range. */
 struct bloom_lines {
     const char *name; /* "plain", "neon", "avx2", "avx512" */
     bloom_batch_fn *one;
     bloom_batch_fn *two;
+    bloom_range_fn *add_one;
+    bloom_range_fn *add_two;
 };
 
 const struct bloom_lines *bloom_lines(void);

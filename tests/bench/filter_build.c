@@ -47,9 +47,10 @@ void *bench_must(void *p, const char *what)
 
 void *bench_memory(uint64_t bytes)
 {
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t room = bytes + HUGE_BYTES;
+    void *p =
+        /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
+        mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint8_t *start = bench_must(p, "memory for a filter");
     start += (HUGE_BYTES - (uintptr_t)p % HUGE_BYTES) % HUGE_BYTES;
     (void)madvise(start, bytes, MADV_HUGEPAGE);

@@ -156,6 +156,38 @@ static void test_bloom_vector__extreme_digests__same_answers(void **state)
     }
 }
 
+/* n keys by this kind, in two ranges, beside one by one. */
+static void assert_same_bits(enum bloom_layout layout, unsigned k, uint64_t n)
+{
+    enum { LINES = 37 };
+    struct bloom one = bloom_make(layout, LINES, k, &key_one);
+    struct bloom batch = bloom_make(layout, LINES, k, &key_one);
+    static struct digest d[KEYS];
+    for (uint64_t i = 0; i < n; i++) {
+        d[i] = digest_number(52, i);
+        bloom_add(&one, &d[i]);
+    }
+    bloom_add_range(&batch, d, n, 0, LINES / 2);
+    bloom_add_range(&batch, d, n, LINES / 2, LINES);
+    assert_memory_equal(one.words, batch.words, bloom_bytes(&one));
+    free(one.words);
+    free(batch.words);
+}
+
+static void test_bloom_vector__keys_added__same_bits(void **state)
+{
+    (void)state;
+    for (size_t v = 0; v < KINDS; v++) {
+        for (unsigned k = 1; bloom_vector_force(kinds[v]) && k <= BLOOM_K_MAX; k++) {
+            for (enum bloom_layout l = BLOOM_ONE_LINE; l <= BLOOM_TWO_LINES; l++) {
+                if (is_shape(l, k)) {
+                    assert_same_bits(l, k, split_mix(k) % KEYS);
+                }
+            }
+        }
+    }
+}
+
 static void test_bloom_vector_force__what_is_not_here__refused(void **state)
 {
     (void)state;
@@ -182,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_bloom_vector__one_bit_missing__same_answers),
         cmocka_unit_test(test_bloom_vector__each_bit_of_a_key_cleared__missed_by_all),
         cmocka_unit_test(test_bloom_vector__extreme_digests__same_answers),
+        cmocka_unit_test(test_bloom_vector__keys_added__same_bits),
         cmocka_unit_test(test_bloom_vector_force__what_is_not_here__refused),
     };
     if (base_init() != ERR_OK) {

@@ -303,6 +303,9 @@ static struct hits_row *rows_make(struct listhold *h, const struct list_reader *
             (void)hits_row(h->hits, name, part[i].period, now_s);
         }
     }
+    if (r->current.period_s != HITS_WHOLE) {
+        (void)hits_row(h->hits, name, r->current.period_s, now_s);
+    }
     return hits_row(h->hits, name, HITS_WHOLE, now_s);
 }
 

@@ -162,6 +162,7 @@ static struct reader_answer ask(const struct list_reader *r, const struct digest
         a.period = level.period;
         a.is_known = e == ERR_OK && level.is_there;
     } else {
+        a.period = r->current.period_s; /* of the tail */
         a.is_known = e == ERR_OK;
     }
     if (a.is_known) {

@@ -304,6 +304,45 @@ static void test_hits__when_looked_up__then_each_outcome_is_counted(void **state
     list_writer_close(&w);
 }
 
+static void test_hits__when_list_ages__then_each_period_has_its_own(void **state)
+{
+    static const struct list_ageing ageing = {86400, 30 * 86400};
+    struct cached_fixture *x = *state;
+    struct hits_counts c;
+    uint64_t period[2];
+    clock_set_for_test((uint64_t)NOW * 1000000, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        struct list_writer *w = open_writer(x->f);
+        list_writer_set_ageing(w, &ageing);
+        import_range(x->f, w, i * UINT64_C(10), i * UINT64_C(10) + 10, 0);
+        add_number(x->f, w, 100 + i); /* into the tail */
+        list_writer_close(&w);
+        refresh(x);
+        const struct listset *s = listhold_acquire(x->h);
+        period[i] = listset_reader(s, 0)->current.period_s;
+        listhold_release(x->h, &s);
+        assert_true(period[i] > 0);
+        clock_advance_us(UINT64_C(86400000000));
+    }
+    assert_int_equal(period[1], period[0] + 86400);
+    assert_int_equal(look(x, 3), LIST_CONFIRMED);
+    assert_int_equal(look(x, 3), LIST_CONFIRMED); /* from the cache */
+    assert_int_equal(look(x, 100), LIST_CONFIRMED);
+    hits_row_read(hits_row_find(x->hits, NAME, period[0]), &c);
+    assert_int_equal(c.number[HITS_CONFIRMED], 3);
+    assert_int_equal(c.last_hit_s, NOW + 2 * 86400);
+    /* the other has a row before anything is met in it */
+    hits_row_read(hits_row_find(x->hits, NAME, period[1]), &c);
+    assert_int_equal(c.number[HITS_CONFIRMED], 0);
+    assert_int_equal(c.last_hit_s, 0);
+    assert_int_equal(c.since_s, NOW + 86400);
+    assert_int_equal(look(x, 13), LIST_CONFIRMED);
+    assert_int_equal(look(x, 101), LIST_CONFIRMED); /* in the recent table */
+    hits_row_read(hits_row_find(x->hits, NAME, period[1]), &c);
+    assert_int_equal(c.number[HITS_CONFIRMED], 2);
+    assert_int_equal(counts(x).number[HITS_CONFIRMED], 5);
+}
+
 static void test_hits__when_filter_errs__then_observed_error_is_that_of_the_filter(
     void **state)
 {
@@ -342,6 +381,7 @@ int main(void)
         TEST(test_cache__when_entry_expires__then_judged_when_asked),
         TEST(test_cache__when_threads_hammer__then_revoke_and_import_are_seen),
         TEST(test_hits__when_looked_up__then_each_outcome_is_counted),
+        TEST(test_hits__when_list_ages__then_each_period_has_its_own),
         TEST(test_hits__when_filter_errs__then_observed_error_is_that_of_the_filter),
     };
     return base_init() == ERR_OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

@@ -328,7 +328,7 @@ static void set_add(struct listhold *h, struct listset *s, struct shared_reader 
 /* Opens a list anew. NULL: it cannot be, which is said and remembered, or it is just being
  * made. */
 static struct shared_reader *reader_open(struct listhold *h, struct slice name,
-                                         const struct list_reader *former, size_t cache)
+                                         const struct reader_opening *how, size_t cache)
 {
     struct trouble *known = trouble_find(h, name);
     struct errinfo info = {0};
@@ -341,11 +341,12 @@ static struct shared_reader *reader_open(struct listhold *h, struct slice name,
     }
     struct file_mark mark = list_current_mark(h->state_dir, name);
     struct shared_reader *shared = calloc(1, sizeof(*shared));
-    enum err e = shared ? list_reader_open_beside(h->state_dir, name, &h->keys, former,
-                                                  &shared->reader, &info)
+    enum err e = shared ? list_reader_open_held(h->state_dir, name, &h->keys, how,
+                                                &shared->reader, &info)
                         : errinfo_set(&info, ERR_NOMEM, "", 0, "no memory");
     if (e == ERR_OK && shared) {
         shared->cache = cache;
+        shared->hold = how->hold;
         list_reader_set_cache(shared->reader, cache);
         return shared;
     }
@@ -414,12 +415,14 @@ static void refresh_list(struct refresh *x, struct slice name,
         shared = NULL;
     }
     size_t cache = x->fresh->config->limits.confirm_cache;
-    if (!shared || shared->cache != cache || shared->is_distrusted ||
-        list_reader_is_stale(shared->reader)) {
+    enum bloomfile_hold hold =
+        config->filter_memory == FILTER_MAP ? BLOOMFILE_MAP : BLOOMFILE_COPY;
+    if (!shared || shared->cache != cache || shared->hold != hold ||
+        shared->is_distrusted || list_reader_is_stale(shared->reader)) {
         /* what the scrub found damaged is read anew, the rest of a list is shared */
-        const struct list_reader *former =
-            old && !old->is_distrusted ? old->reader : NULL;
-        struct shared_reader *fresh = reader_open(x->h, name, former, cache);
+        struct reader_opening how = {
+            .other = old && !old->is_distrusted ? old->reader : NULL, .hold = hold};
+        struct shared_reader *fresh = reader_open(x->h, name, &how, cache);
         if (fresh) {
             shared = fresh;
             x->is_changed = true;

@@ -25,6 +25,7 @@ struct shared_reader {
     unsigned refs;
     bool is_distrusted;
     size_t cache; /* entries of its confirmation cache */
+    enum bloomfile_hold hold;
 };
 
 struct listset_item {

@@ -269,10 +269,13 @@ static void levels_release(struct level **level)
 
 /* A level that another reader of the list has open, or NULL. */
 static struct level *level_found(const struct list_reader *other, const char *dir,
-                                 uint64_t number)
+                                 uint64_t number, enum bloomfile_hold hold)
 {
     for (uint32_t i = 0; other && i < other->current.nlevels; i++) {
         if (other->level[i] && other->level[i]->names.number == number) {
+            if (other->level[i]->base.hold != hold) {
+                return NULL;
+            }
             return level_share(other->level[i], dir);
         }
     }
@@ -286,9 +289,9 @@ static enum err levels_open(const struct list_reader *r, const struct list_curre
 {
     const struct level_open how = {r->dir, node, c->key_id, r->hold};
     for (uint32_t i = 0; i < c->nlevels; i++) {
-        ret[i] = level_found(r->other, r->dir, c->level[i].number);
+        ret[i] = level_found(r->other, r->dir, c->level[i].number, r->hold);
         if (!ret[i]) {
-            ret[i] = level_found(r, r->dir, c->level[i].number);
+            ret[i] = level_found(r, r->dir, c->level[i].number, r->hold);
         }
         if (ret[i]) {
             continue;
@@ -457,6 +460,15 @@ enum err list_reader_open_beside(const char *state_dir, struct slice name,
                                  const struct list_reader *other,
                                  struct list_reader **ret, struct errinfo *reterr)
 {
+    struct reader_opening how = {.other = other, .hold = BLOOMFILE_COPY};
+    return list_reader_open_held(state_dir, name, keys, &how, ret, reterr);
+}
+
+enum err list_reader_open_held(const char *state_dir, struct slice name,
+                               const struct keyring *keys,
+                               const struct reader_opening *how,
+                               struct list_reader **ret, struct errinfo *reterr)
+{
     struct list_reader *r = calloc(1, sizeof(*r));
     if (!r) {
         return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory to open a list");
@@ -464,7 +476,8 @@ enum err list_reader_open_beside(const char *state_dir, struct slice name,
     enum err e = list_dir_path(r->dir, state_dir, name, reterr);
     if (e == ERR_OK) {
         memcpy(r->name, name.p, name.n);
-        r->other = other;
+        r->other = how->other;
+        r->hold = how->hold;
         e = open_steady(r, keys, reterr);
         r->other = NULL;
     }

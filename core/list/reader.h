@@ -46,6 +46,17 @@ struct list_reader {
     char fault[ERRINFO_TEXT_MAX]; /* empty: none */
 };
 
+/* As list_reader_open_beside, with filters held as `hold` says: levels held otherwise are not
+ * shared. */
+struct reader_opening {
+    const struct list_reader *other; /* may be NULL */
+    enum bloomfile_hold hold;
+};
+enum err list_reader_open_held(const char *state_dir, struct slice name,
+                               const struct keyring *keys,
+                               const struct reader_opening *how,
+                               struct list_reader **ret, struct errinfo *reterr);
+
 /* CURRENT, or the tail behind a private recent table, is not what it was: open it anew. Two
  * calls of stat at most. */
 bool list_reader_is_stale(const struct list_reader *r);

@@ -400,6 +400,32 @@ static void test_list__a_damaged_filter_of_peers__the_list_answers_for_itself(
     list_reader_close(&r);
 }
 
+static void test_list__held_as_a_map__answers_alike_and_shares_its_own_kind(
+    void **state)
+{
+    struct fixture *f = *state;
+    struct list_reader *map = NULL;
+    struct list_reader *next = NULL;
+    make_list(f);
+    struct list_reader *copy = open_reader(f);
+    struct reader_opening how = {.other = copy, .hold = BLOOMFILE_MAP};
+    MUST(f, list_reader_open_held(f->state, NAME, &f->keys, &how, &map, &f->info));
+    assert_ptr_not_equal(map->level[0], copy->level[0]);
+    assert_int_equal(map->level[0]->base.hold, BLOOMFILE_MAP);
+    assert_int_equal(map->member->spam.hold, BLOOMFILE_MAP);
+    for (uint64_t i = 0; i < 400; i++) {
+        struct digest d = digest_of(copy, i);
+        assert_int_equal(list_reader_confirm(map, &d, 1),
+                         list_reader_confirm(copy, &d, 1));
+    }
+    how.other = map;
+    MUST(f, list_reader_open_held(f->state, NAME, &f->keys, &how, &next, &f->info));
+    assert_ptr_equal(next->level[0], map->level[0]);
+    list_reader_close(&copy);
+    list_reader_close(&map);
+    list_reader_close(&next);
+}
+
 static void test_list__reopened_beside__filters_of_peers_are_shared(void **state)
 {
     struct fixture *f = *state;
@@ -441,6 +467,9 @@ int main(void)
             fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(
             test_list__a_damaged_filter_of_peers__the_list_answers_for_itself,
+            fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_list__held_as_a_map__answers_alike_and_shares_its_own_kind,
             fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(
             test_list__reopened_beside__filters_of_peers_are_shared, fixture_setup,

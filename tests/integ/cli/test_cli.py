@@ -620,7 +620,7 @@ class Show(Case):
         self.assertEqual(out, "one: ok\ntwo: ok\n")
         self.assertEqual(self.json("list", "verify", "one"),
                          [{"list": "one", "ok": True, "findings": 0}])
-        self.run_it("list", "merge", "one", "two", rc=69)
+        self.run_it("list", "merge", "one", "two", rc=66)  # no such file
         self.run_it("list", "frobnicate", "one", rc=64)
         self.run_it("list", rc=64)
 

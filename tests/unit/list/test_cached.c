@@ -306,7 +306,7 @@ static void test_hits__when_looked_up__then_each_outcome_is_counted(void **state
 
 static void test_hits__when_list_ages__then_each_period_has_its_own(void **state)
 {
-    static const struct list_ageing ageing = {86400, 30 * 86400};
+    static const struct list_ageing ageing = {86400, UINT64_C(30) * 86400};
     struct cached_fixture *x = *state;
     struct hits_counts c;
     uint64_t period[2];

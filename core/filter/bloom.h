@@ -77,8 +77,8 @@ void bloom_add_range(struct bloom *b, const struct digest *d, size_t n, uint64_t
                      uint64_t end);
 /* For threads that each have only some of the digests: deals n out to `parts` owners of equal
  * shares of the lines (bloom_part_first), so that each adds what all dealt it, by
- * bloom_add_range. ret[p] has room for n; a digest may go to more than one. parts is 1 to
- * BLOOM_PARTS_MAX. */
+ * bloom_add_range. ret[p] holds retcount[p], which grows, and has room for n more; a digest may
+ * go to more than one. parts is 1 to BLOOM_PARTS_MAX. */
 void bloom_split(const struct bloom *b, const struct digest *d, size_t n,
                  unsigned parts, struct digest *const ret[], size_t *retcount);
 /* The first line of a part's share; of part `parts`: nlines. */

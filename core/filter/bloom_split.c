@@ -14,8 +14,8 @@ static void all_to_all(const struct digest *d, size_t n, unsigned parts,
                        struct digest *const ret[], size_t *retcount)
 {
     for (unsigned p = 0; p < parts; p++) {
-        memcpy(ret[p], d, n * sizeof(*d));
-        retcount[p] = n;
+        memcpy(ret[p] + retcount[p], d, n * sizeof(*d));
+        retcount[p] += n;
     }
 }
 
@@ -34,24 +34,29 @@ void bloom_split(const struct bloom *b, const struct digest *d, size_t n,
 {
     const struct bloom shape = *b;
     uint64_t first[BLOOM_PARTS_MAX] = {0};
+    struct digest *next[BLOOM_PARTS_MAX] = {NULL};
     if (b->layout != BLOOM_ONE_LINE && b->layout != BLOOM_TWO_LINES) {
         all_to_all(d, n, parts, ret, retcount);
         return;
     }
-    for (unsigned p = 0; p < parts; p++) {
+    unsigned p = 0;
+    do { /* parts is never 0 */
         first[p] = bloom_part_first(b, p, parts) * LINE_WORDS;
-        retcount[p] = 0;
-    }
+        next[p] = ret[p] + retcount[p];
+    } while (++p < parts);
     for (size_t i = 0; i < n; i++) {
         struct bloom_probe probe = bloom_probe_of(&shape, &d[i]);
         unsigned part = part_of(first, parts, probe.word);
-        ret[part][retcount[part]++] = d[i];
+        *next[part]++ = d[i];
         if (shape.layout == BLOOM_TWO_LINES) {
             probe = bloom_probe_second(&shape, &d[i], &probe);
             unsigned second = part_of(first, parts, probe.word);
             if (second != part) {
-                ret[second][retcount[second]++] = d[i];
+                *next[second]++ = d[i];
             }
         }
+    }
+    for (p = 0; p < parts; p++) {
+        retcount[p] = (size_t)(next[p] - ret[p]);
     }
 }

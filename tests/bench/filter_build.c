@@ -14,7 +14,8 @@
 
 enum {
     CHUNK = 4096,
-    DEAL = 1 << 16 /* keys a thread deals in a round */
+    DEAL = 1 << 15,     /* keys a thread deals in a round */
+    DEAL_STEP = 1 << 10 /* computed at a time */
 };
 #define HUGE_BYTES ((uint64_t)2 << 20)
 
@@ -84,7 +85,7 @@ static void *build_part(void *data)
     struct builder *t = data;
     struct exchange *x = t->exchange;
     struct bloom b = *(struct bloom *)t->s->own;
-    struct digest *d = bench_must(malloc(sizeof(*d) * DEAL), "memory for keys");
+    struct digest d[DEAL_STEP];
     uint64_t first = bloom_part_first(&b, t->number, t->builders);
     uint64_t end = bloom_part_first(&b, t->number + 1, t->builders);
     uint64_t start = clock_cpu_us();
@@ -94,9 +95,13 @@ static void *build_part(void *data)
         uint64_t from = done + (uint64_t)t->number * DEAL;
         uint64_t left = from < t->s->keys ? t->s->keys - from : 0;
         size_t n = left < DEAL ? (size_t)left : DEAL;
-        keys_of(from, n, d);
-        bloom_split(&b, d, n, t->builders, x->sets[set][t->number].dealt,
-                    x->sets[set][t->number].count);
+        memset(x->sets[set][t->number].count, 0, sizeof(size_t) * t->builders);
+        for (size_t at = 0; at < n; at += DEAL_STEP) {
+            size_t step = n - at < DEAL_STEP ? n - at : DEAL_STEP;
+            keys_of(from + at, step, d);
+            bloom_split(&b, d, step, t->builders, x->sets[set][t->number].dealt,
+                        x->sets[set][t->number].count);
+        }
         (void)pthread_barrier_wait(&x->met);
         for (unsigned by = 0; by < t->builders; by++) {
             bloom_add_range(&b, x->sets[set][by].dealt[t->number],
@@ -104,7 +109,6 @@ static void *build_part(void *data)
         }
     }
     t->cpu_s = (double)(clock_cpu_us() - start) / 1e6;
-    free(d);
     return NULL;
 }
 

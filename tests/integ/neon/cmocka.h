@@ -23,14 +23,17 @@ static inline void assert_or_die(bool is_true, const char *what, const char *fil
     }
 }
 
-#define assert_true(x) assert_or_die(x, #x, __FILE__, __LINE__)
-#define assert_false(x) assert_true(!(x))
-#define assert_non_null(x) assert_true((x) != NULL)
-#define assert_int_equal(a, b) assert_true((a) == (b))
+#define assert_true(x)               assert_or_die(x, #x, __FILE__, __LINE__)
+#define assert_false(x)              assert_true(!(x))
+#define assert_non_null(x)           assert_true((x) != NULL)
+#define assert_int_equal(a, b)       assert_true((a) == (b))
 #define assert_memory_equal(a, b, n) assert_true(memcmp(a, b, n) == 0)
-#define assert_string_equal(a, b) assert_true(strcmp(a, b) == 0)
-#define print_message(...) printf(__VA_ARGS__)
-#define cmocka_unit_test(f) {#f, f}
+#define assert_string_equal(a, b)    assert_true(strcmp(a, b) == 0)
+#define print_message(...)           printf(__VA_ARGS__)
+#define cmocka_unit_test(f) \
+    {                       \
+#        f, f               \
+    }
 #define cmocka_run_group_tests(tests, setup, teardown) \
     run_tests(tests, sizeof(tests) / sizeof((tests)[0]))
 

@@ -1,10 +1,10 @@
 /*
  * keys - what the filter takes from core/base, without its libraries: any digest will do here.
  */
+#include <string.h>
+
 #include "core/base/base.h"
 #include "core/base/digest.h"
-
-#include <string.h>
 
 enum err base_init(void)
 {

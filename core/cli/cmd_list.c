@@ -59,7 +59,8 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
     }
     const struct config_list *list = config_list_find(cli->config, slice_str(name));
     struct filter_wish wish = {.layout = (unsigned)list->filter_layout,
-                               .error = list->filter_error};
+                               .error = list->filter_error,
+                               .has_front = list->filter_memory == FILTER_MAP};
     list_writer_set_keep_text(*ret, list->keep_text);
     list_writer_set_filter(*ret, &wish);
     list_writer_set_ageing(

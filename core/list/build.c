@@ -11,23 +11,46 @@ enum {
     SHRINK_PART = 8
 };
 
-static enum err filter_new(struct build *b, uint64_t n, struct errinfo *reterr)
+static bool has_front(const struct build *b)
+{
+    return b->order.filter.has_front && b->order.is_oldest;
+}
+
+static enum err one_new(const struct build *b, enum bloom_layout layout, uint64_t n,
+                        double error, struct bloomfile *ret, struct errinfo *reterr)
 {
     const struct build_order *o = &b->order;
-    enum bloom_layout layout = (enum bloom_layout)o->filter.layout;
-    double share = o->is_oldest ? OLDEST_LEVEL_SHARE : NEWER_LEVEL_SHARE;
     uint64_t nlines = 0;
     unsigned k = 0;
-    enum err e =
-        bloom_size(layout, n > 0 ? n : 1, o->filter.error * share, &nlines, &k);
+    enum err e = bloom_size(layout, n > 0 ? n : 1, error, &nlines, &k);
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, o->dir, 0,
                            "no filter of layout %u can hold %" PRIu64
                            " entries with an error of %g; change filter_layout or "
                            "filter_error",
-                           o->filter.layout, n, o->filter.error * share);
+                           (unsigned)layout, n, error);
     }
-    return bloomfile_new(&b->filter, layout, nlines, k, &o->node, reterr);
+    return bloomfile_new(ret, layout, nlines, k, &o->node, reterr);
+}
+
+static enum err filter_new(struct build *b, uint64_t n, struct errinfo *reterr)
+{
+    const struct build_order *o = &b->order;
+    double share = o->is_oldest ? OLDEST_LEVEL_SHARE : NEWER_LEVEL_SHARE;
+    enum err e = one_new(b, (enum bloom_layout)o->filter.layout, n,
+                         o->filter.error * share, &b->filter, reterr);
+    if (e == ERR_OK && has_front(b)) {
+        e = one_new(b, BLOOM_ONE_LINE, n, BLOOM_FRONT_ERROR, &b->front, reterr);
+    }
+    return e;
+}
+
+static void filter_add(struct build *b, const struct digest *d)
+{
+    bloom_add(&b->filter.bloom, d);
+    if (has_front(b)) {
+        bloom_add(&b->front.bloom, d);
+    }
 }
 
 enum err build_begin(struct build *b, const struct build_order *order,
@@ -54,7 +77,7 @@ enum err build_add(struct build *b, const struct digest *d,
 {
     enum err e = index_builder_add(b->index, d, r, reterr);
     if (e == ERR_OK) {
-        bloom_add(&b->filter.bloom, d);
+        filter_add(b, d);
         b->count++;
         b->first = r->segment < b->first ? r->segment : b->first;
         b->last = r->segment > b->last ? r->segment : b->last;
@@ -70,6 +93,7 @@ static enum err filter_shrink(struct build *b, const struct index *ix,
     struct digest d;
     struct index_record r;
     bloomfile_close(&b->filter);
+    bloomfile_close(&b->front);
     enum err e = filter_new(b, b->count, reterr);
     if (e != ERR_OK) {
         return e;
@@ -77,7 +101,7 @@ static enum err filter_shrink(struct build *b, const struct index *ix,
     e = index_walk_new(ix, &walk);
     if (e == ERR_OK) {
         while (index_walk_next(walk, &d, &r, &e)) {
-            bloom_add(&b->filter.bloom, &d);
+            filter_add(b, &d);
         }
     }
     index_walk_free(&walk);
@@ -86,22 +110,36 @@ static enum err filter_shrink(struct build *b, const struct index *ix,
                                      "cannot walk the new index: %s", err_text(e));
 }
 
+static enum err one_write(const struct build *b, struct bloomfile *f,
+                          enum list_file kind, struct errinfo *reterr)
+{
+    const struct build_order *o = &b->order;
+    char path[FILE_PATH_MAX];
+    enum err e = list_file_path(path, o->dir, kind, o->number, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    f->facts.role = BLOOMFILE_BASE;
+    f->facts.digest_key = o->key_id;
+    f->facts.entries = b->count;
+    f->facts.generation = o->number;
+    f->facts.period = o->period_s;
+    return bloomfile_write(f, path, reterr);
+}
+
 static enum err filter_write(struct build *b, const struct index *ix,
                              struct errinfo *reterr)
 {
     const struct build_order *o = &b->order;
-    char path[FILE_PATH_MAX];
-    enum err e = list_file_path(path, o->dir, LIST_FILE_BASE, o->number, reterr);
-    if (e == ERR_OK && b->count < o->expected - o->expected / SHRINK_PART) {
+    enum err e = ERR_OK;
+    if (b->count < o->expected - o->expected / SHRINK_PART) {
         e = filter_shrink(b, ix, reterr);
     }
     if (e == ERR_OK) {
-        b->filter.facts.role = BLOOMFILE_BASE;
-        b->filter.facts.digest_key = o->key_id;
-        b->filter.facts.entries = b->count;
-        b->filter.facts.generation = o->number;
-        b->filter.facts.period = o->period_s;
-        e = bloomfile_write(&b->filter, path, reterr);
+        e = one_write(b, &b->filter, LIST_FILE_BASE, reterr);
+    }
+    if (e == ERR_OK && has_front(b)) {
+        e = one_write(b, &b->front, LIST_FILE_FRONT, reterr);
     }
     return e;
 }
@@ -132,6 +170,7 @@ enum err build_finish(struct build *b, struct list_level *ret, struct index **re
         return e;
     }
     bloomfile_close(&b->filter);
+    bloomfile_close(&b->front);
     *ret = (struct list_level){.number = o->number,
                                .entries = b->count,
                                .period_s = o->period_s,
@@ -145,4 +184,5 @@ void build_abort(struct build *b)
 {
     index_builder_abort(&b->index);
     bloomfile_close(&b->filter);
+    bloomfile_close(&b->front);
 }

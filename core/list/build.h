@@ -21,6 +21,10 @@
 #define OLDEST_LEVEL_SHARE 0.9
 #define NEWER_LEVEL_SHARE  0.01
 
+/* Error of a small filter before a large one that is mapped: five bits a key keep nine of ten
+ * foreign digests from it. */
+#define BLOOM_FRONT_ERROR 0.1
+
 enum { BUILD_PROGRESS_EVERY = 32768 };
 
 /* What a level is to be. */
@@ -39,6 +43,7 @@ struct build {
     struct build_order order;
     struct index_builder *index;
     struct bloomfile filter;
+    struct bloomfile front; /* with filter.has_front, of the oldest level */
     uint64_t count;
     uint32_t first; /* segments that the records stand in */
     uint32_t last;

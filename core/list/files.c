@@ -26,8 +26,8 @@ enum {
 static const char *const prefixes[] = {
     [LIST_FILE_LOG] = "log.",         [LIST_FILE_INDEX] = "index.",
     [LIST_FILE_INDEX_SUM] = "index.", [LIST_FILE_BASE] = "base.",
-    [LIST_FILE_RECENT] = "recent.",   [LIST_FILE_SPAM] = "spam.",
-    [LIST_FILE_REVOKED] = "revoked.",
+    [LIST_FILE_RECENT] = "recent.",   [LIST_FILE_FRONT] = "front.",
+    [LIST_FILE_SPAM] = "spam.",       [LIST_FILE_REVOKED] = "revoked.",
 };
 
 bool list_name_is_valid(struct slice name)

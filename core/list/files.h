@@ -22,7 +22,8 @@ enum list_file {
     LIST_FILE_INDEX_SUM,
     LIST_FILE_BASE,
     LIST_FILE_RECENT,
-    LIST_FILE_SPAM, /* filters of peers (core/list/member.h) */
+    LIST_FILE_FRONT, /* a small filter before a large one that is mapped */
+    LIST_FILE_SPAM,  /* filters of peers (core/list/member.h) */
     LIST_FILE_REVOKED,
     LIST_FILE_OTHER
 };

@@ -65,6 +65,20 @@ static enum err open_base(struct level *l, const struct level_open *how,
                : ERR_OK;
 }
 
+/* Without it, or with one that is damaged, the base answers alone. */
+static void open_front(struct level *l, const struct level_open *how)
+{
+    char path[FILE_PATH_MAX];
+    struct bloomfile_want want = {.key = how->node,
+                                  .digest_key = how->key_id,
+                                  .role = BLOOMFILE_BASE,
+                                  .hold = BLOOMFILE_COPY};
+    l->has_front = how->has_front && l->has_base &&
+                   list_file_path(path, how->dir, LIST_FILE_FRONT, l->names.number,
+                                  NULL) == ERR_OK &&
+                   bloomfile_open(&l->front, path, &want, NULL) == ERR_OK;
+}
+
 enum err level_open(const struct level_open *how, const struct list_level *names,
                     struct level **ret, struct errinfo *reterr)
 {
@@ -78,6 +92,7 @@ enum err level_open(const struct level_open *how, const struct list_level *names
     if (e == ERR_OK) {
         e = open_base(l, how, reterr);
     }
+    open_front(l, how);
     if (e != ERR_OK) {
         level_release(&l);
         return e;
@@ -97,9 +112,9 @@ static bool is_still(const struct file_mark *mark, const char *dir, enum list_fi
     return file_mark_eq(&now, mark);
 }
 
-struct level *level_share(struct level *l, const char *dir)
+struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold hold)
 {
-    if (!l->index || !l->has_base ||
+    if (!l->index || !l->has_base || l->base.hold != hold ||
         !is_still(&l->index_mark, dir, LIST_FILE_INDEX, l->names.number) ||
         !is_still(&l->base_mark, dir, LIST_FILE_BASE, l->names.number)) {
         return NULL;
@@ -114,6 +129,7 @@ void level_release(struct level **l)
     if (*l && __atomic_sub_fetch(&(*l)->users, 1, __ATOMIC_ACQ_REL) == 0) {
         index_close(&(*l)->index);
         bloomfile_close(&(*l)->base);
+        bloomfile_close(&(*l)->front);
         free(*l);
     }
     *l = NULL;
@@ -128,4 +144,41 @@ struct index_stack levels_stack(struct level *const *level, uint32_t n)
         }
     }
     return s;
+}
+
+/* Asks the base only for what the front lets pass. */
+static void test_behind(const struct level *l, const struct digest *d, size_t n,
+                        uint8_t *rethit)
+{
+    struct digest passed[LEVEL_BATCH];
+    uint8_t at[LEVEL_BATCH];
+    uint8_t hit[LEVEL_BATCH];
+    size_t npassed = 0;
+    bloom_test_batch(&l->front.bloom, d, n, hit);
+    for (size_t i = 0; i < n; i++) {
+        if (hit[i] && !rethit[i]) {
+            at[npassed] = (uint8_t)i;
+            passed[npassed++] = d[i];
+        }
+    }
+    bloom_test_batch(&l->base.bloom, passed, npassed, hit);
+    for (size_t i = 0; i < npassed; i++) {
+        rethit[at[i]] |= hit[i];
+    }
+}
+
+_Static_assert(LEVEL_BATCH <= UINT8_MAX + 1, "places fit a byte");
+
+void level_test(const struct level *l, const struct digest *d, size_t n,
+                uint8_t *rethit)
+{
+    uint8_t hit[LEVEL_BATCH];
+    if (l->has_front) {
+        test_behind(l, d, n, rethit);
+        return;
+    }
+    bloom_test_batch(&l->base.bloom, d, n, hit);
+    for (size_t i = 0; i < n; i++) {
+        rethit[i] |= hit[i];
+    }
 }

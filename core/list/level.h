@@ -26,13 +26,17 @@ bool file_mark_eq(const struct file_mark *a, const struct file_mark *b);
 /* Zeros when there is no such file. */
 struct file_mark file_mark_of(const char *path);
 
+enum { LEVEL_BATCH = 256 };
+
 struct level {
     unsigned users; /* atomic */
     struct list_level names;
     struct index *index; /* NULL: damaged, index_why says how */
     struct errinfo index_why;
     struct bloomfile base;
-    bool has_base; /* false: damaged, base_why says how */
+    bool has_base;          /* false: damaged, base_why says how */
+    struct bloomfile front; /* of a mapped base: small, in memory, asked first */
+    bool has_front;
     struct errinfo base_why;
     struct file_mark index_mark;
     struct file_mark base_mark;
@@ -44,13 +48,17 @@ struct level_open {
     const struct hashkey *node;
     uint32_t key_id; /* of the digests */
     enum bloomfile_hold hold;
+    bool has_front; /* open the front as well, where there is one */
 };
 /* Opens both files, verified. Only missing rights or memory are failures. */
 enum err level_open(const struct level_open *how, const struct list_level *names,
                     struct level **ret, struct errinfo *reterr);
-/* One more user of l when it is whole and its files in dir are still the ones it was opened from;
- * else NULL. */
-struct level *level_share(struct level *l, const char *dir);
+/* One more user of l when it is whole, held so, and its files in dir are still the ones it was
+ * opened from; else NULL. */
+struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold hold);
+/* The filters' hits among n digests, at most LEVEL_BATCH, added to rethit. */
+void level_test(const struct level *l, const struct digest *d, size_t n,
+                uint8_t *rethit);
 /* The last one closes it. */
 void level_release(struct level **l);
 /* The exact indexes of those of n levels that are there and whole. */

@@ -51,6 +51,8 @@ void list_writer_set_keep_text(struct list_writer *w, bool keep_text);
 struct filter_wish {
     unsigned layout; /* enum bloom_layout */
     double error;    /* share of false "perhaps" */
+    bool
+        has_front; /* the oldest level gets a small one before it (BLOOM_FRONT_ERROR) */
 };
 /* Without it: one line, LIST_FILTER_ERROR. Filters that are not so (another layout, a larger error,
  * damaged) are built anew with the next change. */

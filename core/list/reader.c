@@ -273,10 +273,7 @@ static struct level *level_found(const struct list_reader *other, const char *di
 {
     for (uint32_t i = 0; other && i < other->current.nlevels; i++) {
         if (other->level[i] && other->level[i]->names.number == number) {
-            if (other->level[i]->base.hold != hold) {
-                return NULL;
-            }
-            return level_share(other->level[i], dir);
+            return level_share(other->level[i], dir, hold);
         }
     }
     return NULL;
@@ -287,7 +284,8 @@ static enum err levels_open(const struct list_reader *r, const struct list_curre
                             const struct hashkey *node, struct level **ret,
                             struct errinfo *reterr)
 {
-    const struct level_open how = {r->dir, node, c->key_id, r->hold};
+    const struct level_open how = {r->dir, node, c->key_id, r->hold,
+                                   r->hold == BLOOMFILE_MAP};
     for (uint32_t i = 0; i < c->nlevels; i++) {
         ret[i] = level_found(r->other, r->dir, c->level[i].number, r->hold);
         if (!ret[i]) {

@@ -33,10 +33,9 @@ struct list_reader {
      * single change since; or none */
     struct level *former[LIST_LEVELS_MAX];
     uint32_t nformer;
-    const struct list_reader
-        *other;               /* while it is opened: see list_reader_open_beside */
-    enum bloomfile_hold hold; /* how filters are held */
-    struct member *member;    /* filters of peers; NULL: none */
+    const struct list_reader *other; /* while it is opened: see reader_opening */
+    enum bloomfile_hold hold;        /* how filters are held */
+    struct member *member;           /* filters of peers; NULL: none */
     struct recent recent;
     struct confirm *cache; /* of answers of the immutable levels; NULL: none */
     bool is_private; /* recent was built here and does not see the writer's changes */
@@ -82,15 +81,16 @@ void list_reader_ask(const struct list_reader *r, const struct digest *d,
 
 /* The files of one level, or a filter of peers, as they are open. */
 struct reader_part {
-    const char *name; /* "base", "spam", "revoked": of the filter's file */
+    const char *name; /* "base", "front", "spam", "revoked": of the filter's file */
     uint64_t number;  /* of the file */
     uint64_t order;   /* rises from part to part of a list, whatever is added */
     bool is_member;   /* a filter of peers: no index */
+    bool is_front;    /* stands before a level's filter: no index */
     uint64_t period;  /* begin of its period; 0: the list does not age */
     const struct index *index;      /* NULL: damaged */
     const struct bloomfile *filter; /* NULL: damaged */
 };
-enum { READER_PARTS_MAX = LIST_LEVELS_MAX + 2 };
+enum { READER_PARTS_MAX = 2 * LIST_LEVELS_MAX + 2 };
 /* At most max of them; returns how many. */
 size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
                          size_t max);

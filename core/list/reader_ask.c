@@ -9,8 +9,6 @@
 #include "core/list/build.h"
 #include "core/list/reader.h"
 
-enum { TEST_BATCH = 256 };
-
 const char *list_answer_name(enum list_answer a)
 {
     static const char *const names[] = {
@@ -23,20 +21,6 @@ const char *list_answer_name(enum list_answer a)
     return names[a];
 }
 
-/* One filter's hits added to the others'. */
-static void test_one(const struct bloom *b, const struct digest *d, size_t n,
-                     uint8_t *rethit)
-{
-    uint8_t hit[TEST_BATCH];
-    for (size_t done = 0; done < n; done += TEST_BATCH) {
-        size_t batch = n - done < TEST_BATCH ? n - done : TEST_BATCH;
-        bloom_test_batch(b, d + done, batch, hit);
-        for (size_t i = 0; i < batch; i++) {
-            rethit[done + i] |= hit[i];
-        }
-    }
-}
-
 void list_reader_test_own(const struct list_reader *r, const struct digest *d, size_t n,
                           uint8_t *rethit)
 {
@@ -45,8 +29,11 @@ void list_reader_test_own(const struct list_reader *r, const struct digest *d, s
         return;
     }
     bloom_test_batch(&r->recent.delta, d, n, rethit);
-    for (uint32_t i = 0; i < r->current.nlevels; i++) {
-        test_one(&r->level[i]->base.bloom, d, n, rethit);
+    for (size_t done = 0; done < n; done += LEVEL_BATCH) {
+        size_t batch = n - done < LEVEL_BATCH ? n - done : LEVEL_BATCH;
+        for (uint32_t i = r->current.nlevels; i > 0; i--) {
+            level_test(r->level[i - 1], d + done, batch, rethit + done);
+        }
     }
 }
 

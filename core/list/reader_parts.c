@@ -34,10 +34,18 @@ size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
         const struct level *l = r->level[i];
         ret[n++] = (struct reader_part){.name = "base",
                                         .number = l->names.number,
-                                        .order = l->names.number,
+                                        .order = 2 * l->names.number,
                                         .period = l->names.period_s,
                                         .index = l->index,
                                         .filter = l->has_base ? &l->base : NULL};
+        if (l->has_front && n < max) {
+            ret[n++] = (struct reader_part){.name = "front",
+                                            .number = l->names.number,
+                                            .order = 2 * l->names.number + 1,
+                                            .is_front = true,
+                                            .period = l->names.period_s,
+                                            .filter = &l->front};
+        }
     }
     if (r->member && n + PARTS_OF_MEMBER <= max) {
         n += member_parts(r->member, ret + n);
@@ -58,7 +66,7 @@ void list_reader_filters(const struct list_reader *r, struct list_filters *ret)
     double set = 0;
     size_t n = list_reader_parts(r, part, READER_PARTS_MAX);
     for (size_t i = 0; i < n; i++) {
-        if (!part[i].filter || part[i].is_member) {
+        if (!part[i].filter || part[i].is_member || part[i].is_front) {
             continue;
         }
         const struct bloom *b = &part[i].filter->bloom;

@@ -288,7 +288,7 @@ static enum err current_copy(struct slice head, const char *path, uint64_t gener
     struct cursor c = cursor_of(slice_from(head, CURRENT_AT));
     uint32_t n = cursor_u32(&c);
     struct slice copy = cursor_bytes(&c, n);
-    struct list_current current;
+    struct list_current current = {0};
     e = cursor_ok(&c) ? current_parse(copy, path, &current, reterr)
                       : errinfo_set(reterr, ERR_CORRUPT, path, 0, "no copy of CURRENT");
     if (e == ERR_OK && (current.generation != generation ||

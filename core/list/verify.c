@@ -78,7 +78,7 @@ static void open_level(struct verify *v, uint32_t i)
 {
     const struct list_level *names = &v->current.level[i];
     const struct level_open how = {v->dir, &v->keys->node, v->current.key_id,
-                                   BLOOMFILE_COPY};
+                                   BLOOMFILE_COPY, true};
     struct errinfo info;
     if (level_open(&how, names, &v->level[i], &info) != ERR_OK) {
         v->is_whole = false;
@@ -138,7 +138,8 @@ static void check_filter(struct verify *v, const struct level *l)
     struct index_record r;
     enum err e = index_walk_new(l->index, &walk);
     while (e == ERR_OK && index_walk_next(walk, &d, &r, &e)) {
-        if (!bloom_test(&l->base.bloom, &d)) {
+        if (!bloom_test(&l->base.bloom, &d) ||
+            (l->has_front && !bloom_test(&l->front.bloom, &d))) {
             find(v, ERR_CORRUPT, v->dir,
                  "filter %" PRIu64 " does not know an entry of its index; run `gillnet "
                  "list rebuild %s`",

@@ -94,6 +94,7 @@ static bool current_names(const struct list_current *c, enum list_file kind,
     case LIST_FILE_INDEX:
     case LIST_FILE_INDEX_SUM:
     case LIST_FILE_BASE:
+    case LIST_FILE_FRONT:
         for (uint32_t i = 0; i < c->nlevels; i++) {
             if (c->level[i].number == number) {
                 return true;

@@ -26,7 +26,9 @@ enum err file_path(char dst[FILE_PATH_MAX], const char *format, ...)
 /* Appends the whole file to retbuf (initialised by the caller; its cap bounds the read). */
 enum err file_read(const char *path, struct buf *retbuf, struct errinfo *reterr);
 
-/* Replaces path by bytes, durably: a crash leaves the old file or the new one. */
+/* Replaces path by bytes, durably: a crash leaves the old file or the new one. Like all that
+ * make a file here it replaces files and symbolic links only: ERR_CORRUPT for a folder, a device
+ * or a socket. */
 enum err file_write_atomic(const char *path, struct slice bytes, mode_t mode,
                            struct errinfo *reterr);
 

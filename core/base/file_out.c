@@ -15,10 +15,25 @@ enum {
     TEMP_TRIES = 16 /* names are 64 random bits: one collision is already a fault */
 };
 
+/* A rename would replace a device or a socket as readily as a file: as root, /dev/null. */
+static enum err check_place(const char *path, struct errinfo *reterr)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) {
+        return ERR_OK; /* what cannot be seen, making the temporary will tell */
+    }
+    return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                       "not a regular file, so it is not replaced; name another");
+}
+
 /* Makes a new file beside path under a name nobody else has; temp gets the name. */
 static enum err make_temp(const char *path, mode_t mode, char temp[FILE_PATH_MAX],
                           int *retfd, struct errinfo *reterr)
 {
+    enum err placed = check_place(path, reterr);
+    if (placed != ERR_OK) {
+        return placed;
+    }
     for (int i = 0; i < TEMP_TRIES; i++) {
         uint64_t name = 0;
         random_bytes(&name, sizeof(name));

@@ -10,6 +10,8 @@
 #include "core/list/compact.h"
 #include "core/list/writer.h"
 
+enum { ROOM_ATTEMPTS = 4 };
+
 /* What is known of d. With a damaged level the others are asked: the change then may lose the
  * entry's first date, and the totals are wrong until the rebuild. */
 static enum err prior(const struct list_writer *w, const struct digest *d,
@@ -71,21 +73,29 @@ static enum err no_room(const struct list_writer *w, struct errinfo *reterr)
                        "no room for more changes: the recent ones could not be merged");
 }
 
-/* Room for as many changes as are ever staged in the recent tables; where there is none a compaction is waited
- * for, or tried once more. */
+static bool has_room(const struct recent *r)
+{
+    return r->used + PENDING_MAX <= recent_capacity(r);
+}
+
+/* Room for as many changes as are ever staged, in the table that serves and the one to come. Where
+ * there is none a compaction is waited for, and perhaps a second: the table to come may be full
+ * by then. */
 static enum err make_room(struct list_writer *w, struct errinfo *reterr)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        enum err e = compact_settle(w, false, NULL);
-        if (e == ERR_OK || w->state == WRITER_READY) {
-            bool has_room =
-                w->recent.used + PENDING_MAX <= recent_capacity(&w->recent) &&
-                w->tail.bytes < TAIL_BYTES_MAX;
-            if (has_room) {
-                return ERR_OK;
-            }
+    enum err e = ERR_OK;
+    (void)compact_settle(w, false, NULL); /* one that failed is tried again below */
+    for (unsigned i = 0; i < ROOM_ATTEMPTS; i++) {
+        if (w->state != WRITER_READY) {
+            return writer_check(w, reterr);
         }
-        e = compact_start(w, NULL);
+        if (has_room(&w->recent) && w->tail.bytes < TAIL_BYTES_MAX &&
+            (!w->compaction || has_room(&w->next))) {
+            return ERR_OK;
+        }
+        if (e == ERR_OK) {
+            e = compact_start(w, NULL);
+        }
         if (e == ERR_OK) {
             e = compact_settle(w, true, NULL);
         }

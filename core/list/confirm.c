@@ -52,8 +52,9 @@ struct confirm *confirm_new(size_t entries)
         return NULL;
     }
     c->sets = sets_for(entries);
-    void *p = mmap(NULL, confirm_bytes(c), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
+    void *p = mmap(NULL, confirm_bytes(c), PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
         free(c);
         return NULL;

@@ -3,6 +3,10 @@
  */
 #include "core/list/publish.h"
 
+#include "core/base/clock.h"
+
+enum { STREAM_US = 30 * 1000 * 1000 };
+
 enum err publish_start_tail(const struct list_writer *w, uint32_t number,
                             struct tail *ret, struct errinfo *reterr)
 {
@@ -17,11 +21,25 @@ enum err publish_start_tail(const struct list_writer *w, uint32_t number,
                        : e;
 }
 
-enum err publish_start_recent(const struct list_writer *w, const struct list_current *c,
+/* Twice the last table's where that was filled in no time: a stream of changes shall not keep a
+ * small list merging. */
+static uint32_t slots_for(const struct list_writer *w, const struct list_current *c)
+{
+    uint32_t slots = recent_slots_for(c->listed + c->revoked);
+    bool was_filled = w->recent.used >= recent_capacity(&w->recent) / 2;
+    bool is_stream =
+        w->recent.map.p && was_filled && clock_mono_us() - w->begun_mono_us < STREAM_US;
+    while (is_stream && slots <= w->recent.slots && slots < RECENT_SLOTS_MAX) {
+        slots *= 2;
+    }
+    return slots;
+}
+
+enum err publish_start_recent(struct list_writer *w, const struct list_current *c,
                               uint32_t tail, struct recent *ret, struct errinfo *reterr)
 {
     struct recent_ids ids = {c->generation, tail, c->key_id};
-    uint32_t slots = recent_slots_for(c->listed + c->revoked);
+    uint32_t slots = slots_for(w, c);
     struct recent image;
     enum err e = recent_new(&ids, &w->node, slots, &image, reterr);
     if (e != ERR_OK) {
@@ -36,6 +54,7 @@ enum err publish_start_recent(const struct list_writer *w, const struct list_cur
     recent_numbers_set(&image, &n);
     e = recent_save(&image, w->dir, reterr);
     recent_close(&image);
+    w->begun_mono_us = clock_mono_us();
     return e == ERR_OK ? recent_open(w->dir, &ids, &w->node, FILEMAP_WRITE, ret, reterr)
                        : e;
 }

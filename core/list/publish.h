@@ -21,7 +21,7 @@ struct publication {
 /* A new segment number and the empty recent table for current: durable, opened. */
 enum err publish_start_tail(const struct list_writer *w, uint32_t number,
                             struct tail *ret, struct errinfo *reterr);
-enum err publish_start_recent(const struct list_writer *w, const struct list_current *c,
+enum err publish_start_recent(struct list_writer *w, const struct list_current *c,
                               uint32_t tail, struct recent *ret,
                               struct errinfo *reterr);
 /* Closes the parts. */

@@ -201,7 +201,7 @@ static enum err make_level(struct making *m, struct replay *r, uint64_t period_s
         .is_oldest = c->nlevels == 0,
         .period_s = period_s,
     };
-    struct list_level level;
+    struct list_level level = {0};
     struct index *index = NULL;
     enum err e = build_begin(&b, &order, reterr);
     if (e == ERR_OK) {

@@ -66,6 +66,7 @@ struct list_writer {
     uint64_t pending_s;            /* time of the last one */
     struct compaction *compaction; /* NULL: none runs */
     struct recent next;            /* of the generation it makes */
+    uint64_t begun_mono_us;        /* when the last recent table was made */
     uint64_t compact_at; /* entries in the recent table from which another is tried */
     struct errinfo compact_why; /* of the last that failed; code ERR_OK: none */
 };

@@ -46,6 +46,31 @@ static void test_list_add__more_than_the_recent_table_holds__all_found(void **st
     assert_verified(f);
 }
 
+static void test_list_add__table_to_come_is_small__waited_for(void **state)
+{
+    struct fixture *f = *state;
+    struct list_writer *w = open_writer(f);
+    import_range(f, w, 100000, 300000, 0);
+    list_writer_close(&w);
+    /* one made anew from the log has the most slots, the next as many as the list needs */
+    remove_file(f, "recent.00000002");
+    w = open_writer(f);
+    assert_int_equal(w->recent.slots, RECENT_SLOTS_MAX);
+    w->wants_all = true;
+    char text[64];
+    for (uint64_t n = 0; n < 20000; n++) {
+        struct list_change c = {.entry = entry_number(n, text)};
+        MUST(f, list_stage(w, &c, SLICE_LIT("test"), &f->info));
+    }
+    MUST(f, list_flush(w, &f->info));
+    list_writer_close(&w);
+    struct list_reader *r = open_reader(f);
+    for (uint64_t n = 0; n < 20000; n++) {
+        assert_int_equal(ask_number(r, n, NOW), LIST_CONFIRMED);
+    }
+    list_reader_close(&r);
+}
+
 static void test_list_stage__many_in_one_sync__seen_after_the_flush(void **state)
 {
     struct fixture *f = *state;
@@ -225,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIST_TEST(test_list_add__more_than_the_recent_table_holds__all_found),
+        LIST_TEST(test_list_add__table_to_come_is_small__waited_for),
         LIST_TEST(test_list_stage__many_in_one_sync__seen_after_the_flush),
         LIST_TEST(test_list_import__small_beside_large__levels_newest_wins),
         LIST_TEST(test_list_reader_open_beside__one_level_new__the_other_shared),

@@ -27,8 +27,7 @@ enum err file_path(char dst[FILE_PATH_MAX], const char *format, ...)
 enum err file_read(const char *path, struct buf *retbuf, struct errinfo *reterr);
 
 /* Replaces path by bytes, durably: a crash leaves the old file or the new one. Like all that
- * make a file here it replaces files and symbolic links only: ERR_CORRUPT for a folder, a device
- * or a socket. */
+ * make a file here it never replaces a device or a socket: ERR_CORRUPT. */
 enum err file_write_atomic(const char *path, struct slice bytes, mode_t mode,
                            struct errinfo *reterr);
 

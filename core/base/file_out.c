@@ -19,11 +19,13 @@ enum {
 static enum err check_place(const char *path, struct errinfo *reterr)
 {
     struct stat st;
-    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) {
+    if (lstat(path, &st) != 0 ||
+        !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) || S_ISSOCK(st.st_mode))) {
         return ERR_OK; /* what cannot be seen, making the temporary will tell */
     }
-    return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                       "not a regular file, so it is not replaced; name another");
+    return errinfo_set(
+        reterr, ERR_CORRUPT, path, 0,
+        "a device or a socket, so it is not replaced; name another file");
 }
 
 /* Makes a new file beside path under a name nobody else has; temp gets the name. */

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,21 +104,25 @@ static void test_write_atomic__link_in_place__is_replaced_not_followed(void **st
     assert_int_equal(count_files(t->path), 2);
 }
 
-static void test_write_atomic__no_file_in_place__is_refused_and_stays(void **state)
+static void test_write_atomic__socket_in_place__is_refused_and_stays(void **state)
 {
     struct tempdir *t = *state;
     struct stat st;
     struct errinfo info;
-    assert_int_equal(mkfifo(tempdir_file(t, "fifo"), 0600), 0);
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int n = snprintf(a.sun_path, sizeof(a.sun_path), "%s", tempdir_file(t, "sock"));
+    assert_true(n > 0 && (size_t)n < sizeof(a.sun_path));
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof(a)), 0);
     assert_int_equal(file_write_atomic(t->file, SLICE_LIT("x"), 0640, &info),
                      ERR_CORRUPT);
     assert_string_equal(info.source, t->file);
     assert_int_equal(file_allocate(t->file, 10, 0640, &info), ERR_CORRUPT);
     assert_int_equal(lstat(t->file, &st), 0);
-    assert_true(S_ISFIFO(st.st_mode));
-    assert_int_equal(file_write_atomic(t->path, SLICE_LIT("x"), 0640, &info),
-                     ERR_CORRUPT);
+    assert_true(S_ISSOCK(st.st_mode));
     assert_int_equal(count_files(t->path), 1);
+    (void)close(fd);
 }
 
 static void test_out__sizes_around_the_buffer__arrive_whole(void **state)
@@ -377,7 +383,7 @@ int main(void)
         TEST(test_read__around_the_cap__is_told),
         TEST(test_read__not_a_plain_file__is_refused_at_once),
         TEST(test_write_atomic__link_in_place__is_replaced_not_followed),
-        TEST(test_write_atomic__no_file_in_place__is_refused_and_stays),
+        TEST(test_write_atomic__socket_in_place__is_refused_and_stays),
         TEST(test_out__sizes_around_the_buffer__arrive_whole),
         TEST(test_put_at__inside_and_outside__is_told),
         TEST(test_abort__old_file__stays),

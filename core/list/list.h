@@ -120,7 +120,8 @@ enum err list_import_commit(struct list_import **im, list_progress_fn *progress,
                             struct errinfo *reterr);
 void list_import_abort(struct list_import **im);
 
-/* Builds index, filter and recent table anew from the log, expired entries left out. */
+/* Builds index, filter and recent table anew from the log, expired entries left out. ERR_CORRUPT
+ * where the log is damaged: with a whole index nothing was changed, else the rest is in use. */
 enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *context,
                       struct errinfo *reterr);
 

@@ -294,9 +294,29 @@ static enum err making_publish(struct making *m, struct errinfo *reterr)
     return publish(w, &m->p, reterr);
 }
 
+/* What a damaged log lacks an index that is whole still has: to publish would lose it. */
+static enum err check_loss(const struct making *m, struct errinfo *reterr)
+{
+    const struct list_writer *w = m->w;
+    bool is_whole = w->state == WRITER_READY && w->current.generation != 0 &&
+                    w->stack.n == w->current.nlevels;
+    if (m->damages == 0 || !is_whole) {
+        return ERR_OK;
+    }
+    return errinfo_set(reterr, ERR_CORRUPT, m->damage->info.source, 0,
+                       "%.200s; as the index still has what the log lacks, nothing was "
+                       "changed and the list stays in use; without a backup of the "
+                       "log: export the list, remove its file CURRENT, rebuild, and "
+                       "import feeds and export again",
+                       m->damage->info.text);
+}
+
 static enum err rebuild(struct making *m, struct errinfo *reterr)
 {
     enum err e = make_levels(m, reterr);
+    if (e == ERR_OK) {
+        e = check_loss(m, reterr);
+    }
     if (e == ERR_OK) {
         e = count_totals(m, reterr);
     }

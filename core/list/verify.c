@@ -38,6 +38,7 @@ struct verify {
     struct recent recent;
     bool has_recent;
     uint32_t tail_last;
+    bool is_log_damaged;
 };
 
 static void keep_finding(void *context, const struct errinfo *finding)
@@ -175,8 +176,13 @@ static void compare_index(struct verify *v, const struct digest *d, bool has,
     }
     while (v->has_at && digest_cmp(&v->at, d) < 0) {
         find(v, ERR_CORRUPT, v->dir,
-             "the index holds an entry that the log does not have (segment %" PRIu32
-             ", offset %" PRIu32 "); run `gillnet list rebuild %s`",
+             v->is_log_damaged
+                 ? "the index alone holds an entry (segment %" PRIu32
+                   ", offset %" PRIu32
+                   ") that the damaged log has no more; restore the log from a backup, "
+                   "`gillnet list rebuild %s` would not bring it back"
+                 : "the index holds an entry that the log does not have (segment "
+                   "%" PRIu32 ", offset %" PRIu32 "); run `gillnet list rebuild %s`",
              v->at_record.segment, v->at_record.offset, v->name);
         next_at(v);
     }
@@ -248,6 +254,7 @@ static enum err compare_all(struct verify *v, struct replay *r, struct errinfo *
 {
     struct log_record rec;
     enum err e = ERR_OK;
+    v->is_log_damaged = r->damage > 0;
     next_at(v);
     while (e == ERR_OK && replay_peek(r, &rec)) {
         e = compare_digest(v, r, rec, reterr);

@@ -216,8 +216,17 @@ static void test_list__record_of_the_log_damaged__found_and_the_rest_rebuilt(
                              ERR_OK);
         assert_non_null(strstr(x.first.source, "log.00000002"));
         assert_non_null(strstr(x.first.text, "damaged"));
-        /* the rebuild says what it could not bring over, and brings over the rest */
+        /* while the index is whole a rebuild would only lose */
         struct list_writer *w = open_writer(f);
+        assert_int_equal(list_rebuild(w, NULL, NULL, &f->info), ERR_CORRUPT);
+        assert_non_null(strstr(f->info.text, "nothing was changed"));
+        list_writer_close(&w);
+        r = open_reader(f);
+        check_answers(f, r, EXACT, "log, rebuild refused");
+        list_reader_close(&r);
+        /* the rebuild says what it could not bring over, and brings over the rest */
+        remove_file(f, "CURRENT");
+        w = open_writer(f);
         assert_int_equal(list_rebuild(w, NULL, NULL, &f->info), ERR_CORRUPT);
         assert_non_null(strstr(f->info.text, "the list was rebuilt"));
         list_writer_close(&w);
@@ -244,6 +253,13 @@ static void test_list__segment_missing__named_by_verify_and_rebuild(void **state
     assert_int_equal(list_rebuild(w, NULL, NULL, &f->info), ERR_CORRUPT);
     list_writer_close(&w);
     struct list_reader *r = open_reader(f);
+    check_answers(f, r, EXACT, "segment missing, rebuild refused");
+    list_reader_close(&r);
+    remove_file(f, "CURRENT");
+    w = open_writer(f);
+    assert_int_equal(list_rebuild(w, NULL, NULL, &f->info), ERR_CORRUPT);
+    list_writer_close(&w);
+    r = open_reader(f);
     assert_int_equal(ask_number(r, 150, NOW), LIST_CONFIRMED);
     assert_true(is_absent(ask_number(r, 50, NOW)));
     list_reader_close(&r);

@@ -2,6 +2,7 @@
 #include "core/cli/list_numbers.h"
 
 #include <inttypes.h>
+#include <limits.h>
 
 #include "core/base/clock.h"
 #include "core/cli/text.h"
@@ -19,10 +20,13 @@ void list_numbers_get(const struct list_reader *r, const struct config *config,
 
     list_reader_stat(r, &s);
     list_reader_filters(r, &n.filters);
+    list_reader_peers(r, &n.peers, &n.peers_revoked);
     n.error_now = n.filters.error_bits > n.filters.error_formula
                       ? n.filters.error_bits
                       : n.filters.error_formula;
-    n.memory_bytes = s.filter_bytes + confirm_bytes_for(config->limits.confirm_cache);
+    n.memory_bytes = s.filter_bytes + n.peers.filter.bits / CHAR_BIT +
+                     n.peers_revoked.filter.bits / CHAR_BIT +
+                     confirm_bytes_for(config->limits.confirm_cache);
     n.is_over = n.error_now > n.target * GUARD_SLACK;
     n.has_hits = hits != NULL && hits_view_find(hits, name, HITS_WHOLE, &n.hits);
     if (n.has_hits && hits_view_alive_s(hits) + ALIVE_S < clock_wall_us() / 1000000) {
@@ -60,6 +64,18 @@ static json_t *hits_json(const struct hits_counts *c)
         text_time(c->last_hit_s, last), "counted_since", text_time(c->since_s, since));
 }
 
+/* Null where there is none. */
+static json_t *peer_json(const struct list_peer_filter *p)
+{
+    const struct list_filters *f = &p->filter;
+    if (f->bits == 0) {
+        return json_null();
+    }
+    return json_pack("{s:I, s:I, s:f, s:f, s:f}", "entries", (json_int_t)p->entries,
+                     "filter_bits", (json_int_t)f->bits, "fill", f->fill,
+                     "error_formula", f->error_formula, "error_bits", f->error_bits);
+}
+
 json_t *list_numbers_json(json_t *object, const struct list_numbers *n)
 {
     const char *trouble = list_numbers_trouble(n);
@@ -70,14 +86,20 @@ json_t *list_numbers_json(json_t *object, const struct list_numbers *n)
                   n->filters.error_bits, "error_target", n->target, "memory_bytes",
                   (json_int_t)n->memory_bytes, "alarm", trouble);
     json_t *seen = n->has_hits ? hits_json(&n->hits) : json_null();
+    json_t *peers = peer_json(&n->peers);
+    json_t *revoked = peer_json(&n->peers_revoked);
 
-    if (object == NULL || more == NULL || seen == NULL ||
-        json_object_update(object, more) != 0 ||
+    if (object == NULL || more == NULL || seen == NULL || peers == NULL ||
+        revoked == NULL || json_object_update(object, more) != 0 ||
+        json_object_set(object, "peers", peers) != 0 ||
+        json_object_set(object, "peers_revoked", revoked) != 0 ||
         json_object_set(object, "seen", seen) != 0) {
         json_decref(object);
         object = NULL;
     }
     json_decref(more);
+    json_decref(peers);
+    json_decref(revoked);
     json_decref(seen);
     return object;
 }
@@ -88,6 +110,19 @@ static void print_share(FILE *to, const char *what, double share)
         (void)fprintf(to, "%s not known yet", what);
     } else {
         (void)fprintf(to, "%s %.4f %%", what, share * 100);
+    }
+}
+
+static void print_peer(FILE *to, const char *lead, const char *what,
+                       const struct list_peer_filter *p)
+{
+    const struct list_filters *f = &p->filter;
+    double error = f->error_bits > f->error_formula ? f->error_bits : f->error_formula;
+    if (f->bits > 0) {
+        (void)fprintf(to,
+                      "%s%s by peers: %" PRIu64 " entries, filter of %" PRIu64
+                      " bits, %.1f %% full, error %.4f %%\n",
+                      lead, what, p->entries, f->bits, f->fill * 100, error * 100);
     }
 }
 
@@ -103,6 +138,8 @@ void list_numbers_print(FILE *to, const char *lead, const struct list_numbers *n
                   "%%), at most %" PRIu64 " bytes of memory\n",
                   lead, n->filters.bits, n->filters.fill * 100, n->error_now * 100,
                   n->filters.error_formula * 100, n->target * 100, n->memory_bytes);
+    print_peer(to, lead, "listed", &n->peers);
+    print_peer(to, lead, "revoked", &n->peers_revoked);
     if (n->has_hits) {
         (void)fprintf(to,
                       "%sseen by gillnetd: %" PRIu64 " keys tested, %" PRIu64

@@ -17,7 +17,9 @@
 
 struct list_numbers {
     struct list_filters filters;
-    double target;           /* error that the filters are sized for */
+    struct list_peer_filter peers;         /* of peers' entries; bits 0: none */
+    struct list_peer_filter peers_revoked; /* of what they took back */
+    double target;                         /* error that the filters are sized for */
     double error_now;        /* estimated: the worse of formula and bits */
     uint64_t memory_bytes;   /* at most: filters and confirmation cache */
     struct hits_counts hits; /* since gillnetd counts */

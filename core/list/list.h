@@ -198,6 +198,15 @@ struct list_filters {
 };
 void list_reader_filters(const struct list_reader *r, struct list_filters *ret);
 
+/* The filters of peers that were merged into the list (core/list/member.h). */
+struct list_peer_filter {
+    uint64_t
+        entries; /* merged, those that several peers have counted as often; 0: no filter */
+    struct list_filters filter;
+};
+void list_reader_peers(const struct list_reader *r, struct list_peer_filter *retspam,
+                       struct list_peer_filter *retrevoked);
+
 struct list_stat {
     uint64_t entries; /* listed */
     uint64_t revoked;

@@ -81,3 +81,24 @@ void list_reader_filters(const struct list_reader *r, struct list_filters *ret)
     f.fill = f.bits > 0 ? set / (double)f.bits : 0;
     *ret = f;
 }
+
+static struct list_peer_filter peer_filter(const struct bloomfile *f)
+{
+    const struct bloom *b = &f->bloom;
+    return (struct list_peer_filter){
+        .entries = f->facts.entries,
+        .filter = {.bits = b->nlines * BLOOM_LINE_BITS,
+                   .fill = bloom_fill(b, FILL_SAMPLE_LINES),
+                   .error_formula =
+                       bloom_error(b->layout, b->nlines, b->k, f->facts.entries),
+                   .error_bits = bloom_error_of_bits(b, FILL_SAMPLE_LINES)}};
+}
+
+void list_reader_peers(const struct list_reader *r, struct list_peer_filter *retspam,
+                       struct list_peer_filter *retrevoked)
+{
+    const struct member *m = r->member;
+    *retspam = m ? peer_filter(&m->spam) : (struct list_peer_filter){.entries = 0};
+    *retrevoked = m && m->has_revoked ? peer_filter(&m->revoked)
+                                      : (struct list_peer_filter){.entries = 0};
+}

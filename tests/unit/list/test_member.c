@@ -327,6 +327,13 @@ static void test_list__another_merge_import_or_rebuild__peers_stay(void **state)
     check(r, rows, 3);
     assert_true(r->member->spam.facts.entries > 340 &&
                 r->member->spam.facts.entries < 360);
+    struct list_peer_filter peers;
+    struct list_peer_filter taken_back;
+    list_reader_peers(r, &peers, &taken_back);
+    assert_true(peers.entries == r->member->spam.facts.entries);
+    assert_true(peers.filter.bits > 0 && peers.filter.fill > 0 &&
+                peers.filter.fill < 1 && peers.filter.error_bits > 0);
+    assert_true((taken_back.filter.bits > 0) == r->member->has_revoked);
     list_reader_close(&r);
     list_reader_close(&before);
     struct list_writer *w = open_writer(f);

@@ -246,6 +246,14 @@ static int run(struct query *q, char **values)
     struct state_lists lists;
     int status = state_open_lists(q->cli, none, &lists);
 
+    if (status == 0 && lists.nlists == 0) {
+        (void)fprintf(
+            stderr,
+            "gillnet: there are no lists in %s/lists, so nothing is listed; see "
+            "that state_dir is right, or import one with `gillnet list "
+            "import`\n",
+            q->cli->config->state_dir);
+    }
     if (status == 0) {
         q->lookup = lookup_new(&lists, on_match, q);
         if (q->lookup == NULL) {

@@ -73,10 +73,13 @@ static void open_front(struct level *l, const struct level_open *how)
                                   .digest_key = how->key_id,
                                   .role = BLOOMFILE_BASE,
                                   .hold = BLOOMFILE_COPY};
-    l->has_front = how->has_front && l->has_base &&
-                   list_file_path(path, how->dir, LIST_FILE_FRONT, l->names.number,
-                                  NULL) == ERR_OK &&
-                   bloomfile_open(&l->front, path, &want, NULL) == ERR_OK;
+    if (how->has_front && l->has_base &&
+        list_file_path(path, how->dir, LIST_FILE_FRONT, l->names.number, NULL) ==
+            ERR_OK) {
+        enum err e = bloomfile_open(&l->front, path, &want, &l->front_why);
+        l->has_front = e == ERR_OK;
+        l->front_why.code = e;
+    }
 }
 
 enum err level_open(const struct level_open *how, const struct list_level *names,

@@ -37,6 +37,7 @@ struct level {
     bool has_base;          /* false: damaged, base_why says how */
     struct bloomfile front; /* of a mapped base: small, in memory, asked first */
     bool has_front;
+    struct errinfo front_why; /* code ERR_OK or ERR_NOT_FOUND: it has none */
     struct errinfo base_why;
     struct file_mark index_mark;
     struct file_mark base_mark;

@@ -90,6 +90,10 @@ static void open_level(struct verify *v, uint32_t i)
     if (!l->has_base) {
         find_rebuild(v, &l->base_why);
     }
+    if (!l->has_front && l->front_why.code != ERR_OK &&
+        l->front_why.code != ERR_NOT_FOUND) {
+        find_rebuild(v, &l->front_why);
+    }
     if (!l->index) {
         v->is_whole = false;
         find_rebuild(v, &l->index_why);

@@ -209,6 +209,9 @@ static void test_list_reader_open_held__mapped_behind_a_front__same_answers(
     assert_false(r->level[0]->has_front);
     assert_int_equal(ask_number(r, 5, NOW), LIST_CONFIRMED);
     list_reader_close(&r);
+    struct findings x = {0};
+    assert_int_equal(list_verify(f->state, NAME, &f->keys, count_finding, &x),
+                     ERR_CORRUPT);
 }
 
 static void test_merge_from__sizes__small_ones_are_taken_in(void **state)

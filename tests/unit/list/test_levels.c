@@ -33,12 +33,18 @@ static void test_list_add__more_than_the_recent_table_holds__all_found(void **st
     struct list_writer *w = open_writer(f);
     import_range(f, w, 100000, 100100, 0);
     uint64_t generation = w->current.generation;
+    char text[64];
     for (uint64_t n = 0; n < COUNT; n++) {
-        add_number(f, w, n);
+        struct list_change c = {.entry = entry_number(n, text)};
+        MUST(f, list_stage(w, &c, SLICE_LIT("test"), &f->info));
+        if (n % 16 == 0) {
+            MUST(f, list_flush(w, &f->info));
+        }
         if (n % 6000 == 0) {
             check_all(f, n + 1); /* also while a compaction runs */
         }
     }
+    MUST(f, list_flush(w, &f->info));
     assert_null(list_writer_trouble(w));
     assert_true(w->current.generation > generation);
     list_writer_close(&w);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
@@ -219,6 +220,17 @@ static enum err image_check(struct recent *r, const struct recent_ids *want,
     return ERR_OK;
 }
 
+/* The log says more than the image: its writer was killed (or is) between the two, and a slot may
+ * be half written or not yet in the filter. */
+static bool is_unfinished(const char *dir, const struct recent *r)
+{
+    char path[FILE_PATH_MAX];
+    struct stat st;
+    struct recent_numbers n = recent_numbers_get(r);
+    return list_file_path(path, dir, LIST_FILE_LOG, n.segment, NULL) == ERR_OK &&
+           lstat(path, &st) == 0 && st.st_size > (off_t)n.tail_bytes;
+}
+
 enum err recent_open(const char *dir, const struct recent_ids *ids,
                      const struct hashkey *node, enum filemap_mode mode,
                      struct recent *ret, struct errinfo *reterr)
@@ -237,6 +249,10 @@ enum err recent_open(const char *dir, const struct recent_ids *ids,
     if (e == ERR_OK) {
         image_attach(&r, ids, slots, node);
         e = slots_check(&r, path, reterr);
+        if (e == ERR_CORRUPT && is_unfinished(dir, &r)) {
+            e = errinfo_set(reterr, ERR_RANGE, path, 0,
+                            "the recent table was left unfinished by a killed writer");
+        }
     }
     if (e != ERR_OK) {
         recent_close(&r);

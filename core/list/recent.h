@@ -60,7 +60,8 @@ struct recent {
 enum err recent_new(const struct recent_ids *ids, const struct hashkey *node,
                     uint32_t slots, struct recent *ret, struct errinfo *reterr);
 /* Maps the file of ids.generation in dir, and refuses it (ERR_CORRUPT, ERR_VERSION, ...) when it
- * is not an undamaged image for these ids; ERR_RANGE when it was left by another boot. */
+ * is not an undamaged image for these ids; ERR_RANGE when it was left by another boot, or
+ * unfinished by a writer that was killed: what it lacks is in the log. */
 enum err recent_open(const char *dir, const struct recent_ids *ids,
                      const struct hashkey *node, enum filemap_mode mode,
                      struct recent *ret, struct errinfo *reterr);

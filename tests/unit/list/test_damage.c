@@ -408,6 +408,43 @@ static void test_list_writer_open__record_synced_but_not_entered__taken_over(
     assert_verified(f);
 }
 
+/* A writer was killed after its sync, inside a slot of the recent table. */
+static void test_list__killed_while_entering__no_damage_and_found_in_the_log(
+    void **state)
+{
+    struct fixture *f = *state;
+    make_list(f);
+    struct list_writer *w = open_writer(f);
+    struct list_reader *r = open_reader(f);
+    struct digest d = digest_of(r, 260);
+    long at = -1;
+    for (uint64_t i = 0; i < w->recent.slots && at < 0; i++) {
+        struct digest other;
+        struct exact_value v;
+        if (exact_at(&w->recent.table, i, &other, &v) == ERR_OK &&
+            digest_cmp(&other, &d) == 0) {
+            const unsigned char *table = (const void *)w->recent.table.words;
+            at = (long)(table - w->recent.map.p) + (long)i * EXACT_SLOT_BYTES;
+        }
+    }
+    assert_true(at > 0);
+    list_reader_close(&r);
+    list_writer_close(&w);
+    flip_byte(f, recent_file, at + DIGEST_BYTES);
+    struct findings x = {0};
+    assert_int_not_equal(list_verify(f->state, NAME, &f->keys, count_finding, &x),
+                         ERR_OK);      /* nothing in the log explains it */
+    append(f, "log.00000005", "x", 1); /* an unfinished record does */
+    assert_verified(f);
+    r = open_reader(f);
+    assert_null(list_reader_fault(r));
+    assert_int_equal(ask_number(r, 260, NOW), LIST_CONFIRMED);
+    list_reader_close(&r);
+    w = open_writer(f);
+    list_writer_close(&w);
+    assert_verified(f);
+}
+
 static void test_list_writer_open__orphans_of_an_import__removed(void **state)
 {
     struct fixture *f = *state;
@@ -533,6 +570,7 @@ int main(void)
             test_list__twenty_bits_flipped_in_each_file__nothing_listed_is_denied),
         LIST_TEST(test_list_writer_open__torn_record_at_the_end__cut_off),
         LIST_TEST(test_list_writer_open__record_synced_but_not_entered__taken_over),
+        LIST_TEST(test_list__killed_while_entering__no_damage_and_found_in_the_log),
         LIST_TEST(test_list_writer_open__orphans_of_an_import__removed),
         LIST_TEST(test_list_writer_open__creation_broke_off__made_anew),
         LIST_TEST(test_list_reader_open__recent_of_another_boot__rebuilt_from_the_log),

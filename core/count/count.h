@@ -1,0 +1,105 @@
+/*
+ * count - how often keys were counted in the last 10 minutes, hour, day and fortnight.
+ *
+ * The facade of the room: the running table (live.h) and the sealed runs (runset.h) are the truth,
+ * the sketch (totals.h) answers at once. Only gillnetd opens it for counting (a lock in counts/);
+ * the command line asks gillnetd, or reads the runs itself (count_view).
+ * A thread of its own journals every 5 s, ends buckets, seals, merges days, expires, rebuilds the
+ * sketch after the start and reads the canaries every minute.
+ * Depends: base, config, feature, filter, store.   Threads: adding and asking from any.
+ * Decisions: ADR 0029.
+ */
+#ifndef CORE_COUNT_COUNT_H
+#define CORE_COUNT_COUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/digest.h"
+#include "core/base/err.h"
+#include "core/base/keyring.h"
+#include "core/count/runset.h"
+
+/* Never shorter than they say: the running bucket (or day) and so many before it. */
+enum count_window { COUNT_10M, COUNT_1H, COUNT_1D, COUNT_14D, COUNT_WINDOWS };
+const char *count_window_name(unsigned w); /* "10m", ... */
+bool count_window_by_name(struct slice name, enum count_window *ret);
+
+enum { COUNT_CANARIES = 1000 };
+
+struct count_value {
+    uint64_t w[COUNT_WINDOWS];
+};
+
+/* One key of a batch. */
+struct count_item {
+    struct digest digest[KEYRING_MAX]; /* under each ring key, writers' first */
+    uint64_t amount;                   /* 0: only read */
+    struct count_value value;          /* out: amount included; at least the truth */
+};
+
+struct count_options {
+    const char *state_dir;
+    const struct keyring *keys;
+    uint64_t messages_per_day; /* the size (core/count/size.h) */
+    bool has_thread;           /* false: a test calls count_tick itself */
+};
+
+struct count;
+
+/* ERR_LOCKED: another process counts there. ERR_KEY, ERR_UNSUPPORTED: counts of another ring or version are there; the
+ * text says what to do. A disk that refuses does not fail: see count_stat. */
+enum err count_open(const struct count_options *options, struct count **ret,
+                    struct errinfo *reterr);
+/* Seals nothing: what is counted stays in the running table and is taken up at the next start. */
+void count_close(struct count **c);
+
+/* Adds and reads n keys in one go. While the sketch is being rebuilt the runs are asked instead. */
+void count_batch(struct count *c, struct count_item *items, size_t n);
+
+/* The exact counts, the running bucket included: before harm. */
+void count_exact(struct count *c, const struct digest digest[KEYRING_MAX],
+                 struct count_history *ret);
+
+/* Whether the window may be used for verdicts: the share of canaries that it answers for is within
+ * bound. */
+bool count_window_is_sound(const struct count *c, enum count_window w, double bound);
+
+struct count_stat {
+    uint64_t now; /* bucket */
+    uint64_t live_keys;
+    uint64_t live_slots;
+    struct runset_stat runs;
+    uint64_t door_entries;
+    uint64_t door_room;
+    uint64_t cell_lines_used;
+    uint64_t cell_lines;
+    uint64_t overflowed;
+    uint64_t memory_bytes;
+    double noise
+        [COUNT_WINDOWS]; /* share of canaries that read above 0 (of 14 d: above 1) */
+    bool is_noise_known; /* they were read since the start */
+    unsigned nready;     /* shards of the sketch that are rebuilt */
+    unsigned nshards;
+    uint64_t rebuild_us;     /* how long the rebuild took; 0: not over */
+    bool is_volatile;        /* the disk refuses: nothing counted now is kept */
+    bool is_clock_suspended; /* the clock jumped: nothing expires until it is proved */
+    uint64_t messages_per_day;
+};
+void count_stat(struct count *c, struct count_stat *ret);
+
+/* What the thread does, once; for tests with a clock of their own. Returns what was done in it. */
+void count_tick(struct count *c);
+
+/* ---- another process's look: runs and the running table on disk, nothing changed ---- */
+
+struct count_view;
+/* ERR_NOT_FOUND: nothing was counted yet. */
+enum err count_view_open(const char *state_dir, const struct keyring *keys,
+                         struct count_view **ret, struct errinfo *reterr);
+void count_view_close(struct count_view **v);
+void count_view_exact(struct count_view *v, const struct digest digest[KEYRING_MAX],
+                      struct count_history *ret);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * live - the running bucket: how often each key was counted in it, exactly.
+ *
+ * An open-addressing table {key, count} in a mmapped file allocated in full, in parts by shard; in
+ * anonymous memory where the disk refuses ("volatile": counting goes on, nothing is kept). It
+ * survives kill -9 as it stands (the system keeps the pages); for a power loss there is the
+ * journal, which live_flush brings up to date. A bucket ends by live_seal, which makes a run.
+ * Shard of a key: its top bits (live_shard_of). Functions that take a shard are called with that
+ * shard's lock held; this module has none. The others say who calls them.
+ * Depends: base, store.   Owns: mapping, files.   Format, journal, crash states: ADR 0025.
+ */
+#ifndef CORE_COUNT_LIVE_H
+#define CORE_COUNT_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/store/run.h"
+
+enum { LIVE_SHARDS_MAX = 256 };
+
+struct live;
+
+/* nshards: a power of two up to LIVE_SHARDS_MAX; slots: of all shards, rounded up. dir is the folder
+ * counts/ of the state folder. On a disk that refuses: ERR_OK and live_is_volatile, with the reason in
+ * reterr. */
+enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
+                  uint64_t slots, struct live **ret, struct errinfo *reterr);
+/* Unmaps and, when remove is set (its run is safe, or is not wanted), deletes its files. */
+void live_free(struct live **l, bool remove);
+
+const struct run_id *live_id(const struct live *l);
+bool live_is_volatile(const struct live *l);
+size_t live_used(const struct live *l);  /* keys in it; from any thread */
+size_t live_slots(const struct live *l); /* from any thread */
+
+unsigned live_shard_of(uint64_t key, unsigned nshards);
+
+/* ---- with the shard's lock ---- */
+
+void live_prefetch(const struct live *l, unsigned shard, uint64_t key);
+/* Adds amount; *retcount is the count now. False: the shard has no room (live_grow). */
+bool live_add(struct live *l, unsigned shard, uint64_t key, uint64_t amount,
+              uint64_t *retcount);
+uint64_t live_get(const struct live *l, unsigned shard, uint64_t key); /* 0: none */
+typedef void live_each_fn(void *context, uint64_t key, uint64_t count);
+void live_each(const struct live *l, unsigned shard, live_each_fn *fn, void *context);
+
+/* ---- growing, in three steps; one thread at a time ---- */
+
+bool live_wants_room(const struct live *l); /* some shard is half full */
+/* Makes room beside; without the shards' locks. On a full disk in memory (then volatile). */
+enum err live_grow_begin(struct live *l, struct errinfo *reterr);
+void live_grow_shard(struct live *l, unsigned shard); /* with its lock: moves it over */
+void live_grow_end(struct live *l); /* all were moved: drops the old table */
+
+/* ---- the journal; one thread at a time ---- */
+
+/* With the shard's lock: gathers what changed since the last time. */
+void live_flush_shard(struct live *l, unsigned shard);
+/* Without locks: appends what was gathered, one record, and syncs it. After a failure the journal
+ * is closed, not tried again on the same file, and live_is_volatile says so. */
+enum err live_flush(struct live *l, struct errinfo *reterr);
+
+/* ---- the end of the bucket ---- */
+
+/* Nobody adds any more. Sorts and writes the run into runs_dir (the name is runset_name's); an empty
+ * table makes none (ERR_NOT_FOUND). Durable when ERR_OK; then live_free(remove). */
+enum err live_seal(const struct live *l, const char *runs_dir, struct errinfo *reterr);
+
+/* At start, before live_new: turns what an ended gillnetd left in dir into runs: the table as it
+ * stands after a kill, the journal after a power loss or when the table cannot be trusted; nothing
+ * that has become a run already. *retkeys: keys saved. *retjournal: the journal had to serve. Files of
+ * another version or ring key: ERR_UNSUPPORTED or ERR_KEY, and they stay. */
+struct live_recovered {
+    uint64_t keys;
+    uint64_t runs;
+    bool by_journal;
+};
+enum err live_recover(const char *dir, const char *runs_dir, struct live_recovered *ret,
+                      struct errinfo *reterr);
+
+/* ---- another process's look at a running table ---- */
+
+/* The count of key in the running tables found in dir (0: none), for `gillnet lookup`; start_s: the bucket. */
+enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
+                   uint64_t *retstart_s, struct errinfo *reterr);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * message - the counts of one message: every counted feature in, all windows out, in one call.
+ *
+ * Distinct counters come first: for the types that count them, each pair (key, recipient), (key,
+ * client network) and (key, sender's domain) that was not seen before on this UTC day raises the
+ * key's number of distinct ones by one. A pair is asked in the sketch: in at most the share of keys
+ * that the noise floor shows (0.1 %) a new pair is taken for one seen before, so a distinct count is low by
+ * that share at most, and by what one message has beyond COUNT_PAIRS_MAX.
+ * Depends: base, config, feature, count.h.   Threads: any.   Allocates: from the arena.   ADR 0027.
+ */
+#ifndef CORE_COUNT_MESSAGE_H
+#define CORE_COUNT_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/arena.h"
+#include "core/config/config.h"
+#include "core/count/count.h"
+#include "core/feature/feature.h"
+
+enum count_distinct {
+    DISTINCT_RCPT,
+    DISTINCT_NETWORK,
+    DISTINCT_SENDER,
+    DISTINCT_KINDS
+};
+const char *count_distinct_name(
+    unsigned kind); /* "recipients", "networks", "senders" */
+
+enum { COUNT_PAIRS_MAX = 512, COUNT_FEATURES_MAX = 1024 };
+
+/* One counted feature of a message. */
+struct counted {
+    const struct feature *feature;
+    struct digest digest[KEYRING_MAX];
+    struct count_value
+        value;         /* from the sketch: at least the truth; this message is in it */
+    bool has_distinct; /* of this type distinct ones are counted */
+    uint64_t distinct[DISTINCT_KINDS]; /* of today or yesterday, the larger */
+};
+
+/* What a message was counted as. */
+struct message_counts {
+    struct count *count; /* NULL: no counting; n is 0 */
+    size_t n;
+    struct counted *v; /* in the order of the features */
+    bool is_cut;       /* more features than COUNT_FEATURES_MAX, or no memory */
+};
+
+/* What is not in the features. */
+struct message_facts {
+    const struct slice *rcpt; /* normalised recipient addresses */
+    size_t nrcpt;             /* of rcpt */
+    uint64_t ndeliveries; /* recipients in all; amount when recipients are counted */
+};
+
+/* Counts the message (facts->ndeliveries times when the configuration counts deliveries), or with
+ * amount 0 only reads (is_reading). count may be NULL. */
+void count_message(struct count *count, const struct keyring *keys,
+                   const struct config *config, const struct featureset *features,
+                   const struct message_facts *facts, bool is_reading,
+                   struct arena *arena, struct message_counts *ret);
+
+/* The digests under which a value is counted, with the configured prefix. */
+void count_digest(const struct keyring *keys, const struct config *config,
+                  uint16_t type, struct slice value, struct digest ret[KEYRING_MAX]);
+/* The digests of the number of distinct ones of that key on a day (unix time / 86400). */
+void count_distinct_digest(const struct keyring *keys,
+                           const struct digest key[KEYRING_MAX],
+                           enum count_distinct kind, uint64_t day,
+                           struct digest ret[KEYRING_MAX]);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * runset - the runs of a folder: what was counted in the last days, exactly.
+ *
+ * Runs of COUNT_BUCKET_S seconds for the last COUNT_BUCKETS buckets, and of whole days (UTC) for the
+ * last COUNT_DAYS days, made by merging. A bucket may have several (one per incarnation, and per
+ * origin); they add up. A damaged run is left out, alone, and named; the others serve.
+ * Depends: base, store.   Threads: any may ask while one changes the set (a lock inside; a run in
+ * use stays mapped).   Owns: the open runs.   ADR 0025.
+ */
+#ifndef CORE_COUNT_RUNSET_H
+#define CORE_COUNT_RUNSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/base/file.h"
+#include "core/store/run.h"
+
+enum {
+    COUNT_BUCKET_S = 600,
+    COUNT_DAY_S = 86400,
+    COUNT_DAY_BUCKETS = COUNT_DAY_S / COUNT_BUCKET_S,
+    COUNT_BUCKETS = 144, /* sealed ones that are kept */
+    COUNT_DAYS = 14,     /* whole ones that are kept */
+    RUNSET_RUNS_MAX = 65536
+};
+
+/* The exact counts of one key. [0] is now, [i] is i buckets or days ago; a day counts the whole UTC
+ * day, day[0] today so far. Runs only: the caller adds the running table to [0] of both. */
+struct count_history {
+    uint64_t now; /* number of bucket[0]: unix time / COUNT_BUCKET_S */
+    uint64_t bucket[COUNT_BUCKETS + 1];
+    uint64_t day[COUNT_DAYS + 1];
+    uint64_t first_s;  /* begin of the oldest bucket (or day) with a count; 0: none */
+    uint64_t last_s;   /* end of the newest one; 0: none */
+    unsigned ndamaged; /* runs that could not be asked: the counts are at least these */
+};
+
+struct runset;
+
+/* Opens every run in dir (made if it is not there). A run that cannot be read is left out and told
+ * to on_damage (may be NULL), which gets its name and why. */
+typedef void runset_damage_fn(void *context, const struct errinfo *why);
+enum err runset_open(const char *dir, runset_damage_fn *on_damage, void *context,
+                     struct runset **ret, struct errinfo *reterr);
+void runset_close(struct runset **s);
+/* Takes in what was added to the folder since, drops what is gone. */
+enum err runset_refresh(struct runset *s, struct errinfo *reterr);
+
+/* The file name of a run, without its folder. */
+enum err runset_name(const struct run_id *id, char ret[FILE_PATH_MAX]);
+
+/* keys[i] is the key under ring key key_ids[i]; each run is asked for the one it was made with. */
+void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_ids,
+                    unsigned nkeys, uint64_t now, struct count_history *ret);
+/* Sums of a history with the running bucket in it: 10 min, 1 h, 1 d, 14 d (window order of count.h). */
+void count_history_windows(const struct count_history *h, uint64_t ret[4]);
+
+/* The runs of len_s seconds that begin in [first_s, end_s), oldest first; fn gets each open run.
+ * Stops at the first false. */
+typedef bool runset_each_fn(void *context, const struct run *run);
+void runset_each(struct runset *s, uint32_t len_s, uint64_t first_s, uint64_t end_s,
+                 runset_each_fn *fn, void *context);
+
+/* Merges each whole day before `today` that has runs of buckets and no run of the day (per origin and ring key). */
+enum err runset_merge_days(struct runset *s, uint64_t today, struct errinfo *reterr);
+/* Deletes runs that no window needs any more at bucket `now`: buckets older than COUNT_BUCKETS whose
+ * day has its run, days older than COUNT_DAYS. A run of the future stays. */
+enum err runset_expire(struct runset *s, uint64_t now, struct errinfo *reterr);
+
+struct runset_stat {
+    size_t nbuckets; /* runs */
+    size_t ndays;
+    size_t ndamaged;
+    uint64_t bytes;
+    uint64_t oldest_s;
+    uint64_t newest_s; /* begin of the newest bucket; 0: none */
+};
+void runset_stat(struct runset *s, struct runset_stat *ret);
+
+#endif

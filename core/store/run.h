@@ -1,0 +1,77 @@
+/*
+ * run - counts that will not change any more: an immutable sorted file of (key, count) records.
+ *
+ * A record is a 64-bit key (the first 8 bytes of a digest, big-endian, never 0) and how much it was
+ * counted. Records stand in rising order of key, in blocks of RUN_BLOCK bytes with gaps and counts
+ * as variable-length integers; each block has its own checksum, which every look-up verifies. The
+ * header stands twice. A damaged block is named and is that block's trouble alone.
+ * Depends: base.   Threads: an open run is constant; a writer is for one thread.
+ * Owns: the mapping or the file being written.   Format and why: ADR 0025.
+ */
+#ifndef CORE_STORE_RUN_H
+#define CORE_STORE_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+
+enum { RUN_BLOCK = 4096, RUN_ORIGIN_BYTES = 16 };
+
+/* Whose counts of which time: one stream per (origin, incarnation, bucket). */
+struct run_id {
+    uint8_t origin[RUN_ORIGIN_BYTES]; /* the server that counted */
+    uint64_t inc;                     /* its incarnation; 0: several, merged */
+    uint64_t start_s;                 /* unix time of the bucket's begin */
+    uint32_t len_s;                   /* seconds of the bucket */
+    uint32_t key_id;                  /* the ring key that the keys were made with */
+};
+
+struct run_record {
+    uint64_t key;
+    uint64_t count; /* at least 1 */
+};
+
+/* ---- writing ---- */
+
+struct run_writer;
+/* For the file path, which appears whole at the commit or not at all. */
+enum err run_writer_new(const char *path, const struct run_id *id,
+                        struct run_writer **ret, struct errinfo *reterr);
+/* Keys must rise; a failure is kept for the commit. */
+void run_writer_add(struct run_writer *w, const struct run_record *record);
+/* Durable when ERR_OK. Frees the writer in any case. */
+enum err run_writer_commit(struct run_writer **w, struct errinfo *reterr);
+void run_writer_abort(struct run_writer **w); /* accepts NULL */
+
+/* ---- reading ---- */
+
+struct run;
+/* Maps the file; verifies header, sizes and index, not the blocks. ERR_CORRUPT names what is wrong. */
+enum err run_open(const char *path, struct run **ret, struct errinfo *reterr);
+void run_close(struct run **r); /* accepts NULL */
+const struct run_id *run_id(const struct run *r);
+uint64_t run_records(const struct run *r);
+uint64_t run_total(const struct run *r); /* of all counts */
+uint64_t run_bytes(const struct run *r); /* of the file */
+
+/* ERR_NOT_FOUND: not in it. ERR_CORRUPT: the block that would have it is damaged. */
+enum err run_get(const struct run *r, uint64_t key, uint64_t *retcount);
+/* Verifies every block. */
+enum err run_verify(const struct run *r, struct errinfo *reterr);
+
+/* Reads the records with first <= key <= last in order. */
+struct run_cursor {
+    const struct run *run;
+    uint64_t last;
+    uint64_t block; /* that is being read */
+    unsigned at;    /* offset in it */
+    unsigned left;  /* records left in it */
+    uint64_t key;   /* of the record before */
+};
+void run_cursor_init(struct run_cursor *c, const struct run *r, uint64_t first,
+                     uint64_t last);
+/* ERR_NOT_FOUND: the end. ERR_CORRUPT: a damaged block; the next call goes on behind it. */
+enum err run_cursor_next(struct run_cursor *c, struct run_record *ret);
+
+#endif

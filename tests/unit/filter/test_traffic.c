@@ -7,6 +7,18 @@
 
 enum { MESSAGES = 20000, SITE = 10000, RANKS_SHOWN = 12 };
 
+static bool are_different(const uint64_t *keys, int n)
+{
+    for (int a = 0; a < n; a++) {
+        for (int b = 0; b < a; b++) {
+            if (keys[a] == keys[b]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static void test_message__always__has_different_keys(void **state)
 {
     static const uint64_t sites[] = {1, 2, 10, 1000};
@@ -18,11 +30,7 @@ static void test_message__always__has_different_keys(void **state)
         for (int i = 0; i < 200; i++) {
             uint64_t keys[TRAFFIC_KEYS];
             traffic_message(&t, keys);
-            for (int a = 0; a < TRAFFIC_KEYS; a++) {
-                for (int b = 0; b < a; b++) {
-                    assert_true(keys[a] != keys[b]);
-                }
-            }
+            assert_true(are_different(keys, TRAFFIC_KEYS));
         }
     }
 }

@@ -92,6 +92,20 @@ void count_stat(struct count *c, struct count_stat *ret);
 /* What the thread does, once; for tests with a clock of their own. Returns what was done in it. */
 void count_tick(struct count *c);
 
+/* ---- whoever counts ---- */
+
+/* What counting a message needs (message.h): gillnetd's own counts, or a connection to it. */
+struct count_port {
+    void *context;
+    /* as count_batch, count_exact, count_window_is_sound */
+    void (*batch)(void *context, struct count_item *items, size_t n);
+    void (*exact)(void *context, const struct digest digest[KEYRING_MAX],
+                  struct count_history *ret);
+    bool (*is_sound)(void *context, enum count_window w, double bound);
+};
+/* The port of open counts. */
+struct count_port count_port_of(struct count *c);
+
 /* ---- another process's look: runs and the running table on disk, nothing changed ---- */
 
 struct count_view;

@@ -43,7 +43,7 @@ struct counted {
 
 /* What a message was counted as. */
 struct message_counts {
-    struct count *count; /* NULL: no counting; n is 0 */
+    const struct count_port *port; /* NULL: no counting; n is 0 */
     size_t n;
     struct counted *v; /* in the order of the features */
     bool is_cut;       /* more features than COUNT_FEATURES_MAX, or no memory */
@@ -57,8 +57,8 @@ struct message_facts {
 };
 
 /* Counts the message (facts->ndeliveries times when the configuration counts deliveries), or with
- * amount 0 only reads (is_reading). count may be NULL. */
-void count_message(struct count *count, const struct keyring *keys,
+ * amount 0 only reads (is_reading). port may be NULL. */
+void count_message(const struct count_port *port, const struct keyring *keys,
                    const struct config *config, const struct featureset *features,
                    const struct message_facts *facts, bool is_reading,
                    struct arena *arena, struct message_counts *ret);

@@ -29,9 +29,11 @@ struct count_size {
     unsigned nshards;    /* a power of two */
     uint64_t door_lines; /* of all shards, as are the next two; multiples of nshards */
     uint64_t cell_lines;
-    uint64_t live_slots; /* of the running bucket's table; a power of two for each shard */
+    uint64_t
+        live_slots; /* of the running bucket's table; a power of two for each shard */
     uint64_t memory_bytes; /* of the counts, the running tables included */
-    uint64_t disk_bytes;   /* of the fortnight, what a merge needs for a moment included */
+    uint64_t
+        disk_bytes; /* of the fortnight, what a merge needs for a moment included */
 
     /* What the sizes come from. */
     uint64_t bucket_keys;    /* different keys in a bucket of 10 minutes, on average */
@@ -40,8 +42,10 @@ struct count_size {
 
     /* What to expect, per window: the first is exact. */
     double door_false; /* share of first sights that the doorkeeper takes for seen */
-    double noise_floor[COUNT_SIZE_WINDOWS]; /* share of keys never counted that read above 0 */
-    double error[COUNT_SIZE_WINDOWS]; /* share of keys that came again that read too high */
+    double noise_floor
+        [COUNT_SIZE_WINDOWS]; /* share of keys never counted that read above 0 */
+    double error
+        [COUNT_SIZE_WINDOWS]; /* share of keys that came again that read too high */
 };
 
 /* ERR_RANGE: 0, or more than COUNT_SIZE_MESSAGES_MOST. */

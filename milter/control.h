@@ -1,5 +1,5 @@
 /*
- * control - a Unix socket on which `gillnet` asks gillnetd: reload, ping, stat.
+ * control - a Unix socket on which `gillnet` asks gillnetd: reload, ping, stat, counts.
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
  * closed. Requests are bounded in length and time, clients in number; whoever may open the
@@ -11,6 +11,8 @@
 #include <stdbool.h>
 
 #include "core/base/err.h"
+#include "core/base/keyring.h"
+#include "core/count/count.h"
 
 enum {
     CONTROL_LINE_MAX = 256,  /* bytes of a request */
@@ -21,6 +23,9 @@ enum {
 /* Listens; who connects waits until control_start. ERR_EXISTS: another instance answers at
  * path. */
 enum err control_open(const char *path, struct errinfo *reterr);
+/* The counts that count-* requests are about, and the keys of their digests; both borrowed until
+ * control_stop. Before control_start. Without: such requests are refused. */
+void control_set_count(struct count *count, const struct keyring *keys);
 /* Answers, if a socket is open, from a thread of its own; the watch runs. False: no thread. */
 bool control_start(void);
 /* Fine in any state. */

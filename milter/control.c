@@ -40,6 +40,8 @@ static struct {
     bool is_started;
     pthread_t thread;
     struct client clients[CONTROL_CLIENTS_MAX]; /* the thread's */
+    const struct count_port *port;              /* NULL: nothing is counted */
+    const struct keyring *keys;
 } control = {.end_fd = -1, .listen_fd = -1};
 
 static void answer_stat(struct buf *ret)
@@ -266,6 +268,12 @@ enum err control_open(const char *path, struct errinfo *reterr)
         close_all();
     }
     return e;
+}
+
+void control_set_count(const struct count_port *port, const struct keyring *keys)
+{
+    control.port = port;
+    control.keys = keys;
 }
 
 bool control_start(void)

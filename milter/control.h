@@ -23,9 +23,9 @@ enum {
 /* Listens; who connects waits until control_start. ERR_EXISTS: another instance answers at
  * path. */
 enum err control_open(const char *path, struct errinfo *reterr);
-/* The counts that count-* requests are about, and the keys of their digests; both borrowed until
- * control_stop. Before control_start. Without: such requests are refused. */
-void control_set_count(struct count *count, const struct keyring *keys);
+/* What count-* requests are about, and the keys of their digests; both borrowed until control_stop.
+ * Before control_start. Without: such requests are refused. */
+void control_set_count(const struct count_port *port, const struct keyring *keys);
 /* Answers, if a socket is open, from a thread of its own; the watch runs. False: no thread. */
 bool control_start(void);
 /* Fine in any state. */

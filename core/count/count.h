@@ -89,19 +89,6 @@ struct count_stat {
 };
 void count_stat(struct count *c, struct count_stat *ret);
 
-/* ---- counts that somebody else holds: another process, or runs alone ---- */
-
-struct count_port {
-    void *context;
-    void (*batch)(void *context, struct count_item *items, size_t n);
-    void (*exact)(void *context, const struct digest digest[KEYRING_MAX],
-                  struct count_history *ret);
-    bool (*is_sound)(void *context, enum count_window w, double bound);
-};
-/* A struct count whose count_batch, count_exact and count_window_is_sound are those of port (copied; called
- * by who calls them). count_close frees it. NULL without memory. */
-struct count *count_of_port(const struct count_port *port);
-
 /* What the thread does, once; for tests with a clock of their own. Returns what was done in it. */
 void count_tick(struct count *c);
 

@@ -44,11 +44,12 @@ void count_publish(const struct count_stat *s)
     stats_set(STAT_count_rebuild_us, s->rebuild_us);
     stats_set(STAT_count_volatile, s->is_volatile);
     stats_set(STAT_count_clock_suspended, s->is_clock_suspended);
-    stats_fault("counts",
-                s->is_volatile
-                    ? "the disk refuses: counting goes on in memory and what is counted "
-                      "now is lost with the process; make room or mend the rights"
-                    : NULL);
+    stats_fault(
+        "counts",
+        s->is_volatile
+            ? "the disk refuses: counting goes on in memory and what is counted "
+              "now is lost with the process; make room or mend the rights"
+            : NULL);
     stats_fault("counts-clock",
                 s->is_clock_suspended
                     ? "the clock jumped; no count expires until the new time has held "

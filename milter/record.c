@@ -46,7 +46,7 @@ static void count_action(enum action done)
     }
 }
 
-static uint64_t count_message(const struct message *m, const struct verdict *v,
+static uint64_t count_outcome(const struct message *m, const struct verdict *v,
                               const struct outcome *o, uint64_t us)
 {
     uint64_t size = m->extract ? extract_message_bytes(m->extract) : m->bytes;
@@ -101,7 +101,7 @@ void record_message(const struct session *s, const struct verdict *v,
     char qid[LOG_STR_MAX];
     char from[LOG_STR_MAX];
     char mid[LOG_STR_MAX];
-    uint64_t size = count_message(m, v, o, us);
+    uint64_t size = count_outcome(m, v, o, us);
 
     client_text(s, client);
     if (v) {

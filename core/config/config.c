@@ -46,6 +46,11 @@ bool filter_layout_by_name(struct slice name, enum filter_layout *ret)
     return false;
 }
 
+const char *count_unit_name(enum count_unit u)
+{
+    return u == COUNT_UNIT_DELIVERIES ? "deliveries" : "messages";
+}
+
 struct config *config_new(void)
 {
     struct config *c = calloc(1, sizeof(*c));

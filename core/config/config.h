@@ -55,6 +55,10 @@ const char *filter_layout_name(enum filter_layout l); /* "one-line", ... */
 /* The layout of that name; false when there is none. */
 bool filter_layout_by_name(struct slice name, enum filter_layout *ret);
 
+/* What one message adds to a count. */
+enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES, COUNT_UNITS };
+const char *count_unit_name(enum count_unit u); /* "messages", "deliveries" */
+
 struct config_strings {
     size_t n;
     char **v;
@@ -96,6 +100,14 @@ struct config_limits {
     unsigned confirm_cache;  /* answers of the index kept for each list */
 };
 
+struct config_count {
+    unsigned messages_per_day; /* what counting is sized for; 0: no counting */
+    enum count_unit unit;
+    char *prefix;       /* goes before every value that is counted: "in" */
+    double noise_floor; /* a window whose canaries read more is not used for verdicts */
+    struct config_strings distinct_types; /* feature types with distinct counts */
+};
+
 struct config {
     char *file; /* the main file */
     char *state_dir;
@@ -130,6 +142,9 @@ struct config {
     struct ipnet *allow_networks;
     struct config_strings allow_addresses; /* normalised addresses */
     struct config_strings allow_domains; /* lower-case A-labels; subdomains included */
+
+    struct config_count count;
+    enum action bulk_alone; /* the harshest that bulk rules alone may lead to */
 
     size_t nlists;
     struct config_list *lists;

@@ -248,7 +248,11 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
         add_quoted(ret, log_level_text(*(const enum log_level *)field));
         break;
     case SCHEMA_ON_ERROR:
+    case SCHEMA_BULK_ALONE:
         add_quoted(ret, action_name(*(const enum action *)field));
+        break;
+    case SCHEMA_COUNT_UNIT:
+        add_quoted(ret, count_unit_name(*(const enum count_unit *)field));
         break;
     case SCHEMA_FILTER_MEMORY:
         add_quoted(ret, filter_memory_name(*(const enum filter_memory *)field));

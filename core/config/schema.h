@@ -29,6 +29,8 @@ enum schema_kind {
     SCHEMA_ON_ERROR,
     SCHEMA_FILTER_MEMORY,
     SCHEMA_FILTER_LAYOUT,
+    SCHEMA_COUNT_UNIT,
+    SCHEMA_BULK_ALONE,
     SCHEMA_SHARE,     /* double, a part of one */
     SCHEMA_NETWORKS,  /* n and struct ipnet * */
     SCHEMA_TOKENS,    /* struct config_strings, lower case */

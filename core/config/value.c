@@ -449,6 +449,37 @@ static bool set_filter_layout(const struct value_place *place,
     return true;
 }
 
+static bool set_count_unit(const struct value_place *place,
+                           const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"messages\"");
+
+    for (int i = 0; s != NULL && i < COUNT_UNITS; i++) {
+        if (strcmp(s, count_unit_name((enum count_unit)i)) == 0) {
+            *(enum count_unit *)field_of(place->row, place->base) = (enum count_unit)i;
+            return true;
+        }
+    }
+    return s != NULL &&
+           refuse(place, setting, ERR_RANGE, "write \"messages\" or \"deliveries\"");
+}
+
+static bool set_bulk_alone(const struct value_place *place,
+                           const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"header\"");
+
+    for (int i = ACTION_HEADER; s != NULL && i < ACTION_COUNT; i++) {
+        if (strcmp(s, action_name((enum action)i)) == 0) {
+            *(enum action *)field_of(place->row, place->base) = (enum action)i;
+            return true;
+        }
+    }
+    return s != NULL && refuse(place, setting, ERR_RANGE,
+                               "write \"header\", \"quarantine\", \"defer\", "
+                               "\"reject\" or \"discard\"");
+}
+
 bool value_set(const struct value_place *place, const config_setting_t *setting)
 {
     switch (place->row->kind) {
@@ -489,6 +520,10 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
         return set_filter_memory(place, setting);
     case SCHEMA_FILTER_LAYOUT:
         return set_filter_layout(place, setting);
+    case SCHEMA_COUNT_UNIT:
+        return set_count_unit(place, setting);
+    case SCHEMA_BULK_ALONE:
+        return set_bulk_alone(place, setting);
     case SCHEMA_NETWORKS:
     case SCHEMA_TOKENS:
     case SCHEMA_ADDRESSES:

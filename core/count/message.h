@@ -44,6 +44,7 @@ struct counted {
 /* What a message was counted as. */
 struct message_counts {
     const struct count_port *port; /* NULL: no counting; n is 0 */
+    const struct keyring *keys;    /* that the digests were made with */
     size_t n;
     struct counted *v; /* in the order of the features */
     bool is_cut;       /* more features than COUNT_FEATURES_MAX, or no memory */

@@ -19,6 +19,7 @@
 
 #include "core/base/arena.h"
 #include "core/config/config.h"
+#include "core/count/message.h"
 #include "core/extract/extract.h"
 #include "core/list/listset.h"
 
@@ -47,6 +48,7 @@ struct verdict_context {
     bool is_authenticated;
     const uint8_t *client_addr; /* 16 bytes or NULL */
     const struct extract_auth *auth;
+    const struct message_counts *counts; /* how often all of it was seen; may be NULL */
 };
 
 /* The limits of extraction as configured. */

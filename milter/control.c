@@ -25,6 +25,7 @@
 #include "milter/watch.h"
 
 enum { ANSWER_MAX = 128 * 1024, BACKLOG = 16, SLOT_END = 0, SLOT_LISTEN = 1 };
+_Static_assert((int)COUNT_WIRE_ANSWER_MAX <= (int)ANSWER_MAX, "raise ANSWER_MAX");
 
 struct client {
     int fd; /* -1: free */
@@ -73,8 +74,11 @@ static void answer(struct slice request, struct buf *ret)
         answer_stat(ret);
     } else if (slice_eq(request, SLICE_LIT("reload"))) {
         answer_reload(ret);
+    } else if (slice_has_prefix(request, SLICE_LIT("count-"))) {
+        count_wire_answer(request, control.port, control.keys, ret);
     } else {
-        buf_add_str(ret, "error unknown request; understood are ping, stat, reload\n");
+        buf_add_str(ret, "error unknown request; understood are ping, stat, reload, "
+                         "count-batch, count-exact\n");
     }
 }
 

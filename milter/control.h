@@ -12,11 +12,11 @@
 
 #include "core/base/err.h"
 #include "core/base/keyring.h"
-#include "core/count/count.h"
+#include "core/count/wire.h"
 
 enum {
-    CONTROL_LINE_MAX = 256,  /* bytes of a request */
-    CONTROL_CLIENTS_MAX = 8, /* at once; more wait */
+    CONTROL_LINE_MAX = COUNT_WIRE_REQUEST_MAX, /* bytes of a request */
+    CONTROL_CLIENTS_MAX = 8,                   /* at once; more wait */
     CONTROL_TIMEOUT_MS = 5000
 };
 

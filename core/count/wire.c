@@ -248,7 +248,7 @@ static bool are_our_keys(struct slice named, const struct keyring *keys)
 {
     struct buf ours;
 
-    buf_init(&ours, KEYRING_MAX * 16);
+    buf_init(&ours, (size_t)KEYRING_MAX * 16);
     put_keys(keys, &ours);
     bool is_same = slice_eq(named, buf_slice(&ours));
     buf_fini(&ours);

@@ -219,6 +219,7 @@ static inline void place_digest(const struct counting *c, const struct digest *d
 {
     struct steps s = steps_of(c, d);
     uint64_t first = s.chunk * c->chunk_stride;
+    ret->chunk = s.chunk;
     for (unsigned j = 0; j < c->shape.k; j++) {
         ret->at[j] = first + next_step(&s, c->shape.chunk_cells);
     }
@@ -334,14 +335,12 @@ INLINE bool remove_from(struct counting *c, const struct counting_place *p,
         return use(0);                                         \
     }
 
-static uint64_t add_place(struct counting *c, const struct counting_place *p,
-                          uint64_t amount)
-{
+uint64_t counting_add_place(struct counting *c, const struct counting_place *p,
+                            uint64_t amount){
 #define ADD(bits) add_to(c, p, amount, bits)
-    WITH_WIDTH(c, ADD)
-}
+    WITH_WIDTH(c, ADD)}
 
-static uint64_t get_place(const struct counting *c, const struct counting_place *p)
+uint64_t counting_get_place(const struct counting *c, const struct counting_place *p)
 {
 #define GET(bits) least_of(c, p, bits)
     WITH_WIDTH(c, GET)
@@ -356,29 +355,23 @@ static bool remove_place(struct counting *c, const struct counting_place *p,
 
 /* ---- the interface ---- */
 
-static inline struct counting_read read_of(const struct counting *c, uint64_t count)
-{
-    return (struct counting_read){.count = count, .is_saturated = count >= c->cap};
-}
-
 struct counting_read counting_add(struct counting *c, const struct digest *d,
                                   uint64_t amount)
 {
     struct counting_place p UNFILLED;
     place_digest(c, d, &p);
-    return read_of(c, add_place(c, &p, amount));
+    return counting_read_of(c, counting_add_place(c, &p, amount));
 }
 
 struct counting_read counting_get(const struct counting *c, const struct digest *d)
 {
     struct counting_place p UNFILLED;
     place_digest(c, d, &p);
-    return read_of(c, get_place(c, &p));
+    return counting_read_of(c, counting_get_place(c, &p));
 }
 
-/* Where n keys (at most COUNTING_BATCH) lie, their words on the way into the cache. */
-static void place_batch(const struct counting *c, const struct digest *d, size_t n,
-                        struct counting_place *ret)
+void counting_place_batch(const struct counting *c, const struct digest *d, size_t n,
+                          struct counting_place *ret)
 {
     unsigned per = counting_per(c->shape.cell_bits);
     for (size_t i = 0; i < n; i++) {
@@ -395,11 +388,12 @@ void counting_add_batch(struct counting *c, const struct digest *d,
     struct counting_place p[COUNTING_BATCH] UNFILLED;
     for (size_t done = 0; done < n; done += COUNTING_BATCH) {
         size_t batch = n - done < COUNTING_BATCH ? n - done : COUNTING_BATCH;
-        place_batch(c, d + done, batch, p);
+        counting_place_batch(c, d + done, batch, p);
         for (size_t i = 0; i < batch; i++) {
-            uint64_t count = add_place(c, &p[i], amounts ? amounts[done + i] : 1);
+            uint64_t count =
+                counting_add_place(c, &p[i], amounts ? amounts[done + i] : 1);
             if (ret) {
-                ret[done + i] = read_of(c, count);
+                ret[done + i] = counting_read_of(c, count);
             }
         }
     }
@@ -411,9 +405,9 @@ void counting_get_batch(const struct counting *c, const struct digest *d, size_t
     struct counting_place p[COUNTING_BATCH] UNFILLED;
     for (size_t done = 0; done < n; done += COUNTING_BATCH) {
         size_t batch = n - done < COUNTING_BATCH ? n - done : COUNTING_BATCH;
-        place_batch(c, d + done, batch, p);
+        counting_place_batch(c, d + done, batch, p);
         for (size_t i = 0; i < batch; i++) {
-            ret[done + i] = read_of(c, get_place(c, &p[i]));
+            ret[done + i] = counting_read_of(c, counting_get_place(c, &p[i]));
         }
     }
 }
@@ -449,7 +443,7 @@ struct counting_read counting_add_at(struct counting *c, const uint64_t *positio
 {
     struct counting_place p UNFILLED;
     place_positions(c, positions, &p);
-    return read_of(c, add_place(c, &p, amount));
+    return counting_read_of(c, counting_add_place(c, &p, amount));
 }
 
 struct counting_read counting_get_at(const struct counting *c,
@@ -457,7 +451,7 @@ struct counting_read counting_get_at(const struct counting *c,
 {
     struct counting_place p UNFILLED;
     place_positions(c, positions, &p);
-    return read_of(c, get_place(c, &p));
+    return counting_read_of(c, counting_get_place(c, &p));
 }
 
 enum err counting_remove_at(struct counting *c, const uint64_t *positions,

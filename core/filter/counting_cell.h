@@ -2,8 +2,8 @@
  * counting_cell - packed cells and the way from a key to them: for counting*.c, not for others.
  *
  * A cell is named by its packed index: word = index / per, where per is the cells that fit a
- * 64-bit word (16, 12, 10, 8, 4); no cell crosses words. Inline with the width a constant, so that
- * the divisions become multiplications (bench_count: 8-bit cells, a call for each: 0.8 x).
+ * 64-bit word (16, 12, 10, 8, 4); no cell crosses words. Inline, so that where the width is a
+ * constant the divisions are multiplications.
  * Threads: pure but for counting_store.   Allocates: nothing.
  */
 #ifndef CORE_FILTER_COUNTING_CELL_H
@@ -15,6 +15,7 @@
 
 /* Where a key's cells lie: packed indices. */
 struct counting_place {
+    uint64_t chunk; /* not set where positions are given */
     uint64_t at[COUNTING_K_MAX];
 };
 
@@ -41,6 +42,20 @@ static inline void counting_store(uint64_t *words, uint64_t at, unsigned bits,
     uint64_t shift = at % per * bits;
     uint64_t *word = &words[at / per];
     *word = (*word & ~(counting_mask(bits) << shift)) | value << shift;
+}
+
+/* Where n keys (at most COUNTING_BATCH) lie, their words on the way into the cache. */
+void counting_place_batch(const struct counting *c, const struct digest *d, size_t n,
+                          struct counting_place *ret);
+/* The count with the amount; the count. */
+uint64_t counting_add_place(struct counting *c, const struct counting_place *p,
+                            uint64_t amount);
+uint64_t counting_get_place(const struct counting *c, const struct counting_place *p);
+
+static inline struct counting_read counting_read_of(const struct counting *c,
+                                                    uint64_t count)
+{
+    return (struct counting_read){.count = count, .is_saturated = count >= c->cap};
 }
 
 /* Never wraps: cap stands for "cap or more". */

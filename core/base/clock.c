@@ -35,6 +35,14 @@ uint64_t clock_mono_us(void)
     return now_us(CLOCK_MONOTONIC);
 }
 
+uint64_t clock_boot_us(void)
+{
+    if (atomic_load_explicit(&is_set, memory_order_relaxed)) {
+        return atomic_load_explicit(&set_mono_us, memory_order_relaxed);
+    }
+    return now_us(CLOCK_BOOTTIME);
+}
+
 uint64_t clock_cpu_us(void)
 {
     return now_us(CLOCK_THREAD_CPUTIME_ID);

@@ -11,6 +11,7 @@
 
 uint64_t clock_wall_us(void); /* microseconds since 1970, UTC */
 uint64_t clock_mono_us(void); /* microseconds since some start; never goes back */
+uint64_t clock_boot_us(void); /* likewise, while the machine sleeps too */
 uint64_t clock_cpu_us(void);  /* CPU time of the calling thread */
 
 /* For what must not happen more often than so: a log line of a fault that repeats. */
@@ -21,7 +22,8 @@ struct clock_pace {
 /* Whether every_us have gone by since the last turn; of the threads that ask, one gets it. */
 bool clock_take_turn(struct clock_pace *p, uint64_t every_us);
 
-/* From now on both clocks stand still at this time; clock_advance_us moves both. */
+/* From now on the clocks stand still at this time (mono_us is that of clock_boot_us too);
+ * clock_advance_us moves all. */
 void clock_set_for_test(uint64_t wall_us, uint64_t mono_us);
 void clock_advance_us(uint64_t us);
 void clock_unset_for_test(void);

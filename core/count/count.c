@@ -1,20 +1,227 @@
-/* count - how often keys were counted in the last 10 minutes, hour, day and fortnight. */
+/* count - the facade: what is counted, and what is answered. The thread's work is in count_tick.c. */
 #include "core/count/count.h"
 
-static const char *const window_names[COUNT_WINDOWS] = {"10m", "1h", "1d", "14d"};
+#include <string.h>
 
-const char *count_window_name(unsigned w)
+#include "core/count/count_own.h"
+
+enum { PREFETCH_AHEAD = 64 };
+
+uint64_t count_key64(const struct digest *d)
 {
-    return w < COUNT_WINDOWS ? window_names[w] : "unknown";
+    uint64_t key;
+
+    memcpy(&key, d->b, sizeof key);
+    key = __builtin_bswap64(key);
+    return key == 0 ? 1 : key;
 }
 
-bool count_window_by_name(struct slice name, enum count_window *ret)
+/* ---- asking for the truth ---- */
+
+/* The key under the writers' ring key: only that is in the tables of this process. */
+void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX],
+                        struct count_history *ret)
 {
-    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-        if (slice_eq(name, slice_str(window_names[w]))) {
-            *ret = (enum count_window)w;
-            return true;
+    uint64_t keys[KEYRING_MAX];
+    uint32_t ids[KEYRING_MAX];
+    for (unsigned i = 0; i < c->keys.n; i++) {
+        keys[i] = count_key64(&digest[i]);
+        ids[i] = c->keys.ring[i].id;
+    }
+    unsigned shard = live_shard_of(keys[0], c->size.nshards);
+    struct count_shard *s = &c->shards[shard];
+
+    pthread_rwlock_rdlock(&c->sealed);
+    pthread_mutex_lock(&s->lock);
+    const struct live *live = s->live;
+    const struct live *prev = s->is_prev_sealed ? NULL : s->prev;
+    uint64_t now = s->bucket;
+    uint64_t in_live = live_get(live, shard, keys[0]);
+    uint64_t in_prev = prev == NULL ? 0 : live_get(prev, shard, keys[0]);
+    pthread_mutex_unlock(&s->lock);
+    runset_history(c->runset, keys, ids, c->keys.n, now, ret);
+    pthread_rwlock_unlock(&c->sealed);
+    if (prev != NULL) {
+        count_history_add(ret, live_id(prev)->start_s, in_prev);
+    }
+    count_history_add(ret, live_id(live)->start_s, in_live);
+}
+
+void count_exact(struct count *c, const struct digest digest[KEYRING_MAX],
+                 struct count_history *ret)
+{
+    pthread_rwlock_rdlock(&c->use);
+    count_exact_inside(c, digest, ret);
+    pthread_rwlock_unlock(&c->use);
+}
+
+/* ---- one batch ---- */
+
+static void prefetch(const struct count *c, const struct count_item *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t key = count_key64(&items[i].digest[0]);
+        unsigned shard = live_shard_of(key, c->size.nshards);
+        /* relaxed: a table that was replaced meanwhile costs a needless prefetch; it is not
+         * freed while we hold `use` */
+        const struct live *live =
+            atomic_load_explicit(&c->shards[shard].live, memory_order_relaxed);
+        live_prefetch(live, shard, key);
+        totals_prefetch(c->totals, shard, key);
+    }
+}
+
+/* Adds and reads under the shard's lock. False: the running table has no room for the key. */
+static bool count_one(struct count *c, uint64_t key, uint64_t amount, bool *retready,
+                      uint64_t ret[COUNT_WINDOWS])
+{
+    unsigned shard = live_shard_of(key, c->size.nshards);
+    struct count_shard *s = &c->shards[shard];
+    bool has_room = true;
+
+    pthread_mutex_lock(&s->lock);
+    if (amount > 0) {
+        has_room = live_add(s->live, shard, key, amount, &ret[COUNT_10M]);
+    } else {
+        ret[COUNT_10M] = live_get(s->live, shard, key);
+    }
+    if (has_room) {
+        if (s->prev != NULL &&
+            live_id(s->prev)->start_s / COUNT_BUCKET_S + 1 == s->bucket) {
+            ret[COUNT_10M] += live_get(s->prev, shard, key);
+        }
+        *retready = amount > 0
+                        ? totals_add(c->totals, shard, key, amount, &ret[COUNT_1H])
+                        : totals_read(c->totals, shard, key, &ret[COUNT_1H]);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return has_room;
+}
+
+/* As count_one, with room made where there is none. Leaves `use` for that moment. */
+static bool count_with_room(struct count *c, uint64_t key, uint64_t amount,
+                            uint64_t ret[COUNT_WINDOWS])
+{
+    bool is_ready = false;
+
+    while (!count_one(c, key, amount, &is_ready, ret)) {
+        pthread_rwlock_unlock(&c->use);
+        bool has_grown = count_grow(c);
+        pthread_rwlock_rdlock(&c->use);
+        if (!has_grown) { /* no memory: it is not counted, only read */
+            atomic_fetch_add_explicit(&c->nlost, amount, memory_order_relaxed);
+            amount = 0;
         }
     }
-    return false;
+    return is_ready;
+}
+
+/* A shorter window cannot hold more than a longer one: of two bounds the lower is right. */
+static void add_windows(struct count_value *value, uint64_t w[COUNT_WINDOWS])
+{
+    for (unsigned i = COUNT_14D; i > COUNT_10M; i--) {
+        if (i < COUNT_14D && w[i] > w[i + 1]) {
+            w[i] = w[i + 1];
+        }
+    }
+    for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
+        value->w[i] += w[i];
+    }
+}
+
+static void count_item(struct count *c, struct count_item *item)
+{
+    bool is_ready = true;
+
+    item->value = (struct count_value){.w = {0}};
+    for (unsigned i = 0; i < c->keys.n && is_ready; i++) {
+        uint64_t w[COUNT_WINDOWS] = {0};
+        is_ready = count_with_room(c, count_key64(&item->digest[i]),
+                                   i == 0 ? item->amount : 0, w);
+        add_windows(&item->value, w);
+    }
+    if (!is_ready) {
+        struct count_history history;
+        count_exact_inside(c, item->digest, &history);
+        count_history_windows(&history, item->value.w);
+    }
+}
+
+void count_batch(struct count *c, struct count_item *items, size_t n)
+{
+    pthread_rwlock_rdlock(&c->use);
+    for (size_t i = 0; i < n; i += PREFETCH_AHEAD) {
+        size_t end = n - i < PREFETCH_AHEAD ? n : i + PREFETCH_AHEAD;
+        prefetch(c, items + i, end - i);
+        for (size_t k = i; k < end; k++) {
+            count_item(c, &items[k]);
+        }
+    }
+    pthread_rwlock_unlock(&c->use);
+}
+
+/* ---- as a port ---- */
+
+static void port_batch(void *context, struct count_item *items, size_t n)
+{
+    count_batch(context, items, n);
+}
+
+static void port_exact(void *context, const struct digest digest[KEYRING_MAX],
+                       struct count_history *ret)
+{
+    count_exact(context, digest, ret);
+}
+
+static bool port_is_sound(void *context, enum count_window w, double bound)
+{
+    return count_window_is_sound(context, w, bound);
+}
+
+struct count_port count_port_of(struct count *c)
+{
+    return (struct count_port){c, port_batch, port_exact, port_is_sound};
+}
+
+/* ---- numbers ---- */
+
+bool count_window_is_sound(const struct count *c, enum count_window w, double bound)
+{
+    /* relaxed: a figure that stands for itself */
+    uint32_t noisy = atomic_load_explicit(&c->noise[w], memory_order_relaxed);
+    return (double)noisy <= bound * COUNT_CANARIES;
+}
+
+void count_stat(struct count *c, struct count_stat *ret)
+{
+    struct totals_stat sketch;
+
+    *ret = (struct count_stat){
+        .now = atomic_load(&c->now),
+        .memory_bytes = totals_memory(c->totals),
+        .is_noise_known = atomic_load(&c->is_noise_known),
+        .nready = atomic_load(&c->nready),
+        .nshards = c->size.nshards,
+        .rebuild_us = atomic_load(&c->rebuild_us),
+        .is_volatile = atomic_load(&c->is_volatile),
+        .is_clock_suspended = atomic_load(&c->is_suspended),
+        .messages_per_day = c->size.messages_per_day,
+        .nlost = atomic_load(&c->nlost),
+    };
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        ret->noise[w] = (double)atomic_load(&c->noise[w]) / COUNT_CANARIES;
+    }
+    pthread_rwlock_rdlock(&c->use);
+    const struct live *live = atomic_load(&c->shards[0].live);
+    ret->live_keys = live_used(live);
+    ret->live_slots = live_slots(live);
+    ret->memory_bytes += 2 * sizeof(struct run_record) * ret->live_slots;
+    pthread_rwlock_unlock(&c->use);
+    totals_stat(c->totals, &sketch);
+    ret->door_entries = sketch.door_entries;
+    ret->door_room = sketch.door_room;
+    ret->cell_lines_used = sketch.cell_lines_used;
+    ret->cell_lines = sketch.cell_lines;
+    ret->overflowed = sketch.overflowed;
+    runset_stat(c->runset, &ret->runs);
 }

@@ -86,10 +86,12 @@ struct count_stat {
     bool is_volatile;        /* the disk refuses: nothing counted now is kept */
     bool is_clock_suspended; /* the clock jumped: nothing expires until it is proved */
     uint64_t messages_per_day;
+    uint64_t nlost; /* amounts that no memory could be had for */
 };
 void count_stat(struct count *c, struct count_stat *ret);
 
-/* What the thread does, once; for tests with a clock of their own. Returns what was done in it. */
+/* What the thread does each second, once; for tests with a clock of their own. The first one rebuilds
+ * the sketch whole. */
 void count_tick(struct count *c);
 
 /* ---- whoever counts ---- */

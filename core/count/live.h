@@ -70,6 +70,9 @@ enum err live_flush(struct live *l, struct errinfo *reterr);
  * table makes none (ERR_NOT_FOUND). Durable when ERR_OK; then live_free(remove). */
 enum err live_seal(const struct live *l, const char *runs_dir, struct errinfo *reterr);
 
+/* Its run is durable: deletes its files. The table can be read until live_free. */
+void live_forget(struct live *l);
+
 /* At start, before live_new: turns what an ended gillnetd left in dir into runs: the table as it
  * stands after a kill, the journal after a power loss or when the table cannot be trusted; nothing
  * that has become a run already. *retkeys: keys saved. *retjournal: the journal had to serve. Files of

@@ -1,11 +1,12 @@
 /*
  * period - which bucket counts now: a clock that only goes forward, and only believes what holds.
  *
- * bucket = max(the one before, wall clock / COUNT_BUCKET_S): set back, the clock's bucket goes on.
- * When the wall clock runs ahead of the clock that cannot be set (CLOCK_BOOTTIME) by more than
- * PERIOD_STEP_BUCKETS, the old time is taken to go on, and nothing may expire, until the step has held
- * for PERIOD_PROOF_US.
- * Threads: one at a time.   Allocates: nothing.   ADR 0029.
+ * bucket = max(the one before, wall clock / COUNT_BUCKET_S): when the clock is set back, its bucket
+ * goes on until the time is reached again. When the wall clock is found more than
+ * PERIOD_STEP_BUCKETS further than the clock that nobody sets (CLOCK_BOOTTIME) says, the step is on
+ * trial: counting goes on in the last good bucket, and nothing expires, until it has held for
+ * PERIOD_PROOF_US. A start long after the newest bucket on disk is such a step.
+ * Threads: one at a time.   Allocates: nothing.   Source: ADR 0029.
  */
 #ifndef CORE_COUNT_PERIOD_H
 #define CORE_COUNT_PERIOD_H
@@ -18,14 +19,14 @@ enum { PERIOD_STEP_BUCKETS = 2 };
 
 struct period {
     uint64_t bucket;       /* that counts now */
-    uint64_t wall_us;      /* as last seen and believed */
-    uint64_t boot_us;      /* at that moment */
-    bool is_suspended;     /* a step is on trial: nothing expires */
+    uint64_t wall_us;      /* the time that was believed last, */
+    uint64_t boot_us;      /* and when that was */
+    bool is_suspended;     /* a step is on trial */
     uint64_t trial_us;     /* boot time at which the trial began */
-    int64_t trial_step_us; /* by how much the wall clock is ahead */
+    int64_t trial_step_us; /* how far the wall clock is ahead of what was believed */
 };
 
-/* newest: the newest bucket on disk, 0: none. A clock far from it is on trial from the start. */
+/* newest: the newest bucket on disk; 0: none, the clock is believed. */
 void period_init(struct period *p, uint64_t newest, uint64_t wall_us, uint64_t boot_us);
 /* Looks at the clocks; true when another bucket begins (p->bucket). */
 bool period_look(struct period *p, uint64_t wall_us, uint64_t boot_us);

@@ -55,6 +55,8 @@ enum err runset_name(const struct run_id *id, char ret[FILE_PATH_MAX]);
 /* keys[i] is the key under ring key key_ids[i]; each run is asked for the one it was made with. */
 void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_ids,
                     unsigned nkeys, uint64_t now, struct count_history *ret);
+/* Adds what a running table has of the bucket that begins at start_s (count_history.c). */
+void count_history_add(struct count_history *h, uint64_t start_s, uint64_t count);
 /* Sums of a history with the running bucket in it: 10 min, 1 h, 1 d, 14 d (window order of count.h). */
 void count_history_windows(const struct count_history *h, uint64_t ret[4]);
 

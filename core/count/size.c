@@ -1,7 +1,8 @@
 /* size - presets of the counts, reckoned from the traffic model. */
+#include "core/count/size.h"
+
 #include <math.h>
 
-#include "core/count/size.h"
 #include "core/filter/traffic.h"
 
 /* What the structures are like (totals.h, live.h, run.h); the shares are planned, not limits. */
@@ -18,8 +19,9 @@ enum {
     SHARD_MESSAGES = 25000 /* a day, before there are twice as many shards */
 };
 
-static const double block_overhead = 1.02; /* sums, block heads and the index of a run */
-static const double spill_bytes = 6;       /* of one cell's share of a bucket */
+static const double block_overhead =
+    1.02;                            /* sums, block heads and the index of a run */
+static const double spill_bytes = 6; /* of one cell's share of a bucket */
 
 /* Buckets or days that a window covers at most, in seconds of traffic. */
 static const double window_days[COUNT_SIZE_WINDOWS] = {
@@ -151,9 +153,9 @@ enum err count_size_for(uint64_t messages_per_day, struct count_size *ret)
     size.fortnight_keys = (uint64_t)keys_in(&d, TRAFFIC_DAYS);
     size.door_lines = rounded_up(keys_in(&d, DOOR_DAYS) / DOOR_USED, size.nshards);
     /* A line for each key that comes again, and for each that the doorkeeper takes for one. */
-    size.cell_lines =
-        rounded_up((double)d.ranks + d.first * DOOR_DAYS * DOOR_USED / DOOR_FINGERPRINTS,
-                   size.nshards);
+    size.cell_lines = rounded_up((double)d.ranks + d.first * DOOR_DAYS * DOOR_USED /
+                                                       DOOR_FINGERPRINTS,
+                                 size.nshards);
     size.live_slots = slots_for((double)size.bucket_keys, size.nshards);
     expect(&d, &size);
     weigh(&d, &size);

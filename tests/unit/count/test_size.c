@@ -1,5 +1,6 @@
 /* size - presets: within the budgets, growing with the mail, refused where impossible. */
 #include "core/count/size.h"
+
 #include "tests/unit/unit.h"
 
 static const uint64_t mega = 1000000;

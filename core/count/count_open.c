@@ -1,0 +1,316 @@
+/* count_open - opens the counts of a state folder, and closes them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/random.h"
+#include "core/base/stats.h"
+#include "core/count/count_own.h"
+
+enum {
+    US_PER_S = 1000000,
+    US_PER_MS = 1000,
+    INC_RANDOM_BITS = 22,
+    DIR_MODE = 02750,
+    TICK_NS = 1000000000 /* between two ticks of the thread */
+};
+
+/* ---- what is on disk ---- */
+
+/* What the runs in the folder say of who made them. */
+struct look {
+    const struct count *c;
+    struct errinfo *why;
+    enum err refused; /* because of a version */
+    size_t nours;
+    size_t nforeign;
+    uint64_t newest_s;
+};
+
+static void on_damage(void *context, const struct errinfo *why)
+{
+    struct look *look = context;
+    if (why->code == ERR_VERSION || why->code == ERR_UNSUPPORTED) {
+        look->refused = why->code;
+        *look->why = *why;
+        return;
+    }
+    log_errinfo("counts", why);
+    char text[STATS_FAULT_TEXT];
+    stats_fault("counts:run", errinfo_format(why, text, sizeof text));
+}
+
+static bool look_at_run(void *context, const struct run *run)
+{
+    struct look *look = context;
+    const struct run_id *id = run_id(run);
+    bool is_ours = keyring_find(&look->c->keys, id->key_id) != NULL;
+
+    look->nours += is_ours;
+    look->nforeign += !is_ours;
+    if (is_ours && id->start_s > look->newest_s) {
+        look->newest_s = id->start_s;
+    }
+    return true;
+}
+
+static enum err open_runs(struct count *c, uint64_t *retnewest, struct errinfo *reterr)
+{
+    struct look look = {.c = c, .why = reterr};
+    enum err e = runset_open(c->runs, on_damage, &look, &c->runset, reterr);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (look.refused != ERR_OK) {
+        return look.refused;
+    }
+    runset_each(c->runset, COUNT_DAY_S, 0, UINT64_MAX, look_at_run, &look);
+    runset_each(c->runset, COUNT_BUCKET_S, 0, UINT64_MAX, look_at_run, &look);
+    if (look.nours == 0 && look.nforeign > 0) {
+        return errinfo_set(
+            reterr, ERR_KEY, c->runs, 0,
+            "the counts here were made with another ring key; bring back "
+            "keys/ring.key, or move this folder away to count anew");
+    }
+    *retnewest = look.newest_s / COUNT_BUCKET_S;
+    return ERR_OK;
+}
+
+/* A start that finds the clock far behind the newest counts says so: they are in its way. */
+static void warn_of_future(const struct count *c, uint64_t newest)
+{
+    uint64_t wall = clock_wall_us() / US_PER_S / COUNT_BUCKET_S;
+    if (newest > wall + COUNT_DAY_BUCKETS) {
+        log_warn("event=counts dir=%s: the newest counts are %llu hours ahead of the "
+                 "clock, so nothing leaves the windows until it has caught up; set the "
+                 "clock, or move the files of the future away",
+                 c->runs,
+                 (unsigned long long)((newest - wall) * COUNT_BUCKET_S / 3600));
+    }
+}
+
+static enum err recover(struct count *c, struct errinfo *reterr)
+{
+    struct live_recovered saved = {.keys = 0};
+    enum err e = live_recover(c->dir, c->runs, &saved, reterr);
+
+    if (e != ERR_OK && e != ERR_NOSPACE && e != ERR_IO) {
+        return e; /* of another version or ring: nothing may be put beside it */
+    }
+    if (e != ERR_OK) { /* it stays where it is, for a start with a disk */
+        count_note_disk(c, reterr);
+    }
+    if (saved.keys > 0) {
+        log_info("event=counts result=recovered keys=%llu by=%s",
+                 (unsigned long long)saved.keys,
+                 saved.by_journal ? "journal" : "table");
+    }
+    return ERR_OK;
+}
+
+/* ---- memory ---- */
+
+static uint64_t new_incarnation(void)
+{
+    uint64_t r = 0;
+    random_bytes(&r, sizeof r);
+    return (clock_wall_us() / US_PER_MS) << INC_RANDOM_BITS |
+           (r & ((1u << INC_RANDOM_BITS) - 1));
+}
+
+static enum err make_locks(struct count *c)
+{
+    pthread_rwlockattr_t attr;
+
+    /* a writer only waits for those inside: who frees a table must get its turn */
+    if (pthread_rwlockattr_init(&attr) != 0) {
+        return ERR_NOMEM;
+    }
+    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    bool ok = pthread_rwlock_init(&c->use, &attr) == 0 &&
+              pthread_rwlock_init(&c->sealed, &attr) == 0 &&
+              pthread_mutex_init(&c->grow, NULL) == 0 &&
+              pthread_mutex_init(&c->tick, NULL) == 0 &&
+              pthread_mutex_init(&c->end_lock, NULL) == 0;
+    pthread_rwlockattr_destroy(&attr);
+    pthread_condattr_t clock;
+    ok = ok && pthread_condattr_init(&clock) == 0;
+    if (ok) {
+        pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+        ok = pthread_cond_init(&c->end, &clock) == 0;
+        pthread_condattr_destroy(&clock);
+    }
+    return ok ? ERR_OK : ERR_NOMEM;
+}
+
+static enum err make_shards(struct count *c, bool is_ready)
+{
+    c->shards = aligned_alloc(COUNT_CACHE_LINE, c->size.nshards * sizeof c->shards[0]);
+    if (c->shards == NULL) {
+        return ERR_NOMEM;
+    }
+    for (unsigned i = 0; i < c->size.nshards; i++) {
+        struct count_shard *s = &c->shards[i];
+        memset(s, 0, sizeof *s);
+        pthread_mutex_init(&s->lock, NULL);
+        s->bucket = c->period.bucket;
+        atomic_init(&s->live, c->live);
+        s->is_ready = is_ready;
+    }
+    c->next_shard = is_ready ? c->size.nshards : 0;
+    atomic_store(&c->nready, c->next_shard);
+    return ERR_OK;
+}
+
+static enum err make_memory(struct count *c, bool is_new, struct errinfo *reterr)
+{
+    const struct totals_size size = {.nshards = c->size.nshards,
+                                     .door_lines = c->size.door_lines,
+                                     .cell_lines = c->size.cell_lines};
+    enum err e =
+        totals_new(&size, &c->keys.node, c->dir, c->period.bucket, &c->totals, reterr);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    c->live = count_new_live(c, c->period.bucket);
+    if (c->live == NULL || make_shards(c, is_new) != ERR_OK) {
+        return errinfo_set(
+            reterr, ERR_NOMEM, c->dir, 0,
+            "no memory for the counts; set count.messages_per_day to less "
+            "than %llu",
+            (unsigned long long)c->size.messages_per_day);
+    }
+    return ERR_OK;
+}
+
+/* ---- opening ---- */
+
+static enum err prepare(struct count *c, const struct count_options *options,
+                        struct errinfo *reterr)
+{
+    uint8_t derived[KEYRING_DERIVED_BYTES];
+    char path[FILE_PATH_MAX];
+
+    c->keys = *options->keys;
+    keyring_derive(&c->keys.node, "origin of counts", 0, derived);
+    memcpy(c->origin, derived, sizeof c->origin);
+    c->inc = new_incarnation();
+    enum err e = count_size_for(options->messages_per_day, &c->size);
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, "count.messages_per_day", 0,
+                           "%llu messages a day are out of range",
+                           (unsigned long long)options->messages_per_day);
+    }
+    e = file_path(c->dir, "%s/counts", options->state_dir);
+    e = e != ERR_OK ? e : file_path(c->runs, "%s/runs", c->dir);
+    e = e != ERR_OK ? e : file_path(path, "%s/LOCK", c->dir);
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, options->state_dir, 0, "the path is too long");
+    }
+    e = file_make_dir(c->dir, DIR_MODE, reterr);
+    e = e != ERR_OK ? e : file_make_dir(c->runs, DIR_MODE, reterr);
+    e = e != ERR_OK ? e : filelock_take(&c->lock, path, reterr);
+    return e != ERR_OK ? e : make_locks(c);
+}
+
+static void *run(void *context)
+{
+    struct count *c = context;
+    struct timespec next;
+
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    pthread_mutex_lock(&c->end_lock);
+    while (!c->is_ending) {
+        pthread_mutex_unlock(&c->end_lock);
+        count_tick(c);
+        pthread_mutex_lock(&c->end_lock);
+        clock_gettime(CLOCK_MONOTONIC, &next);
+        next.tv_sec += TICK_NS / 1000000000;
+        while (!c->is_ending &&
+               pthread_cond_timedwait(&c->end, &c->end_lock, &next) == 0) {
+        }
+    }
+    pthread_mutex_unlock(&c->end_lock);
+    return NULL;
+}
+
+static enum err start(struct count *c, const struct count_options *options,
+                      struct errinfo *reterr)
+{
+    uint64_t newest = 0;
+    enum err e = recover(c, reterr);
+
+    e = e != ERR_OK ? e : open_runs(c, &newest, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    warn_of_future(c, newest);
+    period_init(&c->period, newest, clock_wall_us(), clock_boot_us());
+    atomic_store(&c->now, c->period.bucket);
+    e = make_memory(c, newest == 0, reterr);
+    if (e == ERR_OK && options->has_thread) {
+        c->has_thread = pthread_create(&c->thread, NULL, run, c) == 0;
+        if (!c->has_thread) {
+            e = errinfo_set(reterr, ERR_NOMEM, c->dir, 0, "no thread for the counts");
+        }
+    }
+    return e;
+}
+
+enum err count_open(const struct count_options *options, struct count **ret,
+                    struct errinfo *reterr)
+{
+    struct count *c =
+        aligned_alloc(COUNT_CACHE_LINE, (sizeof *c + COUNT_CACHE_LINE - 1) /
+                                            COUNT_CACHE_LINE * COUNT_CACHE_LINE);
+    if (c == NULL) {
+        return errinfo_set(reterr, ERR_NOMEM, options->state_dir, 0, "out of memory");
+    }
+    memset(c, 0, sizeof *c);
+    c->lock.fd = -1;
+    enum err e = prepare(c, options, reterr);
+    e = e != ERR_OK ? e : start(c, options, reterr);
+    if (e != ERR_OK) {
+        count_close(&c);
+        return e;
+    }
+    *ret = c;
+    return ERR_OK;
+}
+
+static void end_thread(struct count *c)
+{
+    if (c->has_thread) {
+        pthread_mutex_lock(&c->end_lock);
+        c->is_ending = true;
+        pthread_cond_signal(&c->end);
+        pthread_mutex_unlock(&c->end_lock);
+        pthread_join(c->thread, NULL);
+    }
+}
+
+void count_close(struct count **c)
+{
+    struct count *old = *c;
+
+    *c = NULL;
+    if (old == NULL) {
+        return;
+    }
+    end_thread(old);
+    if (old->live != NULL && old->shards != NULL) {
+        count_flush(old);
+    }
+    live_free(&old->prev, old->is_prev_sealed);
+    live_free(&old->live, false);
+    totals_free(&old->totals);
+    runset_close(&old->runset);
+    filelock_drop(&old->lock);
+    free(old->shards);
+    free(old);
+}

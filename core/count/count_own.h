@@ -1,0 +1,100 @@
+/*
+ * count_own - what the files of the facade share; not for other modules.
+ *
+ * Locks, in the order in which they are taken: tick (the thread's work: one at a time), use (readers:
+ * whoever touches tables; a writer waits until none does, to free one), sealed (which buckets the
+ * runs hold: a reader sees a bucket in its table or in its run, never in both), a shard's.
+ */
+#ifndef CORE_COUNT_COUNT_OWN_H
+#define CORE_COUNT_COUNT_OWN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/base/file.h"
+#include "core/count/count.h"
+#include "core/count/live.h"
+#include "core/count/period.h"
+#include "core/count/runset.h"
+#include "core/count/size.h"
+#include "core/count/totals.h"
+
+enum { COUNT_CACHE_LINE = 64 };
+
+/* Guarded by its lock. prev: the bucket before, until the next one ends; NULL: none. */
+struct count_shard {
+    _Alignas(COUNT_CACHE_LINE) pthread_mutex_t lock;
+    uint64_t bucket;             /* that live counts */
+    _Atomic(struct live *) live; /* changed under lock; read without it to prefetch */
+    struct live *prev;
+    bool is_prev_sealed; /* prev is among the runs */
+    bool is_ready;       /* the sketch knows the shard's past */
+};
+
+struct count {
+    char dir[FILE_PATH_MAX];  /* STATE/counts */
+    char runs[FILE_PATH_MAX]; /* STATE/counts/runs */
+    struct keyring keys;
+    uint8_t origin[RUN_ORIGIN_BYTES];
+    uint64_t inc;
+    struct count_size size;
+    struct filelock lock;
+    struct runset *runset;
+    struct totals *totals;
+    struct count_shard *shards;
+
+    pthread_rwlock_t use;
+    pthread_rwlock_t sealed;
+    pthread_mutex_t grow; /* one thread grows the running table */
+
+    /* of the tick: */
+    pthread_mutex_t tick;
+    struct period period;
+    struct live *live; /* that of every shard, but while a bucket ends */
+    struct live *prev;
+    bool is_prev_sealed;
+    uint64_t flushed_us; /* monotonic, as the next two; 0: not yet */
+    uint64_t seal_tried_us;
+    uint64_t canaries_us;
+    uint64_t merged_day; /* days before it are merged */
+    unsigned next_shard; /* to be rebuilt */
+    uint64_t rebuild_began_us;
+    bool is_in_trouble; /* with the disk, and it was said */
+
+    /* for count_stat, from any thread */
+    _Atomic uint64_t now;
+    _Atomic uint64_t rebuild_us;
+    _Atomic unsigned nready;
+    _Atomic bool is_suspended;
+    _Atomic bool is_volatile;
+    _Atomic uint64_t nlost;
+    _Atomic bool is_noise_known;
+    _Atomic uint32_t noise[COUNT_WINDOWS]; /* canaries that read too high */
+
+    bool has_thread;
+    pthread_t thread;
+    pthread_mutex_t end_lock;
+    pthread_cond_t end;
+    bool is_ending; /* guarded by end_lock */
+};
+
+/* The key of a digest in tables and runs. */
+uint64_t count_key64(const struct digest *d);
+
+/* A new running table for bucket; NULL: out of memory. */
+struct live *count_new_live(struct count *c, uint64_t bucket);
+/* Makes room in the running table; from any thread, without locks. False: there is none. */
+bool count_grow(struct count *c);
+/* Brings the journal up to date. In the tick, or at the end. */
+void count_flush(struct count *c);
+/* Says once that the disk refuses, or (why NULL) that it does not any more. */
+void count_note_disk(struct count *c, const struct errinfo *why);
+/* As count_exact, for who holds `use`. */
+void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX],
+                        struct count_history *ret);
+/* Rebuilds the next shard of the sketch; true when all are ready. In the tick. */
+bool count_rebuild_shard(struct count *c);
+/* In the tick. */
+void count_read_canaries(struct count *c);
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * count_rebuild - the sketch's past, from the runs, one shard after the other; and its canaries.
+ */
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/count/count_own.h"
+
+/* One shard being rebuilt. */
+struct rebuilding {
+    struct count *c;
+    unsigned shard;
+    uint64_t first; /* key of the shard */
+    uint64_t last;
+    uint64_t now;
+    bool for_day;
+    bool has_day; /* of the day that is looked at there is a run */
+    uint64_t ndamaged;
+};
+
+static bool feed_run(void *context, const struct run *run)
+{
+    struct rebuilding *b = context;
+    const struct run_id *id = run_id(run);
+    struct run_cursor cursor;
+    struct run_record record;
+    enum err e;
+
+    if (id->key_id != b->c->keys.ring[0].id) {
+        const struct hashkey *other = keyring_find(&b->c->keys, id->key_id);
+        if (other == NULL) {
+            return true; /* of a key that is gone: nobody can ask for its keys */
+        }
+    }
+    bool is_day = id->len_s == COUNT_DAY_S;
+    uint64_t bucket = id->start_s / COUNT_BUCKET_S;
+    bool for_bucket = !is_day && bucket + COUNT_BUCKETS >= b->now;
+    b->has_day = b->has_day || is_day;
+    if (!b->for_day && !for_bucket) {
+        return true;
+    }
+    totals_rebuild_run(b->c->totals, b->shard, bucket, b->for_day, for_bucket);
+    run_cursor_init(&cursor, run, b->first, b->last);
+    while ((e = run_cursor_next(&cursor, &record)) != ERR_NOT_FOUND) {
+        if (e == ERR_OK) {
+            totals_rebuild_add(b->c->totals, b->shard, record.key, record.count);
+        } else {
+            b->ndamaged++;
+        }
+    }
+    return true;
+}
+
+/* A day counts by its run; a day without one (today, or one that could not be merged) by its
+ * buckets. Hour and day count by buckets alone. */
+static void feed_day(struct rebuilding *b, uint64_t day)
+{
+    uint64_t start_s = day * COUNT_DAY_S;
+
+    b->has_day = false;
+    b->for_day = true;
+    runset_each(b->c->runset, COUNT_DAY_S, start_s, start_s + COUNT_DAY_S, feed_run, b);
+    b->for_day = !b->has_day;
+    runset_each(b->c->runset, COUNT_BUCKET_S, start_s, start_s + COUNT_DAY_S, feed_run,
+                b);
+}
+
+static void keys_of(void *context, unsigned shard, totals_key_fn *fn, void *sink)
+{
+    live_each(context, shard, fn, sink);
+}
+
+static void note_end(struct count *c)
+{
+    uint64_t took = clock_mono_us() - c->rebuild_began_us;
+    atomic_store(&c->rebuild_us, took == 0 ? 1 : took);
+    log_info(
+        "event=counts result=rebuilt seconds=%.1f: counts were served from the runs "
+        "until now",
+        (double)took / 1e6);
+}
+
+bool count_rebuild_shard(struct count *c)
+{
+    if (c->next_shard >= c->size.nshards) {
+        return true;
+    }
+    if (c->next_shard == 0) {
+        c->rebuild_began_us = clock_mono_us();
+    }
+    unsigned i = c->next_shard;
+    struct count_shard *s = &c->shards[i];
+    uint64_t width = UINT64_MAX / c->size.nshards + (c->size.nshards > 1);
+    struct rebuilding b = {.c = c,
+                           .shard = i,
+                           .first = width * i,
+                           .last = width * i + (width - 1),
+                           .now = c->period.bucket};
+    uint64_t today = b.now / COUNT_DAY_BUCKETS;
+
+    pthread_mutex_lock(&s->lock);
+    totals_rebuild_begin(c->totals, i, b.now);
+    pthread_mutex_unlock(&s->lock);
+    for (uint64_t day = today < COUNT_DAYS ? 0 : today - COUNT_DAYS; day <= today;
+         day++) {
+        feed_day(&b, day);
+    }
+    pthread_mutex_lock(&s->lock);
+    totals_rebuild_end(c->totals, i, keys_of, c->live);
+    s->is_ready = true;
+    pthread_mutex_unlock(&s->lock);
+    c->next_shard++;
+    atomic_store(&c->nready, c->next_shard);
+    if (c->next_shard == c->size.nshards) {
+        note_end(c);
+    }
+    return c->next_shard == c->size.nshards;
+}
+
+/* ---- canaries ---- */
+
+static void canary_key(const struct count *c, unsigned i, struct digest *ret)
+{
+    struct digest d;
+    uint8_t number[2] = {(uint8_t)i, (uint8_t)(i >> 8)};
+    digest_make(&c->keys.node, 0, slice_of((const char *)number, sizeof number), &d);
+    *ret = d;
+}
+
+/* A canary was never counted: what it reads is noise. In the fortnight a single sight is let pass:
+ * that is a doorkeeper's false answer, which no threshold asks about. */
+void count_read_canaries(struct count *c)
+{
+    uint32_t noisy[COUNT_WINDOWS] = {0};
+
+    if (c->next_shard < c->size.nshards) {
+        return;
+    }
+    for (unsigned i = 0; i < COUNT_CANARIES; i++) {
+        struct count_item item = {.amount = 0};
+        canary_key(c, i, &item.digest[0]);
+        item.digest[1] = item.digest[0];
+        count_batch(c, &item, 1);
+        for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+            noisy[w] += item.value.w[w] > (w == COUNT_14D ? 1 : 0);
+        }
+    }
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        atomic_store(&c->noise[w], noisy[w]);
+    }
+    atomic_store(&c->is_noise_known, true);
+}

@@ -1,0 +1,64 @@
+/* period - which bucket counts now: a clock that only goes forward, and only believes what holds. */
+#include "core/count/period.h"
+
+#include "core/count/runset.h"
+
+static const uint64_t bucket_us = (uint64_t)COUNT_BUCKET_S * 1000000;
+
+static void believe(struct period *p, uint64_t wall_us, uint64_t boot_us)
+{
+    p->wall_us = wall_us;
+    p->boot_us = boot_us;
+    p->is_suspended = false;
+}
+
+void period_init(struct period *p, uint64_t newest, uint64_t wall_us, uint64_t boot_us)
+{
+    uint64_t wall_bucket = wall_us / bucket_us;
+
+    *p = (struct period){.bucket = newest};
+    if (newest == 0 || wall_bucket <= newest + PERIOD_STEP_BUCKETS) {
+        believe(p, wall_us, boot_us);
+        p->bucket = wall_bucket > newest ? wall_bucket : newest;
+        return;
+    }
+    believe(p, newest * bucket_us, boot_us); /* what is ahead of that is a step */
+    (void)period_look(p, wall_us, boot_us);
+}
+
+static bool is_near(int64_t a, int64_t b)
+{
+    int64_t d = a > b ? a - b : b - a;
+    return d <= (int64_t)(PERIOD_STEP_BUCKETS * bucket_us);
+}
+
+/* Whether the wall clock may be followed: it is where it should be, or has proved itself. */
+static bool is_credible(struct period *p, uint64_t wall_us, uint64_t boot_us)
+{
+    uint64_t expected = p->wall_us + (boot_us - p->boot_us);
+    int64_t step = (int64_t)(wall_us - expected);
+
+    if (step <= 0 || is_near(step, 0) ||
+        wall_us / bucket_us <= p->bucket + PERIOD_STEP_BUCKETS) {
+        return true;
+    }
+    if (!p->is_suspended || !is_near(step, p->trial_step_us)) {
+        p->is_suspended = true;
+        p->trial_us = boot_us;
+        p->trial_step_us = step;
+    }
+    return boot_us - p->trial_us >= PERIOD_PROOF_US;
+}
+
+bool period_look(struct period *p, uint64_t wall_us, uint64_t boot_us)
+{
+    if (!is_credible(p, wall_us, boot_us)) {
+        return false;
+    }
+    believe(p, wall_us, boot_us);
+    if (wall_us / bucket_us <= p->bucket) {
+        return false;
+    }
+    p->bucket = wall_us / bucket_us;
+    return true;
+}

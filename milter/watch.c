@@ -83,9 +83,10 @@ static enum err refuse(struct config_errors *errors, struct buf *ret)
 
 static enum err load_config(struct buf *ret)
 {
+    static const struct config_types types = {feature_is_sought, feature_is_counted};
     struct config *fresh = NULL;
     struct config_errors errors = {.n = 0};
-    if (config_load(watch.config_file, feature_is_sought, &fresh, &errors) != ERR_OK) {
+    if (config_load(watch.config_file, &types, &fresh, &errors) != ERR_OK) {
         return refuse(&errors, ret);
     }
     uint64_t generation;

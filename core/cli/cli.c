@@ -97,6 +97,7 @@ int cli_usage(const struct cli_command *command, const char *why)
 
 int cli_config(struct cli *cli)
 {
+    static const struct config_types types = {feature_is_sought, feature_is_counted};
     struct config_errors errors = {0, NULL};
     const char *file = cli->config_file;
 
@@ -106,7 +107,7 @@ int cli_config(struct cli *cli)
     if (!cli->is_config_given && access(file, F_OK) != 0 && errno == ENOENT) {
         file = NULL;
     }
-    if (config_load(file, feature_is_sought, &cli->config, &errors) == ERR_OK) {
+    if (config_load(file, &types, &cli->config, &errors) == ERR_OK) {
         return 0;
     }
     for (size_t i = 0; i < errors.n; i++) {

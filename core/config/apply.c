@@ -7,7 +7,7 @@
 #include "core/config/origin.h"
 #include "core/config/value.h"
 
-enum { APPLY_LISTS_MAX = 256, APPLY_LABEL_MAX = 160 };
+enum { APPLY_LISTS_MAX = 256, APPLY_RULES_MAX = 64, APPLY_LABEL_MAX = 160 };
 
 static void refuse(struct load *l, enum err code, unsigned line, const char *label,
                    const char *what)
@@ -32,22 +32,58 @@ static void unknown_key(struct load *l, const char *group, const config_setting_
     }
 }
 
-static void apply_list_key(struct load *l, struct config_list *list,
-                           struct config_list_origin *origin, const char *group,
-                           const config_setting_t *s)
+/* Groups that have a name: lists and rules. */
+struct family {
+    const char *group; /* "lists" */
+    const char *one;   /* "list" */
+    const char *example;
+    const struct schema_row *rows;
+    size_t nrows;
+    size_t most;
+};
+
+static const struct family lists_family = {
+    .group = "lists",
+    .one = "list",
+    .example = "{ name = \"phish\"; weight = 8.0; }",
+    .rows = schema_list_keys,
+    .nrows = SCHEMA_LIST_KEYS,
+    .most = APPLY_LISTS_MAX,
+};
+
+static const struct family rules_family = {
+    .group = "rules",
+    .one = "rule",
+    .example = "{ name = \"replica\"; type = \"text_band\"; count = 20; }",
+    .rows = schema_rule_keys,
+    .nrows = SCHEMA_RULE_KEYS,
+    .most = APPLY_RULES_MAX,
+};
+
+/* One group of a family: a list or a rule, where it was named, and where each key is from. */
+struct member {
+    void *base;
+    const char *name; /* NULL: list_defaults */
+    struct config_source *named;
+    struct config_source *key;
+};
+
+static void apply_member_key(struct load *l, const struct family *f,
+                             const struct member *m, const char *group,
+                             const config_setting_t *s)
 {
     char label[APPLY_LABEL_MAX];
 
-    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        if (strcmp(schema_list_keys[i].path, config_setting_name(s)) == 0) {
-            struct value_place place = {&schema_list_keys[i], list, label, l->file,
+    for (size_t i = 0; i < f->nrows; i++) {
+        if (strcmp(f->rows[i].path, config_setting_name(s)) == 0) {
+            struct value_place place = {&f->rows[i], m->base, label, l->file,
                                         l->errors};
 
-            (void)snprintf(
-                label, sizeof(label), "%s%s%s.%s", group, list->name != NULL ? "." : "",
-                list->name != NULL ? list->name : "", schema_list_keys[i].path);
+            (void)snprintf(label, sizeof(label), "%s%s%s.%s", group,
+                           m->name != NULL ? "." : "", m->name != NULL ? m->name : "",
+                           f->rows[i].path);
             if (value_set(&place, s)) {
-                origin->key[i] = (struct config_source){l->file_index, s->line};
+                m->key[i] = (struct config_source){l->file_index, s->line};
             }
             return;
         }
@@ -55,45 +91,89 @@ static void apply_list_key(struct load *l, struct config_list *list,
     unknown_key(l, group, s);
 }
 
-/* The list of that name, made when there is none; NULL after an error. */
-static struct config_list *list_of(struct load *l, const config_setting_t *s,
-                                   const char *name,
-                                   struct config_list_origin **retorigin)
+static struct member list_at(const struct config *c, size_t i)
 {
-    struct config *c = l->c;
-    struct config_list *lists = NULL;
+    return (struct member){&c->lists[i], c->lists[i].name, &c->origin->lists[i].named,
+                           c->origin->lists[i].key};
+}
+
+static struct member rule_at(const struct config *c, size_t i)
+{
+    return (struct member){&c->rules[i], c->rules[i].name, &c->origin->rules[i].named,
+                           c->origin->rules[i].key};
+}
+
+static bool add_list(struct config *c, const char *name)
+{
+    struct config_list *lists = reallocarray(c->lists, c->nlists + 1, sizeof(*lists));
     struct config_list_origin *origins = NULL;
 
-    for (size_t i = 0; i < c->nlists; i++) {
-        if (strcmp(c->lists[i].name, name) == 0) {
-            *retorigin = &c->origin->lists[i];
-            return &c->lists[i];
-        }
-    }
-    if (c->nlists == APPLY_LISTS_MAX) {
-        refuse(l, ERR_LIMIT, s->line, "lists", "more than 256 lists; remove some");
-        return NULL;
-    }
-    lists = reallocarray(c->lists, c->nlists + 1, sizeof(*lists));
     c->lists = lists != NULL ? lists : c->lists;
     origins = reallocarray(c->origin->lists, c->nlists + 1, sizeof(*origins));
     c->origin->lists = origins != NULL ? origins : c->origin->lists;
     if (lists == NULL || origins == NULL) {
-        refuse(l, ERR_NOMEM, 0, "lists", "out of memory");
-        return NULL;
+        return false;
     }
     memset(&lists[c->nlists], 0, sizeof(*lists));
     memset(&origins[c->nlists], 0, sizeof(*origins));
     lists[c->nlists].name = strdup(name);
     if (lists[c->nlists].name == NULL) {
-        refuse(l, ERR_NOMEM, 0, "lists", "out of memory");
-        return NULL;
+        return false;
     }
-    *retorigin = &origins[c->nlists];
-    return &lists[c->nlists++];
+    c->nlists++;
+    return true;
 }
 
-static bool list_name_fits(const char *s)
+static bool add_rule(struct config *c, const char *name)
+{
+    struct config_rule *rules = reallocarray(c->rules, c->nrules + 1, sizeof(*rules));
+    struct config_rule_origin *origins = NULL;
+
+    c->rules = rules != NULL ? rules : c->rules;
+    origins = reallocarray(c->origin->rules, c->nrules + 1, sizeof(*origins));
+    c->origin->rules = origins != NULL ? origins : c->origin->rules;
+    if (rules == NULL || origins == NULL) {
+        return false;
+    }
+    memset(&rules[c->nrules], 0, sizeof(*rules));
+    memset(&origins[c->nrules], 0, sizeof(*origins));
+    rules[c->nrules].name = strdup(name);
+    if (rules[c->nrules].name == NULL) {
+        return false;
+    }
+    c->nrules++;
+    return true;
+}
+
+/* The member of that name, made when there is none; false after an error. */
+static bool member_of(struct load *l, const struct family *f, const config_setting_t *s,
+                      const char *name, struct member *ret)
+{
+    struct config *c = l->c;
+    bool is_list = f == &lists_family;
+    size_t n = is_list ? c->nlists : c->nrules;
+
+    for (size_t i = 0; i < n; i++) {
+        *ret = is_list ? list_at(c, i) : rule_at(c, i);
+        if (strcmp(ret->name, name) == 0) {
+            return true;
+        }
+    }
+    if (n == f->most) {
+        config_errors_add(l->errors, ERR_LIMIT, l->file, s->line,
+                          "%s: more than %zu %s; remove some", f->group, f->most,
+                          f->group);
+        return false;
+    }
+    if (!(is_list ? add_list(c, name) : add_rule(c, name))) {
+        refuse(l, ERR_NOMEM, 0, f->group, "out of memory");
+        return false;
+    }
+    *ret = is_list ? list_at(c, n) : rule_at(c, n);
+    return true;
+}
+
+static bool name_fits(const char *s)
 {
     size_t n = strlen(s);
 
@@ -101,89 +181,103 @@ static bool list_name_fits(const char *s)
            strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
 }
 
-/* The name that a group of `lists` gives; NULL after an error. */
-static const char *list_name(struct load *l, const config_setting_t *group)
+/* The name that a group gives; NULL after an error. */
+static const char *member_name(struct load *l, const struct family *f,
+                               const config_setting_t *group)
 {
     const config_setting_t *s = config_setting_get_member(group, "name");
     const char *name = NULL;
 
     if (s == NULL) {
-        refuse(l, ERR_NOT_FOUND, group->line, "lists",
-               "a list without a name; begin it with name = \"...\";");
+        config_errors_add(l->errors, ERR_NOT_FOUND, l->file, group->line,
+                          "%s: a %s without a name; begin it with name = \"...\";",
+                          f->group, f->one);
         return NULL;
     }
     if (config_setting_type(s) == CONFIG_TYPE_STRING) {
         name = config_setting_get_string(s);
     }
-    if (name == NULL || !list_name_fits(name)) {
-        refuse(
-            l, ERR_SYNTAX, s->line, "lists.name",
-            "write a text of a-z, 0-9, _ and -, at most 32 characters, beginning with "
-            "a letter or a digit");
+    if (name == NULL || !name_fits(name)) {
+        config_errors_add(l->errors, ERR_SYNTAX, l->file, s->line,
+                          "%s.name: write a text of a-z, 0-9, _ and -, at most 32 "
+                          "characters, beginning with a letter or a digit",
+                          f->group);
         return NULL;
     }
     return name;
 }
 
-static void apply_list(struct load *l, const config_setting_t *group)
+static void apply_member(struct load *l, const struct family *f,
+                         const config_setting_t *group)
 {
-    struct config_list_origin *origin = NULL;
-    struct config_list *list = NULL;
+    struct member m = {NULL, NULL, NULL, NULL};
     const char *name = NULL;
 
     if (!config_setting_is_group(group)) {
-        refuse(l, ERR_SYNTAX, group->line, "lists",
-               "write each list as a group: { name = \"phish\"; weight = 8.0; }");
+        config_errors_add(l->errors, ERR_SYNTAX, l->file, group->line,
+                          "%s: write each %s as a group: %s", f->group, f->one,
+                          f->example);
         return;
     }
-    name = list_name(l, group);
-    if (name == NULL) {
+    name = member_name(l, f, group);
+    if (name == NULL || !member_of(l, f, group, name, &m)) {
         return;
     }
-    list = list_of(l, group, name, &origin);
-    if (list == NULL) {
+    if (m.named->line != 0 && m.named->file == l->file_index) {
+        config_errors_add(l->errors, ERR_EXISTS, l->file, group->line,
+                          "%s: \"%s\" is named twice in this file, first in line %u; "
+                          "put its keys into one group",
+                          f->group, name, m.named->line);
         return;
     }
-    if (origin->named.file == l->file_index) {
-        config_errors_add(
-            l->errors, ERR_EXISTS, l->file, group->line,
-            "lists: \"%s\" is named twice in this file, first in line %u; "
-            "put its keys into one group",
-            name, origin->named.line);
-        return;
-    }
-    origin->named = (struct config_source){l->file_index, group->line};
+    *m.named = (struct config_source){l->file_index, group->line};
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
 
         if (strcmp(config_setting_name(s), "name") != 0) {
-            apply_list_key(l, list, origin, "lists", s);
+            apply_member_key(l, f, &m, f->group, s);
         }
     }
 }
 
-static void apply_lists(struct load *l, const config_setting_t *s)
+static void apply_family(struct load *l, const struct family *f,
+                         const config_setting_t *s)
 {
     if (!config_setting_is_list(s)) {
-        refuse(l, ERR_SYNTAX, s->line, "lists",
-               "write lists = ( { name = \"phish\"; weight = 8.0; }, { ... } );");
+        config_errors_add(l->errors, ERR_SYNTAX, l->file, s->line,
+                          "%s: write %s = ( %s, { ... } );", f->group, f->group,
+                          f->example);
         return;
     }
     for (int i = 0; i < config_setting_length(s); i++) {
-        apply_list(l, config_setting_get_elem(s, (unsigned)i));
+        apply_member(l, f, config_setting_get_elem(s, (unsigned)i));
     }
+}
+
+/* The first file with rules takes the place of the built-in ones. */
+static void apply_rules(struct load *l, const config_setting_t *s)
+{
+    struct config *c = l->c;
+
+    if (l->file_index != 0 && c->nrules > 0 && c->origin->rules[0].named.file == 0) {
+        config_drop_rules(c);
+    }
+    apply_family(l, &rules_family, s);
 }
 
 static void apply_list_defaults(struct load *l, const config_setting_t *group)
 {
+    struct member defaults = {&l->c->list_default, NULL, NULL,
+                              l->c->origin->list_default.key};
+
     if (!config_setting_is_group(group)) {
         refuse(l, ERR_SYNTAX, group->line, "list_defaults",
                "write a group: list_defaults = { weight = 6.0; };");
         return;
     }
     for (int i = 0; i < config_setting_length(group); i++) {
-        apply_list_key(l, &l->c->list_default, &l->c->origin->list_default,
-                       "list_defaults", config_setting_get_elem(group, (unsigned)i));
+        apply_member_key(l, &lists_family, &defaults, "list_defaults",
+                         config_setting_get_elem(group, (unsigned)i));
     }
 }
 
@@ -231,7 +325,9 @@ void apply_settings(struct load *l, const config_setting_t *root)
         const char *name = config_setting_name(s);
 
         if (strcmp(name, "lists") == 0) {
-            apply_lists(l, s);
+            apply_family(l, &lists_family, s);
+        } else if (strcmp(name, "rules") == 0) {
+            apply_rules(l, s);
         } else if (strcmp(name, "list_defaults") == 0) {
             apply_list_defaults(l, s);
         } else if (schema_is_group(name)) {

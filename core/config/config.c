@@ -51,6 +51,13 @@ const char *count_unit_name(enum count_unit u)
     return u == COUNT_UNIT_DELIVERIES ? "deliveries" : "messages";
 }
 
+const char *rule_window_name(enum rule_window w)
+{
+    static const char *const names[RULE_WINDOWS] = {"10m", "1h", "1d", "14d"};
+
+    return names[w];
+}
+
 struct config *config_new(void)
 {
     struct config *c = calloc(1, sizeof(*c));
@@ -75,6 +82,17 @@ static void free_list(struct config_list *l)
     free(l->name);
 }
 
+void config_drop_rules(struct config *c)
+{
+    for (size_t i = 0; i < c->nrules; i++) {
+        for (size_t k = 0; k < SCHEMA_RULE_KEYS; k++) {
+            value_free(&schema_rule_keys[k], &c->rules[i]);
+        }
+        free(c->rules[i].name);
+    }
+    c->nrules = 0;
+}
+
 static void free_config(struct config *c)
 {
     struct config_origin *o = c->origin;
@@ -87,12 +105,18 @@ static void free_config(struct config *c)
     }
     free_list(&c->list_default);
     free(c->lists);
+    config_drop_rules(c);
+    free(c->rules);
+    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
+        value_free(&schema_rule_keys[i], &c->rule_default);
+    }
     free(c->file);
     for (size_t i = 0; i < o->nfiles; i++) {
         free(o->files[i]);
     }
     free(o->files);
     free(o->lists);
+    free(o->rules);
     free(o);
     free(c);
 }

@@ -100,6 +100,26 @@ struct config_limits {
     unsigned confirm_cache;  /* answers of the index kept for each list */
 };
 
+/* The windows of counts, in the order of enum count_window. */
+enum rule_window { RULE_10M, RULE_1H, RULE_1D, RULE_14D, RULE_WINDOWS };
+const char *rule_window_name(enum rule_window w); /* "10m", ... */
+/* Of what a rule wants distinct ones, in the order of enum count_distinct. */
+enum rule_distinct { RULE_RECIPIENTS, RULE_NETWORKS, RULE_SENDERS, RULE_DISTINCTS };
+
+/* One bulk rule as configured. */
+struct config_rule {
+    char *name; /* [a-z0-9_-]{1,32} */
+    bool enabled;
+    bool shadow; /* what it finds is shown, and scores nothing */
+    char *type;  /* name of a counted feature type */
+    enum rule_window window;
+    unsigned count;                    /* seen so often in the window, or more */
+    unsigned distinct[RULE_DISTINCTS]; /* on one day, at least; 0: any */
+    double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
+    bool spares_newsletters; /* one authenticated sender domain scores nothing */
+    double score;
+};
+
 struct config_count {
     unsigned messages_per_day; /* what counting is sized for; 0: no counting */
     enum count_unit unit;
@@ -150,6 +170,10 @@ struct config {
     struct config_list *lists;
     struct config_list list_default; /* name NULL */
 
+    size_t nrules; /* the built-in ones when no file has `rules` */
+    struct config_rule *rules;
+    struct config_rule rule_default; /* name NULL, type "" */
+
     struct config_origin
         *origin; /* private: references, and where each value is from */
 };
@@ -161,15 +185,20 @@ struct config_errors {
 };
 void config_errors_free(struct config_errors *e);
 
-/* Whether list entries are sought under features of this name: feature_is_sought, which this
- * room may not name. */
+/* Whether there is a feature type of this name, of some sort. */
 typedef bool config_is_type_fn(struct slice name);
 
-/* Loads file (and its conf.d); names in `types` that is_type denies are errors (NULL: any name
- * may stand there). On ERR_OK *ret is one reference, which the caller owns; on
+/* The feature types, which this room may not name. */
+struct config_types {
+    config_is_type_fn *is_sought;  /* in lists: feature_is_sought */
+    config_is_type_fn *is_counted; /* feature_is_counted */
+};
+
+/* Loads file (and its conf.d); names of feature types that types denies are errors (NULL: any
+ * name may stand there). On ERR_OK *ret is one reference, which the caller owns; on
  * failure reterrors holds every error found (at least one) and must be freed. */
-enum err config_load(const char *file, config_is_type_fn *is_type, struct config **ret,
-                     struct config_errors *reterrors);
+enum err config_load(const char *file, const struct config_types *types,
+                     struct config **ret, struct config_errors *reterrors);
 
 struct config *config_acquire(const struct config *c);
 /* Drops one reference and nulls the pointer; the last one frees. Accepts NULL. */

@@ -63,6 +63,18 @@ static void add_list(const struct dump *d, const char *prefix,
     }
 }
 
+static void add_rule(const struct dump *d, const struct config_rule *rule,
+                     const struct config_rule_origin *origin)
+{
+    char key[DUMP_KEY_MAX];
+
+    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
+        (void)snprintf(key, sizeof(key), "rules.%s.%s", rule->name,
+                       schema_rule_keys[i].path);
+        add_line(d, key, &schema_rule_keys[i], rule, origin->key[i]);
+    }
+}
+
 void config_dump(const struct config *c, bool json, struct buf *ret)
 {
     struct dump d = {c, json, ret};
@@ -73,6 +85,9 @@ void config_dump(const struct config *c, bool json, struct buf *ret)
     add_list(&d, "list_defaults", &c->list_default, &c->origin->list_default);
     for (size_t i = 0; i < c->nlists; i++) {
         add_list(&d, "lists.", &c->lists[i], &c->origin->lists[i]);
+    }
+    for (size_t i = 0; i < c->nrules; i++) {
+        add_rule(&d, &c->rules[i], &c->origin->rules[i]);
     }
 }
 
@@ -94,6 +109,9 @@ void config_schema(struct buf *ret)
     }
     for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
         add_schema_row("list_defaults.", &schema_list_keys[i], ret);
+    }
+    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
+        add_schema_row("rules.", &schema_rule_keys[i], ret);
     }
 }
 

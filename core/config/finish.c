@@ -132,7 +132,118 @@ static void check_types(const struct config *c, config_is_type_fn *is_type,
     }
 }
 
-void config_finish(struct config *c, config_is_type_fn *is_type,
+/* ---- rules ---- */
+
+static void inherit_rule(struct config *c, size_t rule, struct config_errors *errors)
+{
+    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
+        if (c->origin->rules[rule].key[i].line == 0 &&
+            !value_copy(&schema_rule_keys[i], &c->rules[rule], &c->rule_default)) {
+            config_errors_add(errors, ERR_NOMEM, "", 0, "%s", "out of memory");
+            return;
+        }
+    }
+}
+
+/* Where the field of a rule was set, or the rule. */
+static struct config_source rule_source(const struct config *c, size_t rule,
+                                        size_t offset)
+{
+    const struct config_rule_origin *o = &c->origin->rules[rule];
+
+    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
+        if (schema_rule_keys[i].offset == offset && o->key[i].line != 0) {
+            return o->key[i];
+        }
+    }
+    return o->named;
+}
+
+static struct config_source key_source(const struct config *c, size_t offset)
+{
+    size_t key = 0;
+
+    while (schema_keys[key].offset != offset) {
+        key++;
+    }
+    return c->origin->key[key];
+}
+
+static void refuse_uncounted(const struct config *c, struct config_source source,
+                             const char *label, const char *type,
+                             struct config_errors *errors)
+{
+    config_errors_add(errors, ERR_NOT_FOUND, c->origin->files[source.file], source.line,
+                      "%s: \"%s\" is not a feature type that is counted; `gillnet "
+                      "extract --types` shows them",
+                      label, type);
+}
+
+static void check_rule_type(const struct config *c, size_t rule,
+                            config_is_type_fn *is_counted, struct config_errors *errors)
+{
+    const struct config_rule *r = &c->rules[rule];
+    struct config_source source =
+        rule_source(c, rule, offsetof(struct config_rule, type));
+    char label[64];
+
+    (void)snprintf(label, sizeof(label), "rules.%s.type", r->name);
+    if (*r->type == '\0') {
+        config_errors_add(errors, ERR_NOT_FOUND, c->origin->files[source.file],
+                          source.line,
+                          "%s: the rule does not say whose counts it reads; write "
+                          "type = \"text_band\"; or another type",
+                          label);
+    } else if (is_counted != NULL && !is_counted(slice_str(r->type))) {
+        refuse_uncounted(c, source, label, r->type, errors);
+    }
+}
+
+/* A condition on what is not counted would never hold. */
+static void check_rule_distinct(const struct config *c, size_t rule,
+                                struct config_errors *errors)
+{
+    static const char *const keys[RULE_DISTINCTS] = {"recipients", "networks",
+                                                     "senders"};
+    const struct config_rule *r = &c->rules[rule];
+
+    for (size_t i = 0; i < RULE_DISTINCTS; i++) {
+        struct config_source source = rule_source(
+            c, rule,
+            offsetof(struct config_rule, distinct) + i * sizeof(r->distinct[0]));
+
+        if (r->distinct[i] > 0 && !has_name(&c->count.distinct_types, r->type)) {
+            config_errors_add(
+                errors, ERR_RANGE, c->origin->files[source.file], source.line,
+                "rules.%s.%s: distinct %s of %s are not counted, the rule "
+                "would never apply; add \"%s\" to count.distinct_types",
+                r->name, keys[i], keys[i], r->type, r->type);
+        }
+    }
+}
+
+/* Of a built-in rule whose distinct counts a file takes away nothing is said: it rests. */
+static void check_rules(struct config *c, const struct config_types *types,
+                        struct config_errors *errors)
+{
+    const struct config_strings *names = &c->count.distinct_types;
+
+    for (size_t i = 0; types != NULL && i < names->n; i++) {
+        if (!types->is_counted(slice_str(names->v[i]))) {
+            refuse_uncounted(
+                c, key_source(c, offsetof(struct config, count.distinct_types)),
+                "count.distinct_types", names->v[i], errors);
+        }
+    }
+    for (size_t i = 0; i < c->nrules; i++) {
+        check_rule_type(c, i, types != NULL ? types->is_counted : NULL, errors);
+        if (c->origin->rules[i].named.file != 0) {
+            check_rule_distinct(c, i, errors);
+        }
+    }
+}
+
+void config_finish(struct config *c, const struct config_types *types,
                    struct config_errors *errors)
 {
     struct config_list *d = &c->list_default;
@@ -146,7 +257,13 @@ void config_finish(struct config *c, config_is_type_fn *is_type,
     }
     finish_control_socket(c, errors);
     check_thresholds(c, errors);
-    if (is_type != NULL) {
-        check_types(c, is_type, errors);
+    for (size_t i = 0; i < c->nrules; i++) {
+        inherit_rule(c, i, errors);
+    }
+    if (errors->n == 0 || c->rule_default.type != NULL) {
+        check_rules(c, types, errors);
+    }
+    if (types != NULL) {
+        check_types(c, types->is_sought, errors);
     }
 }

@@ -9,9 +9,9 @@
 #include "core/config/config.h"
 
 /* Lists take from list_default what they do not say; the control socket gets its default;
- * thresholds that were set must rise with the harshness of the action; is_type (may be NULL)
- * must know the names in types. */
-void config_finish(struct config *c, config_is_type_fn *is_type,
+ * thresholds that were set must rise with the harshness of the action; rules must be able to apply;
+ * types (may be NULL) must know the names of feature types. */
+void config_finish(struct config *c, const struct config_types *types,
                    struct config_errors *errors);
 
 #endif

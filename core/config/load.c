@@ -227,6 +227,34 @@ static void apply_default(struct value_place *place)
     config_destroy(&parsed);
 }
 
+/* The rules of a site that says nothing of rules. All together they score less than
+ * thresholds.header: what is bulk may be wanted. */
+static const char built_in_rules[] =
+    "rules = (\n"
+    "{ name = \"replica\"; type = \"text_band\"; count = 20; score = 1.5; },\n"
+    "{ name = \"text\"; type = \"text\"; count = 20; networks = 3; },\n"
+    "{ name = \"body\"; type = \"body\"; count = 50; score = 0.5; },\n"
+    "{ name = \"attachment\"; type = \"attachment\"; count = 20; networks = 3;"
+    "  score = 0.5; },\n"
+    "{ name = \"links\"; type = \"link_set\"; count = 20; networks = 3; score = 0.5; },\n"
+    "{ name = \"burst\"; type = \"template_sender\"; window = \"1h\"; count = 50;"
+    "  burst = 20.0; score = 0.5; }\n"
+    ");";
+
+static void apply_built_in_rules(struct load *l)
+{
+    config_t parsed;
+
+    config_init(&parsed);
+    if (config_read_string(&parsed, built_in_rules) == CONFIG_TRUE) {
+        apply_settings(l, config_root_setting(&parsed));
+    } else {
+        config_errors_add(l->errors, ERR_SYNTAX, "default", 0, "%s",
+                          "the built-in rules cannot be read");
+    }
+    config_destroy(&parsed);
+}
+
 static void apply_defaults(struct load *l)
 {
     struct value_place place = {.base = l->c, .file = "default", .errors = l->errors};
@@ -242,9 +270,16 @@ static void apply_defaults(struct load *l)
         place.label = place.row->path;
         apply_default(&place);
     }
+    place.base = &l->c->rule_default;
+    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
+        place.row = &schema_rule_keys[i];
+        place.label = place.row->path;
+        apply_default(&place);
+    }
+    apply_built_in_rules(l);
 }
 
-static void load_all(struct load *l, const char *file, config_is_type_fn *is_type)
+static void load_all(struct load *l, const char *file, const struct config_types *types)
 {
     l->c->file = strdup(file != NULL ? file : "");
     if (l->c->file == NULL || !begin_file(l, "default")) {
@@ -256,11 +291,11 @@ static void load_all(struct load *l, const char *file, config_is_type_fn *is_typ
         load_file(l, file);
         load_beside(l, file);
     }
-    config_finish(l->c, is_type, l->errors);
+    config_finish(l->c, types, l->errors);
 }
 
-enum err config_load(const char *file, config_is_type_fn *is_type, struct config **ret,
-                     struct config_errors *reterrors)
+enum err config_load(const char *file, const struct config_types *types,
+                     struct config **ret, struct config_errors *reterrors)
 {
     struct config_errors errors = {0, NULL};
     struct load l = {.c = config_new(), .errors = &errors, .file = ""};
@@ -271,7 +306,7 @@ enum err config_load(const char *file, config_is_type_fn *is_type, struct config
         *reterrors = errors;
         return ERR_NOMEM;
     }
-    load_all(&l, file, is_type);
+    load_all(&l, file, types);
     if (errors.n == 0) {
         *ret = l.c;
         return ERR_OK;

@@ -21,6 +21,11 @@ struct config_list_origin {
     struct config_source key[SCHEMA_LIST_KEYS];
 };
 
+struct config_rule_origin {
+    struct config_source named; /* where the rule was named last; file 0: built in */
+    struct config_source key[SCHEMA_RULE_KEYS];
+};
+
 struct config_origin {
     /* Partner: itself. Acquire adds relaxed (the caller holds a reference); release subtracts
      * with acq_rel so that every use happens before the free. */
@@ -31,10 +36,14 @@ struct config_origin {
     struct config_source key[SCHEMA_KEYS];
     struct config_list_origin *lists; /* as many as config.nlists */
     struct config_list_origin list_default;
+    struct config_rule_origin *rules; /* as many as config.nrules */
 };
 
 /* A configuration in which every value is empty, with one reference; NULL without memory. */
 struct config *config_new(void);
+
+/* Frees every rule; the array stays. */
+void config_drop_rules(struct config *c);
 
 /* Appends an error; past CONFIG_ERRORS_MAX only one more, which says so. */
 enum { CONFIG_ERRORS_MAX = 200 };

@@ -21,7 +21,8 @@ static const void *const_field_of(const struct schema_row *row, const void *base
 static bool is_text(enum schema_kind kind)
 {
     return kind == SCHEMA_PATH || kind == SCHEMA_SOCKET || kind == SCHEMA_CONTROL ||
-           kind == SCHEMA_NAME || kind == SCHEMA_REPLY || kind == SCHEMA_CATEGORY;
+           kind == SCHEMA_NAME || kind == SCHEMA_REPLY || kind == SCHEMA_CATEGORY ||
+           kind == SCHEMA_TYPE;
 }
 
 static bool is_strings(enum schema_kind kind)
@@ -72,7 +73,13 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
     case SCHEMA_FILTER_LAYOUT:
         *(enum filter_layout *)field = *(const enum filter_layout *)source;
         return true;
-    default: /* SCHEMA_SCORE, SCHEMA_SHARE; the keys of a list have no other kinds */
+    case SCHEMA_WINDOW:
+        *(enum rule_window *)field = *(const enum rule_window *)source;
+        return true;
+    case SCHEMA_COUNT:
+        *(unsigned *)field = *(const unsigned *)source;
+        return true;
+    default: /* SCHEMA_SCORE, SCHEMA_SHARE; lists and rules have no other kinds */
         *(double *)field = *(const double *)source;
         return true;
     }
@@ -222,6 +229,7 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_NAME:
     case SCHEMA_REPLY:
     case SCHEMA_CATEGORY:
+    case SCHEMA_TYPE:
         add_quoted(ret, *(char *const *)field);
         break;
     case SCHEMA_MODE:
@@ -250,6 +258,9 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_ON_ERROR:
     case SCHEMA_BULK_ALONE:
         add_quoted(ret, action_name(*(const enum action *)field));
+        break;
+    case SCHEMA_WINDOW:
+        add_quoted(ret, rule_window_name(*(const enum rule_window *)field));
         break;
     case SCHEMA_COUNT_UNIT:
         add_quoted(ret, count_unit_name(*(const enum count_unit *)field));

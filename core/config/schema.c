@@ -8,9 +8,11 @@ const struct schema_row schema_keys[SCHEMA_KEYS] = {
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help) \
     {path, def, help, offsetof(struct config, field), min, max, SCHEMA_##kind, reload},
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
+#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
 #undef CONFIG_KEY
 #undef CONFIG_LIST_KEY
+#undef CONFIG_RULE_KEY
 };
 
 const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS] = {
@@ -18,9 +20,23 @@ const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS] = {
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)     \
     {path, def, help,          offsetof(struct config_list, field), \
      min,  max, SCHEMA_##kind, true},
+#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
 #undef CONFIG_KEY
 #undef CONFIG_LIST_KEY
+#undef CONFIG_RULE_KEY
+};
+
+const struct schema_row schema_rule_keys[SCHEMA_RULE_KEYS] = {
+#define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
+#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
+#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)     \
+    {path, def, help,          offsetof(struct config_rule, field), \
+     min,  max, SCHEMA_##kind, true},
+#include "core/config/schema.def"
+#undef CONFIG_KEY
+#undef CONFIG_LIST_KEY
+#undef CONFIG_RULE_KEY
 };
 
 const char *schema_kind_name(enum schema_kind kind)
@@ -39,6 +55,7 @@ const char *schema_kind_name(enum schema_kind kind)
         [SCHEMA_DOMAINS] = "domains",    [SCHEMA_FILTER_MEMORY] = "word",
         [SCHEMA_FILTER_LAYOUT] = "word", [SCHEMA_SHARE] = "share",
         [SCHEMA_COUNT_UNIT] = "word",    [SCHEMA_BULK_ALONE] = "word",
+        [SCHEMA_TYPE] = "word",          [SCHEMA_WINDOW] = "word",
     };
 
     return names[kind];
@@ -120,14 +137,16 @@ static void consider(struct nearest *n, const char *path)
 const char *schema_nearest(const char *group, const char *name)
 {
     static const char *const others[] = {
-        "lists",      "list_defaults", "log",   "limits",
-        "thresholds", "allow",         "count", "lists.name",
+        "lists", "list_defaults", "log",        "limits", "thresholds",
+        "allow", "count",         "lists.name", "rules",  "rules.name",
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help) \
     "lists." path, "list_defaults." path,
+#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help) "rules." path,
 #include "core/config/schema.def"
 #undef CONFIG_KEY
 #undef CONFIG_LIST_KEY
+#undef CONFIG_RULE_KEY
     };
     /* about a third of the name may be wrong */
     size_t wrong = strlen(name) < 5 ? 1 : strlen(name) < 9 ? 2 : strlen(name) / 3;

@@ -30,6 +30,8 @@ enum schema_kind {
     SCHEMA_FILTER_MEMORY,
     SCHEMA_FILTER_LAYOUT,
     SCHEMA_COUNT_UNIT,
+    SCHEMA_TYPE,   /* name of a feature type, or "" */
+    SCHEMA_WINDOW, /* enum rule_window */
     SCHEMA_BULK_ALONE,
     SCHEMA_SHARE,     /* double, a part of one */
     SCHEMA_NETWORKS,  /* n and struct ipnet * */
@@ -39,42 +41,56 @@ enum schema_kind {
 };
 
 struct schema_row {
-    const char *path;         /* of a list key: its name in the group */
+    const char *path;         /* of a list's or rule's key: its name in the group */
     const char *default_text; /* libconfig text */
     const char *help;
-    size_t offset; /* in struct config or struct config_list */
+    size_t offset; /* in struct config, struct config_list or struct config_rule */
     double min;
     double max;
     enum schema_kind kind;
     bool reloadable;
 };
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): the rows add up */
 enum {
     SCHEMA_KEYS = 0
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): the rows add up */
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help) +1
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
+#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
 #undef CONFIG_KEY
 #undef CONFIG_LIST_KEY
+#undef CONFIG_RULE_KEY
     ,
     SCHEMA_LIST_KEYS = 0
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): the rows add up */
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help) +1
+#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
 #undef CONFIG_KEY
 #undef CONFIG_LIST_KEY
+#undef CONFIG_RULE_KEY
+    ,
+    SCHEMA_RULE_KEYS = 0
+#define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
+#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
+#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help) +1
+#include "core/config/schema.def"
+#undef CONFIG_KEY
+#undef CONFIG_LIST_KEY
+#undef CONFIG_RULE_KEY
 };
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 extern const struct schema_row schema_keys[SCHEMA_KEYS];
 extern const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS];
+extern const struct schema_row schema_rule_keys[SCHEMA_RULE_KEYS];
 
 /* Name of a kind in texts: "size", "time", ... */
 const char *schema_kind_name(enum schema_kind kind);
 
 /* The key as it may be written in a file, at any depth, nearest to a misspelt one: its whole
- * path ("limits.parts"), or NULL when none is near. group is "", "limits", "lists", ... */
+ * path ("limits.parts"), or NULL when none is near. group is "", "limits", "lists", "rules", ... */
 const char *schema_nearest(const char *group, const char *name);
 
 /* Whether some key lies below this path ("limits" is a group). */

@@ -464,6 +464,28 @@ static bool set_count_unit(const struct value_place *place,
            refuse(place, setting, ERR_RANGE, "write \"messages\" or \"deliveries\"");
 }
 
+static bool set_window(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"1d\"");
+
+    for (int i = 0; s != NULL && i < RULE_WINDOWS; i++) {
+        if (strcmp(s, rule_window_name((enum rule_window)i)) == 0) {
+            *(enum rule_window *)field_of(place->row, place->base) =
+                (enum rule_window)i;
+            return true;
+        }
+    }
+    return s != NULL && refuse(place, setting, ERR_RANGE,
+                               "write \"10m\", \"1h\", \"1d\" or \"14d\"");
+}
+
+static bool set_type(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"text_band\"");
+
+    return s != NULL && store_text(place, setting, s);
+}
+
 static bool set_bulk_alone(const struct value_place *place,
                            const config_setting_t *setting)
 {
@@ -522,6 +544,10 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
         return set_filter_layout(place, setting);
     case SCHEMA_COUNT_UNIT:
         return set_count_unit(place, setting);
+    case SCHEMA_TYPE:
+        return set_type(place, setting);
+    case SCHEMA_WINDOW:
+        return set_window(place, setting);
     case SCHEMA_BULK_ALONE:
         return set_bulk_alone(place, setting);
     case SCHEMA_NETWORKS:

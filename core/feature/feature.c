@@ -47,6 +47,13 @@ bool feature_is_sought(struct slice name)
     return info != NULL && info->lookup != FEATURE_LOOKUP_NONE;
 }
 
+bool feature_is_counted(struct slice name)
+{
+    const struct feature_info *info = feature_info_by_name(name);
+
+    return info != NULL && info->counted;
+}
+
 const struct feature_info *feature_table(size_t *retcount)
 {
     *retcount = TABLE_ROWS;

@@ -46,6 +46,8 @@ const struct feature_info *feature_info(enum feature_type type);
 const struct feature_info *feature_info_by_name(struct slice name);
 /* Whether the table has a type of this name that is looked up in lists, or a class of entries. */
 bool feature_is_sought(struct slice name);
+/* Whether the table has a type of this name that is counted. */
+bool feature_is_counted(struct slice name);
 /* All rows in the order of the table. */
 const struct feature_info *feature_table(size_t *retcount);
 

@@ -172,6 +172,30 @@ static const struct bad bad_rows[] = {
     {"lists = ( { name = \"a\"; filter_error = 0; } );", "from 1e-06 to 0.1"},
     {"lists = ( { name = \"a\"; filter_error = \"0.1 %\"; } );", "such as 0.001"},
     {"list_defaults = ( );", "write a group"},
+    {"count = { mesages_per_day = 3; };", "did you mean \"count.messages_per_day\"?"},
+    {"count = { messages_per_day = -1; };", "from 0 to 1000000000"},
+    {"count = { unit = \"mails\"; };", "\"messages\" or \"deliveries\""},
+    {"count = { prefix = \"\"; };", "one word"},
+    {"count = { noise_floor = 0; };", "from 1e-06 to 1"},
+    {"count = { distinct_types = [ \"txt\" ]; };",
+     "not a feature type that is counted"},
+    {"bulk_alone = \"accept\";", "\"reject\" or \"discard\""},
+    {"rules = { name = \"a\"; };", "write rules = ("},
+    {"rules = ( 3 );", "each rule as a group"},
+    {"rules = ( { type = \"text\"; } );", "a rule without a name"},
+    {"rules = ( { name = \"a b\"; type = \"text\"; } );", "a-z"},
+    {"rules = ( { name = \"a\"; } );", "does not say whose counts"},
+    {"rules = ( { name = \"a\"; type = \"txt\"; } );", "rules.a.type: \"txt\""},
+    {"rules = ( { name = \"a\"; type = \"text\"; windw = \"1d\"; } );",
+     "did you mean \"rules.window\"?"},
+    {"rules = ( { name = \"a\"; type = \"text\"; window = \"2d\"; } );", "\"14d\""},
+    {"rules = ( { name = \"a\"; type = \"text\"; count = 1; } );", "from 2 to"},
+    {"rules = ( { name = \"a\"; type = \"text\"; burst = 200.0; } );", "from 0 to 145"},
+    {"rules = ( { name = \"a\"; type = \"text\"; score = -1.0; } );", "from 0 to 1000"},
+    {"rules = ( { name = \"a\"; type = \"url\"; networks = 3; } );",
+     "rules.a.networks: distinct networks of url are not counted"},
+    {"rules = ( { name = \"a\"; type = \"text\"; }, { name = \"a\"; } );",
+     "named twice"},
     {"@include \"other.conf\"", "@include is not offered"},
     {"state_dir = \"/a\"; state_dir = \"/b\";", "duplicate"},
     {"state_dir = ;", "syntax error"},
@@ -180,8 +204,20 @@ static const struct bad bad_rows[] = {
     {"a = ((((((((((((((((((1))))))))))))))))));", "nested too deep"},
 };
 
+static bool is_text(struct slice name)
+{
+    return slice_eq(name, SLICE_LIT("text")) || slice_eq(name, SLICE_LIT("url")) ||
+           slice_eq(name, SLICE_LIT("envelope_from")) ||
+           slice_eq(name, SLICE_LIT("template_sender")) ||
+           slice_eq(name, SLICE_LIT("attachment")) ||
+           slice_eq(name, SLICE_LIT("link_set")) || slice_eq(name, SLICE_LIT("body")) ||
+           slice_eq(name, SLICE_LIT("text_band"));
+}
+
 static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **state)
 {
+    static const struct config_types types = {is_text, is_text};
+
     (void)state;
     for (size_t i = 0; i < sizeof(bad_rows) / sizeof(bad_rows[0]); i++) {
         char text[1024];
@@ -191,7 +227,8 @@ static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **
         snprintf(text, sizeof(text), "# one\n/* two\n*/ // three\n%s\n",
                  bad_rows[i].text);
         assert_int_not_equal(
-            config_load(confdir_put("gillnet.conf", text), NULL, &c, &errors), ERR_OK);
+            config_load(confdir_put("gillnet.conf", text), &types, &c, &errors),
+            ERR_OK);
         assert_null(c);
         if (!confdir_has_error(&errors, 4, bad_rows[i].error)) {
             fail_msg("%s: %s", bad_rows[i].text, errors.v[0].text);
@@ -200,6 +237,53 @@ static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **
         assert_string_equal(errors.v[0].source, confdir_file);
         config_errors_free(&errors);
     }
+}
+
+static void test_rules__when_no_file_has_some__then_the_built_in_ones(void **state)
+{
+    struct config *c = confdir_load(confdir_put("gillnet.conf", "add_headers = true;"));
+    double sum = 0;
+
+    (void)state;
+    assert_int_equal(c->nrules, 6);
+    assert_string_equal(c->rules[0].name, "replica");
+    assert_string_equal(c->rules[0].type, "text_band");
+    assert_int_equal(c->rules[0].window, RULE_1D);
+    assert_true(c->rules[0].enabled && c->rules[0].spares_newsletters);
+    for (size_t i = 0; i < c->nrules; i++) {
+        sum += c->rules[i].shadow ? 0 : c->rules[i].score;
+    }
+    assert_true(sum < c->threshold[ACTION_HEADER]); /* alone they mark nothing */
+    assert_int_equal(c->bulk_alone, ACTION_HEADER);
+    config_release(&c);
+    c = confdir_load(confdir_put("gillnet.conf", "rules = ();"));
+    assert_int_equal(c->nrules, 0); /* bulk is left alone */
+    config_release(&c);
+}
+
+static void test_rules__when_files_name_some__then_these_with_the_keys_of_all(
+    void **state)
+{
+    struct config *c = NULL;
+
+    (void)state;
+    mkdir(confdir_path("conf.d"), 0700);
+    confdir_put("conf.d/a.conf",
+                "rules = ( { name = \"x\"; score = 2; }, { name = \"y\"; "
+                "type = \"body\"; enabled = false; } );");
+    c = confdir_load(confdir_put(
+        "gillnet.conf", "rules = ( { name = \"x\"; type = \"text\"; window = \"14d\"; "
+                        "count = 7; senders = 2; burst = 1.5; } );"));
+    assert_int_equal(c->nrules, 2);
+    assert_string_equal(c->rules[0].name, "x");
+    assert_string_equal(c->rules[0].type, "text");
+    assert_int_equal(c->rules[0].window, RULE_14D);
+    assert_int_equal(c->rules[0].count, 7);
+    assert_int_equal(c->rules[0].distinct[RULE_SENDERS], 2);
+    assert_true(c->rules[0].burst == 1.5 && c->rules[0].score == 2.0);
+    assert_false(c->rules[1].enabled);
+    assert_int_equal(c->rules[1].count, 20);
+    config_release(&c);
 }
 
 static void test_load__when_many_are_wrong__then_all_in_one_run(void **state)
@@ -471,6 +555,8 @@ int main(void)
         TEST(test_load__when_all_kinds_are_set__then_taken),
         TEST(test_load__when_a_key_is_wrong__then_its_line_and_what_to_do),
         TEST(test_load__when_many_are_wrong__then_all_in_one_run),
+        TEST(test_rules__when_no_file_has_some__then_the_built_in_ones),
+        TEST(test_rules__when_files_name_some__then_these_with_the_keys_of_all),
         TEST(test_load__when_countless_errors__then_capped),
         TEST(test_load__when_conf_d__then_later_names_win_and_lists_merge),
         TEST(test_load__when_filters_are_configured__then_each_list_has_its_own),

@@ -43,14 +43,15 @@ static void dump_values(const char *path, struct buf *ret)
     config_release(&c);
 }
 
-/* Every commented setting is taken in: "#name" becomes "name". */
+/* Every commented setting is taken in: "#name" becomes "name", "#{" and "#)" likewise. */
 static void uncomment(struct slice from, struct buf *to)
 {
     while (from.n > 0) {
         struct slice line = slice_cut(&from, '\n');
         struct slice bare = slice_trim(line);
 
-        if (bare.n >= 2 && bare.p[0] == '#' && isalpha((unsigned char)bare.p[1])) {
+        if (bare.n >= 2 && bare.p[0] == '#' &&
+            (isalpha((unsigned char)bare.p[1]) || strchr("{)", bare.p[1]) != NULL)) {
             bare = slice_from(bare, 1);
         }
         buf_add(to, bare);
@@ -109,7 +110,8 @@ static void test_shipped__when_every_key_is_uncommented__then_the_defaults(void 
     for (struct slice rest = buf_slice(&shipped); rest.n > 0;) {
         struct slice line = slice_cut(&rest, '\n');
 
-        if (slice_find_slice(line, slice_str(file_mark)) == line.n) {
+        if (slice_find_slice(line, slice_str(file_mark)) == line.n &&
+            !slice_has_prefix(line, SLICE_LIT("rules."))) {
             fail_msg("conf/gillnet.conf lacks %.*s", SLICE_ARGS(line));
         }
     }
@@ -160,6 +162,7 @@ static void test_shipped__when_the_examples_are_taken__then_they_load(void **sta
     }
     c = confdir_load(confdir_put_bytes("gillnet.conf", examples.p, examples.n));
     assert_int_equal(c->nlists, 4);
+    assert_int_equal(c->nrules, 3);
     assert_int_equal(c->ntrusted_networks, 2);
     assert_true(c->threshold[ACTION_REJECT] == 15.0);
     config_release(&c);
@@ -198,11 +201,15 @@ static void test_manual__when_read__then_every_key_with_its_default(void **state
     assert_true(fread(page, 1, (1 << 18) - 1, f) > 0);
     fclose(f);
     buf_init(&item, 4096);
-    for (size_t i = 0; i < SCHEMA_KEYS + SCHEMA_LIST_KEYS; i++) {
+    for (size_t i = 0; i < SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS; i++) {
+        const struct schema_row *row =
+            i < SCHEMA_KEYS ? &schema_keys[i]
+            : i < SCHEMA_KEYS + SCHEMA_LIST_KEYS
+                ? &schema_list_keys[i - SCHEMA_KEYS]
+                : &schema_rule_keys[i - SCHEMA_KEYS - SCHEMA_LIST_KEYS];
+
         buf_clear(&item);
-        manual_item(i < SCHEMA_KEYS ? &schema_keys[i]
-                                    : &schema_list_keys[i - SCHEMA_KEYS],
-                    &item);
+        manual_item(row, &item);
         if (strstr(page, item.p) == NULL) {
             fail_msg("gillnet.conf(5) lacks %s", item.p);
         }
@@ -228,7 +235,7 @@ static void test_schema__when_printed__then_one_row_a_key(void **state)
         }
         assert_true(line.n > 0 && memchr(line.p, '\t', line.n) == NULL);
     }
-    assert_int_equal(rows, SCHEMA_KEYS + 2 * SCHEMA_LIST_KEYS);
+    assert_int_equal(rows, SCHEMA_KEYS + 2 * SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS);
     buf_fini(&text);
 }
 

@@ -157,13 +157,13 @@ void counting_init(struct counting *c, const struct counting_shape *s, uint64_t 
     unsigned index_bits = bits_for(s->chunk_cells);
     *c = (struct counting){
         .shape = *s,
-        .words = words,
-        .slots = slots,
         .cap = cap_of(s, index_bits),
         .chunk_stride = chunk_words(s) * counting_per(s->cell_bits),
         .slots_stride = slots_stride(s),
         .index_bits = index_bits,
     };
+    c->words = words;
+    c->slots = slots;
     if (key) {
         struct digest d;
         digest_make(key, KEY_LABEL_TYPE, SLICE_LIT("counting positions 1"), &d);
@@ -261,10 +261,10 @@ INLINE void store(struct counting *c, uint64_t at, unsigned bits, uint64_t value
 /* H2 needs no search for positions that coincide: all are read before the first is written, so
  * such a cell is written twice with one value. */
 INLINE uint64_t load_all(const struct counting *c, const struct counting_place *p,
-                         unsigned bits, uint64_t *ret)
+                         unsigned k, unsigned bits, uint64_t *ret)
 {
-    uint64_t least = c->cap;
-    for (unsigned j = 0; j < c->shape.k; j++) {
+    uint64_t least = UINT64_MAX;
+    for (unsigned j = 0; j < k; j++) {
         ret[j] = load(c, p->at[j], bits);
         least = ret[j] < least ? ret[j] : least;
     }
@@ -272,15 +272,17 @@ INLINE uint64_t load_all(const struct counting *c, const struct counting_place *
 }
 
 /* H1 for an amount at once: one by one the least cells rise until all are at least least +
- * amount, and no cell above that is touched. */
+ * amount, and no cell above that is touched. k and cap are copies, since a cell could lie where
+ * they do for all that the compiler knows. */
 INLINE uint64_t add_to(struct counting *c, const struct counting_place *p,
                        uint64_t amount, unsigned bits)
 {
     uint64_t old[COUNTING_K_MAX] UNFILLED;
-    uint64_t cap = c->cap;
-    uint64_t count = counting_sum(load_all(c, p, bits, old), amount, cap);
-    bool is_refined = c->shape.variant == COUNTING_REFINED;
-    for (unsigned j = 0; j < c->shape.k; j++) {
+    const uint64_t cap = c->cap;
+    const unsigned k = c->shape.k;
+    const bool is_refined = c->shape.variant == COUNTING_REFINED;
+    uint64_t count = counting_sum(load_all(c, p, k, bits, old), amount, cap);
+    for (unsigned j = 0; j < k; j++) {
         uint64_t value = is_refined ? (old[j] > count ? old[j] : count)
                                     : counting_sum(old[j], amount, cap);
         if (value != old[j]) {
@@ -293,7 +295,7 @@ INLINE uint64_t add_to(struct counting *c, const struct counting_place *p,
 INLINE uint64_t least_of(const struct counting *c, const struct counting_place *p,
                          unsigned bits)
 {
-    uint64_t least = c->cap;
+    uint64_t least = UINT64_MAX;
     for (unsigned j = 0; j < c->shape.k; j++) {
         uint64_t value = load(c, p->at[j], bits);
         least = value < least ? value : least;
@@ -306,51 +308,81 @@ INLINE bool remove_from(struct counting *c, const struct counting_place *p,
                         uint64_t amount, unsigned bits)
 {
     uint64_t old[COUNTING_K_MAX] UNFILLED;
-    uint64_t least = load_all(c, p, bits, old);
-    if (least < amount && least < c->cap) {
+    const uint64_t cap = c->cap;
+    const unsigned k = c->shape.k;
+    uint64_t least = load_all(c, p, k, bits, old);
+    if (least < amount && least < cap) {
         return false;
     }
-    for (unsigned j = 0; j < c->shape.k; j++) {
-        if (old[j] < c->cap) {
+    for (unsigned j = 0; j < k; j++) {
+        if (old[j] < cap) {
             store(c, p->at[j], bits, old[j] - amount);
         }
     }
     return true;
 }
 
+/* Places n keys, their words on the way into the cache; returns n. */
+INLINE size_t place_all(const struct counting *c, const struct digest *d, size_t n,
+                        struct counting_place *ret, unsigned bits)
+{
+    const unsigned k = c->shape.k;
+    for (size_t i = 0; i < n; i++) {
+        place_digest(c, &d[i], &ret[i]);
+        for (unsigned j = 0; j < k; j++) {
+            __builtin_prefetch(&c->words[ret[i].at[j] / counting_per(bits)], 1);
+        }
+    }
+    return n;
+}
+
 /* One switch for each function: within a case the width is a constant. */
-#define WITH_WIDTH(c, use)                                     \
-    switch (counting_is_split(c) ? 0 : (c)->shape.cell_bits) { \
-    case 4:                                                    \
-        return use(4);                                         \
-    case 5:                                                    \
-        return use(5);                                         \
-    case 6:                                                    \
-        return use(6);                                         \
-    case 8:                                                    \
-        return use(8);                                         \
-    case 16:                                                   \
-        return use(16);                                        \
-    default:                                                   \
-        return use(0);                                         \
+#define WITH_WIDTH(bits, use) \
+    switch (bits) {           \
+    case 4:                   \
+        return use(4);        \
+    case 5:                   \
+        return use(5);        \
+    case 6:                   \
+        return use(6);        \
+    case 8:                   \
+        return use(8);        \
+    case 16:                  \
+        return use(16);       \
+    default:                  \
+        return use(0);        \
     }
 
+static inline unsigned width_of(const struct counting *c)
+{
+    return counting_is_split(c) ? 0 : c->shape.cell_bits;
+}
+
 uint64_t counting_add_place(struct counting *c, const struct counting_place *p,
-                            uint64_t amount){
+                            uint64_t amount)
+{
 #define ADD(bits) add_to(c, p, amount, bits)
-    WITH_WIDTH(c, ADD)}
+    WITH_WIDTH(width_of(c), ADD);
+}
 
 uint64_t counting_get_place(const struct counting *c, const struct counting_place *p)
 {
 #define GET(bits) least_of(c, p, bits)
-    WITH_WIDTH(c, GET)
+    WITH_WIDTH(width_of(c), GET);
 }
 
 static bool remove_place(struct counting *c, const struct counting_place *p,
                          uint64_t amount)
 {
 #define REMOVE(bits) remove_from(c, p, amount, bits)
-    WITH_WIDTH(c, REMOVE)
+    WITH_WIDTH(width_of(c), REMOVE);
+}
+
+size_t counting_place_batch(const struct counting *c, const struct digest *d, size_t n,
+                            struct counting_place *ret)
+{
+#define PLACE(bits) place_all(c, d, n, ret, (bits) ? (bits) : 4)
+    WITH_WIDTH(c->shape.cell_bits, PLACE);
 }
 
 /* ---- the interface ---- */
@@ -370,25 +402,13 @@ struct counting_read counting_get(const struct counting *c, const struct digest 
     return counting_read_of(c, counting_get_place(c, &p));
 }
 
-void counting_place_batch(const struct counting *c, const struct digest *d, size_t n,
-                          struct counting_place *ret)
-{
-    unsigned per = counting_per(c->shape.cell_bits);
-    for (size_t i = 0; i < n; i++) {
-        place_digest(c, &d[i], &ret[i]);
-        for (unsigned j = 0; j < c->shape.k; j++) {
-            __builtin_prefetch(&c->words[ret[i].at[j] / per], 1);
-        }
-    }
-}
-
 void counting_add_batch(struct counting *c, const struct digest *d,
                         const uint64_t *amounts, size_t n, struct counting_read *ret)
 {
     struct counting_place p[COUNTING_BATCH] UNFILLED;
     for (size_t done = 0; done < n; done += COUNTING_BATCH) {
         size_t batch = n - done < COUNTING_BATCH ? n - done : COUNTING_BATCH;
-        counting_place_batch(c, d + done, batch, p);
+        (void)counting_place_batch(c, d + done, batch, p);
         for (size_t i = 0; i < batch; i++) {
             uint64_t count =
                 counting_add_place(c, &p[i], amounts ? amounts[done + i] : 1);
@@ -405,7 +425,7 @@ void counting_get_batch(const struct counting *c, const struct digest *d, size_t
     struct counting_place p[COUNTING_BATCH] UNFILLED;
     for (size_t done = 0; done < n; done += COUNTING_BATCH) {
         size_t batch = n - done < COUNTING_BATCH ? n - done : COUNTING_BATCH;
-        counting_place_batch(c, d + done, batch, p);
+        (void)counting_place_batch(c, d + done, batch, p);
         for (size_t i = 0; i < batch; i++) {
             ret[done + i] = counting_read_of(c, counting_get_place(c, &p[i]));
         }

@@ -44,9 +44,10 @@ static inline void counting_store(uint64_t *words, uint64_t at, unsigned bits,
     *word = (*word & ~(counting_mask(bits) << shift)) | value << shift;
 }
 
-/* Where n keys (at most COUNTING_BATCH) lie, their words on the way into the cache. */
-void counting_place_batch(const struct counting *c, const struct digest *d, size_t n,
-                          struct counting_place *ret);
+/* Where n keys (at most COUNTING_BATCH) lie, their words on the way into the cache.
+ * Returns n. */
+size_t counting_place_batch(const struct counting *c, const struct digest *d, size_t n,
+                            struct counting_place *ret);
 /* The count with the amount; the count. */
 uint64_t counting_add_place(struct counting *c, const struct counting_place *p,
                             uint64_t amount);

@@ -26,11 +26,15 @@ static double tail_over_first(double trials, double m, uint64_t j, bool is_up)
     double odds = 1 / (m - 1);
     double term = 1;
     double sum = 1;
-    for (double i = (double)j; term > sum * 1e-17; i += is_up ? 1 : -1) {
-        if (is_up ? i >= trials : i <= 0) {
-            break;
+    double at = (double)j;
+    while (term > sum * 1e-17 && (is_up ? at < trials : at > 0)) {
+        if (is_up) {
+            term *= (trials - at) / (at + 1) * odds;
+            at++;
+        } else {
+            term *= at / (trials - at + 1) / odds;
+            at--;
         }
-        term *= is_up ? (trials - i) / (i + 1) * odds : i / (trials - i + 1) / odds;
         sum += term;
     }
     return sum;

@@ -56,58 +56,80 @@ static void group(struct groups *g, size_t n)
     }
 }
 
-static void place_groups(const struct counting *c, const struct digest *d, size_t n,
-                         struct groups *ret)
+struct additions {
+    const uint64_t *amounts; /* NULL: 1 each */
+    struct counting_read *ret;
+};
+
+/* All keys of the group that begins with `at`, its chunk's lock held. */
+static void add_group(struct counting *c, const struct groups *g, size_t at,
+                      const struct additions *a)
 {
-    counting_place_batch(c, d, n, ret->places);
-    group(ret, n);
+    for (; at != NONE; at = g->next[at]) {
+        uint64_t amount = a->amounts ? a->amounts[at] : 1;
+        uint64_t count = counting_add_place(c, &g->places[at], amount);
+        if (a->ret) {
+            a->ret[at] = counting_read_of(c, count);
+        }
+    }
+}
+
+static void get_group(const struct counting *c, const struct groups *g, size_t at,
+                      struct counting_read *ret)
+{
+    for (; at != NONE; at = g->next[at]) {
+        ret[at] = counting_read_of(c, counting_get_place(c, &g->places[at]));
+    }
+}
+
+static void add_some(struct counting *c, struct counting_lock *locks,
+                     const struct digest *d, size_t n, const struct additions *a)
+{
+    struct groups g UNFILLED;
+    group(&g, counting_place_batch(c, d, n, g.places));
+    for (size_t i = 0; i < n; i++) {
+        if (g.is_first[i]) {
+            struct counting_lock *l = &locks[g.places[i].chunk];
+            lock(l);
+            add_group(c, &g, i, a);
+            unlock(l);
+        }
+    }
+}
+
+static void get_some(const struct counting *c, struct counting_lock *locks,
+                     const struct digest *d, size_t n, struct counting_read *ret)
+{
+    struct groups g UNFILLED;
+    group(&g, counting_place_batch(c, d, n, g.places));
+    for (size_t i = 0; i < n; i++) {
+        if (g.is_first[i]) {
+            struct counting_lock *l = &locks[g.places[i].chunk];
+            lock(l);
+            get_group(c, &g, i, ret);
+            unlock(l);
+        }
+    }
 }
 
 void counting_shared_add(struct counting *c, struct counting_lock *locks,
                          const struct digest *d, const uint64_t *amounts, size_t n,
                          struct counting_read *ret)
 {
-    struct groups g UNFILLED;
     for (size_t done = 0; done < n; done += COUNTING_BATCH) {
         size_t batch = n - done < COUNTING_BATCH ? n - done : COUNTING_BATCH;
-        place_groups(c, d + done, batch, &g);
-        for (size_t first = 0; first < batch; first++) {
-            if (!g.is_first[first]) {
-                continue;
-            }
-            struct counting_lock *l = &locks[g.places[first].chunk];
-            lock(l);
-            for (size_t i = first; i != NONE; i = g.next[i]) {
-                uint64_t count = counting_add_place(c, &g.places[i],
-                                                    amounts ? amounts[done + i] : 1);
-                if (ret) {
-                    ret[done + i] = counting_read_of(c, count);
-                }
-            }
-            unlock(l);
-        }
+        struct additions a = {.amounts = amounts ? amounts + done : NULL,
+                              .ret = ret ? ret + done : NULL};
+        add_some(c, locks, d + done, batch, &a);
     }
 }
 
 void counting_shared_get(const struct counting *c, struct counting_lock *locks,
                          const struct digest *d, size_t n, struct counting_read *ret)
 {
-    struct groups g UNFILLED;
     for (size_t done = 0; done < n; done += COUNTING_BATCH) {
         size_t batch = n - done < COUNTING_BATCH ? n - done : COUNTING_BATCH;
-        place_groups(c, d + done, batch, &g);
-        for (size_t first = 0; first < batch; first++) {
-            if (!g.is_first[first]) {
-                continue;
-            }
-            struct counting_lock *l = &locks[g.places[first].chunk];
-            lock(l);
-            for (size_t i = first; i != NONE; i = g.next[i]) {
-                ret[done + i] =
-                    counting_read_of(c, counting_get_place(c, &g.places[i]));
-            }
-            unlock(l);
-        }
+        get_some(c, locks, d + done, batch, ret + done);
     }
 }
 

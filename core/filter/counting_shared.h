@@ -15,7 +15,7 @@
 /* Guards: the cells and slots of one chunk. On its own cache line: else neighbours would slow
  * each other. Zero is open. */
 struct counting_lock {
-    _Alignas(64) _Atomic uint32_t taken;
+    _Alignas(64) uint32_t taken; /* by __atomic_ functions alone */
 };
 
 /* locks: c->shape.nchunks of them. Otherwise as in counting.h, but that the keys of a batch are

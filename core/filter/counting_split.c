@@ -33,7 +33,8 @@ static uint64_t places_of(uint64_t nslots)
 
 static uint64_t home_of(const struct table *t, uint64_t index)
 {
-    __extension__ unsigned __int128 p = index * spread;
+    uint64_t spread_index = index * spread;
+    __extension__ unsigned __int128 p = spread_index;
     p *= t->n;
     return (uint64_t)(p >> 64);
 }

@@ -278,7 +278,7 @@ void count_message(const struct count_port *port, const struct keyring *keys,
                          .arena = arena,
                          .ret = ret};
 
-    *ret = (struct message_counts){.port = port};
+    *ret = (struct message_counts){.port = port, .keys = keys};
     if (port == NULL) {
         return;
     }

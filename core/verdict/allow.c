@@ -71,6 +71,19 @@ static bool is_from_authentic(const struct allow_case *c, struct slice domain)
            (auth->dkim_pass && is_aligned(c->features, domain, auth->dkim_domain));
 }
 
+bool allow_proved_from(const struct allow_case *c, struct slice *ret)
+{
+    const struct verdict_context proof = {.auth = c->context->auth};
+    const struct allow_case with = {c->config, c->features, &proof};
+    const struct feature *from = featureset_first(c->features, FEATURE_from);
+
+    if (from == NULL || !is_from_authentic(&with, domain_of(from->text))) {
+        return false;
+    }
+    *ret = domain_of(from->text);
+    return true;
+}
+
 static bool is_envelope_authentic(const struct allow_case *c, struct slice domain)
 {
     const struct extract_auth *auth = c->context->auth;

@@ -18,6 +18,9 @@ struct allow_case {
  * "domain"), or NULL. *retvalue: the value that decided; empty for a login. */
 const char *allow_by_config(const struct allow_case *c, struct slice *retvalue);
 
+/* Whether DMARC or DKIM proved the From domain, which *ret is; a network or a login proves none. */
+bool allow_proved_from(const struct allow_case *c, struct slice *ret);
+
 /* Whether a confirmed hit on an allow list lets the message through: of the client's address
  * always, of the sender's address or domain when the sender is authenticated. */
 bool allow_by_hit(const struct allow_case *c, const struct list_hit *hit);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/verdict/allow.h"
+#include "core/verdict/bulk.h"
 
 enum {
     DETAIL_VALUE_MAX = 200, /* of a value in a detail */
@@ -116,10 +117,10 @@ static bool is_allowing(const struct judging *j, const struct list_hit *hit)
     return hit->answer == LIST_CONFIRMED && list->is_allow && !list->shadow;
 }
 
-static bool is_exempt(const struct judging *j, const struct list_hit *hit)
+static bool is_exempt(const struct judging *j, struct slice value)
 {
     for (size_t i = 0; i < j->nexempt; i++) {
-        if (slice_eq(j->exempt[i], hit->value)) {
+        if (slice_eq(j->exempt[i], value)) {
             return true;
         }
     }
@@ -131,7 +132,7 @@ static void find_exemptions(struct judging *j)
     for (size_t i = 0; i < j->hits->n; i++) {
         const struct list_hit *hit = &j->hits->v[i];
         if (!is_allowing(j, hit) || !allow_is_exemption(hit->report_type) ||
-            is_exempt(j, hit)) {
+            is_exempt(j, hit->value)) {
             continue;
         }
         if (j->nexempt == EXEMPTIONS_MAX) {
@@ -180,7 +181,7 @@ static void judge_list(struct judging *j, size_t i)
         if (hit->list != i || hit->answer != LIST_CONFIRMED) {
             continue;
         }
-        if (!list->is_allow && is_exempt(j, hit)) {
+        if (!list->is_allow && is_exempt(j, hit->value)) {
             first_exempt = first_exempt == NULL ? hit : first_exempt;
             continue;
         }
@@ -220,6 +221,39 @@ static enum action action_for(const struct config *config, double score)
     return action;
 }
 
+static void on_bulk_symbol(void *context, const char *prefix, const char *name,
+                           double score, struct slice detail)
+{
+    struct judging *j = context;
+    add_symbol(j->v, prefix, name, score, detail);
+}
+
+static bool is_exempt_from_bulk(const void *context, struct slice value)
+{
+    return is_exempt(context, value);
+}
+
+/* After the lists: their score alone may lead to anything, together with that of bulk rules only
+ * to what the configuration says of these. */
+static void judge_bulk(struct judging *j)
+{
+    const struct config *config = j->facts.config;
+    enum action alone = action_for(config, j->v->score);
+    struct bulk_case c = {.facts = &j->facts,
+                          .deadline_mono_us = j->facts.context->deadline_mono_us,
+                          .arena = j->arena,
+                          .on_symbol = on_bulk_symbol,
+                          .is_exempt = is_exempt_from_bulk,
+                          .context = j};
+
+    j->v->limits |= bulk_judge(&c);
+    enum action together = action_for(config, j->v->score);
+    if (together > config->bulk_alone) {
+        together = config->bulk_alone;
+    }
+    j->v->action = alone > together ? alone : together;
+}
+
 /* NOLINTNEXTLINE(readability-function-size): the facts of one judgement, each its own */
 void verdict_make(const struct config *config, const struct featureset *features,
                   const struct listset *lists, const struct list_hits *hits,
@@ -244,7 +278,7 @@ void verdict_make(const struct config *config, const struct featureset *features
         judge_list(&j, i);
     }
     if (ret->allow == NULL) {
-        ret->action = action_for(config, ret->score);
+        judge_bulk(&j);
     }
     if (arena_is_full(arena)) {
         ret->limits |= LIMIT_FLAG(memory);
@@ -262,7 +296,10 @@ void verdict_evaluate(const struct config *config, struct listhold *lists,
     const struct listset *set = listhold_acquire(lists);
     enum err e = listset_lookup(set, features, deadline_mono_us, arena, &hits);
 
-    verdict_make(config, features, set, &hits, context, arena, ret);
+    struct verdict_context timed = *context;
+
+    timed.deadline_mono_us = deadline_mono_us;
+    verdict_make(config, features, set, &hits, &timed, arena, ret);
     if (e == ERR_NOMEM) {
         ret->limits |= LIMIT_FLAG(memory);
     }

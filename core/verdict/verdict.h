@@ -12,7 +12,10 @@
  * message let through has score 0. The harshest action whose threshold the score reaches
  * applies. Only confirmed hits score; possible, revoked and false positive
  * ones are shown.
- * Depends: config, feature, extract, list.   Threads: pure.   Allocates: from the arena.
+ * Bulk rules come last, for messages that nothing lets through: what was seen so often as a rule of
+ * the configuration says, by the exact counts, becomes BULK_NAME with its score. What they add to
+ * the score leads to bulk_alone at most; a harsher action needs a score that reaches it without.
+ * Depends: config, feature, extract, list, count.   Threads: pure.   Allocates: from the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H
 #define CORE_VERDICT_VERDICT_H
@@ -49,6 +52,7 @@ struct verdict_context {
     const uint8_t *client_addr; /* 16 bytes or NULL */
     const struct extract_auth *auth;
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
+    uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
 };
 
 /* The limits of extraction as configured. */

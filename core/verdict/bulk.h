@@ -1,0 +1,42 @@
+/*
+ * bulk - counts of a message -> symbols of bulk; private to this room.
+ *
+ * A rule reads the counts of one feature type. The sketch says which features may have reached
+ * its threshold; the exact counts confirm it, and nothing else leads to a symbol. Each key is
+ * asked once for a message, the most seen one of a rule first.
+ * Threads: pure, but for what the port locks.   Allocates: details, from the arena.   ADR 0027.
+ */
+#ifndef CORE_VERDICT_BULK_H
+#define CORE_VERDICT_BULK_H
+
+#include "core/verdict/allow.h"
+
+enum {
+    BULK_TRIES_MAX =
+        8, /* features of a message that one rule asks the exact counts of */
+    BULK_EXACT_MAX = 64, /* keys that a message asks them of */
+    BULK_NEWSLETTER =
+        90, /* percent of the copies that one From domain must have sent */
+    BULK_BUCKETS = COUNT_BUCKETS + 1 /* whose mean a burst is measured by */
+};
+
+/* "BULK_", the rule's name, its score, what was seen. */
+typedef void bulk_symbol_fn(void *context, const char *prefix, const char *name,
+                            double score, struct slice detail);
+/* Whether an allow list takes the value from the rules. */
+typedef bool bulk_exempt_fn(const void *context, struct slice value);
+
+struct bulk_case {
+    const struct allow_case *facts;
+    uint64_t deadline_mono_us; /* no exact count is asked for after it; 0: none */
+    struct arena *arena;
+    bulk_symbol_fn *on_symbol;
+    bulk_exempt_fn *is_exempt;
+    void *context; /* of both */
+};
+
+/* Runs the rules of the configuration over the counts of the context (NULL: there is nothing to
+ * say). Returns LIMIT_FLAG bits. */
+unsigned bulk_judge(const struct bulk_case *c);
+
+#endif

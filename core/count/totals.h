@@ -8,8 +8,8 @@
  * is taken off again, exactly, when it leaves the window. Sums beyond a cell's width go on in an
  * overflow table and never wrap.
  * Everything is in parts by shard (live_shard_of). Functions that take a shard are called with that
- * shard's lock held; this module has none.
- * Depends: base.   Owns: its memory and an unlinked temporary file.   ADR 0026.
+ * shard's lock held; this module has none of its own (but one for the temporary files).
+ * Depends: base, filter.   Owns: its memory and unlinked temporary files.   ADR 0026.
  * Source: Yan, Cho 2006 (H1, H2); Estan, Varghese 2002 (conservative update).
  */
 #ifndef CORE_COUNT_TOTALS_H
@@ -31,9 +31,10 @@ struct totals_size {
 
 struct totals;
 
-/* node: keys the positions. spill_dir: where the temporary file goes; on a disk that refuses the
- * shares of buckets stay in memory, within a bound. now: bucket number. Shards are ready at once: rebuild
- * is for those whose past is known. */
+/* node: keys the positions. spill_dir: where the temporary files go (NULL: nowhere); on a disk that
+ * refuses the shares of buckets stay in memory, within a bound. now: bucket number. Shards are ready
+ * at once: rebuild is for those whose past is known. ERR_RANGE: a size of 0 or not a power of two
+ * of shards. */
 enum err totals_new(const struct totals_size *size, const struct hashkey *node,
                     const char *spill_dir, uint64_t now, struct totals **ret,
                     struct errinfo *reterr);
@@ -50,21 +51,25 @@ bool totals_add(struct totals *t, unsigned shard, uint64_t key, uint64_t amount,
 bool totals_read(const struct totals *t, unsigned shard, uint64_t key,
                  uint64_t ret[TOTALS_WINDOWS]);
 
-/* The running bucket ends; bucket `now` begins (not always the next one). keys: each key counted in the
- * ended one, at least; fn is called with a callback to hand them to (live_each fits). Takes what left the windows
- * off the sums, and forgets doorkeeper entries of days that are over. */
-typedef void totals_key_fn(void *sink, uint64_t key, uint64_t count);
-typedef void totals_source_fn(void *context, unsigned shard, totals_key_fn *fn,
-                              void *sink);
-void totals_roll(struct totals *t, unsigned shard, uint64_t now, totals_source_fn *keys,
-                 void *context);
+/* The running bucket ends; bucket `now` begins (not always the next one; an earlier one does
+ * nothing). Takes what left the windows off the sums, and forgets doorkeeper entries of days that
+ * are over. A shard that is not ready only notes the number. */
+void totals_roll(struct totals *t, unsigned shard, uint64_t now);
 
 /* ---- rebuilding a shard from the runs; the lock is needed only for begin and end ---- */
 
+typedef void totals_key_fn(void *sink, uint64_t key, uint64_t count);
+/* Hands each key of the shard to fn (live_each fits). */
+typedef void totals_source_fn(void *context, unsigned shard, totals_key_fn *fn,
+                              void *sink);
+
 /* Empties it; until the end it is not ready. */
 void totals_rebuild_begin(struct totals *t, unsigned shard, uint64_t now);
-/* One run, its records of this shard in order: add each, then end it. Oldest run first. for_day: a day's run (or today's
- * bucket) counts in the fortnight; for_bucket: a bucket's run counts in hour and day. A bucket of today is both. */
+/* One run, then its records of this shard. Oldest run first, a day's run before the buckets of
+ * that day. for_day: a day's run, or a bucket of a day without one (today), counts in the
+ * fortnight; for_bucket: a bucket's run counts in hour and day. A bucket of today is both. Runs
+ * that are in no window are passed over. A bucket that ends meanwhile (totals_roll) must be given
+ * too, as another run, before the end. */
 void totals_rebuild_run(struct totals *t, unsigned shard, uint64_t bucket, bool for_day,
                         bool for_bucket);
 void totals_rebuild_add(struct totals *t, unsigned shard, uint64_t key, uint64_t count);
@@ -83,8 +88,9 @@ struct totals_stat {
     uint64_t overflowed; /* sums that went on in the overflow tables */
     uint64_t spilled_bytes;
     unsigned nready; /* shards */
-    bool
-        has_lost_shares; /* the disk refused and memory was full: old shares were taken off early */
+    /* The disk refused and memory was full: old shares were taken off early, so windows are
+     * shorter than they say; or one could not be read again and stays in the sums. A rebuild mends it. */
+    bool has_lost_shares;
 };
 void totals_stat(const struct totals *t, struct totals_stat *ret);
 

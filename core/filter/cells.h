@@ -1,0 +1,81 @@
+/*
+ * cells - lines of small cells that count a running bucket and the windows it belongs to.
+ *
+ * A key has CELLS_OF_KEY cells, all in one line of 64 bytes; each cell has a column for the
+ * running bucket and one for each window. Rules H1 and H2 hold for the running column: only cells
+ * below the new minimum are raised, to it; the windows rise by as much as the running cell did. So
+ * a window's cell is the sum of what the running cell was in each of its buckets, and the least
+ * cell of a key is at least its count. A count too large for its cell goes on in a table; where
+ * that has no room the cell is saturated: it reads as CELLS_SATURATED and stays so.
+ * Lines touched in the running bucket are chained, for cells_next.
+ * Depends: base.   Threads: one at a time; the figures at the end from any.
+ * Owns: the table, the lines are the caller's.   ADR 0026.
+ * Source: Yan, Cho 2006 (H1, H2); Estan, Varghese 2002 (conservative update).
+ */
+#ifndef CORE_FILTER_CELLS_H
+#define CORE_FILTER_CELLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/filter/celltable.h"
+
+enum { CELLS_LINE_BYTES = 64, CELLS_OF_LINE = 10, CELLS_OF_KEY = 3, CELLS_WINDOWS = 3 };
+
+/* The running bucket, and the windows from the shortest on: window w is column w + 1. */
+enum cells_column {
+    CELLS_RUNNING,
+    CELLS_HOUR,
+    CELLS_DAY,
+    CELLS_FORTNIGHT,
+    CELLS_COLUMNS
+};
+#define CELLS_SATURATED UINT64_MAX
+
+/* A set of windows: bit w. */
+enum { CELLS_ALL_WINDOWS = (1 << CELLS_WINDOWS) - 1 };
+
+struct cells_line {
+    uint8_t running[CELLS_OF_LINE];
+    uint8_t hour[CELLS_OF_LINE];
+    uint16_t day[CELLS_OF_LINE];
+    uint16_t fortnight[CELLS_OF_LINE];
+    uint32_t next; /* in the chain of touched lines; 0: not in it */
+};
+
+struct cells {
+    struct cells_line *lines; /* zeroed when new, aligned to 64 */
+    uint64_t nlines;          /* at least 1, below 2^32 - 1 */
+    uint64_t nused;           /* lines with a count in the longest window */
+    uint32_t first;           /* of the chain */
+    uint32_t ntouched;
+    struct celltable large;
+};
+
+void cells_init(struct cells *c, struct cells_line *lines, uint64_t nlines);
+void cells_fini(struct cells *c); /* frees the table */
+void cells_clear(struct cells *c);
+
+/* hash: 64 evenly spread bits of the key. */
+void cells_prefetch(const struct cells *c, uint64_t hash);
+/* Adds amount to the running bucket and to these windows; ret: the key's count in each window. */
+void cells_add(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows,
+               uint64_t ret[CELLS_WINDOWS]);
+void cells_read(const struct cells *c, uint64_t hash, uint64_t ret[CELLS_WINDOWS]);
+
+/* One cell; a test and whoever takes a share off know these. */
+uint64_t cells_value(const struct cells *c, uint64_t line, unsigned cell,
+                     enum cells_column column);
+/* Takes amount off these windows of a cell; not below 0, and not off a saturated one. */
+void cells_take(struct cells *c, uint64_t line, unsigned cell, uint64_t amount,
+                unsigned windows);
+
+/* The running bucket ends: takes a line off the chain. False: there is none. *ret: what its
+ * running cells were (0 where saturated: the windows are then too), which are 0 now. */
+bool cells_next(struct cells *c, uint64_t *retline, uint64_t ret[CELLS_OF_LINE]);
+
+uint64_t cells_used(const struct cells *c);
+uint64_t cells_overflowed(const struct cells *c); /* counts in the table */
+uint64_t cells_memory(const struct cells *c);     /* bytes, lines included */
+
+#endif

@@ -1,4 +1,4 @@
-/* cmd_plan - `gillnet plan`: sizes, errors, times and costs of filters before one is built. */
+/* cmd_plan - `gillnet plan`: sizes, errors, times and costs of filters, and of counting. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +24,7 @@ struct words {
     const char *threshold;
     const char *prices;
     const char *queries;
+    const char *messages;
     bool measures;
     bool is_dcc;
 };
@@ -410,8 +411,12 @@ static int plan_costs(const struct cli *cli, const struct words *w)
 /* Options that say nothing in the mode asked for; NULL: all are in place. */
 static const char *misplaced(const struct words *w, bool is_cost)
 {
-    bool is_size = !w->is_dcc && !is_cost;
+    bool is_size = !w->is_dcc && !is_cost && w->messages == NULL;
 
+    if (w->messages != NULL && (w->is_dcc || is_cost || w->items != NULL ||
+                                w->fpr != NULL || w->k != NULL || w->layout != NULL)) {
+        return "--messages-per-day stands alone: counting has sizes of its own";
+    }
     if (w->is_dcc && is_cost) {
         return "--dcc and prices are two questions; ask them one after the other";
     }
@@ -421,7 +426,7 @@ static const char *misplaced(const struct words *w, bool is_cost)
     if (!is_size && (w->bits_per_key != NULL || w->scheme != NULL || w->plot != NULL ||
                      w->measures)) {
         return "--bits-per-key, --scheme, --plot and --measure are for sizes, without "
-               "--dcc and --prices";
+               "--dcc, --prices and --messages-per-day";
     }
     if (w->is_dcc && (w->fpr != NULL || w->layout != NULL)) {
         return "--fpr and --layout have no meaning with --dcc";
@@ -446,6 +451,7 @@ int cmd_plan(struct cli *cli, int argc, char **argv)
         {"--threshold", &w.threshold, NULL},
         {"--prices", &w.prices, NULL},
         {"--queries-per-day", &w.queries, NULL},
+        {"--messages-per-day", &w.messages, NULL},
     };
     const struct cli_command *command = cli_command("plan");
     int status =
@@ -459,6 +465,9 @@ int cmd_plan(struct cli *cli, int argc, char **argv)
     why = argc > 1 ? "it takes options only, no other words" : misplaced(&w, is_cost);
     if (why != NULL) {
         return cli_usage(command, why);
+    }
+    if (w.messages != NULL) {
+        return planning_count(w.messages, cli->json);
     }
     if (w.is_dcc) {
         return plan_counting(cli, &w);

@@ -54,4 +54,7 @@ enum err planning_measure(const struct layout_size *size, uint64_t most_bytes,
 enum err planning_plot(const struct planning *p, const char *path,
                        struct errinfo *reterr);
 
+/* `plan --messages-per-day`: what counting takes. An exit status. */
+int planning_count(const char *messages, bool json);
+
 #endif

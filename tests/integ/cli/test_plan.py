@@ -285,6 +285,37 @@ class Plot(Case):
         self.assertEqual(before.read_text(), "old")
 
 
+class Counting(Case):
+    WINDOWS = ["10m", "1h", "1d", "14d"]
+
+    def test_presets_are_within_the_budgets(self):
+        for n, memory, disk in (10**4, 64e6, 100e6), (10**5, 192e6, 1e9), (10**6, 1.5e9, 8e9):
+            r = self.json("--messages-per-day", n)
+            self.assertEqual(r["messages_per_day"], n)
+            self.assertLess(r["memory_bytes"] + 25e6, memory)
+            self.assertLess(r["disk_bytes"], disk)
+            self.assertEqual(list(r["noise_floor"]), self.WINDOWS)
+            self.assertEqual(list(r["error"]), self.WINDOWS)
+            for window in self.WINDOWS:
+                self.assertLess(r["noise_floor"][window], 0.001)
+            self.assertEqual(r["error"]["10m"], 0)
+            self.assertEqual(64 * (r["door_lines"] + r["cell_lines"]) + 32 * r["live_slots"],
+                             r["memory_bytes"])
+
+    def test_text_has_the_presets_beside_the_site(self):
+        out, _ = self.plan("--messages-per-day", "50k")
+        self.assertIn("50,000 messages a day", out)
+        for text in "10,000 ", "100,000 ", "1,000,000 ", "10,000,000 ", "messages_per_day":
+            self.assertIn(text, out)
+
+    def test_numbers_that_cannot_be(self):
+        for text in "0", "-1", "1.5", "1e10", "nan", "inf":
+            self.assertIn("messages", self.plan("--messages-per-day", text, rc=65)[1])
+        self.plan("--messages-per-day", "many", rc=64)
+        self.plan("--messages-per-day", "5", "--items", "5", rc=64)
+        self.plan("--messages-per-day", "5", "--plot", "x.svg", rc=64)
+
+
 if __name__ == "__main__":
     GILLNET = sys.argv.pop(1)
     unittest.main(verbosity=2)

@@ -242,30 +242,41 @@ static inline void place_positions(const struct counting *c, const uint64_t *pos
     }
 }
 
-/* ---- cells of one width: bits is a constant, 0 for a split filter ---- */
+/* ---- cells of one kind: bits and is_split are constants in each use ---- */
 
-INLINE uint64_t load(const struct counting *c, uint64_t at, unsigned bits)
+/* What the base cell of a split filter holds without its table. */
+INLINE bool is_low(uint64_t value, unsigned bits)
 {
-    return bits ? counting_load(c->words, at, bits) : counting_split_load(c, at);
+    return value >> (bits - 1) == 0;
 }
 
-INLINE void store(struct counting *c, uint64_t at, unsigned bits, uint64_t value)
+INLINE uint64_t load(const struct counting *c, uint64_t at, unsigned bits,
+                     bool is_split)
 {
-    if (bits) {
-        counting_store(c->words, at, bits, value);
-    } else {
+    uint64_t raw = counting_load(c->words, at, bits);
+    return is_split && !is_low(raw, bits) ? counting_split_load(c, at) : raw;
+}
+
+/* old: what the cell holds. */
+INLINE void store(struct counting *c, uint64_t at, unsigned bits, bool is_split,
+                  uint64_t old, uint64_t value)
+{
+    if (is_split && !(is_low(old, bits) && is_low(value, bits))) {
         counting_split_store(c, at, value);
+    } else {
+        counting_store(c->words, at, bits, value);
     }
 }
 
 /* H2 needs no search for positions that coincide: all are read before the first is written, so
  * such a cell is written twice with one value. */
 INLINE uint64_t load_all(const struct counting *c, const struct counting_place *p,
-                         unsigned k, unsigned bits, uint64_t *ret)
+                         unsigned bits, bool is_split, uint64_t *ret)
 {
+    const unsigned k = c->shape.k;
     uint64_t least = UINT64_MAX;
     for (unsigned j = 0; j < k; j++) {
-        ret[j] = load(c, p->at[j], bits);
+        ret[j] = load(c, p->at[j], bits, is_split);
         least = ret[j] < least ? ret[j] : least;
     }
     return least;
@@ -275,29 +286,29 @@ INLINE uint64_t load_all(const struct counting *c, const struct counting_place *
  * amount, and no cell above that is touched. k and cap are copies, since a cell could lie where
  * they do for all that the compiler knows. */
 INLINE uint64_t add_to(struct counting *c, const struct counting_place *p,
-                       uint64_t amount, unsigned bits)
+                       uint64_t amount, unsigned bits, bool is_split)
 {
     uint64_t old[COUNTING_K_MAX] UNFILLED;
     const uint64_t cap = c->cap;
     const unsigned k = c->shape.k;
     const bool is_refined = c->shape.variant == COUNTING_REFINED;
-    uint64_t count = counting_sum(load_all(c, p, k, bits, old), amount, cap);
+    uint64_t count = counting_sum(load_all(c, p, bits, is_split, old), amount, cap);
     for (unsigned j = 0; j < k; j++) {
         uint64_t value = is_refined ? (old[j] > count ? old[j] : count)
                                     : counting_sum(old[j], amount, cap);
         if (value != old[j]) {
-            store(c, p->at[j], bits, value);
+            store(c, p->at[j], bits, is_split, old[j], value);
         }
     }
     return count;
 }
 
 INLINE uint64_t least_of(const struct counting *c, const struct counting_place *p,
-                         unsigned bits)
+                         unsigned bits, bool is_split)
 {
     uint64_t least = UINT64_MAX;
     for (unsigned j = 0; j < c->shape.k; j++) {
-        uint64_t value = load(c, p->at[j], bits);
+        uint64_t value = load(c, p->at[j], bits, is_split);
         least = value < least ? value : least;
     }
     return least;
@@ -305,18 +316,18 @@ INLINE uint64_t least_of(const struct counting *c, const struct counting_place *
 
 /* False: some cell is below amount. A cell at its cap may stand for more: it stays. */
 INLINE bool remove_from(struct counting *c, const struct counting_place *p,
-                        uint64_t amount, unsigned bits)
+                        uint64_t amount, unsigned bits, bool is_split)
 {
     uint64_t old[COUNTING_K_MAX] UNFILLED;
     const uint64_t cap = c->cap;
     const unsigned k = c->shape.k;
-    uint64_t least = load_all(c, p, k, bits, old);
+    uint64_t least = load_all(c, p, bits, is_split, old);
     if (least < amount && least < cap) {
         return false;
     }
     for (unsigned j = 0; j < k; j++) {
         if (old[j] < cap) {
-            store(c, p->at[j], bits, old[j] - amount);
+            store(c, p->at[j], bits, is_split, old[j], old[j] - amount);
         }
     }
     return true;
@@ -336,53 +347,59 @@ INLINE size_t place_all(const struct counting *c, const struct digest *d, size_t
     return n;
 }
 
-/* One switch for each function: within a case the width is a constant. */
-#define WITH_WIDTH(bits, use) \
-    switch (bits) {           \
-    case 4:                   \
-        return use(4);        \
-    case 5:                   \
-        return use(5);        \
-    case 6:                   \
-        return use(6);        \
-    case 8:                   \
-        return use(8);        \
-    case 16:                  \
-        return use(16);       \
-    default:                  \
-        return use(0);        \
-    }
+/* One switch for each function: within a case width and layout are constants. */
+#define OF_WIDTH(bits, use)      \
+    case (bits)*2:               \
+        return use(bits, false); \
+    case (bits)*2 + 1:           \
+        return use(bits, true)
 
-static inline unsigned width_of(const struct counting *c)
-{
-    return counting_is_split(c) ? 0 : c->shape.cell_bits;
-}
+#define WITH_KIND(c, use, otherwise)                           \
+    switch ((c)->shape.cell_bits * 2 + counting_is_split(c)) { \
+        OF_WIDTH(4, use);                                      \
+        OF_WIDTH(5, use);                                      \
+        OF_WIDTH(6, use);                                      \
+        OF_WIDTH(8, use);                                      \
+        OF_WIDTH(16, use);                                     \
+    default: /* counting_check lets none pass */               \
+        return otherwise;                                      \
+    }
 
 uint64_t counting_add_place(struct counting *c, const struct counting_place *p,
                             uint64_t amount)
 {
-#define ADD(bits) add_to(c, p, amount, bits)
-    WITH_WIDTH(width_of(c), ADD);
+#define ADD(bits, is_split) add_to(c, p, amount, bits, is_split)
+    WITH_KIND(c, ADD, c->cap);
 }
 
 uint64_t counting_get_place(const struct counting *c, const struct counting_place *p)
 {
-#define GET(bits) least_of(c, p, bits)
-    WITH_WIDTH(width_of(c), GET);
+#define GET(bits, is_split) least_of(c, p, bits, is_split)
+    WITH_KIND(c, GET, c->cap);
 }
 
 static bool remove_place(struct counting *c, const struct counting_place *p,
                          uint64_t amount)
 {
-#define REMOVE(bits) remove_from(c, p, amount, bits)
-    WITH_WIDTH(width_of(c), REMOVE);
+#define REMOVE(bits, is_split) remove_from(c, p, amount, bits, is_split)
+    WITH_KIND(c, REMOVE, false);
 }
 
 size_t counting_place_batch(const struct counting *c, const struct digest *d, size_t n,
                             struct counting_place *ret)
 {
-#define PLACE(bits) place_all(c, d, n, ret, (bits) ? (bits) : 4)
-    WITH_WIDTH(c->shape.cell_bits, PLACE);
+    switch (c->shape.cell_bits) {
+    case 4:
+        return place_all(c, d, n, ret, 4);
+    case 5:
+        return place_all(c, d, n, ret, 5);
+    case 6:
+        return place_all(c, d, n, ret, 6);
+    case 8:
+        return place_all(c, d, n, ret, 8);
+    default:
+        return place_all(c, d, n, ret, 16);
+    }
 }
 
 /* ---- the interface ---- */

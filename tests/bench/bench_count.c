@@ -6,10 +6,11 @@
  * keys come (default 10 million; about 1.7 additions each), by T threads (default: 1, then 2),
  * each with a stream of its own. keys_per_s: adding a key and reading its count in one call, from
  * ready digests; all threads start each round of 32,000 keys together, and the median round of the
- * slowest thread counts. Shares are of all different keys, with exact counts held beside. Ends
- * with status 1 when a count is below the truth. redis-incr: a redis-server of its own in a
- * temporary folder, INCR through a Unix socket, pipelined; it is sought in the PATH and where
- * contrib/install-deps bench unpacks it.
+ * slowest thread counts; by CPU time is the same where others take no processor. Shares are of
+ * all different keys, with exact counts held beside. Ends with status 1 when a
+ * count is below the truth. redis-incr: a redis-server of its own in a temporary folder, INCR
+ * through a Unix socket, pipelined; it is sought in the PATH and where contrib/install-deps bench
+ * unpacks it.
  */
 #include "tests/bench/bench_count.h"
 
@@ -74,8 +75,12 @@ void bench_print(const struct bench_line *line)
            line->keys_per_s, line->threads);
     print_share("wrong_share", line->wrong_share);
     print_share("false_ge10_share", line->false_ge10_share);
-    printf("\"undercounts\":%" PRIu64 ",\"workload\":\"%s\",", line->undercounts,
+    printf("\"undercounts\":%" PRIu64 ",\"workload\":\"%s", line->undercounts,
            line->workload);
+    if (line->cpu_keys_per_s > 0) {
+        printf("; by CPU time %.0f keys/s", line->cpu_keys_per_s);
+    }
+    printf("\",");
     print_machine();
     is_under = is_under || line->undercounts != 0;
 }

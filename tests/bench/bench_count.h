@@ -32,6 +32,7 @@ struct bench_options {
 struct bench_line {
     const char *name;
     double keys_per_s;
+    double cpu_keys_per_s; /* by the CPU time of the slowest thread; 0: not told */
     unsigned threads;
     double wrong_share; /* of the different keys, those whose count is not the truth */
     double false_ge10_share;           /* that read 10 or more with a truth below */
@@ -66,6 +67,8 @@ typedef void (*bench_use_fn)(void *own, unsigned thread, const struct digest *d,
 
 /* What was counted: each rank so often; first sights once each. */
 struct bench_truth {
+    double
+        cpu_keys_per_s; /* the rate by CPU time: what an otherwise idle machine gives */
     uint64_t nranks;
     uint32_t *ranks; /* nranks + 1; the first is unused */
     unsigned threads;

@@ -80,6 +80,7 @@ static void measure(const struct bench_options *o, const char *name,
     subject_init(&s, shape);
     line.keys_per_s = bench_rounds(&t, threads, is_hot, use, &s, &truth);
     bench_compare(&truth, get, &s, s.c.cap, &line);
+    line.cpu_keys_per_s = truth.cpu_keys_per_s;
     bench_truth_fini(&truth);
     (void)snprintf(line.workload, sizeof(line.workload),
                    "traffic model, %" PRIu64 " different keys, %" PRIu64

@@ -26,14 +26,15 @@ struct worker {
     struct traffic traffic;
     uint32_t *ranks; /* how often this thread counted each */
     uint64_t nrounds;
+    double *cpu_ns;            /* likewise, of this thread's CPU time */
     double *ns;                /* of each round */
     _Atomic uint64_t *arrived; /* where threads wait for each other; it only grows */
 };
 
-static double now_ns(void)
+static double now_ns(clockid_t clock)
 {
     struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    (void)clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -106,9 +107,11 @@ static void *run(void *data)
     for (uint64_t i = 0; i < w->nrounds; i++) {
         fill_round(w, numbers, d);
         wait_for_all(w, i);
-        double start = now_ns();
+        double start = now_ns(CLOCK_MONOTONIC);
+        double cpu_start = now_ns(CLOCK_THREAD_CPUTIME_ID);
         w->use(w->own, w->number, d, numbers, BENCH_ROUND);
-        w->ns[i] = now_ns() - start;
+        w->cpu_ns[i] = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
+        w->ns[i] = now_ns(CLOCK_MONOTONIC) - start;
     }
     bench_release(numbers, sizeof(*numbers) * BENCH_ROUND);
     bench_release(d, sizeof(*d) * BENCH_ROUND);
@@ -123,16 +126,24 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The median round of the slowest thread in each. */
-static double median_ns(const struct worker *w, unsigned threads)
+static double median_ns(const struct worker *w, unsigned threads, bool is_cpu)
 {
-    double *slowest = w[0].ns;
-    for (uint64_t i = 0; i < w[0].nrounds; i++) {
-        for (unsigned t = 1; t < threads; t++) {
-            slowest[i] = fmax(slowest[i], w[t].ns[i]);
+    uint64_t n = w[0].nrounds;
+    double *slowest = bench_zeroed(sizeof(*slowest) * n);
+    for (uint64_t i = 0; i < n; i++) {
+        for (unsigned t = 0; t < threads; t++) {
+            slowest[i] = fmax(slowest[i], is_cpu ? w[t].cpu_ns[i] : w[t].ns[i]);
         }
     }
-    qsort(slowest, w[0].nrounds, sizeof(*slowest), by_value);
-    return slowest[w[0].nrounds / 2];
+    qsort(slowest, n, sizeof(*slowest), by_value);
+    double median = slowest[n / 2];
+    bench_release(slowest, sizeof(*slowest) * n);
+    return median;
+}
+
+static double rate(const struct worker *w, unsigned threads, bool is_cpu)
+{
+    return (double)BENCH_ROUND * threads / median_ns(w, threads, is_cpu) * 1e9;
 }
 
 static uint64_t ranks_bytes(uint64_t nranks)
@@ -145,6 +156,7 @@ static void worker_init(struct worker *w, uint64_t nrounds)
     w->nrounds = nrounds;
     w->ranks = bench_zeroed(ranks_bytes(w->model->nranks));
     w->ns = bench_zeroed(sizeof(*w->ns) * nrounds);
+    w->cpu_ns = bench_zeroed(sizeof(*w->cpu_ns) * nrounds);
     traffic_init(&w->traffic, w->model->messages_per_day, w->number + 1);
 }
 
@@ -156,6 +168,7 @@ static void worker_fini(struct worker *w, struct bench_truth *truth)
     }
     bench_release(w->ranks, ranks_bytes(truth->nranks));
     bench_release(w->ns, sizeof(*w->ns) * w->nrounds);
+    bench_release(w->cpu_ns, sizeof(*w->cpu_ns) * w->nrounds);
 }
 
 double bench_rounds(const struct bench_traffic *t, unsigned threads, bool is_hot,
@@ -187,11 +200,12 @@ double bench_rounds(const struct bench_traffic *t, unsigned threads, bool is_hot
     for (unsigned i = 0; i < threads; i++) {
         (void)pthread_join(ids[i], NULL);
     }
-    double ns = median_ns(w, threads);
+    double keys_per_s = rate(w, threads, false);
+    rettruth->cpu_keys_per_s = rate(w, threads, true);
     for (unsigned i = 0; i < threads; i++) {
         worker_fini(&w[i], rettruth);
     }
-    return (double)BENCH_ROUND * threads / ns * 1e9;
+    return keys_per_s;
 }
 
 void bench_truth_fini(struct bench_truth *truth)

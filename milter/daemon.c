@@ -164,6 +164,10 @@ static struct listhold *open_lists(const struct config *config, bool *retfailed)
             "are mended mail is passed on without looking anything up");
     }
     service_set_ring(has_keys ? &keys.ring[0] : NULL);
+    if (has_keys &&
+        config->count.messages_per_day > 0) { /* no memory: none is common */
+        service_set_guard(ubiquity_new(ubiquity_size(config->count.messages_per_day)));
+    }
     struct listhold *lists = listhold_new(config->state_dir, has_keys ? &keys : NULL);
     *retfailed = lists && listhold_refresh(lists, config, &why) != ERR_OK;
     if (*retfailed) {

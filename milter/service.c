@@ -32,6 +32,7 @@ static struct {
     bool is_inet;           /* constant */
     bool has_ring;          /* constant, as is ring */
     struct hashkey ring;
+    struct ubiquity *guard; /* constant; never freed: see service_fini */
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct listhold *lists, bool is_inet,
@@ -58,11 +59,16 @@ void service_set_ring(const struct hashkey *ring)
     }
 }
 
-void service_shingle_keys(struct shingle_keys *ret)
+void service_set_guard(struct ubiquity *guard)
 {
-    *ret = (struct shingle_keys){.is_set = false};
+    service.guard = guard;
+}
+
+void service_imprint(struct imprint_options *ret)
+{
+    *ret = (struct imprint_options){.guard = service.guard, .learner = service.guard};
     if (service.has_ring) {
-        shingle_keys_make(&service.ring, clock_wall_us() / US_PER_SECOND, ret);
+        shingle_keys_make(&service.ring, clock_wall_us() / US_PER_SECOND, &ret->keys);
     }
 }
 

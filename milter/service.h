@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "core/config/config.h"
-#include "core/extract/shingle.h"
+#include "core/extract/imprint.h"
 #include "core/list/listset.h"
 
 #include "milter/session.h"
@@ -39,8 +39,11 @@ void service_publish(struct config *fresh);
 /* Before the first message: fingerprints are made with keys derived from ring; NULL: none that
  * need one. */
 void service_set_ring(const struct hashkey *ring);
-/* The keys of fingerprints at this time, or none. */
-void service_shingle_keys(struct shingle_keys *ret);
+/* Before the first message: what is common in texts is learnt in guard, and left out of their
+ * fingerprints. Kept until the process ends; NULL: nothing is common. */
+void service_set_guard(struct ubiquity *guard);
+/* What fingerprints are made with at this time. */
+void service_imprint(struct imprint_options *ret);
 
 struct listhold *service_lists(void);
 bool service_is_inet(void);

@@ -97,7 +97,7 @@ static void begin_extract(struct session *s, struct message *m)
 {
     struct extract_limits limits;
     verdict_extract_limits(m->config, &limits);
-    service_shingle_keys(&limits.imprint.keys);
+    service_imprint(&limits.imprint);
     m->extract = extract_new(m->arena, &limits, m->config->trusted_authserv.v,
                              m->config->trusted_authserv.n);
     if (!m->extract) {

@@ -10,6 +10,8 @@ _Static_assert(SIGN_COUNT <= 32, "extract.signs holds a bit for each");
 
 enum { CLIENT_NET_V4 = 24, CLIENT_NET_V6 = 48, LINE_ENDS_AT_ONCE = 64 };
 
+static const uint64_t day_us = UINT64_C(86400) * 1000000;
+
 void extract_cpu_begin(struct extract *x)
 {
     if (x->limits.cpu_us > 0) {
@@ -304,6 +306,35 @@ void extract_add_mail_limits(struct extract *x, unsigned met)
     }
 }
 
+static bool is_at_or_below(struct slice name, struct slice domain)
+{
+    return slice_has_suffix_nocase(name, domain) &&
+           (name.n == domain.n || name.p[name.n - domain.n - 1] == '.');
+}
+
+/* The From domain when it is one and was proved, or NULL: under a name that anybody can write a
+ * campaign would make its own text common. */
+static const struct feature *proved_sender(const struct extract *x)
+{
+    const struct feature *from = featureset_first(x->set, FEATURE_from_domain);
+    const struct extract_auth *auth = &x->auth;
+    if (from == NULL || featureset_count_type(x->set, FEATURE_from_domain) > 1) {
+        return NULL;
+    }
+    bool is_proved =
+        (auth->dmarc_pass && is_at_or_below(auth->dmarc_domain, from->text)) ||
+        (auth->dkim_pass && is_at_or_below(auth->dkim_domain, from->text));
+    return is_proved ? from : NULL;
+}
+
+static void teach(const struct extract *x)
+{
+    const struct feature *from = proved_sender(x);
+    if (from != NULL && !x->stopped) {
+        imprint_teach(x->imprint, hash_local(from->text), clock_wall_us() / day_us);
+    }
+}
+
 struct featureset *extract_finish(struct extract *x)
 {
     if (x->finished) {
@@ -317,6 +348,7 @@ struct featureset *extract_finish(struct extract *x)
     add_body_digest(x);
     if (x->imprint != NULL) {
         imprint_finish(x->imprint, x->set, x->scratch, x->stopped);
+        teach(x);
     }
     extract_add_mail_limits(x, mail_limits_met(x->mail));
     if (arena_is_full(x->arena)) {

@@ -33,6 +33,8 @@ struct imprint {
     struct sketch sketch[IMPRINT_GROUPS];
     struct exact exacts[IMPRINT_GROUPS];
     struct structure structure;
+    size_t nlearnt;
+    uint64_t *learnt; /* the first shingles, for options->learner; NULL: it gets none */
 };
 
 static void exact_flush(struct exact *e)
@@ -68,6 +70,17 @@ static void on_word(void *context, const struct fold_word *word)
     }
 }
 
+static void on_shingle(void *context, uint64_t shingle)
+{
+    struct imprint *p = context;
+    if (p->learnt != NULL && p->nlearnt < IMPRINT_LEARNT_MAX) {
+        p->learnt[p->nlearnt++] = shingle;
+    }
+    if (p->options->on_shingle != NULL) {
+        p->options->on_shingle(p->options->context, shingle);
+    }
+}
+
 struct imprint *imprint_new(struct arena *arena, const struct imprint_options *options)
 {
     struct imprint *p = arena_alloc(arena, sizeof *p);
@@ -76,10 +89,14 @@ struct imprint *imprint_new(struct arena *arena, const struct imprint_options *o
     }
     p->options = options;
     fold_init(&p->fold, on_word, p);
-    p->shingler = (struct shingler){.keys = &options->keys,
-                                    .guard = options->guard,
-                                    .on_shingle = options->on_shingle,
-                                    .context = options->context};
+    p->shingler = (struct shingler){
+        .keys = &options->keys, .guard = options->guard, .context = p};
+    if (options->learner != NULL) {
+        p->learnt = arena_alloc(arena, IMPRINT_LEARNT_MAX * sizeof p->learnt[0]);
+    }
+    if (p->learnt != NULL || options->on_shingle != NULL) {
+        p->shingler.on_shingle = on_shingle;
+    }
     for (size_t i = 0; i < IMPRINT_GROUPS; i++) {
         sketch_init(&p->sketch[i]);
     }
@@ -264,6 +281,13 @@ void imprint_finish(struct imprint *p, struct featureset *set, struct arena *scr
         arena_reset(scratch);
     }
     imprint_drop(p);
+}
+
+void imprint_teach(const struct imprint *p, uint64_t sender, uint64_t day)
+{
+    if (p->nlearnt > 0) {
+        ubiquity_learn_message(p->options->learner, p->learnt, p->nlearnt, sender, day);
+    }
 }
 
 void imprint_drop(struct imprint *p)

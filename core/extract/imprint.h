@@ -20,6 +20,7 @@ enum {
     IMPRINT_PAIR_WORDS_MIN = 3, /* of a text that counts together with who sent it */
     IMPRINT_TAGS_MIN = 12,      /* of a structure, repeated rows taken once */
     IMPRINT_LINKS_MIN = 2,      /* of a set */
+    IMPRINT_LEARNT_MAX = 2048,  /* shingles of a message that teach */
     IMPRINT_LEET_MIN = 3 /* words with digits or signs for letters that make a sign */
 };
 
@@ -27,8 +28,10 @@ enum {
 struct imprint_options {
     struct shingle_keys keys;
     const struct ubiquity *guard; /* NULL: no text is common */
-    shingle_fn *on_shingle;       /* NULL, or told of each shingle */
-    void *context;                /* of on_shingle */
+    struct ubiquity
+        *learner;           /* NULL, or taught what proved senders write (extract.h) */
+    shingle_fn *on_shingle; /* NULL, or told of each shingle */
+    void *context;          /* of on_shingle */
 };
 
 enum imprint_group {
@@ -52,6 +55,8 @@ void imprint_tag(struct imprint *p, struct slice name);
  * exact can be said of it. scratch is for the moment. */
 void imprint_finish(struct imprint *p, struct featureset *set, struct arena *scratch,
                     bool is_cut);
+/* Teaches options->learner what was read, as of that sender and day (unix time / 86400). */
+void imprint_teach(const struct imprint *p, uint64_t sender, uint64_t day);
 /* Frees what is not in the arena; accepts NULL. */
 void imprint_drop(struct imprint *p);
 

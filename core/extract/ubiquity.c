@@ -1,18 +1,41 @@
 #include "core/extract/ubiquity.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
+/* Both words are written under the lock, and read without: relaxed, they tell of nothing else. */
 struct slot {
-    uint64_t shingle; /* 0: free */
-    uint16_t sender[UBIQUITY_SENDERS];
-    uint16_t nsenders;
+    _Atomic uint64_t shingle; /* 0: free */
+    _Atomic uint64_t senders; /* see struct senders */
 };
 _Static_assert(sizeof(struct slot) == 16, "a slot is as large as the header says");
 
+/* A slot's second word: three tags of 16 bits, how many there are, and the day of the first. */
+struct senders {
+    uint16_t tag[UBIQUITY_SENDERS];
+    uint8_t n; /* COMMON: enough, and long enough */
+    uint8_t day;
+};
+
+enum { SIZE_A_MESSAGE = 8, SIZE_LEAST = 1 << 16, SIZE_MOST = 1 << 22 };
+
+enum { COMMON = UBIQUITY_SENDERS + 1, SENDERS_SHIFT = 48, DAY_SHIFT = 56 };
+
 struct ubiquity {
-    size_t mask; /* of buckets */
+    pthread_mutex_t learning; /* guards: writing to slot[] */
+    size_t mask;              /* of buckets */
     struct slot slot[];
 };
+
+size_t ubiquity_size(uint64_t messages_per_day)
+{
+    if (messages_per_day >= SIZE_MOST / SIZE_A_MESSAGE) {
+        return SIZE_MOST;
+    }
+    size_t n = (size_t)messages_per_day * SIZE_A_MESSAGE;
+    return n < SIZE_LEAST ? SIZE_LEAST : n;
+}
 
 struct ubiquity *ubiquity_new(size_t nshingles)
 {
@@ -25,14 +48,22 @@ struct ubiquity *ubiquity_new(size_t nshingles)
     }
     struct ubiquity *u =
         calloc(1, sizeof *u + nbuckets * UBIQUITY_WAYS * sizeof u->slot[0]);
-    if (u != NULL) {
-        u->mask = nbuckets - 1;
+    if (u == NULL) {
+        return NULL;
     }
+    if (pthread_mutex_init(&u->learning, NULL) != 0) {
+        free(u);
+        return NULL;
+    }
+    u->mask = nbuckets - 1;
     return u;
 }
 
 void ubiquity_free(struct ubiquity **u)
 {
+    if (*u != NULL) {
+        pthread_mutex_destroy(&(*u)->learning);
+    }
     free(*u);
     *u = NULL;
 }
@@ -42,47 +73,107 @@ static size_t bucket_of(const struct ubiquity *u, uint64_t shingle)
     return ((size_t)(shingle >> 20) & u->mask) * UBIQUITY_WAYS;
 }
 
+static struct senders senders_of(const struct slot *slot)
+{
+    uint64_t word = atomic_load_explicit(&slot->senders, memory_order_relaxed);
+    return (struct senders){
+        .tag = {(uint16_t)word, (uint16_t)(word >> 16), (uint16_t)(word >> 32)},
+        .n = (uint8_t)(word >> SENDERS_SHIFT),
+        .day = (uint8_t)(word >> DAY_SHIFT)};
+}
+
+static void put_senders(struct slot *slot, const struct senders *s)
+{
+    uint64_t word = s->tag[0] | (uint64_t)s->tag[1] << 16 | (uint64_t)s->tag[2] << 32 |
+                    (uint64_t)s->n << SENDERS_SHIFT | (uint64_t)s->day << DAY_SHIFT;
+    atomic_store_explicit(&slot->senders, word, memory_order_relaxed);
+}
+
+static uint64_t shingle_of(const struct slot *slot)
+{
+    return atomic_load_explicit(&slot->shingle, memory_order_relaxed);
+}
+
 bool ubiquity_has(const struct ubiquity *u, uint64_t shingle)
 {
     const struct slot *bucket = &u->slot[bucket_of(u, shingle)];
     for (size_t i = 0; i < UBIQUITY_WAYS; i++) {
-        if (bucket[i].shingle == shingle) {
-            return bucket[i].nsenders >= UBIQUITY_SENDERS;
+        if (shingle_of(&bucket[i]) == shingle) {
+            return senders_of(&bucket[i]).n == COMMON;
         }
     }
     return false;
 }
 
-static bool add_sender(struct slot *slot, uint16_t sender)
+/* Days are kept modulo 256: a shingle that nobody confirmed for so long is taken for a new one. */
+static bool add_sender(struct slot *slot, uint16_t tag, uint8_t day, unsigned wait)
 {
-    for (size_t i = 0; i < slot->nsenders; i++) {
-        if (slot->sender[i] == sender) {
-            return slot->nsenders >= UBIQUITY_SENDERS;
-        }
+    struct senders s = senders_of(slot);
+    bool is_known = s.n == COMMON;
+    for (size_t i = 0; !is_known && i < s.n; i++) {
+        is_known = s.tag[i] == tag;
     }
-    if (slot->nsenders < UBIQUITY_SENDERS) {
-        slot->sender[slot->nsenders++] = sender;
+    if (!is_known && s.n < UBIQUITY_SENDERS) {
+        s.tag[s.n++] = tag;
     }
-    return slot->nsenders >= UBIQUITY_SENDERS;
+    if (s.n == UBIQUITY_SENDERS && (uint8_t)(day - s.day) >= wait) {
+        s.n = COMMON;
+    }
+    put_senders(slot, &s);
+    return s.n == COMMON;
 }
 
-bool ubiquity_learn(struct ubiquity *u, uint64_t shingle, uint64_t sender)
+/* Whether a gives way rather than b. */
+static bool is_worth_less(const struct slot *a, const struct slot *b, uint8_t day)
+{
+    struct senders sa = senders_of(a);
+    struct senders sb = senders_of(b);
+    if (sa.n != sb.n) {
+        return sa.n < sb.n;
+    }
+    return (uint8_t)(day - sa.day) > (uint8_t)(day - sb.day);
+}
+
+static bool learn(struct ubiquity *u, uint64_t shingle, uint16_t tag, uint8_t day,
+                  unsigned wait)
 {
     struct slot *bucket = &u->slot[bucket_of(u, shingle)];
-    uint16_t tag =
-        (uint16_t)(sender ^ (sender >> 16) ^ (sender >> 32) ^ (sender >> 48));
     struct slot *least = &bucket[0];
     if (shingle == 0) {
         return false;
     }
     for (size_t i = 0; i < UBIQUITY_WAYS; i++) {
-        if (bucket[i].shingle == shingle) {
-            return add_sender(&bucket[i], tag);
+        if (shingle_of(&bucket[i]) == shingle) {
+            return add_sender(&bucket[i], tag, day, wait);
         }
-        if (bucket[i].nsenders < least->nsenders) {
+        if (is_worth_less(&bucket[i], least, day)) {
             least = &bucket[i];
         }
     }
-    *least = (struct slot){.shingle = shingle, .sender = {tag}, .nsenders = 1};
-    return UBIQUITY_SENDERS == 1;
+    put_senders(least, &(struct senders){.tag = {tag}, .n = 1, .day = day});
+    atomic_store_explicit(&least->shingle, shingle, memory_order_relaxed);
+    return false;
+}
+
+static uint16_t tag_of(uint64_t sender)
+{
+    return (uint16_t)(sender ^ (sender >> 16) ^ (sender >> 32) ^ (sender >> 48));
+}
+
+bool ubiquity_learn(struct ubiquity *u, uint64_t shingle, uint64_t sender)
+{
+    pthread_mutex_lock(&u->learning);
+    bool is_common = learn(u, shingle, tag_of(sender), 0, 0);
+    pthread_mutex_unlock(&u->learning);
+    return is_common;
+}
+
+void ubiquity_learn_message(struct ubiquity *u, const uint64_t *shingles, size_t n,
+                            uint64_t sender, uint64_t day)
+{
+    pthread_mutex_lock(&u->learning);
+    for (size_t i = 0; i < n; i++) {
+        (void)learn(u, shingles[i], tag_of(sender), (uint8_t)day, UBIQUITY_DAYS);
+    }
+    pthread_mutex_unlock(&u->learning);
 }

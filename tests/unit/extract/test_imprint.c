@@ -5,6 +5,7 @@
 
 #include "core/base/base.h"
 #include "core/base/buf.h"
+#include "core/base/clock.h"
 #include "core/extract/extract.h"
 
 #include "tests/unit/extract/limits.h"
@@ -371,6 +372,70 @@ static void test_new__no_memory__flags_it(void **state)
     }
 }
 
+/* ---- what teaches the guard ---- */
+
+#define FROM(d)   "From: a@" d "\n"
+#define PROVED(d) "Authentication-Results: mx.our.example; dkim=pass header.d=" d "\n"
+
+static char our_server[] = "mx.our.example";
+static char *const our_servers[] = {our_server};
+
+static bool has_bands(struct ubiquity *guard, const char *head, uint64_t day)
+{
+    struct extract_limits limits = limits_default;
+    struct arena *arena = arena_new(ARENA);
+    shingle_keys_make(&ring, (uint64_t)700 * SHINGLE_EPOCH_S, &limits.imprint.keys);
+    limits.imprint.guard = limits.imprint.learner = guard;
+    clock_set_for_test(day * 86400 * 1000000, 1);
+    struct extract *x = extract_new(arena, &limits, our_servers, 1);
+    extract_raw(x, slice_str(head));
+    extract_raw(x, SLICE_LIT("\n" BODY "\n"));
+    struct featureset *set = extract_finish(x);
+    bool ret = featureset_count_type(set, FEATURE_text_band) > 0;
+    arena_free(&arena);
+    clock_unset_for_test();
+    return ret;
+}
+
+static void test_guard__of_senders__learns_from_proved_ones_only(void **state)
+{
+    static const struct {
+        const char *head[3];
+        bool becomes_common;
+    } rows[] = {
+        {{FROM("one.example") PROVED("one.example"),
+          FROM("two.example") PROVED("mail.two.example"),
+          FROM("w.three.example") PROVED("three.example")},
+         true},
+        {{FROM("one.example"), FROM("two.example"), FROM("three.example")}, false},
+        {{FROM("one.example") PROVED("evil.example"),
+          FROM("two.example") PROVED("evil.example"),
+          FROM("three.example") PROVED("evil.example")},
+         false},
+        {{FROM("one.example") PROVED("one.example"),
+          FROM("a.one.example") PROVED("one.example"),
+          FROM("b.one.example") PROVED("one.example")},
+         false},
+        {{FROM("xone.example") PROVED("one.example"),
+          FROM("xtwo.example") PROVED("two.example"),
+          FROM("xthree.example") PROVED("three.example")},
+         false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ubiquity *guard = ubiquity_new(1 << 12);
+        for (uint64_t day = 100; day < 103; day++) {
+            for (size_t k = 0; k < 3;
+                 k++) { /* none of them loses keys before day 102 */
+                assert_true(has_bands(guard, rows[i].head[k], day) || day == 102);
+            }
+        }
+        assert_int_equal(!has_bands(guard, FROM("x.example"), 103),
+                         rows[i].becomes_common);
+        ubiquity_free(&guard);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_exact_ones__of_a_text_not_read_to_its_end__are_none),
         cmocka_unit_test(test_drop__before_the_end__frees),
         cmocka_unit_test(test_new__no_memory__flags_it),
+        cmocka_unit_test(test_guard__of_senders__learns_from_proved_ones_only),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -235,23 +235,23 @@ static void test_message__examined__headers_in_order_and_forged_gone(void **stat
 static void test_shingle_keys__as_time_goes__are_those_of_the_ring_then(void **state)
 {
     static const struct hashkey ring = {1, "key of the tests"};
-    struct shingle_keys keys;
+    struct imprint_options made;
     struct shingle_keys expected;
     (void)state;
     service_set_ring(NULL);
-    service_shingle_keys(&keys);
-    assert_false(keys.is_set);
+    service_imprint(&made);
+    assert_false(made.keys.is_set);
     service_set_ring(&ring);
     for (uint64_t epoch = 700; epoch < 703; epoch++) {
         uint64_t now_s = epoch * SHINGLE_EPOCH_S + 5;
         clock_set_for_test(now_s * 1000000, 1);
-        service_shingle_keys(&keys);
+        service_imprint(&made);
         shingle_keys_make(&ring, now_s, &expected);
-        assert_true(keys.is_set);
-        assert_int_equal(keys.epoch[0].number, epoch);
-        assert_int_equal(keys.epoch[1].number, epoch - 1);
-        assert_memory_equal(keys.epoch[0].key, expected.epoch[0].key,
-                            sizeof keys.epoch[0].key);
+        assert_true(made.keys.is_set);
+        assert_int_equal(made.keys.epoch[0].number, epoch);
+        assert_int_equal(made.keys.epoch[1].number, epoch - 1);
+        assert_memory_equal(made.keys.epoch[0].key, expected.epoch[0].key,
+                            sizeof made.keys.epoch[0].key);
     }
     clock_unset_for_test();
     service_set_ring(NULL);

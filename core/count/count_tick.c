@@ -100,11 +100,6 @@ void count_flush(struct count *c)
 
 /* ---- the end of a bucket ---- */
 
-static void keys_of(void *context, unsigned shard, totals_key_fn *fn, void *sink)
-{
-    live_each(context, shard, fn, sink);
-}
-
 /* Every shard goes over to the fresh table: under its lock table and sketch change together. */
 static void roll_shards(struct count *c, struct live *fresh)
 {
@@ -112,7 +107,7 @@ static void roll_shards(struct count *c, struct live *fresh)
         struct count_shard *s = &c->shards[i];
         pthread_mutex_lock(&s->lock);
         if (s->is_ready) {
-            totals_roll(c->totals, i, c->period.bucket, keys_of, c->live);
+            totals_roll(c->totals, i, c->period.bucket);
         }
         s->prev = c->live;
         s->is_prev_sealed = false;

@@ -90,9 +90,10 @@ static bool count_one(struct count *c, uint64_t key, uint64_t amount, bool *retr
             live_id(s->prev)->start_s / COUNT_BUCKET_S + 1 == s->bucket) {
             ret[COUNT_10M] += live_get(s->prev, shard, key);
         }
-        *retready = amount > 0
-                        ? totals_add(c->totals, shard, key, amount, &ret[COUNT_1H])
-                        : totals_read(c->totals, shard, key, &ret[COUNT_1H]);
+        bool has_sums = amount > 0
+                            ? totals_add(c->totals, shard, key, amount, &ret[COUNT_1H])
+                            : totals_read(c->totals, shard, key, &ret[COUNT_1H]);
+        *retready = has_sums && s->is_ready; /* else its past is missing */
     }
     pthread_mutex_unlock(&s->lock);
     return has_room;

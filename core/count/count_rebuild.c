@@ -69,6 +69,23 @@ static void keys_of(void *context, unsigned shard, totals_key_fn *fn, void *sink
     live_each(context, shard, fn, sink);
 }
 
+static void add_key(void *context, uint64_t key, uint64_t count)
+{
+    const struct rebuilding *b = context;
+
+    totals_rebuild_add(b->c->totals, b->shard, key, count);
+}
+
+/* The bucket before, while its run is not there yet. In the tick, so nothing seals it meanwhile. */
+static void feed_unsealed(struct rebuilding *b)
+{
+    if (b->c->prev != NULL && !b->c->is_prev_sealed) {
+        uint64_t bucket = live_id(b->c->prev)->start_s / COUNT_BUCKET_S;
+        totals_rebuild_run(b->c->totals, b->shard, bucket, true, true);
+        live_each(b->c->prev, b->shard, add_key, b);
+    }
+}
+
 static void note_end(struct count *c)
 {
     uint64_t took = clock_mono_us() - c->rebuild_began_us;
@@ -104,6 +121,7 @@ bool count_rebuild_shard(struct count *c)
          day++) {
         feed_day(&b, day);
     }
+    feed_unsealed(&b);
     pthread_mutex_lock(&s->lock);
     totals_rebuild_end(c->totals, i, keys_of, c->live);
     s->is_ready = true;

@@ -1,11 +1,11 @@
 /*
  * door - which keys were seen in the last 15 days, and when last, in about 21 bits a key.
  *
- * A doorkeeper: lines of 64 bytes hold 12 bits of a key's hash and the day of its last sight
- * (modulo 16). A key goes into its home line, else into one of two others, and the home line
+ * A doorkeeper: lines of 64 bytes hold one of 4,369 values of a key's hash and the day of its last
+ * sight (modulo 15). A key goes into its home line, else into one of two others, and the home line
  * notes the day; where all are full it is turned away, and its home answers "unsure" for as long
  * as that day counts. Never forgets a key before its day is over; takes one for another with
- * about (entries of a line) / 4095.
+ * about (entries of a line) / 4369.
  * Depends: base.   Threads: one at a time; door_entries and door_turned_away from any.
  * Owns: nothing, the lines are the caller's.   ADR 0026.
  * Source: Fan et al. 2014 (fingerprints); Einziger, Friedman 2017 (doorkeeper).
@@ -21,16 +21,16 @@ enum {
     DOOR_ENTRIES = 31, /* of a line */
     DOOR_VECTORS = 4,
     DOOR_LANES = 8,
-    DOOR_DAYS = 15, /* today and 14 before; the 16th value of a day is never in use */
-    DOOR_DAY_VALUES = 16
+    DOOR_DAYS = 15 /* today and 14 before */
 };
 
 struct door_vector {
     uint16_t lane __attribute__((vector_size(2 * DOOR_LANES)));
 };
 
-/* Entries: 0 is free, else day << 12 | hash (1..4095). The last is no entry: bit d is set when a
- * key of this home had to go elsewhere on a day d (modulo 16). */
+/* An entry is 0 (free), or 1 + day modulo 15 + 15 * (0..4368, of the key's hash). The last is no
+ * entry: bit d is set when a key of this home had to go elsewhere on a day d (modulo 15), bit 15 when
+ * one of them went to the second of the other lines. */
 union door_line {
     uint16_t entry[DOOR_ENTRIES + 1];
     struct door_vector vector[DOOR_VECTORS];

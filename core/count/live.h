@@ -28,7 +28,8 @@ struct live;
  * reterr. */
 enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
                   uint64_t slots, struct live **ret, struct errinfo *reterr);
-/* Unmaps and, when remove is set (its run is safe, or is not wanted), deletes its files. */
+/* Unmaps and, when remove is set (its run is safe, or is not wanted), deletes its files. Otherwise they
+ * wait for live_recover; flush before, for another boot has only the journal. */
 void live_free(struct live **l, bool remove);
 
 const struct run_id *live_id(const struct live *l);
@@ -73,22 +74,29 @@ enum err live_seal(const struct live *l, const char *runs_dir, struct errinfo *r
 /* Its run is durable: deletes its files. The table can be read until live_free. */
 void live_forget(struct live *l);
 
-/* At start, before live_new: turns what an ended gillnetd left in dir into runs: the table as it
+/* At start, by the holder of the folder's lock, before live_new: turns what an ended gillnetd left in dir
+ * into runs: the table as it
  * stands after a kill, the journal after a power loss or when the table cannot be trusted; nothing
- * that has become a run already. *retkeys: keys saved. *retjournal: the journal had to serve. Files of
- * another version or ring key: ERR_UNSUPPORTED or ERR_KEY, and they stay. */
+ * that has become a run already. Which ring key they were counted with does not matter here: runs name
+ * theirs. Files of another version: ERR_UNSUPPORTED, and they stay. Where the run cannot be written the
+ * error is told and the files stay for the next start. */
 struct live_recovered {
     uint64_t keys;
     uint64_t runs;
     bool by_journal;
+    unsigned damaged; /* tables or journals of which something could not be used */
 };
 enum err live_recover(const char *dir, const char *runs_dir, struct live_recovered *ret,
                       struct errinfo *reterr);
 
 /* ---- another process's look at a running table ---- */
 
-/* The count of key in the running tables found in dir (0: none), for `gillnet lookup`; start_s: the bucket. */
+/* The count of key in the running table of the newest bucket found in dir that is no run yet, for
+ * `gillnet lookup`; start_s: the bucket. ERR_NOT_FOUND: no table of this boot. */
 enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
                    uint64_t *retstart_s, struct errinfo *reterr);
+
+/* As if this were the boot of that name; NULL: the real one. */
+void live_set_boot_for_test(const char *name);
 
 #endif

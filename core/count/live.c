@@ -1,0 +1,440 @@
+/* live - slots by the key's order, so that what is probed lies together and sealing hardly sorts. */
+#include "core/count/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/count/live_inside.h"
+#include "core/count/runset.h"
+
+enum { FULL_NUM = 7, FULL_DEN = 8 }; /* how full a shard may be */
+
+__extension__ typedef unsigned __int128 live_u128;
+
+unsigned live_shard_of(uint64_t key, unsigned nshards)
+{
+    return (unsigned)(((live_u128)key * nshards) >> 64);
+}
+
+uint64_t live_slot_of(uint64_t key, unsigned nshards, uint64_t per_shard)
+{
+    uint64_t inside = key * nshards; /* the bits below the shard's */
+    return (uint64_t)(((live_u128)inside * per_shard) >> 64);
+}
+
+/* ---- tables ---- */
+
+static void *anonymous(size_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void table_free(struct live_table **table)
+{
+    struct live_table *t = *table;
+    if (!t) {
+        return;
+    }
+    if (t->map) {
+        (void)munmap(t->map, t->map_bytes);
+    }
+    if (t->shadow) {
+        (void)munmap(t->shadow, t->map_bytes);
+    }
+    free(t);
+    *table = NULL;
+}
+
+/* Writes both headers through the mapping, one after the other: at each instant one is whole. */
+static enum err header_store(struct live_table *t)
+{
+    struct buf b;
+    buf_init(&b, LIVE_HEADER);
+    live_header_print(&t->header, &b);
+    enum err e = buf_failed(&b) ? ERR_NOMEM : ERR_OK;
+    if (e == ERR_OK) {
+        memcpy(t->map, b.p, LIVE_HEADER);
+        memcpy(t->map + LIVE_HEADER, b.p, LIVE_HEADER);
+    }
+    buf_fini(&b);
+    return e;
+}
+
+/* The table's file, allocated in full and mapped. */
+static enum err table_map(const struct live *l, struct live_table *t,
+                          struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct filemap map = {NULL, 0};
+    if (live_table_path(path, l->dir, &l->id, t->header.generation) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, l->dir, 0, "the path is too long");
+    }
+    enum err e = file_allocate(path, t->map_bytes, LIVE_FILE_MODE, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = filemap_open(&map, path, FILEMAP_WRITE, reterr);
+    if (e == ERR_OK && map.n != t->map_bytes) {
+        filemap_close(&map);
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                        "somebody changed the size of the running table");
+    }
+    if (e != ERR_OK) {
+        (void)unlink(path);
+        return e;
+    }
+    t->map = map.p;
+    t->is_file = true;
+    return ERR_OK;
+}
+
+/* On a disk that refuses: in memory, *retdisk says why. */
+static enum err table_new(const struct live *l, uint32_t generation, uint64_t per_shard,
+                          struct live_table **ret, enum err *retdisk,
+                          struct errinfo *reterr)
+{
+    struct live_table *t = calloc(1, sizeof(*t));
+    if (!t) {
+        return errinfo_set(reterr, ERR_NOMEM, l->dir, 0, "no memory to count");
+    }
+    t->per_shard = per_shard;
+    t->map_bytes = LIVE_DATA_AT + l->nshards * per_shard * sizeof(struct live_slot);
+    t->header = (struct live_header){l->id,      LIVE_RUNNING, l->nshards,
+                                     generation, per_shard,    live_boot_now()};
+    t->shadow = anonymous(t->map_bytes); /* as long as needed twice; only what is
+                                            touched costs memory */
+    *retdisk = table_map(l, t, reterr);
+    if (!t->map) {
+        t->map = anonymous(t->map_bytes);
+    }
+    if (!t->map || !t->shadow || header_store(t) != ERR_OK) {
+        table_free(&t);
+        return errinfo_set(reterr, ERR_NOMEM, l->dir, 0, "no memory to count");
+    }
+    void *slots = t->map + LIVE_DATA_AT;
+    t->slots = slots;
+    *ret = t;
+    return ERR_OK;
+}
+
+/* ---- life ---- */
+
+void live_set_volatile(struct live *l)
+{
+    __atomic_store_n(&l->is_volatile, true, __ATOMIC_RELAXED);
+}
+
+enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
+                  uint64_t slots, struct live **ret, struct errinfo *reterr)
+{
+    size_t n = strlen(dir) + 1;
+    struct live *l = calloc(1, sizeof(*l) + n);
+    if (!l) {
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to count");
+    }
+    memcpy(l->dir, dir, n);
+    l->id = *id;
+    l->nshards = nshards;
+    l->journal.fd = -1;
+    uint64_t per_shard = slots / nshards + (slots % nshards != 0);
+    enum err disk = ERR_OK;
+    enum err e =
+        table_new(l, 0, per_shard > 8 ? per_shard : 8, &l->table, &disk, reterr);
+    if (e != ERR_OK) {
+        free(l);
+        return e;
+    }
+    for (unsigned i = 0; i < nshards; i++) {
+        l->shard[i].table = l->table;
+    }
+    l->slots = l->table->per_shard * nshards;
+    if (disk == ERR_OK) {
+        disk = live_journal_open(l, reterr);
+    }
+    if (disk != ERR_OK) {
+        live_set_volatile(l);
+    }
+    *ret = l;
+    return ERR_OK;
+}
+
+static void remove_files(const struct live *l)
+{
+    char path[FILE_PATH_MAX];
+    if (live_journal_path(path, l->dir, &l->id) == ERR_OK) {
+        (void)unlink(path);
+    }
+    for (uint32_t g = l->first_kept; g <= l->generation; g++) {
+        if (live_table_path(path, l->dir, &l->id, g) == ERR_OK) {
+            (void)unlink(path); /* not there for a table in memory */
+        }
+    }
+}
+
+void live_free(struct live **live, bool remove)
+{
+    struct live *l = *live;
+    if (!l) {
+        return;
+    }
+    live_journal_close(l);
+    if (remove) {
+        remove_files(l);
+    }
+    table_free(&l->next);
+    table_free(&l->table);
+    free(l);
+    *live = NULL;
+}
+
+void live_forget(struct live *l)
+{
+    live_journal_close(l);
+    remove_files(l);
+}
+
+const struct run_id *live_id(const struct live *l)
+{
+    return &l->id;
+}
+
+bool live_is_volatile(const struct live *l)
+{
+    return __atomic_load_n(&l->is_volatile, __ATOMIC_RELAXED);
+}
+
+static uint64_t used_of(const struct live *l, unsigned shard)
+{
+    return __atomic_load_n(&l->shard[shard].used, __ATOMIC_RELAXED);
+}
+
+size_t live_used(const struct live *l)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < l->nshards; i++) {
+        n += used_of(l, i);
+    }
+    return (size_t)n;
+}
+
+size_t live_slots(const struct live *l)
+{
+    return (size_t)__atomic_load_n(&l->slots, __ATOMIC_RELAXED);
+}
+
+/* ---- with the shard's lock ---- */
+
+/* Where a key's search begins, and the shard's slots. */
+struct probe {
+    struct live_slot *slots;
+    uint64_t n;
+    uint64_t at;
+};
+
+static struct probe probe_of(const struct live_table *t, unsigned shard,
+                             unsigned nshards, uint64_t key)
+{
+    return (struct probe){t->slots + shard * t->per_shard, t->per_shard,
+                          live_slot_of(key, nshards, t->per_shard)};
+}
+
+/* The key's slot, or the free one where it would go; a shard is never full. */
+static struct live_slot *find(struct probe p, uint64_t key)
+{
+    while (p.slots[p.at].key != key && p.slots[p.at].key != 0) {
+        p.at = p.at + 1 < p.n ? p.at + 1 : 0;
+    }
+    return &p.slots[p.at];
+}
+
+void live_prefetch(const struct live *l, unsigned shard, uint64_t key)
+{
+    struct probe p = probe_of(l->shard[shard].table, shard, l->nshards, key);
+    __builtin_prefetch(&p.slots[p.at], 1);
+}
+
+/* A new key's count first, then the key that makes it count: a kill between leaves a free slot.
+ * Partner: the recovery, and live_peek of another process. */
+static void occupy(struct live_slot *s, uint64_t key, uint64_t count)
+{
+    s->count = count;
+    __atomic_store_n(&s->key, key, __ATOMIC_RELEASE);
+}
+
+bool live_add(struct live *l, unsigned shard, uint64_t key, uint64_t amount,
+              uint64_t *retcount)
+{
+    struct live_shard *sh = &l->shard[shard];
+    struct live_slot *s = find(probe_of(sh->table, shard, l->nshards, key), key);
+    if (s->key == key) {
+        uint64_t count = s->count + amount;
+        count = count < amount ? UINT64_MAX : count;
+        __atomic_store_n(&s->count, count, __ATOMIC_RELAXED);
+        *retcount = count;
+        return true;
+    }
+    uint64_t used = sh->used;
+    if (used + 1 > sh->table->per_shard / FULL_DEN * FULL_NUM) {
+        return false;
+    }
+    occupy(s, key, amount);
+    __atomic_store_n(&sh->used, used + 1, __ATOMIC_RELAXED);
+    *retcount = amount;
+    return true;
+}
+
+uint64_t live_get(const struct live *l, unsigned shard, uint64_t key)
+{
+    const struct live_table *t = l->shard[shard].table;
+    const struct live_slot *s = find(probe_of(t, shard, l->nshards, key), key);
+    return s->key == key ? s->count : 0;
+}
+
+void live_each(const struct live *l, unsigned shard, live_each_fn *fn, void *context)
+{
+    const struct live_table *t = l->shard[shard].table;
+    const struct live_slot *slots = t->slots + shard * t->per_shard;
+    for (uint64_t i = 0; i < t->per_shard; i++) {
+        if (slots[i].key != 0) {
+            fn(context, slots[i].key, slots[i].count);
+        }
+    }
+}
+
+/* ---- growing ---- */
+
+bool live_wants_room(const struct live *l)
+{
+    uint64_t half = live_slots(l) / l->nshards / 2;
+    for (unsigned i = 0; i < l->nshards; i++) {
+        if (used_of(l, i) >= half) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum err live_grow_begin(struct live *l, struct errinfo *reterr)
+{
+    enum err disk = ERR_OK;
+    enum err e = table_new(l, l->generation + 1, l->table->per_shard * 2, &l->next,
+                           &disk, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (disk != ERR_OK) {
+        live_set_volatile(l);
+    }
+    l->generation++;
+    return ERR_OK;
+}
+
+void live_grow_shard(struct live *l, unsigned shard)
+{
+    const struct live_table *from = l->shard[shard].table;
+    const uint64_t first = shard * from->per_shard;
+    for (uint64_t i = first; i < first + from->per_shard; i++) {
+        const struct live_slot *old = &from->slots[i];
+        if (old->key == 0) {
+            continue;
+        }
+        struct live_slot *s =
+            find(probe_of(l->next, shard, l->nshards, old->key), old->key);
+        l->next->shadow[s - l->next->slots] = from->shadow[i];
+        occupy(s, old->key, old->count);
+    }
+    l->shard[shard].table = l->next;
+}
+
+/* A table in memory leaves its predecessor's file: after a kill that is still better than nothing. */
+void live_grow_end(struct live *l)
+{
+    char path[FILE_PATH_MAX];
+    struct live_table *old = l->table;
+    l->table = l->next;
+    l->next = NULL;
+    __atomic_store_n(&l->slots, l->table->per_shard * l->nshards, __ATOMIC_RELAXED);
+    if (l->table->is_file) {
+        for (uint32_t g = l->first_kept; g < l->generation; g++) {
+            if (live_table_path(path, l->dir, &l->id, g) == ERR_OK) {
+                (void)unlink(path);
+            }
+        }
+        l->first_kept = l->generation;
+    }
+    table_free(&old);
+}
+
+/* ---- the end of the bucket ---- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct live_slot *x = a;
+    const struct live_slot *y = b;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+struct gather {
+    struct live_slot *slots;
+    size_t n;
+};
+
+static void gather_one(void *context, uint64_t key, uint64_t count)
+{
+    struct gather *g = context;
+    g->slots[g->n++] = (struct live_slot){key, count};
+}
+
+/* Shards are in order of key; within one they are sorted. */
+static enum err write_all(const struct live *l, struct run_writer *w)
+{
+    for (unsigned i = 0; i < l->nshards; i++) {
+        struct gather g = {NULL, 0};
+        g.slots = malloc(used_of(l, i) * sizeof(*g.slots) + 1);
+        if (!g.slots) {
+            return ERR_NOMEM;
+        }
+        live_each(l, i, gather_one, &g);
+        qsort(g.slots, g.n, sizeof(*g.slots), by_key);
+        for (size_t k = 0; k < g.n; k++) {
+            struct run_record record = {g.slots[k].key, g.slots[k].count};
+            run_writer_add(w, &record);
+        }
+        free(g.slots);
+    }
+    return ERR_OK;
+}
+
+enum err live_seal(const struct live *l, const char *runs_dir, struct errinfo *reterr)
+{
+    char name[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
+    struct run_writer *w = NULL;
+    if (live_used(l) == 0) {
+        return ERR_NOT_FOUND;
+    }
+    if (runset_name(&l->id, name) != ERR_OK ||
+        file_path(path, "%s/%s", runs_dir, name) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, runs_dir, 0, "the path is too long");
+    }
+    enum err e = run_writer_new(path, &l->id, &w, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = write_all(l, w);
+    if (e != ERR_OK) {
+        run_writer_abort(&w);
+        return errinfo_set(reterr, e, path, 0, "no memory to sort the counts");
+    }
+    e = run_writer_commit(&w, reterr);
+    if (e == ERR_OK && l->table->is_file) {
+        l->table->header.state = LIVE_SEALED;
+        (void)header_store(l->table); /* who peeks would count it twice for a moment */
+    }
+    return e;
+}

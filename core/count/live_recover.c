@@ -1,0 +1,494 @@
+/* live_recover - what an ended gillnetd left becomes runs; and another process's look. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/cursor.h"
+#include "core/base/file_sys.h"
+#include "core/count/live_own.h"
+#include "core/count/runset.h"
+
+enum {
+    FILES_MAX = 1024, /* of running tables: one or two, more after very many crashes */
+    CHUNK_SLOTS = 4096,
+    CHUNK = CHUNK_SLOTS * (int)sizeof(struct live_slot),
+    RECORDS_MIN = 1024
+};
+
+/* The names of running tables' files in a folder. */
+struct found {
+    struct live_name v[FILES_MAX];
+    size_t n;
+};
+
+static int by_bucket(const void *a, const void *b)
+{
+    const struct live_name *x = a;
+    const struct live_name *y = b;
+    if (x->start_s != y->start_s) {
+        return x->start_s < y->start_s ? -1 : 1;
+    }
+    if (x->inc != y->inc) {
+        return x->inc < y->inc ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Sorted by bucket and incarnation. What is beyond FILES_MAX waits for the next start. */
+static enum err list_files(const char *dir, struct found *ret, struct errinfo *reterr)
+{
+    ret->n = 0;
+    DIR *d = opendir(dir);
+    if (!d) {
+        return errinfo_errno(reterr, dir, "cannot list the folder");
+    }
+    enum err e = ERR_OK;
+    while (ret->n < FILES_MAX) {
+        errno = 0;
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (!entry) {
+            if (errno != 0) {
+                e = errinfo_errno(reterr, dir, "cannot list the folder");
+            }
+            break;
+        }
+        struct live_name name = live_name_parse(slice_str(entry->d_name));
+        if (name.kind != LIVE_OTHER) {
+            ret->v[ret->n++] = name;
+        }
+    }
+    (void)closedir(d);
+    qsort(ret->v, ret->n, sizeof(*ret->v), by_bucket);
+    return e;
+}
+
+/* ---- what one incarnation counted in one bucket ---- */
+
+struct saved {
+    struct run_id id;
+    bool has_id;
+    struct run_record *records;
+    size_t n;
+    size_t room;
+    bool is_partly; /* something could not be used */
+    bool has_table; /* a table served */
+};
+
+static bool saved_add(struct saved *s, uint64_t key, uint64_t count)
+{
+    if (s->n == s->room) {
+        size_t room = s->room ? s->room * 2 : RECORDS_MIN;
+        struct run_record *more = realloc(s->records, room * sizeof(*more));
+        if (!more) {
+            return false;
+        }
+        s->records = more;
+        s->room = room;
+    }
+    s->records[s->n++] = (struct run_record){key, count};
+    return true;
+}
+
+static int by_key_then_count(const void *a, const void *b)
+{
+    const struct run_record *x = a;
+    const struct run_record *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return x->count > y->count ? -1 : x->count < y->count;
+}
+
+/* Of each key the largest count: counts only grow. */
+static void saved_settle(struct saved *s)
+{
+    size_t kept = 0;
+    if (s->n > 1) {
+        qsort(s->records, s->n, sizeof(*s->records), by_key_then_count);
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        if (kept == 0 || s->records[kept - 1].key != s->records[i].key) {
+            s->records[kept++] = s->records[i];
+        }
+    }
+    s->n = kept;
+}
+
+/* Up to n bytes from offset; fewer at the end of the file or where it cannot be read. */
+static size_t read_some(int fd, uint64_t offset, void *dst, size_t n)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = pread(fd, (char *)dst + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        done += (size_t)got;
+    }
+    return done;
+}
+
+/* A table that is open. */
+struct source {
+    int fd;
+    uint64_t size;
+    struct live_header header;
+};
+
+static enum err source_open(const char *path, struct source *ret,
+                            struct errinfo *reterr)
+{
+    char head[LIVE_DATA_AT];
+    enum err e = file_sys_open_regular(path, O_RDONLY, &ret->fd, &ret->size, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    size_t n = read_some(ret->fd, 0, head, sizeof(head));
+    e = live_header_read(slice_of(head, n), ret->size, path, &ret->header, reterr);
+    if (e != ERR_OK) {
+        (void)close(ret->fd);
+    }
+    return e;
+}
+
+/* ERR_CORRUPT: a slot says what no gillnetd stored. */
+static enum err take_chunk(const struct live_header *h, const struct live_slot *slots,
+                           uint64_t first, size_t n, struct saved *s)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (slots[i].key == 0) {
+            continue;
+        }
+        if (slots[i].count == 0 ||
+            live_shard_of(slots[i].key, h->nshards) != (first + i) / h->per_shard) {
+            return ERR_CORRUPT;
+        }
+        if (!saved_add(s, slots[i].key, slots[i].count)) {
+            return ERR_NOMEM;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err take_slots(const struct source *t, struct saved *s)
+{
+    const uint64_t slots = t->header.nshards * t->header.per_shard;
+    struct live_slot *chunk = malloc(CHUNK);
+    if (!chunk) {
+        return ERR_NOMEM;
+    }
+    enum err e = ERR_OK;
+    for (uint64_t i = 0; i < slots && e == ERR_OK; i += CHUNK_SLOTS) {
+        size_t n = slots - i < CHUNK_SLOTS ? (size_t)(slots - i) : CHUNK_SLOTS;
+        size_t want = n * sizeof(*chunk);
+        uint64_t at = LIVE_DATA_AT + i * sizeof(*chunk);
+        e = read_some(t->fd, at, chunk, want) == want
+                ? take_chunk(&t->header, chunk, i, n, s)
+                : ERR_CORRUPT;
+    }
+    free(chunk);
+    return e;
+}
+
+/* Whether what the header says fits the file's name: a copy under another name would count twice. */
+static bool is_of(const struct run_id *id, const struct live_name *name)
+{
+    return id->start_s == name->start_s && id->inc == name->inc;
+}
+
+/* A table of another boot was torn, unseen, by the stop of the machine: it is not even read. */
+static enum err take_table(const char *path, const struct live_name *name,
+                           struct saved *s, struct errinfo *reterr)
+{
+    struct source t = {.fd = -1};
+    enum err e = source_open(path, &t, reterr);
+    if (e == ERR_NOT_FOUND) {
+        return ERR_OK; /* made, never used */
+    }
+    if (e == ERR_CORRUPT || (e == ERR_OK && !is_of(&t.header.id, name))) {
+        s->is_partly = true;
+        if (e == ERR_OK) {
+            (void)close(t.fd);
+        }
+        return ERR_OK;
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct live_boot now = live_boot_now();
+    if (live_boot_is_same(&t.header.boot, &now)) {
+        size_t before = s->n;
+        e = take_slots(&t, s);
+        if (e == ERR_OK) {
+            s->has_table = true;
+            s->id = t.header.id;
+            s->has_id = true;
+        } else if (e == ERR_CORRUPT) {
+            s->n = before;
+            s->is_partly = true;
+            e = ERR_OK;
+        } else {
+            e = errinfo_set(reterr, e, path, 0, "no memory to save the counts");
+        }
+    }
+    (void)close(t.fd);
+    return e;
+}
+
+/* ---- journals ---- */
+
+/* The payload of the record at the begin of c; false: it is none, or not this journal's. */
+static bool record_cut(struct cursor *c, uint64_t seq, uint64_t salt, struct slice *ret)
+{
+    const struct slice rest = c->rest;
+    uint32_t magic = cursor_u32(c);
+    uint32_t n = cursor_u32(c);
+    uint64_t number = cursor_u64(c);
+    *ret = cursor_bytes(c, (size_t)n * LIVE_PAIR);
+    uint64_t sum = cursor_u64(c);
+    return cursor_ok(c) && magic == LIVE_RECORD_MAGIC && number == seq &&
+           sum == live_record_sum(
+                      slice_head(rest, LIVE_RECORD_HEAD + (size_t)n * LIVE_PAIR), salt);
+}
+
+/* Whole records up to the first bad one: what follows was not synced, or is damaged. */
+static enum err take_records(struct slice bytes, struct saved *s)
+{
+    uint64_t salt = live_journal_salt(slice_head(bytes, LIVE_JOURNAL_HEADER));
+    struct cursor c = cursor_of(slice_from(bytes, LIVE_JOURNAL_HEADER));
+    struct slice payload;
+    for (uint64_t seq = 1; record_cut(&c, seq, salt, &payload); seq++) {
+        struct cursor pairs = cursor_of(payload);
+        while (!cursor_done(&pairs)) {
+            uint64_t key = cursor_u64(&pairs);
+            uint64_t count = cursor_u64(&pairs);
+            if (key != 0 && count != 0 && !saved_add(s, key, count)) {
+                return ERR_NOMEM;
+            }
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err take_journal(const char *path, const struct live_name *name,
+                             struct saved *s, struct errinfo *reterr)
+{
+    struct buf bytes;
+    struct run_id id;
+    buf_init(&bytes, (size_t)LIVE_RECORD_MAX * 4);
+    enum err e = file_read(path, &bytes, reterr);
+    if (e == ERR_OK) {
+        e = live_journal_header_parse(buf_slice(&bytes), path, &id, reterr);
+    }
+    if (e == ERR_OK && !is_of(&id, name)) {
+        e = ERR_CORRUPT;
+    }
+    if (e == ERR_OK) {
+        s->id = id;
+        s->has_id = true;
+        e = take_records(buf_slice(&bytes), s);
+        if (e != ERR_OK) {
+            (void)errinfo_set(reterr, e, path, 0, "no memory to save the counts");
+        }
+    } else if (e == ERR_CORRUPT) {
+        s->is_partly = true;
+        e = ERR_OK;
+    }
+    buf_fini(&bytes);
+    return e;
+}
+
+/* ---- from saved to a run ---- */
+
+/* Whether the bucket's run is there already, whole as far as opening shows. */
+static bool is_run_there(const char *path)
+{
+    struct run *r = NULL;
+    if (run_open(path, &r, NULL) != ERR_OK) {
+        return false;
+    }
+    enum err e = run_verify(r, NULL);
+    run_close(&r);
+    return e == ERR_OK;
+}
+
+static enum err save(const struct saved *s, const char *runs_dir,
+                     struct live_recovered *ret, struct errinfo *reterr)
+{
+    char name[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
+    struct run_writer *w = NULL;
+    if (runset_name(&s->id, name) != ERR_OK ||
+        file_path(path, "%s/%s", runs_dir, name) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, runs_dir, 0, "the path is too long");
+    }
+    if (is_run_there(path)) {
+        return ERR_OK;
+    }
+    enum err e = run_writer_new(path, &s->id, &w, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        run_writer_add(w, &s->records[i]);
+    }
+    e = run_writer_commit(&w, reterr);
+    if (e == ERR_OK) {
+        ret->keys += s->n;
+        ret->runs++;
+        ret->by_journal = ret->by_journal || !s->has_table;
+    }
+    return e;
+}
+
+static enum err path_of(char dst[FILE_PATH_MAX], const char *dir,
+                        const struct live_name *name)
+{
+    const struct run_id id = {.start_s = name->start_s, .inc = name->inc};
+    return name->kind == LIVE_JOURNAL
+               ? live_journal_path(dst, dir, &id)
+               : live_table_path(dst, dir, &id, name->generation);
+}
+
+/* The n files of one bucket and incarnation: read, saved, removed. */
+static enum err recover_one(const char *dir, const char *runs_dir,
+                            const struct live_name *names, size_t n,
+                            struct live_recovered *ret, struct errinfo *reterr)
+{
+    struct saved s = {.n = 0};
+    char path[FILE_PATH_MAX];
+    enum err e = ERR_OK;
+    for (size_t i = 0; i < n && e == ERR_OK; i++) {
+        e = path_of(path, dir, &names[i]);
+        if (e == ERR_OK) {
+            e = names[i].kind == LIVE_JOURNAL
+                    ? take_journal(path, &names[i], &s, reterr)
+                    : take_table(path, &names[i], &s, reterr);
+        }
+    }
+    if (e == ERR_OK && s.has_id && s.n > 0) {
+        saved_settle(&s);
+        e = save(&s, runs_dir, ret, reterr);
+    }
+    for (size_t i = 0; i < n && e == ERR_OK; i++) {
+        if (path_of(path, dir, &names[i]) == ERR_OK) {
+            (void)unlink(path); /* what stays is found again, and its run with it */
+        }
+    }
+    ret->damaged += s.is_partly;
+    free(s.records);
+    return e;
+}
+
+enum err live_recover(const char *dir, const char *runs_dir, struct live_recovered *ret,
+                      struct errinfo *reterr)
+{
+    struct live_recovered done = {.keys = 0};
+    struct found *files = malloc(sizeof(*files));
+    if (!files) {
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to save the counts");
+    }
+    enum err e = file_make_dir(runs_dir, 0750, reterr);
+    if (e == ERR_OK) {
+        e = file_sweep_temps(dir, reterr);
+    }
+    if (e == ERR_OK) {
+        e = file_sweep_temps(runs_dir, reterr);
+    }
+    if (e == ERR_OK) {
+        e = list_files(dir, files, reterr);
+    }
+    for (size_t i = 0; e == ERR_OK && i < files->n;) {
+        size_t n = 1;
+        while (i + n < files->n && by_bucket(&files->v[i], &files->v[i + n]) == 0) {
+            n++;
+        }
+        e = recover_one(dir, runs_dir, &files->v[i], n, &done, reterr);
+        i += n;
+    }
+    free(files);
+    *ret = done;
+    return e;
+}
+
+/* ---- another process's look ---- */
+
+/* The count of key in the table, 0: none; a slot at a time: what is probed lies in one page. */
+static uint64_t look(const struct source *t, uint64_t key)
+{
+    const struct live_header *h = &t->header;
+    const uint64_t first = live_shard_of(key, h->nshards) * h->per_shard;
+    uint64_t at = live_slot_of(key, h->nshards, h->per_shard);
+    for (uint64_t i = 0; i < h->per_shard; i++) {
+        struct live_slot s;
+        uint64_t offset = LIVE_DATA_AT + (first + at) * sizeof(s);
+        if (read_some(t->fd, offset, &s, sizeof(s)) != sizeof(s) || s.key == 0) {
+            return 0;
+        }
+        if (s.key == key) {
+            return s.count;
+        }
+        at = at + 1 < h->per_shard ? at + 1 : 0;
+    }
+    return 0;
+}
+
+/* Whether the table at path counts now; then *retcount is raised to what it has of key. */
+static bool peek_one(const char *path, uint64_t key, uint64_t *retcount)
+{
+    struct source t = {.fd = -1};
+    if (source_open(path, &t, NULL) != ERR_OK) {
+        return false;
+    }
+    struct live_boot now = live_boot_now();
+    bool counts =
+        t.header.state == LIVE_RUNNING && live_boot_is_same(&t.header.boot, &now);
+    uint64_t count = counts ? look(&t, key) : 0;
+    if (count > *retcount) { /* while it grows, its keys are in two */
+        *retcount = count;
+    }
+    (void)close(t.fd);
+    return counts;
+}
+
+enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
+                   uint64_t *retstart_s, struct errinfo *reterr)
+{
+    struct found *files = malloc(sizeof(*files));
+    if (!files) {
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to look");
+    }
+    enum err e = list_files(dir, files, reterr);
+    bool is_found = false;
+    uint64_t start_s = 0;
+    uint64_t count = 0;
+    for (size_t i = files->n; e == ERR_OK && i-- > 0;) {
+        const struct live_name *name = &files->v[i];
+        char path[FILE_PATH_MAX];
+        if ((is_found && name->start_s != start_s) || name->kind != LIVE_TABLE ||
+            path_of(path, dir, name) != ERR_OK) {
+            continue;
+        }
+        if (peek_one(path, key, &count)) {
+            is_found = true;
+            start_s = name->start_s;
+        }
+    }
+    free(files);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (!is_found) {
+        return errinfo_set(reterr, ERR_NOT_FOUND, dir, 0, "nothing is being counted");
+    }
+    *retcount = count;
+    *retstart_s = start_s;
+    return ERR_OK;
+}

@@ -1,0 +1,487 @@
+/* runset - a list of what the folder has, pinned by who asks, replaced as a whole. */
+#include "core/count/runset.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/log.h"
+#include "core/count/runset_own.h"
+
+enum { DIR_MODE = 0750, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
+
+/* ---- names ---- */
+
+enum err runset_name(const struct run_id *id, char ret[FILE_PATH_MAX])
+{
+    static const char digits[] = "0123456789abcdef";
+    char origin[HEX_ORIGIN + 1] = "";
+    for (size_t i = 0; i < RUN_ORIGIN_BYTES; i++) {
+        origin[2 * i] = digits[id->origin[i] >> 4];
+        origin[2 * i + 1] = digits[id->origin[i] & 15];
+    }
+    return file_path(ret,
+                     "%010" PRIu64 "-%05" PRIu32 "-%s-%016" PRIx64 "-%08" PRIx32 ".run",
+                     id->start_s, id->len_s, origin, id->inc, id->key_id);
+}
+
+/* Cuts exactly n digits of base off s and, behind them, `end`. */
+static bool cut_number(struct slice *s, unsigned base, size_t n, char end,
+                       uint64_t *ret)
+{
+    uint64_t v = 0;
+    if (s->n <= n || s->p[n] != end) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        char c = s->p[i];
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                                                : base;
+        if (digit >= base) {
+            return false;
+        }
+        v = v * base + digit;
+    }
+    *s = slice_from(*s, n + 1);
+    *ret = v;
+    return true;
+}
+
+static bool cut_origin(struct slice *s, uint8_t ret[RUN_ORIGIN_BYTES])
+{
+    uint64_t half = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct slice digits = slice_head(*s, HEX_ORIGIN / 2);
+        char text[HEX_ORIGIN / 2 + 1] = "";
+        if (digits.n < HEX_ORIGIN / 2) {
+            return false;
+        }
+        memcpy(text, digits.p, digits.n);
+        text[HEX_ORIGIN / 2] = '-';
+        struct slice whole = slice_of(text, sizeof(text));
+        if (!cut_number(&whole, 16, HEX_ORIGIN / 2, '-', &half)) {
+            return false;
+        }
+        for (unsigned b = 0; b < 8; b++) {
+            ret[8 * i + b] = (uint8_t)(half >> (56 - 8 * b));
+        }
+        *s = slice_from(*s, HEX_ORIGIN / 2);
+    }
+    bool ends = s->n > 0 && s->p[0] == '-';
+    *s = slice_from(*s, 1);
+    return ends;
+}
+
+/* Whether name is a run's; other files in the folder are nobody's business. */
+static bool name_parse(struct slice name, struct run_id *ret)
+{
+    struct run_id id = {.inc = 0};
+    uint64_t len = 0;
+    uint64_t key_id = 0;
+    if (!cut_number(&name, 10, 10, '-', &id.start_s) ||
+        !cut_number(&name, 10, 5, '-', &len) || !cut_origin(&name, id.origin) ||
+        !cut_number(&name, 16, 16, '-', &id.inc) ||
+        !cut_number(&name, 16, 8, '.', &key_id) || !slice_eq(name, SLICE_LIT("run"))) {
+        return false;
+    }
+    id.len_s = (uint32_t)len;
+    id.key_id = (uint32_t)key_id;
+    *ret = id;
+    return (len == COUNT_BUCKET_S || len == COUNT_DAY_S) && id.start_s % len == 0;
+}
+
+enum err runset_path(const struct runset *s, const struct run_id *id,
+                     char ret[FILE_PATH_MAX], struct errinfo *reterr)
+{
+    char name[FILE_PATH_MAX];
+    enum err e = runset_name(id, name);
+    if (e == ERR_OK) {
+        e = file_path(ret, "%s/%s", s->dir, name);
+    }
+    return e == ERR_OK ? ERR_OK
+                       : errinfo_set(reterr, e, s->dir, 0, "the path is too long");
+}
+
+/* ---- order ---- */
+
+#define COMPARE(a, b)                  \
+    do {                               \
+        if ((a) != (b)) {              \
+            return (a) < (b) ? -1 : 1; \
+        }                              \
+    } while (0)
+
+static int id_cmp(const struct run_id *x, const struct run_id *y)
+{
+    COMPARE(x->len_s, y->len_s);
+    COMPARE(x->start_s, y->start_s);
+    int origin = memcmp(x->origin, y->origin, RUN_ORIGIN_BYTES);
+    COMPARE(origin, 0);
+    COMPARE(x->key_id, y->key_id);
+    COMPARE(x->inc, y->inc);
+    return 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct runset_item *x = a;
+    const struct runset_item *y = b;
+    return id_cmp(&x->entry->id, &y->entry->id);
+}
+
+static struct runset_entry *list_find(const struct runset_list *list,
+                                      const struct run_id *id)
+{
+    size_t low = 0;
+    size_t high = list->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = id_cmp(&list->v[middle].entry->id, id);
+        if (order == 0) {
+            return list->v[middle].entry;
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return NULL;
+}
+
+const struct runset_entry *runset_day_of(const struct runset_list *list,
+                                         const struct run_id *id)
+{
+    struct run_id day = *id;
+    day.inc = 0;
+    day.len_s = COUNT_DAY_S;
+    day.start_s -= day.start_s % COUNT_DAY_S;
+    return list_find(list, &day);
+}
+
+/* ---- pins ---- */
+
+struct runset_list *runset_pin(struct runset *s)
+{
+    pthread_mutex_lock(&s->lock);
+    struct runset_list *list = s->now;
+    list->refs++;
+    pthread_mutex_unlock(&s->lock);
+    return list;
+}
+
+static void entry_free(struct runset_entry *e)
+{
+    run_close(&e->run);
+    free(e);
+}
+
+void runset_unpin(struct runset *s, struct runset_list **pinned)
+{
+    struct runset_list *list = *pinned;
+    size_t ndead = 0;
+    *pinned = NULL;
+    pthread_mutex_lock(&s->lock);
+    bool is_last = --list->refs == 0;
+    for (size_t i = 0; is_last && i < list->n; i++) {
+        struct runset_entry *e = list->v[i].entry;
+        if (--e->refs == 0) {
+            list->v[ndead++].entry = e;
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    for (size_t i = 0; i < ndead; i++) {
+        entry_free(list->v[i].entry);
+    }
+    if (is_last) {
+        free(list);
+    }
+}
+
+/* ---- loading ---- */
+
+struct loading {
+    struct runset *set;
+    struct runset_list *old; /* may be NULL */
+    struct runset_list *fresh;
+    size_t room;
+    size_t nopen;
+    runset_damage_fn *on_damage;
+    void *context;
+};
+
+static void tell(const struct loading *l, const struct errinfo *why)
+{
+    if (l->on_damage) {
+        l->on_damage(l->context, why);
+    }
+}
+
+static bool same_name(const struct run_id *a, const struct run_id *b)
+{
+    return id_cmp(a, b) == 0;
+}
+
+static void open_run(struct loading *l, struct runset_entry *e, const char *path)
+{
+    struct errinfo why;
+    e->why = run_open(path, &e->run, &why);
+    if (e->why == ERR_OK && !same_name(run_id(e->run), &e->id)) {
+        run_close(&e->run);
+        e->why = errinfo_set(&why, ERR_CORRUPT, path, 0,
+                             "the run is of another time or server than its name says; "
+                             "give it its name back or remove it");
+    }
+    if (e->why != ERR_OK) {
+        tell(l, &why);
+        return;
+    }
+    if (l->nopen >= RUNSET_FILES_OPEN) {
+        run_rest(e->run);
+    } else {
+        l->nopen++;
+    }
+}
+
+static bool list_add(struct loading *l, struct runset_entry *e)
+{
+    if (l->fresh->n == l->room) {
+        size_t room = l->room * 2;
+        struct runset_list *more =
+            realloc(l->fresh, sizeof(*more) + room * sizeof(more->v[0]));
+        if (!more) {
+            return false;
+        }
+        l->fresh = more;
+        l->room = room;
+    }
+    l->fresh->v[l->fresh->n++] = (struct runset_item){e, false};
+    return true;
+}
+
+/* Takes the file over from the old list when it is the same one, else opens it. */
+static enum err load_one(struct loading *l, const struct run_id *id)
+{
+    char path[FILE_PATH_MAX];
+    struct stat st;
+    enum err e = runset_path(l->set, id, path, NULL);
+    if (e != ERR_OK || lstat(path, &st) != 0) {
+        return ERR_OK; /* gone meanwhile */
+    }
+    struct runset_entry *entry = l->old ? list_find(l->old, id) : NULL;
+    bool is_known = entry && entry->inode == (uint64_t)st.st_ino &&
+                    entry->bytes == (uint64_t)st.st_size;
+    if (is_known) {
+        pthread_mutex_lock(&l->set->lock);
+        entry->refs++;
+        pthread_mutex_unlock(&l->set->lock);
+        l->nopen += entry->run != NULL;
+    } else {
+        entry = calloc(1, sizeof(*entry));
+        if (!entry) {
+            return ERR_NOMEM;
+        }
+        entry->id = *id;
+        entry->inode = (uint64_t)st.st_ino;
+        entry->bytes = (uint64_t)st.st_size;
+        entry->refs = 1;
+        open_run(l, entry, path);
+    }
+    if (!list_add(l, entry)) {
+        pthread_mutex_lock(&l->set->lock);
+        bool is_last = --entry->refs == 0;
+        pthread_mutex_unlock(&l->set->lock);
+        if (is_last) {
+            entry_free(entry);
+        }
+        return ERR_NOMEM;
+    }
+    return ERR_OK;
+}
+
+static enum err load_all(struct loading *l, struct errinfo *reterr)
+{
+    const char *dir = l->set->dir;
+    DIR *d = opendir(dir);
+    if (!d) {
+        return errinfo_errno(reterr, dir, "cannot list the folder of the counts' runs");
+    }
+    enum err e = ERR_OK;
+    bool is_full = false;
+    while (e == ERR_OK) {
+        struct run_id id;
+        errno = 0;
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (!entry) {
+            e = errno == 0 ? ERR_OK
+                           : errinfo_errno(reterr, dir, "cannot list the folder");
+            break;
+        }
+        if (!name_parse(slice_str(entry->d_name), &id)) {
+            continue;
+        }
+        is_full = l->fresh->n >= RUNSET_RUNS_MAX;
+        if (is_full) {
+            break;
+        }
+        e = load_one(l, &id);
+        if (e != ERR_OK) {
+            (void)errinfo_set(reterr, e, dir, 0, "no memory for the list of runs");
+        }
+    }
+    (void)closedir(d);
+    if (is_full) {
+        struct errinfo why;
+        (void)errinfo_set(&why, ERR_LIMIT, dir, 0,
+                          "more than %d runs of counts; those beyond are left out, "
+                          "counts are too low",
+                          RUNSET_RUNS_MAX);
+        tell(l, &why);
+    }
+    return e;
+}
+
+static void mark_days(struct runset_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        struct runset_item *item = &list->v[i];
+        const struct run_id *id = &item->entry->id;
+        if (id->len_s != COUNT_BUCKET_S) {
+            continue;
+        }
+        const struct runset_entry *day = runset_day_of(list, id);
+        item->is_in_day =
+            day && day->run && run_has_source(day->run, id->start_s, id->inc);
+    }
+}
+
+enum err runset_reload(struct runset *s, runset_damage_fn *on_damage, void *context,
+                       struct errinfo *reterr)
+{
+    enum { ROOM = 256 };
+    struct loading l = {.set = s,
+                        .old = s->now,
+                        .room = ROOM,
+                        .on_damage = on_damage,
+                        .context = context};
+    l.fresh = calloc(1, sizeof(*l.fresh) + ROOM * sizeof(l.fresh->v[0]));
+    if (!l.fresh) {
+        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0,
+                           "no memory for a list of runs");
+    }
+    l.fresh->refs = 1;
+    enum err e = load_all(&l, reterr);
+    if (e != ERR_OK) {
+        runset_unpin(s, &l.fresh);
+        return e;
+    }
+    qsort(l.fresh->v, l.fresh->n, sizeof(l.fresh->v[0]), by_id);
+    mark_days(l.fresh);
+    pthread_mutex_lock(&s->lock);
+    s->now = l.fresh;
+    pthread_mutex_unlock(&s->lock);
+    if (l.old) {
+        runset_unpin(s, &l.old);
+    }
+    return ERR_OK;
+}
+
+/* ---- life ---- */
+
+enum err runset_open(const char *dir, runset_damage_fn *on_damage, void *context,
+                     struct runset **ret, struct errinfo *reterr)
+{
+    size_t n = strlen(dir) + 1;
+    enum err e = file_make_dir(dir, DIR_MODE, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct runset *s = calloc(1, sizeof(*s) + n);
+    if (!s) {
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory for a list of runs");
+    }
+    memcpy(s->dir, dir, n);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->change, NULL);
+    e = runset_reload(s, on_damage, context, reterr);
+    if (e != ERR_OK) {
+        runset_close(&s);
+        return e;
+    }
+    *ret = s;
+    return ERR_OK;
+}
+
+void runset_close(struct runset **set)
+{
+    struct runset *s = *set;
+    if (!s) {
+        return;
+    }
+    if (s->now) {
+        runset_unpin(s, &s->now);
+    }
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->change);
+    free(s);
+    *set = NULL;
+}
+
+static void log_damage(void *context, const struct errinfo *why)
+{
+    (void)context;
+    log_errinfo("counts", why);
+}
+
+enum err runset_refresh(struct runset *s, struct errinfo *reterr)
+{
+    pthread_mutex_lock(&s->change);
+    enum err e = runset_reload(s, log_damage, NULL, reterr);
+    pthread_mutex_unlock(&s->change);
+    return e;
+}
+
+/* ---- asking ---- */
+
+void runset_each(struct runset *s, uint32_t len_s, uint64_t first_s, uint64_t end_s,
+                 runset_each_fn *fn, void *context)
+{
+    struct runset_list *list = runset_pin(s);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct runset_entry *e = list->v[i].entry;
+        bool fits = e->run && e->id.len_s == len_s && e->id.start_s >= first_s &&
+                    e->id.start_s < end_s;
+        if (fits && !fn(context, e->run)) {
+            break;
+        }
+    }
+    runset_unpin(s, &list);
+}
+
+void runset_stat(struct runset *s, struct runset_stat *ret)
+{
+    struct runset_stat st = {0};
+    struct runset_list *list = runset_pin(s);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct runset_entry *e = list->v[i].entry;
+        bool is_day = e->id.len_s == COUNT_DAY_S;
+        st.nbuckets += !is_day;
+        st.ndays += is_day;
+        st.ndamaged += e->run == NULL;
+        st.bytes += e->bytes;
+        if (st.oldest_s == 0 || e->id.start_s < st.oldest_s) {
+            st.oldest_s = e->id.start_s;
+        }
+        if (!is_day && e->id.start_s > st.newest_s) {
+            st.newest_s = e->id.start_s;
+        }
+    }
+    runset_unpin(s, &list);
+    st.ndamaged += (size_t)__atomic_load_n(&s->lost_blocks, __ATOMIC_RELAXED);
+    *ret = st;
+}

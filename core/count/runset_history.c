@@ -1,0 +1,130 @@
+/* runset_history - one key's counts from all runs. */
+#include "core/count/runset_own.h"
+
+static void add(uint64_t *to, uint64_t count)
+{
+    *to = *to + count < count ? UINT64_MAX : *to + count;
+}
+
+/* Where a run's counts go; both beyond their arrays when it is of no window. */
+struct place {
+    uint64_t bucket;
+    uint64_t day;
+};
+
+static struct place place_of(const struct runset_item *item, uint64_t now)
+{
+    const struct run_id *id = &item->entry->id;
+    const uint64_t today = now / COUNT_DAY_BUCKETS;
+    const uint64_t bucket = id->start_s / COUNT_BUCKET_S;
+    const uint64_t day = id->start_s / COUNT_DAY_S;
+    struct place p = {COUNT_BUCKETS + 1, COUNT_DAYS + 1};
+    if (bucket > now) { /* of the future: a clock that was wrong */
+        return p;
+    }
+    if (id->len_s == COUNT_BUCKET_S && now - bucket <= COUNT_BUCKETS) {
+        p.bucket = now - bucket;
+    }
+    if (today - day <= COUNT_DAYS && !item->is_in_day) {
+        p.day = today - day;
+    }
+    return p;
+}
+
+static const uint64_t *key_for(const uint64_t *keys, const uint32_t *key_ids,
+                               unsigned nkeys, uint32_t id)
+{
+    for (unsigned i = 0; i < nkeys; i++) {
+        if (key_ids[i] == id) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
+
+static void take(struct place p, uint64_t count, struct count_history *h)
+{
+    if (p.bucket <= COUNT_BUCKETS) {
+        add(&h->bucket[p.bucket], count);
+    }
+    if (p.day <= COUNT_DAYS) {
+        add(&h->day[p.day], count);
+    }
+}
+
+/* Begin of the oldest count: of the oldest day, or exact where its buckets have all that it has. */
+static uint64_t oldest(const struct count_history *h)
+{
+    const uint64_t today = h->now / COUNT_DAY_BUCKETS;
+    uint64_t d = COUNT_DAYS;
+    while (d > 0 && h->day[d] == 0) {
+        d--;
+    }
+    uint64_t left = h->day[d];
+    uint64_t at = 0; /* of a bucket, as far back as one of that day has counts */
+    for (uint64_t i = 0; i <= COUNT_BUCKETS && i <= h->now; i++) {
+        if (h->bucket[i] > 0 && (h->now - i) / COUNT_DAY_BUCKETS == today - d) {
+            left -= h->bucket[i] < left ? h->bucket[i] : left;
+            at = h->now - i;
+        }
+    }
+    return h->day[d] > 0 && left == 0 ? at * COUNT_BUCKET_S : (today - d) * COUNT_DAY_S;
+}
+
+static uint64_t newest_end(const struct count_history *h)
+{
+    const uint64_t today = h->now / COUNT_DAY_BUCKETS;
+    for (uint64_t i = 0; i <= COUNT_BUCKETS; i++) {
+        if (h->bucket[i] > 0) {
+            return (h->now - i + 1) * COUNT_BUCKET_S;
+        }
+    }
+    for (uint64_t d = 0; d <= COUNT_DAYS; d++) {
+        if (h->day[d] > 0) {
+            return (today - d + 1) * COUNT_DAY_S;
+        }
+    }
+    return 0;
+}
+
+void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_ids,
+                    unsigned nkeys, uint64_t now, struct count_history *ret)
+{
+    *ret = (struct count_history){.now = now};
+    struct runset_list *list = runset_pin(s);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct runset_entry *e = list->v[i].entry;
+        const uint64_t *key = key_for(keys, key_ids, nkeys, e->id.key_id);
+        struct place p = place_of(&list->v[i], now);
+        uint64_t count = 0;
+        if (!key || (p.bucket > COUNT_BUCKETS && p.day > COUNT_DAYS)) {
+            continue;
+        }
+        enum err got = e->run ? run_get(e->run, *key, &count) : ERR_CORRUPT;
+        if (got == ERR_OK) {
+            take(p, count, ret);
+        } else if (got != ERR_NOT_FOUND) {
+            ret->ndamaged++;
+        }
+    }
+    runset_unpin(s, &list);
+    ret->last_s = newest_end(ret);
+    ret->first_s = ret->last_s == 0 ? 0 : oldest(ret);
+}
+
+static uint64_t sum(const uint64_t *v, size_t n)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++) {
+        add(&total, v[i]);
+    }
+    return total;
+}
+
+void count_history_windows(const struct count_history *h, uint64_t ret[4])
+{
+    ret[0] = sum(h->bucket, 2);
+    ret[1] = sum(h->bucket, 7);
+    ret[2] = sum(h->bucket, COUNT_BUCKETS + 1);
+    ret[3] = sum(h->day, COUNT_DAYS + 1);
+}

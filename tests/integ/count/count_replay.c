@@ -1,0 +1,161 @@
+/* count_replay - what gillnetd would make of a stream of messages: extraction, counts, bulk rules.
+ *
+ * Usage: count_replay CONF RING_KEY (32 hex digits). Lines of standard input: "R" forgets every count,
+ * "M PATH" is the next message. For each message a line: PATH, then SYMBOL=DETAIL, tabs between. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/count/message.h"
+#include "core/verdict/verdict.h"
+
+enum { LINE = 1 << 16, FILE_CAP = 64 << 20, ARENA = 64 << 20, SLOTS = 1 << 22 };
+
+/* Counts in memory, exact: sketch and runs at once. */
+struct memory {
+    struct digest digest[SLOTS];
+    uint64_t count[SLOTS];
+};
+
+static uint64_t *slot_of(struct memory *m, const struct digest *d)
+{
+    size_t i = 0;
+    memcpy(&i, d->b, sizeof i);
+    for (i %= SLOTS; m->count[i] > 0 && digest_cmp(&m->digest[i], d) != 0;) {
+        i = (i + 1) % SLOTS;
+    }
+    m->digest[i] = *d;
+    return &m->count[i];
+}
+
+static void memory_batch(void *context, struct count_item *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *count = slot_of(context, &items[i].digest[0]);
+        *count += items[i].amount;
+        for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+            items[i].value.w[w] = *count;
+        }
+    }
+}
+
+static void memory_exact(void *context, const struct digest digest[KEYRING_MAX],
+                         struct count_history *ret)
+{
+    uint64_t count = *slot_of(context, &digest[0]);
+    *ret = (struct count_history){.now = clock_wall_us() / 1000000 / COUNT_BUCKET_S};
+    ret->bucket[0] = count;
+    ret->day[0] = count;
+}
+
+static bool memory_is_sound(void *context, enum count_window w, double bound)
+{
+    (void)context;
+    (void)w;
+    return bound > 0;
+}
+
+struct replay {
+    struct config *config;
+    struct listhold *lists;
+    struct keyring keys;
+    struct arena *arena;
+    struct memory *memory;
+    struct count_port port;
+};
+
+static void print(const char *path, const struct verdict *v)
+{
+    printf("%s", path);
+    for (size_t i = 0; i < v->nsymbols; i++) {
+        printf("\t%s=%.*s", v->symbols[i].name, SLICE_ARGS(v->symbols[i].detail));
+    }
+    printf("\n");
+}
+
+static bool replay_message(struct replay *r, const char *path)
+{
+    struct extract_limits limits;
+    struct message_counts counts;
+    struct message_facts facts = {.nrcpt = 0};
+    struct verdict_context context = {.counts = &counts};
+    struct verdict verdict;
+    struct buf bytes;
+
+    buf_init(&bytes, FILE_CAP);
+    if (file_read(path, &bytes, NULL) != ERR_OK) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        return false;
+    }
+    arena_reset(r->arena);
+    verdict_extract_limits(r->config, &limits);
+    limits.cpu_us = 0; /* the same keys on a busy machine */
+    shingle_keys_make(&r->keys.ring[0], clock_wall_us() / 1000000,
+                      &limits.imprint.keys);
+    struct extract *x = extract_new(r->arena, &limits, r->config->trusted_authserv.v,
+                                    r->config->trusted_authserv.n);
+    extract_raw(x, buf_slice(&bytes));
+    struct featureset *set = extract_finish(x);
+    context.auth = extract_auth(x);
+    count_message(&r->port, &r->keys, r->config, set, &facts, false, r->arena, &counts);
+    verdict_evaluate(r->config, r->lists, set, &context, 0, r->arena, &verdict, NULL);
+    print(path, &verdict);
+    buf_fini(&bytes);
+    return true;
+}
+
+static bool set_up(struct replay *r, const char *conf, const char *hex)
+{
+    struct config_errors errors = {.n = 0};
+
+    if (config_load(conf, NULL, &r->config, &errors) != ERR_OK) {
+        for (size_t i = 0; i < errors.n; i++) {
+            fprintf(stderr, "%u: %s\n", errors.v[i].line, errors.v[i].text);
+        }
+        return false;
+    }
+    r->keys.n = 1;
+    r->keys.ring[0].id = 1;
+    for (size_t i = 0; i < HASHKEY_BYTES; i++) {
+        char byte[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+        r->keys.ring[0].bytes[i] = (uint8_t)strtoul(byte, NULL, 16);
+    }
+    r->arena = arena_new(ARENA);
+    r->memory = calloc(1, sizeof *r->memory);
+    r->lists = listhold_new(r->config->state_dir, &r->keys);
+    r->port =
+        (struct count_port){r->memory, memory_batch, memory_exact, memory_is_sound};
+    return r->arena != NULL && r->memory != NULL && r->lists != NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static struct replay r;
+    static char line[LINE];
+
+    if (argc != 3 || strlen(argv[2]) != 2 * (size_t)HASHKEY_BYTES ||
+        base_init() != ERR_OK) {
+        return 64;
+    }
+    clock_set_for_test((uint64_t)1000 * SHINGLE_EPOCH_S * 1000000, 1);
+    if (!set_up(&r, argv[1], argv[2])) {
+        return 70;
+    }
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == 'R') {
+            memset(r.memory, 0, sizeof *r.memory);
+        } else if (!replay_message(&r, line + 2)) {
+            return 66;
+        }
+    }
+    listhold_free(&r.lists);
+    arena_free(&r.arena);
+    config_release(&r.config);
+    free(r.memory);
+    return 0;
+}

@@ -1,7 +1,9 @@
 /* count_replay - what gillnetd would make of a stream of messages: extraction, counts, bulk rules.
  *
  * Usage: count_replay CONF RING_KEY (32 hex digits). Lines of standard input: "R" forgets every count,
- * "M PATH" is the next message. For each message a line: PATH, then SYMBOL=DETAIL, tabs between. */
+ * "D" is a day later, "M PATH" is the next message, "P PATH" one whose From replay.example proved,
+ * "L PATH" the same, but only what is common in it is learnt.
+ * For each M and P a line: PATH, then SYMBOL=DETAIL, tabs between. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +68,44 @@ struct replay {
     struct arena *arena;
     struct memory *memory;
     struct count_port port;
+    struct ubiquity *guard;
 };
+
+static size_t name_length(struct slice s)
+{
+    size_t n = 0;
+    while (n < s.n &&
+           (s.p[n] == '.' || s.p[n] == '-' || (s.p[n] >= '0' && s.p[n] <= '9') ||
+            (s.p[n] >= 'a' && s.p[n] <= 'z') || (s.p[n] >= 'A' && s.p[n] <= 'Z'))) {
+        n++;
+    }
+    return n;
+}
+
+/* What our own server would have written. */
+static void add_proof(struct extract *x, struct slice bytes)
+{
+    struct slice line = SLICE_NONE;
+    struct slice from = SLICE_NONE;
+    char text[LINE];
+
+    for (struct slice rest = bytes; rest.n > 0;) {
+        line = slice_trim(slice_cut(&rest, '\n'));
+        if (line.n == 0) {
+            break;
+        }
+        if (slice_has_prefix_nocase(line, SLICE_LIT("from:"))) {
+            size_t at = slice_find(line, '@');
+            from = slice_from(line, at < line.n ? at + 1 : at);
+        }
+    }
+    from = slice_head(from, name_length(from));
+    (void)snprintf(
+        text, sizeof text,
+        "Authentication-Results: replay.example; dmarc=pass header.from=%.*s\n",
+        SLICE_ARGS(from));
+    extract_raw(x, slice_str(text));
+}
 
 static void print(const char *path, const struct verdict *v)
 {
@@ -77,7 +116,7 @@ static void print(const char *path, const struct verdict *v)
     printf("\n");
 }
 
-static bool replay_message(struct replay *r, const char *path)
+static bool replay_message(struct replay *r, char how, const char *path)
 {
     struct extract_limits limits;
     struct message_counts counts;
@@ -96,14 +135,22 @@ static bool replay_message(struct replay *r, const char *path)
     limits.cpu_us = 0; /* the same keys on a busy machine */
     shingle_keys_make(&r->keys.ring[0], clock_wall_us() / 1000000,
                       &limits.imprint.keys);
+    limits.imprint.guard = limits.imprint.learner = r->guard;
     struct extract *x = extract_new(r->arena, &limits, r->config->trusted_authserv.v,
                                     r->config->trusted_authserv.n);
+    if (how != 'M') {
+        add_proof(x, buf_slice(&bytes));
+    }
     extract_raw(x, buf_slice(&bytes));
     struct featureset *set = extract_finish(x);
     context.auth = extract_auth(x);
-    count_message(&r->port, &r->keys, r->config, set, &facts, false, r->arena, &counts);
-    verdict_evaluate(r->config, r->lists, set, &context, 0, r->arena, &verdict, NULL);
-    print(path, &verdict);
+    if (how != 'L') {
+        count_message(&r->port, &r->keys, r->config, set, &facts, false, r->arena,
+                      &counts);
+        verdict_evaluate(r->config, r->lists, set, &context, 0, r->arena, &verdict,
+                         NULL);
+        print(path, &verdict);
+    }
     buf_fini(&bytes);
     return true;
 }
@@ -126,10 +173,12 @@ static bool set_up(struct replay *r, const char *conf, const char *hex)
     }
     r->arena = arena_new(ARENA);
     r->memory = calloc(1, sizeof *r->memory);
+    r->guard = ubiquity_new(ubiquity_size(r->config->count.messages_per_day));
     r->lists = listhold_new(r->config->state_dir, &r->keys);
     r->port =
         (struct count_port){r->memory, memory_batch, memory_exact, memory_is_sound};
-    return r->arena != NULL && r->memory != NULL && r->lists != NULL;
+    return r->arena != NULL && r->memory != NULL && r->guard != NULL &&
+           r->lists != NULL;
 }
 
 int main(int argc, char **argv)
@@ -149,11 +198,14 @@ int main(int argc, char **argv)
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == 'R') {
             memset(r.memory, 0, sizeof *r.memory);
-        } else if (!replay_message(&r, line + 2)) {
+        } else if (line[0] == 'D') {
+            clock_advance_us(UINT64_C(86400) * 1000000);
+        } else if (!replay_message(&r, line[0], line + 2)) {
             return 66;
         }
     }
     listhold_free(&r.lists);
+    ubiquity_free(&r.guard);
     arena_free(&r.arena);
     config_release(&r.config);
     free(r.memory);

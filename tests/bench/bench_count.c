@@ -26,9 +26,14 @@
 
 /* One row a case; a name may stand for several lines. */
 static const struct bench_case cases[] = {
-    {"flat-8bit-m16-k6", bench_flat},           {"flat-8bit-m16-k6-hot", bench_flat},
-    {"flat-8bit-m16-k6-intuitive", bench_flat}, {"flat-5bit-m16-k6", bench_flat},
-    {"split-5bit-m16-k6", bench_split},         {"redis-incr", bench_redis},
+    {"flat-8bit-m16-k6", bench_flat},
+    {"flat-8bit-m16-k6-hot", bench_flat},
+    {"flat-8bit-m16-k6-intuitive", bench_flat},
+    {"flat-5bit-m16-k6", bench_flat},
+    {"split-5bit-m16-k6", bench_split},
+    {"windows", bench_windows},
+    {"windows-hot", bench_windows},
+    {"redis-incr", bench_redis},
 };
 
 static bool is_under; /* some line told of an undercount */

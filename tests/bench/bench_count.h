@@ -89,9 +89,10 @@ void bench_compare(const struct bench_truth *truth, bench_get_fn get, void *own,
                    uint64_t cap, struct bench_line *ret);
 void bench_truth_fini(struct bench_truth *truth);
 
-/* Cases: count_flat.c, count_redis.c. */
+/* Cases: count_flat.c, count_redis.c, count_windows.c. */
 void bench_flat(const struct bench_options *o, const char *name);
 void bench_split(const struct bench_options *o, const char *name);
+void bench_windows(const struct bench_options *o, const char *name);
 void bench_redis(const struct bench_options *o, const char *name);
 
 #endif

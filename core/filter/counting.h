@@ -11,6 +11,7 @@
  * A chunk is the unit of locking too: all positions of a key lie in its chunk and chunks share no
  * cache line, so whoever holds the chunk's lock has the key for itself (counting_shared.h; ADR 0024).
  * Pure functions on memory that the caller gives, all zero at first.
+ * Equations (3) and (4), what keys never added read, are in plan.h.
  * Depends: base (digest, err).   Threads: any readers, or one writer, for each chunk; what takes
  * positions or whole filters: for the filter.   Allocates: nothing.
  * Source: Yan, Cho 2006, sections 4 and 5; Estan, Varghese 2002 (the same rule as H1).
@@ -121,11 +122,5 @@ double counting_table_load(const struct counting *c);
  * tables are too small for what is there, or the two are not alike; dst is useless then. */
 enum err counting_copy(struct counting *dst, const struct counting *src,
                        struct errinfo *reterr);
-
-/* Equations (3) and (4) of the paper: the share of keys never added whose k cells all read t
- * or more after n additions to m cells, each counted in k of them. An upper bound for both variants.
- * t is at most COUNTING_FDCC_T_MAX; NAN beyond, or where m or k is 0. */
-#define COUNTING_FDCC_T_MAX ((uint64_t)1 << 20)
-double counting_fdcc(uint64_t n, uint64_t m, unsigned k, uint64_t t);
 
 #endif

@@ -40,12 +40,14 @@ struct groups {
     bool is_first[COUNTING_BATCH]; /* of its group */
 };
 
-/* Chunks that share a head only make more groups. */
-static void group(struct groups *g, size_t n)
+/* Chunks that share a head only make more groups. The lock was perhaps another processor's last:
+ * its line must be on its way as much as those of the cells. */
+static void group(struct groups *g, struct counting_lock *locks, size_t n)
 {
     uint8_t last[HEADS];
     memset(last, NONE, sizeof(last));
     for (size_t i = 0; i < n; i++) {
+        __builtin_prefetch(&locks[g->places[i].chunk], 1);
         uint8_t *head = &last[g->places[i].chunk % HEADS];
         g->is_first[i] = *head == NONE || g->places[*head].chunk != g->places[i].chunk;
         if (!g->is_first[i]) {
@@ -86,7 +88,7 @@ static void add_some(struct counting *c, struct counting_lock *locks,
                      const struct digest *d, size_t n, const struct additions *a)
 {
     struct groups g UNFILLED;
-    group(&g, counting_place_batch(c, d, n, g.places));
+    group(&g, locks, counting_place_batch(c, d, n, g.places));
     for (size_t i = 0; i < n; i++) {
         if (g.is_first[i]) {
             struct counting_lock *l = &locks[g.places[i].chunk];
@@ -101,7 +103,7 @@ static void get_some(const struct counting *c, struct counting_lock *locks,
                      const struct digest *d, size_t n, struct counting_read *ret)
 {
     struct groups g UNFILLED;
-    group(&g, counting_place_batch(c, d, n, g.places));
+    group(&g, locks, counting_place_batch(c, d, n, g.places));
     for (size_t i = 0; i < n; i++) {
         if (g.is_first[i]) {
             struct counting_lock *l = &locks[g.places[i].chunk];

@@ -11,7 +11,7 @@
 
 enum {
     CELLS_PER_KEY = 16,
-    CHUNKS = 256,
+    CHUNKS = 1024,
     CELLS_PER_SLOT = 256 /* split: room for all that are seen 16 times or more */
 };
 

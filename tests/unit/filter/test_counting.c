@@ -4,6 +4,8 @@
  */
 #include <math.h>
 
+#include "core/filter/plan.h"
+
 #include "tests/unit/filter/counting_make.h"
 
 static const unsigned widths[] = {4, 5, 6, 8, 16};
@@ -323,50 +325,14 @@ static void test_counting_check__hostile_shapes__refused(void **state)
     }
 }
 
-static void test_counting_fdcc__the_papers_equations__to_four_digits(void **state)
-{
-    (void)state;
-    static const struct {
-        uint64_t n;
-        uint64_t m;
-        unsigned k;
-        uint64_t t;
-        double expected;
-        double within;
-    } rows[] = {
-        {1000000, 1000000, 4, 20, 1.08e-32, 0.005},
-        {1000000, 500000, 4, 20, 4.1e-15, 0.02},
-        {1000000, 250000, 4, 20, 1.24e-3, 0.005},
-        /* t = 1 is equation (1): (1 - (1 - 1/m)^(k n))^k */
-        {1000000, 16000000, 4, 1, 2.394e-3, 0.001},
-        {1000000, 10000000, 8, 1, 8.455e-3, 0.001},
-        {1000000, 40000000, 16, 1, 1.948e-8, 0.001},
-        {2, 2, 1, 1, 0.75, 1e-12},
-        {2, 2, 1, 2, 0.25, 1e-12},
-        {3, 2, 2, 3, 0.65625 * 0.65625, 1e-12}, /* 42 of 64, squared */
-        {1000000, 10, 1, 90000, 1, 1e-12},
-        {5, 10, 1, 6, 0, 0},
-        {5, 10, 2, 0, 1, 0},
-        {5, 1, 2, 10, 1, 0},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        double f = counting_fdcc(rows[i].n, rows[i].m, rows[i].k, rows[i].t);
-        if (!(fabs(f - rows[i].expected) <= rows[i].within * rows[i].expected)) {
-            fail_msg("row %zu: %.6g, expected %.6g", i, f, rows[i].expected);
-        }
-    }
-    assert_true(isnan(counting_fdcc(1, 0, 1, 1)));
-    assert_true(isnan(counting_fdcc(1, 1, 0, 1)));
-    assert_true(isnan(counting_fdcc(1, 9, 1, COUNTING_FDCC_T_MAX + 1)));
-    assert_true(counting_fdcc(UINT64_MAX, 9, 1, COUNTING_FDCC_T_MAX) == 1);
-}
-
 /* What equations (3) and (4) promise is an upper bound of both variants. */
-static void test_counting_fdcc__beside_filters__is_above_them(void **state)
+static void test_counting__keys_never_added__at_most_equation_4(void **state)
 {
     (void)state;
     enum { KEYS = 20000, CELLS = 20000, ASKED = 200000, THRESHOLD = 6 };
-    double bound = counting_fdcc(KEYS, CELLS, 4, THRESHOLD);
+    const struct plan_counting plan = {
+        .items = KEYS, .cells = CELLS, .k = 4, .threshold = THRESHOLD};
+    double bound = exp(plan_log_dcc_error(&plan));
     uint64_t over[2] = {0, 0};
     for (unsigned v = 0; v < 2; v++) {
         struct counting_shape s = counting_flat(COUNTING_INTUITIVE + v, 8, 4, CELLS);
@@ -405,8 +371,7 @@ int main(void)
         cmocka_unit_test(test_counting_merge__others__refused_and_nothing_done),
         cmocka_unit_test(test_counting_merge__above_the_cap__saturates),
         cmocka_unit_test(test_counting_check__hostile_shapes__refused),
-        cmocka_unit_test(test_counting_fdcc__the_papers_equations__to_four_digits),
-        cmocka_unit_test(test_counting_fdcc__beside_filters__is_above_them),
+        cmocka_unit_test(test_counting__keys_never_added__at_most_equation_4),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

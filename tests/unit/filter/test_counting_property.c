@@ -374,6 +374,46 @@ static void test_counting_split__tables_full__says_so_and_grows_by_a_copy(void *
     }
 }
 
+/* Zipf's counts, 200,000 over the rank: what cells and the slots that their high parts need take,
+ * beside 32-bit cells of the same number. */
+static void test_counting_split__zipf_counts__less_than_half_of_wide_cells(void **state)
+{
+    (void)state;
+    enum { N = 20000, TOP = 200000, PER_KEY = 16 };
+    static const struct {
+        unsigned bits;
+        double most; /* of 32-bit cells */
+    } rows[] = {{4, 1.0}, {5, 0.75}, {6, 0.5}, {8, 0.34}, {16, 0.51}};
+    for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+        struct counting_shape s =
+            counting_flat(COUNTING_REFINED, rows[row].bits, 6, N * PER_KEY);
+        s.layout = COUNTING_SPLIT;
+        s.chunk_slots = s.chunk_cells;
+        struct counting c = counting_make(&s, &key_one);
+        uint64_t wrong = 0;
+        for (uint64_t i = 1; i <= N; i++) {
+            struct digest d = digest_number(4, i);
+            (void)counting_add(&c, &d, TOP / i);
+        }
+        for (uint64_t i = 1; i <= N; i++) {
+            struct digest d = digest_number(4, i);
+            struct counting_read r = counting_get(&c, &d);
+            assert_false(r.is_saturated);
+            assert_true(r.count >= TOP / i);
+            wrong += r.count > TOP / i;
+        }
+        double parts = counting_table_load(&c) * (double)(s.chunk_slots / 8 * 7);
+        double bytes = (double)counting_words(&s) * 8 + parts * 8 / 7 * 8;
+        double share = bytes / (N * PER_KEY * 4.0);
+        print_message("split, %u bits: %.0f high parts, %.0f bytes, %.3f of 32-bit "
+                      "cells; %lu of %d counts wrong\n",
+                      rows[row].bits, parts, bytes, share, (unsigned long)wrong, N);
+        assert_true(share < rows[row].most);
+        assert_true(wrong < N / 1000);
+        counting_drop(&c);
+    }
+}
+
 /* A key has its cells in its chunk, and the chunks share the keys evenly. */
 static void test_counting_positions__many_keys__in_their_chunk_and_even(void **state)
 {
@@ -419,6 +459,8 @@ int main(void)
         cmocka_unit_test(test_counting_split__beside_wide_cells__every_cell_the_same),
         cmocka_unit_test(test_counting_split__to_2_31_and_beyond__exact),
         cmocka_unit_test(test_counting_split__tables_full__says_so_and_grows_by_a_copy),
+        cmocka_unit_test(
+            test_counting_split__zipf_counts__less_than_half_of_wide_cells),
         cmocka_unit_test(test_counting_positions__many_keys__in_their_chunk_and_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,20 +40,6 @@ struct asking {
 
 /* ---- exact counts, each key once ---- */
 
-static void sum_windows(const struct count_history *h, uint64_t ret[COUNT_WINDOWS])
-{
-    static const unsigned last[COUNT_WINDOWS] = {1, 6, COUNT_BUCKETS, COUNT_DAYS};
-
-    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-        const uint64_t *from = w == COUNT_14D ? h->day : h->bucket;
-
-        ret[w] = 0;
-        for (unsigned i = 0; i <= last[w]; i++) {
-            ret[w] += from[i];
-        }
-    }
-}
-
 static void read_exact(const struct asking *a, size_t key, struct exact *ret)
 {
     const struct count_port *port = a->counts->port;
@@ -61,7 +47,7 @@ static void read_exact(const struct asking *a, size_t key, struct exact *ret)
 
     port->exact(port->context, a->counts->v[key].digest, &h);
     *ret = (struct exact){.key = key, .now = h.now};
-    sum_windows(&h, ret->windows);
+    count_history_windows(&h, ret->windows);
     for (size_t i = 0; i < BULK_BUCKETS; i++) {
         ret->sum += h.bucket[i];
         ret->most = h.bucket[i] > ret->most ? h.bucket[i] : ret->most;
@@ -105,7 +91,7 @@ static void read_distinct(const struct asking *a, struct exact *e)
             count_distinct_digest(a->counts->keys, counted->digest,
                                   (enum count_distinct)kind, day, digest);
             port->exact(port->context, digest, &h);
-            sum_windows(&h, windows);
+            count_history_windows(&h, windows);
             if (windows[COUNT_14D] > e->distinct[kind]) {
                 e->distinct[kind] = windows[COUNT_14D];
             }

@@ -1,6 +1,6 @@
 /* count_replay - what gillnetd would make of a stream of messages: extraction, counts, bulk rules.
  *
- * Usage: count_replay CONF RING_KEY (32 hex digits). Lines of standard input: "R" forgets every count,
+ * Usage: count_replay CONF RING_KEY FOLDER (32 hex digits; counts go into the folder). Lines of standard input: "R" forgets every count,
  * "D" is a day later, "M PATH" is the next message, "P PATH" one whose From replay.example proved,
  * "L PATH" the same, but only what is common in it is learnt.
  * For each M and P a line: PATH, then SYMBOL=DETAIL, tabs between. */
@@ -15,58 +15,15 @@
 #include "core/count/message.h"
 #include "core/verdict/verdict.h"
 
-enum { LINE = 1 << 16, FILE_CAP = 64 << 20, ARENA = 64 << 20, SLOTS = 1 << 22 };
-
-/* Counts in memory, exact: sketch and runs at once. */
-struct memory {
-    struct digest digest[SLOTS];
-    uint64_t count[SLOTS];
-};
-
-static uint64_t *slot_of(struct memory *m, const struct digest *d)
-{
-    size_t i = 0;
-    memcpy(&i, d->b, sizeof i);
-    for (i %= SLOTS; m->count[i] > 0 && digest_cmp(&m->digest[i], d) != 0;) {
-        i = (i + 1) % SLOTS;
-    }
-    m->digest[i] = *d;
-    return &m->count[i];
-}
-
-static void memory_batch(void *context, struct count_item *items, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint64_t *count = slot_of(context, &items[i].digest[0]);
-        *count += items[i].amount;
-        for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-            items[i].value.w[w] = *count;
-        }
-    }
-}
-
-static void memory_exact(void *context, const struct digest digest[KEYRING_MAX],
-                         struct count_history *ret)
-{
-    uint64_t count = *slot_of(context, &digest[0]);
-    *ret = (struct count_history){.now = clock_wall_us() / 1000000 / COUNT_BUCKET_S};
-    ret->bucket[0] = count;
-    ret->day[0] = count;
-}
-
-static bool memory_is_sound(void *context, enum count_window w, double bound)
-{
-    (void)context;
-    (void)w;
-    return bound > 0;
-}
+enum { LINE = 1 << 16, FILE_CAP = 64 << 20, ARENA = 64 << 20 };
 
 struct replay {
     struct config *config;
     struct listhold *lists;
     struct keyring keys;
     struct arena *arena;
-    struct memory *memory;
+    const char *folder;
+    struct count *count;
     struct count_port port;
     struct ubiquity *guard;
 };
@@ -155,6 +112,29 @@ static bool replay_message(struct replay *r, char how, const char *path)
     return true;
 }
 
+/* Counts in a folder of their own, empty. */
+static bool forget(struct replay *r)
+{
+    static unsigned serial;
+    char folder[512];
+    struct errinfo why;
+    struct count_options options = {
+        .state_dir = folder,
+        .keys = &r->keys,
+        .messages_per_day = r->config->count.messages_per_day,
+    };
+
+    count_close(&r->count);
+    (void)snprintf(folder, sizeof folder, "%s/%u", r->folder, serial++);
+    if (file_make_dir(folder, 0700, &why) != ERR_OK ||
+        count_open(&options, &r->count, &why) != ERR_OK) {
+        fprintf(stderr, "%s\n", why.text);
+        return false;
+    }
+    r->port = count_port_of(r->count);
+    return true;
+}
+
 static bool set_up(struct replay *r, const char *conf, const char *hex)
 {
     struct config_errors errors = {.n = 0};
@@ -172,13 +152,9 @@ static bool set_up(struct replay *r, const char *conf, const char *hex)
         r->keys.ring[0].bytes[i] = (uint8_t)strtoul(byte, NULL, 16);
     }
     r->arena = arena_new(ARENA);
-    r->memory = calloc(1, sizeof *r->memory);
     r->guard = ubiquity_new(ubiquity_size(r->config->count.messages_per_day));
     r->lists = listhold_new(r->config->state_dir, &r->keys);
-    r->port =
-        (struct count_port){r->memory, memory_batch, memory_exact, memory_is_sound};
-    return r->arena != NULL && r->memory != NULL && r->guard != NULL &&
-           r->lists != NULL;
+    return r->arena != NULL && r->guard != NULL && r->lists != NULL && forget(r);
 }
 
 int main(int argc, char **argv)
@@ -186,18 +162,21 @@ int main(int argc, char **argv)
     static struct replay r;
     static char line[LINE];
 
-    if (argc != 3 || strlen(argv[2]) != 2 * (size_t)HASHKEY_BYTES ||
+    if (argc != 4 || strlen(argv[2]) != 2 * (size_t)HASHKEY_BYTES ||
         base_init() != ERR_OK) {
         return 64;
     }
     clock_set_for_test((uint64_t)1000 * SHINGLE_EPOCH_S * 1000000, 1);
+    r.folder = argv[3];
     if (!set_up(&r, argv[1], argv[2])) {
         return 70;
     }
     while (fgets(line, sizeof line, stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == 'R') {
-            memset(r.memory, 0, sizeof *r.memory);
+            if (!forget(&r)) {
+                return 73;
+            }
         } else if (line[0] == 'D') {
             clock_advance_us(UINT64_C(86400) * 1000000);
         } else if (!replay_message(&r, line[0], line + 2)) {
@@ -208,6 +187,6 @@ int main(int argc, char **argv)
     ubiquity_free(&r.guard);
     arena_free(&r.arena);
     config_release(&r.config);
-    free(r.memory);
+    count_close(&r.count);
     return 0;
 }

@@ -32,7 +32,7 @@ def conf(folder, threshold, types):
     path = pathlib.Path(folder) / f"{threshold}-{len(types)}.conf"
     rules = ",\n".join(f'{{ name = "{t}"; type = "{t}"; count = {threshold}; newsletter = false; }}'
                        for t in types)
-    path.write_text(f'state_dir = "{folder}/none";\ntrusted_authserv = ["replay.example"];\n'
+    path.write_text(f'state_dir = "{folder}/state";\ntrusted_authserv = ["replay.example"];\n'
                     f'rules = ({rules});\n')
     return path
 
@@ -40,7 +40,8 @@ def conf(folder, threshold, types):
 def replay(program, conf_file, ring, paths, learnt=()):
     """Of each path the features that were bulk at that moment: {type: (value, count)}."""
     days = "".join("".join(f"L {p}\n" for p in learnt) + "D\n" for _ in range(DAYS)) if learnt else ""
-    run = subprocess.run([program, conf_file, ring], check=True, stdout=subprocess.PIPE,
+    folder = tempfile.mkdtemp(dir=conf_file.parent)
+    run = subprocess.run([program, conf_file, ring, folder], check=True, stdout=subprocess.PIPE,
                          input=(days + "".join(f"M {p}\n" for p in paths)).encode())
     out = []
     for line in run.stdout.decode("utf-8", "replace").splitlines():

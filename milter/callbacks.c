@@ -9,6 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/stats.h"
+#include "core/count/message.h"
 
 #include "milter/negotiate.h"
 #include "milter/record.h"
@@ -331,6 +332,17 @@ static uint64_t deadline_after(uint64_t begin_us, uint64_t deadline_us)
     return begin_us + deadline_us - margin;
 }
 
+/* How often what is in the message was seen, this time included. */
+static void count(const struct message *m, const struct featureset *features,
+                  struct message_counts *ret)
+{
+    const struct keyring *keys;
+    const struct count_port *port = service_counts(&keys);
+    struct message_facts facts = {.ndeliveries = m->nrcpt};
+    facts.nrcpt = extract_recipients(m->extract, &facts.rcpt);
+    count_message(port, keys, m->config, features, &facts, false, m->arena, ret);
+}
+
 /* NULL, or the trouble of ours because of which there is no verdict. */
 static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict *ret)
 {
@@ -348,6 +360,8 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
     };
+    struct message_counts counts;
+    count(m, features, &counts);
     struct list_hits hits = {.n = 0};
     verdict_evaluate(m->config, service_lists(), features, &context,
                      deadline_after(begin_us, m->config->deadline_us), m->arena, ret,

@@ -41,6 +41,10 @@ static struct {
     struct listhold *lists;
     struct hits *hits; /* NULL: they cannot be counted */
     struct guard *guard;
+    bool has_keys;
+    struct keyring keys;
+    struct count *counts; /* NULL: nothing is counted */
+    struct count_port port;
     pthread_mutex_t lock; /* guards: stop, is_gate_closed */
     pthread_cond_t stopped;
     enum stop_state stop;
@@ -151,12 +155,41 @@ static void open_hits(const struct config *config)
     (void)listhold_refresh(daemon_state.lists, config, NULL);
 }
 
-/* The lists, and the key of fingerprints; none as long as there are no keys. *retfailed: the lists were not to be had. */
+/* After open_stats, which makes the folder. Without counts mail is filtered by what lists know. */
+static void open_counts(const struct config *config)
+{
+    const struct count_options options = {.state_dir = config->state_dir,
+                                          .keys = &daemon_state.keys,
+                                          .messages_per_day =
+                                              config->count.messages_per_day,
+                                          .has_thread = true};
+    struct errinfo why;
+    if (!daemon_state.has_keys || config->count.messages_per_day == 0) {
+        log_info("event=counts result=off reason=%s",
+                 daemon_state.has_keys ? "messages_per_day" : "keys");
+        return;
+    }
+    if (count_open(&options, &daemon_state.counts, &why) != ERR_OK) {
+        report("counts", "counts-open", &why);
+        log_error("event=counts result=off: no message is counted until this is mended "
+                  "and gillnetd started again");
+        return;
+    }
+    daemon_state.port = count_port_of(daemon_state.counts);
+    service_set_counts(&daemon_state.port, &daemon_state.keys);
+    control_set_count(&daemon_state.port, &daemon_state.keys);
+}
+
+/* The lists, and the keys; without keys no list is read. *retfailed: the lists were not to be had. */
 static struct listhold *open_lists(const struct config *config, bool *retfailed)
 {
     struct keyring keys;
     struct errinfo why;
     bool has_keys = keyring_load_or_create(config->state_dir, &keys, &why) == ERR_OK;
+    daemon_state.has_keys = has_keys;
+    if (has_keys) {
+        daemon_state.keys = keys;
+    }
     if (!has_keys) {
         report("keys", "keys", &why);
         log_error(
@@ -272,6 +305,7 @@ static int open_sockets(const struct config *config,
     }
     open_stats(config); /* only now: the page may be another instance's, which runs */
     open_hits(config);
+    open_counts(config);
     log_info("event=listen socket=%s sendmail=%s control=%s",
              socket_postfix(&options->socket, postfix),
              socket_sendmail(&options->socket, sendmail), config->control_socket);
@@ -320,6 +354,7 @@ static void tear_down(void)
         service_fini();
         listhold_free(&daemon_state.lists);
         hits_close(&daemon_state.hits);
+        count_close(&daemon_state.counts);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "
                  "is left to the system");

@@ -33,6 +33,8 @@ static struct {
     bool has_ring;          /* constant, as is ring */
     struct hashkey ring;
     struct ubiquity *guard; /* constant; never freed: see service_fini */
+    const struct count_port *counts; /* constant, as is count_keys; NULL: none */
+    const struct keyring *count_keys;
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct listhold *lists, bool is_inet,
@@ -70,6 +72,18 @@ void service_imprint(struct imprint_options *ret)
     if (service.has_ring) {
         shingle_keys_make(&service.ring, clock_wall_us() / US_PER_SECOND, &ret->keys);
     }
+}
+
+void service_set_counts(const struct count_port *port, const struct keyring *keys)
+{
+    service.counts = port;
+    service.count_keys = keys;
+}
+
+const struct count_port *service_counts(const struct keyring **retkeys)
+{
+    *retkeys = service.count_keys;
+    return service.counts;
 }
 
 void service_fini(void)

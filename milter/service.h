@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/keyring.h"
 #include "core/config/config.h"
+#include "core/count/count.h"
 #include "core/extract/imprint.h"
 #include "core/list/listset.h"
 
@@ -44,6 +46,11 @@ void service_set_ring(const struct hashkey *ring);
 void service_set_guard(struct ubiquity *guard);
 /* What fingerprints are made with at this time. */
 void service_imprint(struct imprint_options *ret);
+
+/* Before the first message: where messages are counted, and under which keys; NULL: nowhere. Both are
+ * borrowed. */
+void service_set_counts(const struct count_port *port, const struct keyring *keys);
+const struct count_port *service_counts(const struct keyring **retkeys);
 
 struct listhold *service_lists(void);
 bool service_is_inet(void);

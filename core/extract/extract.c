@@ -215,12 +215,32 @@ void extract_mail_from(struct extract *x, struct slice address)
 
 void extract_rcpt_to(struct extract *x, struct slice address)
 {
-    (void)address; /* recipients are counted only: no feature is made of them */
+    struct address a;
+    if (x->finished) {
+        return;
+    }
     if (x->nrecipients >= x->limits.recipients) {
         featureset_set_limit(x->set, LIMIT_FLAG(recipients));
         return;
     }
     x->nrecipients++;
+    if (x->recipients == NULL) {
+        x->recipients =
+            arena_array(x->arena, EXTRACT_RECIPIENTS, sizeof x->recipients[0]);
+    }
+    if (x->recipients != NULL && x->nkept < EXTRACT_RECIPIENTS &&
+        address_parse(x->scratch, address, &a) == ERR_OK) {
+        struct slice copy = arena_copy(x->arena, a.text);
+        x->recipients[x->nkept] = copy;
+        x->nkept += copy.n > 0;
+    }
+    arena_reset(x->scratch);
+}
+
+size_t extract_recipients(const struct extract *x, const struct slice **ret)
+{
+    *ret = x->recipients;
+    return x->nkept;
 }
 
 void extract_header(struct extract *x, struct slice name, struct slice value)

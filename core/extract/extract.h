@@ -40,6 +40,8 @@ struct extract_auth {
     struct slice dmarc_domain; /* of header.from */
 };
 
+enum { EXTRACT_RECIPIENTS = 256 }; /* that are kept for who counts different ones */
+
 struct extract;
 
 /* trusted_authserv: authserv-ids whose Authentication-Results fields are read (n may be 0). Only
@@ -69,6 +71,9 @@ void extract_drop(struct extract *x);
 
 /* After extract_finish. */
 const struct extract_auth *extract_auth(const struct extract *x);
+/* The first EXTRACT_RECIPIENTS recipients in normal form; how many there are in *ret. No feature is
+ * made of them. */
+size_t extract_recipients(const struct extract *x, const struct slice **ret);
 struct slice extract_message_id(const struct extract *x); /* empty when none */
 uint64_t extract_message_bytes(const struct extract *x);  /* headers and body as seen */
 

@@ -87,6 +87,8 @@ struct extract {
     bool is_raw;
     bool stopped; /* by the CPU budget */
     unsigned nrecipients;
+    struct slice *recipients; /* the first EXTRACT_RECIPIENTS, in normal form */
+    unsigned nkept;
     unsigned nurls;
     uint64_t bytes;
     struct slice message_id;

@@ -355,13 +355,14 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     if (!features) {
         return "memory";
     }
+    struct message_counts counts;
+    count(m, features, &counts);
     struct verdict_context context = {
         .is_authenticated = m->is_authenticated,
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
+        .counts = &counts,
     };
-    struct message_counts counts;
-    count(m, features, &counts);
     struct list_hits hits = {.n = 0};
     verdict_evaluate(m->config, service_lists(), features, &context,
                      deadline_after(begin_us, m->config->deadline_us), m->arena, ret,

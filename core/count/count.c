@@ -71,6 +71,22 @@ static void prefetch(const struct count *c, const struct count_item *items, size
     }
 }
 
+/* Of the bucket before, or of this one before we started. */
+static uint64_t count_before(const struct count *c, const struct count_shard *s,
+                             unsigned shard, uint64_t key)
+{
+    const struct live *const tables[] = {s->prev, c->past[0], c->past[1]};
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        if (tables[i] != NULL &&
+            live_id(tables[i])->start_s / COUNT_BUCKET_S + 1 >= s->bucket) {
+            sum += live_get(tables[i], shard, key);
+        }
+    }
+    return sum;
+}
+
 /* Adds and reads under the shard's lock. False: the running table has no room for the key. */
 static bool count_one(struct count *c, uint64_t key, uint64_t amount, bool *retready,
                       uint64_t ret[COUNT_WINDOWS])
@@ -86,10 +102,7 @@ static bool count_one(struct count *c, uint64_t key, uint64_t amount, bool *retr
         ret[COUNT_10M] = live_get(s->live, shard, key);
     }
     if (has_room) {
-        if (s->prev != NULL &&
-            live_id(s->prev)->start_s / COUNT_BUCKET_S + 1 == s->bucket) {
-            ret[COUNT_10M] += live_get(s->prev, shard, key);
-        }
+        ret[COUNT_10M] += count_before(c, s, shard, key);
         bool has_sums = amount > 0
                             ? totals_add(c->totals, shard, key, amount, &ret[COUNT_1H])
                             : totals_read(c->totals, shard, key, &ret[COUNT_1H]);

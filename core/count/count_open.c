@@ -253,6 +253,7 @@ static enum err start(struct count *c, const struct count_options *options,
     period_init(&c->period, newest, clock_wall_us(), clock_boot_us());
     atomic_store(&c->now, c->period.bucket);
     e = make_memory(c, newest == 0, reterr);
+    e = e != ERR_OK ? e : count_load_past(c, reterr);
     if (e == ERR_OK && options->has_thread) {
         c->has_thread = pthread_create(&c->thread, NULL, run, c) == 0;
         if (!c->has_thread) {
@@ -308,6 +309,9 @@ void count_close(struct count **c)
     }
     live_free(&old->prev, old->is_prev_sealed);
     live_free(&old->live, false);
+    for (unsigned i = 0; i < COUNT_PAST; i++) {
+        live_free(&old->past[i], false);
+    }
     totals_free(&old->totals);
     runset_close(&old->runset);
     filelock_drop(&old->lock);

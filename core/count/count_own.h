@@ -19,7 +19,7 @@
 #include "core/count/size.h"
 #include "core/count/totals.h"
 
-enum { COUNT_CACHE_LINE = 64 };
+enum { COUNT_CACHE_LINE = 64, COUNT_PAST = 2 };
 
 /* Guarded by its lock. prev: the bucket before, until the next one ends; NULL: none. */
 struct count_shard {
@@ -42,6 +42,9 @@ struct count {
     struct runset *runset;
     struct totals *totals;
     struct count_shard *shards;
+    /* What runs have of the bucket that counted when we started, and of the one before: for the 10
+     * minutes that the tables cannot know yet. Constant until they are freed, under `use`. NULL: none. */
+    struct live *past[COUNT_PAST];
 
     pthread_rwlock_t use;
     pthread_rwlock_t sealed;
@@ -92,6 +95,8 @@ void count_note_disk(struct count *c, const struct errinfo *why);
 /* As count_exact, for who holds `use`. */
 void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX],
                         struct count_history *ret);
+/* Fills past. Before the thread. */
+enum err count_load_past(struct count *c, struct errinfo *reterr);
 /* Rebuilds the next shard of the sketch; true when all are ready. In the tick. */
 bool count_rebuild_shard(struct count *c);
 /* In the tick. */

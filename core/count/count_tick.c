@@ -117,6 +117,19 @@ static void roll_shards(struct count *c, struct live *fresh)
     }
 }
 
+/* No shard's ten minutes reach back to before the start any more. */
+static void forget_past(struct count *c)
+{
+    for (unsigned i = 0; i < COUNT_PAST; i++) {
+        if (c->past[i] != NULL &&
+            live_id(c->past[i])->start_s / COUNT_BUCKET_S + 1 < c->period.bucket) {
+            pthread_rwlock_wrlock(&c->use);
+            live_free(&c->past[i], false);
+            pthread_rwlock_unlock(&c->use);
+        }
+    }
+}
+
 static void roll(struct count *c)
 {
     /* no thread grows a table while it is replaced */
@@ -131,6 +144,7 @@ static void roll(struct count *c)
     pthread_mutex_unlock(&c->grow);
     wait_for_readers(c);
     live_free(&old, c->is_prev_sealed);
+    forget_past(c);
     c->prev = c->live;
     c->live = fresh;
     c->is_prev_sealed = false;

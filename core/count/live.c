@@ -71,6 +71,9 @@ static enum err table_map(const struct live *l, struct live_table *t,
 {
     char path[FILE_PATH_MAX];
     struct filemap map = {NULL, 0};
+    if (l->dir[0] == '\0') {
+        return ERR_UNSUPPORTED; /* as asked for */
+    }
     if (live_table_path(path, l->dir, &l->id, t->header.generation) != ERR_OK) {
         return errinfo_set(reterr, ERR_LIMIT, l->dir, 0, "the path is too long");
     }

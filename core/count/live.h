@@ -24,7 +24,7 @@ enum { LIVE_SHARDS_MAX = 256 };
 struct live;
 
 /* nshards: a power of two up to LIVE_SHARDS_MAX; slots: of all shards, rounded up. dir is the folder
- * counts/ of the state folder. On a disk that refuses: ERR_OK and live_is_volatile, with the reason in
+ * counts/ of the state folder; "": in memory, from the start. On a disk that refuses: ERR_OK and live_is_volatile, with the reason in
  * reterr. */
 enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
                   uint64_t slots, struct live **ret, struct errinfo *reterr);

@@ -12,6 +12,7 @@
 struct live_table {
     unsigned char *map; /* headers and slots */
     size_t map_bytes;
+    size_t shadow_bytes;
     struct live_slot *slots;
     uint64_t *shadow; /* of each slot: the count that the journal has */
     uint64_t per_shard;

@@ -108,22 +108,22 @@ enum err runset_path(const struct runset *s, const struct run_id *id,
 
 /* ---- order ---- */
 
-#define COMPARE(a, b)                  \
-    do {                               \
-        if ((a) != (b)) {              \
-            return (a) < (b) ? -1 : 1; \
-        }                              \
-    } while (0)
+static int number_cmp(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
 
 static int id_cmp(const struct run_id *x, const struct run_id *y)
 {
-    COMPARE(x->len_s, y->len_s);
-    COMPARE(x->start_s, y->start_s);
-    int origin = memcmp(x->origin, y->origin, RUN_ORIGIN_BYTES);
-    COMPARE(origin, 0);
-    COMPARE(x->key_id, y->key_id);
-    COMPARE(x->inc, y->inc);
-    return 0;
+    const int by[] = {number_cmp(x->len_s, y->len_s),
+                      number_cmp(x->start_s, y->start_s),
+                      memcmp(x->origin, y->origin, RUN_ORIGIN_BYTES),
+                      number_cmp(x->key_id, y->key_id), number_cmp(x->inc, y->inc)};
+    size_t i = 0;
+    while (i + 1 < sizeof(by) / sizeof(*by) && by[i] == 0) {
+        i++;
+    }
+    return by[i];
 }
 
 static int by_id(const void *a, const void *b)

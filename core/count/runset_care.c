@@ -93,7 +93,7 @@ static enum err merge_into(struct runset *s, const struct run *const *runs, size
 static enum err merge_one(struct runset *s, size_t first, uint64_t today,
                           struct errinfo *reterr)
 {
-    const struct run **runs = malloc(RUNSET_MERGE_MAX * sizeof(*runs));
+    const struct run **runs = malloc(RUNSET_MERGE_MAX * sizeof(const struct run *));
     struct runset_list *list = runset_pin(s);
     enum err e = ERR_NOMEM;
     if (runs) {

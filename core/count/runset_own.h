@@ -46,7 +46,7 @@ struct runset {
 };
 
 struct runset_list *runset_pin(struct runset *s);
-void runset_unpin(struct runset *s, struct runset_list **list);
+void runset_unpin(struct runset *s, struct runset_list **pinned);
 
 /* The files as they are now replace the list. With change held. */
 enum err runset_reload(struct runset *s, runset_damage_fn *on_damage, void *context,

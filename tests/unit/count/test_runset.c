@@ -175,7 +175,8 @@ static void test_expire__when_not_merged_or_of_the_future__then_stays(void **sta
     assert_int_equal(runset_expire(s, first + 1000, NULL), ERR_OK);
     assert_int_equal(files_in(t->path), 2);
     assert_int_equal(ask(s, 0, first + 1000).day[6], 5);
-    assert_int_equal(runset_expire(s, first + 15 * COUNT_DAY_BUCKETS, NULL), ERR_OK);
+    assert_int_equal(runset_expire(s, first + UINT64_C(15) * COUNT_DAY_BUCKETS, NULL),
+                     ERR_OK);
     assert_int_equal(files_in(t->path), 1); /* no window reaches it any more */
     runset_close(&s);
 }
@@ -198,7 +199,7 @@ static void test_history__when_seen_in_one_bucket__then_first_and_last_are_its(
     count_history_windows(&h, windows);
     const uint64_t expected[4] = {0, 5, 5, 5};
     assert_memory_equal(windows, expected, sizeof(windows));
-    h = ask(s, 0, first + 3 * COUNT_DAY_BUCKETS);
+    h = ask(s, 0, first + UINT64_C(3) * COUNT_DAY_BUCKETS);
     assert_int_equal(h.first_s, DAY0 * COUNT_DAY_S);
     assert_int_equal(h.last_s, (DAY0 + 1) * COUNT_DAY_S);
     h = ask(s, 3, first + 145);

@@ -5,18 +5,30 @@
 
 #include "core/base/clock.h"
 #include "core/cli/cli.h"
+#include "core/cli/counted.h"
+#include "core/cli/counts.h"
 #include "core/cli/evidence.h"
 #include "core/cli/messages.h"
 #include "core/cli/options.h"
 #include "core/cli/state.h"
 #include "core/cli/text.h"
+#include "core/url/address.h"
 #include "core/verdict/verdict.h"
 
 struct check {
     struct cli *cli;
     struct messages_envelope envelope;
     struct listhold *hold;
-    struct hits_view *hits; /* what gillnetd counted, or NULL */
+    struct hits_view *hits; /* what look-ups of gillnetd came to, or NULL */
+    bool is_counting;
+    struct counts counts;
+};
+
+/* What came of a message. */
+struct outcome {
+    struct verdict verdict;
+    struct list_hits hits;
+    struct message_counts counts;
 };
 
 static json_t *symbols_json(const struct verdict *v)
@@ -74,19 +86,24 @@ static json_t *hits_json(struct check *c, const struct list_hits *hits)
 }
 
 static bool print_json(struct check *c, const struct message *m,
-                       const struct verdict *v, const struct list_hits *hits)
+                       const struct outcome *o)
 {
-    return json_line(json_pack(
-        "{s:o, s:s, s:f, s:o, s:o, s:o, s:[], s:o, s:I}", "file", json_text(m->file),
-        "action", action_name(v->action), "score", v->score, "symbols", symbols_json(v),
-        "features", evidence_features(m->features, false), "lists", hits_json(c, hits),
-        "counts", "limits", evidence_limits(v->limits), "time_us",
-        (json_int_t)(clock_mono_us() - m->start_mono_us)));
+    const struct verdict *v = &o->verdict;
+    return json_line(json_pack("{s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:I}", "file",
+                               json_text(m->file), "action", action_name(v->action),
+                               "score", v->score, "symbols", symbols_json(v),
+                               "features", evidence_features(m->features, false),
+                               "lists", hits_json(c, &o->hits), "counts",
+                               counted_json(&o->counts, counts_are_exact(&c->counts)),
+                               "limits", evidence_limits(v->limits), "time_us",
+                               (json_int_t)(clock_mono_us() - m->start_mono_us)));
 }
 
 static void print_text(struct check *c, const struct message *m,
-                       const struct verdict *v, const struct list_hits *hits)
+                       const struct outcome *o)
 {
+    const struct verdict *v = &o->verdict;
+    const struct list_hits *hits = &o->hits;
     const struct listset *set = listhold_acquire(c->hold);
 
     text_print(stdout, m->file, FILENAME_MAX);
@@ -108,6 +125,7 @@ static void print_text(struct check *c, const struct message *m,
                standing_name(s.standing),
                s.requires_blocking ? ", requires blocking" : "", s.confidence);
     }
+    counted_print(&o->counts);
     evidence_print_limits(v->limits);
     evidence_print_features(m->features, false);
     listhold_release(c->hold, &set);
@@ -125,24 +143,42 @@ static bool is_trusted(const struct check *c)
     return false;
 }
 
+/* Counts the message, or looks how often it was counted. */
+static void count(struct check *c, struct arena *arena, const struct message *m,
+                  struct message_counts *ret)
+{
+    struct address rcpt = {.text = SLICE_NONE};
+    struct message_facts facts = {.ndeliveries = 1};
+
+    if (c->envelope.rcpt != NULL &&
+        address_parse(arena, slice_str(c->envelope.rcpt), &rcpt) == ERR_OK) {
+        facts.rcpt = &rcpt.text;
+        facts.nrcpt = 1;
+    }
+    count_message(counts_port(&c->counts), &c->cli->keys, c->cli->config, m->features,
+                  &facts, !c->is_counting, arena, ret);
+}
+
 static int check_message(void *context, struct arena *arena, const struct message *m)
 {
     struct check *c = context;
+    struct outcome o = {.hits = {.n = 0}};
     struct verdict_context facts = {
         .is_trusted_network = is_trusted(c),
         .is_authenticated = c->envelope.is_authenticated,
         .client_addr = c->envelope.client == NULL ? NULL : c->envelope.addr,
-        .auth = m->auth};
-    struct verdict v;
-    struct list_hits hits = {.n = 0};
+        .auth = m->auth,
+        .counts = &o.counts};
 
-    verdict_evaluate(c->cli->config, c->hold, m->features, &facts, 0, arena, &v, &hits);
+    count(c, arena, m, &o.counts);
+    verdict_evaluate(c->cli->config, c->hold, m->features, &facts, 0, arena, &o.verdict,
+                     &o.hits);
     if (!c->cli->json) {
-        print_text(c, m, &v, &hits);
-    } else if (!print_json(c, m, &v, &hits)) {
+        print_text(c, m, &o);
+    } else if (!print_json(c, m, &o)) {
         return EX_OSERR;
     }
-    return v.action == ACTION_ACCEPT ? CLI_CLEAN : CLI_HIT;
+    return o.verdict.action == ACTION_ACCEPT ? CLI_CLEAN : CLI_HIT;
 }
 
 static int open_lists(struct check *c)
@@ -169,9 +205,8 @@ static int open_lists(struct check *c)
 int cmd_check(struct cli *cli, int argc, char **argv)
 {
     struct check c = {.cli = cli};
-    bool wants_count = false;
     const struct cli_option table[] = {
-        {"--count", NULL, &wants_count},
+        {"--count", NULL, &c.is_counting},
         {"--client", &c.envelope.client, NULL},
         {"--helo", &c.envelope.helo, NULL},
         {"--from", &c.envelope.from, NULL},
@@ -185,21 +220,18 @@ int cmd_check(struct cli *cli, int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    if (wants_count) {
-        (void)fputs(
-            "gillnet check: --count: this version does not count yet; leave the "
-            "option out\n",
-            stderr);
-        return EX_UNAVAILABLE;
-    }
     if (argc < 2) {
         return cli_usage(command, "name a file, a folder, or - for standard input");
     }
     status = open_lists(&c);
     if (status == 0) {
+        status = counts_open(cli, c.is_counting, &c.counts);
+    }
+    if (status == 0) {
         status = messages_each(cli, &c.envelope, argv + 1, check_message, &c);
     }
+    int closed = counts_close(&c.counts);
     listhold_free(&c.hold);
     hits_view_free(&c.hits);
-    return status;
+    return closed > status ? closed : status;
 }

@@ -1,4 +1,4 @@
-/* cmd_lookup - `gillnet lookup`: what the lists know about values. */
+/* cmd_lookup - `gillnet lookup`: what the lists know about values, and how often they were counted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,8 +10,10 @@
 #include "core/cli/evidence.h"
 #include "core/cli/json.h"
 #include "core/cli/lookup.h"
+#include "core/cli/lookup_counts.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
+#include "core/cli/value_features.h"
 
 struct query {
     struct cli *cli;
@@ -218,6 +220,9 @@ static int look_up(struct query *q, char **values)
         status = read_values(q);
     }
     for (size_t i = 0; q->file == NULL && values[i] != NULL; i++) {
+        if (value_is_only_counted(slice_str(values[i]))) {
+            continue;
+        }
         if (!add_value(q, slice_str(values[i]), 0)) {
             break;
         }
@@ -294,5 +299,10 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
         return cli_usage(command, "give values, or one file of values (- for standard "
                                   "input)");
     }
-    return run(&q, argv + 1);
+    status = run(&q, argv + 1);
+    if (q.file == NULL && !q.is_quiet && !q.is_output_bad) {
+        int counted = lookup_counts(cli, argv + 1);
+        status = counted > status ? counted : status;
+    }
+    return status;
 }

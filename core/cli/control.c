@@ -108,9 +108,14 @@ static enum err exchange(int fd, const char *path, struct slice line,
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
-    if (send(fd, line.p, line.n, MSG_NOSIGNAL) != (ssize_t)line.n) {
-        return broken(reterr, errno, path);
+    while (line.n > 0) {
+        n = send(fd, line.p, line.n, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR) {
+            return broken(reterr, errno, path);
+        }
+        line = slice_from(line, n > 0 ? (size_t)n : 0);
     }
+    n = 0;
     while (!buf_failed(retanswer)) {
         n = recv(fd, chunk, sizeof(chunk), 0);
         if (n < 0 && errno == EINTR) {
@@ -139,15 +144,21 @@ static enum err exchange(int fd, const char *path, struct slice line,
 enum err control_ask(const char *path, const char *request, struct buf *retanswer,
                      struct errinfo *reterr)
 {
-    char line[64];
+    struct buf line;
     int fd = -1;
-    int n = snprintf(line, sizeof(line), "%s\n", request);
     enum err e = control_connect(path, &fd, reterr);
 
     if (e != ERR_OK) {
         return e;
     }
-    e = exchange(fd, path, slice_of(line, (size_t)n), retanswer, reterr);
+    buf_init(&line, CONTROL_ANSWER_MAX);
+    buf_printf(&line, "%s\n", request);
+    if (buf_failed(&line)) {
+        e = errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory");
+    } else {
+        e = exchange(fd, path, buf_slice(&line), retanswer, reterr);
+    }
+    buf_fini(&line);
     close(fd);
     return e;
 }

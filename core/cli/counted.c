@@ -1,0 +1,83 @@
+/* counted - how often the features of a message were seen. */
+#include "core/cli/counted.h"
+
+#include <stdio.h>
+
+#include "core/cli/evidence.h"
+#include "core/cli/figure.h"
+#include "core/cli/text.h"
+
+json_t *counted_windows_json(const uint64_t w[COUNT_WINDOWS])
+{
+    return json_pack("{s:I, s:I, s:I, s:I}", "w10m", (json_int_t)w[COUNT_10M], "w1h",
+                     (json_int_t)w[COUNT_1H], "w1d", (json_int_t)w[COUNT_1D], "w14d",
+                     (json_int_t)w[COUNT_14D]);
+}
+
+static json_t *distinct_json(const struct counted *c)
+{
+    json_t *object = json_object();
+
+    for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
+        (void)json_object_set_new(object, count_distinct_name(kind),
+                                  json_integer((json_int_t)c->distinct[kind]));
+    }
+    return object;
+}
+
+json_t *counted_json(const struct message_counts *counts, bool is_exact)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < counts->n; i++) {
+        const struct counted *c = &counts->v[i];
+        if (c->value.w[COUNT_14D] == 0) {
+            continue;
+        }
+        json_t *object =
+            json_pack("{s:s, s:o, s:b}", "type", evidence_type_name(c->feature->type),
+                      "value", json_text(c->feature->text), "exact", (int)is_exact);
+        json_t *windows = counted_windows_json(c->value.w);
+        if (object != NULL && windows != NULL) {
+            (void)json_object_update(object, windows);
+        }
+        json_decref(windows);
+        if (c->has_distinct) {
+            (void)json_object_set_new(object, "distinct", distinct_json(c));
+        }
+        (void)json_array_append_new(array, object);
+    }
+    return array;
+}
+
+void counted_print_windows(const uint64_t w[COUNT_WINDOWS])
+{
+    char number[FIGURE_MAX];
+
+    for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
+        printf("%s%s in %s", i == 0 ? "" : ", ", figure_count(w[i], number),
+               count_window_name(i));
+    }
+}
+
+void counted_print(const struct message_counts *counts)
+{
+    for (size_t i = 0; i < counts->n; i++) {
+        const struct counted *c = &counts->v[i];
+        if (c->value.w[COUNT_14D] == 0) {
+            continue;
+        }
+        printf("  count %s ", evidence_type_name(c->feature->type));
+        text_print(stdout, c->feature->text, EVIDENCE_SHOWN);
+        (void)putchar(' ');
+        counted_print_windows(c->value.w);
+        for (unsigned kind = 0; c->has_distinct && kind < DISTINCT_KINDS; kind++) {
+            printf(", %llu %s", (unsigned long long)c->distinct[kind],
+                   count_distinct_name(kind));
+        }
+        (void)putchar('\n');
+    }
+    if (counts->is_cut) {
+        (void)puts("  count: some features were too many to be counted");
+    }
+}

@@ -1,0 +1,277 @@
+/* lookup_counts - how often values were counted, exactly. */
+#include "core/cli/lookup_counts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/cli/counted.h"
+#include "core/cli/counts.h"
+#include "core/cli/evidence.h"
+#include "core/cli/figure.h"
+#include "core/cli/sparkline.h"
+#include "core/cli/text.h"
+#include "core/cli/value_features.h"
+#include "core/count/message.h"
+
+enum { VALUE_ARENA = 1 << 20, HALF_DAY = COUNT_BUCKETS / 2 };
+
+/* One feature that a value may stand for. */
+struct one {
+    struct slice value; /* as given */
+    enum feature_type type;
+    struct slice text;
+    struct count_history history;
+    uint64_t w[COUNT_WINDOWS];
+    bool has_distinct;
+    uint64_t distinct[DISTINCT_KINDS][COUNT_DAYS + 1]; /* [0] today */
+};
+
+struct show {
+    struct cli *cli;
+    struct counts counts;
+    bool is_utf8;
+    bool is_output_bad;
+};
+
+/* ---- asking ---- */
+
+static bool has_distinct(const struct config *config, enum feature_type type)
+{
+    const struct config_strings *types = &config->count.distinct_types;
+
+    for (size_t i = 0; i < types->n; i++) {
+        if (slice_eq(slice_str(types->v[i]), slice_str(feature_info(type)->name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void ask_distinct(struct show *s, const struct digest key[KEYRING_MAX],
+                         struct one *o)
+{
+    const struct count_port *port = counts_port(&s->counts);
+    uint64_t today = o->history.now / COUNT_DAY_BUCKETS;
+
+    for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
+        for (unsigned back = 0; back <= COUNT_DAYS && back <= today; back++) {
+            struct digest digest[KEYRING_MAX];
+            struct count_history h;
+
+            if (o->history.day[back] == 0) {
+                continue; /* nothing of it was counted on that day */
+            }
+            count_distinct_digest(&s->cli->keys, key, (enum count_distinct)kind,
+                                  today - back, digest);
+            port->exact(port->context, digest, &h);
+            for (unsigned i = 0; i <= COUNT_DAYS; i++) {
+                o->distinct[kind][back] += h.day[i];
+            }
+        }
+    }
+}
+
+static void ask(struct show *s, struct one *o)
+{
+    const struct count_port *port = counts_port(&s->counts);
+    struct digest digest[KEYRING_MAX];
+
+    count_digest(&s->cli->keys, s->cli->config, (uint16_t)o->type, o->text, digest);
+    port->exact(port->context, digest, &o->history);
+    count_history_windows(&o->history, o->w);
+    o->has_distinct = has_distinct(s->cli->config, o->type);
+    memset(o->distinct, 0, sizeof o->distinct);
+    if (o->has_distinct && o->history.first_s != 0) {
+        ask_distinct(s, digest, o);
+    }
+}
+
+/* ---- JSON ---- */
+
+static json_t *row_json(const uint64_t *v, size_t n)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        (void)json_array_append_new(array, json_integer((json_int_t)v[i]));
+    }
+    return array;
+}
+
+static json_t *one_json(const struct one *o)
+{
+    const struct count_history *h = &o->history;
+    char first[TEXT_TIME_MAX];
+    char last[TEXT_TIME_MAX];
+    json_t *windows = counted_windows_json(o->w);
+    json_t *object = json_pack(
+        "{s:o, s:s, s:o, s:b, s:s, s:s, s:I, s:o, s:o, s:I}", "value",
+        json_text(o->value), "counted_as", evidence_type_name((uint16_t)o->type), "key",
+        json_text(o->text), "exact", 1, "first_seen", text_time(h->first_s, first),
+        "last_seen", text_time(h->last_s, last), "bucket",
+        (json_int_t)(h->now * COUNT_BUCKET_S), "buckets",
+        row_json(h->bucket, COUNT_BUCKETS + 1), "days",
+        row_json(h->day, COUNT_DAYS + 1), "damaged_runs", (json_int_t)h->ndamaged);
+
+    if (object == NULL || windows == NULL || json_object_update(object, windows) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
+    json_decref(windows);
+    if (object != NULL && o->has_distinct) {
+        json_t *distinct = json_object();
+        for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
+            (void)json_object_set_new(distinct, count_distinct_name(kind),
+                                      row_json(o->distinct[kind], COUNT_DAYS + 1));
+        }
+        (void)json_object_set_new(object, "distinct", distinct);
+    }
+    return object;
+}
+
+/* ---- for people ---- */
+
+static uint64_t max_of(const uint64_t *v, size_t n)
+{
+    uint64_t max = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        max = v[i] > max ? v[i] : max;
+    }
+    return max;
+}
+
+static void print_bars(const struct show *s, const struct count_history *h)
+{
+    uint64_t most = max_of(h->bucket, COUNT_BUCKETS + 1);
+    uint64_t most_day = max_of(h->day, COUNT_DAYS + 1);
+    char number[FIGURE_MAX];
+
+    if (most > 0) {
+        (void)fputs("  24 h to 12 h ago  ", stdout);
+        sparkline_print(stdout, h->bucket + HALF_DAY + 1, HALF_DAY, most, s->is_utf8);
+        (void)fputs("\n  12 h ago to now   ", stdout);
+        sparkline_print(stdout, h->bucket, HALF_DAY + 1, most, s->is_utf8);
+        printf("\n                    at most %s in 10 minutes\n",
+               figure_count(most, number));
+    }
+    (void)fputs("  14 days to today  ", stdout);
+    sparkline_print(stdout, h->day, COUNT_DAYS + 1, most_day, s->is_utf8);
+    printf("  at most %s in a day\n", figure_count(most_day, number));
+}
+
+static void print_distinct(const struct one *o)
+{
+    for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
+        printf("  distinct %-10s", count_distinct_name(kind));
+        for (unsigned back = 0; back <= COUNT_DAYS; back++) {
+            if (o->history.day[back] == 0) {
+                continue;
+            }
+            printf(back == 0 ? " %" PRIu64 " today" : " %" PRIu64 " %u d ago",
+                   o->distinct[kind][back], back);
+        }
+        (void)putchar('\n');
+    }
+}
+
+static void print_one(const struct show *s, const struct one *o)
+{
+    const struct count_history *h = &o->history;
+    char first[TEXT_TIME_MAX];
+    char last[TEXT_TIME_MAX];
+
+    text_print(stdout, o->text, EVIDENCE_SHOWN);
+    printf(": counted as %s: ", evidence_type_name((uint16_t)o->type));
+    counted_print_windows(o->w);
+    printf(", first seen %s, last seen %s\n", text_time(h->first_s, first),
+           text_time(h->last_s, last));
+    print_bars(s, h);
+    if (o->has_distinct) {
+        print_distinct(o);
+    }
+    if (h->ndamaged > 0) {
+        printf("  %u damaged runs could not be asked: it was at least as often; see "
+               "`gillnet count verify`\n",
+               h->ndamaged);
+    }
+}
+
+/* ---- each value ---- */
+
+static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *retshown)
+{
+    ask(s, o);
+    if (o->history.first_s == 0 && !is_typed) {
+        return;
+    }
+    ++*retshown;
+    if (s->cli->json) {
+        s->is_output_bad = !json_line(one_json(o));
+    } else if (o->history.first_s == 0) {
+        text_print(stdout, o->text, EVIDENCE_SHOWN);
+        printf(": not counted as %s in the last fortnight\n",
+               evidence_type_name((uint16_t)o->type));
+    } else {
+        print_one(s, o);
+    }
+}
+
+static int show_value(struct show *s, struct arena *arena, struct slice value)
+{
+    struct value_features features;
+    struct errinfo why = {.code = ERR_OK};
+    unsigned nshown = 0;
+
+    arena_reset(arena);
+    if (value_features_of(value, arena, &features, &why) != ERR_OK) {
+        if (!value_is_only_counted(value)) {
+            return 0; /* the lists' look-up said so */
+        }
+        (void)fputs("gillnet: ", stderr);
+        text_print(stderr, value, EVIDENCE_SHOWN);
+        (void)fprintf(stderr, ": %s\n", why.text);
+        return EX_DATAERR;
+    }
+    for (size_t i = 0; i < features.n && !s->is_output_bad; i++) {
+        struct one o = {
+            .value = value, .type = features.v[i].type, .text = features.v[i].text};
+        show_one(s, &o, features.is_typed, &nshown);
+    }
+    if (nshown == 0 && !s->cli->json) {
+        text_print(stdout, value, EVIDENCE_SHOWN);
+        (void)puts(": not counted in the last fortnight");
+    }
+    return 0;
+}
+
+int lookup_counts(struct cli *cli, char **values)
+{
+    struct show s = {.cli = cli, .is_utf8 = sparkline_is_utf8()};
+    int status = counts_open(cli, false, &s.counts);
+
+    if (status == 0 && counts_port(&s.counts) != NULL) {
+        struct arena *arena = arena_new(VALUE_ARENA);
+        if (arena == NULL) {
+            (void)fputs("gillnet: out of memory\n", stderr);
+            status = EX_OSERR;
+        }
+        for (size_t i = 0; arena != NULL && values[i] != NULL; i++) {
+            int one = show_value(&s, arena, slice_str(values[i]));
+            status = one > status ? one : status;
+        }
+        arena_free(&arena);
+    } else if (status == 0) {
+        for (size_t i = 0; values[i] != NULL; i++) {
+            if (value_is_only_counted(slice_str(values[i]))) {
+                (void)fputs("gillnet: nothing was counted yet\n", stderr);
+                break;
+            }
+        }
+    }
+    int closed = counts_close(&s.counts);
+    status = closed > status ? closed : status;
+    return s.is_output_bad ? EX_OSERR : status;
+}

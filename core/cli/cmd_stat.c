@@ -1,4 +1,4 @@
-/* cmd_stat - `gillnet stat`: the statistics page, its faults, and every list. */
+/* cmd_stat - `gillnet stat`: the statistics page, its faults, the counts, and every list. */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/stats.h"
 #include "core/cli/cli.h"
+#include "core/cli/count_numbers.h"
 #include "core/cli/daemon.h"
 #include "core/cli/json.h"
 #include "core/cli/list_numbers.h"
@@ -74,6 +75,24 @@ static void print_daemon(const struct daemon_view *d)
         (void)printf("%-20s %12llu  %s\n", stats_name(i),
                      (unsigned long long)d->stats.value[i], stats_help(i));
     }
+}
+
+/* ---- counting ---- */
+
+static bool show_counting(const struct cli *cli, const struct daemon_view *d)
+{
+    struct count_numbers n;
+
+    if (!d->has_page) {
+        return true;
+    }
+    count_numbers_get(&d->stats, cli->config->count.noise_floor,
+                      clock_wall_us() / 1000000, &n);
+    if (cli->json) {
+        return json_line(count_numbers_json(&n));
+    }
+    count_numbers_print(&n);
+    return true;
 }
 
 /* ---- lists ---- */
@@ -220,6 +239,9 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
         }
     } else {
         print_daemon(&d);
+    }
+    if (why.code == ERR_OK && !show_counting(cli, &d)) {
+        return EX_OSERR;
     }
     return show_lists(cli);
 }

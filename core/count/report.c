@@ -14,6 +14,7 @@ static void publish_sizes(const struct count_stat *s)
     stats_set(STAT_count_day_runs, s->runs.ndays);
     stats_set(STAT_count_damaged_runs, s->runs.ndamaged);
     stats_set(STAT_count_disk_bytes, s->runs.bytes);
+    stats_set(STAT_count_oldest, s->runs.oldest_s);
     stats_set(STAT_count_memory_bytes, s->memory_bytes);
     stats_set(STAT_count_door_entries, s->door_entries);
     stats_set(STAT_count_door_room, s->door_room);

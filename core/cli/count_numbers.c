@@ -1,0 +1,229 @@
+/* count_numbers - the state of the counts from the statistics page. */
+#include "core/cli/count_numbers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/cli/figure.h"
+#include "core/count/runset.h"
+
+/* At the rate they were sized for, lines are filled to about 0.77 (size.h); beyond FILL_MOST new
+ * keys find no room more and more often. */
+#define FILL_SIZED 0.77
+#define FILL_MOST  0.86
+enum { PPB = 1000000000, TEXT_MAX = 512, DAYS_IN_WINDOW = COUNT_DAYS + 1 };
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : (double)part / (double)whole;
+}
+
+/* The next of 1, 2, 5, 10, 20, ... from least on. */
+static uint64_t round_up(double least)
+{
+    static const unsigned steps[] = {1, 2, 5};
+    uint64_t decade = 1000;
+
+    for (;;) {
+        for (unsigned i = 0; i < 3; i++) {
+            if ((double)(decade * steps[i]) >= least) {
+                return decade * steps[i];
+            }
+        }
+        decade *= 10;
+    }
+}
+
+/* A fortnight of days like those so far: what was counted for a few days only will grow. */
+static double look_ahead(double fill, uint64_t oldest_s, uint64_t now_s)
+{
+    double days = oldest_s == 0 || oldest_s >= now_s
+                      ? 0
+                      : (double)(now_s - oldest_s) / COUNT_DAY_S;
+
+    if (days < 1 || days >= DAYS_IN_WINDOW) {
+        return fill;
+    }
+    return fill * DAYS_IN_WINDOW / days;
+}
+
+void count_numbers_get(const struct stats_view *page, double noise_bound,
+                       uint64_t now_s, struct count_numbers *ret)
+{
+    static const enum stat_id noise[COUNT_WINDOWS] = {
+        STAT_count_noise_10m_ppb, STAT_count_noise_1h_ppb, STAT_count_noise_1d_ppb,
+        STAT_count_noise_14d_ppb};
+    const uint64_t *v = page->value;
+
+    memset(ret, 0, sizeof *ret);
+    memcpy(ret->value, page->value, sizeof ret->value);
+    ret->noise_bound = noise_bound;
+    ret->door_fill = share(v[STAT_count_door_entries], v[STAT_count_door_room]);
+    ret->cells_fill = share(v[STAT_count_cells_used], v[STAT_count_cells]);
+    double fill = ret->door_fill > ret->cells_fill ? ret->door_fill : ret->cells_fill;
+    ret->fill_ahead = look_ahead(fill, v[STAT_count_oldest], now_s);
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        ret->noise[w] = (double)v[noise[w]] / PPB;
+    }
+    if (ret->fill_ahead > FILL_MOST && v[STAT_count_messages_per_day] > 0) {
+        ret->advised_messages = round_up((double)v[STAT_count_messages_per_day] *
+                                         (ret->fill_ahead / FILL_SIZED));
+    }
+}
+
+/* ---- showing ---- */
+
+json_t *count_numbers_json(const struct count_numbers *n)
+{
+    json_t *noise = json_object();
+    json_t *o = json_pack("{s:s}", "type", "counting");
+
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        (void)json_object_set_new(noise, count_window_name(w), json_real(n->noise[w]));
+    }
+    for (unsigned i = STAT_count_messages; i < STAT_COUNT; i++) {
+        const char *name = stats_name((enum stat_id)i);
+        if (strncmp(name, "count_", 6) == 0 && strstr(name, "_ppb") == NULL) {
+            (void)json_object_set_new(o, name + 6,
+                                      json_integer((json_int_t)n->value[i]));
+        }
+    }
+    (void)json_object_set_new(o, "door_fill", json_real(n->door_fill));
+    (void)json_object_set_new(o, "cells_fill", json_real(n->cells_fill));
+    (void)json_object_set_new(o, "fill_ahead", json_real(n->fill_ahead));
+    (void)json_object_set_new(o, "noise", noise);
+    (void)json_object_set_new(o, "noise_bound", json_real(n->noise_bound));
+    (void)json_object_set_new(o, "advised_messages_per_day",
+                              json_integer((json_int_t)n->advised_messages));
+    return o;
+}
+
+static void print_trouble(void *context, bool is_serious, const char *text,
+                          const char *advice)
+{
+    (void)context;
+    printf("  %s: %s; %s\n", is_serious ? "trouble" : "advice", text, advice);
+}
+
+static void print_noise(const struct count_numbers *n)
+{
+    char text[FIGURE_MAX];
+
+    if (n->value[STAT_count_noise_known] == 0) {
+        (void)puts("  noise: not measured yet");
+        return;
+    }
+    (void)fputs("  noise, the share of keys never counted that read as counted: ",
+                stdout);
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        printf("%s%s in %s", w == 0 ? "" : ", ",
+               n->noise[w] > 0 ? figure_share(n->noise[w], text) : "0",
+               count_window_name(w));
+    }
+    (void)putchar('\n');
+}
+
+void count_numbers_print(const struct count_numbers *n)
+{
+    const uint64_t *v = n->value;
+    char a[FIGURE_MAX];
+    char b[FIGURE_MAX];
+
+    if (v[STAT_count_messages_per_day] == 0) {
+        (void)puts("counting: off, or not begun");
+        return;
+    }
+    printf("counting: sized for %s messages a day; %s keys in the running 10 minutes\n",
+           figure_count(v[STAT_count_messages_per_day], a),
+           figure_count(v[STAT_count_live_keys], b));
+    printf("  on disk %s in %" PRIu64 " runs of 10 minutes and %" PRIu64
+           " of days, %" PRIu64 " damaged; in memory %s\n",
+           figure_bytes((double)v[STAT_count_disk_bytes], a), v[STAT_count_bucket_runs],
+           v[STAT_count_day_runs], v[STAT_count_damaged_runs],
+           figure_bytes((double)v[STAT_count_memory_bytes], b));
+    printf("  first sights %.0f %% full, cells %.0f %% full, %s sums beyond a cell\n",
+           n->door_fill * 100, n->cells_fill * 100,
+           figure_count(v[STAT_count_overflowed], a));
+    print_noise(n);
+    if (v[STAT_count_shards_ready] < v[STAT_count_shards]) {
+        printf("  rebuilding from the runs: %" PRIu64 " of %" PRIu64
+               " parts; until then the runs themselves answer\n",
+               v[STAT_count_shards_ready], v[STAT_count_shards]);
+    } else if (v[STAT_count_rebuild_us] > 0) {
+        printf("  rebuilt from the runs in %s\n",
+               figure_seconds((double)v[STAT_count_rebuild_us] / 1e6, a));
+    }
+    count_numbers_troubles(n, print_trouble, NULL);
+}
+
+/* ---- what to do ---- */
+
+static void say_noise(const struct count_numbers *n, count_trouble_fn *fn,
+                      void *context)
+{
+    char text[TEXT_MAX];
+    char share_text[FIGURE_MAX];
+    char bound[FIGURE_MAX];
+
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        if (n->value[STAT_count_noise_known] == 0 || n->noise[w] <= n->noise_bound) {
+            continue;
+        }
+        (void)snprintf(text, sizeof text,
+                       "the noise floor of %s is %s, above count.noise_floor (%s): the "
+                       "window is not used for verdicts",
+                       count_window_name(w), figure_share(n->noise[w], share_text),
+                       figure_share(n->noise_bound, bound));
+        fn(context, true, text, "set count.messages_per_day to more and restart");
+    }
+}
+
+static void say_size(const struct count_numbers *n, count_trouble_fn *fn, void *context)
+{
+    char text[TEXT_MAX];
+    char advice[TEXT_MAX];
+    double fill = n->door_fill > n->cells_fill ? n->door_fill : n->cells_fill;
+
+    if (n->advised_messages == 0) {
+        return;
+    }
+    if (fill > FILL_MOST) {
+        (void)snprintf(text, sizeof text, "the counts are full at %.0f %%", fill * 100);
+    } else {
+        (void)snprintf(text, sizeof text,
+                       "the counts are full at %.0f %% and will come to %.0f %% in a "
+                       "fortnight like this",
+                       fill * 100, n->fill_ahead * 100);
+    }
+    (void)snprintf(
+        advice, sizeof advice,
+        "set count.messages_per_day to %" PRIu64
+        " and restart gillnetd; what was counted is taken over from the runs",
+        n->advised_messages);
+    fn(context, fill > FILL_MOST, text, advice);
+}
+
+void count_numbers_troubles(const struct count_numbers *n, count_trouble_fn *fn,
+                            void *context)
+{
+    char text[TEXT_MAX];
+
+    if (n->value[STAT_count_volatile] != 0) {
+        fn(context, true,
+           "the disk refuses: what is counted now is lost when gillnetd ends",
+           "make room for counts/ in the state folder, or mend its rights");
+    }
+    if (n->value[STAT_count_clock_suspended] != 0) {
+        fn(context, true, "the clock jumped, and no count expires until it has held",
+           "see to the clock (NTP); it settles by itself after 10 minutes");
+    }
+    if (n->value[STAT_count_damaged_runs] != 0) {
+        (void)snprintf(text, sizeof text, "%" PRIu64 " runs are damaged and left out",
+                       n->value[STAT_count_damaged_runs]);
+        fn(context, true, text,
+           "`gillnet count verify` names them; delete them once you know why");
+    }
+    say_noise(n, fn, context);
+    say_size(n, fn, context);
+}

@@ -87,6 +87,7 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
     if (check_config(&d)) {
         doctor_state(&d);
         doctor_lists(&d);
+        doctor_counts(&d);
         doctor_daemon(&d);
         doctor_socket(&d);
         doctor_postfix(&d);

@@ -36,6 +36,7 @@ void doctor_say(struct doctor *d, enum doctor_level level, const char *what,
 
 void doctor_state(struct doctor *d);  /* state folder, its rights, the disk, the keys */
 void doctor_lists(struct doctor *d);  /* every list opens, is whole, is fresh */
+void doctor_counts(struct doctor *d); /* runs are whole, the size fits the traffic */
 void doctor_daemon(struct doctor *d); /* gillnetd runs, and its faults */
 void doctor_socket(struct doctor *d); /* the MTA's users reach the socket */
 void doctor_postfix(struct doctor *d);

@@ -153,6 +153,7 @@ void doctor_state(struct doctor *d)
     } inside[] = {{"keys", false, true},           {"keys/ring.key", true, true},
                   {"keys/node.key", true, true},   {"lists", false, true},
                   {"lists/LOCK", false, false},    {"counts", false, true},
+                  {"counts/runs", false, true},    {"counts/LOCK", false, true},
                   {STATE_STATS_FILE, false, true}, {STATE_HITS_FILE, false, true}};
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;

@@ -1,0 +1,77 @@
+/* cmd_count - `gillnet count`: which subcommand, and the state of the counts. */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/base/clock.h"
+#include "core/cli/cli.h"
+#include "core/cli/count_commands.h"
+#include "core/cli/count_numbers.h"
+#include "core/cli/daemon.h"
+
+int count_cmd_usage(const char *why)
+{
+    return cli_usage(cli_command("count"), why);
+}
+
+int count_cmd_runs_dir(struct cli *cli, char ret[FILE_PATH_MAX])
+{
+    struct errinfo why = {.code = ERR_OK};
+
+    if (file_path(ret, "%s/counts/runs", cli->config->state_dir) == ERR_OK) {
+        return 0;
+    }
+    errinfo_set(&why, ERR_LIMIT, cli->config->state_dir, 0, "the path is too long");
+    return cli_fail(&why);
+}
+
+static int cmd_state(struct cli *cli, int argc, char **argv)
+{
+    struct daemon_view d;
+    struct count_numbers n;
+    struct errinfo why = {.code = ERR_OK};
+
+    (void)argv;
+    if (argc != 1) {
+        return count_cmd_usage("stat takes no arguments");
+    }
+    int status = cli_config(cli);
+    if (status != 0) {
+        return status;
+    }
+    if (daemon_look(cli->config, &d, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    count_numbers_get(&d.stats, cli->config->count.noise_floor,
+                      clock_wall_us() / 1000000, &n);
+    if (cli->json) {
+        return json_line(count_numbers_json(&n)) ? CLI_CLEAN : EX_OSERR;
+    }
+    if (!d.is_running) {
+        (void)puts("gillnetd does not run; this is how it was");
+    }
+    count_numbers_print(&n);
+    return CLI_CLEAN;
+}
+
+int cmd_count(struct cli *cli, int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(struct cli *cli, int argc, char **argv);
+    } commands[] = {
+        {"stat", cmd_state},
+        {"verify", count_cmd_verify},
+        {"export", count_cmd_export},
+        {"import", count_cmd_import},
+    };
+    if (argc < 2) {
+        return count_cmd_usage("say what to do");
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(cli, argc - 1, argv + 1);
+        }
+    }
+    return count_cmd_usage("there is no such subcommand");
+}

@@ -1,0 +1,182 @@
+/* count_export - `gillnet count export`: the runs as text keys with their counts. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/cli/count_commands.h"
+#include "core/cli/options.h"
+#include "core/cli/text.h"
+#include "core/count/runset.h"
+#include "core/count/textkey.h"
+
+enum { UNKNOWN_TYPE = 0 }; /* runs hold no types: they are part of the digest */
+
+struct export
+{
+    struct cli *cli;
+    const char *day_text; /* "2026-11-21", or NULL: all */
+    const char *prefix;
+    uint64_t first_s;
+    uint64_t end_s;
+    uint64_t foreign; /* runs of another ring key */
+    enum err failed;  /* what ended it early */
+    struct errinfo damage;
+};
+
+static void warn_damage(void *context, const struct errinfo *why)
+{
+    struct export *x = context;
+    x->damage = *why;
+    (void)cli_fail(why);
+}
+
+static bool print_record(struct export *x, struct textkey *key,
+                         const struct run_record *record)
+{
+    char text[TEXTKEY_MAX];
+
+    for (unsigned i = 0; i < TEXTKEY_HALF_BYTES; i++) {
+        key->digest.b[i] = (uint8_t)(record->key >> (56 - 8 * i));
+    }
+    x->failed = textkey_print(key, text);
+    if (x->failed != ERR_OK) {
+        return false;
+    }
+    printf("%s %" PRIu64 "\n", text, record->count);
+    if (ferror(stdout)) {
+        x->failed = ERR_IO;
+    }
+    return x->failed == ERR_OK;
+}
+
+static bool print_run(void *context, const struct run *run)
+{
+    struct export *x = context;
+    const struct run_id *id = run_id(run);
+    bool is_day = id->len_s == COUNT_DAY_S;
+    struct textkey key = {.prefix = slice_str(x->prefix),
+                          .digest_bytes = TEXTKEY_HALF_BYTES,
+                          .type = UNKNOWN_TYPE,
+                          .period = is_day ? TEXTKEY_1D : TEXTKEY_10M,
+                          .number = id->start_s / id->len_s};
+    struct run_cursor cursor;
+    struct run_record record;
+    enum err e = ERR_OK;
+
+    if (keyring_find(&x->cli->keys, id->key_id) != &x->cli->keys.ring[0]) {
+        x->foreign++;
+        return true;
+    }
+    run_cursor_init(&cursor, run, 0, UINT64_MAX);
+    while ((e = run_cursor_next(&cursor, &record)) != ERR_NOT_FOUND) {
+        if (e != ERR_OK) {
+            errinfo_set(&x->damage, ERR_CORRUPT, "", 0,
+                        "a damaged block was left out; `gillnet count verify` names "
+                        "its run");
+            continue;
+        }
+        if (!print_record(x, &key, &record)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_two(const char *text, size_t at, unsigned n, unsigned *ret)
+{
+    *ret = 0;
+    for (size_t i = at; i < at + n; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+        *ret = *ret * 10 + (unsigned)(text[i] - '0');
+    }
+    return true;
+}
+
+/* "2026-11-21" as seconds since 1970. By the civil calendar, from 1970 on. */
+static bool read_day(const char *text, uint64_t *ret)
+{
+    unsigned year = 0;
+    unsigned month = 0;
+    unsigned day = 0;
+    char back[TEXT_TIME_MAX];
+
+    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-' ||
+        !read_two(text, 0, 4, &year) || !read_two(text, 5, 2, &month) ||
+        !read_two(text, 8, 2, &day) || year < 1970 || month < 1 || month > 12) {
+        return false;
+    }
+    uint64_t y = month <= 2 ? year - 1 : year; /* years that begin in March */
+    uint64_t m = month <= 2 ? month + 9 : month - 3;
+    uint64_t days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day;
+    *ret = (days - 719469) * COUNT_DAY_S;
+    text_time(*ret == 0 ? 1 : *ret, back);
+    return memcmp(back, text, 10) == 0; /* 2026-02-30 reads as another day */
+}
+
+static int print_runs(struct export *x, const char *dir)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct runset *set = NULL;
+
+    if (runset_open(dir, warn_damage, x, &set, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    runset_each(set, COUNT_DAY_S, x->first_s, x->end_s, print_run, x);
+    if (x->failed == ERR_OK) {
+        runset_each(set, COUNT_BUCKET_S, x->first_s, x->end_s, print_run, x);
+    }
+    runset_close(&set);
+    if (x->foreign > 0) {
+        (void)fprintf(stderr,
+                      "gillnet: %" PRIu64 " runs of another ring key were left out\n",
+                      x->foreign);
+    }
+    if (x->failed == ERR_IO) {
+        return EX_IOERR;
+    }
+    if (x->failed != ERR_OK) {
+        errinfo_set(&why, x->failed, x->prefix, 0,
+                    "this prefix or period cannot stand in a text key");
+        return cli_fail(&why);
+    }
+    if (x->damage.code != ERR_OK) {
+        (void)cli_fail(&x->damage);
+        return EX_DATAERR;
+    }
+    return CLI_CLEAN;
+}
+
+int count_cmd_export(struct cli *cli, int argc, char **argv)
+{
+    struct export x = {.cli = cli, .end_s = UINT64_MAX};
+    const struct cli_option table[] = {
+        {"--day", &x.day_text, NULL},
+        {"--prefix", &x.prefix, NULL},
+    };
+    char dir[FILE_PATH_MAX];
+    int status = cli_options(cli_command("count"), table,
+                             sizeof table / sizeof table[0], &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (argc != 1) {
+        return count_cmd_usage("export takes --day and --prefix, and nothing else");
+    }
+    if (x.day_text != NULL) {
+        if (!read_day(x.day_text, &x.first_s)) {
+            return count_cmd_usage("--day: write a day (UTC) as 2026-11-21");
+        }
+        x.end_s = x.first_s + COUNT_DAY_S;
+    }
+    status = cli_keys(cli, false);
+    status = status != 0 ? status : count_cmd_runs_dir(cli, dir);
+    if (status != 0) {
+        return status;
+    }
+    x.prefix = x.prefix != NULL ? x.prefix : cli->config->count.prefix;
+    return print_runs(&x, dir);
+}

@@ -1,0 +1,345 @@
+/* count_import - `gillnet count import`: text keys with counts, into runs of their own. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/base/checksum.h"
+#include "core/cli/count_commands.h"
+#include "core/cli/options.h"
+#include "core/cli/text.h"
+#include "core/count/runset.h"
+#include "core/count/textkey.h"
+
+enum { IMPORT_RECORDS_MAX = 1 << 25, FIRST_ROOM = 4096, SAID_MAX = 20 };
+
+/* One line. */
+struct item {
+    uint64_t start_s;
+    uint64_t key;
+    uint64_t count;
+    uint32_t len_s;
+};
+
+struct import {
+    struct cli *cli;
+    const char *file;
+    const char *source; /* what the runs are called by: the same again replaces them */
+    char runs[FILE_PATH_MAX];
+    uint8_t origin[RUN_ORIGIN_BYTES];
+    uint64_t inc;
+    struct item *v;
+    size_t n;
+    size_t room;
+    uint64_t bad;
+    uint64_t written; /* runs */
+    uint64_t keys;    /* in them */
+    struct runset *set;
+    bool is_merged; /* of the run in hand: an earlier import is part of a day already */
+};
+
+/* ---- reading ---- */
+
+static bool keep(struct import *x, const struct item *item, struct errinfo *reterr)
+{
+    if (x->n == IMPORT_RECORDS_MAX) {
+        errinfo_set(reterr, ERR_LIMIT, x->file, 0,
+                    "more than %d keys; split the file and give each part a --source",
+                    (int)IMPORT_RECORDS_MAX);
+        return false;
+    }
+    if (x->n == x->room) {
+        size_t room = x->room == 0 ? FIRST_ROOM : x->room * 2;
+        struct item *more = realloc(x->v, room * sizeof *more);
+        if (more == NULL) {
+            errinfo_set(reterr, ERR_NOMEM, x->file, 0,
+                        "no memory for so many keys; split the file and give each part "
+                        "a --source");
+            return false;
+        }
+        x->v = more;
+        x->room = room;
+    }
+    x->v[x->n++] = *item;
+    return true;
+}
+
+/* "KEY COUNT". */
+static enum err read_item(struct slice line, struct item *ret, struct errinfo *reterr)
+{
+    struct textkey key;
+    struct slice text = slice_head(line, slice_find(line, ' '));
+    struct slice number = slice_trim(slice_from(line, text.n));
+    enum err e = textkey_parse(text, &key, reterr);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    ret->count = 0;
+    for (size_t i = 0; i < number.n; i++) {
+        unsigned digit = (unsigned)(unsigned char)number.p[i] - '0';
+        if (digit > 9 || ret->count > (UINT64_MAX / 2 - digit) / 10) {
+            ret->count = 0;
+            break;
+        }
+        ret->count = ret->count * 10 + digit;
+    }
+    if (ret->count == 0) {
+        return errinfo_set(reterr, ERR_SYNTAX, "", 0,
+                           "behind the key stands its count, 1 or more");
+    }
+    ret->start_s = textkey_begin_s(&key);
+    ret->len_s = (uint32_t)textkey_period_s(key.period);
+    ret->key = textkey_key64(&key);
+    return ERR_OK;
+}
+
+static int read_lines(struct import *x, FILE *f)
+{
+    char text[TEXT_LINE_MAX];
+    size_t n = 0;
+    unsigned line = 0;
+
+    while (text_read_line(f, text, &n)) {
+        struct errinfo why = {.code = ERR_OK};
+        struct item item;
+        struct slice value =
+            slice_trim(slice_of(text, n < sizeof text ? n : sizeof text));
+
+        line++;
+        if (value.n == 0 || value.p[0] == '#') {
+            continue;
+        }
+        if (read_item(value, &item, &why) != ERR_OK) {
+            x->bad++;
+            if (x->bad <= SAID_MAX) {
+                (void)fprintf(stderr, "gillnet: %s:%u: %s\n", x->file, line, why.text);
+            }
+        } else if (!keep(x, &item, &why)) {
+            return cli_fail(&why);
+        }
+    }
+    if (ferror(f)) {
+        (void)fprintf(stderr, "gillnet: %s:%u: reading failed\n", x->file, line);
+        return EX_NOINPUT;
+    }
+    return 0;
+}
+
+static int read_file(struct import *x)
+{
+    bool is_stdin = strcmp(x->file, "-") == 0;
+    FILE *f = is_stdin ? stdin : fopen(x->file, "re");
+
+    if (f == NULL) {
+        (void)fprintf(stderr, "gillnet: %s: cannot be read: %s\n", x->file,
+                      err_text(err_of_errno(errno)));
+        return EX_NOINPUT;
+    }
+    int status = read_lines(x, f);
+    if (!is_stdin) {
+        (void)fclose(f);
+    }
+    return status;
+}
+
+/* ---- writing ---- */
+
+/* Buckets before days, by time, then by key. */
+static int by_run(const void *a, const void *b)
+{
+    const struct item *x = a;
+    const struct item *y = b;
+
+    if (x->len_s != y->len_s) {
+        return x->len_s < y->len_s ? -1 : 1;
+    }
+    if (x->start_s != y->start_s) {
+        return x->start_s < y->start_s ? -1 : 1;
+    }
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static bool is_same_run(const struct item *a, const struct item *b)
+{
+    return a->len_s == b->len_s && a->start_s == b->start_s;
+}
+
+/* A day's run says which runs of buckets are in it, so that none is counted twice. */
+static void add_sources(const struct import *x, struct run_writer *w,
+                        const struct item *day)
+{
+    for (size_t i = 0; i < x->n && x->v[i].len_s == COUNT_BUCKET_S; i++) {
+        bool is_first = i == 0 || x->v[i].start_s != x->v[i - 1].start_s;
+        if (is_first && x->v[i].start_s >= day->start_s &&
+            x->v[i].start_s < day->start_s + COUNT_DAY_S) {
+            run_writer_source(w, x->v[i].start_s, x->inc);
+        }
+    }
+}
+
+static enum err write_run(struct import *x, size_t first, size_t end,
+                          struct errinfo *reterr)
+{
+    char name[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
+    struct run_writer *w = NULL;
+    struct run_id id = {.inc = x->inc,
+                        .start_s = x->v[first].start_s,
+                        .len_s = x->v[first].len_s,
+                        .key_id = x->cli->keys.ring[0].id};
+
+    memcpy(id.origin, x->origin, sizeof id.origin);
+    if (runset_name(&id, name) != ERR_OK ||
+        file_path(path, "%s/%s", x->runs, name) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, x->runs, 0, "the path is too long");
+    }
+    enum err e = run_writer_new(path, &id, &w, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (id.len_s == COUNT_DAY_S) {
+        add_sources(x, w, &x->v[first]);
+    }
+    for (size_t i = first; i < end;) {
+        struct run_record record = {.key = x->v[i].key, .count = 0};
+        for (; i < end && x->v[i].key == record.key; i++) {
+            uint64_t room = UINT64_MAX / 2 - record.count;
+            record.count += x->v[i].count < room ? x->v[i].count : room;
+        }
+        run_writer_add(w, &record);
+        x->keys++;
+    }
+    x->written++;
+    return run_writer_commit(&w, reterr);
+}
+
+struct search {
+    const struct import *x;
+    uint64_t start_s;
+    bool found;
+};
+
+static bool look_for_source(void *context, const struct run *run)
+{
+    struct search *s = context;
+    s->found =
+        run_id(run)->inc != s->x->inc && run_has_source(run, s->start_s, s->x->inc);
+    return !s->found;
+}
+
+/* Buckets of an earlier import that were merged into a day cannot be replaced any more. */
+static bool is_merged(struct import *x, const struct item *item)
+{
+    struct search s = {.x = x, .start_s = item->start_s};
+
+    if (item->len_s == COUNT_BUCKET_S) {
+        uint64_t day_s = item->start_s - item->start_s % COUNT_DAY_S;
+        runset_each(x->set, COUNT_DAY_S, day_s, day_s + 1, look_for_source, &s);
+    }
+    return s.found;
+}
+
+static int write_runs(struct import *x)
+{
+    struct errinfo why = {.code = ERR_OK};
+    uint64_t left_out = 0;
+
+    qsort(x->v, x->n, sizeof x->v[0], by_run);
+    for (size_t first = 0; first < x->n;) {
+        size_t end = first + 1;
+        while (end < x->n && is_same_run(&x->v[first], &x->v[end])) {
+            end++;
+        }
+        if (is_merged(x, &x->v[first])) {
+            left_out++;
+        } else if (write_run(x, first, end, &why) != ERR_OK) {
+            return cli_fail(&why);
+        }
+        first = end;
+    }
+    if (left_out > 0) {
+        (void)fprintf(stderr,
+                      "gillnet: %" PRIu64 " buckets are left out: an import from this "
+                      "source is part of their days already\n",
+                      left_out);
+    }
+    return left_out > 0 || x->bad > 0 ? EX_DATAERR : CLI_CLEAN;
+}
+
+static void name_source(struct import *x)
+{
+    uint8_t sum[KEYRING_DERIVED_BYTES];
+    const char *base = strrchr(x->file, '/');
+
+    if (x->source == NULL) {
+        x->source = base == NULL ? x->file : base + 1;
+    }
+    keyring_derive(&x->cli->keys.ring[0], x->source, 0, sum);
+    memcpy(x->origin, sum, sizeof x->origin);
+    memcpy(&x->inc, sum + sizeof x->origin, sizeof x->inc);
+    x->inc |= 1; /* 0 stands for merged ones */
+}
+
+/* With the counts' lock: gillnetd's sketch would not know what comes in beside it. */
+static int import(struct import *x)
+{
+    struct filelock lock = {.fd = -1};
+    struct errinfo why = {.code = ERR_OK};
+    char path[FILE_PATH_MAX];
+    int status = read_file(x);
+
+    if (status != 0) {
+        return status;
+    }
+    enum err e = file_path(path, "%s/counts", x->cli->config->state_dir);
+    e = e != ERR_OK ? e : file_make_dir(path, 02750, &why);
+    e = e != ERR_OK ? e : file_path(path, "%s/counts/LOCK", x->cli->config->state_dir);
+    e = e != ERR_OK ? e : filelock_take(&lock, path, &why);
+    if (e == ERR_LOCKED) {
+        errinfo_set(
+            &why, e, path, 0,
+            "gillnetd counts there; stop it for the import, and what comes in is "
+            "counted from its next start on");
+    }
+    e = e != ERR_OK ? e : runset_open(x->runs, NULL, NULL, &x->set, &why);
+    if (e != ERR_OK) {
+        why.code = e;
+        status = cli_fail(&why);
+    } else {
+        status = write_runs(x);
+    }
+    if (x->set != NULL) {
+        runset_close(&x->set);
+    }
+    filelock_drop(&lock);
+    printf("%" PRIu64 " keys in %" PRIu64 " runs, %" PRIu64 " bad lines\n", x->keys,
+           x->written, x->bad);
+    return status;
+}
+
+int count_cmd_import(struct cli *cli, int argc, char **argv)
+{
+    struct import x = {.cli = cli};
+    const struct cli_option table[] = {{"--source", &x.source, NULL}};
+    int status = cli_options(cli_command("count"), table,
+                             sizeof table / sizeof table[0], &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (argc != 2) {
+        return count_cmd_usage("import takes one file, or - for standard input");
+    }
+    x.file = argv[1];
+    status = cli_keys(cli, true);
+    status = status != 0 ? status : count_cmd_runs_dir(cli, x.runs);
+    if (status == 0) {
+        name_source(&x);
+        status = import(&x);
+    }
+    free(x.v);
+    return status;
+}

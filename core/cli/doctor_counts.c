@@ -1,0 +1,102 @@
+/* doctor_counts - what is counted, where, and whether the size fits. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/cli/count_numbers.h"
+#include "core/cli/daemon.h"
+#include "core/cli/doctor.h"
+#include "core/count/runset.h"
+
+enum {
+    US_PER_S = 1000000,
+    LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32
+};
+
+static void on_damage(void *context, const struct errinfo *why)
+{
+    char text[LINE_MAX_BYTES];
+
+    doctor_say(
+        context, DOCTOR_FAIL, "counts",
+        "its counts are lost, the others serve; `gillnet count verify` reads all", "%s",
+        errinfo_format(why, text, sizeof text));
+}
+
+/* Headers and sizes of all runs; `count verify` reads their blocks. */
+static void check_runs(struct doctor *d)
+{
+    char dir[FILE_PATH_MAX];
+    struct errinfo why = {.code = ERR_OK};
+    struct runset *set = NULL;
+    struct runset_stat s;
+    char text[LINE_MAX_BYTES];
+
+    if (file_path(dir, "%s/counts/runs", d->cli->config->state_dir) != ERR_OK ||
+        access(dir, F_OK) != 0) {
+        doctor_say(d, DOCTOR_OK, "counts", "", "nothing was counted yet");
+        return;
+    }
+    if (runset_open(dir, on_damage, d, &set, &why) != ERR_OK) {
+        doctor_say(d, DOCTOR_FAIL, "counts", "see to the folder's rights", "%s",
+                   errinfo_format(&why, text, sizeof text));
+        return;
+    }
+    runset_stat(set, &s);
+    doctor_say(d, DOCTOR_OK, "counts", "",
+               "%zu runs of 10 minutes and %zu of days, %" PRIu64 " KiB", s.nbuckets,
+               s.ndays, s.bytes >> 10);
+    if (s.newest_s > clock_wall_us() / US_PER_S + COUNT_DAY_S) {
+        doctor_say(d, DOCTOR_WARN, "counts",
+                   "set the clock, or move the runs of the future away",
+                   "the newest run lies in the future: no count expires until then");
+    }
+    runset_close(&set);
+}
+
+static void on_trouble(void *context, bool is_serious, const char *text,
+                       const char *advice)
+{
+    (void)is_serious; /* mail flows in any case */
+    doctor_say(context, DOCTOR_WARN, "counts", advice, "%s", text);
+}
+
+static void check_gillnetd(struct doctor *d)
+{
+    const struct config *config = d->cli->config;
+    struct daemon_view view;
+    struct errinfo why = {.code = ERR_OK};
+    struct count_numbers n;
+
+    if (daemon_look(config, &view, &why) != ERR_OK || !view.is_running) {
+        return; /* said where gillnetd is looked at */
+    }
+    uint64_t size = view.stats.value[STAT_count_messages_per_day];
+    if (size == 0) {
+        doctor_say(d, DOCTOR_FAIL, "counts",
+                   "its log and the faults say why; mend it and restart gillnetd",
+                   "gillnetd does not count");
+        return;
+    }
+    if (size != config->count.messages_per_day) {
+        doctor_say(d, DOCTOR_WARN, "counts", "restart gillnetd",
+                   "gillnetd counts for %" PRIu64 " messages a day, the configuration "
+                   "says %u",
+                   size, config->count.messages_per_day);
+    }
+    count_numbers_get(&view.stats, config->count.noise_floor,
+                      clock_wall_us() / US_PER_S, &n);
+    count_numbers_troubles(&n, on_trouble, d);
+}
+
+void doctor_counts(struct doctor *d)
+{
+    if (d->cli->config->count.messages_per_day == 0) {
+        doctor_say(d, DOCTOR_OK, "counts", "", "counting is off");
+        return;
+    }
+    check_runs(d);
+    check_gillnetd(d);
+}

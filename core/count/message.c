@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/stats.h"
 #include "core/base/digest.h"
 
 enum {
@@ -293,4 +294,8 @@ void count_message(const struct count_port *port, const struct keyring *keys,
     }
     count_pairs(&c);
     count_keys(&c);
+    if (!is_reading) {
+        stats_add(STAT_count_messages, 1);
+        stats_add(STAT_count_keys, ret->n);
+    }
 }

@@ -111,7 +111,7 @@ static json_t *one_json(const struct one *o)
         json_text(o->value), "counted_as", evidence_type_name((uint16_t)o->type), "key",
         json_text(o->text), "exact", 1, "first_seen", text_time(h->first_s, first),
         "last_seen", text_time(h->last_s, last), "bucket",
-        (json_int_t)(h->now * COUNT_BUCKET_S), "buckets",
+        (json_int_t)h->now * COUNT_BUCKET_S, "buckets",
         row_json(h->bucket, COUNT_BUCKETS + 1), "days",
         row_json(h->day, COUNT_DAYS + 1), "damaged_runs", (json_int_t)h->ndamaged);
 

@@ -63,7 +63,9 @@ static void day_digests(const struct keyring *keys, uint16_t type, unsigned kind
     for (unsigned i = 0; i < sizeof day; i++) {
         bytes[1 + i] = (char)(day >> (8 * i));
     }
-    memcpy(bytes + head, member.p, member.n);
+    if (member.n > 0) {
+        memcpy(bytes + head, member.p, member.n);
+    }
     memset(ret, 0, KEYRING_MAX * sizeof ret[0]);
     for (unsigned i = 0; i < keys->n; i++) {
         memcpy(bytes + 1 + sizeof day, key[i].b, DIGEST_BYTES);

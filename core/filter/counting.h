@@ -108,10 +108,10 @@ enum err counting_remove_at(struct counting *c, const uint64_t *positions,
 uint64_t counting_cell(const struct counting *c, uint64_t position);
 
 /* Adds src to dst cell by cell, each at most at its cap. Exact for intuitive filters below their
- * caps (what one filter would hold that saw everything); of refined ones the sum is between
- * the refined and the intuitive filter that saw everything, never below the truth. Nothing is
- * done, and ERR_UNSUPPORTED (another variant, layout or width), ERR_RANGE (another size or k) or
- * ERR_KEY (another key) returned, unless the two are alike but for chunk_slots. */
+ * caps (what one filter would hold that saw everything); of refined ones no count is below the
+ * truth or above what one intuitive filter would say. Nothing is done, and ERR_UNSUPPORTED
+ * (another variant, layout or width), ERR_RANGE (another size or k) or ERR_KEY (another key)
+ * returned, unless the two are alike but for chunk_slots. */
 enum err counting_merge(struct counting *dst, const struct counting *src,
                         struct errinfo *reterr);
 

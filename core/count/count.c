@@ -66,7 +66,12 @@ static void prefetch(const struct count *c, const struct count_item *items, size
          * freed while we hold `use` */
         const struct live *live =
             atomic_load_explicit(&c->shards[shard].live, memory_order_relaxed);
+        const struct live *prev =
+            atomic_load_explicit(&c->shards[shard].prev, memory_order_relaxed);
         live_prefetch(live, shard, key);
+        if (prev != NULL) {
+            live_prefetch(prev, shard, key);
+        }
         totals_prefetch(c->totals, shard, key);
     }
 }

@@ -26,9 +26,9 @@ struct count_shard {
     _Alignas(COUNT_CACHE_LINE) pthread_mutex_t lock;
     uint64_t bucket;             /* that live counts */
     _Atomic(struct live *) live; /* changed under lock; read without it to prefetch */
-    struct live *prev;
-    bool is_prev_sealed; /* prev is among the runs */
-    bool is_ready;       /* the sketch knows the shard's past */
+    _Atomic(struct live *) prev; /* likewise */
+    bool is_prev_sealed;         /* prev is among the runs */
+    bool is_ready;               /* the sketch knows the shard's past */
 };
 
 struct count {

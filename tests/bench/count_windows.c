@@ -107,6 +107,7 @@ static void subject_fini(struct subject *s)
     count_close(&s->count);
     clock_unset_for_test();
     bench_release(s->items, sizeof(*s->items) * BENCH_THREADS_MAX);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the threads have ended */
     (void)nftw(s->dir, remove_one, WALK_FILES, FTW_DEPTH | FTW_PHYS);
 }
 

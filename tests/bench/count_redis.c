@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -51,6 +52,7 @@ static void sleep_ms(unsigned ms)
 /* In the child: never returns. Libraries that are not installed lie beside the program. */
 static void exec_redis(const struct redis *r, const char *program)
 {
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* it ends with us, however we end */
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0) {
         (void)dup2(null, STDIN_FILENO);

@@ -1,6 +1,7 @@
 /* run - reading: headers and index once, blocks as they are asked for. */
 #include "core/store/run.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -129,8 +130,7 @@ static bool index_is_ordered(const struct run *r)
 static void index_of_bytes(uint64_t *index, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct cursor c = cursor_of(slice_of((const char *)&index[i], sizeof(*index)));
-        index[i] = cursor_u64(&c);
+        index[i] = le64toh(index[i]);
     }
 }
 
@@ -246,10 +246,12 @@ bool run_has_source(const struct run *r, uint64_t start_s, uint64_t inc)
 
 /* ---- blocks ---- */
 
+/* A cursor would do, at twice the time of a look-up. */
 static uint64_t load64(const uint8_t *p)
 {
-    struct cursor c = cursor_of(slice_of((const char *)p, sizeof(uint64_t)));
-    return cursor_u64(&c);
+    uint64_t v;
+    memcpy(&v, p, sizeof(v));
+    return le64toh(v);
 }
 
 static unsigned load16(const uint8_t *p)

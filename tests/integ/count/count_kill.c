@@ -32,7 +32,7 @@ enum {
     KEYS = 6000,
     LIVES_UNSEEN_MAX = 3, /* kills in a row before the counts are looked at */
     LIFE_US_MAX = 700000,
-    FULL_CHECK_EVERY = 10,
+    FULL_CHECK_EVERY = 30,
     SAMPLE = 300
 };
 #define START_US (UINT64_C(1800000000) * 1000000)
@@ -236,10 +236,10 @@ static uint64_t ask(const struct test *t, struct count *count, unsigned key,
 }
 
 /* Opens the counts and asks for keys that were in flight and others. */
-static void look(struct test *t)
+static void look(struct test *t, bool is_last)
 {
     struct count *count = NULL;
-    bool is_full = t->checks++ % FULL_CHECK_EVERY == 0;
+    bool is_full = is_last || ++t->checks % FULL_CHECK_EVERY == 0;
     open_counts(t, &count);
     for (unsigned key = 0; key < KEYS; key++) {
         bool is_asked = is_full || t->maybe[key] > 0 || mix(&t->random) % KEYS < SAMPLE;
@@ -269,7 +269,7 @@ static int run(struct test *t, unsigned kills)
             kill_one(t);
             take_ledger(t);
         }
-        look(t);
+        look(t, t->kills == kills);
     }
     printf("{\"test\": \"count_kill\", \"seed\": %" PRIu64 ", \"kills\": %u, "
            "\"kills_while_opening\": %u, \"acknowledged\": %" PRIu64

@@ -37,7 +37,6 @@ struct import {
     uint64_t written; /* runs */
     uint64_t keys;    /* in them */
     struct runset *set;
-    bool is_merged; /* of the run in hand: an earlier import is part of a day already */
 };
 
 /* ---- reading ---- */
@@ -167,17 +166,57 @@ static bool is_same_run(const struct item *a, const struct item *b)
     return a->len_s == b->len_s && a->start_s == b->start_s;
 }
 
-/* A day's run says which runs of buckets are in it, so that none is counted twice. */
-static void add_sources(const struct import *x, struct run_writer *w,
-                        const struct item *day)
+/* Whether the file has something of this bucket, or day. */
+static bool has_run(const struct import *x, uint64_t start_s, uint32_t len_s)
 {
-    for (size_t i = 0; i < x->n && x->v[i].len_s == COUNT_BUCKET_S; i++) {
-        bool is_first = i == 0 || x->v[i].start_s != x->v[i - 1].start_s;
-        if (is_first && x->v[i].start_s >= day->start_s &&
-            x->v[i].start_s < day->start_s + COUNT_DAY_S) {
-            run_writer_source(w, x->v[i].start_s, x->inc);
+    const struct item wanted = {.start_s = start_s, .len_s = len_s};
+    size_t low = 0;
+    size_t high = x->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_run(&x->v[middle], &wanted) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
+    return low < x->n && is_same_run(&x->v[low], &wanted);
+}
+
+struct sources {
+    const struct import *x;
+    struct run_writer *w;
+};
+
+static bool is_ours(const struct import *x, const struct run *run)
+{
+    return memcmp(run_id(run)->origin, x->origin, sizeof x->origin) == 0;
+}
+
+/* Of a bucket that came in earlier and does not now. */
+static bool add_earlier(void *context, const struct run *run)
+{
+    struct sources *s = context;
+    uint64_t start_s = run_id(run)->start_s;
+
+    if (is_ours(s->x, run) && !has_run(s->x, start_s, COUNT_BUCKET_S)) {
+        run_writer_source(s->w, start_s, s->x->inc);
+    }
+    return true;
+}
+
+/* A day's run says which runs of buckets are in it, so that none is counted twice. */
+static void add_sources(struct import *x, struct run_writer *w, uint64_t day_s)
+{
+    struct sources s = {.x = x, .w = w};
+
+    for (uint64_t at = day_s; at < day_s + COUNT_DAY_S; at += COUNT_BUCKET_S) {
+        if (has_run(x, at, COUNT_BUCKET_S)) {
+            run_writer_source(w, at, x->inc);
+        }
+    }
+    runset_each(x->set, COUNT_BUCKET_S, day_s, day_s + COUNT_DAY_S, add_earlier, &s);
 }
 
 static enum err write_run(struct import *x, size_t first, size_t end,
@@ -186,7 +225,8 @@ static enum err write_run(struct import *x, size_t first, size_t end,
     char name[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     struct run_writer *w = NULL;
-    struct run_id id = {.inc = x->inc,
+    bool is_day = x->v[first].len_s == COUNT_DAY_S;
+    struct run_id id = {.inc = is_day ? 0 : x->inc, /* as merged days have it */
                         .start_s = x->v[first].start_s,
                         .len_s = x->v[first].len_s,
                         .key_id = x->cli->keys.ring[0].id};
@@ -200,8 +240,8 @@ static enum err write_run(struct import *x, size_t first, size_t end,
     if (e != ERR_OK) {
         return e;
     }
-    if (id.len_s == COUNT_DAY_S) {
-        add_sources(x, w, &x->v[first]);
+    if (is_day) {
+        add_sources(x, w, id.start_s);
     }
     for (size_t i = first; i < end;) {
         struct run_record record = {.key = x->v[i].key, .count = 0};
@@ -230,13 +270,14 @@ static bool look_for_source(void *context, const struct run *run)
     return !s->found;
 }
 
-/* Buckets of an earlier import that were merged into a day cannot be replaced any more. */
+/* Buckets of an earlier import that were merged into a day cannot be replaced any more, unless the
+ * day is replaced too. */
 static bool is_merged(struct import *x, const struct item *item)
 {
     struct search s = {.x = x, .start_s = item->start_s};
+    uint64_t day_s = item->start_s - item->start_s % COUNT_DAY_S;
 
-    if (item->len_s == COUNT_BUCKET_S) {
-        uint64_t day_s = item->start_s - item->start_s % COUNT_DAY_S;
+    if (item->len_s == COUNT_BUCKET_S && !has_run(x, day_s, COUNT_DAY_S)) {
         runset_each(x->set, COUNT_DAY_S, day_s, day_s + 1, look_for_source, &s);
     }
     return s.found;

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Counts on disk as a person sees them: check --count, lookup, count verify, export and import.
+
+Usage: test_counts.py GILLNET [TEST...]     GILLNET is the program; ends like unittest.
+Needs nothing but Python.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import unittest
+
+import test_cli
+
+MAIL = pathlib.Path(__file__).resolve().parents[3] / "tests/data/mail/listed-url.eml"
+SENDER = "envelope_from:joe@evil.example"
+
+
+class Counts(test_cli.Case):
+    def count(self, n=1, **more):
+        """Counts the message n times, each time by a process of its own."""
+        for i in range(n):
+            args = {"--from": "joe@evil.example", "--rcpt": f"r{i}@rcpt.example", **more}
+            row = self.json("check", "--count", *(x for kv in args.items() for x in kv), MAIL)[0]
+        return {c["type"]: c for c in row["counts"]}
+
+    def row(self, value=SENDER):
+        rows = [r for r in self.json("lookup", value) if "counted_as" in r]
+        return rows[0] if rows else None
+
+    def runs(self):
+        return sorted((self.state / "counts/runs").glob("*.run"))
+
+    def test_nothing_counted__says_so(self):
+        self.assertEqual(self.json("check", MAIL)[0]["counts"], [])
+        self.assertIsNone(self.row("evil.example"))
+        self.assertEqual(self.json("count", "verify")[-1]["damaged"] if self.state.exists() else 0, 0)
+
+    def test_each_process_counts_on(self):
+        for n in range(1, 4):
+            got = self.count()["envelope_from"]
+            self.assertEqual([got[w] for w in ("w1h", "w1d", "w14d")], [n] * 3)
+        row = self.row()
+        self.assertEqual([row[w] for w in ("w10m", "w1h", "w1d", "w14d")], [3] * 4)
+        self.assertEqual((len(row["buckets"]), len(row["days"])), (145, 15))
+        self.assertEqual((sum(row["buckets"]), sum(row["days"])), (3, 3))
+        self.assertEqual(sum(row["distinct"]["recipients"]), 1)
+        self.assertLessEqual(row["bucket"], time.time())
+        self.assertTrue(row["exact"])
+
+    def test_values__as_what_they_may_be(self):
+        self.count(2)
+        for value, types in {"evil.example": {"url_domain", "envelope_domain"},
+                             "login.evil.example": {"url_host"},
+                             "http://login.evil.example/account?id=42":
+                                 {"url", "url_host", "url_domain", "url_template"},
+                             "info@sender.example": {"from", "return_path"},
+                             "absent.example": set()}.items():
+            rows = self.json("lookup", value)
+            self.assertEqual({r["counted_as"] for r in rows if "counted_as" in r}, types, value)
+            self.assertTrue(all(r["w1d"] == 2 for r in rows if "counted_as" in r), value)
+        self.assertIn("not counted", self.run_it("lookup", "absent.example")[0])
+        for typed in ("text_band:1.2.3", "template_sender:" + "0" * 32):
+            self.assertEqual(self.row(typed)["w14d"], 0)
+        self.run_it("lookup", "text_band:", rc=65)
+
+    def test_bars__of_the_locale(self):
+        self.count(2)
+        for locale, full in (("C.UTF-8", "\u2588"), ("C", "#")):
+            out = subprocess.run([test_cli.GILLNET, "-c", self.conf, "lookup", SENDER], check=True,
+                                 env={**os.environ, "LC_ALL": locale}, capture_output=True).stdout
+            lines = out.decode().splitlines()
+            self.assertTrue(any(line.startswith("  12 h ago to now") and line.endswith(full)
+                                for line in lines), out)
+            if locale == "C":
+                out.decode("ascii")
+
+    def test_bulk__confirmed_by_the_exact_counts(self):
+        self.configure('thresholds = { header = 5.0; };\nrules = ( { name = "same"; type = "body"; '
+                       'count = 3; score = 7.0; newsletter = false; } );\n')
+        for n in range(1, 5):
+            rc = 1 if n >= 3 else 0
+            row = self.json("check", "--count", MAIL, rc=rc)[0]
+            self.assertEqual([s["name"] for s in row["symbols"] if s["name"].startswith("BULK")],
+                             ["BULK_SAME"] if n >= 3 else [], row["symbols"])
+
+    def test_export_and_import__the_same_counts__twice_is_once(self):
+        self.count(3)
+        self.count(1)  # takes the running table of the one before for a run
+        text, _ = self.run_it("count", "export")
+        self.assertRegex(text, r"\Ain_[0-9a-f]{16}_0_10m_[0-9]+ [0-9]+\n")
+        kept = self.folder / "kept.txt"
+        kept.write_text(text)
+        before = self.row()["w1d"]
+        for run in self.runs():
+            run.unlink()
+        for live in (self.state / "counts").glob("live.*"):
+            live.unlink()
+        self.assertEqual(self.row()["w1d"], 0)
+        for _ in range(2):
+            self.run_it("count", "import", kept)
+            self.assertEqual(self.row()["w1d"], before - 1)  # the last one was still running
+        self.run_it("count", "import", "--source", "other", kept)
+        self.assertEqual(self.row()["w1d"], 2 * (before - 1))
+        self.assertEqual(self.count()["envelope_from"]["w1d"], 2 * (before - 1) + 1)
+
+    def test_import__of_days_with_their_buckets__nothing_twice(self):
+        today = int(time.time()) // 86400
+        day, bucket = today - 1, (today - 1) * 144 + 143
+        key = "mass_in_" + "ab" * 8
+        self.count(1)
+        self.run_it("count", "import", "-", stdin=f"{key}_14_1d_{day} 5\n{key}_14_10m_{bucket} 2\n"
+                    f"{key}_14_10m_{bucket} 1\n")
+        lines = [line for line in self.run_it("count", "export")[0].splitlines() if "abab" in line]
+        self.assertEqual(lines, [f"in_{'ab' * 8}_0_1d_{day} 5", f"in_{'ab' * 8}_0_10m_{bucket} 3"])
+        self.count(1)
+        self.assertEqual(self.run_it("count", "import", "-", stdin=f"{key}_14_1d_{day} 5\n")[1], "")
+        self.count(1)  # and what came in earlier for that day is part of it
+        day_text = time.strftime("%Y-%m-%d", time.gmtime(day * 86400))
+        out, _ = self.run_it("count", "export", "--day", day_text, "--prefix", "x_y")
+        self.assertEqual(out, f"x_y_{'ab' * 8}_0_1d_{day} 5\nx_y_{'ab' * 8}_0_10m_{bucket} 3\n")
+
+    def test_import__bad_lines__named_and_the_others_taken(self):
+        self.count(1)
+        good = "in_" + "cd" * 16 + "_14_10m_2831519 7"
+        _, err = self.run_it("count", "import", "-", rc=65, stdin=f"# note\n\n{good}\n{good} x\nin_12\n"
+                             f"{good[:-1]}0\n{good[:-1]}-1\n{'A' * 20000}\n")
+        for line in (4, 5, 6, 7, 8):
+            self.assertIn(f"-:{line}: ", err)
+        self.assertIn("in_" + "cd" * 8 + "_0_10m_2831519 7", self.run_it("count", "export")[0])
+
+    def test_damage__named__and_the_others_serve(self):
+        self.count(3)
+        runs = self.runs()
+        self.assertGreaterEqual(len(runs), 2)
+        self.assertEqual(self.json("count", "verify")[-1]["damaged"], 0)
+        data = bytearray(runs[0].read_bytes())
+        data[len(data) // 2:len(data) // 2 + 8] = b"\xff" * 8
+        data[:16] = data[4096:4112] = b"\0" * 16
+        runs[0].write_bytes(data)
+        rows = self.json("count", "verify", rc=65)
+        self.assertIn(runs[0].name, rows[0]["file"])
+        self.assertEqual(rows[-1]["damaged"], 1)
+        self.assertGreaterEqual(self.row()["w1d"], 1)
+        self.assertIn(runs[0].name, self.run_it("doctor", rc=1)[0])
+
+    def test_usage(self):
+        for args in ((), ("nothing",), ("stat", "x"), ("verify", "x"), ("export", "x"), ("import",),
+                     ("export", "--day", "2026-02-30"), ("export", "--day", "yesterday"),
+                     ("import", "a", "b")):
+            self.run_it("count", *args, rc=64)
+        self.count(2)
+        self.run_it("count", "import", "/nonexistent", rc=66)
+        self.run_it("count", "export", "--prefix", "a b", rc=65)
+
+
+if __name__ == "__main__":
+    test_cli.GILLNET = str(pathlib.Path(sys.argv[1]).resolve())
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

@@ -108,16 +108,16 @@ enum rule_distinct { RULE_RECIPIENTS, RULE_NETWORKS, RULE_SENDERS, RULE_DISTINCT
 
 /* One bulk rule as configured. */
 struct config_rule {
-    char *name; /* [a-z0-9_-]{1,32} */
-    bool enabled;
-    bool shadow; /* what it finds is shown, and scores nothing */
-    char *type;  /* name of a counted feature type */
+    char *name;   /* [a-z0-9_-]{1,32} */
+    char *type;   /* name of a counted feature type */
+    double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
+    double score;
     enum rule_window window;
     unsigned count;                    /* seen so often in the window, or more */
     unsigned distinct[RULE_DISTINCTS]; /* on one day, at least; 0: any */
-    double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
+    bool enabled;
+    bool shadow;             /* what it finds is shown, and scores nothing */
     bool spares_newsletters; /* one authenticated sender domain scores nothing */
-    double score;
 };
 
 struct config_count {

@@ -176,21 +176,21 @@ static void test_bulk__when_rules_alone_reach_a_threshold__then_bulk_alone(void 
 {
     static const struct {
         enum action alone;
+        enum action then;
         double list;
         double bulk;
-        enum action then;
     } rows[] = {
-        {ACTION_HEADER, 0, 4, ACTION_ACCEPT},
-        {ACTION_HEADER, 0, 5, ACTION_HEADER},
-        {ACTION_HEADER, 0, 900, ACTION_HEADER},
-        {ACTION_HEADER, 9, 900, ACTION_HEADER},
-        {ACTION_HEADER, 10, 900, ACTION_QUARANTINE},
-        {ACTION_HEADER, 15, 1, ACTION_REJECT},
-        {ACTION_QUARANTINE, 0, 900, ACTION_QUARANTINE},
-        {ACTION_QUARANTINE, 0, 6, ACTION_HEADER},
-        {ACTION_REJECT, 0, 15, ACTION_REJECT},
-        {ACTION_REJECT, 0, 14.9, ACTION_QUARANTINE},
-        {ACTION_DISCARD, 0, 900, ACTION_REJECT},
+        {ACTION_HEADER, ACTION_ACCEPT, 0, 4},
+        {ACTION_HEADER, ACTION_HEADER, 0, 5},
+        {ACTION_HEADER, ACTION_HEADER, 0, 900},
+        {ACTION_HEADER, ACTION_HEADER, 9, 900},
+        {ACTION_HEADER, ACTION_QUARANTINE, 10, 900},
+        {ACTION_HEADER, ACTION_REJECT, 15, 1},
+        {ACTION_QUARANTINE, ACTION_QUARANTINE, 0, 900},
+        {ACTION_QUARANTINE, ACTION_HEADER, 0, 6},
+        {ACTION_REJECT, ACTION_REJECT, 0, 15},
+        {ACTION_REJECT, ACTION_QUARANTINE, 0, 14.9},
+        {ACTION_DISCARD, ACTION_REJECT, 0, 900},
     };
     struct bench *b = *state;
     saw(FEATURE_body, "ab", 100, 100);
@@ -247,17 +247,17 @@ static void test_bulk__when_distinct_ones_are_wanted__then_by_the_exact_number(
     void **state)
 {
     static const struct {
-        unsigned least;
         uint64_t sketch;
         uint64_t today;
         uint64_t yesterday;
+        unsigned least;
         bool fires;
     } rows[] = {
-        {3, 3, 3, 0, true},
-        {3, 3, 2, 3, true}, /* a day that just began */
-        {3, 3, 2, 1, false},
-        {3, 2, 3, 3, false}, /* the sketch alone is enough to say no */
-        {1, 1, 1, 0, true},
+        {3, 3, 0, 3, true},
+        {3, 2, 3, 3, true}, /* a day that just began */
+        {3, 2, 1, 3, false},
+        {2, 3, 3, 3, false}, /* the sketch alone is enough to say no */
+        {1, 1, 0, 1, true},
     };
     struct bench *b = *state;
     struct config_rule *rule = add_rule(b, "t", "text", 20, 2);

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "core/base/buf.h"
-#include "core/base/file.h"
 #include "core/cli/figure.h"
 #include "core/cli/planning.h"
+#include "core/cli/svg.h"
 
 enum {
     WIDTH = 860,
@@ -17,9 +17,7 @@ enum {
     BITS_LEAST = 4,
     BITS_USUAL = 24,
     BITS_MOST = 130,
-    STEPS_PER_BIT = 4,
-    PLOT_MAX = 256 * 1024,
-    FILE_MODE = 0644
+    STEPS_PER_BIT = 4
 };
 
 /* Curves are those of large filters: in small ones whole lines make steps. */
@@ -42,68 +40,6 @@ static double y_of(const struct view *v, double error)
     return TOP + log10(error) / v->exponent_least * (HEIGHT - TOP - BOTTOM);
 }
 
-static void add_text(struct buf *b, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&':
-            buf_add_str(b, "&amp;");
-            break;
-        case '<':
-            buf_add_str(b, "&lt;");
-            break;
-        case '>':
-            buf_add_str(b, "&gt;");
-            break;
-        case '"':
-            buf_add_str(b, "&quot;");
-            break;
-        default:
-            buf_add_char(b, *text);
-            break;
-        }
-    }
-}
-
-static void add_head(struct buf *b, const char *title)
-{
-    buf_printf(b,
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-               "width=\"%d\" height=\"%d\" role=\"img\" "
-               "font-family=\"system-ui, sans-serif\" font-size=\"13\">\n<title>",
-               WIDTH, HEIGHT, WIDTH, HEIGHT);
-    add_text(b, title);
-    buf_add_str(b, "</title>\n<style>\n"
-                   ".paper{fill:#fff}.grid{stroke:#e3e6ea}.axis{stroke:#6b7280}\n"
-                   "text{fill:#1f2933}.quiet{fill:#5a6572}\n"
-                   ".curve{fill:none;stroke-width:2.2}\n"
-                   ".l1{stroke:#0072b2}.l2{stroke:#00835f}.l3{stroke:#c2410c}"
-                   ".l4{stroke:#b0507f;stroke-dasharray:7 5}.l5{stroke:#b07d00}\n"
-                   ".point{fill:#fff;stroke:#1f2933;stroke-width:2.4}\n"
-                   ".guide{stroke:#1f2933;stroke-dasharray:3 4;opacity:.55}\n"
-                   "@media (prefers-color-scheme:dark){\n"
-                   ".paper{fill:#14181d}.grid{stroke:#2a313a}.axis{stroke:#8a94a0}\n"
-                   "text{fill:#e6e9ed}.quiet{fill:#a3adb8}\n"
-                   ".l1{stroke:#56b4e9}.l2{stroke:#3ddc97}.l3{stroke:#ff8a5c}"
-                   ".l4{stroke:#e79bc4}.l5{stroke:#f0c24b}\n"
-                   ".point{fill:#14181d;stroke:#e6e9ed}.guide{stroke:#e6e9ed}\n}\n"
-                   "</style>\n");
-    buf_printf(b, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH,
-               HEIGHT);
-    buf_printf(b, "<text x=\"%d\" y=\"30\" font-size=\"18\" font-weight=\"600\">",
-               LEFT);
-    add_text(b, title);
-    buf_add_str(b, "</text>\n");
-}
-
-static void add_line(struct buf *b, const char *class, double x1, double y1, double x2,
-                     double y2)
-{
-    buf_printf(b,
-               "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-               class, x1, y1, x2, y2);
-}
-
 static void add_axes(struct buf *b, const struct view *v)
 {
     double bottom = HEIGHT - BOTTOM;
@@ -111,7 +47,7 @@ static void add_axes(struct buf *b, const struct view *v)
     char text[FIGURE_MAX];
 
     for (int bits = BITS_LEAST; bits <= (int)v->bits_most; bits += every) {
-        add_line(b, "grid", x_of(v, bits), TOP, x_of(v, bits), bottom);
+        svg_line(b, "grid", x_of(v, bits), TOP, x_of(v, bits), bottom);
         buf_printf(b,
                    "<text class=\"quiet\" x=\"%.1f\" y=\"%.1f\" "
                    "text-anchor=\"middle\">%d</text>\n",
@@ -119,7 +55,7 @@ static void add_axes(struct buf *b, const struct view *v)
     }
     for (int e = 0; e >= (int)v->exponent_least; e--) {
         double error = pow(10, e);
-        add_line(b, e == (int)v->exponent_least ? "axis" : "grid", LEFT, y_of(v, error),
+        svg_line(b, e == (int)v->exponent_least ? "axis" : "grid", LEFT, y_of(v, error),
                  WIDTH - RIGHT, y_of(v, error));
         (void)snprintf(text, sizeof(text), "%.*g %%", 3, 100 * error);
         buf_printf(b,
@@ -127,7 +63,7 @@ static void add_axes(struct buf *b, const struct view *v)
                    "text-anchor=\"end\">%s</text>\n",
                    LEFT - 10, y_of(v, error) + 4, text);
     }
-    add_line(b, "axis", LEFT, TOP, LEFT, bottom);
+    svg_line(b, "axis", LEFT, TOP, LEFT, bottom);
     buf_printf(b,
                "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">bits a key</text>\n"
                "<text transform=\"translate(20 %d) rotate(-90)\" "
@@ -174,7 +110,7 @@ static void add_legend(struct buf *b)
     for (unsigned l = LAYOUT_FIRST; l < LAYOUT_END; l++) {
         buf_printf(b, "<path class=\"curve l%u\" d=\"M%.1f 56h26\"/>\n", l, x);
         buf_printf(b, "<text x=\"%.1f\" y=\"60\">", x + 33);
-        add_text(b, layout_name(l));
+        svg_text(b, layout_name(l));
         buf_add_str(b, "</text>\n");
         x += 130;
     }
@@ -191,8 +127,8 @@ static void add_point(struct buf *b, const struct view *v,
     char error[FIGURE_MAX];
     char bytes[FIGURE_MAX];
 
-    add_line(b, "guide", LEFT, y, x, y);
-    add_line(b, "guide", x, y, x, HEIGHT - BOTTOM);
+    svg_line(b, "guide", LEFT, y, x, y);
+    svg_line(b, "guide", x, y, x, HEIGHT - BOTTOM);
     buf_printf(b, "<circle class=\"point\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/>\n", x, y);
     (void)snprintf(text, sizeof(text), "%s: %.2f bits, %s, %s",
                    layout_name(row->layout), s->bits_per_key,
@@ -200,7 +136,7 @@ static void add_point(struct buf *b, const struct view *v,
                    figure_bytes((double)s->bytes, bytes));
     buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\" font-weight=\"600\" text-anchor=\"%s\">",
                x + (is_right ? 0 : 14), y - 14, is_right ? "middle" : "start");
-    add_text(b, text);
+    svg_text(b, text);
     buf_add_str(b, "</text>\n");
 }
 
@@ -225,12 +161,12 @@ enum err planning_plot(const struct planning *p, const char *path,
     struct buf b;
     char title[2 * FIGURE_MAX];
     char items[FIGURE_MAX];
-    enum err e = ERR_NOMEM;
+    enum err e = ERR_OK;
 
-    buf_init(&b, PLOT_MAX);
+    buf_init(&b, SVG_MAX);
     (void)snprintf(title, sizeof(title), "Error of a filter for %s items",
                    figure_count(p->wish.items, items));
-    add_head(&b, title);
+    svg_head(&b, title, WIDTH, HEIGHT, LEFT);
     add_legend(&b);
     add_axes(&b, &v);
     for (unsigned l = LAYOUT_FIRST; l < LAYOUT_END; l++) {
@@ -240,9 +176,7 @@ enum err planning_plot(const struct planning *p, const char *path,
         chosen->size.bits_per_key <= v.bits_most) {
         add_point(&b, &v, chosen);
     }
-    buf_add_str(&b, "</svg>\n");
-    e = buf_failed(&b) ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
-                       : file_write_atomic(path, buf_slice(&b), FILE_MODE, reterr);
+    e = svg_write(&b, path, reterr);
     buf_fini(&b);
     return e;
 }

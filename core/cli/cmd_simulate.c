@@ -1,0 +1,14 @@
+/* cmd_simulate - `gillnet simulate`: which simulation. */
+#include <string.h>
+
+#include "core/cli/simulate.h"
+
+int cmd_simulate(struct cli *cli, int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "paper") == 0) {
+        return simulate_paper(cli, argc - 1, argv + 1);
+    }
+    return cli_usage(cli_command("simulate"), argc > 1
+                                                  ? "the simulation is called paper"
+                                                  : "say what to simulate: paper");
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""`gillnet simulate`: the paper's tables beside ours, the picture, a site's own mail, bad input.
+
+Usage: test_simulate.py GILLNET [--full] [TEST...]     --full: all tables with 200 rounds, minutes.
+"""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+GILLNET = None
+FULL = "--full" in sys.argv
+SHUFFLED = (4, 6, 7, 8)
+READINGS = {1: "rounds", 2: "in-a-row", 3: "shuffled", 4: "shuffled", 5: "in-a-row",
+            6: "shuffled", 7: "shuffled", 8: "shuffled"}
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def run_gillnet(self, *args, rc=0, timeout=300):
+        p = subprocess.run([GILLNET, "simulate", *map(str, args)], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, timeout=timeout)
+        out, err = p.stdout.decode(), p.stderr.decode()
+        self.assertEqual(p.returncode, rc, f"{args}\n{out}\n{err}")
+        self.assertNotIn("Sanitizer", err)
+        return out, err
+
+    def rows(self, *args, **more):
+        out = self.run_gillnet(*args, "--json", **more)[0]
+        return [json.loads(line) for line in out.splitlines()]
+
+
+@unittest.skipIf(FULL, "the full run is another test")
+class Paper(Case):
+    def test_every_cell_of_a_table_is_a_line(self):
+        rows = self.rows("paper", "--experiment", 8, "--rounds", 2)
+        cells = collections.Counter((r["variant"], r["reading"], r["m"], r["k"]) for r in rows)
+        self.assertEqual(len(cells), 15 * 3)
+        self.assertEqual(set(cells.values()), {1})
+        self.assertEqual({r["m"] for r in rows}, {80000, 160000, 240000, 320000, 640000})
+        self.assertEqual({r["k"] for r in rows}, {4, 6, 8})
+        self.assertEqual({(r["variant"], r["reading"]) for r in rows},
+                         {("intuitive", "any"), ("refined", "shuffled"), ("refined", "in-a-row")})
+        for r in rows:
+            self.assertEqual((r["experiment"], r["table"], r["rounds"]), (8, 10, 2))
+            self.assertGreater(r["std_error"], 0)
+            self.assertIn(r["verdict"], ("fits", "differs"))
+            self.assertEqual(r["verdict"] == "fits", abs(r["z"]) <= 4)
+
+    def test_which_experiments(self):
+        rows = self.rows("paper", "--experiment", "2..3,5", "--rounds", 2)
+        tables = {(r["experiment"], r["variant"], r["table"]) for r in rows}
+        # The intuitive columns of 2, 3 and 5 stand in the tables of 1 and 4.
+        self.assertEqual(tables, {(2, "intuitive", 3), (2, "refined", 4), (3, "intuitive", 3),
+                                  (3, "refined", 5), (5, "intuitive", 6), (5, "refined", 7)})
+        self.assertEqual({(r["experiment"], r["reading"]) for r in rows if r["variant"] == "refined"},
+                         {(n, READINGS[n]) for n in (2, 3, 5)})
+
+    def test_a_seed_gives_the_same_on_any_number_of_threads(self):
+        args = "paper", "--experiment", 6, "--rounds", 5, "--seed", 42
+        one = self.run_gillnet(*args, "--threads", 1)[0]
+        self.assertEqual(one, self.run_gillnet(*args, "--threads", 4)[0])
+        self.assertNotEqual(one, self.run_gillnet(*args[:-1], 43)[0])
+
+    def test_a_table_in_few_rounds(self):
+        for r in self.rows("paper", "--experiment", "2", "--rounds", 20):
+            self.assertEqual(r["verdict"], "fits", r)
+        # The two readings are told apart where there are many errors.
+        told = [r for r in self.rows("paper", "--experiment", 7, "--rounds", 20)
+                if r["m"] == 80000 and r["variant"] == "refined"]
+        self.assertEqual({(r["reading"], r["verdict"]) for r in told},
+                         {("shuffled", "fits"), ("in-a-row", "differs")})
+
+    def test_zeros_that_are_drawn_are_fewer_than_the_papers(self):
+        args = "paper", "--experiment", 4, "--rounds", 30
+        pairs = [(a["mean"], b["mean"]) for a, b in
+                 zip(self.rows(*args), self.rows(*args, "--draw-zeros"))
+                 if a["variant"] == "intuitive" and a["m"] == 80000]
+        self.assertEqual(len(pairs), 3)
+        self.assertLess(sum(a for a, _ in pairs), sum(b for _, b in pairs))
+
+    def test_histogram(self):
+        for r in self.rows("paper", "--experiment", 1, "--rounds", 20, "--histogram"):
+            self.assertEqual(sum(n for _, n in r["histogram"]), 20)
+            self.assertEqual(sum(w * n for w, n in r["histogram"]), r["wrong"])
+            if r["variant"] == "refined":
+                self.assertLess(r["max_cell"], 63)
+            elif r["m"] == 80000:
+                self.assertGreater(r["max_cell"], 63)
+        self.assertIn("highest cell",
+                      self.run_gillnet("paper", "--experiment", 1, "--rounds", 2, "--histogram")[0])
+
+    def test_text(self):
+        out, _ = self.run_gillnet("paper", "--experiment", 4, "--rounds", 4)
+        for text in "Experiment 4, Table 6", "in-a-row", "of 9 cells within", "2.019e-02":
+            self.assertIn(text, out)
+
+    def test_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            svg = pathlib.Path(folder, "p.svg")
+            self.run_gillnet("paper", "--experiment", "1..8", "--rounds", 2, "--plot", svg)
+            root = ElementTree.parse(svg).getroot()
+            self.assertTrue(root.tag.endswith("svg"))
+            text = "".join(root.itertext())
+            for n in range(1, 9):
+                self.assertIn(f"Experiment {n}, Table {n + 2}", text)
+            circles = [e for e in root.iter() if e.tag.endswith("circle")]
+            self.assertEqual(len(circles), 198 + 1)
+            self.assertNotIn("nan", svg.read_text())
+        self.run_gillnet("paper", "--experiment", 1, "--rounds", 2, "--plot", "/nowhere/p.svg", rc=66)
+
+    def test_the_papers_examples(self):
+        rows = self.rows("paper", "--counter-example")
+        table = [r for r in rows if r["example"] == "table-2"]
+        self.assertEqual([r["intuitive"] for r in table],
+                         [[1, 1, 0], [2, 2, 1], [3, 3, 2], [4, 4, 3], [5, 5, 4]])
+        self.assertEqual([r["refined"] for r in table],
+                         [[1, 1, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 4, 4]])
+        merges = {(r["variant"], r["more"]): r["count"] for r in rows if r["example"] == "merge"}
+        self.assertEqual(merges, {("intuitive", 0): 6, ("refined", 0): 6, ("intuitive", 1): 8,
+                                  ("refined", 1): 7})
+        self.assertIn("count 8, truth 7", self.run_gillnet("paper", "--counter-example")[0])
+
+    def test_bad_input(self):
+        for text in "0", "9", "1..9", "3..1", "1,", "1..", ",1", "x", "12":
+            self.run_gillnet("paper", "--experiment", text, rc=65)
+        for text in "0", "1", "1e6", "-5", "2.5", "many":
+            self.run_gillnet("paper", "--rounds", text, rc=65)
+        for text in "0", "65", "x":
+            self.run_gillnet("paper", "--rounds", 2, "--threads", text, rc=65)
+        self.run_gillnet("paper", "more", rc=64)
+        self.run_gillnet("paper", "--nothing", rc=64)
+        self.run_gillnet(rc=64)
+        self.run_gillnet("cards", rc=64)
+
+
+@unittest.skipUnless(FULL, "minutes")
+class Full(Case):
+    def test_all_tables_with_200_rounds(self):
+        rows = self.rows("paper", "--experiment", "1..8", "--rounds", 200, timeout=1700)
+        self.assertEqual(len(rows), 198)
+        bad = [r for r in rows if r["reading"] in ("any", READINGS[r["experiment"]])
+               and r["verdict"] != "fits"]
+        self.assertEqual(bad, [])
+        # The other reading of the shuffled experiments does not fit.
+        for n in SHUFFLED:
+            other = [r for r in rows if r["experiment"] == n and r["reading"] == "in-a-row"]
+            self.assertTrue(any(r["verdict"] == "differs" for r in other), n)
+
+
+if __name__ == "__main__":
+    GILLNET = os.path.abspath(sys.argv[1])
+    unittest.main(argv=[sys.argv[0]] + [a for a in sys.argv[2:] if a != "--full"], verbosity=2)

@@ -42,12 +42,11 @@ static size_t name_length(struct slice s)
 /* What our own server would have written. */
 static void add_proof(struct extract *x, struct slice bytes)
 {
-    struct slice line = SLICE_NONE;
     struct slice from = SLICE_NONE;
     char text[LINE];
 
     for (struct slice rest = bytes; rest.n > 0;) {
-        line = slice_trim(slice_cut(&rest, '\n'));
+        struct slice line = slice_trim(slice_cut(&rest, '\n'));
         if (line.n == 0) {
             break;
         }

@@ -22,8 +22,8 @@ uint64_t count_key64(const struct digest *d)
 void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX],
                         struct count_history *ret)
 {
-    uint64_t keys[KEYRING_MAX];
-    uint32_t ids[KEYRING_MAX];
+    uint64_t keys[KEYRING_MAX] = {0};
+    uint32_t ids[KEYRING_MAX] = {0};
     for (unsigned i = 0; i < c->keys.n; i++) {
         keys[i] = count_key64(&digest[i]);
         ids[i] = c->keys.ring[i].id;

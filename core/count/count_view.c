@@ -49,8 +49,8 @@ void count_view_close(struct count_view **v)
 void count_view_exact(struct count_view *v, const struct digest digest[KEYRING_MAX],
                       struct count_history *ret)
 {
-    uint64_t keys[KEYRING_MAX];
-    uint32_t ids[KEYRING_MAX];
+    uint64_t keys[KEYRING_MAX] = {0};
+    uint32_t ids[KEYRING_MAX] = {0};
     uint64_t count = 0;
     uint64_t start_s = 0;
     struct errinfo why = {.code = ERR_OK};

@@ -50,7 +50,8 @@ void count_digest(const struct keyring *keys, const struct config *config,
     digests(keys, type, slice_of(bytes, prefix.n + 1 + value.n), ret);
 }
 
-/* kind, day and key, then a member: the keys are those of each ring key. */
+/* kind, day and key, then a member: the keys are those of each ring key.
+ * NOLINTNEXTLINE(readability-function-size): what is hashed, each its own */
 static void day_digests(const struct keyring *keys, uint16_t type, unsigned kind,
                         uint64_t day, const struct digest key[KEYRING_MAX],
                         struct slice member, struct digest ret[KEYRING_MAX])
@@ -165,7 +166,9 @@ static void add_item(struct counting *c, const struct digest digest[KEYRING_MAX]
 {
     struct count_item *item = &c->items[c->nitems++];
     *item = (struct count_item){.amount = amount};
-    memcpy(item->digest, digest, sizeof item->digest);
+    for (unsigned i = 0; i < KEYRING_MAX; i++) {
+        item->digest[i] = digest[i];
+    }
 }
 
 /* Pairs of a key and kind are items in a row; how many there are. */
@@ -235,8 +238,8 @@ static void add_distinct(struct counting *c, const struct counted *counted)
 static size_t take_distinct(struct counted *counted, const struct count_item *items)
 {
     for (unsigned k = 0; k < DISTINCT_KINDS; k++) {
-        uint64_t today = items[k * DAYS].value.w[COUNT_14D];
-        uint64_t before = items[k * DAYS + 1].value.w[COUNT_14D];
+        uint64_t today = items[(size_t)k * DAYS].value.w[COUNT_14D];
+        uint64_t before = items[(size_t)k * DAYS + 1].value.w[COUNT_14D];
         counted->distinct[k] = today > before ? today : before;
     }
     return (size_t)DISTINCT_KINDS * DAYS;
@@ -286,6 +289,9 @@ void count_message(const struct count_port *port, const struct keyring *keys,
         return;
     }
     gather(&c);
+    if (ret->v == NULL) {
+        return;
+    }
     size_t nkeys = ret->n * (1 + (size_t)DISTINCT_KINDS * DAYS);
     size_t most = nkeys > COUNT_PAIRS_MAX ? nkeys : COUNT_PAIRS_MAX;
     c.items = arena_alloc(arena, most * sizeof c.items[0]);

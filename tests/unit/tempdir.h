@@ -5,6 +5,7 @@
 #define TESTS_UNIT_TEMPDIR_H
 
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -27,6 +28,17 @@ static inline int tempdir_setup(void **state)
     assert_non_null(mkdtemp(t->path));
     *state = t;
     return 0;
+}
+
+/* A folder in memory where there is one, for tests that write and sync very often; path holds 64. */
+static inline bool tempdir_make_fast(char path[64])
+{
+    (void)snprintf(path, 64, "/dev/shm/gillnet-test-XXXXXX");
+    if (mkdtemp(path) != NULL) {
+        return true;
+    }
+    (void)snprintf(path, 64, "/tmp/gillnet-test-XXXXXX");
+    return mkdtemp(path) != NULL;
 }
 
 static inline int tempdir_remove_one(const char *path, const struct stat *st, int kind,

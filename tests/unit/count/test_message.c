@@ -12,7 +12,7 @@
 #include "tests/unit/unit.h"
 
 #define S     ((uint64_t)1000000)
-#define START (UINT64_C(19663) * COUNT_DAY_S * S)
+#define START (UINT64_C(19663) * (uint64_t)COUNT_DAY_S * S)
 
 enum { ARENA = 4 << 20 };
 
@@ -31,8 +31,7 @@ static int setup(void **state)
     struct errinfo why;
     struct config_errors errors = {.n = 0};
     char path[96];
-    (void)snprintf(s->dir, sizeof s->dir, "/tmp/gillnet-test-XXXXXX");
-    assert_non_null(mkdtemp(s->dir));
+    assert_true(tempdir_make_fast(s->dir));
     (void)snprintf(path, sizeof path, "%s/c.conf", s->dir);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
@@ -111,12 +110,12 @@ static void test_distinct__next_days__begins_anew(void **state)
     for (unsigned i = 0; i < 10; i++) {
         send(s, i, "192.0.2.0/24", 1, false);
     }
-    clock_advance_us(COUNT_DAY_S * S);
+    clock_advance_us((uint64_t)COUNT_DAY_S * S);
     count_tick(s->count); /* on trial: a whole day at once */
     clock_advance_us(601 * S);
     count_tick(s->count);
     assert_int_equal(send(s, 3, "192.0.2.0/24", 1, false).distinct[DISTINCT_RCPT], 10);
-    clock_advance_us(COUNT_DAY_S * S);
+    clock_advance_us((uint64_t)COUNT_DAY_S * S);
     count_tick(s->count);
     clock_advance_us(601 * S);
     count_tick(s->count);

@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 
 #define S      ((uint64_t)1000000)
-#define BUCKET (COUNT_BUCKET_S * S)
+#define BUCKET ((uint64_t)COUNT_BUCKET_S * S)
 #define START  (UINT64_C(2831519) * BUCKET)
 #define BOOT   (UINT64_C(5000) * S)
 
@@ -55,7 +55,7 @@ static void test_look__forward_three_days__believed_when_it_held(void **state)
     uint64_t wall = START;
     uint64_t boot = BOOT;
     period_init(&p, 0, wall, boot);
-    wall += 3 * 86400 * S;
+    wall += UINT64_C(3) * 86400 * S;
     assert_int_equal(run_for(&p, &wall, &boot, PERIOD_PROOF_US - 20 * S), 0);
     assert_true(p.is_suspended);
     assert_int_equal(p.bucket, START / BUCKET);
@@ -71,9 +71,9 @@ static void test_look__forward_for_a_while__nothing_happened(void **state)
     uint64_t wall = START;
     uint64_t boot = BOOT;
     period_init(&p, 0, wall, boot);
-    wall += 3 * 86400 * S;
+    wall += UINT64_C(3) * 86400 * S;
     assert_int_equal(run_for(&p, &wall, &boot, 300 * S), 0);
-    wall -= 3 * 86400 * S;
+    wall -= UINT64_C(3) * 86400 * S;
     assert_int_equal(run_for(&p, &wall, &boot, BUCKET), 1);
     assert_false(p.is_suspended);
     assert_int_equal(p.bucket, START / BUCKET + 1);
@@ -87,7 +87,7 @@ static void test_look__forward_another_way_each_time__never_believed(void **stat
     uint64_t boot = BOOT;
     period_init(&p, 0, wall, boot);
     for (unsigned i = 0; i < 100; i++) {
-        wall += 86400 * S;
+        wall += UINT64_C(86400) * S;
         assert_int_equal(run_for(&p, &wall, &boot, 300 * S), 0);
     }
     assert_true(p.is_suspended);
@@ -113,7 +113,7 @@ static void test_init__long_after_the_newest__on_trial(void **state)
 {
     (void)state;
     struct period p;
-    uint64_t wall = START + 86400 * S;
+    uint64_t wall = START + UINT64_C(86400) * S;
     uint64_t boot = BOOT;
     period_init(&p, START / BUCKET, wall, boot);
     assert_true(p.is_suspended);

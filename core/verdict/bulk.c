@@ -23,6 +23,7 @@ struct exact {
     uint64_t now;    /* bucket */
     uint64_t most;   /* fullest bucket of the last day */
     uint64_t sum;    /* of its buckets */
+    bool is_partial; /* a damaged run was left out: what it had may be no burst */
     bool is_counted; /* distinct ones were asked for */
     uint64_t distinct[DISTINCT_KINDS];
 };
@@ -46,7 +47,7 @@ static void read_exact(const struct asking *a, size_t key, struct exact *ret)
     struct count_history h = {.now = 0};
 
     port->exact(port->context, a->counts->v[key].digest, &h);
-    *ret = (struct exact){.key = key, .now = h.now};
+    *ret = (struct exact){.key = key, .now = h.now, .is_partial = h.ndamaged > 0};
     count_history_windows(&h, ret->windows);
     for (size_t i = 0; i < BULK_BUCKETS; i++) {
         ret->sum += h.bucket[i];
@@ -153,12 +154,16 @@ static size_t next_candidate(const struct asking *a, const struct config_rule *r
     return best;
 }
 
+static bool is_burst(const struct exact *e, double least)
+{
+    return !e->is_partial && (double)e->most * BULK_BUCKETS >= least * (double)e->sum;
+}
+
 static bool is_confirmed(const struct asking *a, const struct config_rule *rule,
                          struct exact *e)
 {
     if (e->windows[rule->window] < rule->count ||
-        (rule->burst > 0 &&
-         (double)e->most * BULK_BUCKETS < rule->burst * (double)e->sum)) {
+        (rule->burst > 0 && !is_burst(e, rule->burst))) {
         return false;
     }
     for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
@@ -185,7 +190,8 @@ static bool is_newsletter(struct asking *a, const struct config_rule *rule,
             continue;
         }
         const struct exact *template = exact_of(a, i);
-        if (template != NULL &&
+        /* who cannot be asked any more may be one: nothing is scored for lack of time */
+        if (template == NULL ||
             template->windows[rule->window] * 100 >= seen * BULK_NEWSLETTER) {
             return true;
         }

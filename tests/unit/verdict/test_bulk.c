@@ -15,6 +15,8 @@ struct truth {
 static struct truth truths[4 * KEYS];
 static size_t ntruths;
 static unsigned nasked;
+static uint64_t exact_takes_us;
+static unsigned ndamaged;
 static bool is_sound_now;
 static struct counted counted[KEYS];
 static struct feature features_of[KEYS];
@@ -36,7 +38,11 @@ static void fake_exact(void *context, const struct digest digest[KEYRING_MAX],
     (void)context;
     memset(ret, 0, sizeof *ret);
     ret->now = NOW;
+    ret->ndamaged = ndamaged;
     nasked++;
+    if (exact_takes_us > 0) {
+        clock_advance_us(exact_takes_us);
+    }
     for (size_t i = 0; i < ntruths; i++) {
         if (memcmp(&truths[i].digest, &digest[0], sizeof digest[0]) == 0) {
             ret->bucket[0] = truths[i].bucket0;
@@ -60,6 +66,8 @@ static int set_up_bulk(void **state)
     struct bench *b = *state;
     ntruths = 0;
     nasked = 0;
+    exact_takes_us = 0;
+    ndamaged = 0;
     is_sound_now = true;
     port = (struct count_port){NULL, fake_batch, fake_exact, fake_is_sound};
     ring = (struct keyring){.n = 1};
@@ -299,6 +307,12 @@ static void test_bulk__when_a_burst_is_wanted__then_max_over_mean(void **state)
     judge(b);
     has_symbol(b, 0, "BULK_B", 2, "body=ab seen 60 times in 1d");
     has_symbol(b, 1, "BURST", 0, "30 of 60 in ten minutes");
+    ndamaged = 1; /* what lies between may be what is damaged */
+    judge(b);
+    assert_int_equal(b->v.nsymbols, 0);
+    rule->burst = 0; /* the counts are at least these */
+    judge(b);
+    assert_int_equal(b->v.nsymbols, 1);
 }
 
 static void test_bulk__when_one_proved_domain_sends_it__then_a_newsletter(void **state)
@@ -374,6 +388,31 @@ static void test_bulk__when_the_deadline_passed__then_nothing_is_confirmed(void 
     clock_unset_for_test();
 }
 
+static void
+test_bulk__when_time_is_up_before_it_is_told_for_a_newsletter__then_no_score(
+    void **state)
+{
+    struct bench *b = *state;
+    const struct extract_auth auth = {.dkim_pass = true,
+                                      .dkim_domain = SLICE_LIT("news.example")};
+    add_rule(b, "t", "text", 20, 2)->spares_newsletters = true;
+    featureset_add(b->features, FEATURE_from, SLICE_LIT("us@news.example"));
+    featureset_add(b->features, FEATURE_from_domain, SLICE_LIT("news.example"));
+    saw(FEATURE_text, "ab", 100, 100);
+    saw(FEATURE_template_sender, "cd news.example", 100, 5);
+    b->context.auth = &auth;
+    b->context.deadline_mono_us = 1000;
+    exact_takes_us = 700;
+    clock_set_for_test(0, 100);
+    judge(b);
+    assert_true(b->v.score == 2.0); /* both were asked in time: it is none */
+    clock_set_for_test(0, 400);
+    judge(b);
+    assert_true(b->v.score == 0.0);
+    assert_true(b->v.limits & LIMIT_FLAG(deadline));
+    clock_unset_for_test();
+}
+
 static void test_bulk__when_nothing_is_counted__then_as_without(void **state)
 {
     struct bench *b = *state;
@@ -406,6 +445,8 @@ int main(void)
         TEST(test_bulk__when_one_proved_domain_sends_it__then_a_newsletter),
         TEST(test_bulk__when_a_window_is_noisy__then_not_used_and_said),
         TEST(test_bulk__when_the_deadline_passed__then_nothing_is_confirmed),
+        TEST(
+            test_bulk__when_time_is_up_before_it_is_told_for_a_newsletter__then_no_score),
         TEST(test_bulk__when_nothing_is_counted__then_as_without),
     };
 

@@ -169,6 +169,7 @@ static int report(struct count *c, const char *dir, uint64_t messages,
     count_stat(c, &stat);
     uint64_t tables = stat.live_slots * SLOT_BYTES * TABLES;
     uint64_t memory = memory_now() - memory_before + tables;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
     (void)nftw(dir, add_file, WALK_FILES, FTW_PHYS);
     read_strangers(c, noise);
     unsigned wrong = count_wrong(c, known);

@@ -88,6 +88,7 @@ void count_flush(struct count *c)
     if (live_is_volatile(c->live)) {
         return;
     }
+    pthread_mutex_lock(&c->grow); /* the journal belongs to one table */
     for (unsigned i = 0; i < c->size.nshards; i++) {
         pthread_mutex_lock(&c->shards[i].lock);
         live_flush_shard(c->live, i);
@@ -96,6 +97,7 @@ void count_flush(struct count *c)
     if (live_flush(c->live, &why) != ERR_OK) {
         count_note_disk(c, &why);
     }
+    pthread_mutex_unlock(&c->grow);
 }
 
 /* ---- the end of a bucket ---- */

@@ -171,7 +171,7 @@ static void check(struct site *s, const struct truth *t, unsigned key)
 static void test_all__random_traffic_and_restarts__exact_and_never_under(void **state)
 {
     struct site *s = *state;
-    struct truth t = {.v = calloc(STEPS * 8, sizeof *t.v)};
+    struct truth t = {.v = calloc((size_t)STEPS * 8, sizeof *t.v)};
     uint64_t seed = UINT64_C(0x6a09e667f3bcc909);
     print_message("seed %llx\n", (unsigned long long)seed);
     uint64_t rng = seed;
@@ -351,19 +351,19 @@ static void test_threads__buckets_end_and_tables_grow__nothing_lost(void **state
     for (unsigned i = 0; i < 12; i++) {
         pass(s, BUCKET);
         exact(s, 0, sure);
-        assert_true(sure[COUNT_14D] <= THREADS * ROUNDS);
+        assert_true(sure[COUNT_14D] <= (uint64_t)THREADS * ROUNDS);
     }
     for (unsigned i = 0; i < THREADS; i++) {
         (void)pthread_join(workers[i].thread, NULL);
     }
     exact(s, 0, sure);
-    assert_int_equal(sure[COUNT_1D], THREADS * ROUNDS);
-    assert_true(add(s, 0, 0).w[COUNT_1D] >= THREADS * ROUNDS);
+    assert_int_equal(sure[COUNT_1D], (uint64_t)THREADS * ROUNDS);
+    assert_true(add(s, 0, 0).w[COUNT_1D] >= (uint64_t)THREADS * ROUNDS);
     for (unsigned key = 0; key < THREADS * OWN_KEYS; key++) {
         unsigned n = ROUNDS / OWN_KEYS + (key % OWN_KEYS < ROUNDS % OWN_KEYS);
         exact(s, 1 + key, sure);
-        assert_int_equal(sure[COUNT_1D], 2 * n);
-        assert_true(add(s, 1 + key, 0).w[COUNT_1D] >= 2 * n);
+        assert_int_equal(sure[COUNT_1D], (uint64_t)2 * n);
+        assert_true(add(s, 1 + key, 0).w[COUNT_1D] >= (uint64_t)2 * n);
     }
 }
 

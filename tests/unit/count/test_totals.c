@@ -1,4 +1,6 @@
 /* totals: never less than the truth, exactly taken off again, rebuilt from the runs alike. */
+#include <pthread.h>
+
 #include "core/count/totals_own.h"
 #include "core/filter/prng.h"
 
@@ -438,6 +440,87 @@ static void test_totals__disk_refuses__counts_on_in_memory(void **state)
     world_end(&w);
 }
 
+/* ---- threads, with the caller's locks ---- */
+
+enum { THREADS = 4, THREAD_SHARDS = 4, THREAD_ADDS = 4000, THREAD_ROLLS = 200 };
+
+struct crowd {
+    struct totals *totals;
+    pthread_mutex_t lock[THREAD_SHARDS]; /* guards: the shard of that number */
+};
+
+static unsigned crowd_shard(uint64_t key)
+{
+    return (unsigned)(key >> 62);
+}
+
+static void *crowd_add(void *context)
+{
+    struct crowd *c = context;
+
+    for (unsigned i = 0; i < THREAD_ADDS; i++) {
+        uint64_t got[TOTALS_WINDOWS];
+        uint64_t key = key_of(i % 3 ? i % KEYS : 0); /* a third on one key */
+        unsigned shard = crowd_shard(key);
+        totals_prefetch(c->totals, shard, key);
+        (void)pthread_mutex_lock(&c->lock[shard]);
+        (void)totals_add(c->totals, shard, key, 1, got);
+        (void)pthread_mutex_unlock(&c->lock[shard]);
+    }
+    return NULL;
+}
+
+static void *crowd_roll(void *context)
+{
+    struct crowd *c = context;
+    struct totals_stat st;
+
+    for (uint64_t b = 1; b <= THREAD_ROLLS; b++) {
+        for (unsigned i = 0; i < THREAD_SHARDS; i++) {
+            (void)pthread_mutex_lock(&c->lock[i]);
+            totals_roll(c->totals, i, START + b);
+            (void)pthread_mutex_unlock(&c->lock[i]);
+        }
+        totals_stat(c->totals, &st);
+        assert_int_equal(st.nready, THREAD_SHARDS);
+        assert_true(totals_memory(c->totals) > 0);
+    }
+    return NULL;
+}
+
+/* All within the fortnight: its sum misses none of the additions. */
+static void test_totals__threads_with_the_shards_locks__none_is_lost(void **state)
+{
+    const struct tempdir *dir = *state;
+    struct totals_size size = {THREAD_SHARDS, 64, 256};
+    struct hashkey node = {0};
+    struct errinfo why;
+    struct crowd c;
+    pthread_t thread[THREADS + 1];
+    uint64_t got[TOTALS_WINDOWS];
+    uint64_t key = key_of(0);
+
+    assert_int_equal(totals_new(&size, &node, dir->path, START, &c.totals, &why),
+                     ERR_OK);
+    for (unsigned i = 0; i < THREAD_SHARDS; i++) {
+        (void)pthread_mutex_init(&c.lock[i], NULL);
+    }
+    for (unsigned i = 0; i <= THREADS; i++) {
+        assert_int_equal(
+            pthread_create(&thread[i], NULL, i < THREADS ? crowd_add : crowd_roll, &c),
+            0);
+    }
+    for (unsigned i = 0; i <= THREADS; i++) {
+        (void)pthread_join(thread[i], NULL);
+    }
+    assert_true(totals_read(c.totals, crowd_shard(key), key, got));
+    assert_true(got[TOTALS_14D] >= THREADS * (THREAD_ADDS / 3));
+    for (unsigned i = 0; i < THREAD_SHARDS; i++) {
+        (void)pthread_mutex_destroy(&c.lock[i]);
+    }
+    totals_free(&c.totals);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +536,9 @@ int main(void)
                                         tempdir_setup, tempdir_teardown),
         cmocka_unit_test_setup_teardown(
             test_totals__amounts_of_64_bits__saturate_and_never_wrap, tempdir_setup,
+            tempdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_totals__threads_with_the_shards_locks__none_is_lost, tempdir_setup,
             tempdir_teardown),
         cmocka_unit_test(test_totals_new__wrong_size__refused),
         cmocka_unit_test(test_totals__disk_refuses__counts_on_in_memory),

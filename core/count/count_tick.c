@@ -201,7 +201,8 @@ static void look_after_runs(struct count *c)
     struct errinfo why = {.code = ERR_OK};
     enum err e = ERR_OK;
 
-    if (c->merged_day != today) {
+    /* not before the last bucket of the day is a run too */
+    if (c->merged_day != today && (c->prev == NULL || c->is_prev_sealed)) {
         e = runset_merge_days(c->runset, today, &why);
         if (e == ERR_OK) {
             c->merged_day = today;
@@ -271,7 +272,7 @@ void count_tick(struct count *c)
         (void)count_grow(c);
     }
     seal(c, now_us);
-    if (has_ended || c->merged_day == 0) {
+    if (has_ended || c->merged_day != c->period.bucket / COUNT_DAY_BUCKETS) {
         look_after_runs(c);
     }
     rebuild(c);

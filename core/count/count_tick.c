@@ -85,16 +85,17 @@ void count_flush(struct count *c)
 {
     struct errinfo why = {.code = ERR_OK};
 
-    if (live_is_volatile(c->live)) {
-        return;
-    }
     pthread_mutex_lock(&c->grow); /* the journal belongs to one table */
     for (unsigned i = 0; i < c->size.nshards; i++) {
         pthread_mutex_lock(&c->shards[i].lock);
-        live_flush_shard(c->live, i);
+        live_flush_shard(c->live, i); /* nothing where the journal failed */
         pthread_mutex_unlock(&c->shards[i].lock);
     }
     if (live_flush(c->live, &why) != ERR_OK) {
+        count_note_disk(c, &why);
+    } else if (live_is_volatile(c->live) && !c->is_in_trouble) {
+        (void)errinfo_set(&why, ERR_NOSPACE, c->dir, 0,
+                          "the disk had no room for the running counts to grow");
         count_note_disk(c, &why);
     }
     pthread_mutex_unlock(&c->grow);
@@ -134,12 +135,12 @@ static void forget_past(struct count *c)
 
 static void roll(struct count *c)
 {
-    /* no thread grows a table while it is replaced */
+    count_flush(c); /* first: what it says of the disk is of the old table */
     struct live *fresh = count_new_live(c, c->period.bucket);
     if (fresh == NULL) {
         return; /* the bucket goes on; tried again with the next one */
     }
-    count_flush(c);
+    /* no thread grows a table while it is replaced */
     pthread_mutex_lock(&c->grow);
     struct live *old = c->prev;
     roll_shards(c, fresh);

@@ -71,6 +71,9 @@ static uint64_t key_of(uint64_t number)
 static bool make_ranks(struct bench *b)
 {
     b->nranks = b->messages * TRAFFIC_REPEATED;
+    if (b->nranks == 0) {
+        return false;
+    }
     b->ranked = malloc(b->nranks * sizeof(*b->ranked));
     b->rank = malloc(b->nranks * sizeof(*b->rank));
     struct pair *pairs = malloc(b->nranks * sizeof(*pairs));
@@ -206,7 +209,7 @@ static struct times look_up(struct bench *b, struct runset *set)
     double sum = 0;
     for (int i = -WARM_UP; i < LOOKUPS; i++) {
         uint64_t r = prng_next(&b->prng);
-        uint64_t key = i % 2 ? b->ranked[r % b->nranks] : r;
+        uint64_t key = i % 2 ? key_of(1 + prng_below(&b->prng, b->nranks)) : r;
         struct count_history h;
         double wall = now_us(CLOCK_MONOTONIC);
         double cpu = now_us(CLOCK_THREAD_CPUTIME_ID);

@@ -8,7 +8,10 @@ int cmd_simulate(struct cli *cli, int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "paper") == 0) {
         return simulate_paper(cli, argc - 1, argv + 1);
     }
-    return cli_usage(cli_command("simulate"), argc > 1
-                                                  ? "the simulation is called paper"
-                                                  : "say what to simulate: paper");
+    if (argc > 1 && strcmp(argv[1], "mail") == 0) {
+        return simulate_mail(cli, argc - 1, argv + 1);
+    }
+    return cli_usage(cli_command("simulate"),
+                     argc > 1 ? "there are the simulations paper and mail"
+                              : "say what to simulate: paper or mail");
 }

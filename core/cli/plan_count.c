@@ -68,7 +68,7 @@ static void print_one(const struct count_size *s)
     }
     (void)puts(
         "\nToo high: of keys that came again, before the runs are asked; never too low."
-        "\nNoise floor: of keys that were never counted, those that read above 0.");
+        "\nNoise floor: of keys that were never counted, those that read above 0 (14d: 1).");
 }
 
 static void print_presets(void)

@@ -2,7 +2,7 @@
  * simulate - what the parts of `gillnet simulate` share.
  *
  * simulate_paper.c runs the experiments of core/filter/experiment.h on threads, simulate_print.c and
- * simulate_plot.c show them.
+ * simulate_plot.c show them; simulate_mail.c gathers a site's keys, simulate_count.c counts them.
  * Threads: one, that starts others and waits for them.   Owns: nothing.
  */
 #ifndef CORE_CLI_SIMULATE_H
@@ -51,7 +51,42 @@ bool simulation_print_examples(bool json);
 enum err simulation_plot(const struct simulation_cell *cells, size_t n, size_t rounds,
                          const char *path, struct errinfo *reterr);
 
-/* argv[0] is "paper". An exit status. */
+/* One counted feature of a message; messages are numbered from 0, events in their order. */
+struct simulation_event {
+    uint64_t key;
+    uint32_t message;
+    uint16_t type; /* of feature; 0: of the traffic model */
+};
+
+/* A fortnight of a site's mail in the sketch of the counts, at the density of its preset. */
+struct simulation_mail {
+    uint64_t messages_per_day; /* what is planned for */
+    uint64_t messages;         /* simulated, evenly over 14 days */
+    uint64_t seed;
+    uint64_t threshold;
+    struct simulation_event *events; /* sorted by key at the end */
+    size_t nevents;
+};
+
+struct simulation_counts {
+    uint64_t distinct;  /* keys */
+    uint64_t again;     /* of them counted more than once */
+    double first_share; /* of events: keys not seen before */
+    double model_share; /* what the traffic model has for so many messages */
+    double door_fill;   /* share of the doorkeeper's places */
+    double cells_used;  /* share of the lines of cells */
+    double wrong_share; /* of additions: the fortnight's count that they gave */
+    double too_high[3]; /* of keys that came again, by more than the doorkeeper's one */
+    double noise_floor[3]; /* of keys never counted; of 14 d: above 1 */
+    double false_share;   /* of additions below the threshold that seemed to reach it */
+    uint64_t undercounts; /* none, or there is a fault */
+    uint64_t suggested;   /* messages a day to plan for */
+};
+enum err simulation_count(struct simulation_mail *m, struct simulation_counts *ret,
+                          struct errinfo *reterr);
+
+/* argv[0] is "paper" or "mail". Exit statuses. */
 int simulate_paper(struct cli *cli, int argc, char **argv);
+int simulate_mail(struct cli *cli, int argc, char **argv);
 
 #endif

@@ -27,6 +27,11 @@ static const double spill_bytes = 6; /* of one cell's share of a bucket */
 static const double window_days[COUNT_SIZE_WINDOWS] = {
     2.0 / DAY_BUCKETS, 7.0 / DAY_BUCKETS, 145.0 / DAY_BUCKETS, DOOR_DAYS};
 
+/* Share of the doorkeeper's days of which an entry, whose day is all that is known of it, counts in
+ * the window. In the fortnight that one is allowed for. */
+static const double door_days[COUNT_SIZE_WINDOWS] = {0, 1.0 / DOOR_DAYS,
+                                                     2.0 / DOOR_DAYS, 0};
+
 struct traffic_day {
     double first; /* first sights */
     double draws; /* of keys that come again */
@@ -110,7 +115,8 @@ static void expect(const struct traffic_day *d, struct count_size *ret)
                         ret->door_false * d->first * days;
         double raised = all_cells_raised(inside / (double)ret->cell_lines);
         ret->error[w] = w == 0 ? 0 : raised; /* the first window is counted exactly */
-        ret->noise_floor[w] = ret->error[w] * ret->door_false;
+        ret->noise_floor[w] =
+            w == 0 ? 0 : ret->door_false * (door_days[w] + (1 - door_days[w]) * raised);
     }
 }
 

@@ -43,7 +43,7 @@ struct count_size {
     /* What to expect, per window: the first is exact. */
     double door_false; /* share of first sights that the doorkeeper takes for seen */
     double noise_floor
-        [COUNT_SIZE_WINDOWS]; /* share of keys never counted that read above 0 */
+        [COUNT_SIZE_WINDOWS]; /* share of keys never counted that read above 0, of 14 d above 1 */
     double error
         [COUNT_SIZE_WINDOWS]; /* share of keys that came again that read too high */
 };

@@ -141,6 +141,61 @@ class Paper(Case):
         self.run_gillnet("cards", rc=64)
 
 
+@unittest.skipIf(FULL, "the full run is another test")
+class Mail(Case):
+    MESSAGE = ("From: {0}@a.example\nTo: you@b.example\nSubject: offer {1}\n"
+               "Message-ID: <{0}@a.example>\n\nBuy it at http://shop{1}.example/{0} now, {0} times.\n")
+
+    def test_the_model_is_as_planned(self):
+        row, = self.rows("mail", "--messages-per-day", 2000, "--seed", 5)
+        plan = json.loads(subprocess.run(
+            [GILLNET, "plan", "--messages-per-day", "2000", "--json"],
+            stdout=subprocess.PIPE, check=True).stdout)
+        self.assertTrue(row["model"])
+        self.assertEqual((row["messages"], row["keys"]), (28000, 28000 * 40))
+        self.assertEqual(row["undercounts"], 0)
+        self.assertAlmostEqual(row["first_share"], row["model_first_share"], 2)
+        self.assertAlmostEqual(row["door_fill"], 24 / 31 * 14 / 15, 1)
+        self.assertLess(abs(row["suggested_messages_per_day"] - 2000), 200)
+        for window in "1h", "1d", "14d":
+            # 100,000 keys are asked: four standard errors above what is planned.
+            planned = plan["noise_floor"][window]
+            self.assertLess(row["noise_floor"][window], planned + 4 * (planned / 1e5) ** 0.5)
+            self.assertLess(row["noise_floor"][window], 0.001)
+        self.assertLess(row["false_threshold_share"], 0.001)
+        self.assertLess(row["wrong_share"], 0.02)
+        self.assertEqual([row], self.rows("mail", "--messages-per-day", 2000, "--seed", 5))
+
+    def test_own_mail_by_type(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for i in range(60):
+                pathlib.Path(folder, f"{i:03}.eml").write_text(self.MESSAGE.format(i, i % 3))
+            *types, whole = self.rows("mail", folder)
+            self.assertFalse(whole["model"])
+            self.assertEqual((whole["messages"], whole["undercounts"]), (60, 0))
+            self.assertEqual(sum(t["features"] for t in types), whole["keys"])
+            self.assertEqual(sum(t["distinct"] for t in types), whole["distinct"])
+            self.assertEqual(sum(t["again"] for t in types), whole["again"])
+            by_name = {t["type"]: t for t in types}
+            self.assertEqual(by_name["from"], {"type": "from", "features": 60, "distinct": 60,
+                                               "again": 0})
+            self.assertEqual(by_name["from_domain"]["distinct"], 1)
+            self.assertEqual(by_name["from_domain"]["again"], 1)
+            out, _ = self.run_gillnet("mail", folder)
+            self.assertIn("from_domain", out)
+            self.assertIn("plan counting for", out)
+
+    def test_bad_input(self):
+        for args in (["--messages-per-day", 0], ["--messages-per-day", "x"],
+                     ["--messages", "1e9"], ["--threshold", 1], ["--seed", -1]):
+            self.run_gillnet("mail", *args, rc=65)
+        self.run_gillnet("mail", "--rounds", 5, rc=64)
+        self.run_gillnet("mail", "--messages", 5, "/nowhere", rc=64)
+        self.run_gillnet("mail", "/nowhere", rc=66)
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_gillnet("mail", folder, rc=66)
+
+
 @unittest.skipUnless(FULL, "minutes")
 class Full(Case):
     def test_all_tables_with_200_rounds(self):

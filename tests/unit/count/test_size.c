@@ -32,7 +32,7 @@ static void test_size_for__each_preset__is_within_its_budget(void **state)
         }
         assert_true(s.noise_floor[0] == 0);
         assert_true(s.noise_floor[1] < s.noise_floor[2]);
-        assert_true(s.noise_floor[2] < s.noise_floor[3]);
+        assert_true(s.error[1] < s.error[2] && s.error[2] < s.error[3]);
     }
 }
 

@@ -7,7 +7,8 @@ from mta import CHUNK, Mta, apply
 
 URL = "http://evil.example/x"
 LISTS = {"phish": [URL, "listed.example"]}
-WEIGHT = 'lists = ( { name = "phish"; weight = 6.0; } );\n'
+# bulk is not the matter here: the same message goes through a hundred times
+WEIGHT = 'rules = ();\nlists = ( { name = "phish"; weight = 6.0; } );\n'
 
 
 class Actions(unittest.TestCase):

@@ -7,7 +7,7 @@ from daemon import Daemon
 from mta import Closed, Mta
 
 LISTS = {"phish": ["http://evil.example/x"]}
-WEIGHT = 'lists = ( { name = "phish"; weight = 6.0; } );\n'
+WEIGHT = 'rules = ();\nlists = ( { name = "phish"; weight = 6.0; } );\n'
 BODY = b"see http://evil.example/x\r\n"
 
 

@@ -173,6 +173,9 @@ enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
 static void remove_files(const struct live *l)
 {
     char path[FILE_PATH_MAX];
+    if (l->dir[0] == '\0') {
+        return;
+    }
     if (live_journal_path(path, l->dir, &l->id) == ERR_OK) {
         (void)unlink(path);
     }

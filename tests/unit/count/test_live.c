@@ -97,6 +97,20 @@ static void test_new__when_the_disk_refuses__then_counts_in_memory(void **state)
     live_free(&l, true);
 }
 
+static void test_new__when_without_a_folder__then_in_memory(void **state)
+{
+    struct live *l = NULL;
+    uint64_t count = 0;
+    (void)state;
+    assert_int_equal(live_new("", &an_id, SHARDS, 256, &l, NULL), ERR_OK);
+    assert_true(live_is_volatile(l));
+    assert_int_not_equal(access("/live.0000600000-000000000000004d.0.table", F_OK), 0);
+    assert_true(live_add(l, 0, 5, 2, &count));
+    grow(l);
+    assert_int_equal(live_get(l, 0, 5), 2);
+    live_free(&l, true);
+}
+
 /* A journal that cannot be appended to is given up at once and said so; what it had stays good. */
 static void test_flush__when_the_journal_cannot_grow__then_volatile_and_counting(
     void **state)
@@ -189,6 +203,7 @@ int main(void)
         TEST(test_add__when_the_shard_is_full__then_refused_and_nothing_changes),
         TEST(test_seal__when_empty__then_no_run),
         TEST(test_new__when_the_disk_refuses__then_counts_in_memory),
+        TEST(test_new__when_without_a_folder__then_in_memory),
         TEST(test_flush__when_the_journal_cannot_grow__then_volatile_and_counting),
         TEST(test_peek__when_running_sealed_or_another_boot__then_only_what_runs),
     };

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "core/base/checksum.h"
+#include "core/count/live_own.h"
 
 #include "tests/unit/count/live_ledger.h"
 
@@ -280,6 +281,79 @@ static void test_recover__when_of_another_version__then_refused_and_kept(void **
     }
 }
 
+/* A bucket that goes on for hours: the journal is written anew, and serves like the old one. */
+static void test_flush__when_the_journal_grows_long__then_written_anew(void **state)
+{
+    enum { MANY = 100000, FLUSHES = 60 };
+    struct tempdir *t = *state;
+    char dir[64];
+    char runs[80];
+    struct live *l = NULL;
+    struct live_recovered r;
+    struct stat st;
+    off_t before = 0;
+    unsigned shorter = 0;
+    dirs(t, dir, runs);
+    assert_int_equal(live_new(dir, &an_id, SHARDS, (uint64_t)3 * MANY, &l, NULL),
+                     ERR_OK);
+    for (unsigned f = 0; f < FLUSHES; f++) {
+        uint64_t s = 3;
+        for (unsigned i = 0; i < MANY; i++) {
+            uint64_t key = mix(&s) | 1;
+            uint64_t count = 0;
+            assert_true(live_add(l, live_shard_of(key, SHARDS), key, 1, &count));
+        }
+        flush(l);
+        assert_int_equal(stat(journal_path(t), &st), 0);
+        assert_true(st.st_size < LIVE_JOURNAL_MAX + MANY * 32);
+        shorter += st.st_size < before;
+        before = st.st_size;
+    }
+    assert_int_equal(shorter, 1);
+    live_free(&l, false);
+    live_set_boot_for_test("another");
+    assert_int_equal(live_recover(dir, runs, &r, NULL), ERR_OK);
+    live_set_boot_for_test(NULL);
+    assert_int_equal(r.keys, MANY);
+    struct runset *set = NULL;
+    uint64_t s = 3;
+    assert_int_equal(runset_open(runs, NULL, NULL, &set, NULL), ERR_OK);
+    for (unsigned i = 0; i < MANY; i += 997) {
+        struct count_history h;
+        uint64_t key = mix(&s) | 1;
+        runset_history(set, &key, &an_id.key_id, 1, an_id.start_s / COUNT_BUCKET_S, &h);
+        assert_int_equal(h.bucket[0], FLUSHES);
+    }
+    runset_close(&set);
+}
+
+struct boots {
+    struct live_boot then;
+    struct live_boot now;
+    bool same;
+};
+
+static void test_boot__when_compared__then_only_this_one_is_the_same(void **state)
+{
+    static const struct boots cases[] = {
+        {{1, 5, 0}, {1, 5, 0}, true},
+        {{1, 5, 0}, {1, 6, 0}, false},
+        {{1, 5, 0}, {2, 5, 0}, false},
+        {{2, 50000000, 7}, {2, 50000000, 9}, true},
+        {{2, 50000000, 7}, {2, 51999999, 9}, true},  /* measured a little apart */
+        {{2, 50000000, 7}, {2, 52000001, 9}, false}, /* the clock was set */
+        {{2, 50000000, 7}, {2, 50000000, 6}, false}, /* booted since */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_int_equal(live_boot_is_same(&cases[i].then, &cases[i].now),
+                         cases[i].same);
+    }
+    struct live_boot a = live_boot_now();
+    struct live_boot b = live_boot_now();
+    assert_true(live_boot_is_same(&a, &b));
+}
+
 /* A real kill: what the child counted before it said so is there. */
 static void test_recover__when_killed__then_all_that_was_said_is_there(void **state)
 {
@@ -330,6 +404,8 @@ int main(void)
         TEST(test_recover__when_the_journal_is_damaged__then_up_to_there),
         TEST(test_recover__when_the_run_is_there_but_damaged__then_it_is_made_anew),
         TEST(test_recover__when_of_another_version__then_refused_and_kept),
+        TEST(test_flush__when_the_journal_grows_long__then_written_anew),
+        TEST(test_boot__when_compared__then_only_this_one_is_the_same),
         TEST(test_recover__when_killed__then_all_that_was_said_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,7 +284,7 @@ static void test_recover__when_of_another_version__then_refused_and_kept(void **
 /* A bucket that goes on for hours: the journal is written anew, and serves like the old one. */
 static void test_flush__when_the_journal_grows_long__then_written_anew(void **state)
 {
-    enum { MANY = 100000, FLUSHES = 60 };
+    enum { MANY = 100000, FLUSHES = 50 };
     struct tempdir *t = *state;
     char dir[64];
     char runs[80];

@@ -514,7 +514,7 @@ static void test_totals__threads_with_the_shards_locks__none_is_lost(void **stat
         (void)pthread_join(thread[i], NULL);
     }
     assert_true(totals_read(c.totals, crowd_shard(key), key, got));
-    assert_true(got[TOTALS_14D] >= THREADS * (THREAD_ADDS / 3));
+    assert_true(got[TOTALS_14D] >= (uint64_t)THREADS * (THREAD_ADDS / 3));
     for (unsigned i = 0; i < THREAD_SHARDS; i++) {
         (void)pthread_mutex_destroy(&c.lock[i]);
     }

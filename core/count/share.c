@@ -40,7 +40,7 @@ static void add_part(struct buf *b, const struct part *p, uint64_t *last)
         return;
     }
     int64_t way = (int64_t)(p->line - *last);
-    add_varint(b, (uint64_t)way << 1 ^ (uint64_t)(way >> 63));
+    add_varint(b, (uint64_t)way << 1 ^ (way < 0 ? UINT64_MAX : 0));
     *last = p->line;
     buf_add_u16(b, (uint16_t)(mask | (is_ones ? ALL_ONES : 0)));
     for (unsigned i = 0; !is_ones && i < CELLS_OF_LINE; i++) {

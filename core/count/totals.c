@@ -97,9 +97,9 @@ static enum err fill_new(struct totals *t, const struct totals_size *size,
     memset(t->shards, 0, shards_bytes);
     t->memory_bytes =
         (door_bytes(size) + cell_bytes(size) + away_bytes(size)) * size->nshards;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, t->memory_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = mmap(NULL, t->memory_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
         return ERR_NOMEM;
     }

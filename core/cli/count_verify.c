@@ -1,4 +1,4 @@
-/* count_verify - `gillnet count verify`: every run, and each that is damaged named. */
+/* count_verify - `gillnet count verify`: every run and journal, and each that is damaged named. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 
 #include "core/cli/count_commands.h"
 #include "core/cli/json.h"
+#include "core/count/live_verify.h"
 #include "core/count/runset.h"
 
 enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };
@@ -16,6 +17,7 @@ enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };
 struct tally {
     struct cli *cli;
     uint64_t runs;
+    uint64_t journals;
     uint64_t records;
     uint64_t bytes;
     uint64_t damaged;
@@ -56,38 +58,67 @@ static bool verify_one(struct tally *t, const char *path)
     return e == ERR_OK || report(t, &why);
 }
 
+static bool verify_journal(struct tally *t, const char *path)
+{
+    struct errinfo why = {.code = ERR_OK};
+    enum err e = live_verify_journal(path, &why);
+
+    t->journals += e != ERR_NOT_FOUND;
+    return e == ERR_OK || e == ERR_NOT_FOUND || report(t, &why);
+}
+
+static int is_journal(const struct dirent *entry)
+{
+    return live_is_journal(entry->d_name);
+}
+
 static int is_run(const struct dirent *entry)
 {
     return slice_has_suffix_nocase(slice_str(entry->d_name), SLICE_LIT(".run"));
 }
 
-static bool verify_all(struct tally *t, const char *dir, struct dirent **names, int n)
+typedef bool verify_fn(struct tally *t, const char *path);
+typedef int select_fn(const struct dirent *entry);
+
+/* Each file of the folder that select takes. Returns 0 or an exit status. */
+static int verify_all(struct tally *t, const char *dir, select_fn *select,
+                      verify_fn *verify)
 {
+    struct errinfo why = {.code = ERR_OK};
+    struct dirent **names = NULL;
     char path[FILE_PATH_MAX];
     bool ok = true;
+    int n = scandir(dir, &names, select, alphasort);
 
+    if (n < 0 && errno == ENOENT) {
+        return 0; /* nothing was counted yet */
+    }
+    if (n < 0) {
+        errinfo_errno(&why, dir, "cannot be read");
+        return cli_fail(&why);
+    }
     for (int i = 0; i < n; i++) {
         if (ok && file_path(path, "%s/%s", dir, names[i]->d_name) == ERR_OK) {
-            ok = verify_one(t, path);
+            ok = verify(t, path);
         }
         free(names[i]);
     }
     free((void *)names);
-    return ok;
+    return ok ? 0 : EX_OSERR;
 }
 
 static bool print_tally(const struct tally *t)
 {
     if (t->cli->json) {
-        return json_line(
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "type", "sum", "runs",
-                      (json_int_t)t->runs, "records", (json_int_t)t->records, "bytes",
-                      (json_int_t)t->bytes, "damaged", (json_int_t)t->damaged,
-                      "other_ring_key", (json_int_t)t->foreign));
+        return json_line(json_pack(
+            "{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "sum", "runs",
+            (json_int_t)t->runs, "journals", (json_int_t)t->journals, "records",
+            (json_int_t)t->records, "bytes", (json_int_t)t->bytes, "damaged",
+            (json_int_t)t->damaged, "other_ring_key", (json_int_t)t->foreign));
     }
-    printf("%" PRIu64 " runs with %" PRIu64 " keys in %" PRIu64 " bytes: %" PRIu64
-           " damaged\n",
-           t->runs, t->records, t->bytes, t->damaged);
+    printf("%" PRIu64 " runs with %" PRIu64 " keys in %" PRIu64 " bytes, and %" PRIu64
+           " journals: %" PRIu64 " damaged\n",
+           t->runs, t->records, t->bytes, t->journals, t->damaged);
     if (t->foreign > 0) {
         printf("%" PRIu64 " runs were made with a ring key that is not here; they are "
                "not asked\n",
@@ -99,28 +130,24 @@ static bool print_tally(const struct tally *t)
 int count_cmd_verify(struct cli *cli, int argc, char **argv)
 {
     struct tally t = {.cli = cli};
-    struct errinfo why = {.code = ERR_OK};
-    struct dirent **names = NULL;
-    char dir[FILE_PATH_MAX];
+    char runs[FILE_PATH_MAX];
+    char counts[FILE_PATH_MAX];
 
     (void)argv;
     if (argc != 1) {
         return count_cmd_usage("verify takes no arguments");
     }
     int status = cli_keys(cli, false);
-    status = status != 0 ? status : count_cmd_runs_dir(cli, dir);
+    status = status != 0 ? status : count_cmd_runs_dir(cli, runs);
+    if (status == 0 &&
+        file_path(counts, "%s/counts", cli->config->state_dir) == ERR_OK) {
+        status = verify_all(&t, counts, is_journal, verify_journal);
+    }
+    status = status != 0 ? status : verify_all(&t, runs, is_run, verify_one);
     if (status != 0) {
         return status;
     }
-    int n = scandir(dir, &names, is_run, alphasort);
-    if (n < 0 && errno == ENOENT) {
-        n = 0; /* nothing was counted yet */
-    }
-    if (n < 0) {
-        errinfo_errno(&why, dir, "cannot be read");
-        return cli_fail(&why);
-    }
-    if (!verify_all(&t, dir, names, n) || !print_tally(&t)) {
+    if (!print_tally(&t)) {
         return EX_OSERR;
     }
     return t.damaged > 0 ? EX_DATAERR : CLI_CLEAN;

@@ -822,8 +822,9 @@ trusted_authserv = [ "mx.example.org" ];
         self.assertEqual((folder.returncode, b"Sanitizer" in folder.stderr), (66, False))
         self.run_it("check", rc=64)
         self.run_it("check", "--nope", MAIL, rc=64)
+        self.configure("count = { messages_per_day = 0; };")
         _, err = self.run_it("check", "--count", MAIL, rc=69)
-        self.assertIn("--count", err)
+        self.assertIn("messages_per_day is 0", err)
 
     def test_folders_deep_and_odd(self):
         deep = self.folder / "mail"

@@ -32,7 +32,7 @@ static struct {
     bool is_inet;           /* constant */
     bool has_ring;          /* constant, as is ring */
     struct hashkey ring;
-    struct ubiquity *guard; /* constant; never freed: see service_fini */
+    struct ubiquity *guard;          /* constant; never freed: see service_fini */
     const struct count_port *counts; /* constant, as is count_keys; NULL: none */
     const struct keyring *count_keys;
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};

@@ -108,9 +108,13 @@ static bool add_list(struct config *c, const char *name)
     struct config_list *lists = reallocarray(c->lists, c->nlists + 1, sizeof(*lists));
     struct config_list_origin *origins = NULL;
 
-    c->lists = lists != NULL ? lists : c->lists;
+    if (lists != NULL) {
+        c->lists = lists;
+    }
     origins = reallocarray(c->origin->lists, c->nlists + 1, sizeof(*origins));
-    c->origin->lists = origins != NULL ? origins : c->origin->lists;
+    if (origins != NULL) {
+        c->origin->lists = origins;
+    }
     if (lists == NULL || origins == NULL) {
         return false;
     }
@@ -129,9 +133,13 @@ static bool add_rule(struct config *c, const char *name)
     struct config_rule *rules = reallocarray(c->rules, c->nrules + 1, sizeof(*rules));
     struct config_rule_origin *origins = NULL;
 
-    c->rules = rules != NULL ? rules : c->rules;
+    if (rules != NULL) {
+        c->rules = rules;
+    }
     origins = reallocarray(c->origin->rules, c->nrules + 1, sizeof(*origins));
-    c->origin->rules = origins != NULL ? origins : c->origin->rules;
+    if (origins != NULL) {
+        c->origin->rules = origins;
+    }
     if (rules == NULL || origins == NULL) {
         return false;
     }

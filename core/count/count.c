@@ -72,6 +72,11 @@ static void prefetch(const struct count *c, const struct count_item *items, size
         if (prev != NULL) {
             live_prefetch(prev, shard, key);
         }
+        for (unsigned k = 0; k < COUNT_PAST; k++) {
+            if (c->past[k] != NULL) {
+                live_prefetch(c->past[k], shard, key);
+            }
+        }
         totals_prefetch(c->totals, shard, key);
     }
 }

@@ -140,10 +140,13 @@ enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
                   uint64_t slots, struct live **ret, struct errinfo *reterr)
 {
     size_t n = strlen(dir) + 1;
-    struct live *l = calloc(1, sizeof(*l) + n);
+    size_t room = (sizeof(struct live) + n + LIVE_CACHE_LINE - 1) / LIVE_CACHE_LINE *
+                  LIVE_CACHE_LINE;
+    struct live *l = aligned_alloc(LIVE_CACHE_LINE, room);
     if (!l) {
         return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to count");
     }
+    memset(l, 0, room);
     memcpy(l->dir, dir, n);
     l->id = *id;
     l->nshards = nshards;

@@ -8,6 +8,8 @@
 
 #include "core/count/live_own.h"
 
+enum { LIVE_CACHE_LINE = 64 };
+
 /* One generation of the table. */
 struct live_table {
     unsigned char *map; /* headers and slots */
@@ -20,9 +22,11 @@ struct live_table {
     bool is_file; /* false: in memory only */
 };
 
+/* A cache line of its own: two threads in two shards share nothing. */
 struct live_shard {
-    struct live_table *table; /* guarded by the shard's lock */
-    uint64_t used;            /* keys; atomic, for live_used (relaxed: only a figure) */
+    _Alignas(
+        LIVE_CACHE_LINE) struct live_table *table; /* guarded by the shard's lock */
+    uint64_t used; /* keys; atomic, for live_used (relaxed: only a figure) */
 };
 
 struct live_journal {

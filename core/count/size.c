@@ -9,14 +9,14 @@
 enum {
     DOOR_DAYS = TRAFFIC_DAYS + 1, /* today is one more */
     DOOR_USED = 24,               /* entries of a line, of 31 */
-    DOOR_FINGERPRINTS = 4096,     /* 12 bits, beside 4 of the day */
+    DOOR_FINGERPRINTS = 4369,     /* values of an entry, times 15 days */
     CELLS = 10,                   /* of a line */
-    CELLS_OF_KEY = 4,
+    CELLS_OF_KEY = 3,
     DAY_BUCKETS = 144,
     SLOT_BYTES = 16,
     LIVE_TABLES = 2, /* the running bucket's and the one before it */
     LIVE_SLOTS_LEAST = 4096,
-    SHARD_MESSAGES = 25000 /* a day, before there are twice as many shards */
+    SHARD_MESSAGES = 5000 /* a day, before there are twice as many shards */
 };
 
 static const double block_overhead =

@@ -5,7 +5,9 @@
 
 #include "core/filter/prng.h"
 
-enum { CHAIN_END = UINT32_MAX, PIECE_BITS = 16, PIECE_MASK = (1 << PIECE_BITS) - 1 };
+#define CHAIN_END UINT32_MAX
+
+enum { PIECE_BITS = 16, PIECE_MASK = (1 << PIECE_BITS) - 1 };
 
 /* The line and the cells of a key. */
 struct place {

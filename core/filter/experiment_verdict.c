@@ -26,6 +26,13 @@ void experiment_sum_up(const struct experiment_tally *rounds, size_t n, size_t s
     *ret = m;
 }
 
+/* ln n!; lgamma writes to a variable of the process. */
+static double log_factorial(double n)
+{
+    int sign = 0;
+    return lgamma_r(n + 1, &sign);
+}
+
 /* The probability that n trials of share q give at least (or, is_below, at most) `have`. */
 static double binomial_tail(uint64_t n, double q, uint64_t have, bool is_below)
 {
@@ -36,8 +43,8 @@ static double binomial_tail(uint64_t n, double q, uint64_t have, bool is_below)
     for (uint64_t i = from; i <= to; i++) {
         double hits = (double)i;
         double misses = (double)(n - i);
-        sum += exp(lgamma((double)n + 1) - lgamma(hits + 1) - lgamma(misses + 1) +
-                   hits * log(q) + misses * log1p(-q));
+        sum += exp(log_factorial((double)n) - log_factorial(hits) -
+                   log_factorial(misses) + hits * log(q) + misses * log1p(-q));
     }
     return fmin(sum, 1);
 }

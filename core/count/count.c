@@ -57,10 +57,23 @@ void count_exact(struct count *c, const struct digest digest[KEYRING_MAX],
 
 /* ---- one batch ---- */
 
-static void prefetch(const struct count *c, const struct count_item *items, size_t n)
+/* Some items of a call, with what is known of each. */
+struct batch {
+    struct count_item *items;
+    size_t n; /* at most PREFETCH_AHEAD */
+    uint64_t key[PREFETCH_AHEAD];
+    uint8_t shard[PREFETCH_AHEAD];
+    bool is_done[PREFETCH_AHEAD];
+    bool is_ready[PREFETCH_AHEAD]; /* the sketch answered */
+    uint64_t w[PREFETCH_AHEAD][COUNT_WINDOWS];
+};
+
+_Static_assert(LIVE_SHARDS_MAX <= UINT8_MAX + 1, "a shard's number is a byte");
+
+static void prefetch(const struct count *c, struct batch *b)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t key = count_key64(&items[i].digest[0]);
+    for (size_t i = 0; i < b->n; i++) {
+        uint64_t key = count_key64(&b->items[i].digest[0]);
         unsigned shard = live_shard_of(key, c->size.nshards);
         /* relaxed: a table that was replaced meanwhile costs a needless prefetch; it is not
          * freed while we hold `use` */
@@ -78,6 +91,9 @@ static void prefetch(const struct count *c, const struct count_item *items, size
             }
         }
         totals_prefetch(c->totals, shard, key);
+        b->key[i] = key;
+        b->shard[i] = (uint8_t)shard;
+        b->is_done[i] = false;
     }
 }
 
@@ -97,47 +113,52 @@ static uint64_t count_before(const struct count *c, const struct count_shard *s,
     return sum;
 }
 
-/* Adds and reads under the shard's lock. False: the running table has no room for the key. */
-static bool count_one(struct count *c, uint64_t key, uint64_t amount, bool *retready,
-                      uint64_t ret[COUNT_WINDOWS])
+/* Adds and reads with the shard's lock. False: the running table has no room for the key. */
+static bool count_one(struct count *c, unsigned shard, uint64_t key, uint64_t amount,
+                      bool *retready, uint64_t ret[COUNT_WINDOWS])
 {
-    unsigned shard = live_shard_of(key, c->size.nshards);
     struct count_shard *s = &c->shards[shard];
-    bool has_room = true;
 
-    pthread_mutex_lock(&s->lock);
-    if (amount > 0) {
-        has_room = live_add(s->live, shard, key, amount, &ret[COUNT_10M]);
-    } else {
+    if (amount == 0) {
         ret[COUNT_10M] = live_get(s->live, shard, key);
+    } else if (!live_add(s->live, shard, key, amount, &ret[COUNT_10M])) {
+        return false;
     }
-    if (has_room) {
-        ret[COUNT_10M] += count_before(c, s, shard, key);
-        bool has_sums = amount > 0
-                            ? totals_add(c->totals, shard, key, amount, &ret[COUNT_1H])
-                            : totals_read(c->totals, shard, key, &ret[COUNT_1H]);
-        *retready = has_sums && s->is_ready; /* else its past is missing */
-    }
-    pthread_mutex_unlock(&s->lock);
-    return has_room;
+    ret[COUNT_10M] += count_before(c, s, shard, key);
+    bool has_sums = amount > 0
+                        ? totals_add(c->totals, shard, key, amount, &ret[COUNT_1H])
+                        : totals_read(c->totals, shard, key, &ret[COUNT_1H]);
+    *retready = has_sums && s->is_ready; /* else its past is missing */
+    return true;
 }
 
-/* As count_one, with room made where there is none. Leaves `use` for that moment. */
-static bool count_with_room(struct count *c, uint64_t key, uint64_t amount,
-                            uint64_t ret[COUNT_WINDOWS])
+/* All items of the shard of item i, from i on: one lock for them, which matters when much of the
+ * mail is one mailing. Returns the item for which there is no room; b->n: all were counted. */
+static size_t count_shard_of(struct count *c, struct batch *b, size_t i)
 {
-    bool is_ready = false;
+    unsigned shard = b->shard[i];
 
-    while (!count_one(c, key, amount, &is_ready, ret)) {
-        pthread_rwlock_unlock(&c->use);
-        bool has_grown = count_grow(c);
-        pthread_rwlock_rdlock(&c->use);
-        if (!has_grown) { /* no memory: it is not counted, only read */
-            atomic_fetch_add_explicit(&c->nlost, amount, memory_order_relaxed);
-            amount = 0;
-        }
+    pthread_mutex_lock(&c->shards[shard].lock);
+    while (i < b->n && count_one(c, shard, b->key[i], b->items[i].amount,
+                                 &b->is_ready[i], b->w[i])) {
+        b->is_done[i] = true;
+        const uint8_t *next = memchr(&b->shard[i + 1], (int)shard, b->n - i - 1);
+        i = next != NULL ? (size_t)(next - b->shard) : b->n;
     }
-    return is_ready;
+    pthread_mutex_unlock(&c->shards[shard].lock);
+    return i;
+}
+
+/* Room for one key more. Leaves `use` for that moment. */
+static void make_room(struct count *c, struct count_item *item)
+{
+    pthread_rwlock_unlock(&c->use);
+    bool has_grown = count_grow(c);
+    pthread_rwlock_rdlock(&c->use);
+    if (!has_grown) { /* no memory: it is not counted, only read */
+        atomic_fetch_add_explicit(&c->nlost, item->amount, memory_order_relaxed);
+        item->amount = 0;
+    }
 }
 
 /* A shorter window cannot hold more than a longer one: of two bounds the lower is right. */
@@ -153,33 +174,61 @@ static void add_windows(struct count_value *value, uint64_t w[COUNT_WINDOWS])
     }
 }
 
-static void count_item(struct count *c, struct count_item *item)
+/* What was counted under the ring key before this one. */
+static void add_other_keys(struct count *c, struct count_item *item, bool *retready)
 {
-    bool is_ready = true;
-
-    item->value = (struct count_value){.w = {0}};
-    for (unsigned i = 0; i < c->keys.n && is_ready; i++) {
+    for (unsigned i = 1; i < c->keys.n && *retready; i++) {
         uint64_t w[COUNT_WINDOWS] = {0};
-        is_ready = count_with_room(c, count_key64(&item->digest[i]),
-                                   i == 0 ? item->amount : 0, w);
+        uint64_t key = count_key64(&item->digest[i]);
+        unsigned shard = live_shard_of(key, c->size.nshards);
+        pthread_mutex_lock(&c->shards[shard].lock);
+        (void)count_one(c, shard, key, 0, retready, w);
+        pthread_mutex_unlock(&c->shards[shard].lock);
         add_windows(&item->value, w);
     }
-    if (!is_ready) {
+}
+
+static void answer(struct count *c, struct batch *b, size_t i)
+{
+    struct count_item *item = &b->items[i];
+
+    item->value = (struct count_value){.w = {0}};
+    if (b->is_ready[i]) {
+        add_windows(&item->value, b->w[i]);
+        add_other_keys(c, item, &b->is_ready[i]);
+    }
+    if (!b->is_ready[i]) {
         struct count_history history;
         count_exact_inside(c, item->digest, &history);
         count_history_windows(&history, item->value.w);
     }
 }
 
+static void count_some(struct count *c, struct batch *b)
+{
+    prefetch(c, b);
+    for (size_t i = 0; i < b->n; i++) {
+        while (!b->is_done[i]) {
+            size_t full = count_shard_of(c, b, i);
+            if (full < b->n) {
+                make_room(c, &b->items[full]);
+            }
+        }
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        answer(c, b, i);
+    }
+}
+
 void count_batch(struct count *c, struct count_item *items, size_t n)
 {
+    struct batch b;
+
     pthread_rwlock_rdlock(&c->use);
-    for (size_t i = 0; i < n; i += PREFETCH_AHEAD) {
-        size_t end = n - i < PREFETCH_AHEAD ? n : i + PREFETCH_AHEAD;
-        prefetch(c, items + i, end - i);
-        for (size_t k = i; k < end; k++) {
-            count_item(c, &items[k]);
-        }
+    for (size_t i = 0; i < n; i += b.n) {
+        b.items = items + i;
+        b.n = n - i < PREFETCH_AHEAD ? n - i : PREFETCH_AHEAD;
+        count_some(c, &b);
     }
     pthread_rwlock_unlock(&c->use);
 }

@@ -4,6 +4,7 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/cli/cli.h"
 #include "core/cli/counted.h"
 #include "core/cli/counts.h"
@@ -12,7 +13,6 @@
 #include "core/cli/options.h"
 #include "core/cli/state.h"
 #include "core/cli/text.h"
-#include "core/url/address.h"
 #include "core/verdict/verdict.h"
 
 struct check {
@@ -22,6 +22,9 @@ struct check {
     struct hits_view *hits; /* what look-ups of gillnetd came to, or NULL */
     bool is_counting;
     struct counts counts;
+    uint64_t nasked;
+    uint64_t nuncounted;           /* since gillnetd stopped answering */
+    char uncounted[FILE_PATH_MAX]; /* the first of them */
 };
 
 /* What came of a message. */
@@ -147,16 +150,36 @@ static bool is_trusted(const struct check *c)
 static void count(struct check *c, struct arena *arena, const struct message *m,
                   struct message_counts *ret)
 {
-    struct address rcpt = {.text = SLICE_NONE};
-    struct message_facts facts = {.ndeliveries = 1};
+    const struct message_facts facts = {
+        .rcpt = m->rcpt,
+        .nrcpt = m->nrcpt,
+        .ndeliveries = c->envelope.rcpt.n > 0 ? c->envelope.rcpt.n : 1};
 
-    if (c->envelope.rcpt != NULL &&
-        address_parse(arena, slice_str(c->envelope.rcpt), &rcpt) == ERR_OK) {
-        facts.rcpt = &rcpt.text;
-        facts.nrcpt = 1;
-    }
     count_message(counts_port(&c->counts), &c->cli->keys, c->cli->config, m->features,
                   &facts, !c->is_counting, arena, ret);
+    c->nasked++;
+    if (c->is_counting && c->counts.failed.code != ERR_OK) {
+        if (c->nuncounted == 0) {
+            (void)snprintf(c->uncounted, sizeof c->uncounted, "%.*s",
+                           SLICE_ARGS(m->file));
+        }
+        c->nuncounted++;
+    }
+}
+
+/* gillnetd went away in between: what is to be given again. */
+static void say_uncounted(const struct check *c)
+{
+    if (c->nuncounted == 0) {
+        return;
+    }
+    (void)fprintf(
+        stderr, "gillnet: %" PRIu64 " of %" PRIu64 " messages were not counted, from ",
+        c->nuncounted, c->nasked);
+    text_print(stderr, slice_str(c->uncounted), sizeof c->uncounted);
+    (void)fputs(
+        " on; see to gillnetd and give these again to `gillnet check --count`\n",
+        stderr);
 }
 
 static int check_message(void *context, struct arena *arena, const struct message *m)
@@ -206,12 +229,12 @@ int cmd_check(struct cli *cli, int argc, char **argv)
 {
     struct check c = {.cli = cli};
     const struct cli_option table[] = {
-        {"--count", NULL, &c.is_counting},
-        {"--client", &c.envelope.client, NULL},
-        {"--helo", &c.envelope.helo, NULL},
-        {"--from", &c.envelope.from, NULL},
-        {"--rcpt", &c.envelope.rcpt, NULL},
-        {"--auth", NULL, &c.envelope.is_authenticated},
+        {"--count", NULL, &c.is_counting, NULL},
+        {"--client", &c.envelope.client, NULL, NULL},
+        {"--helo", &c.envelope.helo, NULL, NULL},
+        {"--from", &c.envelope.from, NULL, NULL},
+        {"--rcpt", NULL, NULL, &c.envelope.rcpt},
+        {"--auth", NULL, &c.envelope.is_authenticated, NULL},
     };
     const struct cli_command *command = cli_command("check");
     int status =
@@ -231,6 +254,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
         status = messages_each(cli, &c.envelope, argv + 1, check_message, &c);
     }
     int closed = counts_close(&c.counts);
+    say_uncounted(&c);
     listhold_free(&c.hold);
     hits_view_free(&c.hits);
     return closed > status ? closed : status;

@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/cli/cli.h"
 #include "core/cli/count_commands.h"
+#include "core/cli/count_disk.h"
 #include "core/cli/count_numbers.h"
 #include "core/cli/daemon.h"
 
@@ -44,10 +45,13 @@ static int cmd_state(struct cli *cli, int argc, char **argv)
     }
     count_numbers_get(&d.stats, cli->config->count.noise_floor,
                       clock_wall_us() / 1000000, &n);
+    if (!d.is_running && count_disk_look(cli->config->state_dir, &n, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
     if (cli->json) {
         return json_line(count_numbers_json(&n)) ? CLI_CLEAN : EX_OSERR;
     }
-    if (!d.is_running) {
+    if (d.has_page && !d.is_running) {
         (void)puts("gillnetd does not run; this is how it was");
     }
     count_numbers_print(&n);

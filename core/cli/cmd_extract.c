@@ -99,9 +99,11 @@ int cmd_extract(struct cli *cli, int argc, char **argv)
     struct messages_envelope envelope = {.client = NULL};
     bool wants_types = false;
     const struct cli_option table[] = {
-        {"--types", NULL, &wants_types},  {"--client", &envelope.client, NULL},
-        {"--helo", &envelope.helo, NULL}, {"--from", &envelope.from, NULL},
-        {"--rcpt", &envelope.rcpt, NULL},
+        {"--types", NULL, &wants_types, NULL},
+        {"--client", &envelope.client, NULL, NULL},
+        {"--helo", &envelope.helo, NULL, NULL},
+        {"--from", &envelope.from, NULL, NULL},
+        {"--rcpt", NULL, NULL, &envelope.rcpt},
     };
     const struct cli_command *command = cli_command("extract");
     int status =

@@ -280,9 +280,9 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
 {
     struct query q = {.cli = cli};
     const struct cli_option table[] = {
-        {"--file", &q.file, NULL},
-        {"--all", NULL, &q.wants_all},
-        {"--quiet", NULL, &q.is_quiet},
+        {"--file", &q.file, NULL, NULL},
+        {"--all", NULL, &q.wants_all, NULL},
+        {"--quiet", NULL, &q.is_quiet, NULL},
     };
     const struct cli_command *command = cli_command("lookup");
     int status =

@@ -438,20 +438,20 @@ int cmd_plan(struct cli *cli, int argc, char **argv)
 {
     struct words w = {0};
     const struct cli_option table[] = {
-        {"--items", &w.items, NULL},
-        {"--fpr", &w.fpr, NULL},
-        {"--bits-per-key", &w.bits_per_key, NULL},
-        {"--k", &w.k, NULL},
-        {"--layout", &w.layout, NULL},
-        {"--scheme", &w.scheme, NULL},
-        {"--plot", &w.plot, NULL},
-        {"--measure", NULL, &w.measures},
-        {"--dcc", NULL, &w.is_dcc},
-        {"--cells", &w.cells, NULL},
-        {"--threshold", &w.threshold, NULL},
-        {"--prices", &w.prices, NULL},
-        {"--queries-per-day", &w.queries, NULL},
-        {"--messages-per-day", &w.messages, NULL},
+        {"--items", &w.items, NULL, NULL},
+        {"--fpr", &w.fpr, NULL, NULL},
+        {"--bits-per-key", &w.bits_per_key, NULL, NULL},
+        {"--k", &w.k, NULL, NULL},
+        {"--layout", &w.layout, NULL, NULL},
+        {"--scheme", &w.scheme, NULL, NULL},
+        {"--plot", &w.plot, NULL, NULL},
+        {"--measure", NULL, &w.measures, NULL},
+        {"--dcc", NULL, &w.is_dcc, NULL},
+        {"--cells", &w.cells, NULL, NULL},
+        {"--threshold", &w.threshold, NULL, NULL},
+        {"--prices", &w.prices, NULL, NULL},
+        {"--queries-per-day", &w.queries, NULL, NULL},
+        {"--messages-per-day", &w.messages, NULL, NULL},
     };
     const struct cli_command *command = cli_command("plan");
     int status =

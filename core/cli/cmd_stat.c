@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/stats.h"
 #include "core/cli/cli.h"
+#include "core/cli/count_disk.h"
 #include "core/cli/count_numbers.h"
 #include "core/cli/daemon.h"
 #include "core/cli/json.h"
@@ -82,12 +83,13 @@ static void print_daemon(const struct daemon_view *d)
 static bool show_counting(const struct cli *cli, const struct daemon_view *d)
 {
     struct count_numbers n;
+    struct errinfo why = {.code = ERR_OK};
 
-    if (!d->has_page) {
-        return true;
-    }
     count_numbers_get(&d->stats, cli->config->count.noise_floor,
                       clock_wall_us() / 1000000, &n);
+    if (!d->is_running && count_disk_look(cli->config->state_dir, &n, &why) != ERR_OK) {
+        cli_fail(&why); /* the others can still be shown */
+    }
     if (cli->json) {
         return json_line(count_numbers_json(&n));
     }

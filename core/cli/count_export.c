@@ -153,8 +153,8 @@ int count_cmd_export(struct cli *cli, int argc, char **argv)
 {
     struct export x = {.cli = cli, .end_s = UINT64_MAX};
     const struct cli_option table[] = {
-        {"--day", &x.day_text, NULL},
-        {"--prefix", &x.prefix, NULL},
+        {"--day", &x.day_text, NULL, NULL},
+        {"--prefix", &x.prefix, NULL, NULL},
     };
     char dir[FILE_PATH_MAX];
     int status = cli_options(cli_command("count"), table,

@@ -7,13 +7,19 @@
 #include <sysexits.h>
 
 #include "core/base/checksum.h"
+#include "core/base/clock.h"
 #include "core/cli/count_commands.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
 #include "core/count/runset.h"
 #include "core/count/textkey.h"
 
-enum { IMPORT_RECORDS_MAX = 1 << 25, FIRST_ROOM = 4096, SAID_MAX = 20 };
+enum {
+    IMPORT_RECORDS_MAX = 1 << 25,
+    FIRST_ROOM = 4096,
+    SAID_MAX = 20,
+    US_PER_S = 1000000
+};
 
 /* One line. */
 struct item {
@@ -33,7 +39,9 @@ struct import {
     struct item *v;
     size_t n;
     size_t room;
+    uint64_t now_s;
     uint64_t bad;
+    uint64_t nold;    /* lines of periods that no window holds any more */
     uint64_t written; /* runs */
     uint64_t keys;    /* in them */
     struct runset *set;
@@ -63,6 +71,24 @@ static bool keep(struct import *x, const struct item *item, struct errinfo *rete
     }
     x->v[x->n++] = *item;
     return true;
+}
+
+/* What lies in the future would hold the clock of counting there and drive all else out. */
+static enum err refuse_future(const struct import *x, const struct item *item,
+                              struct errinfo *reterr)
+{
+    char begin[TEXT_TIME_MAX];
+    char now[TEXT_TIME_MAX];
+
+    return errinfo_set(reterr, ERR_RANGE, "", 0,
+                       "its period begins at %s and it is %s: set the clock of the "
+                       "machine that is wrong, or leave the line out",
+                       text_time(item->start_s, begin), text_time(x->now_s, now));
+}
+
+static bool is_old(const struct import *x, const struct item *item)
+{
+    return item->start_s / COUNT_DAY_S + COUNT_DAYS < x->now_s / COUNT_DAY_S;
 }
 
 /* "KEY COUNT". */
@@ -111,11 +137,17 @@ static int read_lines(struct import *x, FILE *f)
         if (value.n == 0 || value.p[0] == '#') {
             continue;
         }
-        if (read_item(value, &item, &why) != ERR_OK) {
+        enum err e = read_item(value, &item, &why);
+        if (e == ERR_OK && item.start_s > x->now_s) {
+            e = refuse_future(x, &item, &why);
+        }
+        if (e != ERR_OK) {
             x->bad++;
             if (x->bad <= SAID_MAX) {
                 (void)fprintf(stderr, "gillnet: %s:%u: %s\n", x->file, line, why.text);
             }
+        } else if (is_old(x, &item)) {
+            x->nold++;
         } else if (!keep(x, &item, &why)) {
             return cli_fail(&why);
         }
@@ -324,17 +356,34 @@ static void name_source(struct import *x)
     x->inc |= 1; /* 0 stands for merged ones */
 }
 
+static int take_in(struct import *x)
+{
+    x->now_s = clock_wall_us() / US_PER_S;
+    int status = read_file(x);
+
+    if (status != 0) {
+        return status;
+    }
+    status = write_runs(x);
+    if (x->nold > 0) {
+        (void)fprintf(stderr,
+                      "gillnet: %" PRIu64
+                      " lines are left out: they are older than the "
+                      "fortnight that is kept\n",
+                      x->nold);
+    }
+    printf("%" PRIu64 " keys in %" PRIu64 " runs, %" PRIu64 " bad lines\n", x->keys,
+           x->written, x->bad);
+    return status;
+}
+
 /* With the counts' lock: gillnetd's sketch would not know what comes in beside it. */
 static int import(struct import *x)
 {
     struct filelock lock = {.fd = -1};
     struct errinfo why = {.code = ERR_OK};
     char path[FILE_PATH_MAX];
-    int status = read_file(x);
-
-    if (status != 0) {
-        return status;
-    }
+    int status = 0;
     enum err e = file_path(path, "%s/counts", x->cli->config->state_dir);
     e = e != ERR_OK ? e : file_make_dir(path, 02750, &why);
     e = e != ERR_OK ? e : file_path(path, "%s/counts/LOCK", x->cli->config->state_dir);
@@ -350,21 +399,19 @@ static int import(struct import *x)
         why.code = e;
         status = cli_fail(&why);
     } else {
-        status = write_runs(x);
+        status = take_in(x);
     }
     if (x->set != NULL) {
         runset_close(&x->set);
     }
     filelock_drop(&lock);
-    printf("%" PRIu64 " keys in %" PRIu64 " runs, %" PRIu64 " bad lines\n", x->keys,
-           x->written, x->bad);
     return status;
 }
 
 int count_cmd_import(struct cli *cli, int argc, char **argv)
 {
     struct import x = {.cli = cli};
-    const struct cli_option table[] = {{"--source", &x.source, NULL}};
+    const struct cli_option table[] = {{"--source", &x.source, NULL, NULL}};
     int status = cli_options(cli_command("count"), table,
                              sizeof table / sizeof table[0], &argc, argv);
 

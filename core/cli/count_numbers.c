@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/cli/figure.h"
+#include "core/cli/text.h"
 #include "core/count/runset.h"
 
 /* At the rate they were sized for, lines are filled to about 0.77 (size.h); beyond FILL_MOST new
@@ -94,6 +95,10 @@ json_t *count_numbers_json(const struct count_numbers *n)
     (void)json_object_set_new(o, "fill_ahead", json_real(n->fill_ahead));
     (void)json_object_set_new(o, "noise", noise);
     (void)json_object_set_new(o, "noise_bound", json_real(n->noise_bound));
+    if (n->is_of_disk) {
+        (void)json_object_set_new(o, "running_since",
+                                  json_integer((json_int_t)n->running_since_s));
+    }
     (void)json_object_set_new(o, "advised_messages_per_day",
                               json_integer((json_int_t)n->advised_messages));
     return o;
@@ -124,6 +129,35 @@ static void print_noise(const struct count_numbers *n)
     (void)putchar('\n');
 }
 
+/* Of counts that no gillnetd has in its hands. */
+static void print_disk(const struct count_numbers *n)
+{
+    const uint64_t *v = n->value;
+    char text[FIGURE_MAX];
+    char since[TEXT_TIME_MAX];
+
+    if (!n->is_of_disk) {
+        (void)puts("counting: off, or not begun");
+        return;
+    }
+    if (v[STAT_count_bucket_runs] + v[STAT_count_day_runs] == 0 &&
+        v[STAT_count_damaged_runs] == 0 && n->running_since_s == 0) {
+        (void)puts("counting: nothing was counted yet");
+        return;
+    }
+    (void)puts("counting: gillnetd does not count now; what was counted is kept");
+    printf("  on disk %s in %" PRIu64 " runs of 10 minutes and %" PRIu64
+           " of days, %" PRIu64 " damaged\n",
+           figure_bytes((double)v[STAT_count_disk_bytes], text),
+           v[STAT_count_bucket_runs], v[STAT_count_day_runs],
+           v[STAT_count_damaged_runs]);
+    if (n->running_since_s != 0) {
+        printf("  and a running table, begun at %s\n",
+               text_time(n->running_since_s, since));
+    }
+    count_numbers_troubles(n, print_trouble, NULL);
+}
+
 void count_numbers_print(const struct count_numbers *n)
 {
     const uint64_t *v = n->value;
@@ -131,7 +165,7 @@ void count_numbers_print(const struct count_numbers *n)
     char b[FIGURE_MAX];
 
     if (v[STAT_count_messages_per_day] == 0) {
-        (void)puts("counting: off, or not begun");
+        print_disk(n);
         return;
     }
     printf("counting: sized for %s messages a day; %s keys in the running 10 minutes\n",

@@ -22,6 +22,8 @@ struct count_numbers {
     double noise[COUNT_WINDOWS]; /* shares */
     double noise_bound;          /* configured */
     uint64_t advised_messages;   /* messages_per_day to set; 0: the size is right */
+    bool is_of_disk;             /* count_disk_look was there: no gillnetd runs */
+    uint64_t running_since_s;    /* then: begin of the running table on disk; 0: none */
 };
 
 /* noise_bound: count.noise_floor. now_s: to tell how much of a fortnight was counted. */

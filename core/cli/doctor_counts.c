@@ -25,6 +25,14 @@ static void on_damage(void *context, const struct errinfo *why)
         errinfo_format(why, text, sizeof text));
 }
 
+static bool has_runs(const struct doctor *d)
+{
+    char dir[FILE_PATH_MAX];
+
+    return file_path(dir, "%s/counts/runs", d->cli->config->state_dir) == ERR_OK &&
+           access(dir, F_OK) == 0;
+}
+
 /* Headers and sizes of all runs; `count verify` reads their blocks. */
 static void check_runs(struct doctor *d)
 {
@@ -34,10 +42,12 @@ static void check_runs(struct doctor *d)
     struct runset_stat s;
     char text[LINE_MAX_BYTES];
 
-    if (file_path(dir, "%s/counts/runs", d->cli->config->state_dir) != ERR_OK ||
-        access(dir, F_OK) != 0) {
-        doctor_say(d, DOCTOR_OK, "counts", "", "nothing was counted yet");
+    if (!has_runs(d)) {
+        doctor_say(d, DOCTOR_OK, "counts", "", "there are no runs on disk yet");
         return;
+    }
+    if (file_path(dir, "%s/counts/runs", d->cli->config->state_dir) != ERR_OK) {
+        return; /* has_runs built it as well */
     }
     if (runset_open(dir, on_damage, d, &set, &why) != ERR_OK) {
         doctor_say(d, DOCTOR_FAIL, "counts", "see to the folder's rights", "%s",
@@ -48,10 +58,10 @@ static void check_runs(struct doctor *d)
     doctor_say(d, DOCTOR_OK, "counts", "",
                "%zu runs of 10 minutes and %zu of days, %" PRIu64 " KiB", s.nbuckets,
                s.ndays, s.bytes >> 10);
-    if (s.newest_s > clock_wall_us() / US_PER_S + COUNT_DAY_S) {
+    if (s.newest_s > clock_wall_us() / US_PER_S) {
         doctor_say(d, DOCTOR_WARN, "counts",
                    "set the clock, or move the runs of the future away",
-                   "the newest run lies in the future: no count expires until then");
+                   "the newest run begins in the future");
     }
     runset_close(&set);
 }
@@ -72,6 +82,12 @@ static void check_gillnetd(struct doctor *d)
 
     if (daemon_look(config, &view, &why) != ERR_OK || !view.is_running) {
         return; /* said where gillnetd is looked at */
+    }
+    if (view.stats.value[STAT_count_bucket_runs] > 0 && !has_runs(d)) {
+        doctor_say(
+            d, DOCTOR_FAIL, "counts",
+            "restart gillnetd: it makes the folder anew, and what was in it is lost",
+            "gillnetd has runs open, but their folder is gone");
     }
     uint64_t size = view.stats.value[STAT_count_messages_per_day];
     if (size == 0) {

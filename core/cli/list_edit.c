@@ -205,9 +205,9 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
     const char *type = NULL;
     const char *expire = NULL;
     const struct cli_option table[] = {
-        {"--type", &type, NULL},
-        {"--source", &e.source, NULL},
-        {"--expire", &expire, NULL},
+        {"--type", &type, NULL, NULL},
+        {"--source", &e.source, NULL, NULL},
+        {"--expire", &expire, NULL, NULL},
     };
     int status =
         cli_options(cli_command("list"), table, is_revoke ? 2 : 3, &argc, argv);

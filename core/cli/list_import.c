@@ -201,9 +201,9 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
     bool may_be_empty = false;
     struct feed_options options = {.format = FEED_AUTO};
     const struct cli_option table[] = {
-        {"--format", &format, NULL}, {"--column", &column, NULL},
-        {"--type", &type, NULL},     {"--source", &i.source, NULL},
-        {"--expire", &expire, NULL}, {"--allow-empty", NULL, &may_be_empty},
+        {"--format", &format, NULL, NULL}, {"--column", &column, NULL, NULL},
+        {"--type", &type, NULL, NULL},     {"--source", &i.source, NULL, NULL},
+        {"--expire", &expire, NULL, NULL}, {"--allow-empty", NULL, &may_be_empty, NULL},
     };
     int status = cli_options(cli_command("list"), table, sizeof table / sizeof table[0],
                              &argc, argv);

@@ -54,7 +54,7 @@ static int merge_into_list(struct cli *cli, const char *name, int n, char **file
 int list_cmd_merge(struct cli *cli, int argc, char **argv)
 {
     const char *output = NULL;
-    const struct cli_option options[] = {{"--output", &output, NULL}};
+    const struct cli_option options[] = {{"--output", &output, NULL, NULL}};
     int status = cli_options(cli_command("list"), options, 1, &argc, argv);
 
     if (status != 0) {

@@ -139,11 +139,11 @@ int list_cmd_export(struct cli *cli, int argc, char **argv)
     struct list_filter_options given = {.layout = NULL};
     struct list_filter_plan plan = {.items = 0};
     bool is_revoked = false;
-    const struct cli_option options[] = {{"--filter", &filter, NULL},
-                                         {"--layout", &given.layout, NULL},
-                                         {"--error", &given.error, NULL},
-                                         {"--items", &given.items, NULL},
-                                         {"--revoked", NULL, &is_revoked}};
+    const struct cli_option options[] = {{"--filter", &filter, NULL, NULL},
+                                         {"--layout", &given.layout, NULL, NULL},
+                                         {"--error", &given.error, NULL, NULL},
+                                         {"--items", &given.items, NULL, NULL},
+                                         {"--revoked", NULL, &is_revoked, NULL}};
     struct state_lists lists;
     int status = cli_options(cli_command("list"), options,
                              sizeof options / sizeof options[0], &argc, argv);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "core/base/clock.h"
 #include "core/cli/counted.h"
 #include "core/cli/counts.h"
 #include "core/cli/evidence.h"
@@ -15,7 +16,7 @@
 #include "core/cli/value_features.h"
 #include "core/count/message.h"
 
-enum { VALUE_ARENA = 1 << 20, HALF_DAY = COUNT_BUCKETS / 2 };
+enum { US_PER_S = 1000000, VALUE_ARENA = 1 << 20, HALF_DAY = COUNT_BUCKETS / 2 };
 
 /* One feature that a value may stand for. */
 struct one {
@@ -81,6 +82,10 @@ static void ask(struct show *s, struct one *o)
     count_digest(&s->cli->keys, s->cli->config, (uint16_t)o->type, o->text, digest);
     port->exact(port->context, digest, &o->history);
     count_history_windows(&o->history, o->w);
+    /* periods are known, not moments: the running one ends later than now */
+    uint64_t now_s = clock_wall_us() / US_PER_S;
+    o->history.first_s = o->history.first_s < now_s ? o->history.first_s : now_s;
+    o->history.last_s = o->history.last_s < now_s ? o->history.last_s : now_s;
     o->has_distinct = has_distinct(s->cli->config, o->type);
     memset(o->distinct, 0, sizeof o->distinct);
     if (o->has_distinct && o->history.first_s != 0) {

@@ -53,8 +53,8 @@ static void give_envelope(const struct run *r, struct extract *x)
     if (e->from != NULL) {
         extract_mail_from(x, slice_str(e->from));
     }
-    if (e->rcpt != NULL) {
-        extract_rcpt_to(x, slice_str(e->rcpt));
+    for (size_t i = 0; i < e->rcpt.n; i++) {
+        extract_rcpt_to(x, slice_str(e->rcpt.v[i]));
     }
 }
 
@@ -96,6 +96,7 @@ static void take_message(struct run *r, int fd, const char *path)
     struct message m = {
         .file = slice_str(path), .features = extract_finish(x), .start_mono_us = start};
     m.auth = extract_auth(x);
+    m.nrcpt = extract_recipients(x, &m.rcpt);
     worsen(r, r->on_message(r->context, r->arena, &m));
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/base/arena.h"
 #include "core/cli/cli.h"
+#include "core/cli/options.h"
 #include "core/extract/extract.h"
 
 /* What the MTA would say; NULL: unknown. */
@@ -18,7 +19,7 @@ struct messages_envelope {
     const char *client; /* IP address */
     const char *helo;
     const char *from;
-    const char *rcpt;
+    struct cli_values rcpt;
     bool is_authenticated;
     uint8_t addr[16]; /* of client, by messages_each */
 };
@@ -27,6 +28,9 @@ struct message {
     struct slice file; /* "-" for standard input */
     struct featureset *features;
     const struct extract_auth *auth;
+    const struct slice
+        *rcpt; /* the envelope's in normal form, the first EXTRACT_RECIPIENTS */
+    size_t nrcpt;
     uint64_t start_mono_us;
 };
 

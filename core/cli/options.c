@@ -26,6 +26,22 @@ static int refuse(const struct cli_command *command, const char *arg, const char
     return cli_usage(command, text);
 }
 
+/* Puts the value where the option wants it. False: there are too many. */
+static bool take_value(const struct cli_option *o, const char *value)
+{
+    if (o->value != NULL) {
+        *o->value = value;
+    }
+    if (o->values == NULL) {
+        return true;
+    }
+    if (o->values->n == CLI_VALUES_MAX) {
+        return false;
+    }
+    o->values->v[o->values->n++] = value;
+    return true;
+}
+
 int cli_options(const struct cli_command *command, const struct cli_option *table,
                 size_t n, int *argc, char **argv)
 {
@@ -50,16 +66,21 @@ int cli_options(const struct cli_command *command, const struct cli_option *tabl
         if (o->flag != NULL) {
             *o->flag = true;
         }
-        if (o->value == NULL) {
-            if (arg[length] == '=') {
+        const char *value = arg[length] == '=' ? arg + length + 1 : NULL;
+        if (o->value == NULL && o->values == NULL) {
+            if (value != NULL) {
                 return refuse(command, arg, "this option takes no value");
             }
-        } else if (arg[length] == '=') {
-            *o->value = arg + length + 1;
-        } else if (i + 1 < *argc) {
-            *o->value = argv[++i];
-        } else {
+            continue;
+        }
+        if (value == NULL && i + 1 < *argc) {
+            value = argv[++i];
+        }
+        if (value == NULL) {
             return refuse(command, arg, "this option needs a value");
+        }
+        if (!take_value(o, value)) {
+            return refuse(command, arg, "this option may be there 1000 times");
         }
     }
     argv[kept] = NULL;

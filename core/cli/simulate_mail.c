@@ -351,10 +351,10 @@ int simulate_mail(struct cli *cli, int argc, char **argv)
     struct site s = {.room = 0};
     uint64_t messages = 0;
     const struct cli_option table[] = {
-        {"--messages-per-day", &w.messages_per_day, NULL},
-        {"--messages", &w.messages, NULL},
-        {"--threshold", &w.threshold, NULL},
-        {"--seed", &w.seed, NULL},
+        {"--messages-per-day", &w.messages_per_day, NULL, NULL},
+        {"--messages", &w.messages, NULL, NULL},
+        {"--threshold", &w.threshold, NULL, NULL},
+        {"--seed", &w.seed, NULL, NULL},
     };
     int status = cli_options(cli_command("simulate"), table,
                              sizeof(table) / sizeof(table[0]), &argc, argv);

@@ -323,14 +323,14 @@ int simulate_paper(struct cli *cli, int argc, char **argv)
     struct words w = {0};
     struct simulation s;
     const struct cli_option table[] = {
-        {"--experiment", &w.experiment, NULL},
-        {"--rounds", &w.rounds, NULL},
-        {"--seed", &w.seed, NULL},
-        {"--threads", &w.threads, NULL},
-        {"--plot", &w.plot, NULL},
-        {"--draw-zeros", NULL, &w.draws_zeros},
-        {"--histogram", NULL, &w.shows_histogram},
-        {"--counter-example", NULL, &w.shows_examples},
+        {"--experiment", &w.experiment, NULL, NULL},
+        {"--rounds", &w.rounds, NULL, NULL},
+        {"--seed", &w.seed, NULL, NULL},
+        {"--threads", &w.threads, NULL, NULL},
+        {"--plot", &w.plot, NULL, NULL},
+        {"--draw-zeros", NULL, &w.draws_zeros, NULL},
+        {"--histogram", NULL, &w.shows_histogram, NULL},
+        {"--counter-example", NULL, &w.shows_examples, NULL},
     };
     const struct cli_command *command = cli_command("simulate");
     int status =

@@ -22,7 +22,7 @@ enum {
 };
 /* Messages a day: fewer are planned as the least. */
 #define COUNT_SIZE_MESSAGES_LEAST UINT64_C(1000)
-#define COUNT_SIZE_MESSAGES_MOST  UINT64_C(1000000000)
+#define COUNT_SIZE_MESSAGES_MOST  UINT64_C(100000000)
 
 struct count_size {
     uint64_t messages_per_day;

@@ -4,11 +4,14 @@
 Usage: test_counts.py GILLNET [TEST...]     GILLNET is the program; ends like unittest.
 Needs nothing but Python.
 """
+import fcntl
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -124,12 +127,112 @@ class Counts(test_cli.Case):
 
     def test_import__bad_lines__named_and_the_others_taken(self):
         self.count(1)
-        good = "in_" + "cd" * 16 + "_14_10m_2831519 7"
+        bucket = int(time.time()) // 600 - 3
+        good = "in_" + "cd" * 16 + f"_14_10m_{bucket} 7"
         _, err = self.run_it("count", "import", "-", rc=65, stdin=f"# note\n\n{good}\n{good} x\nin_12\n"
                              f"{good[:-1]}0\n{good[:-1]}-1\n{'A' * 20000}\n")
         for line in (4, 5, 6, 7, 8):
             self.assertIn(f"-:{line}: ", err)
-        self.assertIn("in_" + "cd" * 8 + "_0_10m_2831519 7", self.run_it("count", "export")[0])
+        self.assertIn("in_" + "cd" * 8 + f"_0_10m_{bucket} 7", self.run_it("count", "export")[0])
+
+    def test_import__of_the_future__refused_and_nothing_lost(self):
+        self.count(2)
+        today = int(time.time()) // 86400
+        key = "in_" + "ab" * 8
+        for wrong in (f"1d_{today + 1}", "1d_99999", f"10m_{int(time.time()) // 600 + 2}"):
+            before = self.runs()
+            out, err = self.run_it("count", "import", "--source", "s", "-", rc=65, stdin=f"{key}_0_{wrong} 3\n")
+            self.assertIn("-:1: its period begins at ", err)
+            self.assertIn("leave the line out", err)
+            self.assertIn("0 keys in 0 runs, 1 bad lines", out)
+            self.assertEqual(self.runs(), before)
+        running = int(time.time()) // 600
+        self.run_it("count", "import", "-", stdin=f"{key}_0_10m_{running} 3\n{key}_0_1d_{today} 9\n")
+        self.count()
+        self.assertEqual(self.row()["w14d"], 3)
+
+    def test_import__older_than_the_fortnight__left_out_and_said(self):
+        self.count(1)
+        today = int(time.time()) // 86400
+        key = "in_" + "ab" * 8
+        out, err = self.run_it("count", "import", "-", stdin=f"{key}_0_1d_{today - 15} 3\n"
+                               f"{key}_0_10m_{(today - 15) * 144} 3\n{key}_0_1d_{today - 14} 3\n")
+        self.assertIn("2 lines are left out", err)
+        self.assertIn("1 keys in 1 runs, 0 bad lines", out)
+        self.assertEqual(len([r for r in self.runs() if "86400" in r.name or "1d" in r.name]), 1)
+
+    def test_import__while_another_counts__refused_before_it_reads(self):
+        self.count(1)
+        with open(self.state / "counts/LOCK", "rb+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            proc = subprocess.Popen([test_cli.GILLNET, "-c", self.conf, "count", "import", "-"],
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            try:
+                self.assertEqual(proc.wait(60), 75, "it waits for its input")
+                self.assertIn(b"stop it for the import", proc.stderr.read())
+            finally:
+                proc.kill()
+                proc.communicate()
+
+    def test_lookup__last_seen__not_in_the_future(self):
+        self.count(1)
+        row = self.row()
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.assertLessEqual(row["first_seen"], row["last_seen"])
+        self.assertLessEqual(row["last_seen"], now)
+
+    def test_many_recipients__all_count(self):
+        args = [x for i in range(5) for x in ("--rcpt", f"r{i}@rcpt.example")]
+        for command in (("check", "--count"), ("check",)):
+            row = self.json(*command, "--from", "joe@evil.example", *args, MAIL)[0]
+            got = {c["type"]: c for c in row["counts"]}["envelope_from"]
+            self.assertEqual((got["w1d"], got["distinct"]["recipients"]), (1, 5))
+        self.configure('count = { unit = "deliveries"; };\n')
+        row = self.json("check", "--count", "--from", "joe@evil.example", *args, MAIL)[0]
+        self.assertEqual({c["type"]: c for c in row["counts"]}["envelope_from"]["w1d"], 6)
+        self.run_it("check", *["--rcpt=a@b.example"] * 1001, MAIL, rc=64)
+
+    def test_stat__without_gillnetd__of_what_is_on_disk(self):
+        self.assertIn("nothing was counted yet", self.run_it("count", "stat")[0])
+        self.count(1)
+        for command in (("count", "stat"), ("stat",)):
+            out, _ = self.run_it(*command)
+            self.assertIn("what was counted is kept", out)
+            self.assertIn("a running table, begun at ", out)
+        self.count(1)
+        out, _ = self.run_it("count", "stat")
+        self.assertRegex(out, "on disk .* in 1 runs of 10 minutes and 0 of days, 0 damaged")
+        row = self.json("count", "stat")[-1]
+        self.assertEqual((row["bucket_runs"], row["running_since"] % 600), (1, 0))
+        self.assertGreater(row["running_since"], 0)
+
+    def test_gillnetd_goes__says_what_was_not_counted(self):
+        self.count(1)
+        mails = []
+        for i in range(4):
+            mails.append(self.folder / f"m{i}.eml")
+            mails[-1].write_bytes(MAIL.read_bytes())
+        path = self.state / "gillnetd.ctl"
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(path))
+            server.listen(8)
+
+            def serve():  # it says that it counts, and is gone
+                with server.accept()[0] as one:
+                    one.recv(4096)
+                    server.close()
+                    path.unlink()
+                    one.sendall(b"ok\ncount_messages_per_day 10000\n")
+            thread = threading.Thread(target=serve)
+            thread.start()
+            _, err = self.run_it("check", "--count", *mails, rc=66)
+            thread.join()
+        self.assertIn(f"4 of 4 messages were not counted, from {mails[0]} on; ", err)
+
+    def test_too_many_messages_a_day__refused_by_name_and_line(self):
+        self.configure("count = { messages_per_day = 1000000000; };\n")
+        _, err = self.run_it("config", "check", rc=78)
+        self.assertRegex(err, r":[0-9]+: .*messages_per_day.*0 to 100000000")
 
     def test_damage__named__and_the_others_serve(self):
         self.count(3)

@@ -16,8 +16,8 @@ static void test_options__any_place_and_spelling__then_taken_out(void **state)
 {
     const char *size = NULL;
     bool is_quick = false;
-    const struct cli_option table[] = {{"--size", &size, NULL},
-                                       {"--quick", NULL, &is_quick}};
+    const struct cli_option table[] = {{"--size", &size, NULL, NULL},
+                                       {"--quick", NULL, &is_quick, NULL}};
     char a0[] = "try";
     char a1[] = "--size=1";
     char a2[] = "one";
@@ -40,13 +40,41 @@ static void test_options__any_place_and_spelling__then_taken_out(void **state)
     assert_null(argv[4]);
 }
 
+static void test_options__there_twice__then_all_values_in_order(void **state)
+{
+    struct cli_values to = {.n = 0};
+    const struct cli_option table[] = {{"--to", NULL, NULL, &to}};
+    char a0[] = "try";
+    char a1[] = "--to=1";
+    char a2[] = "--to";
+    char a3[] = "2";
+    char a4[] = "--to";
+    char *argv[] = {a0, a1, a2, a3, NULL, NULL};
+    int argc = 4;
+    (void)state;
+    assert_int_equal(cli_options(&command, table, 1, &argc, argv), 0);
+    assert_int_equal(argc, 1);
+    assert_int_equal(to.n, 2);
+    assert_string_equal(to.v[0], "1");
+    assert_string_equal(to.v[1], "2");
+    argv[1] = a4;
+    argv[2] = NULL;
+    argc = 2;
+    assert_int_equal(cli_options(&command, table, 1, &argc, argv), EX_USAGE);
+    to.n = CLI_VALUES_MAX;
+    argv[1] = a1;
+    argc = 2;
+    assert_int_equal(cli_options(&command, table, 1, &argc, argv), EX_USAGE);
+    assert_int_equal(to.n, CLI_VALUES_MAX);
+}
+
 static void test_options__wrong__then_usage(void **state)
 {
     static const char *const wrong[] = {"--nope", "--siz", "--size", "--quick=1", "-x"};
     const char *size = NULL;
     bool is_quick = false;
-    const struct cli_option table[] = {{"--size", &size, NULL},
-                                       {"--quick", NULL, &is_quick}};
+    const struct cli_option table[] = {{"--size", &size, NULL, NULL},
+                                       {"--quick", NULL, &is_quick, NULL}};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char a0[] = "try";
@@ -88,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options__any_place_and_spelling__then_taken_out),
+        cmocka_unit_test(test_options__there_twice__then_all_values_in_order),
         cmocka_unit_test(test_options__wrong__then_usage),
         cmocka_unit_test(test_expiry__text__then_seconds_from_now),
         cmocka_unit_test(test_text_time__seconds__then_utc),

@@ -173,7 +173,7 @@ static const struct bad bad_rows[] = {
     {"lists = ( { name = \"a\"; filter_error = \"0.1 %\"; } );", "such as 0.001"},
     {"list_defaults = ( );", "write a group"},
     {"count = { mesages_per_day = 3; };", "did you mean \"count.messages_per_day\"?"},
-    {"count = { messages_per_day = -1; };", "from 0 to 1000000000"},
+    {"count = { messages_per_day = -1; };", "from 0 to 100000000"},
     {"count = { unit = \"mails\"; };", "\"messages\" or \"deliveries\""},
     {"count = { prefix = \"\"; };", "one word"},
     {"count = { noise_floor = 0; };", "from 1e-06 to 1"},

@@ -199,7 +199,8 @@ static int use_own(struct counts *c)
     struct count_options options = {.state_dir = config->state_dir,
                                     .keys = &c->cli->keys,
                                     .messages_per_day = config->count.messages_per_day,
-                                    .has_thread = true};
+                                    .has_thread = true,
+                                    .is_brief = true};
 
     if (count_open(&options, &c->own, &why) != ERR_OK) {
         return cli_fail(&why);

@@ -44,6 +44,8 @@ struct count_options {
     const struct keyring *keys;
     uint64_t messages_per_day; /* the size (core/count/size.h) */
     bool has_thread;           /* false: a test calls count_tick itself */
+    bool
+        is_brief; /* a command: the clock is believed, and nothing is merged or expires */
 };
 
 struct count;

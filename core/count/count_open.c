@@ -48,16 +48,19 @@ static bool look_at_run(void *context, const struct run *run)
     struct look *look = context;
     const struct run_id *id = run_id(run);
     bool is_ours = keyring_find(&look->c->keys, id->key_id) != NULL;
+    /* what others counted, and when, is no clock of ours */
+    bool is_own = memcmp(id->origin, look->c->origin, sizeof id->origin) == 0;
 
     look->nours += is_ours;
     look->nforeign += !is_ours;
-    if (is_ours && id->start_s > look->newest_s) {
+    if (is_ours && is_own && id->start_s > look->newest_s) {
         look->newest_s = id->start_s;
     }
     return true;
 }
 
-static enum err open_runs(struct count *c, uint64_t *retnewest, struct errinfo *reterr)
+static enum err open_runs(struct count *c, uint64_t *retnewest, bool *rethas,
+                          struct errinfo *reterr)
 {
     struct look look = {.c = c, .why = reterr};
     enum err e = runset_open(c->runs, on_damage, &look, &c->runset, reterr);
@@ -77,6 +80,7 @@ static enum err open_runs(struct count *c, uint64_t *retnewest, struct errinfo *
             "keys/ring.key, or move this folder away to count anew");
     }
     *retnewest = look.newest_s / COUNT_BUCKET_S;
+    *rethas = look.nours > 0;
     return ERR_OK;
 }
 
@@ -86,8 +90,9 @@ static void warn_of_future(const struct count *c, uint64_t newest)
     uint64_t wall = clock_wall_us() / US_PER_S / COUNT_BUCKET_S;
     if (newest > wall + COUNT_DAY_BUCKETS) {
         log_warn("event=counts dir=%s: the newest counts are %llu hours ahead of the "
-                 "clock, so nothing leaves the windows until it has caught up; set the "
-                 "clock, or move the files of the future away",
+                 "clock; counting goes on in their time, the windows reach back from "
+                 "there, and nothing is removed until the clock has caught up; set the "
+                 "clock, or stop gillnetd and move the files of the future away",
                  c->runs,
                  (unsigned long long)((newest - wall) * COUNT_BUCKET_S / 3600));
     }
@@ -243,16 +248,18 @@ static enum err start(struct count *c, const struct count_options *options,
                       struct errinfo *reterr)
 {
     uint64_t newest = 0;
+    bool has_runs = false;
     enum err e = recover(c, reterr);
 
-    e = e != ERR_OK ? e : open_runs(c, &newest, reterr);
+    e = e != ERR_OK ? e : open_runs(c, &newest, &has_runs, reterr);
     if (e != ERR_OK) {
         return e;
     }
     warn_of_future(c, newest);
-    period_init(&c->period, newest, clock_wall_us(), clock_boot_us());
+    c->is_brief = options->is_brief;
+    period_init(&c->period, newest, c->is_brief, clock_wall_us(), clock_boot_us());
     atomic_store(&c->now, c->period.bucket);
-    e = make_memory(c, newest == 0, reterr);
+    e = make_memory(c, !has_runs, reterr);
     e = e != ERR_OK ? e : count_load_past(c, reterr);
     if (e == ERR_OK && options->has_thread) {
         c->has_thread = pthread_create(&c->thread, NULL, run, c) == 0;

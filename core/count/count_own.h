@@ -75,6 +75,7 @@ struct count {
     _Atomic bool is_noise_known;
     _Atomic uint32_t noise[COUNT_WINDOWS]; /* canaries that read too high */
 
+    bool is_brief;
     bool has_thread;
     pthread_t thread;
     pthread_mutex_t end_lock;

@@ -198,6 +198,9 @@ static void seal(struct count *c, uint64_t now_us)
 
 static void look_after_runs(struct count *c)
 {
+    if (c->is_brief) {
+        return;
+    }
     uint64_t today = c->period.bucket / COUNT_DAY_BUCKETS;
     struct errinfo why = {.code = ERR_OK};
     enum err e = ERR_OK;
@@ -209,11 +212,12 @@ static void look_after_runs(struct count *c)
             c->merged_day = today;
         }
     }
-    if (e == ERR_OK && !c->period.is_suspended) {
-        e = runset_expire(c->runset, c->period.bucket, &why);
-    }
     if (e != ERR_OK) {
         count_note_disk(c, &why);
+    } else if (!c->period.is_suspended &&
+               runset_expire(c->runset, c->period.bucket, &why) != ERR_OK) {
+        log_errinfo("counts",
+                    &why); /* what cannot be removed does not keep us from counting */
     }
 }
 
@@ -231,11 +235,15 @@ static bool is_due(uint64_t *last_us, uint64_t now_us, uint64_t every_us)
 static void note_clock(struct count *c)
 {
     bool was = atomic_exchange(&c->is_suspended, c->period.is_suspended);
-    if (!was && c->period.is_suspended) {
+    if (!was && c->period.is_on_trial) {
         log_warn("event=counts: the clock is %lld minutes ahead of where it should be; "
                  "counting goes on in the last bucket, and nothing leaves the windows, "
                  "until that has held for 10 minutes",
                  (long long)(c->period.trial_step_us / 60000000));
+    } else if (!was && c->period.is_suspended) {
+        log_warn(
+            "event=counts: the clock was set back; counting goes on in the bucket "
+            "that it had reached, and nothing is removed, until it is there again");
     } else if (was && !c->period.is_suspended) {
         log_info("event=counts: the clock is believed again");
     }
@@ -274,7 +282,7 @@ void count_tick(struct count *c)
     }
     seal(c, now_us);
     if (has_ended || c->merged_day != c->period.bucket / COUNT_DAY_BUCKETS) {
-        look_after_runs(c);
+        look_after_runs(c); /* a brief one leaves that to gillnetd */
     }
     rebuild(c);
     if (is_due(&c->canaries_us, now_us, CANARIES_US)) {

@@ -5,21 +5,28 @@
 
 static const uint64_t bucket_us = (uint64_t)COUNT_BUCKET_S * 1000000;
 
+bool period_is_ahead(const struct period *p)
+{
+    return p->wall_us / bucket_us + PERIOD_STEP_BUCKETS < p->bucket;
+}
+
 static void believe(struct period *p, uint64_t wall_us, uint64_t boot_us)
 {
     p->wall_us = wall_us;
     p->boot_us = boot_us;
-    p->is_suspended = false;
+    p->is_suspended = period_is_ahead(p);
+    p->is_on_trial = false;
 }
 
-void period_init(struct period *p, uint64_t newest, uint64_t wall_us, uint64_t boot_us)
+void period_init(struct period *p, uint64_t newest, bool believes, uint64_t wall_us,
+                 uint64_t boot_us)
 {
     uint64_t wall_bucket = wall_us / bucket_us;
 
     *p = (struct period){.bucket = newest};
-    if (newest == 0 || wall_bucket <= newest + PERIOD_STEP_BUCKETS) {
-        believe(p, wall_us, boot_us);
+    if (newest == 0 || believes || wall_bucket <= newest + PERIOD_STEP_BUCKETS) {
         p->bucket = wall_bucket > newest ? wall_bucket : newest;
+        believe(p, wall_us, boot_us);
         return;
     }
     believe(p, newest * bucket_us, boot_us); /* what is ahead of that is a step */
@@ -42,7 +49,8 @@ static bool is_credible(struct period *p, uint64_t wall_us, uint64_t boot_us)
         wall_us / bucket_us <= p->bucket + PERIOD_STEP_BUCKETS) {
         return true;
     }
-    if (!p->is_suspended || !is_near(step, p->trial_step_us)) {
+    if (!p->is_on_trial || !is_near(step, p->trial_step_us)) {
+        p->is_on_trial = true;
         p->is_suspended = true;
         p->trial_us = boot_us;
         p->trial_step_us = step;
@@ -55,10 +63,10 @@ bool period_look(struct period *p, uint64_t wall_us, uint64_t boot_us)
     if (!is_credible(p, wall_us, boot_us)) {
         return false;
     }
-    believe(p, wall_us, boot_us);
-    if (wall_us / bucket_us <= p->bucket) {
-        return false;
+    bool begins = wall_us / bucket_us > p->bucket;
+    if (begins) {
+        p->bucket = wall_us / bucket_us;
     }
-    p->bucket = wall_us / bucket_us;
-    return true;
+    believe(p, wall_us, boot_us);
+    return begins;
 }

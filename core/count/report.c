@@ -51,9 +51,10 @@ void count_publish(const struct count_stat *s)
             ? "the disk refuses: counting goes on in memory and what is counted "
               "now is lost with the process; make room or mend the rights"
             : NULL);
-    stats_fault("counts-clock",
-                s->is_clock_suspended
-                    ? "the clock jumped; no count expires until the new time has held "
-                      "for 10 minutes; see to the clock (NTP)"
-                    : NULL);
+    stats_fault(
+        "counts-clock",
+        s->is_clock_suspended
+            ? "the clock jumped; no count expires until a time ahead has held "
+              "for 10 minutes, or one behind has caught up; see to the clock (NTP)"
+            : NULL);
 }

@@ -30,6 +30,8 @@ enum {
     GATE_US = 5 * 1000 * 1000,   /* for callbacks that run when the gate closes */
     SETTLE_US = 20 * 1000,       /* for libmilter's own steps between callbacks */
     SESSIONS_MIN = 16,
+    COUNTS_TRIES = 20, /* to take the counts, while a command has them */
+    COUNTS_WAIT_US = 150 * 1000,
     MAX_DATA_SIZE = 1024 * 1024 - 1 /* of one packet, for MTAs that send long fields */
 };
 
@@ -155,29 +157,47 @@ static void open_hits(const struct config *config)
     (void)listhold_refresh(daemon_state.lists, config, NULL);
 }
 
-/* After open_stats, which makes the folder. Without counts mail is filtered by what lists know. */
-static void open_counts(const struct config *config)
+/* ERR_LOCKED: another process counts here, for longer than a command does that counts a message. */
+static enum err wait_for_counts(const struct config *config, struct errinfo *reterr)
 {
     const struct count_options options = {.state_dir = config->state_dir,
                                           .keys = &daemon_state.keys,
                                           .messages_per_day =
-                                              config->count.messages_per_day,
-                                          .has_thread = true};
-    struct errinfo why;
-    if (!daemon_state.has_keys || config->count.messages_per_day == 0) {
+                                              config->count.messages_per_day};
+    enum err e = count_open(&options, &daemon_state.counts, reterr);
+    for (unsigned i = 0; e == ERR_LOCKED && i < COUNTS_TRIES; i++) {
+        usleep(COUNTS_WAIT_US);
+        e = count_open(&options, &daemon_state.counts, reterr);
+    }
+    return e;
+}
+
+/* Counts, then the statistics page, which belongs to who counts. Without counts mail is filtered by
+ * what lists know. */
+static void open_counts(const struct config *config)
+{
+    struct errinfo why = {.code = ERR_OK};
+    bool is_wanted = daemon_state.has_keys && config->count.messages_per_day > 0;
+    enum err e = is_wanted ? wait_for_counts(config, &why) : ERR_OK;
+
+    if (e != ERR_LOCKED) {
+        open_stats(config);
+    }
+    if (is_wanted && e == ERR_OK) {
+        e = count_start(daemon_state.counts, &why);
+    }
+    if (!is_wanted) {
         log_info("event=counts result=off reason=%s",
                  daemon_state.has_keys ? "messages_per_day" : "keys");
-        return;
-    }
-    if (count_open(&options, &daemon_state.counts, &why) != ERR_OK) {
+    } else if (e != ERR_OK) {
         report("counts", "counts-open", &why);
         log_error("event=counts result=off: no message is counted until this is mended "
                   "and gillnetd started again");
-        return;
+    } else {
+        daemon_state.port = count_port_of(daemon_state.counts);
+        service_set_counts(&daemon_state.port, &daemon_state.keys);
+        control_set_count(&daemon_state.port, &daemon_state.keys);
     }
-    daemon_state.port = count_port_of(daemon_state.counts);
-    service_set_counts(&daemon_state.port, &daemon_state.keys);
-    control_set_count(&daemon_state.port, &daemon_state.keys);
 }
 
 /* The lists, and the keys; without keys no list is read. *retfailed: the lists were not to be had. */
@@ -303,9 +323,8 @@ static int open_sockets(const struct config *config,
     if (e != ERR_OK) {
         return fail(&why, EX_UNAVAILABLE);
     }
-    open_stats(config); /* only now: the page may be another instance's, which runs */
+    open_counts(config); /* only now: they may be another instance's, which runs */
     open_hits(config);
-    open_counts(config);
     log_info("event=listen socket=%s sendmail=%s control=%s",
              socket_postfix(&options->socket, postfix),
              socket_sendmail(&options->socket, sendmail), config->control_socket);

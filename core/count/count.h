@@ -43,7 +43,7 @@ struct count_options {
     const char *state_dir;
     const struct keyring *keys;
     uint64_t messages_per_day; /* the size (core/count/size.h) */
-    bool has_thread;           /* false: a test calls count_tick itself */
+    bool has_thread; /* false: count_start comes later, or count_tick is called */
     bool
         is_brief; /* a command: the clock is believed, and nothing is merged or expires */
 };
@@ -54,6 +54,8 @@ struct count;
  * text says what to do. A disk that refuses does not fail: see count_stat. */
 enum err count_open(const struct count_options *options, struct count **ret,
                     struct errinfo *reterr);
+/* Starts the thread of counts that were opened without. */
+enum err count_start(struct count *c, struct errinfo *reterr);
 /* Seals nothing: what is counted stays in the running table and is taken up at the next start. */
 void count_close(struct count **c);
 

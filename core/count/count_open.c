@@ -244,6 +244,18 @@ static void *run(void *context)
     return NULL;
 }
 
+enum err count_start(struct count *c, struct errinfo *reterr)
+{
+    c->has_thread = pthread_create(&c->thread, NULL, run, c) == 0;
+    if (!c->has_thread) {
+        return errinfo_set(
+            reterr, ERR_NOMEM, c->dir, 0,
+            "no thread for the counts; raise TasksMax or the user's limit "
+            "of processes");
+    }
+    return ERR_OK;
+}
+
 static enum err start(struct count *c, const struct count_options *options,
                       struct errinfo *reterr)
 {
@@ -262,10 +274,7 @@ static enum err start(struct count *c, const struct count_options *options,
     e = make_memory(c, !has_runs, reterr);
     e = e != ERR_OK ? e : count_load_past(c, reterr);
     if (e == ERR_OK && options->has_thread) {
-        c->has_thread = pthread_create(&c->thread, NULL, run, c) == 0;
-        if (!c->has_thread) {
-            e = errinfo_set(reterr, ERR_NOMEM, c->dir, 0, "no thread for the counts");
-        }
+        e = count_start(c, reterr);
     }
     return e;
 }

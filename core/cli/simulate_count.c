@@ -52,10 +52,13 @@ static uint64_t bucket_of(const struct simulation_mail *m, uint32_t message)
 }
 
 /* The preset's density for as many messages as are simulated. */
+static const double suggest_step = 1.1; /* between the sizes that are tried */
+
 static enum err make_sketch(const struct simulation_mail *m, struct sketch *ret,
                             struct errinfo *reterr)
 {
     struct count_size size;
+    struct count_size least;
     struct totals_size lines = {.nshards = COUNT_SIZE_SHARDS_LEAST};
     struct hashkey node = {.id = 0};
     struct prng p;
@@ -68,7 +71,13 @@ static enum err make_sketch(const struct simulation_mail *m, struct sketch *ret,
         fmax((double)m->messages_per_day, (double)COUNT_SIZE_MESSAGES_LEAST);
     double share = (double)m->messages / TRAFFIC_DAYS / planned;
     lines.door_lines = (uint64_t)ceil((double)size.door_lines * share);
-    lines.cell_lines = (uint64_t)ceil((double)size.cell_lines * share);
+    if (share < 1 && count_size_for(COUNT_SIZE_MESSAGES_LEAST, &least) == ERR_OK) {
+        /* what mail repeats grows with the root of its amount, as presets have it (size.h) */
+        double root = sqrt(fmax(share * planned / COUNT_SIZE_MESSAGES_LEAST, 0));
+        size.cell_lines =
+            (uint64_t)fmin((double)least.cell_lines * root, (double)size.cell_lines);
+    }
+    lines.cell_lines = size.cell_lines;
     prng_init(&p, m->seed, STREAM_NODE);
     for (unsigned i = 0; i < HASHKEY_BYTES; i++) {
         node.bytes[i] = (uint8_t)prng_next(&p);
@@ -210,16 +219,23 @@ static void tell_fill(const struct sketch *s, struct simulation_counts *ret)
     ret->cells_used = share_of(stat.cell_lines_used, stat.cell_lines);
 }
 
-/* The messages a day whose preset has room for as many first sights, and for as many keys that come
- * again, whichever are more. Doors are planned for 15 days, of which 14 were simulated. */
+/* The messages a day whose preset has room for as many first sights, and for the keys that come again
+ * in a whole fortnight of such mail: as many more than in this as the root of how much more mail it is. Doors
+ * are planned for 15 days, of which 14 were simulated. */
 static void suggest(const struct simulation_mail *m, struct simulation_counts *ret)
 {
-    double a_day = (double)m->messages / TRAFFIC_DAYS;
     double door = ret->door_fill * (TRAFFIC_DAYS + 1) / TRAFFIC_DAYS / planned_fill;
-    double cells = (double)ret->again / (TRAFFIC_REPEATED * a_day);
+    double whole = (double)m->messages_per_day * TRAFFIC_DAYS;
+    double again = (double)ret->again * sqrt(fmax(1, whole / (double)m->messages));
+    double n = fmax(1, (double)m->messages_per_day * fmax(1, door));
+    struct count_size size;
 
-    ret->suggested =
-        (uint64_t)fmax(1, ceil((double)m->messages_per_day * fmax(door, cells)));
+    while (n < (double)COUNT_SIZE_MESSAGES_MOST &&
+           count_size_for((uint64_t)ceil(n), &size) == ERR_OK &&
+           (double)size.cell_lines < again) {
+        n *= suggest_step;
+    }
+    ret->suggested = (uint64_t)ceil(n);
 }
 
 static enum err make_exact(const struct simulation_mail *m, struct sketch *s,

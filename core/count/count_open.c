@@ -14,7 +14,6 @@ enum {
     US_PER_S = 1000000,
     US_PER_MS = 1000,
     INC_RANDOM_BITS = 22,
-    DIR_MODE = 02750,
     TICK_NS = 1000000000 /* between two ticks of the thread */
 };
 
@@ -108,6 +107,13 @@ static enum err recover(struct count *c, struct errinfo *reterr)
     }
     if (e != ERR_OK) { /* it stays where it is, for a start with a disk */
         count_note_disk(c, reterr);
+    }
+    if (saved.damaged > 0) {
+        log_warn(
+            "event=counts dir=%s damaged=%u: running tables or journals were damaged or "
+            "cannot be read; what could be read of them is kept, so counts of that "
+            "time may be low",
+            c->dir, saved.damaged);
     }
     if (saved.keys > 0) {
         log_info("event=counts result=recovered keys=%llu by=%s",
@@ -217,8 +223,8 @@ static enum err prepare(struct count *c, const struct count_options *options,
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, options->state_dir, 0, "the path is too long");
     }
-    e = file_make_dir(c->dir, DIR_MODE, reterr);
-    e = e != ERR_OK ? e : file_make_dir(c->runs, DIR_MODE, reterr);
+    e = file_make_dir(c->dir, COUNT_DIR_MODE, reterr);
+    e = e != ERR_OK ? e : file_make_dir(c->runs, COUNT_DIR_MODE, reterr);
     e = e != ERR_OK ? e : filelock_take(&c->lock, path, reterr);
     return e != ERR_OK ? e : make_locks(c);
 }

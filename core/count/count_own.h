@@ -19,7 +19,7 @@
 #include "core/count/size.h"
 #include "core/count/totals.h"
 
-enum { COUNT_CACHE_LINE = 64, COUNT_PAST = 2 };
+enum { COUNT_CACHE_LINE = 64, COUNT_PAST = 2, COUNT_DIR_MODE = 02750 };
 
 /* Guarded by its lock. prev: the bucket before, until the next one ends; NULL: none. */
 struct count_shard {

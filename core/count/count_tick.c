@@ -183,7 +183,9 @@ static void seal(struct count *c, uint64_t now_us)
         return;
     }
     c->seal_tried_us = now_us;
-    enum err e = live_seal(c->prev, c->runs, &why);
+    enum err e =
+        file_make_dir(c->runs, COUNT_DIR_MODE, &why); /* somebody removed it? */
+    e = e != ERR_OK ? e : live_seal(c->prev, c->runs, &why);
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
         count_note_disk(c, &why);
         return;
@@ -236,10 +238,11 @@ static void note_clock(struct count *c)
 {
     bool was = atomic_exchange(&c->is_suspended, c->period.is_suspended);
     if (!was && c->period.is_on_trial) {
-        log_warn("event=counts: the clock is %lld minutes ahead of where it should be; "
-                 "counting goes on in the last bucket, and nothing leaves the windows, "
-                 "until that has held for 10 minutes",
-                 (long long)(c->period.trial_step_us / 60000000));
+        log_warn(
+            "event=counts: the clock is %lld minutes ahead of the counts (a long stop, "
+            "or it was set wrong); counting goes on in the last bucket, and nothing "
+            "leaves the windows, until that has held for 10 minutes",
+            (long long)(c->period.trial_step_us / 60000000));
     } else if (!was && c->period.is_suspended) {
         log_warn(
             "event=counts: the clock was set back; counting goes on in the bucket "

@@ -357,6 +357,13 @@ static enum err path_of(char dst[FILE_PATH_MAX], const char *dir,
                : live_table_path(dst, dir, &id, name->generation);
 }
 
+/* What is no file of ours, or may not be read, is left where it is: the others count. */
+static bool stays_unread(enum err e)
+{
+    return e == ERR_IO || e == ERR_DENIED || e == ERR_CORRUPT || e == ERR_LIMIT ||
+           e == ERR_NOT_FOUND;
+}
+
 /* The n files of one bucket and incarnation: read, saved, removed. */
 static enum err recover_one(const char *dir, const char *runs_dir,
                             const struct live_name *names, size_t n,
@@ -365,6 +372,7 @@ static enum err recover_one(const char *dir, const char *runs_dir,
     struct saved s = {.n = 0};
     char path[FILE_PATH_MAX];
     enum err e = ERR_OK;
+    bool is_unread = false;
     for (size_t i = 0; i < n && e == ERR_OK; i++) {
         e = path_of(path, dir, &names[i]);
         if (e == ERR_OK) {
@@ -372,17 +380,21 @@ static enum err recover_one(const char *dir, const char *runs_dir,
                     ? take_journal(path, &names[i], &s, reterr)
                     : take_table(path, &names[i], &s, reterr);
         }
+        if (stays_unread(e)) {
+            is_unread = true;
+            e = ERR_OK;
+        }
     }
     if (e == ERR_OK && s.has_id && s.n > 0) {
         saved_settle(&s);
         e = save(&s, runs_dir, ret, reterr);
     }
-    for (size_t i = 0; i < n && e == ERR_OK; i++) {
+    for (size_t i = 0; i < n && e == ERR_OK && !is_unread; i++) {
         if (path_of(path, dir, &names[i]) == ERR_OK) {
             (void)unlink(path); /* what stays is found again, and its run with it */
         }
     }
-    ret->damaged += s.is_partly;
+    ret->damaged += s.is_partly || is_unread || (e == ERR_OK && s.n == 0 && !s.has_id);
     free(s.records);
     return e;
 }

@@ -140,7 +140,8 @@ int main(int argc, char **argv)
     }
     (void)snprintf(ballast, sizeof(ballast), "%s/ballast", argv[1]);
     clock_set_for_test(START_US, MONO_US);
-    const struct count_options options = {argv[1], &keys, 10000, false};
+    const struct count_options options = {
+        .state_dir = argv[1], .keys = &keys, .messages_per_day = 10000};
     if (count_open(&options, &c, &why) != ERR_OK) {
         (void)fprintf(stderr, "count_full: %s: %s\n", why.source, why.text);
         return 2;

@@ -132,7 +132,8 @@ static void open_counts(const struct test *t, struct count **ret)
 {
     struct errinfo why;
     char text[1024];
-    struct count_options options = {t->dir, &t->keys, 10000, false};
+    struct count_options options = {
+        .state_dir = t->dir, .keys = &t->keys, .messages_per_day = 10000};
     clock_set_for_test(t->ledger->wall_us, MONO_US + t->ledger->wall_us - START_US);
     if (count_open(&options, ret, &why) != ERR_OK) {
         (void)fprintf(stderr, "cannot open: %s\n",

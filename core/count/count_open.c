@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -201,6 +203,20 @@ static enum err make_memory(struct count *c, bool is_new, struct errinfo *reterr
 
 /* ---- opening ---- */
 
+/* Root's first look must not leave a folder that gillnetd cannot write: it goes to who has the state
+ * folder. A failure shows when gillnetd starts. */
+static void give_to_owner(const struct count *c, const char *state_dir,
+                          const char *lock)
+{
+    struct stat st;
+
+    if (geteuid() == 0 && stat(state_dir, &st) == 0 && st.st_uid != 0) {
+        (void)!lchown(c->dir, st.st_uid, st.st_gid);
+        (void)!lchown(c->runs, st.st_uid, st.st_gid);
+        (void)!lchown(lock, st.st_uid, st.st_gid);
+    }
+}
+
 static enum err prepare(struct count *c, const struct count_options *options,
                         struct errinfo *reterr)
 {
@@ -226,6 +242,9 @@ static enum err prepare(struct count *c, const struct count_options *options,
     e = file_make_dir(c->dir, COUNT_DIR_MODE, reterr);
     e = e != ERR_OK ? e : file_make_dir(c->runs, COUNT_DIR_MODE, reterr);
     e = e != ERR_OK ? e : filelock_take(&c->lock, path, reterr);
+    if (e == ERR_OK) {
+        give_to_owner(c, options->state_dir, path);
+    }
     return e != ERR_OK ? e : make_locks(c);
 }
 

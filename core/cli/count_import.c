@@ -320,7 +320,9 @@ static int write_runs(struct import *x)
     struct errinfo why = {.code = ERR_OK};
     uint64_t left_out = 0;
 
-    qsort(x->v, x->n, sizeof x->v[0], by_run);
+    if (x->n > 0) {
+        qsort(x->v, x->n, sizeof x->v[0], by_run);
+    }
     for (size_t first = 0; first < x->n;) {
         size_t end = first + 1;
         while (end < x->n && is_same_run(&x->v[first], &x->v[end])) {

@@ -75,12 +75,13 @@ static void prefetch(const struct count *c, struct batch *b)
     for (size_t i = 0; i < b->n; i++) {
         uint64_t key = count_key64(&b->items[i].digest[0]);
         unsigned shard = live_shard_of(key, c->size.nshards);
-        /* relaxed: a table that was replaced meanwhile costs a needless prefetch; it is not
-         * freed while we hold `use` */
+        /* acquire, partner of the release in roll_shards: who sees a table sees it whole. One
+         * that was replaced meanwhile costs a needless prefetch; it is not freed while we hold
+         * `use` */
         const struct live *live =
-            atomic_load_explicit(&c->shards[shard].live, memory_order_relaxed);
+            atomic_load_explicit(&c->shards[shard].live, memory_order_acquire);
         const struct live *prev =
-            atomic_load_explicit(&c->shards[shard].prev, memory_order_relaxed);
+            atomic_load_explicit(&c->shards[shard].prev, memory_order_acquire);
         live_prefetch(live, shard, key);
         if (prev != NULL) {
             live_prefetch(prev, shard, key);

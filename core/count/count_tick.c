@@ -115,7 +115,7 @@ static void roll_shards(struct count *c, struct live *fresh)
         s->prev = c->live;
         s->is_prev_sealed = false;
         s->bucket = c->period.bucket;
-        atomic_store_explicit(&s->live, fresh, memory_order_relaxed);
+        atomic_store_explicit(&s->live, fresh, memory_order_release);
         pthread_mutex_unlock(&s->lock);
     }
 }

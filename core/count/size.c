@@ -16,7 +16,7 @@ enum {
     SLOT_BYTES = 16,
     LIVE_TABLES = 2, /* the running bucket's and the one before it */
     LIVE_SLOTS_LEAST = 4096,
-    SHARD_MESSAGES = 5000 /* a day, before there are twice as many shards */
+    SHARD_MESSAGES = 1000 /* a day, before there are twice as many shards */
 };
 
 static const double block_overhead =

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/filter/bloom.h"
+#include "core/filter/mix.h"
 
 enum {
     LINE_WORDS = BLOOM_LINE_BYTES / 8,
@@ -38,33 +39,17 @@ struct bloom_steps {
 #define BLOOM_MIX_C ((uint64_t)0xa4093822299f31d1)
 #define BLOOM_STEP  ((uint64_t)6364136223846793005) /* Knuth's MMIX multiplier */
 
-/* Both halves of the product folded: every input bit reaches every output bit. */
-static inline uint64_t bloom_mix(uint64_t a, uint64_t b)
-{
-    __extension__ unsigned __int128 p = a;
-    p *= b;
-    return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
-/* x as a share of 2^64, of n: 0..n-1. */
-static inline uint64_t bloom_scale(uint64_t x, uint64_t n)
-{
-    __extension__ unsigned __int128 p = x;
-    p *= n;
-    return (uint64_t)(p >> 64);
-}
-
 static inline struct bloom_probe bloom_probe_of(const struct bloom *b,
                                                 const struct digest *d)
 {
     uint64_t half[2];
     memcpy(half, d->b, sizeof(half));
-    uint64_t h = bloom_mix(half[0] ^ b->mix[0], half[1] ^ b->mix[1]);
+    uint64_t h = mix_product(half[0] ^ b->mix[0], half[1] ^ b->mix[1]);
     struct bloom_probe p = {
         /* the high bits of h choose the line, its low bits are the spare positions */
-        .word = bloom_scale(h, b->nlines) * LINE_WORDS,
-        .at = {bloom_mix(h ^ b->mix[1], half[0] ^ BLOOM_MIX_A),
-               bloom_mix(h ^ b->mix[0], half[1] ^ BLOOM_MIX_B)},
+        .word = mix_scale(h, b->nlines) * LINE_WORDS,
+        .at = {mix_product(h ^ b->mix[1], half[0] ^ BLOOM_MIX_A),
+               mix_product(h ^ b->mix[0], half[1] ^ BLOOM_MIX_B)},
         .spare = h,
     };
     return p;
@@ -77,9 +62,9 @@ static inline struct bloom_probe bloom_probe_second(const struct bloom *b,
 {
     uint64_t half[2];
     memcpy(half, d->b, sizeof(half));
-    uint64_t h = bloom_mix(half[0] ^ b->mix[1], half[1] ^ b->mix[0] ^ BLOOM_MIX_C);
+    uint64_t h = mix_product(half[0] ^ b->mix[1], half[1] ^ b->mix[0] ^ BLOOM_MIX_C);
     struct bloom_probe p = {
-        .word = bloom_scale(h, b->nlines) * LINE_WORDS,
+        .word = mix_scale(h, b->nlines) * LINE_WORDS,
         .at = {first->at[1], 0},
         .spare = 0,
     };
@@ -96,7 +81,7 @@ static inline struct bloom_steps bloom_steps_of(const struct bloom *b,
 /* The next position within `part` bits. */
 static inline uint64_t bloom_step(struct bloom_steps *s, uint64_t part)
 {
-    uint64_t at = bloom_scale(s->at, part);
+    uint64_t at = mix_scale(s->at, part);
     s->at = s->at * BLOOM_STEP + s->add;
     return at;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/filter/mix.h"
 #include "core/filter/prng.h"
 
 #define CHAIN_END UINT32_MAX
@@ -31,10 +32,7 @@ static uint64_t own_hash(uint64_t hash)
 
 static uint64_t line_of(const struct cells *c, uint64_t own)
 {
-    __extension__ unsigned __int128 p = own;
-
-    p *= c->nlines;
-    return (uint64_t)(p >> 64);
+    return mix_scale(own, c->nlines);
 }
 
 /* Different cells, each set of them equally likely: the one drawn of those still free is found by

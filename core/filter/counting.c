@@ -5,6 +5,7 @@
 
 #include "core/base/unfilled.h"
 #include "core/filter/counting_cell.h"
+#include "core/filter/mix.h"
 
 enum {
     KEY_LABEL_TYPE = 0xffff, /* no feature type: the label cannot be a counted key */
@@ -17,22 +18,6 @@ static const uint64_t mix_second = 0x452821e638d01377;
 static const uint64_t step = 6364136223846793005;
 
 #define INLINE static inline __attribute__((always_inline))
-
-/* Both halves of the product folded: every input bit reaches every output bit. */
-static inline uint64_t multiply_mix(uint64_t a, uint64_t b)
-{
-    __extension__ unsigned __int128 p = a;
-    p *= b;
-    return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
-/* x as a share of 2^64, of n: 0..n-1. */
-static inline uint64_t scale(uint64_t x, uint64_t n)
-{
-    __extension__ unsigned __int128 p = x;
-    p *= n;
-    return (uint64_t)(p >> 64);
-}
 
 /* ---- shapes ---- */
 
@@ -185,17 +170,17 @@ static inline struct steps steps_of(const struct counting *c, const struct diges
 {
     uint64_t half[2];
     memcpy(half, d->b, sizeof(half));
-    uint64_t h = multiply_mix(half[0] ^ c->mix[0], half[1] ^ c->mix[1]);
+    uint64_t h = mix_product(half[0] ^ c->mix[0], half[1] ^ c->mix[1]);
     return (struct steps){
-        .chunk = scale(h, c->shape.nchunks),
-        .at = multiply_mix(h ^ c->mix[1], half[0] ^ mix_first),
-        .add = multiply_mix(h ^ c->mix[0], half[1] ^ mix_second),
+        .chunk = mix_scale(h, c->shape.nchunks),
+        .at = mix_product(h ^ c->mix[1], half[0] ^ mix_first),
+        .add = mix_product(h ^ c->mix[0], half[1] ^ mix_second),
     };
 }
 
 static inline uint64_t next_step(struct steps *s, uint64_t cells)
 {
-    uint64_t at = scale(s->at, cells);
+    uint64_t at = mix_scale(s->at, cells);
     s->at = s->at * step + s->add;
     return at;
 }

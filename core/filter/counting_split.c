@@ -8,6 +8,7 @@
  * slot: it reads as the cap, and stays there.
  */
 #include "core/filter/counting_cell.h"
+#include "core/filter/mix.h"
 
 /* 2^64 over the golden ratio: neighbours go far apart. Positions are keyed: nobody outside aims at
  * a slot. */
@@ -33,10 +34,7 @@ static uint64_t places_of(uint64_t nslots)
 
 static uint64_t home_of(const struct table *t, uint64_t index)
 {
-    uint64_t spread_index = index * spread;
-    __extension__ unsigned __int128 p = spread_index;
-    p *= t->n;
-    return (uint64_t)(p >> 64);
+    return mix_scale(index * spread, t->n);
 }
 
 static uint64_t next_of(const struct table *t, uint64_t i)

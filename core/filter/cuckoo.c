@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/filter/mix.h"
+
 enum {
     KEY_LABEL_TYPE = 0xffff
 }; /* no feature type: the label cannot be a list entry */
@@ -22,28 +24,13 @@ struct home {
     uint16_t fingerprint;
 };
 
-static uint64_t multiply_mix(uint64_t a, uint64_t b)
-{
-    __extension__ unsigned __int128 p = a;
-    p *= b;
-    return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
-static uint64_t multiply_high(uint64_t a, uint64_t b)
-{
-    __extension__ unsigned __int128 p = a;
-    p *= b;
-    return (uint64_t)(p >> 64);
-}
-
 /* The two buckets of a fingerprint add up to a number that comes of the fingerprint, modulo their
  * count: each leads to the other without the key, whatever the count is. */
 static uint64_t other_bucket(const struct cuckoo *c, uint64_t bucket,
                              uint16_t fingerprint)
 {
-    uint64_t sum = multiply_high(
-        multiply_mix(fingerprint ^ c->mix[1], c->mix[0] ^ mix_fingerprint),
-        c->nbuckets);
+    uint64_t sum = mix_scale(
+        mix_product(fingerprint ^ c->mix[1], c->mix[0] ^ mix_fingerprint), c->nbuckets);
 
     return sum >= bucket ? sum - bucket : sum + c->nbuckets - bucket;
 }
@@ -54,10 +41,10 @@ static struct home home_of(const struct cuckoo *c, const struct digest *d)
     struct home h;
 
     memcpy(half, d->b, sizeof(half));
-    uint64_t mixed = multiply_mix(half[0] ^ c->mix[0], half[1] ^ c->mix[1]);
-    uint64_t second = multiply_mix(mixed ^ c->mix[1], half[0] ^ mix_fingerprint);
-    h.fingerprint = (uint16_t)(1 + multiply_high(second, CUCKOO_FINGERPRINTS));
-    h.bucket[0] = multiply_high(mixed, c->nbuckets);
+    uint64_t mixed = mix_product(half[0] ^ c->mix[0], half[1] ^ c->mix[1]);
+    uint64_t second = mix_product(mixed ^ c->mix[1], half[0] ^ mix_fingerprint);
+    h.fingerprint = (uint16_t)(1 + mix_scale(second, CUCKOO_FINGERPRINTS));
+    h.bucket[0] = mix_scale(mixed, c->nbuckets);
     h.bucket[1] = other_bucket(c, h.bucket[0], h.fingerprint);
     return h;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/filter/mix.h"
 #include "core/filter/prng.h"
 
 enum {
@@ -23,24 +24,16 @@ static void set_figure(uint64_t *p, uint64_t v)
     __atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
-static uint64_t scaled(uint64_t hash, uint64_t n)
-{
-    __extension__ unsigned __int128 p = hash;
-
-    p *= n;
-    return (uint64_t)(p >> 64);
-}
-
 static uint64_t home_of(const struct door *d, uint64_t hash)
 {
-    return scaled(hash, d->nlines);
+    return mix_scale(hash, d->nlines);
 }
 
 static uint64_t other_of(const struct door *d, uint64_t hash, unsigned which)
 {
     uint64_t other = prng_mix(hash);
 
-    return scaled(which == 0 ? other : other << 32, d->nlines);
+    return mix_scale(which == 0 ? other : other << 32, d->nlines);
 }
 
 /* The least entry of the key; its day makes it greater by up to 14. By the low bits: the line comes

@@ -6,6 +6,7 @@
 
 #include "core/base/checksum.h"
 #include "core/base/random.h"
+#include "core/filter/mix.h"
 
 enum {
     KEY_TYPE = 0xffff, /* no feature type: never the digest of an entry */
@@ -241,13 +242,6 @@ static uint64_t base_of(const struct scheme *s, unsigned i)
 }
 
 /* value * n / 2^64: 0..n-1, all equally likely but for rounding. */
-static uint64_t scale(uint64_t value, uint64_t n)
-{
-    __extension__ unsigned __int128 p = value;
-    p *= n;
-    return (uint64_t)(p >> 64);
-}
-
 /* Enhanced double hashing (Dillinger, Manolios 2004): the step itself grows, so that two keys of
  * equal step or start do not share a whole sequence. */
 static void keyed_positions(const struct scheme *s, struct slice key, uint64_t *ret)
@@ -258,7 +252,7 @@ static void keyed_positions(const struct scheme *s, struct slice key, uint64_t *
     digest_make(&s->key, KEY_TYPE, key, &d);
     memcpy(half, d.b, sizeof(half));
     for (unsigned i = 0; i < s->params.k; i++) {
-        ret[i] = base_of(s, i) + scale(half[0], s->part);
+        ret[i] = base_of(s, i) + mix_scale(half[0], s->part);
         half[0] += half[1];
         half[1] += i;
     }

@@ -30,6 +30,7 @@
 #include "core/base/base.h"
 #include "core/base/version.h"
 #include "core/filter/bloom_vector.h"
+#include "core/filter/mix.h"
 
 #include "tests/bench/filter_subject.h"
 
@@ -195,7 +196,7 @@ static void digests_of(const struct worker *w, enum phase phase, unsigned round,
             ret[i] = key_number(ABSENT, base + i);
             break;
         case PHASE_HIT: /* any of them, in no order */
-            ret[i] = key_number(PRESENT, bloom_scale(split_mix(base + i), w->s->keys));
+            ret[i] = key_number(PRESENT, mix_scale(split_mix(base + i), w->s->keys));
             break;
         case PHASE_READ:
         case PHASES:

@@ -269,6 +269,7 @@ void live_prefetch(const struct live *l, unsigned shard, uint64_t key)
 {
     struct probe p = probe_of(l->shard[shard].table, shard, l->nshards, key);
     __builtin_prefetch(&p.slots[p.at], 1);
+    __builtin_prefetch(&l->shard[shard].used, 1);
 }
 
 /* A new key's count first, then the key that makes it count: a kill between leaves a free slot.

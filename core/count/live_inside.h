@@ -22,11 +22,11 @@ struct live_table {
     bool is_file; /* false: in memory only */
 };
 
-/* A cache line of its own: two threads in two shards share nothing. */
+/* What is read with every key and what is written with every new one, in cache lines of their own. */
 struct live_shard {
     _Alignas(
         LIVE_CACHE_LINE) struct live_table *table; /* guarded by the shard's lock */
-    uint64_t used; /* keys; atomic, for live_used (relaxed: only a figure) */
+    _Alignas(LIVE_CACHE_LINE) uint64_t used; /* keys; atomic, for live_used (relaxed) */
 };
 
 struct live_journal {

@@ -246,6 +246,7 @@ void cells_clear(struct cells *c)
 void cells_prefetch(const struct cells *c, uint64_t hash)
 {
     __builtin_prefetch(&c->lines[line_of(c, own_hash(hash))], 1);
+    __builtin_prefetch(&c->first, 1);
 }
 
 void cells_add(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows,

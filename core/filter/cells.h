@@ -46,10 +46,12 @@ struct cells_line {
 struct cells {
     struct cells_line *lines; /* zeroed when new, aligned to 64 */
     uint64_t nlines;          /* at least 1, below 2^32 - 1 */
-    uint64_t nused;           /* lines with a count in the longest window */
-    uint32_t first;           /* of the chain */
-    uint32_t ntouched;
     struct celltable large;
+    /* away from what every key reads: another thread's next one would wait for it */
+    _Alignas(
+        CELLS_LINE_BYTES) uint64_t nused; /* lines with a count in the longest window */
+    uint32_t first;                       /* of the chain */
+    uint32_t ntouched;
 };
 
 void cells_init(struct cells *c, struct cells_line *lines, uint64_t nlines);

@@ -119,6 +119,7 @@ static bool put(struct door *d, union door_line *l, uint16_t print, uint64_t day
 void door_prefetch(const struct door *d, uint64_t hash)
 {
     __builtin_prefetch(&d->lines[home_of(d, hash)], 1);
+    __builtin_prefetch(&d->nentries, 1);
 }
 
 /* Home is full or was once: the other lines, of which the last is looked at only if a key of this

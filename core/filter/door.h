@@ -41,7 +41,8 @@ struct door {
     uint16_t *away; /* of each line: days on which a key of this home was turned away */
     uint64_t nlines; /* at least 1, below 2^32 */
     uint64_t today;  /* day number */
-    uint64_t nentries;
+    /* away from what every sight reads: another thread's next one would wait for it */
+    _Alignas(DOOR_LINE_BYTES) uint64_t nentries;
     uint64_t nturned_away; /* sights, since it is */
 };
 

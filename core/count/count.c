@@ -32,13 +32,13 @@ void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX]
     struct count_shard *s = &c->shards[shard];
 
     pthread_rwlock_rdlock(&c->sealed);
-    pthread_mutex_lock(&s->lock);
+    count_lock(s);
     const struct live *live = s->live;
     const struct live *prev = s->is_prev_sealed ? NULL : s->prev;
     uint64_t now = s->bucket;
     uint64_t in_live = live_get(live, shard, keys[0]);
     uint64_t in_prev = prev == NULL ? 0 : live_get(prev, shard, keys[0]);
-    pthread_mutex_unlock(&s->lock);
+    count_unlock(s);
     runset_history(c->runset, keys, ids, c->keys.n, now, ret);
     pthread_rwlock_unlock(&c->sealed);
     if (prev != NULL) {
@@ -82,6 +82,7 @@ static void prefetch(const struct count *c, struct batch *b)
             atomic_load_explicit(&c->shards[shard].live, memory_order_acquire);
         const struct live *prev =
             atomic_load_explicit(&c->shards[shard].prev, memory_order_acquire);
+        __builtin_prefetch(&c->shards[shard], 1);
         live_prefetch(live, shard, key);
         if (prev != NULL) {
             live_prefetch(prev, shard, key);
@@ -133,32 +134,78 @@ static bool count_one(struct count *c, unsigned shard, uint64_t key, uint64_t am
     return true;
 }
 
-/* All items of the shard of item i, from i on: one lock for them, which matters when much of the
- * mail is one mailing. Returns the item for which there is no room; b->n: all were counted. */
+/* The next item of i's shard after it; b->n: none. */
+static size_t next_of_shard(const struct batch *b, size_t i)
+{
+    const uint8_t *next = memchr(&b->shard[i + 1], b->shard[i], b->n - i - 1);
+
+    return next != NULL ? (size_t)(next - b->shard) : b->n;
+}
+
+/* What item i and those with its key, from `next` of its shard on, are counted with. */
+static uint64_t amount_of_key(const struct batch *b, size_t i, size_t next)
+{
+    uint64_t sum = b->items[i].amount;
+
+    for (size_t k = next; k < b->n; k = next_of_shard(b, k)) {
+        uint64_t amount = b->key[k] == b->key[i] ? b->items[k].amount : 0;
+        sum = sum > UINT64_MAX - amount ? UINT64_MAX : sum + amount;
+    }
+    return sum;
+}
+
+/* Item i and those of amount_of_key are done: its answer is theirs. */
+static void set_done(struct batch *b, size_t i, size_t next)
+{
+    b->is_done[i] = true;
+    for (size_t k = next; k < b->n; k = next_of_shard(b, k)) {
+        if (b->key[k] == b->key[i]) {
+            b->is_done[k] = true;
+            b->is_ready[k] = b->is_ready[i];
+            memcpy(b->w[k], b->w[i], sizeof b->w[k]);
+        }
+    }
+}
+
+/* All items of the shard of item i, from i on: one lock for them and one step for each key, which
+ * matters when much of the mail is one mailing. Returns the item for which there is no room; b->n:
+ * all were counted. */
 static size_t count_shard_of(struct count *c, struct batch *b, size_t i)
 {
     unsigned shard = b->shard[i];
 
-    pthread_mutex_lock(&c->shards[shard].lock);
-    while (i < b->n && count_one(c, shard, b->key[i], b->items[i].amount,
-                                 &b->is_ready[i], b->w[i])) {
-        b->is_done[i] = true;
-        const uint8_t *next = memchr(&b->shard[i + 1], (int)shard, b->n - i - 1);
-        i = next != NULL ? (size_t)(next - b->shard) : b->n;
+    count_lock(&c->shards[shard]);
+    for (size_t next; i < b->n; i = next) {
+        next = next_of_shard(b, i);
+        if (b->is_done[i]) {
+            continue;
+        }
+        if (!count_one(c, shard, b->key[i], amount_of_key(b, i, next), &b->is_ready[i],
+                       b->w[i])) {
+            break;
+        }
+        set_done(b, i, next);
     }
-    pthread_mutex_unlock(&c->shards[shard].lock);
+    count_unlock(&c->shards[shard]);
     return i;
 }
 
-/* Room for one key more. Leaves `use` for that moment. */
-static void make_room(struct count *c, struct count_item *item)
+/* Room for one key more, that of item i. Leaves `use` for that moment. */
+static void make_room(struct count *c, struct batch *b, size_t i)
 {
     pthread_rwlock_unlock(&c->use);
     bool has_grown = count_grow(c);
     pthread_rwlock_rdlock(&c->use);
-    if (!has_grown) { /* no memory: it is not counted, only read */
-        atomic_fetch_add_explicit(&c->nlost, item->amount, memory_order_relaxed);
-        item->amount = 0;
+    if (has_grown) {
+        return;
+    }
+    /* no memory: it is not counted, only read */
+    atomic_fetch_add_explicit(&c->nlost, amount_of_key(b, i, next_of_shard(b, i)),
+                              memory_order_relaxed);
+    for (size_t k = i; k < b->n; k = next_of_shard(b, k)) {
+        if (b->key[k] == b->key[i]) {
+            b->items[k].amount = 0;
+        }
     }
 }
 
@@ -182,9 +229,9 @@ static void add_other_keys(struct count *c, struct count_item *item, bool *retre
         uint64_t w[COUNT_WINDOWS] = {0};
         uint64_t key = count_key64(&item->digest[i]);
         unsigned shard = live_shard_of(key, c->size.nshards);
-        pthread_mutex_lock(&c->shards[shard].lock);
+        count_lock(&c->shards[shard]);
         (void)count_one(c, shard, key, 0, retready, w);
-        pthread_mutex_unlock(&c->shards[shard].lock);
+        count_unlock(&c->shards[shard]);
         add_windows(&item->value, w);
     }
 }
@@ -212,7 +259,7 @@ static void count_some(struct count *c, struct batch *b)
         while (!b->is_done[i]) {
             size_t full = count_shard_of(c, b, i);
             if (full < b->n) {
-                make_room(c, &b->items[full]);
+                make_room(c, b, full);
             }
         }
     }

@@ -59,7 +59,7 @@ enum err count_start(struct count *c, struct errinfo *reterr);
 /* Seals nothing: what is counted stays in the running table and is taken up at the next start. */
 void count_close(struct count **c);
 
-/* Adds and reads n keys in one go. While the sketch is being rebuilt the runs are asked instead. */
+/* Adds and reads n keys in one go; items of one key may be told the sum of them all. While the sketch is being rebuilt the runs are asked instead. */
 void count_batch(struct count *c, struct count_item *items, size_t n);
 
 /* The exact counts, the running bucket included: before harm. */

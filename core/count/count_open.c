@@ -162,27 +162,18 @@ static enum err make_locks(struct count *c)
 
 static enum err make_shards(struct count *c, bool is_ready)
 {
-    pthread_mutexattr_t attr;
-
-    /* held for some hundred nanoseconds: who waits spins, for to sleep takes far longer */
-    if (pthread_mutexattr_init(&attr) != 0) {
-        return ERR_NOMEM;
-    }
-    (void)pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
     c->shards = aligned_alloc(COUNT_CACHE_LINE, c->size.nshards * sizeof c->shards[0]);
     if (c->shards == NULL) {
-        pthread_mutexattr_destroy(&attr);
         return ERR_NOMEM;
     }
     for (unsigned i = 0; i < c->size.nshards; i++) {
         struct count_shard *s = &c->shards[i];
         memset(s, 0, sizeof *s);
-        pthread_mutex_init(&s->lock, &attr);
+        pthread_spin_init(&s->lock, 0);
         s->bucket = c->period.bucket;
         atomic_init(&s->live, c->live);
         s->is_ready = is_ready;
     }
-    pthread_mutexattr_destroy(&attr);
     c->next_shard = is_ready ? c->size.nshards : 0;
     atomic_store(&c->nready, c->next_shard);
     return ERR_OK;

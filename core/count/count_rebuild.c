@@ -114,18 +114,18 @@ bool count_rebuild_shard(struct count *c)
                            .now = c->period.bucket};
     uint64_t today = b.now / COUNT_DAY_BUCKETS;
 
-    pthread_mutex_lock(&s->lock);
+    count_lock(s);
     totals_rebuild_begin(c->totals, i, b.now);
-    pthread_mutex_unlock(&s->lock);
+    count_unlock(s);
     for (uint64_t day = today < COUNT_DAYS ? 0 : today - COUNT_DAYS; day <= today;
          day++) {
         feed_day(&b, day);
     }
     feed_unsealed(&b);
-    pthread_mutex_lock(&s->lock);
+    count_lock(s);
     totals_rebuild_end(c->totals, i, keys_of, c->live);
     s->is_ready = true;
-    pthread_mutex_unlock(&s->lock);
+    count_unlock(s);
     c->next_shard++;
     atomic_store(&c->nready, c->next_shard);
     if (c->next_shard == c->size.nshards) {

@@ -66,9 +66,9 @@ bool count_grow(struct count *c)
     if (live_wants_room(live)) {
         e = live_grow_begin(live, &why);
         for (unsigned i = 0; e == ERR_OK && i < c->size.nshards; i++) {
-            pthread_mutex_lock(&c->shards[i].lock);
+            count_lock(&c->shards[i]);
             live_grow_shard(live, i);
-            pthread_mutex_unlock(&c->shards[i].lock);
+            count_unlock(&c->shards[i]);
         }
         if (e == ERR_OK) {
             wait_for_readers(c);
@@ -87,9 +87,9 @@ void count_flush(struct count *c)
 
     pthread_mutex_lock(&c->grow); /* the journal belongs to one table */
     for (unsigned i = 0; i < c->size.nshards; i++) {
-        pthread_mutex_lock(&c->shards[i].lock);
+        count_lock(&c->shards[i]);
         live_flush_shard(c->live, i); /* nothing where the journal failed */
-        pthread_mutex_unlock(&c->shards[i].lock);
+        count_unlock(&c->shards[i]);
     }
     if (live_flush(c->live, &why) != ERR_OK) {
         count_note_disk(c, &why);
@@ -108,7 +108,7 @@ static void roll_shards(struct count *c, struct live *fresh)
 {
     for (unsigned i = 0; i < c->size.nshards; i++) {
         struct count_shard *s = &c->shards[i];
-        pthread_mutex_lock(&s->lock);
+        count_lock(s);
         if (s->is_ready) {
             totals_roll(c->totals, i, c->period.bucket);
         }
@@ -116,7 +116,7 @@ static void roll_shards(struct count *c, struct live *fresh)
         s->is_prev_sealed = false;
         s->bucket = c->period.bucket;
         atomic_store_explicit(&s->live, fresh, memory_order_release);
-        pthread_mutex_unlock(&s->lock);
+        count_unlock(s);
     }
 }
 
@@ -165,9 +165,9 @@ static void take_in_run(struct count *c)
         log_errinfo("counts", &why);
     } else {
         for (unsigned i = 0; i < c->size.nshards; i++) {
-            pthread_mutex_lock(&c->shards[i].lock);
+            count_lock(&c->shards[i]);
             c->shards[i].is_prev_sealed = true;
-            pthread_mutex_unlock(&c->shards[i].lock);
+            count_unlock(&c->shards[i]);
         }
         c->is_prev_sealed = true;
     }

@@ -139,6 +139,35 @@ static void test_batch__same_key__counts_up_in_all_windows(void **state)
                      (UINT64_C(1) << 33) + 70000);
 }
 
+/* 100 items, more than are fetched ahead: key 1 in every other one with 1, 2, 3... */
+static void test_batch__one_key_many_times__counted_as_often(void **state)
+{
+    enum { ITEMS = 100, HALF = ITEMS / 2 };
+    struct site *s = *state;
+    struct count_item items[ITEMS] = {0};
+    uint64_t w[COUNT_WINDOWS];
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < ITEMS; i++) {
+        items[i].amount = i % 2 == 0 ? i / 2 + 1 : 1;
+        key_digest(s, i % 2 == 0 ? 1 : i, items[i].digest);
+    }
+    key_digest(s, 1, items[1].digest); /* and once beside itself */
+    count_batch(s->count, items, ITEMS);
+    for (unsigned i = 0; i < ITEMS; i += 2) {
+        sum += items[i].amount;
+        assert_in_range(items[i].value.w[COUNT_1H], sum, HALF * (HALF + 1) / 2 + 1);
+    }
+    exact(s, 1, w);
+    assert_int_equal(w[COUNT_14D], HALF * (HALF + 1) / 2 + 1);
+    assert_int_equal(add(s, 1, 0).w[COUNT_14D], w[COUNT_14D]);
+    for (unsigned i = 3; i < ITEMS; i += 2) {
+        assert_int_equal(items[i].value.w[COUNT_14D], 1);
+        exact(s, i, w);
+        assert_int_equal(w[COUNT_10M], 1);
+    }
+}
+
 static void test_batch__burst_on_the_edge__10m_has_both_sides(void **state)
 {
     struct site *s = *state;
@@ -373,6 +402,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SITE_TEST(test_batch__same_key__counts_up_in_all_windows),
+        SITE_TEST(test_batch__one_key_many_times__counted_as_often),
         SITE_TEST(test_batch__burst_on_the_edge__10m_has_both_sides),
         SITE_TEST(test_all__random_traffic_and_restarts__exact_and_never_under),
         SITE_TEST(test_expiry__after_sixteen_days__nothing_is_left),

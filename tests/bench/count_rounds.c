@@ -78,12 +78,17 @@ static void wait_for_all(struct worker *w, uint64_t turn)
     }
 }
 
-/* Whole messages, since BENCH_ROUND and its half are so many. */
+/* Of one thread: whole messages, since BENCH_ROUND and its quarter are so many. */
+static size_t share_of(const struct worker *w)
+{
+    return BENCH_ROUND / w->threads;
+}
+
 static void fill_round(struct worker *w, uint64_t *numbers, struct digest *d)
 {
     uint64_t message[TRAFFIC_KEYS];
     unsigned used = TRAFFIC_KEYS;
-    for (size_t i = 0; i < BENCH_ROUND; i++) {
+    for (size_t i = 0; i < share_of(w); i++) {
         numbers[i] = 1;
         if (!w->is_hot || i % 2 == 0) {
             if (used == TRAFFIC_KEYS) {
@@ -109,7 +114,7 @@ static void *run(void *data)
         wait_for_all(w, i);
         double start = now_ns(CLOCK_MONOTONIC);
         double cpu_start = now_ns(CLOCK_THREAD_CPUTIME_ID);
-        w->use(w->own, w->number, d, numbers, BENCH_ROUND);
+        w->use(w->own, w->number, d, numbers, share_of(w));
         w->cpu_ns[i] = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
         w->ns[i] = now_ns(CLOCK_MONOTONIC) - start;
     }
@@ -143,7 +148,7 @@ static double median_ns(const struct worker *w, unsigned threads, bool is_cpu)
 
 static double rate(const struct worker *w, unsigned threads, bool is_cpu)
 {
-    return (double)BENCH_ROUND * threads / median_ns(w, threads, is_cpu) * 1e9;
+    return (double)BENCH_ROUND / median_ns(w, threads, is_cpu) * 1e9;
 }
 
 static uint64_t ranks_bytes(uint64_t nranks)
@@ -177,7 +182,7 @@ double bench_rounds(const struct bench_traffic *t, unsigned threads, bool is_hot
     static struct worker w[BENCH_THREADS_MAX];
     pthread_t ids[BENCH_THREADS_MAX];
     _Atomic uint64_t arrived = 0;
-    uint64_t nrounds = t->additions * (is_hot ? 2 : 1) / BENCH_ROUND / threads + 1;
+    uint64_t nrounds = t->additions * (is_hot ? 2 : 1) / BENCH_ROUND + 1;
 
     *rettruth = (struct bench_truth){.nranks = t->nranks, .threads = threads};
     rettruth->ranks = bench_zeroed(ranks_bytes(t->nranks));

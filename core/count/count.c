@@ -82,7 +82,6 @@ static void prefetch(const struct count *c, struct batch *b)
             atomic_load_explicit(&c->shards[shard].live, memory_order_acquire);
         const struct live *prev =
             atomic_load_explicit(&c->shards[shard].prev, memory_order_acquire);
-        __builtin_prefetch(&c->shards[shard], 1);
         live_prefetch(live, shard, key);
         if (prev != NULL) {
             live_prefetch(prev, shard, key);

@@ -169,7 +169,7 @@ static enum err make_shards(struct count *c, bool is_ready)
     for (unsigned i = 0; i < c->size.nshards; i++) {
         struct count_shard *s = &c->shards[i];
         memset(s, 0, sizeof *s);
-        pthread_spin_init(&s->lock, 0);
+        s->lock = totals_lock(c->totals, i);
         s->bucket = c->period.bucket;
         atomic_init(&s->live, c->live);
         s->is_ready = is_ready;

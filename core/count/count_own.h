@@ -20,13 +20,17 @@
 #include "core/count/size.h"
 #include "core/count/totals.h"
 
-enum { COUNT_CACHE_LINE = 64, COUNT_SPINS = 100, COUNT_PAST = 2, COUNT_DIR_MODE = 02750 };
+enum {
+    COUNT_CACHE_LINE = 64,
+    COUNT_SPINS = 100,
+    COUNT_PAST = 2,
+    COUNT_DIR_MODE = 02750
+};
 
-/* Guarded by its lock, which has a cache line of its own: every key of every thread writes to it, and
- * what the others read would move with it. prev: the bucket before, until the next one ends; NULL: none. */
+/* Guarded by its lock. prev: the bucket before, until the next one ends; NULL: none. */
 struct count_shard {
-    _Alignas(COUNT_CACHE_LINE) pthread_spinlock_t lock;
-    _Alignas(COUNT_CACHE_LINE) uint64_t bucket; /* that live counts */
+    _Alignas(COUNT_CACHE_LINE) pthread_spinlock_t *lock; /* totals_lock */
+    uint64_t bucket;                                     /* that live counts */
     _Atomic(struct live *) live; /* changed under lock; read without it to prefetch */
     _Atomic(struct live *) prev; /* likewise */
     bool is_prev_sealed;         /* prev is among the runs */
@@ -37,7 +41,7 @@ struct count_shard {
  * has lost its own. A mutex costs twice that between two threads (ADR 29). */
 static inline void count_lock(struct count_shard *s)
 {
-    for (unsigned i = 1; pthread_spin_trylock(&s->lock) != 0; i++) {
+    for (unsigned i = 1; pthread_spin_trylock(s->lock) != 0; i++) {
         if (i % COUNT_SPINS == 0) {
             (void)sched_yield();
         }
@@ -46,7 +50,7 @@ static inline void count_lock(struct count_shard *s)
 
 static inline void count_unlock(struct count_shard *s)
 {
-    (void)pthread_spin_unlock(&s->lock);
+    (void)pthread_spin_unlock(s->lock);
 }
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): in the order of who uses it */

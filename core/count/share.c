@@ -60,7 +60,7 @@ static int by_line(const void *a, const void *b)
 
 bool share_make(struct cells *c, struct buf *ret)
 {
-    size_t room = c->ntouched;
+    size_t room = c->figures->ntouched;
     size_t n = 0;
     size_t from = ret->n;
     uint64_t last = 0;

@@ -57,9 +57,11 @@ static void place_shards(struct totals *t, const struct totals_size *size, uint6
             .away = (void *)(away + i * away_bytes(size)),
             .nlines = size->door_lines / size->nshards,
             .today = totals_day(now),
+            .figures = &t->hot[i].door,
         };
         cells_init(&s->cells, (void *)(cells + i * cell_bytes(size)),
-                   size->cell_lines / size->nshards);
+                   size->cell_lines / size->nshards, &t->hot[i].cells);
+        (void)pthread_spin_init(&t->hot[i].lock, PTHREAD_PROCESS_PRIVATE);
         s->now = now;
         s->is_ready = true;
     }
@@ -91,10 +93,12 @@ static enum err fill_new(struct totals *t, const struct totals_size *size,
     size_t shards_bytes = sizeof(*t->shards) * size->nshards;
 
     t->shards = aligned_alloc(HOT_ALIGN, shards_bytes);
-    if (!t->shards) {
+    t->hot = aligned_alloc(HOT_ALIGN, sizeof(*t->hot) * size->nshards);
+    if (!t->shards || !t->hot) {
         return ERR_NOMEM;
     }
     memset(t->shards, 0, shards_bytes);
+    memset(t->hot, 0, sizeof(*t->hot) * size->nshards);
     t->memory_bytes =
         (door_bytes(size) + cell_bytes(size) + away_bytes(size)) * size->nshards;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -155,6 +159,7 @@ void totals_free(struct totals **t)
         return;
     }
     for (unsigned i = 0; i < old->nshards; i++) {
+        (void)pthread_spin_destroy(&old->hot[i].lock);
         totals_drop_shares(old, &old->shards[i]);
         cells_fini(&old->shards[i].cells);
     }
@@ -163,17 +168,24 @@ void totals_free(struct totals **t)
         (void)munmap(old->memory, old->memory_bytes);
     }
     free(old->shards);
+    free(old->hot);
     free(old);
     *t = NULL;
 }
 
 /* ---- counting ---- */
 
+pthread_spinlock_t *totals_lock(const struct totals *t, unsigned shard)
+{
+    return &t->hot[shard].lock;
+}
+
 void totals_prefetch(const struct totals *t, unsigned shard, uint64_t key)
 {
     const struct totals_shard *s = &t->shards[shard];
     uint64_t hash = totals_hash(t, key);
 
+    __builtin_prefetch(&t->hot[shard], 1);
     door_prefetch(&s->door, hash);
     cells_prefetch(&s->cells, hash);
 }

@@ -15,6 +15,7 @@
 #ifndef CORE_COUNT_TOTALS_H
 #define CORE_COUNT_TOTALS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -43,6 +44,9 @@ uint64_t totals_memory(const struct totals *t); /* bytes held */
 
 /* ---- with the shard's lock ---- */
 
+/* A lock of the shard for whoever counts in it, in the memory that counting writes to anyway. Taken by
+ * nobody here. */
+pthread_spinlock_t *totals_lock(const struct totals *t, unsigned shard);
 void totals_prefetch(const struct totals *t, unsigned shard, uint64_t key);
 /* Counts amount (at least 1) in the shard's running bucket and reads. ret is not touched where the shard is not ready (nothing
  * is added then either: the rebuild takes the running table at its end). False: not ready. */

@@ -27,6 +27,13 @@ struct totals_share {
     uint32_t windows; /* it is still part of: bit w */
 };
 
+/* Of a shard, in a cache line: what most keys write to. */
+struct totals_hot {
+    pthread_spinlock_t lock; /* see totals_lock */
+    struct door_figures door;
+    struct cells_figures cells;
+} __attribute__((aligned(64)));
+
 struct totals_shard {
     struct door door;
     struct cells cells;
@@ -49,7 +56,8 @@ struct totals {
     uint64_t position_key;
     struct spill *spill;
     struct totals_shard *shards;
-    void *memory; /* of all lines */
+    struct totals_hot *hot; /* of each shard */
+    void *memory;           /* of all lines */
     size_t memory_bytes;
 };
 

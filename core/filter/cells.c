@@ -203,9 +203,9 @@ static void touch(struct cells *c, uint64_t line)
     struct cells_line *l = &c->lines[line];
 
     if (l->next == 0) {
-        l->next = c->first;
-        c->first = (uint32_t)line + 1;
-        c->ntouched++;
+        l->next = c->figures->first;
+        c->figures->first = (uint32_t)line + 1;
+        c->figures->ntouched++;
     }
 }
 
@@ -223,9 +223,11 @@ static void read_place(const struct cells *c, const struct place *p,
     }
 }
 
-void cells_init(struct cells *c, struct cells_line *lines, uint64_t nlines)
+void cells_init(struct cells *c, struct cells_line *lines, uint64_t nlines,
+                struct cells_figures *figures)
 {
-    *c = (struct cells){.lines = lines, .nlines = nlines, .first = CHAIN_END};
+    *figures = (struct cells_figures){.first = CHAIN_END};
+    *c = (struct cells){.lines = lines, .nlines = nlines, .figures = figures};
     celltable_init(&c->large, nlines); /* a quarter of the lines' bytes at most */
 }
 
@@ -238,15 +240,14 @@ void cells_clear(struct cells *c)
 {
     memset(c->lines, 0, c->nlines * sizeof(*c->lines));
     celltable_fini(&c->large);
-    c->first = CHAIN_END;
-    c->ntouched = 0;
-    set_figure(&c->nused, 0);
+    c->figures->first = CHAIN_END;
+    c->figures->ntouched = 0;
+    set_figure(&c->figures->nused, 0);
 }
 
 void cells_prefetch(const struct cells *c, uint64_t hash)
 {
     __builtin_prefetch(&c->lines[line_of(c, own_hash(hash))], 1);
-    __builtin_prefetch(&c->first, 1);
 }
 
 void cells_add(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows,
@@ -267,7 +268,7 @@ void cells_add(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows
     }
     touch(c, p.line);
     if (!was_used && has_fortnight(&c->lines[p.line])) {
-        set_figure(&c->nused, c->nused + 1);
+        set_figure(&c->figures->nused, c->figures->nused + 1);
     }
     read_place(c, &p, ret);
 }
@@ -293,24 +294,24 @@ void cells_take(struct cells *c, uint64_t line, unsigned cell, uint64_t amount,
         }
     }
     if (was_used && !has_fortnight(&c->lines[line])) {
-        set_figure(&c->nused, c->nused - 1);
+        set_figure(&c->figures->nused, c->figures->nused - 1);
     }
 }
 
 bool cells_next(struct cells *c, uint64_t *retline, uint64_t ret[CELLS_OF_LINE])
 {
-    if (c->first == CHAIN_END) {
+    if (c->figures->first == CHAIN_END) {
         return false;
     }
-    uint64_t line = c->first - 1;
+    uint64_t line = c->figures->first - 1;
     struct cells_line *l = &c->lines[line];
     for (unsigned i = 0; i < CELLS_OF_LINE; i++) {
         uint64_t v = cells_value(c, line, i, CELLS_RUNNING);
         ret[i] = v == CELLS_SATURATED ? 0 : v;
         (void)set_value(c, line, i, CELLS_RUNNING, 0);
     }
-    c->first = l->next;
-    c->ntouched--;
+    c->figures->first = l->next;
+    c->figures->ntouched--;
     l->next = 0;
     *retline = line;
     return true;
@@ -318,7 +319,7 @@ bool cells_next(struct cells *c, uint64_t *retline, uint64_t ret[CELLS_OF_LINE])
 
 uint64_t cells_used(const struct cells *c)
 {
-    return __atomic_load_n(&c->nused, __ATOMIC_RELAXED);
+    return __atomic_load_n(&c->figures->nused, __ATOMIC_RELAXED);
 }
 
 uint64_t cells_overflowed(const struct cells *c)

@@ -43,18 +43,22 @@ struct cells_line {
     uint32_t next; /* in the chain of touched lines; 0: not in it */
 };
 
+/* Written with most keys; the caller's, so that they may lie beside what else is. */
+struct cells_figures {
+    uint64_t nused; /* lines with a count in the longest window */
+    uint32_t first; /* of the chain */
+    uint32_t ntouched;
+};
+
 struct cells {
     struct cells_line *lines; /* zeroed when new, aligned to 64 */
     uint64_t nlines;          /* at least 1, below 2^32 - 1 */
     struct celltable large;
-    /* away from what every key reads: another thread's next one would wait for it */
-    _Alignas(
-        CELLS_LINE_BYTES) uint64_t nused; /* lines with a count in the longest window */
-    uint32_t first;                       /* of the chain */
-    uint32_t ntouched;
+    struct cells_figures *figures;
 };
 
-void cells_init(struct cells *c, struct cells_line *lines, uint64_t nlines);
+void cells_init(struct cells *c, struct cells_line *lines, uint64_t nlines,
+                struct cells_figures *figures);
 void cells_fini(struct cells *c); /* frees the table */
 void cells_clear(struct cells *c);
 

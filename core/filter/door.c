@@ -112,14 +112,13 @@ static bool put(struct door *d, union door_line *l, uint16_t print, uint64_t day
         return false;
     }
     l->entry[__builtin_ctz(room)] = (uint16_t)(print + day % DOOR_DAYS);
-    set_figure(&d->nentries, d->nentries + 1);
+    set_figure(&d->figures->nentries, d->figures->nentries + 1);
     return true;
 }
 
 void door_prefetch(const struct door *d, uint64_t hash)
 {
     __builtin_prefetch(&d->lines[home_of(d, hash)], 1);
-    __builtin_prefetch(&d->nentries, 1);
 }
 
 /* Home is full or was once: the other lines, of which the last is looked at only if a key of this
@@ -169,7 +168,7 @@ enum door_answer door_see(struct door *d, uint64_t hash, uint64_t day)
         if (there == DOOR_AWAY && !has_room) {
             *mask |= day_bit(day);
             d->away[home] |= day_bit(day);
-            set_figure(&d->nturned_away, d->nturned_away + 1);
+            set_figure(&d->figures->nturned_away, d->figures->nturned_away + 1);
             return DOOR_AWAY;
         }
     }
@@ -202,12 +201,12 @@ enum door_answer door_find(const struct door *d, uint64_t hash, unsigned *retage
 void door_clear(struct door *d, uint64_t today)
 {
     memset(d->lines, 0, d->nlines * sizeof(*d->lines));
-    if (d->nturned_away) {
+    if (d->figures->nturned_away) {
         memset(d->away, 0, d->nlines * sizeof(*d->away));
     }
     d->today = today;
-    set_figure(&d->nentries, 0);
-    set_figure(&d->nturned_away, 0);
+    set_figure(&d->figures->nentries, 0);
+    set_figure(&d->figures->nturned_away, 0);
 }
 
 /* The days that are still counted when today is `ahead` days later, a bit each. */
@@ -252,19 +251,19 @@ void door_begin_day(struct door *d, uint64_t today)
     for (uint64_t i = 0; i < d->nlines; i++) {
         n += sweep_line(&d->lines[i], keep);
     }
-    for (uint64_t i = 0; d->nturned_away && i < d->nlines; i++) {
+    for (uint64_t i = 0; d->figures->nturned_away && i < d->nlines; i++) {
         d->away[i] &= keep;
     }
     d->today = today;
-    set_figure(&d->nentries, n);
+    set_figure(&d->figures->nentries, n);
 }
 
 uint64_t door_entries(const struct door *d)
 {
-    return __atomic_load_n(&d->nentries, __ATOMIC_RELAXED);
+    return __atomic_load_n(&d->figures->nentries, __ATOMIC_RELAXED);
 }
 
 uint64_t door_turned_away(const struct door *d)
 {
-    return __atomic_load_n(&d->nturned_away, __ATOMIC_RELAXED);
+    return __atomic_load_n(&d->figures->nturned_away, __ATOMIC_RELAXED);
 }

@@ -36,14 +36,18 @@ union door_line {
     struct door_vector vector[DOOR_VECTORS];
 };
 
+/* Written with every new key; the caller's, so that they may lie beside what else is. */
+struct door_figures {
+    uint64_t nentries;
+    uint64_t nturned_away; /* sights, since it is */
+};
+
 struct door {
     union door_line *lines; /* zeroed when new, aligned to 64 */
     uint16_t *away; /* of each line: days on which a key of this home was turned away */
     uint64_t nlines; /* at least 1, below 2^32 */
     uint64_t today;  /* day number */
-    /* away from what every sight reads: another thread's next one would wait for it */
-    _Alignas(DOOR_LINE_BYTES) uint64_t nentries;
-    uint64_t nturned_away; /* sights, since it is */
+    struct door_figures *figures;
 };
 
 enum door_answer {

@@ -8,6 +8,7 @@ enum { LINES_MOST = 64, KEYS = 3000, FIRST_DAY = 20000, STRANGERS = 200000 };
 
 struct room {
     struct door door;
+    struct door_figures figures;
     union door_line lines[LINES_MOST];
     uint16_t away[LINES_MOST];
 };
@@ -17,8 +18,11 @@ static struct room *room_of(uint64_t nlines)
     struct room *r = aligned_alloc(64, (sizeof(*r) + 63) / 64 * 64);
     assert_non_null(r);
     memset(r, 0, sizeof(*r));
-    r->door = (struct door){
-        .lines = r->lines, .away = r->away, .nlines = nlines, .today = FIRST_DAY};
+    r->door = (struct door){.lines = r->lines,
+                            .away = r->away,
+                            .nlines = nlines,
+                            .today = FIRST_DAY,
+                            .figures = &r->figures};
     return r;
 }
 

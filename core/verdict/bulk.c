@@ -291,8 +291,11 @@ unsigned bulk_judge(const struct bulk_case *c)
     struct asking a = {
         .c = c, .config = c->facts->config, .counts = c->facts->context->counts};
 
-    if (a.counts == NULL || a.counts->port == NULL || a.counts->n == 0) {
+    if (a.counts == NULL || a.counts->port == NULL) {
         return 0;
+    }
+    if (a.counts->is_cut) {
+        a.limits |= LIMIT_FLAG(counts);
     }
     for (size_t i = 0; i < a.config->nrules; i++) {
         judge_rule(&a, &a.config->rules[i]);

@@ -372,6 +372,16 @@ static void test_bulk__when_a_window_is_noisy__then_not_used_and_said(void **sta
     assert_false(b->v.limits & LIMIT_FLAG(noise));
 }
 
+static void test_bulk__when_not_all_was_counted__then_said(void **state)
+{
+    struct bench *b = *state;
+    judge(b);
+    assert_false(b->v.limits & LIMIT_FLAG(counts));
+    counts.is_cut = true;
+    judge(b);
+    assert_true(b->v.limits & LIMIT_FLAG(counts));
+}
+
 static void test_bulk__when_the_deadline_passed__then_nothing_is_confirmed(void **state)
 {
     struct bench *b = *state;
@@ -444,6 +454,7 @@ int main(void)
         TEST(test_bulk__when_a_burst_is_wanted__then_max_over_mean),
         TEST(test_bulk__when_one_proved_domain_sends_it__then_a_newsletter),
         TEST(test_bulk__when_a_window_is_noisy__then_not_used_and_said),
+        TEST(test_bulk__when_not_all_was_counted__then_said),
         TEST(test_bulk__when_the_deadline_passed__then_nothing_is_confirmed),
         TEST(
             test_bulk__when_time_is_up_before_it_is_told_for_a_newsletter__then_no_score),

@@ -267,7 +267,9 @@ static struct live_slot *find(struct probe p, uint64_t key)
 
 void live_prefetch(const struct live *l, unsigned shard, uint64_t key)
 {
-    struct probe p = probe_of(l->shard[shard].table, shard, l->nshards, key);
+    const struct live_table *t =
+        __atomic_load_n(&l->shard[shard].table, __ATOMIC_ACQUIRE);
+    struct probe p = probe_of(t, shard, l->nshards, key);
     __builtin_prefetch(&p.slots[p.at], 1);
     __builtin_prefetch(&l->shard[shard].used, 1);
 }
@@ -362,7 +364,8 @@ void live_grow_shard(struct live *l, unsigned shard)
         l->next->shadow[s - l->next->slots] = from->shadow[i];
         occupy(s, old->key, old->count);
     }
-    l->shard[shard].table = l->next;
+    /* partner: live_prefetch, which has no lock */
+    __atomic_store_n(&l->shard[shard].table, l->next, __ATOMIC_RELEASE);
 }
 
 /* A table in memory leaves its predecessor's file: after a kill that is still better than nothing. */

@@ -136,6 +136,7 @@ static void note_files(struct guarded *w, const struct list_reader *r)
     }
     if (files != w->files && (w->alarms & HITS_ALARM_CANARY) != 0) {
         w->canary = (struct alarm_window){.at = 0};
+        w->is_unblamed = true;
     }
     w->files = files;
 }
@@ -198,14 +199,15 @@ static void say(struct guarded *w, unsigned alarms)
     w->alarms = alarms;
 }
 
+/* was_on: about the filters that are in use now. */
 static bool is_alarmed(const struct guarded *w, const struct alarm_window *window,
-                       enum hits_alarms alarm)
+                       bool was_on)
 {
     uint64_t tested = 0;
     uint64_t events = 0;
     double design = w->target > w->error_formula ? w->target : w->error_formula;
     alarm_window_sums(window, &tested, &events);
-    return hits_alarm((w->alarms & alarm) != 0, design, tested, events);
+    return hits_alarm(was_on, design, tested, events);
 }
 
 static void judge(struct guard *g, struct guarded *w, const struct list_reader *r,
@@ -221,8 +223,11 @@ static void judge(struct guard *g, struct guarded *w, const struct list_reader *
     w->error_formula = f.error_formula;
     w->error = f.error_bits > f.error_formula ? f.error_bits : f.error_formula;
     count_traffic(w, row);
-    alarms |= is_alarmed(w, &w->canary, HITS_ALARM_CANARY) ? HITS_ALARM_CANARY : 0;
-    alarms |= is_alarmed(w, &w->traffic, HITS_ALARM_TRAFFIC) ? HITS_ALARM_TRAFFIC : 0;
+    bool was_canary = (w->alarms & HITS_ALARM_CANARY) != 0 && !w->is_unblamed;
+    bool was_traffic = (w->alarms & HITS_ALARM_TRAFFIC) != 0;
+    alarms |= is_alarmed(w, &w->canary, was_canary) ? HITS_ALARM_CANARY : 0;
+    alarms |= is_alarmed(w, &w->traffic, was_traffic) ? HITS_ALARM_TRAFFIC : 0;
+    w->is_unblamed = false;
     alarms |= w->error > w->target * GUARD_SLACK ? HITS_ALARM_TARGET : 0;
     say(w, alarms);
     if (row) {

@@ -20,6 +20,7 @@ struct guarded {
     uint64_t judge_at; /* look; 0: never judged */
     unsigned alarms;   /* enum hits_alarms, as last said */
     uint64_t files;    /* sum of the numbers of those in use */
+    bool is_unblamed;  /* they came after the canaries' alarm, which is of others */
     uint64_t bits;
     double target;
     double error_formula;

@@ -1,5 +1,6 @@
 """What gillnetd counts of each list, and that filters which err are told and lists stay right."""
 import json
+import re
 import time
 import unittest
 
@@ -74,7 +75,8 @@ class Hits(unittest.TestCase):
             d.write('lists = ( { name = "phish"; filter_error = 0.00001; } );')
             gillnet("reload", "-c", d.conf)
             d.wait_for(lambda: d.stat("filter_alarms") == 1, "the alarm", 90)
-            self.assertRegex(d.log(), r"event=filter_alarm list=phish canary=. traffic=0 target=1: ")
+            told = re.compile(r"event=filter_alarm list=phish canary=. traffic=0 target=1: ")
+            d.wait_for(lambda: told.search(d.log()), "the log line, written after the count")
             faults = [r["text"] for r in self.rows(d, "stat") if r["type"] == "fault"]
             self.assertTrue(any(f.startswith("filter:phish: ") for f in faults), faults)
             self.assertIsNotNone(self.seen(d)["alarm"])

@@ -12,20 +12,20 @@
 
 struct guarded {
     char name[LIST_NAME_MAX + 1];
+    bool has_counts;  /* tested and false_new are those of the last judgement */
+    bool is_unblamed; /* the files came after the canaries' alarm, which is of others */
+    bool is_bad;      /* a bad block was found and said */
+    unsigned alarms;  /* enum hits_alarms, as last said */
     struct alarm_window canary;
     struct alarm_window traffic;
-    bool has_counts; /* tested and false_new are those of the last judgement */
     uint64_t tested;
     uint64_t false_new;
     uint64_t judge_at; /* look; 0: never judged */
-    unsigned alarms;   /* enum hits_alarms, as last said */
     uint64_t files;    /* sum of the numbers of those in use */
-    bool is_unblamed;  /* they came after the canaries' alarm, which is of others */
     uint64_t bits;
     double target;
     double error_formula;
     double error; /* estimated: the worse of formula and bits */
-    bool is_bad;  /* a bad block was found and said */
 };
 
 struct guard {

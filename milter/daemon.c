@@ -349,10 +349,19 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     return EX_OK;
 }
 
+static bool is_stopping(void)
+{
+    pthread_mutex_lock(&daemon_state.lock);
+    bool is = daemon_state.stop != STOP_NONE;
+    pthread_mutex_unlock(&daemon_state.lock);
+    return is;
+}
+
+/* A stop that comes before libmilter listens closes its socket under it, which it calls a failure. */
 static int serve(void)
 {
     notify_ready("working");
-    int status = smfi_main() == MI_SUCCESS ? EX_OK : EX_UNAVAILABLE;
+    int status = smfi_main() == MI_SUCCESS || is_stopping() ? EX_OK : EX_UNAVAILABLE;
     if (status != EX_OK) {
         log_error(
             "event=stop error=libmilter: it cannot go on; see the mail log for its "

@@ -231,13 +231,6 @@ class Stop(unittest.TestCase):
         m.close()
         d.__exit__(None, None, None)
 
-    def test_stop_at_once__ends_well(self):
-        """The stop's moment runs over libmilter's own start, where it takes a stop for a failure."""
-        for i in range(20):
-            d = Daemon("count = { messages_per_day = 0; };").start()
-            time.sleep(i * 0.0002)
-            d.__exit__(None, None, None)
-
     def test_int__as_term(self):
         d = Daemon("").start()
         d.signal(signal.SIGINT)

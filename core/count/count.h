@@ -54,7 +54,7 @@ struct count;
  * text says what to do. A disk that refuses does not fail: see count_stat. */
 enum err count_open(const struct count_options *options, struct count **ret,
                     struct errinfo *reterr);
-/* Starts the thread of counts that were opened without. */
+/* Starts the thread of counts that were opened without; from here on the statistics page says that there is counting. */
 enum err count_start(struct count *c, struct errinfo *reterr);
 /* Seals nothing: what is counted stays in the running table and is taken up at the next start. */
 void count_close(struct count **c);

@@ -271,8 +271,11 @@ static void *run(void *context)
 
 enum err count_start(struct count *c, struct errinfo *reterr)
 {
+    /* at once: a command that finds gillnetd before the thread's first round must not take it for one that does not count */
+    stats_set(STAT_count_messages_per_day, c->size.messages_per_day);
     c->has_thread = pthread_create(&c->thread, NULL, run, c) == 0;
     if (!c->has_thread) {
+        stats_set(STAT_count_messages_per_day, 0);
         return errinfo_set(
             reterr, ERR_NOMEM, c->dir, 0,
             "no thread for the counts; raise TasksMax or the user's limit "

@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/base/stats.h"
 #include "core/count/count.h"
 #include "core/count/count_own.h"
 
@@ -396,6 +397,17 @@ static void test_threads__buckets_end_and_tables_grow__nothing_lost(void **state
     }
 }
 
+/* A command looks there for a gillnetd that counts, and may do so before the thread's first round. */
+static void test_start__the_page_says_so_at_once(void **state)
+{
+    struct site *s = *state;
+    struct errinfo why;
+
+    stats_set(STAT_count_messages_per_day, 0);
+    assert_int_equal(count_start(s->count, &why), ERR_OK);
+    assert_int_equal(stats_get(STAT_count_messages_per_day), MESSAGES_PER_DAY);
+}
+
 #define SITE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -412,6 +424,7 @@ int main(void)
         SITE_TEST(test_open__ring_key_added__old_counts_still_found),
         SITE_TEST(test_canaries__small_site__read_nothing),
         SITE_TEST(test_growth__more_keys_than_planned__all_counted),
+        SITE_TEST(test_start__the_page_says_so_at_once),
         SITE_TEST(test_threads__buckets_end_and_tables_grow__nothing_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,34 @@
+/*
+ * hash256 - BLAKE2b-256: the name of an object, a key, a stream; unkeyed.
+ *
+ * Source: RFC 7693 (libsodium).   Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_BASE_HASH256_H
+#define CORE_BASE_HASH256_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/slice.h"
+
+enum { HASH256_BYTES = 32, HASH256_HEX = 2 * HASH256_BYTES };
+
+struct hash256 {
+    uint8_t b[HASH256_BYTES];
+};
+
+/* Of the n parts one after the other. */
+void hash256_make(const struct slice *parts, size_t n, struct hash256 *ret);
+/* Of one. */
+void hash256_of(struct slice bytes, struct hash256 *ret);
+bool hash256_equal(const struct hash256 *a, const struct hash256 *b);
+
+/* ---- bytes as hexadecimal digits, small letters ---- */
+
+/* ret: 2 * n digits and a NUL. */
+void hex_print(const uint8_t *bytes, size_t n, char *ret);
+/* text must be exactly 2 * n digits, of either case. */
+bool hex_parse(struct slice text, uint8_t *ret, size_t n);
+
+#endif

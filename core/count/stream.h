@@ -1,0 +1,53 @@
+/*
+ * stream - counts of a peer's bucket that is still open: increments as they came, appended to a file.
+ *
+ * STATE/peers/counts/ORIGIN/START-INC-KEY.stream (hexadecimal): a header of STREAM_HEADER bytes with the run_id, then records
+ * {magic u32, n u32, seq u64, n x (key u64, increment u64), checksum u64}, little-endian. Written by the hub alone, followed by
+ * gillnetd. Once the stream is closed its run is in STATE/peers/counts/runs and the file goes.
+ * Depends: base, store.   Threads: one object, one thread.   ADR 0033.
+ */
+#ifndef CORE_COUNT_STREAM_H
+#define CORE_COUNT_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+#include "core/base/file.h"
+#include "core/store/run.h"
+
+enum { STREAM_HEADER = 64, STREAM_RECORD_MAX = 8 << 20 /* pairs in one record */ };
+
+/* The file's path below dir (STATE/peers/counts). */
+enum err stream_path(char dst[FILE_PATH_MAX], const char *dir, const struct run_id *id);
+
+/* ---- the hub ---- */
+
+struct stream_writer;
+/* Opens or makes it; cuts a torn end. *retseq: of its last whole record; 0: none. */
+enum err stream_writer_open(const char *dir, const struct run_id *id,
+                            struct stream_writer **ret, uint64_t *retseq,
+                            struct errinfo *reterr);
+/* Appends one record, not synced: it is made again from the objects. */
+enum err stream_writer_add(struct stream_writer *w, uint64_t seq,
+                           const struct run_record *v, size_t n,
+                           struct errinfo *reterr);
+void stream_writer_close(struct stream_writer **w);
+
+/* ---- gillnetd, and whoever asks ---- */
+
+struct stream_reader {
+    struct run_id id;
+    uint64_t at;  /* bytes read */
+    uint64_t seq; /* of the last record read */
+};
+/* ERR_NOT_FOUND: there is no such file. */
+enum err stream_reader_open(const char *path, struct stream_reader *ret,
+                            struct errinfo *reterr);
+/* Hands what came since the last time to fn. A torn end waits. ERR_CORRUPT: not to be followed any more. */
+typedef void stream_fn(void *context, const struct run_record *record);
+enum err stream_reader_next(struct stream_reader *r, const char *path, stream_fn *fn,
+                            void *context, struct errinfo *reterr);
+
+#endif

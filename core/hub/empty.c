@@ -1,0 +1,2 @@
+/* Nothing yet. */
+typedef int hub_empty;

@@ -1,0 +1,155 @@
+/*
+ * sync - the state of all streams that this server holds, and the only place that decides what enters it.
+ *
+ * Knows no sockets and no threads: who drives it hands objects in and takes wants out, so that a test
+ * drives the real thing over a network of its own. In STATE/peers:
+ *   table/            cursors, positions of our own streams, proofs (core/store/table.h)
+ *   objects/          signed objects as they came: ORIGIN/STREAM/SEQ
+ *   counts/           decoded count streams, for gillnetd: ORIGIN/START-INC-KEY.stream while open
+ *                     (core/count/stream.h), runs/ once closed (core/store/run.h)
+ *   own/              the same of our own, for us
+ *   lists/ORIGIN/     what each origin lists, as a state folder of its own (core/list/list.h)
+ *   origins           names, caps, weights of the members, for gillnetd (core/store/origins.h)
+ * Order, for each object: length and form; manifest and key; signature; chain; hash of the payload; bounded
+ * unpacking; records; quota; root; the object durable as a file; the cursor durable in the table; applied.
+ * After a crash at any point what is held is what the origin signed.
+ * Depends: base, list, count, store.   Threads: one.   Owns: the folder.   ADR 0032, notes of invariants there.
+ */
+#ifndef CORE_PEER_SYNC_H
+#define CORE_PEER_SYNC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/base/keyring.h"
+#include "core/peer/head.h"
+#include "core/peer/identity.h"
+#include "core/peer/manifest.h"
+#include "core/peer/object.h"
+#include "core/peer/payload.h"
+
+enum {
+    SYNC_INTERVAL_S = 5, /* between exchanges */
+    SYNC_GRACE_S = 60,   /* after its end a bucket is closed */
+    SYNC_SKEW_S = 120,   /* by which an object may come from the future */
+    SYNC_KEEP_S = 7200,  /* objects of a closed stream are kept */
+    SYNC_INCS_MAX = 64,  /* incarnations of one origin in one bucket */
+    SYNC_BURST =
+        4, /* times the mean rate of its quota that an origin may have in one bucket */
+    SYNC_CANARIES = 10000
+};
+
+enum sync_result {
+    SYNC_APPLIED,
+    SYNC_DUPLICATE, /* known; nothing changed */
+    SYNC_GAP,       /* something before it is missing: see sync_wants */
+    SYNC_FORK,      /* the origin signed two histories: proof kept, origin set aside */
+    SYNC_OLD,       /* its time is over, or a rollback */
+    SYNC_FUTURE,    /* from beyond SYNC_SKEW_S */
+    SYNC_QUOTA,     /* more than the origin may have */
+    SYNC_UNKNOWN,   /* ring, origin or key is not in the manifest */
+    SYNC_REVOKED,   /* dropped member or revoked key, or set aside */
+    SYNC_SIGNATURE,
+    SYNC_PAYLOAD,   /* hash, packing or records are wrong */
+    SYNC_ROOT,      /* what it says the stream holds is not so */
+    SYNC_FILTER,    /* a filter that takes too much for listed (canaries, fill) */
+    SYNC_MALFORMED, /* form of the header */
+    SYNC_VERSION,   /* of a later version: passed over */
+    SYNC_TROUBLE,   /* ours: disk or memory; try again */
+    SYNC_RESULTS
+};
+const char *sync_result_name(enum sync_result r);
+
+struct sync_options {
+    const char *state_dir;
+    const struct identity *self; /* borrowed */
+    const struct keyring *keys;  /* borrowed; the writers' key is that of our streams */
+    const struct manifest *manifest; /* copied */
+};
+
+struct sync;
+/* Takes STATE/peers/LOCK, finishes what a crash broke off. */
+enum err sync_open(const struct sync_options *options, struct sync **ret,
+                   struct errinfo *reterr);
+void sync_close(struct sync **s);
+/* What members and keys that are no longer trusted have brought is gone when it returns. */
+enum err sync_set_manifest(struct sync *s, const struct manifest *m,
+                           struct errinfo *reterr);
+
+/* ---- receiving ---- */
+
+/* Header and payload (a SNAP also without). reterr: which rule, which field, for one line of log. */
+enum sync_result sync_offer(struct sync *s, struct slice object,
+                            struct errinfo *reterr);
+
+enum want_kind { WANT_CHAIN, WANT_SNAP };
+struct want {
+    enum want_kind kind;
+    struct stream_key stream;
+    uint64_t from; /* CHAIN: first and last seq */
+    uint64_t to;
+    struct hash256 hash; /* SNAP */
+};
+/* What of these heads of a peer we lack and would take, newest buckets first. */
+size_t sync_wants(struct sync *s, const struct heads *heads, struct want *ret,
+                  size_t most);
+
+/* ---- serving ---- */
+
+/* Rises with every change of a head; unique over restarts. */
+uint64_t sync_version(const struct sync *s);
+/* Appends the answer to "heads after version" (heads_print). */
+enum err sync_heads(struct sync *s, uint64_t after, struct buf *ret);
+/* Objects seq from..to of a stream one after the other (a SNAP without payload), as many as fit max_bytes, at least one.
+ * ERR_NOT_FOUND: `from` cannot be had any more, see SNAP. */
+enum err sync_chain(struct sync *s, const struct object_id *stream, uint64_t from,
+                    uint64_t to, size_t max_bytes, struct buf *ret);
+/* A SNAP with its payload, made again from what we hold. */
+enum err sync_snap(struct sync *s, const struct object_id *stream, uint64_t seq,
+                   struct buf *ret, struct errinfo *reterr);
+
+/* ---- our own streams: signed and durable before any peer can see them ---- */
+
+/* False: peers hold more of our own streams than we remember (a restored disk); they are taken back first and a new
+ * incarnation begins. To be asked with the first heads of a peer. */
+bool sync_knows_itself(struct sync *s, const struct heads *heads);
+/* totals: how often each key was counted in the bucket by now, only those that changed need be given, keys rising. Publishes
+ * the difference to what was published. */
+enum err sync_publish_counts(struct sync *s, uint64_t start_s,
+                             const struct count_record *totals, size_t n,
+                             struct errinfo *reterr);
+/* Nothing comes any more for that bucket. */
+enum err sync_close_counts(struct sync *s, uint64_t start_s, struct errinfo *reterr);
+/* Steps of a list, sorted by digest. position: of the list's log after them, stored with the cursor. */
+enum err sync_publish_list(struct sync *s, const char *list,
+                           const struct list_record *v, size_t n, struct slice position,
+                           struct errinfo *reterr);
+enum err sync_list_position(struct sync *s, const char *list, struct buf *ret);
+/* A new generation of a filter. */
+enum err sync_publish_member(struct sync *s, const char *list, bool is_revoked,
+                             struct slice file, struct errinfo *reterr);
+
+/* Expiry, merging of days, heartbeats, closing of overdue streams: to be called about once a second. */
+enum err sync_tick(struct sync *s, struct errinfo *reterr);
+
+/* ---- to be seen ---- */
+
+struct sync_origin_stat {
+    struct object_id origin;
+    char name[OBJECT_NAME_BYTES + 1];
+    uint64_t streams;
+    uint64_t records; /* ever applied */
+    uint64_t bytes;   /* stored */
+    uint64_t applied; /* objects */
+    uint64_t refused[SYNC_RESULTS];
+    uint64_t quota;      /* records that a bucket may have */
+    uint64_t quota_used; /* of the newest bucket */
+    uint64_t seen_ms;    /* of the newest heartbeat or object */
+    bool is_stale;       /* none for 3 minutes */
+    bool is_set_aside;   /* forked */
+};
+size_t sync_stat(struct sync *s, struct sync_origin_stat *ret, size_t most);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * origins - who the origins of peers' lists and counts are, and how much each may weigh.
+ *
+ * STATE/peers/origins, text, written by the hub from the ring's manifest, read by gillnetd and the commands: the line
+ * "gillnet-origins 1", "self ORIGIN", "quorum N", then for each member "ORIGIN NAME CAP STATE" (32 hexadecimal digits,
+ * [a-z0-9_-]+, a number, active|left|dropped|aside). What is not there has no say.
+ * Depends: base.   Threads: constant once read.   ADR 0033.
+ */
+#ifndef CORE_STORE_ORIGINS_H
+#define CORE_STORE_ORIGINS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+
+enum { ORIGIN_BYTES = 16, ORIGIN_NAME_MAX = 32, ORIGINS_MAX = 256 };
+enum origin_state { ORIGIN_ACTIVE, ORIGIN_LEFT, ORIGIN_DROPPED, ORIGIN_ASIDE };
+
+struct origin_row {
+    uint8_t origin[ORIGIN_BYTES];
+    char name[ORIGIN_NAME_MAX + 1];
+    uint64_t cap; /* of its counts in a verdict, over a whole window */
+    enum origin_state state;
+};
+
+struct origins {
+    uint8_t self[ORIGIN_BYTES];
+    unsigned
+        quorum; /* peers who must have seen it before what peers saw adds up to harm */
+    struct origin_row *v;
+    unsigned n;
+};
+
+/* ERR_NOT_FOUND: no ring. *ret is empty then. */
+enum err origins_read(const char *state_dir, struct origins *ret,
+                      struct errinfo *reterr);
+enum err origins_write(const char *state_dir, const struct origins *o,
+                       struct errinfo *reterr);
+void origins_fini(struct origins *o);
+const struct origin_row *origins_find(const struct origins *o,
+                                      const uint8_t origin[ORIGIN_BYTES]);
+
+#endif

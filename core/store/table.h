@@ -18,7 +18,9 @@
 enum { TABLE_KEY_MAX = 480, TABLE_VALUE_MAX = 1 << 20 };
 
 struct table;
-/* dir is made if it is not there (is_writing). It grows by doubling up to most_bytes, then ERR_NOSPACE. */
+/* dir is made if it is not there (is_writing). The file grows with what is put, up to most_bytes (at least 1 MiB), then
+ * ERR_NOSPACE: what is live fills three quarters of that at most, so that removing always has room. A process opens one
+ * folder once, and closes it before it forks. */
 enum err table_open(const char *dir, bool is_writing, uint64_t most_bytes,
                     struct table **ret, struct errinfo *reterr);
 void table_close(struct table **t);

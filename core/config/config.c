@@ -46,6 +46,18 @@ bool filter_layout_by_name(struct slice name, enum filter_layout *ret)
     return false;
 }
 
+double config_peer_weight(const struct config *c, struct slice name)
+{
+    for (size_t i = 0; i < c->peers.weights.n; i++) {
+        struct slice rest = slice_str(c->peers.weights.v[i]);
+
+        if (slice_eq(slice_cut(&rest, '='), name)) {
+            return strtod(rest.p, NULL);
+        }
+    }
+    return 1.0;
+}
+
 const char *count_unit_name(enum count_unit u)
 {
     return u == COUNT_UNIT_DELIVERIES ? "deliveries" : "messages";

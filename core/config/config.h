@@ -128,6 +128,22 @@ struct config_count {
     struct config_strings distinct_types; /* feature types with distinct counts */
 };
 
+/* The companion service. */
+struct config_hub {
+    char *listen;         /* "auto", "off", "HOST:PORT" or "[IPV6]:PORT" */
+    char *control_socket; /* path, never "": default STATE/hub.ctl */
+    struct config_strings
+        connect;          /* members to call; empty: all that have an address */
+    uint64_t bytes_per_s; /* of answers to one peer */
+};
+/* What peers may say here; never more than the ring's manifest lets them. */
+struct config_peers {
+    unsigned cap;          /* of one peer's counts in a verdict; 0: the manifest's */
+    unsigned quorum;       /* peers that must have counted it; 0: the manifest's */
+    unsigned quorum_lists; /* peers that must list it for more than a header */
+    struct config_strings weights; /* "NAME=NUMBER"; see config_peer_weight */
+};
+
 struct config {
     char *file; /* the main file */
     char *state_dir;
@@ -165,6 +181,9 @@ struct config {
 
     struct config_count count;
     enum action bulk_alone; /* the harshest that bulk rules alone may lead to */
+
+    struct config_hub hub;
+    struct config_peers peers;
 
     size_t nlists;
     struct config_list *lists;
@@ -206,6 +225,9 @@ void config_release(struct config **c);
 
 /* The entry for a list by name, or c->list_default. */
 const struct config_list *config_list_find(const struct config *c, struct slice name);
+
+/* What the entries of a peer's lists weigh here, times the weight of the list: 1.0 unless configured. */
+double config_peer_weight(const struct config *c, struct slice name);
 
 /* Keys that differ between a running and a new configuration and need a restart, as
  * "key, key"; empty when a reload is enough. */

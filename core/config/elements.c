@@ -6,7 +6,13 @@
 #include "core/config/origin.h"
 #include "core/config/unit.h"
 
-enum { ADDRESS_MAX = 320, DOMAIN_MAX = 253, LABEL_MAX = 63, TOKEN_MAX = 255 };
+enum {
+    ADDRESS_MAX = 320,
+    DOMAIN_MAX = 253,
+    LABEL_MAX = 63,
+    TOKEN_MAX = 255,
+    WEIGHT_NAME_MAX = 32
+};
 
 struct elements_networks elements_networks_of(const struct schema_row *row,
                                               struct config *c)
@@ -124,6 +130,25 @@ static const char *tidy_token(char *s)
     return NULL;
 }
 
+/* NAME=NUMBER: a member of the ring and what it says is worth here, from 0 to 10. */
+static const char *tidy_weight(char *s)
+{
+    static const char form[] = "write a peer's name and a number from 0 to 10, such as "
+                               "\"alpha=0.5\"";
+    char *equals = strchr(s, '=');
+    char *end = NULL;
+    double v = 0;
+
+    lower(s);
+    if (equals == NULL || equals == s || equals - s > WEIGHT_NAME_MAX ||
+        strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") != (size_t)(equals - s) ||
+        strspn(equals + 1, "0123456789.") != strlen(equals + 1)) {
+        return form;
+    }
+    v = strtod(equals + 1, &end);
+    return end == equals + 1 || *end != '\0' || v > 10 ? form : NULL;
+}
+
 static void refuse(const struct value_place *place, const config_setting_t *element,
                    enum err code, const char *why)
 {
@@ -156,6 +181,8 @@ static char *take_string(const struct value_place *place,
         why = tidy_domain(copy);
     } else if (place->row->kind == SCHEMA_ADDRESSES) {
         why = tidy_address(copy);
+    } else if (place->row->kind == SCHEMA_WEIGHTS) {
+        why = tidy_weight(copy);
     } else {
         why = tidy_token(copy);
     }

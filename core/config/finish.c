@@ -26,19 +26,20 @@ static void inherit(struct config *c, size_t list, struct config_errors *errors)
     l->is_allow = strcmp(l->category, "allow") == 0;
 }
 
-static void finish_control_socket(struct config *c, struct config_errors *errors)
+static void finish_socket(const struct config *c, char **field, const char *name,
+                          struct config_errors *errors)
 {
     char *path = NULL;
 
-    if (*c->control_socket != '\0') {
+    if (**field != '\0') {
         return;
     }
-    if (asprintf(&path, "%s/gillnetd.ctl", c->state_dir) < 0) {
+    if (asprintf(&path, "%s/%s", c->state_dir, name) < 0) {
         config_errors_add(errors, ERR_NOMEM, "", 0, "%s", "out of memory");
         return;
     }
-    free(c->control_socket);
-    c->control_socket = path;
+    free(*field);
+    *field = path;
 }
 
 /* The source of the threshold of an action; file 0 when it was not set. */
@@ -255,7 +256,8 @@ void config_finish(struct config *c, const struct config_types *types,
     for (size_t i = 0; i < c->nlists; i++) {
         inherit(c, i, errors);
     }
-    finish_control_socket(c, errors);
+    finish_socket(c, &c->control_socket, "gillnetd.ctl", errors);
+    finish_socket(c, &c->hub.control_socket, "hub.ctl", errors);
     check_thresholds(c, errors);
     for (size_t i = 0; i < c->nrules; i++) {
         inherit_rule(c, i, errors);

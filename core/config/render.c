@@ -22,12 +22,13 @@ static bool is_text(enum schema_kind kind)
 {
     return kind == SCHEMA_PATH || kind == SCHEMA_SOCKET || kind == SCHEMA_CONTROL ||
            kind == SCHEMA_NAME || kind == SCHEMA_REPLY || kind == SCHEMA_CATEGORY ||
-           kind == SCHEMA_TYPE;
+           kind == SCHEMA_TYPE || kind == SCHEMA_LISTEN;
 }
 
 static bool is_strings(enum schema_kind kind)
 {
-    return kind == SCHEMA_TOKENS || kind == SCHEMA_ADDRESSES || kind == SCHEMA_DOMAINS;
+    return kind == SCHEMA_TOKENS || kind == SCHEMA_ADDRESSES ||
+           kind == SCHEMA_DOMAINS || kind == SCHEMA_WEIGHTS;
 }
 
 void value_free(const struct schema_row *row, void *base)
@@ -226,6 +227,7 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_PATH:
     case SCHEMA_SOCKET:
     case SCHEMA_CONTROL:
+    case SCHEMA_LISTEN:
     case SCHEMA_NAME:
     case SCHEMA_REPLY:
     case SCHEMA_CATEGORY:
@@ -277,6 +279,7 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_TOKENS:
     case SCHEMA_ADDRESSES:
     case SCHEMA_DOMAINS:
+    case SCHEMA_WEIGHTS:
         add_strings(field, ret);
         break;
     }

@@ -52,7 +52,8 @@ const char *schema_kind_name(enum schema_kind kind)
         [SCHEMA_LOG_TARGET] = "word",    [SCHEMA_LOG_LEVEL] = "word",
         [SCHEMA_ON_ERROR] = "word",      [SCHEMA_NETWORKS] = "networks",
         [SCHEMA_TOKENS] = "words",       [SCHEMA_ADDRESSES] = "addresses",
-        [SCHEMA_DOMAINS] = "domains",    [SCHEMA_FILTER_MEMORY] = "word",
+        [SCHEMA_DOMAINS] = "domains",    [SCHEMA_LISTEN] = "address",
+        [SCHEMA_WEIGHTS] = "weights",    [SCHEMA_FILTER_MEMORY] = "word",
         [SCHEMA_FILTER_LAYOUT] = "word", [SCHEMA_SHARE] = "share",
         [SCHEMA_COUNT_UNIT] = "word",    [SCHEMA_BULK_ALONE] = "word",
         [SCHEMA_TYPE] = "word",          [SCHEMA_WINDOW] = "word",
@@ -137,8 +138,8 @@ static void consider(struct nearest *n, const char *path)
 const char *schema_nearest(const char *group, const char *name)
 {
     static const char *const others[] = {
-        "lists", "list_defaults", "log",        "limits", "thresholds",
-        "allow", "count",         "lists.name", "rules",  "rules.name",
+        "lists", "list_defaults", "log",   "limits",     "thresholds", "allow",
+        "count", "lists.name",    "rules", "rules.name", "hub",        "peers",
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help) \
     "lists." path, "list_defaults." path,

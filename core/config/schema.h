@@ -13,6 +13,7 @@ enum schema_kind {
     SCHEMA_PATH,      /* absolute path */
     SCHEMA_SOCKET,    /* unix:/PATH, local:/PATH, /PATH, inet:..., inet6:... */
     SCHEMA_CONTROL,   /* absolute path that fits a Unix socket, or "" */
+    SCHEMA_LISTEN,    /* HOST:PORT, [IPV6]:PORT, "auto" or "off" */
     SCHEMA_NAME,      /* user or group, or "" */
     SCHEMA_REPLY,     /* SMTP reply text with placeholders */
     SCHEMA_CATEGORY,  /* [a-z0-9_-]{1,32} */
@@ -37,7 +38,8 @@ enum schema_kind {
     SCHEMA_NETWORKS,  /* n and struct ipnet * */
     SCHEMA_TOKENS,    /* struct config_strings, lower case */
     SCHEMA_ADDRESSES, /* struct config_strings */
-    SCHEMA_DOMAINS    /* struct config_strings */
+    SCHEMA_DOMAINS,   /* struct config_strings */
+    SCHEMA_WEIGHTS    /* struct config_strings, "NAME=NUMBER" */
 };
 
 struct schema_row {

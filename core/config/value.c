@@ -161,6 +161,28 @@ static bool set_control(const struct value_place *place,
            store_text(place, setting, s);
 }
 
+static bool set_listen(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = text_of(place, setting, "\"auto\" or \"192.0.2.1:8894\"");
+    const char *colon = s != NULL ? strrchr(s, ':') : NULL;
+
+    if (s == NULL) {
+        return false;
+    }
+    if (strcmp(s, "auto") == 0 || strcmp(s, "off") == 0) {
+        return store_text(place, setting, s);
+    }
+    if (strchr(s, '@') != NULL || strchr(s, '/') != NULL) {
+        return refuse(place, setting, ERR_SYNTAX,
+                      "write HOST:PORT, \"auto\" or \"off\"");
+    }
+    if (*s != '[' && colon != NULL && colon != strchr(s, ':')) {
+        return refuse(place, setting, ERR_SYNTAX,
+                      "put an IPv6 address in brackets, such as [::]:8894");
+    }
+    return check_inet(place, setting, s) && store_text(place, setting, s);
+}
+
 static bool set_name(const struct value_place *place, const config_setting_t *setting)
 {
     const char *s = text_of(place, setting, "\"postfix\"");
@@ -511,6 +533,8 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
         return set_socket(place, setting);
     case SCHEMA_CONTROL:
         return set_control(place, setting);
+    case SCHEMA_LISTEN:
+        return set_listen(place, setting);
     case SCHEMA_NAME:
         return set_name(place, setting);
     case SCHEMA_REPLY:
@@ -554,6 +578,7 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
     case SCHEMA_TOKENS:
     case SCHEMA_ADDRESSES:
     case SCHEMA_DOMAINS:
+    case SCHEMA_WEIGHTS:
         break;
     }
     return elements_set(place, setting);

@@ -45,6 +45,29 @@ static void test_load__when_one_line__then_the_rest_is_default(void **state)
     config_release(&c);
 }
 
+static void test_load__when_hub_and_peers_are_set__then_taken(void **state)
+{
+    struct config *c = confdir_load(confdir_put(
+        "gillnet.conf",
+        "state_dir = \"/srv/gillnet\"; hub = { listen = \"[2001:db8::1]:8894\"; connect = "
+        "[ \"beta\" ]; bytes_per_second = \"1M\"; };\n"
+        "peers = { cap = 5; quorum = 3; quorum_lists = 2; weights = [ \"alpha=0.5\", "
+        "\"Beta=0\" ]; };\n"));
+
+    (void)state;
+    assert_string_equal(c->hub.listen, "[2001:db8::1]:8894");
+    assert_string_equal(c->hub.control_socket, "/srv/gillnet/hub.ctl");
+    assert_int_equal(c->hub.connect.n, 1);
+    assert_int_equal(c->hub.bytes_per_s, 1 << 20);
+    assert_int_equal(c->peers.cap + 10 * c->peers.quorum + 100 * c->peers.quorum_lists,
+                     235);
+    assert_true(config_peer_weight(c, SLICE_LIT("alpha")) == 0.5);
+    assert_true(config_peer_weight(c, SLICE_LIT("beta")) == 0.0);
+    assert_true(config_peer_weight(c, SLICE_LIT("gamma")) == 1.0);
+    assert_true(config_peer_weight(c, SLICE_LIT("alph")) == 1.0);
+    config_release(&c);
+}
+
 static void test_load__when_all_kinds_are_set__then_taken(void **state)
 {
     struct config *c = confdir_load(confdir_put(
@@ -115,6 +138,19 @@ static const struct bad bad_rows[] = {
      "2345678901234567890123456789\";",
      "107 bytes"},
     {"control_socket = \"x\";", "absolute path"},
+    {"hub = { listen = \"192.0.2.1\"; };", "a port from 1 to 65535"},
+    {"hub = { listen = \"0@x:1\"; };", "\"auto\" or \"off\""},
+    {"hub = { listen = \"2001:db8::1:8894\"; };", "in brackets"},
+    {"hub = { listen = \":8894\"; };", "a port without a host"},
+    {"hub = { control_socket = \"x\"; };", "absolute path"},
+    {"hub = { bytes_per_second = \"1K\"; };", "from 64K to 1G"},
+    {"hub = { lisen = \"off\"; };", "did you mean \"hub.listen\"?"},
+    {"peers = { quorum_lists = 0; };", "from 1 to 256"},
+    {"peers = { weights = [ \"alpha\" ]; };", "alpha=0.5"},
+    {"peers = { weights = [ \"alpha=11\" ]; };", "from 0 to 10"},
+    {"peers = { weights = [ \"=1\" ]; };", "a peer's name"},
+    {"peers = { weights = [ \"alpha=1e1\" ]; };", "from 0 to 10"},
+    {"peers = { weights = [ \"a b=1\" ]; };", "a peer's name"},
     {"socket_mode = \"999\";", "octal"},
     {"socket_mode = 660;", "write it in quotes"},
     {"socket_owner = \"a b\";", "user or group"},
@@ -470,7 +506,8 @@ static void test_needs_restart__when_keys_differ__then_only_unreloadable(void **
     (void)state;
     buf_init(&text, 4096);
     config_needs_restart(a, b, &text);
-    assert_string_equal(text.p, "state_dir, control_socket, limits.sessions");
+    assert_string_equal(text.p, "state_dir, control_socket, limits.sessions, "
+                                "hub.control_socket");
     buf_clear(&text);
     config_needs_restart(b, c, &text);
     assert_int_equal(text.n, 0);
@@ -552,6 +589,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, confdir_setup, confdir_teardown)
         TEST(test_load__when_no_file__then_defaults),
         TEST(test_load__when_one_line__then_the_rest_is_default),
+        TEST(test_load__when_hub_and_peers_are_set__then_taken),
         TEST(test_load__when_all_kinds_are_set__then_taken),
         TEST(test_load__when_a_key_is_wrong__then_its_line_and_what_to_do),
         TEST(test_load__when_many_are_wrong__then_all_in_one_run),

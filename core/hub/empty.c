@@ -1,2 +1,0 @@
-/* Nothing yet. */
-typedef int hub_empty;

@@ -15,21 +15,26 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/base/file.h"
+#include "core/base/slice.h"
 #include "core/store/run.h"
 
 enum { STREAM_HEADER = 64, STREAM_RECORD_MAX = 8 << 20 /* pairs in one record */ };
 
 /* The file's path below dir (STATE/peers/counts). */
 enum err stream_path(char dst[FILE_PATH_MAX], const char *dir, const struct run_id *id);
+/* Whether a file of this name in an origin's folder is a stream; ret->origin is not touched. */
+bool stream_name_parse(struct slice name, struct run_id *ret);
 
 /* ---- the hub ---- */
 
 struct stream_writer;
-/* Opens or makes it; cuts a torn end. *retseq: of its last whole record; 0: none. */
+/* Opens or makes it; cuts a torn end. *retseq: of its last whole record; 0: none. ERR_CORRUPT: another file is in
+ * its place; it may be removed and made again from the objects. */
 enum err stream_writer_open(const char *dir, const struct run_id *id,
                             struct stream_writer **ret, uint64_t *retseq,
                             struct errinfo *reterr);
-/* Appends one record, not synced: it is made again from the objects. */
+/* Appends one record, not synced: it is made again from the objects. seq rises, keys and increments are not 0.
+ * ERR_LIMIT: more than STREAM_RECORD_MAX. A failure leaves the file as it was. */
 enum err stream_writer_add(struct stream_writer *w, uint64_t seq,
                            const struct run_record *v, size_t n,
                            struct errinfo *reterr);
@@ -41,11 +46,14 @@ struct stream_reader {
     struct run_id id;
     uint64_t at;  /* bytes read */
     uint64_t seq; /* of the last record read */
+    uint64_t salt;
+    uint64_t inode;
 };
 /* ERR_NOT_FOUND: there is no such file. */
 enum err stream_reader_open(const char *path, struct stream_reader *ret,
                             struct errinfo *reterr);
-/* Hands what came since the last time to fn. A torn end waits. ERR_CORRUPT: not to be followed any more. */
+/* Hands what came since the last time to fn, record by record, none that is not whole. A torn end waits. ERR_CORRUPT:
+ * damaged, or another file took its place: not to be followed any more. ERR_NOT_FOUND: it is gone. */
 typedef void stream_fn(void *context, const struct run_record *record);
 enum err stream_reader_next(struct stream_reader *r, const char *path, stream_fn *fn,
                             void *context, struct errinfo *reterr);

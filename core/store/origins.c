@@ -1,0 +1,269 @@
+/* origins - a few lines of text that only the hub writes. */
+#include "core/store/origins.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/hash256.h"
+
+enum { FILE_MODE = 0640, BYTES_MAX = 64 << 10, VERSION = 1 };
+
+static const char *const states[] = {
+    [ORIGIN_ACTIVE] = "active",
+    [ORIGIN_LEFT] = "left",
+    [ORIGIN_DROPPED] = "dropped",
+    [ORIGIN_ASIDE] = "aside",
+};
+enum { STATES = sizeof states / sizeof states[0] };
+
+static enum err path_of(char dst[FILE_PATH_MAX], const char *state_dir,
+                        struct errinfo *reterr)
+{
+    enum err e = file_path(dst, "%s/peers/origins", state_dir);
+
+    return e == ERR_OK ? ERR_OK
+                       : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+}
+
+/* ---- reading ---- */
+
+static bool parse_number(struct slice s, uint64_t *ret)
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned digit = (unsigned)(uint8_t)s.p[i] - '0';
+        if (digit > 9 || v > (UINT64_MAX - digit) / 10) {
+            return false;
+        }
+        v = v * 10 + digit;
+    }
+    *ret = v;
+    return s.n > 0;
+}
+
+static bool is_name(struct slice s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool ok =
+            (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+        if (!ok) {
+            return false;
+        }
+    }
+    return s.n > 0 && s.n <= ORIGIN_NAME_MAX;
+}
+
+static bool parse_state(struct slice s, enum origin_state *ret)
+{
+    for (unsigned i = 0; i < STATES; i++) {
+        if (slice_eq(s, slice_str(states[i]))) {
+            *ret = (enum origin_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ORIGIN NAME CAP STATE */
+static bool parse_row(struct slice line, struct origin_row *ret)
+{
+    *ret = (struct origin_row){.cap = 0};
+    struct slice origin = slice_cut(&line, ' ');
+    struct slice name = slice_cut(&line, ' ');
+    struct slice cap = slice_cut(&line, ' ');
+    if (!hex_parse(origin, ret->origin, ORIGIN_BYTES) || !is_name(name) ||
+        !parse_number(cap, &ret->cap) || !parse_state(line, &ret->state)) {
+        return false;
+    }
+    memcpy(ret->name, name.p, name.n);
+    return true;
+}
+
+static bool is_double(const struct origins *o, const struct origin_row *row)
+{
+    for (unsigned i = 0; i < o->n; i++) {
+        if (memcmp(o->v[i].origin, row->origin, ORIGIN_BYTES) == 0 ||
+            strcmp(o->v[i].name, row->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_self(struct slice line, struct origins *o)
+{
+    return slice_eq(slice_cut(&line, ' '), SLICE_LIT("self")) &&
+           hex_parse(line, o->self, ORIGIN_BYTES);
+}
+
+static bool parse_quorum(struct slice line, struct origins *o)
+{
+    uint64_t quorum = 0;
+    bool ok = slice_eq(slice_cut(&line, ' '), SLICE_LIT("quorum")) &&
+              parse_number(line, &quorum) && quorum <= ORIGINS_MAX;
+
+    o->quorum = (unsigned)quorum;
+    return ok;
+}
+
+static enum err bad_line(const char *path, unsigned line, struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_SYNTAX, path, line,
+                       "not what the hub writes here; until it writes the file again "
+                       "(restart gillnet-hub) nothing of peers counts");
+}
+
+static enum err check_version(struct slice line, const char *path,
+                              struct errinfo *reterr)
+{
+    uint64_t version = 0;
+
+    if (!slice_eq(slice_cut(&line, ' '), SLICE_LIT("gillnet-origins")) ||
+        !parse_number(line, &version)) {
+        return bad_line(path, 1, reterr);
+    }
+    return version == VERSION
+               ? ERR_OK
+               : errinfo_set(reterr, ERR_VERSION, path, 1,
+                             "a file of another version of gillnet (%" PRIu64
+                             "); update gillnetd and gillnet-hub together",
+                             version);
+}
+
+/* Cuts the next line, which must end in a newline. */
+static bool cut_line(struct slice *text, struct slice *ret)
+{
+    bool has_end = slice_find(*text, '\n') < text->n;
+
+    *ret = slice_cut(text, '\n');
+    return has_end;
+}
+
+static enum err parse_rows(struct slice text, const char *path, struct origins *o,
+                           struct errinfo *reterr)
+{
+    struct slice line;
+
+    for (unsigned number = 4; text.n > 0; number++) {
+        if (!cut_line(&text, &line) || o->n == ORIGINS_MAX ||
+            !parse_row(line, &o->v[o->n]) || is_double(o, &o->v[o->n])) {
+            return bad_line(path, number, reterr);
+        }
+        o->n++;
+    }
+    return ERR_OK;
+}
+
+static enum err parse(struct slice text, const char *path, struct origins *o,
+                      struct errinfo *reterr)
+{
+    struct slice line;
+    if (!cut_line(&text, &line)) {
+        return bad_line(path, 1, reterr);
+    }
+    enum err e = check_version(line, path, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (!cut_line(&text, &line) || !parse_self(line, o)) {
+        return bad_line(path, 2, reterr);
+    }
+    if (!cut_line(&text, &line) || !parse_quorum(line, o)) {
+        return bad_line(path, 3, reterr);
+    }
+    return parse_rows(text, path, o, reterr);
+}
+
+enum err origins_read(const char *state_dir, struct origins *ret,
+                      struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct buf text;
+
+    *ret = (struct origins){.n = 0};
+    enum err e = path_of(path, state_dir, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    buf_init(&text, BYTES_MAX);
+    e = file_read(path, &text, reterr);
+    if (e == ERR_OK) {
+        ret->v = calloc(ORIGINS_MAX, sizeof ret->v[0]);
+        e = ret->v == NULL ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
+                           : parse(buf_slice(&text), path, ret, reterr);
+    }
+    buf_fini(&text);
+    if (e != ERR_OK) {
+        origins_fini(ret);
+    }
+    return e;
+}
+
+/* ---- writing ---- */
+
+static void print(const struct origins *o, struct buf *ret)
+{
+    char hex[2 * ORIGIN_BYTES + 1];
+
+    hex_print(o->self, ORIGIN_BYTES, hex);
+    buf_printf(ret, "gillnet-origins %d\nself %s\nquorum %u\n", VERSION, hex,
+               o->quorum);
+    for (unsigned i = 0; i < o->n; i++) {
+        const struct origin_row *row = &o->v[i];
+        hex_print(row->origin, ORIGIN_BYTES, hex);
+        buf_printf(ret, "%s %s %" PRIu64 " %s\n", hex, row->name, row->cap,
+                   states[row->state]);
+    }
+}
+
+enum err origins_write(const char *state_dir, const struct origins *o,
+                       struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct buf text;
+
+    if (o->n > ORIGINS_MAX || o->quorum > ORIGINS_MAX) {
+        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "more than %d origins",
+                           ORIGINS_MAX);
+    }
+    for (unsigned i = 0; i < o->n; i++) {
+        if (!is_name(slice_str(o->v[i].name)) || (unsigned)o->v[i].state >= STATES) {
+            return errinfo_set(reterr, ERR_RANGE, state_dir, 0,
+                               "origin %u has no name or state that can be written", i);
+        }
+    }
+    enum err e = path_of(path, state_dir, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    buf_init(&text, BYTES_MAX);
+    print(o, &text);
+    e = buf_failed(&text)
+            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
+            : file_write_atomic(path, buf_slice(&text), FILE_MODE, reterr);
+    buf_fini(&text);
+    return e;
+}
+
+/* ---- life ---- */
+
+void origins_fini(struct origins *o)
+{
+    free(o->v);
+    *o = (struct origins){.n = 0};
+}
+
+const struct origin_row *origins_find(const struct origins *o,
+                                      const uint8_t origin[ORIGIN_BYTES])
+{
+    for (unsigned i = 0; i < o->n; i++) {
+        if (memcmp(o->v[i].origin, origin, ORIGIN_BYTES) == 0) {
+            return &o->v[i];
+        }
+    }
+    return NULL;
+}

@@ -93,6 +93,17 @@ void buf_printf(struct buf *b, const char *format, ...)
     va_end(again);
 }
 
+char *buf_extend(struct buf *b, size_t n)
+{
+    if (!room_for(b, n)) {
+        return NULL;
+    }
+    char *at = b->p + b->n;
+    b->n += n;
+    b->p[b->n] = '\0';
+    return at;
+}
+
 static void add_le(struct buf *b, uint64_t v, size_t n)
 {
     char bytes[sizeof(v)];

@@ -32,6 +32,9 @@ void buf_add_char(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* n more bytes for the caller to fill in now, not set before; NULL: buf_failed. */
+char *buf_extend(struct buf *b, size_t n);
+
 /* little-endian numbers, for file and wire records (read back with core/base/cursor.h) */
 void buf_add_u8(struct buf *b, uint8_t v);
 void buf_add_u16(struct buf *b, uint16_t v);

@@ -30,9 +30,9 @@ enum {
     OBJECT_KEY_BYTES = 32, /* an Ed25519 public key */
     OBJECT_ID_BYTES = 16,  /* rings and origins */
     OBJECT_NAME_BYTES = 32,
-    OBJECT_PACKED_MAX = 16 << 20, /* payload of a DELTA, as sent */
-    OBJECT_RAW_MAX = 64 << 20,    /* of that, unpacked */
-    OBJECT_SNAP_MAX = 256 << 20,  /* payload of a SNAP */
+    OBJECT_RAW_MAX = 16 << 20, /* payload of a DELTA, unpacked: what a lie can cost */
+    OBJECT_PACKED_MAX = (16 << 20) + (64 << 10), /* of that, as sent */
+    OBJECT_SNAP_MAX = 256 << 20,                 /* payload of a SNAP */
     OBJECT_BUCKET_S = 600,
     OBJECT_VERSION_MAJOR = 1
 };

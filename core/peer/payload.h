@@ -7,7 +7,7 @@
  *        (LEB128), n expiries (LEB128, seconds since 1970 / 3600 rounded up, 0: never).
  * TEXT   n lengths of texts (LEB128), n steps, n types, n expiries, the texts; sorted by (type, text), strictly.
  * MEMBER a filter file (core/filter/bloomfile.h), which its own reader judges.
- * Every encoding is canonical: the shortest LEB128, nothing left over.
+ * The sum of a COUNT's increments is below 2^64. Every encoding is canonical: the shortest LEB128, nothing left over.
  * Depends: base.   Threads: pure.   ADR 0030.
  */
 #ifndef CORE_PEER_PAYLOAD_H
@@ -32,8 +32,8 @@ struct list_record {
     uint8_t before;       /* enum entry_state */
     uint8_t after;        /* never equal to before; in a SNAP before is ENTRY_ABSENT */
     uint16_t type;        /* of the entry (core/feature) */
-    uint32_t expiry_h;    /* hours since 1970; 0: never */
-    struct slice text;    /* TEXT; else empty */
+    uint32_t expiry_h; /* hours since 1970; 0: never; of before and after, as type is */
+    struct slice text; /* TEXT; else empty */
 };
 
 enum {
@@ -42,6 +42,11 @@ enum {
     PAYLOAD_COUNT_MIN = 1 + 1, /* and at least */
     PAYLOAD_LIST_MIN = 16 + 1 + 1 + 1,
     PAYLOAD_TEXT_BYTES_MAX = 8192, /* one text */
+    PAYLOAD_TEXT_MIN = 1 + 1 + 1 + 1 + 1,
+    PAYLOAD_TEXT_MAX = 2 + 1 + 3 + 5 + PAYLOAD_TEXT_BYTES_MAX,
+    /* so many always fit one DELTA */
+    PAYLOAD_COUNTS_FIT = OBJECT_RAW_MAX / PAYLOAD_COUNT_MAX,
+    PAYLOAD_LIST_FIT = OBJECT_RAW_MAX / PAYLOAD_LIST_MAX,
     PAYLOAD_WINDOW_LOG_MAX = 23
 };
 
@@ -64,7 +69,7 @@ struct payload_reader {
     struct slice raw;
     uint64_t n;    /* records */
     uint64_t i;    /* the next */
-    size_t at[4];  /* of each column's next byte */
+    size_t at[5];  /* of each column's next byte */
     uint64_t last; /* key of the record before */
     uint16_t kind;
     bool is_snap;

@@ -1,2 +1,0 @@
-/* Nothing yet. */
-typedef int peer_empty;

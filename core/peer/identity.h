@@ -38,7 +38,15 @@ void identity_origin(const uint8_t public_key[OBJECT_KEY_BYTES], struct object_i
 enum err identity_create(const char *dir, struct identity *ret, struct errinfo *reterr);
 /* ERR_NOT_FOUND: `gillnet peer init` was not done. ERR_DENIED: others may read a key. */
 enum err identity_load(const char *dir, struct identity *ret, struct errinfo *reterr);
-/* A new signing key and certificate; the old ones are replaced. */
+/* Makes the signing key that will be used from not_before_ms on (a whole second) and leaves it in signing.next, so that
+ * the ring can learn of it first; one that waits there already is replaced. Returns its binding. */
+enum err identity_prepare(const char *dir, const struct identity *i,
+                          uint64_t not_before_ms, struct key_binding *ret,
+                          struct errinfo *reterr);
+/* The binding of the key that waits. ERR_NOT_FOUND: none does. */
+enum err identity_prepared(const char *dir, const struct identity *i,
+                           struct key_binding *ret, struct errinfo *reterr);
+/* Goes over to the signing key that waits, or to a new one, and its certificate; the old ones are replaced. */
 enum err identity_rotate(const char *dir, struct identity *io, struct errinfo *reterr);
 void identity_wipe(struct identity *i); /* the secrets, from memory */
 

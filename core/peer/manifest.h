@@ -26,7 +26,10 @@ enum {
     MANIFEST_KEYS_MAX = 4, /* of one member */
     MANIFEST_RING_KEYS_MAX = 4,
     MANIFEST_ADDRESS_MAX = 128,
-    MANIFEST_EXPIRY_DAYS = 90
+    MANIFEST_EXPIRY_DAYS = 90,
+    MANIFEST_CAP_DEFAULT = 10,
+    MANIFEST_QUORUM_DEFAULT = 2,
+    MANIFEST_RECORDS_DEFAULT = 50000000 /* of one origin and day */
 };
 
 enum member_state { MEMBER_ACTIVE, MEMBER_LEFT, MEMBER_DROPPED };
@@ -89,13 +92,14 @@ enum err manifest_print(const struct manifest *m, struct buf *ret);
 /* Adds the signature of an administrator's key to text. */
 enum err manifest_sign(const uint8_t secret[OBJECT_KEY_BYTES], struct buf *text,
                        struct errinfo *reterr);
-/* Distinct keys of `of` that signed m. */
+/* Distinct administrators' keys of `of` that signed m, which was parsed. */
 unsigned manifest_signatures(const struct manifest *m, const struct manifest *of);
 /* Whether m may replace old (NULL: the first one of a ring that was joined). ERR_EXISTS: not newer. */
 enum err manifest_may_replace(const struct manifest *m, const struct manifest *old,
                               struct errinfo *reterr);
 
-/* STATE/peers/manifest: read whole, written atomically and durably before it is used; the former stays as manifest.old. */
+/* dir/manifest (STATE/peers): read whole, written atomically and durably before it is used; the former stays as manifest.old.
+ * Load: ERR_NOT_FOUND: no ring. Store: ERR_EXISTS when a newer one is there; the same once more changes nothing. */
 enum err manifest_load(const char *dir, struct manifest *ret, struct errinfo *reterr);
 enum err manifest_store(const char *dir, const struct manifest *m,
                         struct errinfo *reterr);
@@ -104,10 +108,14 @@ const struct manifest_member *manifest_find(const struct manifest *m,
                                             const struct object_id *origin);
 const struct manifest_member *manifest_find_name(const struct manifest *m,
                                                  struct slice name);
-/* The member whose signing key this is, now (created_ms: when it was used), and is not revoked. */
+/* The member, of whatever state, whose signing key this is, at created_ms (when it was used), and is not revoked. */
 const struct manifest_member *manifest_find_key(const struct manifest *m,
                                                 uint64_t key_id, uint64_t created_ms,
                                                 const struct manifest_key **retkey);
 uint64_t manifest_cap(const struct manifest *m, const struct manifest_member *member);
+const char *member_state_name(enum member_state s);
+/* Names as members bear; HOST:PORT or [IPV6]:PORT. */
+bool manifest_name_is_valid(struct slice name);
+bool manifest_address_is_valid(struct slice address);
 
 #endif

@@ -2,7 +2,7 @@
  * crash cannot part them; cert.pem is a copy for programs that want it alone. */
 #include "core/peer/identity.h"
 
-#include <sodium.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -217,8 +217,8 @@ enum err identity_create(const char *dir, struct identity *ret, struct errinfo *
     if (e == ERR_OK) {
         e = write_identity(dir, secret, reterr);
     }
-    sodium_memzero(secret, sizeof(secret));
-    sodium_memzero(signing, sizeof(signing));
+    OPENSSL_cleanse(secret, sizeof(secret));
+    OPENSSL_cleanse(signing, sizeof(signing));
     return e == ERR_OK ? identity_load(dir, ret, reterr) : e;
 }
 
@@ -239,7 +239,7 @@ enum err identity_prepare(const char *dir, const struct identity *i,
     if (e == ERR_OK) {
         *ret = b;
     }
-    sodium_memzero(secret, sizeof(secret));
+    OPENSSL_cleanse(secret, sizeof(secret));
     return e;
 }
 
@@ -254,7 +254,7 @@ enum err identity_prepared(const char *dir, const struct identity *i,
                            "one");
     }
     enum err e = read_signing(dir, next_name, i->secret, secret, ret, NULL);
-    sodium_memzero(secret, sizeof(secret));
+    OPENSSL_cleanse(secret, sizeof(secret));
     return e == ERR_OK ? e : explain(dir, next_name, e, reterr);
 }
 

@@ -15,6 +15,7 @@
 enum { SERIAL_BYTES = 16, CN_MAX = 64, VERSION_3 = 2, MS = 1000 };
 
 /* An encrypted key must not make us ask at a terminal. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): OpenSSL's type */
 static int no_password(char *dst, int size, int is_for_writing, void *arg)
 {
     (void)dst;

@@ -1,5 +1,7 @@
 /* identity_key - what is signed and verified, without files. */
-#include <sodium.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +10,6 @@
 #include "core/peer/identity_own.h"
 
 enum { BINDING_BYTES = OBJECT_KEY_BYTES + 8, MESSAGE_SMALL = 512 };
-_Static_assert(crypto_sign_SEEDBYTES == OBJECT_KEY_BYTES, "a secret is Ed25519's seed");
-_Static_assert(crypto_sign_PUBLICKEYBYTES == OBJECT_KEY_BYTES, "Ed25519");
-_Static_assert(crypto_sign_BYTES == OBJECT_SIGNATURE_BYTES, "Ed25519");
 
 static const char binding_domain[] = "gillnet-key/1";
 
@@ -45,42 +44,55 @@ static void message_fini(struct message *m)
 void identity_public_of(const uint8_t secret[OBJECT_KEY_BYTES],
                         uint8_t ret[OBJECT_KEY_BYTES])
 {
-    uint8_t pair[crypto_sign_SECRETKEYBYTES];
+    EVP_PKEY *key =
+        EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, secret, OBJECT_KEY_BYTES);
+    size_t n = OBJECT_KEY_BYTES;
 
-    (void)crypto_sign_seed_keypair(ret, pair, secret);
-    sodium_memzero(pair, sizeof(pair));
+    memset(ret, 0, OBJECT_KEY_BYTES);
+    if (key != NULL) {
+        (void)EVP_PKEY_get_raw_public_key(key, ret, &n);
+    }
+    EVP_PKEY_free(key);
 }
 
 enum err identity_sign(const uint8_t secret[OBJECT_KEY_BYTES], const char *domain,
                        struct slice bytes, uint8_t ret[OBJECT_SIGNATURE_BYTES])
 {
-    uint8_t pair[crypto_sign_SECRETKEYBYTES];
-    uint8_t key[OBJECT_KEY_BYTES];
+    EVP_PKEY *key =
+        EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, secret, OBJECT_KEY_BYTES);
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    size_t n = OBJECT_SIGNATURE_BYTES;
     struct message m;
 
     message_init(&m, domain, bytes);
-    if (m.p == NULL) {
-        return ERR_NOMEM;
-    }
-    (void)crypto_sign_seed_keypair(key, pair, secret);
-    (void)crypto_sign_detached(ret, NULL, m.p, m.n, pair);
-    sodium_memzero(pair, sizeof(pair));
+    bool ok = m.p != NULL && key != NULL && ctx != NULL &&
+              EVP_DigestSignInit(ctx, NULL, NULL, NULL, key) == 1 &&
+              EVP_DigestSign(ctx, ret, &n, m.p, m.n) == 1 &&
+              n == OBJECT_SIGNATURE_BYTES;
     message_fini(&m);
-    return ERR_OK;
+    EVP_MD_CTX_free(ctx);
+    EVP_PKEY_free(key);
+    ERR_clear_error();
+    return ok ? ERR_OK : ERR_NOMEM; /* nothing else can be wrong */
 }
 
 bool identity_verify(const uint8_t public_key[OBJECT_KEY_BYTES], const char *domain,
                      struct slice bytes,
                      const uint8_t signature[OBJECT_SIGNATURE_BYTES])
 {
+    EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, public_key,
+                                                OBJECT_KEY_BYTES);
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     struct message m;
 
     message_init(&m, domain, bytes);
-    if (m.p == NULL) {
-        return false;
-    }
-    bool ok = crypto_sign_verify_detached(signature, m.p, m.n, public_key) == 0;
+    bool ok = m.p != NULL && key != NULL && ctx != NULL &&
+              EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, key) == 1 &&
+              EVP_DigestVerify(ctx, signature, OBJECT_SIGNATURE_BYTES, m.p, m.n) == 1;
     message_fini(&m);
+    EVP_MD_CTX_free(ctx);
+    EVP_PKEY_free(key);
+    ERR_clear_error();
     return ok;
 }
 
@@ -128,7 +140,7 @@ static void secret_of_seed(const uint8_t seed[32], const char *purpose,
 
     hash256_make(parts, 2, &hash);
     memcpy(ret, hash.b, OBJECT_KEY_BYTES);
-    sodium_memzero(&hash, sizeof(hash));
+    OPENSSL_cleanse(&hash, sizeof(hash));
 }
 
 void identity_of_seed(const uint8_t seed[32], struct identity *ret)
@@ -145,6 +157,6 @@ void identity_of_seed(const uint8_t seed[32], struct identity *ret)
 
 void identity_wipe(struct identity *i)
 {
-    sodium_memzero(i->secret, sizeof(i->secret));
-    sodium_memzero(i->signing_secret, sizeof(i->signing_secret));
+    OPENSSL_cleanse(i->secret, sizeof(i->secret));
+    OPENSSL_cleanse(i->signing_secret, sizeof(i->signing_secret));
 }

@@ -147,8 +147,8 @@ enum err manifest_parse(struct slice text, struct manifest *ret, struct errinfo 
 {
     struct manifest m = {.version = 0};
     struct signature signatures[SIGNATURES_MAX];
-    struct slice body;
-    struct slice rest;
+    struct slice body = SLICE_NONE;
+    struct slice rest = SLICE_NONE;
     unsigned n = 0;
     enum err e = split_text(text, &body, &rest, reterr);
 
@@ -184,8 +184,8 @@ enum err manifest_sign(const uint8_t secret[OBJECT_KEY_BYTES], struct buf *text,
     struct signature new = {.key = {0}};
     char key[2 * OBJECT_KEY_BYTES + 1];
     char signature[2 * OBJECT_SIGNATURE_BYTES + 1];
-    struct slice body;
-    struct slice rest;
+    struct slice body = SLICE_NONE;
+    struct slice rest = SLICE_NONE;
     unsigned n = 0;
     enum err e = split_text(buf_slice(text), &body, &rest, reterr);
 
@@ -278,6 +278,12 @@ static enum err check_signatures(const struct manifest *m, const struct manifest
                        (unsigned long long)m->version, n, of->threshold, whose);
 }
 
+static bool has_same_text(const struct manifest *a, const struct manifest *b)
+{
+    return a->text != NULL && b->text != NULL &&
+           slice_eq(slice_of(a->text, a->text_len), slice_of(b->text, b->text_len));
+}
+
 static enum err check_newer(const struct manifest *m, const struct manifest *old,
                             struct errinfo *reterr)
 {
@@ -287,8 +293,7 @@ static enum err check_newer(const struct manifest *m, const struct manifest *old
     if (m->version > old->version) {
         return ERR_OK;
     }
-    if (m->version == old->version && (m->text_len != old->text_len ||
-                                       memcmp(m->text, old->text, m->text_len) != 0)) {
+    if (m->version == old->version && !has_same_text(m, old)) {
         return errinfo_set(reterr, ERR_EXISTS, "manifest", 0,
                            "another version %llu is in force here; make the change "
                            "again on top of that",
@@ -368,13 +373,13 @@ enum err manifest_load(const char *dir, struct manifest *ret, struct errinfo *re
 enum err manifest_store(const char *dir, const struct manifest *m,
                         struct errinfo *reterr)
 {
-    struct manifest there;
+    struct manifest there = {.version = 0};
     struct slice text = slice_of(m->text, m->text_len);
     enum err e = manifest_load(dir, &there, NULL);
 
     if (e == ERR_OK) {
         struct slice old = slice_of(there.text, there.text_len);
-        bool is_same = slice_eq(old, text);
+        bool is_same = has_same_text(&there, m);
         if (!is_same && there.version >= m->version &&
             memcmp(&there.ring, &m->ring, sizeof(m->ring)) == 0) {
             e = check_newer(m, &there, reterr);
@@ -421,21 +426,26 @@ static bool is_good_at(const struct manifest_key *k, uint64_t created_ms)
            (k->until_ms == 0 || created_ms < k->until_ms);
 }
 
+static const struct manifest_key *find_key(const struct manifest_member *member,
+                                           uint64_t key_id)
+{
+    for (unsigned i = 0; i < member->nkeys; i++) {
+        if (object_key_id(member->keys[i].binding.key) == key_id) {
+            return &member->keys[i];
+        }
+    }
+    return NULL;
+}
+
 const struct manifest_member *manifest_find_key(const struct manifest *m,
                                                 uint64_t key_id, uint64_t created_ms,
                                                 const struct manifest_key **retkey)
 {
     for (unsigned i = 0; i < m->nmembers; i++) {
-        const struct manifest_member *member = &m->members[i];
-        for (unsigned j = 0; j < member->nkeys; j++) {
-            const struct manifest_key *k = &member->keys[j];
-            if (object_key_id(k->binding.key) == key_id) {
-                if (!is_good_at(k, created_ms)) {
-                    return NULL;
-                }
-                *retkey = k;
-                return member;
-            }
+        const struct manifest_key *k = find_key(&m->members[i], key_id);
+        if (k != NULL) {
+            *retkey = is_good_at(k, created_ms) ? k : *retkey;
+            return is_good_at(k, created_ms) ? &m->members[i] : NULL;
         }
     }
     return NULL;

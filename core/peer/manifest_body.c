@@ -304,6 +304,22 @@ static enum err parse_ring_key(json_t *v, size_t number, struct manifest_ring_ke
     return f.failed;
 }
 
+static enum err parse_members(const json_t *members, struct manifest *m,
+                              struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+
+    m->members = calloc(json_array_size(members), sizeof(*m->members));
+    if (m->members == NULL) {
+        return errinfo_set(reterr, ERR_NOMEM, "manifest", 0, "out of memory");
+    }
+    for (size_t i = 0; i < json_array_size(members) && e == ERR_OK; i++) {
+        e = parse_member(json_array_get(members, i), i + 1, &m->members[i], reterr);
+        m->nmembers++;
+    }
+    return e;
+}
+
 static enum err parse_arrays(struct fields *f, struct manifest *m)
 {
     const json_t *admins = get_array(f, "admins", MANIFEST_ADMINS_MAX);
@@ -320,14 +336,7 @@ static enum err parse_arrays(struct fields *f, struct manifest *m)
         m->nadmins++;
     }
     if (e == ERR_OK) {
-        m->members = calloc(json_array_size(members), sizeof(*m->members));
-        e = m->members != NULL
-                ? ERR_OK
-                : errinfo_set(f->reterr, ERR_NOMEM, "manifest", 0, "out of memory");
-    }
-    for (size_t i = 0; i < json_array_size(members) && e == ERR_OK; i++) {
-        e = parse_member(json_array_get(members, i), i + 1, &m->members[i], f->reterr);
-        m->nmembers++;
+        e = parse_members(members, m, f->reterr);
     }
     for (size_t i = 0; i < json_array_size(ring_keys) && e == ERR_OK; i++) {
         e = parse_ring_key(json_array_get(ring_keys, i), i + 1, &m->ring_keys[i],

@@ -2,7 +2,7 @@
 #include "core/peer/place.h"
 
 #include <errno.h>
-#include <sodium.h>
+#include <openssl/crypto.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,7 +99,7 @@ enum err place_read_secret(const char *dir, const char *name, struct buf *ret,
 void place_forget(struct buf *secret)
 {
     if (secret->p != NULL) {
-        sodium_memzero(secret->p, secret->size);
+        OPENSSL_cleanse(secret->p, secret->size);
     }
     buf_fini(secret);
 }

@@ -2,7 +2,7 @@
  * place - files in STATE/peers: made for the user who owns the folder, secrets for nobody else.
  *
  * What root makes there is given to the folder's owner, so that the hub, which is not root, can use it.
- * Depends: base.   Threads: any.   Owns: nothing.   ADR 0031.
+ * Depends: base, OpenSSL.   Threads: any.   Owns: nothing.   ADR 0031.
  */
 #ifndef CORE_PEER_PLACE_H
 #define CORE_PEER_PLACE_H

@@ -11,7 +11,7 @@
 enum {
     DEPTH_MAX = 6,
     VALUES_MAX = 32768, /* commas, colons and brackets */
-    RING_FIELDS = 12,
+    RING_FIELDS = 11,
     MEMBER_FIELDS = 8,
     KEY_FIELDS = 5,
     RING_KEY_FIELDS = 2,
@@ -142,9 +142,8 @@ static struct fields fields_of(json_t *object, const char *what, size_t number,
     struct fields f = {object, what, number, ERR_OK, reterr};
 
     if (!json_is_object(object) || json_object_size(object) != n) {
-        f.failed = errinfo_set(
-            reterr, ERR_SYNTAX, "manifest", 0,
-            "%s %zu is no object with the %zu fields of this version", what, number, n);
+        refuse(&f, number > 0 ? "it" : "manifest",
+               "is no object with exactly the fields of this version");
     }
     return f;
 }

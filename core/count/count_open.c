@@ -224,7 +224,7 @@ static enum err prepare(struct count *c, const struct count_options *options,
     char path[FILE_PATH_MAX];
 
     c->keys = *options->keys;
-    keyring_derive(&c->keys.node, "origin of counts", 0, derived);
+    keyring_derive(&c->keys.node, COUNT_ORIGIN_PURPOSE, 0, derived);
     memcpy(c->origin, derived, sizeof c->origin);
     c->inc = new_incarnation();
     enum err e = count_size_for(options->messages_per_day, &c->size);

@@ -76,8 +76,8 @@ static bool cut_origin(struct slice *s, uint8_t ret[RUN_ORIGIN_BYTES])
     return ends;
 }
 
-/* Whether name is a run's; other files in the folder are nobody's business. */
-static bool name_parse(struct slice name, struct run_id *ret)
+/* Other files in the folder are nobody's business. */
+bool runset_name_parse(struct slice name, struct run_id *ret)
 {
     struct run_id id = {.inc = 0};
     uint64_t len = 0;
@@ -322,7 +322,7 @@ static enum err load_all(struct loading *l, struct errinfo *reterr)
                            : errinfo_errno(reterr, dir, "cannot list the folder");
             break;
         }
-        if (!name_parse(slice_str(entry->d_name), &id)) {
+        if (!runset_name_parse(slice_str(entry->d_name), &id)) {
             continue;
         }
         is_full = l->fresh->n >= RUNSET_RUNS_MAX;

@@ -16,6 +16,7 @@
 
 #include "core/base/err.h"
 #include "core/base/file.h"
+#include "core/base/slice.h"
 #include "core/store/run.h"
 
 enum {
@@ -26,6 +27,9 @@ enum {
     COUNT_DAYS = 14,     /* whole ones that are kept */
     RUNSET_RUNS_MAX = 65536
 };
+
+/* Our own origin in runs is derived from the node's key for this (keyring_derive, number 0). */
+#define COUNT_ORIGIN_PURPOSE "origin of counts"
 
 /* The exact counts of one key. [0] is now, [i] is i buckets or days ago; a day counts the whole UTC
  * day, day[0] today so far. Runs only: the caller adds the running table to [0] of both. */
@@ -49,8 +53,9 @@ void runset_close(struct runset **s);
 /* Takes in what was added to the folder since, drops what is gone. */
 enum err runset_refresh(struct runset *s, struct errinfo *reterr);
 
-/* The file name of a run, without its folder. */
+/* The file name of a run, without its folder, and back: false when it is no name of a run. */
 enum err runset_name(const struct run_id *id, char ret[FILE_PATH_MAX]);
+bool runset_name_parse(struct slice name, struct run_id *ret);
 
 /* keys[i] is the key under ring key key_ids[i]; each run is asked for the one it was made with. */
 void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_ids,

@@ -272,6 +272,16 @@ static const char *records_fault(const struct object *o)
     return NULL;
 }
 
+static bool sent_len_is_possible(const struct object *o)
+{
+    const bool is_delta = o->type == OBJECT_DELTA;
+    if ((!is_delta && o->stream.kind != OBJECT_TEXT) || o->records == 0) {
+        return o->sent_len == o->raw_len; /* not packed */
+    }
+    return o->sent_len > 0 &&
+           o->sent_len <= (is_delta ? OBJECT_PACKED_MAX : OBJECT_SNAP_PACKED_MAX);
+}
+
 static const char *payload_fault(const struct object *o)
 {
     const uint16_t kind = o->stream.kind;
@@ -280,8 +290,7 @@ static const char *payload_fault(const struct object *o)
             : o->total != 0) {
         return "total";
     }
-    if (o->type == OBJECT_DELTA ? o->sent_len == 0 || o->sent_len > OBJECT_PACKED_MAX
-                                : o->sent_len != o->raw_len) {
+    if (!sent_len_is_possible(o)) {
         return "sent_len";
     }
     const bool is_filter = kind == OBJECT_MEMBER || kind == OBJECT_MEMBER_REVOKED;

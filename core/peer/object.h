@@ -6,7 +6,8 @@
  *   DELTA  changes since seq - 1.
  *   SNAP   a place in the chain that changes nothing: who stands at seq - 1 compares the root and needs the
  *          header alone; who stands elsewhere takes the payload, which is the whole stream, not packed and
- *          canonical, so that every holder of the stream can make it again from what it holds.
+ *          canonical, so that every holder of the stream can make it again from what it holds (TEXT: packed, as
+ *          it came from its publisher).
  *   HEARTBEAT  no stream: the origin lives, and these are its heads. Expires.
  *   PROOF  no stream: payload is two headers that the origin signed for one place of one chain.
  * Parsing looks at the bytes alone; whether key, chain and time are right is sync.h's.
@@ -31,8 +32,9 @@ enum {
     OBJECT_ID_BYTES = 16,  /* rings and origins */
     OBJECT_NAME_BYTES = 32,
     OBJECT_RAW_MAX = 16 << 20, /* payload of a DELTA, unpacked: what a lie can cost */
-    OBJECT_PACKED_MAX = (16 << 20) + (64 << 10), /* of that, as sent */
-    OBJECT_SNAP_MAX = 256 << 20,                 /* payload of a SNAP */
+    OBJECT_PACKED_MAX = (16 << 20) + (64 << 10),      /* of that, as sent */
+    OBJECT_SNAP_MAX = 256 << 20,                      /* payload of a SNAP */
+    OBJECT_SNAP_PACKED_MAX = (256 << 20) + (1 << 20), /* of a TEXT, as sent */
     OBJECT_BUCKET_S = 600,
     OBJECT_VERSION_MAJOR = 1
 };
@@ -86,7 +88,7 @@ struct object {
     uint64_t records;       /* in the payload */
     uint64_t total;         /* COUNT: sum of the payload's increments; else 0 */
     uint64_t raw_len;       /* of the payload, unpacked */
-    uint64_t sent_len;      /* of the payload, as sent; SNAP: equal to raw_len */
+    uint64_t sent_len;      /* of it as sent; the same where it is not packed */
     uint64_t created_ms;
     uint64_t expires_ms; /* HEARTBEAT; else 0: never */
 };

@@ -57,10 +57,12 @@ void payload_print_counts(const struct count_record *v, size_t n, struct buf *re
 void payload_print_list(const struct list_record *v, size_t n, struct buf *ret);
 void payload_print_texts(const struct list_record *v, size_t n, struct buf *ret);
 
-/* One zstd frame: content size declared, checksum, no dictionary, a window within PAYLOAD_WINDOW_LOG_MAX. */
+/* One zstd frame: content size declared, checksum, no dictionary, a window within PAYLOAD_WINDOW_LOG_MAX. ERR_LIMIT: more
+ * than OBJECT_SNAP_MAX. */
 enum err payload_pack(struct slice raw, struct buf *ret);
-/* Exactly such a frame whose declared content size is raw_len, nothing behind it. Memory is taken for raw_len only once
- * all that is so; nothing else grows with the input. ERR_SYNTAX, ERR_LIMIT, ERR_CORRUPT, ERR_NOMEM. */
+/* Exactly such a frame whose declared content size is raw_len, nothing behind it. raw_len is one that
+ * object_parse let pass. Memory is taken for it only once all that is so; nothing else grows with the
+ * input. ERR_SYNTAX, ERR_LIMIT, ERR_CORRUPT, ERR_NOMEM. */
 enum err payload_unpack(struct slice packed, uint64_t raw_len, struct buf *ret,
                         struct errinfo *reterr);
 

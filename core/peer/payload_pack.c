@@ -3,7 +3,7 @@
  *
  * What a frame may become is bounded by its own block headers: a raw or repeated block tells its
  * size, a packed one is at most a block's. So a frame that lies about its size is mostly refused
- * here, and the rest costs the declared size, which is at most OBJECT_RAW_MAX.
+ * here, and the rest costs the declared size, which the object's header bounds.
  */
 #include <string.h>
 #include <zstd.h>
@@ -16,6 +16,7 @@ enum {
     BLOCK_MAX = 128 << 10,
     BLOCK_HEADER = 3,
     CHECKSUM_BYTES = 4,
+    SLACK = 1024, /* beyond 1/256 that packing adds at most */
     /* bits of the frame's descriptor */
     BIT_SINGLE = 0x20,
     BIT_CHECKSUM = 0x04,
@@ -35,7 +36,7 @@ enum err payload_pack(struct slice raw, struct buf *ret)
 {
     const size_t at = ret->n;
     const size_t bound = ZSTD_compressBound(raw.n);
-    if (raw.n > OBJECT_RAW_MAX) {
+    if (raw.n > OBJECT_SNAP_MAX) {
         return ERR_LIMIT;
     }
     ZSTD_CCtx *ctx = ZSTD_createCCtx();
@@ -177,8 +178,8 @@ enum err payload_unpack(struct slice packed, uint64_t raw_len, struct buf *ret,
                         struct errinfo *reterr)
 {
     const size_t at = ret->n;
-    if (packed.n > OBJECT_PACKED_MAX || raw_len > OBJECT_RAW_MAX) {
-        return refuse(reterr, ERR_LIMIT, "it is too large");
+    if (raw_len > OBJECT_SNAP_MAX || packed.n > raw_len + raw_len / 256 + SLACK) {
+        return refuse(reterr, ERR_LIMIT, "it is larger than packing can make it");
     }
     enum err e = check_frame(packed, raw_len, reterr);
     if (e != ERR_OK) {

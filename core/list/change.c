@@ -14,7 +14,7 @@ enum { ROOM_ATTEMPTS = 4 };
 
 /* What is known of d. With a damaged level the others are asked: the change then may lose the
  * entry's first date, and the totals are wrong until the rebuild. */
-static enum err prior(const struct list_writer *w, const struct digest *d,
+enum err change_prior(const struct list_writer *w, const struct digest *d,
                       struct index_record *ret, bool *rethas, struct errinfo *reterr)
 {
     enum err e = recent_get(&w->recent, d, ret);
@@ -195,7 +195,7 @@ static enum err stage(struct list_writer *w, struct log_record *r, struct slice 
                       bool is_again, struct errinfo *reterr)
 {
     struct pending p = {.digest = r->digest};
-    enum err e = prior(w, &r->digest, &p.before, &p.has_before, reterr);
+    enum err e = change_prior(w, &r->digest, &p.before, &p.has_before, reterr);
     if (e != ERR_OK || (p.has_before && !is_again && says_nothing_new(&p.before, r))) {
         return e;
     }

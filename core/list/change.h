@@ -12,4 +12,8 @@
 enum err change_again(struct list_writer *w, struct log_record *r, struct slice source,
                       struct errinfo *reterr);
 
+/* What is known of d, staged changes left aside. */
+enum err change_prior(const struct list_writer *w, const struct digest *d,
+                      struct index_record *ret, bool *rethas, struct errinfo *reterr);
+
 #endif

@@ -79,7 +79,7 @@ enum err compact_prepare(const struct list_writer *w, uint64_t incoming,
         m->period_s[i] = w->current.level[i].period_s;
     }
     m->totals = recent_numbers_get(&w->recent).totals;
-    m->now_s = writer_now_s();
+    m->now_s = writer_expired_s(w);
     e = recent_sorted(&w->recent, &m->recent, &m->nrecent, reterr);
     incoming = w->wants_all ? ALL_LEVELS : incoming + m->nrecent;
     m->from = merge_from(&w->current, incoming, m->order.period_s);

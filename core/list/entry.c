@@ -34,7 +34,7 @@ bool entry_fold(struct index_record *state, bool has, const struct log_record *r
         .segment = r->segment,
         .offset = r->offset,
         .first_seen_s = stands ? state->first_seen_s : r->time_s,
-        .expiry_s = revokes ? 0 : r->expiry_s,
+        .expiry_s = r->expiry_s,
     };
     return true;
 }
@@ -46,7 +46,7 @@ static uint64_t *total_of(struct entry_totals *t, const struct index_record *r)
 
 void entry_uncount(struct entry_totals *t, const struct index_record *r)
 {
-    if (*total_of(t, r) > 0) {
+    if (r->expiry_s != ENTRY_GONE_S && *total_of(t, r) > 0) {
         --*total_of(t, r);
     }
 }
@@ -57,7 +57,9 @@ void entry_count(struct entry_totals *t, const struct index_record *before,
     if (has_before) {
         entry_uncount(t, before);
     }
-    ++*total_of(t, after);
+    if (after->expiry_s != ENTRY_GONE_S) {
+        ++*total_of(t, after);
+    }
 }
 
 struct exact_value entry_pack(const struct index_record *r)

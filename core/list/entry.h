@@ -17,6 +17,10 @@
 
 enum { ENTRY_FLAG_EXPLICIT = 1 }; /* index_record.flags bit 0 */
 
+/* Expiry of an entry that was taken out (core/list/steps.h): past for everybody, and counted by no
+ * total. */
+enum { ENTRY_GONE_S = 1 };
+
 /* An expiry lies behind now_s. */
 bool entry_is_expired(const struct index_record *r, uint64_t now_s);
 

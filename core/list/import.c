@@ -1,6 +1,8 @@
 /*
  * import - entries are sorted outside memory, then merged into the next generation.
  */
+#include "core/list/import.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,9 +89,11 @@ static enum err import_publish(struct list_writer *w, struct merge *m,
     c->revoked = m->totals_after.revoked;
     c->period_s = w->period_next_s;
     c->nlevels = m->from;
-    p.fresh[c->nlevels] = m->index;
-    m->index = NULL;
-    c->level[c->nlevels++] = m->level;
+    if (m->level.entries > 0) { /* steps may take out all there was */
+        p.fresh[c->nlevels] = m->index;
+        m->index = NULL;
+        c->level[c->nlevels++] = m->level;
+    }
     enum err e = publish_start_tail(w, c->tail, &p.tail, reterr);
     if (e == ERR_OK) {
         e = publish_start_recent(w, c, c->tail, &p.recent, reterr);
@@ -101,20 +105,18 @@ static enum err import_publish(struct list_writer *w, struct merge *m,
     return publish(w, &p, reterr);
 }
 
-static enum err import_merge(struct list_import *im, struct merge *m,
-                             struct errinfo *reterr)
+enum err import_merge(struct list_writer *w, const struct merge_input *in,
+                      struct merge *m, struct errinfo *reterr)
 {
-    struct list_writer *w = im->w;
-    struct merge_input in = {
-        .sorter = im->sorter, .source = slice_str(im->source), .time_s = im->time_s};
-    m->in = &in;
+    uint64_t incoming = in->next ? in->nsteps : sorter_count(in->sorter);
+    m->in = in;
     m->bulk.dir = w->dir;
     m->bulk.key_id = w->key.id;
     m->bulk.number = w->tail.number;
-    m->bulk.source = in.source;
-    m->bulk.time_s = in.time_s;
+    m->bulk.source = in->source;
+    m->bulk.time_s = in->time_s;
     bulk_init(&m->bulk);
-    enum err e = compact_prepare(w, sorter_count(im->sorter), m, reterr);
+    enum err e = compact_prepare(w, incoming, m, reterr);
     if (e == ERR_OK) {
         e = merge_run(m, reterr);
     }
@@ -146,7 +148,9 @@ enum err list_import_commit(struct list_import **im, list_progress_fn *progress,
         e = age_roll(i->w, reterr);
     }
     if (e == ERR_OK) {
-        e = import_merge(i, &m, reterr);
+        struct merge_input in = {
+            .sorter = i->sorter, .source = slice_str(i->source), .time_s = i->time_s};
+        e = import_merge(i->w, &in, &m, reterr);
     }
     if (e == ERR_OK) {
         *ret = m.result;

@@ -17,6 +17,7 @@ struct streams {
     bool has_base;
     size_t at_recent;
     struct sorter_record import;
+    struct list_state step; /* instead of the import's data */
     bool has_import;
     uint64_t steps;
 };
@@ -55,9 +56,27 @@ static enum err next_base(struct streams *s, struct errinfo *reterr)
                              "the index is damaged; run `gillnet list rebuild`");
 }
 
+/* The next step in the place of an import's entry. */
+static enum err next_step(struct streams *s, struct errinfo *reterr)
+{
+    const struct merge_input *in = s->m->in;
+    struct digest last = s->import.digest;
+    bool had_one = s->has_import;
+    s->has_import = in->next(in->next_context, &s->step);
+    s->import.digest = s->step.digest;
+    if (s->has_import && had_one && digest_cmp(&last, &s->step.digest) >= 0) {
+        return errinfo_set(reterr, ERR_RANGE, s->m->order.dir, 0,
+                           "steps of a list are not in order; nothing was changed");
+    }
+    return ERR_OK;
+}
+
 static enum err next_import(struct streams *s, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
+    if (s->m->in && s->m->in->next) {
+        return next_step(s, reterr);
+    }
     s->has_import = s->m->in && sorter_next(s->m->in->sorter, &s->import, &e);
     return e == ERR_OK
                ? ERR_OK
@@ -93,6 +112,38 @@ struct outcome {
     bool is_former; /* known from a level of another period */
 };
 
+/* Enters what r made of the outcome's state into the log and the totals. */
+static enum err enter(struct merge *m, struct outcome *o,
+                      const struct index_record *before, struct log_record *r,
+                      struct errinfo *reterr)
+{
+    enum err e = bulk_add(&m->bulk, r, reterr);
+    if (e == ERR_OK) {
+        o->state.segment = r->segment;
+        o->state.offset = r->offset;
+        entry_count(&m->totals_after, before, o->has, &o->state);
+        o->has = true;
+        o->is_in = true;
+        m->is_made = true;
+    }
+    return e;
+}
+
+/* As apply_import, for a step: what it says replaces whatever was known. */
+static enum err apply_step(struct streams *s, struct outcome *o, struct errinfo *reterr)
+{
+    struct merge *m = s->m;
+    if (!step_is_new(&s->step, o->has ? &o->state : NULL)) {
+        m->result.known++;
+        return ERR_OK;
+    }
+    struct log_record r = step_record(&s->step, m->bulk.time_s);
+    struct index_record before = o->state;
+    m->result.added += s->step.status == ENTRY_LISTED;
+    (void)entry_fold(&o->state, o->has, &r);
+    return enter(m, o, &before, &r, reterr);
+}
+
 /* Applies the import's entry for the digest; writes it to the log when it changes anything. */
 static enum err apply_import(struct streams *s, struct outcome *o,
                              struct errinfo *reterr)
@@ -119,16 +170,7 @@ static enum err apply_import(struct streams *s, struct outcome *o,
     if (!entry_fold(&o->state, o->has, &r)) {
         return ERR_OK;
     }
-    enum err e = bulk_add(&m->bulk, &r, reterr);
-    if (e == ERR_OK) {
-        o->state.segment = r.segment;
-        o->state.offset = r.offset;
-        entry_count(&m->totals_after, &before, o->has, &o->state);
-        o->has = true;
-        o->is_in = true;
-        m->is_made = true;
-    }
-    return e;
+    return enter(m, o, &before, &r, reterr);
 }
 
 /* What the levels that stay know of an imported digest. */
@@ -156,7 +198,7 @@ static enum err take_imports(struct streams *s, const struct digest *d,
     bool is_first = true;
     while (e == ERR_OK && s->has_import && digest_cmp(&s->import.digest, d) == 0) {
         if (is_first) {
-            e = apply_import(s, o, reterr);
+            e = s->m->in->next ? apply_step(s, o, reterr) : apply_import(s, o, reterr);
         } else {
             s->m->result.duplicates++;
         }
@@ -230,7 +272,10 @@ static enum err streams_begin(struct streams *s, struct errinfo *reterr)
                            err_text(e));
     }
     m->order.is_oldest = m->from == 0;
-    m->order.expected = m->nrecent + (m->in ? sorter_count(m->in->sorter) : 0);
+    m->order.expected = m->nrecent;
+    if (m->in) {
+        m->order.expected += m->in->next ? m->in->nsteps : sorter_count(m->in->sorter);
+    }
     for (uint32_t i = 0; i < m->stack.n; i++) {
         if (i < m->from) {
             s->older.index[s->older.n++] = m->stack.index[i];

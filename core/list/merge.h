@@ -13,6 +13,7 @@
 #include "core/list/bulk.h"
 #include "core/list/recent.h"
 #include "core/list/stack.h"
+#include "core/list/steps.h"
 #include "core/store/sorter.h"
 
 enum { LEVEL_GROWTH = 4 };
@@ -22,9 +23,12 @@ enum { LEVEL_GROWTH = 4 };
  * most. Levels of another period stay, unless there is no room for one more. */
 uint32_t merge_from(const struct list_current *c, uint64_t incoming, uint64_t period_s);
 
-/* Entries of an import: sorted, with data made by merge_data_print. */
+/* Entries of an import: sorted, with data made by merge_data_print; or steps. */
 struct merge_input {
-    struct sorter *sorter; /* finished */
+    struct sorter *sorter; /* finished; NULL: steps */
+    list_step_fn *next;
+    void *next_context;
+    uint64_t nsteps;
     struct slice source;
     uint32_t time_s;
 };

@@ -108,7 +108,8 @@ static enum err fold_log(struct replay *r, const struct making *m, struct build 
             e = replay_next(r, reterr);
             steps++;
         }
-        bool is_out = b->order.is_oldest && entry_is_expired(&state, m->now_s);
+        bool is_out =
+            b->order.is_oldest && entry_is_expired(&state, writer_expired_s(m->w));
         if (e == ERR_OK && has && !is_out) {
             e = build_add(b, &d, &state, reterr);
         }

@@ -23,6 +23,11 @@ uint32_t writer_now_s(void)
     return (uint32_t)(clock_wall_us() / 1000000);
 }
 
+uint32_t writer_expired_s(const struct list_writer *w)
+{
+    return w->is_exact ? ENTRY_GONE_S : writer_now_s();
+}
+
 /* ---- the lock ---- */
 
 /* Says in reterr who holds the lock, as the holder wrote it into the file. */

@@ -52,6 +52,7 @@ struct list_writer {
     struct recent recent;
     struct tail tail; /* its last segment */
     bool keep_text;
+    bool is_exact; /* expired entries stay: whose list it is takes them out */
     struct filter_wish filter;
     struct list_ageing ageing;
     uint64_t period_next_s; /* begin of the period that additions from now on are of */
@@ -84,5 +85,7 @@ void writer_clean(const struct list_writer *w);
 /* Closes indexes, recent tables and tail. */
 void writer_close_generation(struct list_writer *w);
 uint32_t writer_now_s(void);
+/* Entries that expired by then are left out of what is built. */
+uint32_t writer_expired_s(const struct list_writer *w);
 
 #endif

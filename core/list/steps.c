@@ -1,0 +1,245 @@
+/*
+ * steps - a step is an explicit record; one that takes out is an entry that expired long ago.
+ */
+#include "core/list/steps.h"
+
+#include <stdlib.h>
+
+#include "core/list/change.h"
+#include "core/list/import.h"
+#include "core/list/reader.h"
+#include "core/list/writer.h"
+
+/* ---- one step ---- */
+
+static bool is_gone(const struct index_record *r)
+{
+    return r->expiry_s == ENTRY_GONE_S;
+}
+
+bool step_is_new(const struct list_state *s, const struct index_record *known)
+{
+    bool stands = known && !is_gone(known);
+    if (!stands || s->status == 0) {
+        return stands || s->status != 0;
+    }
+    return known->status != s->status || known->expiry_s != s->expiry_s ||
+           known->class_type != s->class_type;
+}
+
+struct log_record step_record(const struct list_state *s, uint32_t time_s)
+{
+    return (struct log_record){
+        .kind = s->status == ENTRY_REVOKED ? RECORD_REVOKE : RECORD_ADD,
+        .class_type = s->class_type,
+        .time_s = time_s,
+        .expiry_s = s->status == 0 ? (uint32_t)ENTRY_GONE_S : s->expiry_s,
+        .digest = s->digest,
+    };
+}
+
+static struct list_state state_of(const struct digest *d, const struct index_record *r)
+{
+    return (struct list_state){.digest = *d,
+                               .class_type = r->class_type,
+                               .status = r->status,
+                               .expiry_s = r->expiry_s};
+}
+
+void list_writer_set_exact(struct list_writer *w)
+{
+    w->is_exact = true;
+    w->keep_text = false;
+}
+
+/* ---- many ---- */
+
+static enum err stage_all(struct list_writer *w, list_step_fn *next, void *context,
+                          struct slice source, struct errinfo *reterr)
+{
+    struct list_state s;
+    struct digest last = {{0}};
+    bool is_first = true;
+    enum err e = ERR_OK;
+    while (e == ERR_OK && next(context, &s)) {
+        struct index_record known;
+        bool has = false;
+        if (!is_first && digest_cmp(&last, &s.digest) >= 0) {
+            e = errinfo_set(reterr, ERR_RANGE, w->dir, 0,
+                            "steps of a list are not in order");
+            break;
+        }
+        is_first = false;
+        last = s.digest;
+        e = change_prior(w, &s.digest, &known, &has, reterr);
+        if (e == ERR_OK && step_is_new(&s, has ? &known : NULL)) {
+            struct log_record r = step_record(&s, writer_now_s());
+            e = change_again(w, &r, source, reterr);
+        }
+    }
+    enum err flushed = list_flush(w, e == ERR_OK ? reterr : NULL);
+    return e == ERR_OK ? flushed : e;
+}
+
+static enum err merge_all(struct list_writer *w, const struct merge_input *in,
+                          struct errinfo *reterr)
+{
+    struct merge m = {.in = NULL};
+    enum err e = writer_settled(w, reterr);
+    return e == ERR_OK ? import_merge(w, in, &m, reterr) : e;
+}
+
+enum err list_steps(struct list_writer *w, list_step_fn *next, void *context,
+                    uint64_t n, struct slice source, struct errinfo *reterr)
+{
+    enum err e = writer_check(w, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    source = slice_head(source, LIST_SOURCE_MAX - 1);
+    if (n < STEPS_BULK) {
+        return stage_all(w, next, context, source, reterr);
+    }
+    struct merge_input in = {.next = next,
+                             .next_context = context,
+                             .nsteps = n,
+                             .source = source,
+                             .time_s = writer_now_s()};
+    return merge_all(w, &in, reterr);
+}
+
+/* ---- asking ---- */
+
+enum err list_state_get(const struct list_writer *w, struct list_state *ret,
+                        struct errinfo *reterr)
+{
+    struct index_record known;
+    bool has = false;
+    enum err e = change_prior(w, &ret->digest, &known, &has, reterr);
+    if (e == ERR_OK && has && !is_gone(&known)) {
+        *ret = state_of(&ret->digest, &known);
+    } else if (e == ERR_OK) {
+        ret->status = 0;
+    }
+    return e;
+}
+
+uint64_t list_state_count(const struct list_writer *w)
+{
+    struct recent_numbers n = recent_numbers_get(&w->recent);
+    return n.totals.listed + n.totals.revoked;
+}
+
+struct list_walk {
+    struct stack_walk *levels;
+    struct recent_entry next; /* of the levels */
+    bool has_next;
+    enum err failed;
+    struct recent_entry *recent;
+    size_t nrecent;
+    size_t at;
+    uint64_t expired_s;
+};
+
+static void next_level(struct list_walk *w)
+{
+    enum err e = ERR_OK;
+    w->has_next = stack_walk_next(w->levels, &w->next.digest, &w->next.record, &e);
+    w->failed = w->failed == ERR_OK ? e : w->failed;
+}
+
+static enum err walk_new(const struct index_stack *levels, const struct recent *recent,
+                         uint64_t expired_s, const char *dir, struct list_walk **ret,
+                         struct errinfo *reterr)
+{
+    struct list_walk *w = calloc(1, sizeof(*w));
+    if (!w) {
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to walk the list");
+    }
+    w->expired_s = expired_s;
+    enum err e = stack_walk_new(levels, 0, &w->levels);
+    if (e != ERR_OK) {
+        errinfo_set(reterr, e, dir, 0, "the index cannot be walked: %s", err_text(e));
+    } else {
+        e = recent_sorted(recent, &w->recent, &w->nrecent, reterr);
+    }
+    if (e != ERR_OK) {
+        list_walk_free(&w);
+        return e;
+    }
+    next_level(w);
+    *ret = w;
+    return ERR_OK;
+}
+
+enum err list_walk_new(struct list_writer *w, struct list_walk **ret,
+                       struct errinfo *reterr)
+{
+    enum err e = writer_check(w, reterr);
+    if (e == ERR_OK) {
+        e = writer_settled(w, reterr);
+    }
+    if (e == ERR_OK) {
+        e = writer_levels_check(w, reterr);
+    }
+    return e == ERR_OK
+               ? walk_new(&w->stack, &w->recent, ENTRY_GONE_S, w->dir, ret, reterr)
+               : e;
+}
+
+enum err list_walk_reader(const struct list_reader *r, uint64_t now_s,
+                          struct list_walk **ret, struct errinfo *reterr)
+{
+    if (!r->is_whole) {
+        return errinfo_set(reterr, ERR_CORRUPT, r->dir, 0,
+                           "the index is damaged; run `gillnet list rebuild %s`",
+                           r->name);
+    }
+    struct index_stack levels = levels_stack(r->level, r->current.nlevels);
+    return walk_new(&levels, &r->recent, now_s, r->dir, ret, reterr);
+}
+
+/* The next digest of both; what the recent table says is newer. */
+static bool pick(struct list_walk *w, struct recent_entry *ret)
+{
+    bool has_recent = w->at < w->nrecent;
+    if (!has_recent && !w->has_next) {
+        return false;
+    }
+    int order = 0;
+    if (has_recent && w->has_next) {
+        order = digest_cmp(&w->recent[w->at].digest, &w->next.digest);
+    } else {
+        order = has_recent ? -1 : 1;
+    }
+    *ret = order <= 0 ? w->recent[w->at] : w->next;
+    w->at += order <= 0;
+    if (order >= 0) {
+        next_level(w);
+    }
+    return true;
+}
+
+bool list_walk_next(struct list_walk *w, struct list_state *ret, enum err *reterr)
+{
+    struct recent_entry e;
+    while (w->failed == ERR_OK && pick(w, &e)) {
+        if (!entry_is_expired(&e.record, w->expired_s)) {
+            *ret = state_of(&e.digest, &e.record);
+            *reterr = ERR_OK;
+            return true;
+        }
+    }
+    *reterr = w->failed;
+    return false;
+}
+
+void list_walk_free(struct list_walk **w)
+{
+    if (*w) {
+        stack_walk_free(&(*w)->levels);
+        free((*w)->recent);
+        free(*w);
+    }
+    *w = NULL;
+}

@@ -85,6 +85,7 @@ enum member_answer member_answer(const struct member *m, const struct digest *d)
 /* ---- writing ---- */
 
 struct list_writer;
+struct list_reader;
 
 /* What a list's filters of peers have become. */
 struct member_shapes {
@@ -97,6 +98,33 @@ struct member_shapes {
  * which it makes where there is none. Readers see them as they see any new generation. */
 enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
                            struct member_shapes *ret, struct errinfo *reterr);
+/* What is known beforehand of a whole filter that a peer made. */
+struct member_belief {
+    const struct hashkey *key;    /* of its digests and positions */
+    bool is_revoked;              /* the role it must have */
+    const struct digest *guarded; /* names that no peer may list */
+    size_t nguarded;
+};
+/* Whether the filter at path is what an honest peer can have made: planned for an error of at most
+ * MEMBER_ERROR_MAX, as full as the entries that it declares make it (6 standard deviations), its bits
+ * as uneven as keys lie,
+ * taking no more of 65,536 digests that nobody can foresee for listed than these explain, nor more of
+ * the guarded names than chance does. ERR_CORRUPT; ERR_KEY: of another ring key. */
+#define MEMBER_ERROR_MAX 0.01
+enum err member_believe(const char *path, const struct member_belief *b,
+                        struct errinfo *reterr);
+/* Puts this very file, which member_believe let pass, into the place of the list's filter of its
+ * role, by renaming it. */
+enum err list_member_replace(struct list_writer *w, bool is_revoked, const char *path,
+                             struct errinfo *reterr);
+/* The path of the filter that serves; ERR_NOT_FOUND: there is none. */
+enum err list_member_path(const struct list_writer *w, bool is_revoked,
+                          char ret[FILE_PATH_MAX], struct errinfo *reterr);
+/* Makes a filter file of what a list holds: its entries, or what was taken back, in one line of bits each
+ * and with an error of MEMBER_ERROR_MAX / 10. *retentries: inside. */
+enum err list_member_make(const struct list_reader *r, bool is_revoked,
+                          const char *path, uint64_t *retentries,
+                          struct errinfo *reterr);
 /* The highest numbers in dir, for a list whose CURRENT is lost; 0: none. */
 void member_find(const char *dir, uint64_t *retspam, uint64_t *retrevoked);
 

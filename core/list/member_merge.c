@@ -89,10 +89,8 @@ static void forget(const struct list_writer *w, const struct growing *g)
     }
 }
 
-/* Only CURRENT is replaced: the generation is the same, and CURRENT.prev goes on naming the one
- * before it. */
-static enum err name_members(struct list_writer *w, const struct list_current *c,
-                             struct errinfo *reterr)
+enum err member_name(struct list_writer *w, const struct list_current *c,
+                     struct errinfo *reterr)
 {
     struct errinfo info = {.text = ""};
     enum err e = current_write(w->dir, LIST_CURRENT, c, &info);
@@ -124,7 +122,7 @@ static enum err grow_publish(struct list_writer *w, struct growing *spam,
     if (e == ERR_OK) {
         c->member_spam = spam->number;
         c->member_revoked = revoked->number;
-        e = name_members(w, c, reterr);
+        e = member_name(w, c, reterr);
     } else {
         forget(w, spam);
         forget(w, revoked);

@@ -46,12 +46,6 @@ static struct list_state state_of(const struct digest *d, const struct index_rec
                                .expiry_s = r->expiry_s};
 }
 
-void list_writer_set_exact(struct list_writer *w)
-{
-    w->is_exact = true;
-    w->keep_text = false;
-}
-
 /* ---- many ---- */
 
 static enum err stage_all(struct list_writer *w, list_step_fn *next, void *context,

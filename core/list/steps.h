@@ -31,8 +31,15 @@ struct list_state {
 /* Gives the next one; digests rise strictly. False: that was all. */
 typedef bool list_step_fn(void *context, struct list_state *ret);
 
-/* The list is such a one. Before anything is written. */
-void list_writer_set_exact(struct list_writer *w);
+/* Opens or makes such a list, with the key of this id for its digests. Takes no lock: the caller holds
+ * one over the whole state folder. ERR_KEY: keys does not hold the key. */
+enum err list_writer_open_exact(const char *state_dir, struct slice name,
+                                const struct keyring *keys, uint32_t key_id,
+                                struct list_writer **ret, struct errinfo *reterr);
+/* The id of the key of the list's digests. */
+uint32_t list_writer_key(const struct list_writer *w);
+/* Bytes of its log, which only grows: a list that changed much is to be made anew. */
+uint64_t list_writer_log_bytes(const struct list_writer *w);
 
 /* Sets n digests, durable when it returns ERR_OK and seen by readers at once; on failure a part may
  * be. Steps that say what is known already cost no writing. ERR_RANGE: they do not rise. */

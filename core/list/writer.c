@@ -15,6 +15,7 @@
 #include "core/list/build.h"
 #include "core/list/compact.h"
 #include "core/list/publish.h"
+#include "core/list/steps.h"
 
 enum { LOCK_TEXT_MAX = 128 };
 
@@ -379,9 +380,8 @@ static enum err folders_make(struct list_writer *w, const char *state_dir,
                        : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
 }
 
-enum err list_writer_open(const char *state_dir, struct slice name,
-                          const struct keyring *keys, bool create,
-                          struct list_writer **ret, struct errinfo *reterr)
+static enum err writer_new(const struct keyring *keys, const char *state_dir,
+                           struct list_writer **ret, struct errinfo *reterr)
 {
     struct list_writer *w = calloc(1, sizeof(*w));
     if (w) {
@@ -398,7 +398,20 @@ enum err list_writer_open(const char *state_dir, struct slice name,
     w->keys = *keys;
     w->key = keys->ring[0];
     w->node = keys->node;
-    enum err e = folders_make(w, state_dir, name, create, reterr);
+    *ret = w;
+    return ERR_OK;
+}
+
+enum err list_writer_open(const char *state_dir, struct slice name,
+                          const struct keyring *keys, bool create,
+                          struct list_writer **ret, struct errinfo *reterr)
+{
+    struct list_writer *w = NULL;
+    enum err e = writer_new(keys, state_dir, &w, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = folders_make(w, state_dir, name, create, reterr);
     if (e == ERR_OK) {
         e = lock_take(w, state_dir, reterr);
     }
@@ -414,6 +427,60 @@ enum err list_writer_open(const char *state_dir, struct slice name,
     }
     *ret = w;
     return ERR_OK;
+}
+
+enum err list_writer_open_exact(const char *state_dir, struct slice name,
+                                const struct keyring *keys, uint32_t key_id,
+                                struct list_writer **ret, struct errinfo *reterr)
+{
+    const struct hashkey *key = keyring_find(keys, key_id);
+    struct list_writer *w = NULL;
+    if (!key) {
+        return errinfo_set(reterr, ERR_KEY, state_dir, 0,
+                           "the ring key %08" PRIx32 " is not here", key_id);
+    }
+    enum err e = writer_new(keys, state_dir, &w, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    w->key = *key;
+    w->keep_text = false;
+    w->is_exact = true;
+    e = folders_make(w, state_dir, name, true, reterr);
+    if (e == ERR_OK) {
+        e = file_make_dir(w->dir, LIST_DIR_MODE, reterr);
+    }
+    if (e == ERR_OK) {
+        e = writer_load(w, keys, true, reterr);
+    }
+    if (e == ERR_OK && w->state == WRITER_DAMAGED) {
+        e = list_rebuild(w, NULL, NULL, reterr);
+    }
+    if (e != ERR_OK) {
+        list_writer_close(&w);
+        return e;
+    }
+    *ret = w;
+    return ERR_OK;
+}
+
+uint32_t list_writer_key(const struct list_writer *w)
+{
+    return w->key.id;
+}
+
+uint64_t list_writer_log_bytes(const struct list_writer *w)
+{
+    char path[FILE_PATH_MAX];
+    struct stat st;
+    uint64_t sum = 0;
+    for (uint32_t n = 1; n <= w->tail.number; n++) {
+        if (list_file_path(path, w->dir, LIST_FILE_LOG, n, NULL) == ERR_OK &&
+            lstat(path, &st) == 0) {
+            sum += (uint64_t)st.st_size;
+        }
+    }
+    return sum;
 }
 
 void writer_close_generation(struct list_writer *w)

@@ -80,6 +80,10 @@ enum err writer_levels_check(const struct list_writer *w, struct errinfo *reterr
 enum err writer_settled(struct list_writer *w, struct errinfo *reterr);
 /* Sets w->stack from w->index. */
 void writer_stack(struct list_writer *w);
+/* Only CURRENT is replaced, for other filters of peers: the generation is the same, and CURRENT.prev
+ * goes on naming the one before it. */
+enum err member_name(struct list_writer *w, const struct list_current *c,
+                     struct errinfo *reterr);
 /* Removes files that no generation in use names. Failures are left for the next time. */
 void writer_clean(const struct list_writer *w);
 /* Closes indexes, recent tables and tail. */

@@ -31,9 +31,8 @@ static uint64_t next_random(struct model *m)
 
 static void open_list(struct model *m)
 {
-    MUST(m->f, list_writer_open(m->f->state, SLICE_LIT("theirs"), &m->f->keys, true,
-                                &m->w, &m->f->info));
-    list_writer_set_exact(m->w);
+    MUST(m->f, list_writer_open_exact(m->f->state, SLICE_LIT("theirs"), &m->f->keys,
+                                      m->f->keys.ring[0].id, &m->w, &m->f->info));
 }
 
 static int setup(void **state)

@@ -69,14 +69,14 @@ static double variance_of(double keys, double bits)
     double p = exp(-keys);
     double sum = 0;
     double sum_squares = 0;
-    double last = keys + POISSON_TAIL * sqrt(keys) + POISSON_TAIL;
-    for (double j = 0; j <= last; j++) {
+    unsigned last = (unsigned)(keys + POISSON_TAIL * sqrt(keys)) + POISSON_TAIL;
+    for (unsigned j = 0; j <= last; j++) {
         double mean = 0;
         double variance = 0;
         occupied(j * bits, &mean, &variance);
         sum += p * mean;
         sum_squares += p * (variance + mean * mean);
-        p *= keys / (j + 1);
+        p *= keys / (double)(j + 1);
     }
     return sum_squares - sum * sum;
 }

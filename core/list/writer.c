@@ -380,8 +380,7 @@ static enum err folders_make(struct list_writer *w, const char *state_dir,
                        : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
 }
 
-static enum err writer_new(const struct keyring *keys, const char *state_dir,
-                           struct list_writer **ret, struct errinfo *reterr)
+static struct list_writer *writer_new(const struct keyring *keys)
 {
     struct list_writer *w = calloc(1, sizeof(*w));
     if (w) {
@@ -389,7 +388,7 @@ static enum err writer_new(const struct keyring *keys, const char *state_dir,
     }
     if (!w || !w->pending) {
         free(w);
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory");
+        return NULL;
     }
     w->lock.fd = -1;
     w->tail.fd = -1;
@@ -398,20 +397,18 @@ static enum err writer_new(const struct keyring *keys, const char *state_dir,
     w->keys = *keys;
     w->key = keys->ring[0];
     w->node = keys->node;
-    *ret = w;
-    return ERR_OK;
+    return w;
 }
 
 enum err list_writer_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, bool create,
                           struct list_writer **ret, struct errinfo *reterr)
 {
-    struct list_writer *w = NULL;
-    enum err e = writer_new(keys, state_dir, &w, reterr);
-    if (e != ERR_OK) {
-        return e;
+    struct list_writer *w = writer_new(keys);
+    if (!w) {
+        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory");
     }
-    e = folders_make(w, state_dir, name, create, reterr);
+    enum err e = folders_make(w, state_dir, name, create, reterr);
     if (e == ERR_OK) {
         e = lock_take(w, state_dir, reterr);
     }
@@ -434,19 +431,18 @@ enum err list_writer_open_exact(const char *state_dir, struct slice name,
                                 struct list_writer **ret, struct errinfo *reterr)
 {
     const struct hashkey *key = keyring_find(keys, key_id);
-    struct list_writer *w = NULL;
     if (!key) {
         return errinfo_set(reterr, ERR_KEY, state_dir, 0,
                            "the ring key %08" PRIx32 " is not here", key_id);
     }
-    enum err e = writer_new(keys, state_dir, &w, reterr);
-    if (e != ERR_OK) {
-        return e;
+    struct list_writer *w = writer_new(keys);
+    if (!w) {
+        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory");
     }
     w->key = *key;
     w->keep_text = false;
     w->is_exact = true;
-    e = folders_make(w, state_dir, name, true, reterr);
+    enum err e = folders_make(w, state_dir, name, true, reterr);
     if (e == ERR_OK) {
         e = file_make_dir(w->dir, LIST_DIR_MODE, reterr);
     }

@@ -371,10 +371,12 @@ enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct b
     uint64_t room = list_state_count(h->w);
     struct list_record *v = calloc(room + 1, sizeof(*v));
     uint64_t n = 0;
-    e = v ? peerlist_walk_new(p, k, &walk, reterr)
-          : errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory for a snapshot");
+    if (!v) {
+        return errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory for a snapshot");
+    }
+    e = peerlist_walk_new(p, k, &walk, reterr);
     enum err walked = ERR_OK;
-    while (e == ERR_OK && n < room && peerlist_walk_next(walk, &v[n], &walked)) {
+    while (walk && n < room && peerlist_walk_next(walk, &v[n], &walked)) {
         n++;
     }
     peerlist_walk_free(&walk);

@@ -37,8 +37,9 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 enum err tree_remove(const char *path, struct errinfo *reterr)
 {
-    if (nftw(path, remove_one, TREE_FDS, FTW_DEPTH | FTW_PHYS) != 0 &&
-        errno != ENOENT) {
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread alone drives sync */
+    int failed = nftw(path, remove_one, TREE_FDS, FTW_DEPTH | FTW_PHYS);
+    if (failed != 0 && errno != ENOENT) {
         return errinfo_errno(reterr, path, "cannot remove what a peer listed");
     }
     return ERR_OK;

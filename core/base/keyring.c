@@ -64,6 +64,12 @@ static enum err read_key_file(const char *path, char text[KEY_FILE_MAX], size_t 
     return e;
 }
 
+void keyring_key_of(const uint8_t bytes[HASHKEY_BYTES], struct hashkey *ret)
+{
+    memcpy(ret->bytes, bytes, HASHKEY_BYTES);
+    key_id(ret);
+}
+
 static enum err parse_key(struct slice line, unsigned number, const char *path,
                           struct hashkey *ret, struct errinfo *reterr)
 {
@@ -263,6 +269,53 @@ enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
         e = file_sync_dir(state_dir, reterr);
     }
     return e == ERR_OK ? keyring_load(state_dir, ret, reterr) : e;
+}
+
+/* For the reader of the file: gillnetd may be another user than the one who writes. */
+static enum err keep_owner(int fd, const char *path, struct errinfo *reterr)
+{
+    struct stat st;
+    if (geteuid() == 0 && stat(path, &st) == 0 &&
+        fchown(fd, st.st_uid, st.st_gid) != 0) {
+        return file_sys_fail(reterr, path, "cannot give the key file to its user");
+    }
+    return ERR_OK;
+}
+
+enum err keyring_store_ring(const char *state_dir, const struct hashkey *v, unsigned n,
+                            struct errinfo *reterr)
+{
+    static const char comment[] =
+        "# ring keys of this gillnet installation: secret; the first is used for what is "
+        "new\n";
+    char path[FILE_PATH_MAX];
+    char node[FILE_PATH_MAX];
+    char hex[KEY_HEX + 1];
+    struct file_out out;
+    enum err e = key_paths(state_dir, path, node, reterr);
+    if (e == ERR_OK && (n == 0 || n > KEYRING_MAX)) {
+        e = errinfo_set(reterr, ERR_RANGE, path, 0, "there can be 1 to %d ring keys",
+                        KEYRING_MAX);
+    }
+    if (e == ERR_OK) {
+        e = file_out_open(&out, path, KEY_MODE, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = keep_owner(out.fd, path, reterr);
+    if (e != ERR_OK) {
+        file_out_abort(&out);
+        return e;
+    }
+    file_out_add(&out, slice_str(comment));
+    for (unsigned i = 0; i < n; i++) {
+        sodium_bin2hex(hex, sizeof(hex), v[i].bytes, HASHKEY_BYTES);
+        hex[KEY_HEX] = '\n';
+        file_out_add(&out, slice_of(hex, sizeof(hex)));
+    }
+    sodium_memzero(hex, sizeof(hex));
+    return file_out_commit(&out, reterr);
 }
 
 const struct hashkey *keyring_find(const struct keyring *k, uint32_t id)

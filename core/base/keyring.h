@@ -27,6 +27,12 @@ enum err keyring_load(const char *state_dir, struct keyring *ret,
  * doing so at once end up with the same keys). */
 enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
                                 struct errinfo *reterr);
+/* Makes v[0..n) the ring keys of keys/ring.key, the first being the writers'; atomically, and of the same user and
+ * group as the file that was there. */
+enum err keyring_store_ring(const char *state_dir, const struct hashkey *v, unsigned n,
+                            struct errinfo *reterr);
+/* A key from its HASHKEY_BYTES bytes. */
+void keyring_key_of(const uint8_t bytes[HASHKEY_BYTES], struct hashkey *ret);
 /* The ring key with this id, or NULL. */
 const struct hashkey *keyring_find(const struct keyring *k, uint32_t id);
 

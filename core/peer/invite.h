@@ -47,20 +47,19 @@ struct invite_server {
     const struct identity *self;
     const struct keyring *keys;
 };
-/* Appends a token for a new member of this name, good until expires_s. ERR_EXISTS: the name is a member's, or invited already;
+/* Appends a token for a new member of this name, good until expires_s; an unused one of that name dies. ERR_EXISTS: the name is a member's;
  * ERR_NOT_FOUND: we have no address in m. */
 enum err invite_make(const struct invite_server *s, const struct manifest *m,
-                     const char *name, uint64_t now_s, uint64_t expires_s,
-                     struct buf *rettoken, struct errinfo *reterr);
+                     const char *name, uint64_t expires_s, struct buf *rettoken,
+                     struct errinfo *reterr);
 /* Some invitation can still be used: the port need not answer strangers otherwise. */
-bool invite_is_open(const char *dir, uint64_t now_s);
+bool invite_is_open(const char *dir);
 /* Takes a request that came over a connection whose client showed tls_key, appends the answer. May change the manifest:
- * *io is then the new one, stored. ERR_DENIED: no such invitation, or over; what is wrong is not told. ERR_SYNTAX,
- * ERR_LIMIT: of the request. Else ours. */
+ * *io is then the new one, stored. ERR_DENIED: no such invitation, or over; what is wrong is not told. ERR_SYNTAX: of the request.
+ * ERR_EXISTS: name or address is another member's, which reterr may tell the peer. Else ours. */
 enum err invite_redeem(const struct invite_server *s,
                        const uint8_t tls_key[OBJECT_KEY_BYTES], struct slice request,
-                       uint64_t now_s, struct manifest *io, struct buf *ret,
-                       struct errinfo *reterr);
+                       struct manifest *io, struct buf *ret, struct errinfo *reterr);
 /* Invitations of that name cannot be used any more. ERR_NOT_FOUND */
 enum err invite_withdraw(const char *dir, const char *name, struct errinfo *reterr);
 
@@ -92,7 +91,6 @@ struct invite_answer {
  * becomes the second). The caller holds STATE/peers/LOCK. ERR_EXISTS: we are in another ring. */
 enum err invite_accept(const char *state_dir, const struct invite_token *t,
                        const struct identity *self, struct slice response,
-                       uint64_t now_s, struct invite_answer *ret,
-                       struct errinfo *reterr);
+                       struct invite_answer *ret, struct errinfo *reterr);
 
 #endif

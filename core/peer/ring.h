@@ -41,13 +41,13 @@ struct ring_outcome {
     unsigned signatures;
     unsigned needed;
 };
-/* The next version after io, with 90 days from now_ms: edited on top of what waits already, signed, and stored. In
+/* The next version after io, with 90 days from now: edited on top of what waits already, signed, and stored. In
  * force, it replaces io. */
-enum err ring_change(const char *dir, uint64_t now_ms, ring_edit_fn *edit,
-                     void *context, struct manifest *io, struct ring_outcome *ret,
+enum err ring_change(const char *dir, ring_edit_fn *edit, void *context,
+                     struct manifest *io, struct ring_outcome *ret,
                      struct errinfo *reterr);
 /* The first version, for self alone, from *m with its admins and threshold set. ERR_EXISTS: this server is in a ring. */
-enum err ring_create(const char *dir, uint64_t now_ms, const struct manifest *m,
+enum err ring_create(const char *dir, const struct manifest *m,
                      struct ring_outcome *ret, struct errinfo *reterr);
 
 /* What waits. ERR_NOT_FOUND: nothing. */

@@ -46,6 +46,16 @@ bool filter_layout_by_name(struct slice name, enum filter_layout *ret)
     return false;
 }
 
+const char *list_share_name(enum list_share s)
+{
+    static const char *const names[] = {
+        [LIST_SHARE_NO] = "no",
+        [LIST_SHARE_ENTRIES] = "entries",
+        [LIST_SHARE_FILTERS] = "filters",
+    };
+    return names[s];
+}
+
 double config_peer_weight(const struct config *c, struct slice name)
 {
     for (size_t i = 0; i < c->peers.weights.n; i++) {

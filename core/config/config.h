@@ -44,6 +44,14 @@ bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16]);
 /* How gillnetd holds a list's filters in memory. */
 enum filter_memory { FILTER_COPY, FILTER_MAP, FILTER_MEMORY_COUNT };
 const char *filter_memory_name(enum filter_memory m); /* "copy", "map" */
+/* What of a list goes to the peers. */
+enum list_share {
+    LIST_SHARE_NO,
+    LIST_SHARE_ENTRIES,
+    LIST_SHARE_FILTERS,
+    LIST_SHARE_COUNT
+};
+const char *list_share_name(enum list_share s); /* "no", "entries", "filters" */
 /* How filters that are built lay out their bits; the numbers are those of enum bloom_layout. */
 enum filter_layout {
     FILTER_ONE_LINE = 1,
@@ -81,6 +89,7 @@ struct config_list {
     double filter_error; /* share of false "perhaps" that they are sized for */
     uint64_t period_s;   /* entries are kept, and dropped, by periods so long; 0: not */
     uint64_t inactive_after_s; /* a period nobody met so long is dropped; 0: never */
+    enum list_share share;
 };
 
 struct config_limits {
@@ -173,6 +182,9 @@ struct config {
         [ACTION_COUNT]; /* score from which the action applies; HUGE_VAL: off */
     char *reject_text;  /* "{id}" and "{symbols}" are replaced */
     char *defer_text;
+
+    struct config_strings
+        protected_domains; /* lower-case A-labels; no peer's list touches them */
 
     size_t nallow_networks;
     struct ipnet *allow_networks;

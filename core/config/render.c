@@ -74,6 +74,9 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
     case SCHEMA_FILTER_LAYOUT:
         *(enum filter_layout *)field = *(const enum filter_layout *)source;
         return true;
+    case SCHEMA_LIST_SHARE:
+        *(enum list_share *)field = *(const enum list_share *)source;
+        return true;
     case SCHEMA_WINDOW:
         *(enum rule_window *)field = *(const enum rule_window *)source;
         return true;
@@ -269,6 +272,9 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
         break;
     case SCHEMA_FILTER_MEMORY:
         add_quoted(ret, filter_memory_name(*(const enum filter_memory *)field));
+        break;
+    case SCHEMA_LIST_SHARE:
+        add_quoted(ret, list_share_name(*(const enum list_share *)field));
         break;
     case SCHEMA_FILTER_LAYOUT:
         add_quoted(ret, filter_layout_name(*(const enum filter_layout *)field));

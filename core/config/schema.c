@@ -54,9 +54,10 @@ const char *schema_kind_name(enum schema_kind kind)
         [SCHEMA_TOKENS] = "words",       [SCHEMA_ADDRESSES] = "addresses",
         [SCHEMA_DOMAINS] = "domains",    [SCHEMA_LISTEN] = "address",
         [SCHEMA_WEIGHTS] = "weights",    [SCHEMA_FILTER_MEMORY] = "word",
-        [SCHEMA_FILTER_LAYOUT] = "word", [SCHEMA_SHARE] = "share",
-        [SCHEMA_COUNT_UNIT] = "word",    [SCHEMA_BULK_ALONE] = "word",
-        [SCHEMA_TYPE] = "word",          [SCHEMA_WINDOW] = "word",
+        [SCHEMA_FILTER_LAYOUT] = "word", [SCHEMA_LIST_SHARE] = "word",
+        [SCHEMA_SHARE] = "share",        [SCHEMA_COUNT_UNIT] = "word",
+        [SCHEMA_BULK_ALONE] = "word",    [SCHEMA_TYPE] = "word",
+        [SCHEMA_WINDOW] = "word",
     };
 
     return names[kind];

@@ -453,6 +453,26 @@ static bool set_filter_memory(const struct value_place *place,
     return s != NULL && refuse(place, setting, ERR_RANGE, "write \"copy\" or \"map\"");
 }
 
+static bool set_list_share(const struct value_place *place,
+                           const config_setting_t *setting)
+{
+    enum list_share *field = field_of(place->row, place->base);
+
+    if (config_setting_type(setting) == CONFIG_TYPE_BOOL) {
+        *field = config_setting_get_bool(setting) ? LIST_SHARE_ENTRIES : LIST_SHARE_NO;
+        return true;
+    }
+    const char *s = text_of(place, setting, "\"entries\"");
+    for (int i = 0; s != NULL && i < LIST_SHARE_COUNT; i++) {
+        if (strcmp(s, list_share_name((enum list_share)i)) == 0) {
+            *field = (enum list_share)i;
+            return true;
+        }
+    }
+    return s != NULL && refuse(place, setting, ERR_RANGE,
+                               "write \"no\", \"entries\" or \"filters\"");
+}
+
 static bool set_filter_layout(const struct value_place *place,
                               const config_setting_t *setting)
 {
@@ -564,6 +584,8 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
         return set_on_error(place, setting);
     case SCHEMA_FILTER_MEMORY:
         return set_filter_memory(place, setting);
+    case SCHEMA_LIST_SHARE:
+        return set_list_share(place, setting);
     case SCHEMA_FILTER_LAYOUT:
         return set_filter_layout(place, setting);
     case SCHEMA_COUNT_UNIT:

@@ -1,0 +1,80 @@
+/* test_share - what of a list goes to peers, and which names no peer touches. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/config/config.h"
+
+#include "tests/unit/unit.h"
+
+static struct config *load(const char *text, struct config_errors *errors)
+{
+    char path[] = "/tmp/gillnet-share-XXXXXX";
+    struct config *c = NULL;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    (void)close(fd);
+    if (config_load(path, NULL, &c, errors) != ERR_OK) {
+        c = NULL;
+    }
+    (void)unlink(path);
+    return c;
+}
+
+static void test_share__when_written_in_any_way__then_it_is_read(void **state)
+{
+    static const struct {
+        const char *text;
+        enum list_share want;
+    } row[] = {
+        {"", LIST_SHARE_NO},
+        {"share = true;", LIST_SHARE_ENTRIES},
+        {"share = false;", LIST_SHARE_NO},
+        {"share = \"no\";", LIST_SHARE_NO},
+        {"share = \"entries\";", LIST_SHARE_ENTRIES},
+        {"share = \"filters\";", LIST_SHARE_FILTERS},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char text[256];
+        struct config_errors errors = {0};
+        struct buf dump;
+        snprintf(
+            text, sizeof(text),
+            "protected = [ \"Example.ORG\" ];\nlists = ( { name = \"a\"; %s } );\n",
+            row[i].text);
+        struct config *c = load(text, &errors);
+        assert_non_null(c);
+        assert_int_equal(config_list_find(c, SLICE_LIT("a"))->share, row[i].want);
+        assert_int_equal(config_list_find(c, SLICE_LIT("b"))->share, LIST_SHARE_NO);
+        assert_int_equal(c->protected_domains.n, 1);
+        assert_string_equal(c->protected_domains.v[0], "example.org");
+        buf_init(&dump, 1 << 20);
+        config_dump(c, false, &dump);
+        snprintf(text, sizeof(text), "\nlists.a.share = \"%s\"",
+                 list_share_name(row[i].want));
+        assert_non_null(strstr(dump.p, text));
+        buf_fini(&dump);
+        config_release(&c);
+    }
+}
+
+static void test_share__when_it_is_no_word_of_it__then_it_is_refused(void **state)
+{
+    struct config_errors errors = {0};
+    (void)state;
+    assert_null(load("lists = ( { name = \"a\"; share = \"all\"; } );", &errors));
+    assert_non_null(strstr(errors.v[0].text, "\"filters\""));
+    config_errors_free(&errors);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_share__when_written_in_any_way__then_it_is_read),
+        cmocka_unit_test(test_share__when_it_is_no_word_of_it__then_it_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -330,8 +330,8 @@ enum err textfile_write(const char *dir, const char *name, const struct textfile
     buf_init(&all, (size_t)TEXTLIST_PACKED_MAX + 1024);
     textlist_print(&f->list, &raw);
     enum err e = buf_failed(&raw) ? ERR_NOMEM : ERR_OK;
-    if (e == ERR_OK && raw.n > 0) {
-        e = payload_pack(buf_slice(&raw), &packed);
+    if (e == ERR_OK) {
+        e = raw.n > 0 ? payload_pack(buf_slice(&raw), &packed) : ERR_OK;
     }
     if (e == ERR_OK) {
         print_file(f, buf_slice(&packed), raw.n, &all);
@@ -385,8 +385,8 @@ static enum err parse_file(struct slice bytes, struct textfile *ret,
     enum err e = object_parse(header, &ret->object, reterr);
     struct buf raw;
     buf_init(&raw, TEXTLIST_BYTES_MAX);
-    if (e == ERR_OK && raw_len > 0) {
-        e = payload_unpack(packed, raw_len, &raw, reterr);
+    if (e == ERR_OK) {
+        e = raw_len > 0 ? payload_unpack(packed, raw_len, &raw, reterr) : ERR_OK;
     }
     if (e == ERR_OK) {
         e = textlist_read(&raw, records, true, &ret->list, reterr);

@@ -20,7 +20,7 @@
 enum {
     TEXTLIST_ENTRIES_MAX = 4000000,        /* 160 MB of records */
     TEXTLIST_BYTES_MAX = OBJECT_SNAP_MAX,  /* of its payload */
-    TEXTLIST_PACKED_MAX = OBJECT_SNAP_MAX + (64 << 10),
+    TEXTLIST_PACKED_MAX = OBJECT_TEXT_SNAP_MAX,
     TEXTLIST_DELTA_BYTES = OBJECT_RAW_MAX, /* of the payload of one DELTA */
     TEXTFILE_NUMBERS = 12
 };

@@ -161,8 +161,8 @@ enum err publication_parse(struct slice bytes, struct publication *ret,
     if (e == ERR_OK) {
         e = object_parse(p.heads.heartbeats[0], &p.heartbeat, reterr);
     }
-    if (e == ERR_OK && (p.heartbeat.type != OBJECT_HEARTBEAT ||
-                        p.heads.version != p.heartbeat.seq)) {
+    if (e == ERR_OK &&
+        (p.heartbeat.type != OBJECT_HEARTBEAT || p.heads.version != p.heartbeat.seq)) {
         e = refuse(reterr, ERR_SYNTAX, "the heartbeat is not of these heads");
     }
     if (e != ERR_OK) {
@@ -195,8 +195,7 @@ static enum err verify_streams(const struct publication *p, struct errinfo *rete
 
 enum err publication_verify(const struct publication *p, struct slice bytes,
                             const struct object_id *origin,
-                            const uint8_t key[OBJECT_KEY_BYTES],
-                            struct errinfo *reterr)
+                            const uint8_t key[OBJECT_KEY_BYTES], struct errinfo *reterr)
 {
     struct hash256 root;
     size_t n = bytes.n - OBJECT_HEADER_BYTES - 4; /* one heartbeat and its count */

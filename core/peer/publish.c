@@ -106,15 +106,15 @@ static enum err take_heads(struct publish *p, const char *path, bool is_place,
     bool is_verified = publication_verify(&known, buf_slice(&bytes), &p->o.self->origin,
                                           p->o.self->signing.key, &why) == ERR_OK;
     if (e == ERR_OK && (is_verified || !is_place)) {
-        p->heads_seq = known.heartbeat.seq > p->heads_seq ? known.heartbeat.seq
-                                                          : p->heads_seq;
+        p->heads_seq =
+            known.heartbeat.seq > p->heads_seq ? known.heartbeat.seq : p->heads_seq;
         p->heads_ms = known.heartbeat.created_ms > p->heads_ms
                           ? known.heartbeat.created_ms
                           : p->heads_ms;
     }
     for (size_t i = 0; e == ERR_OK && is_place && i < known.heads.n; i++) {
-        p->row[p->nrows++] = (struct publish_row){.head = known.heads.v[i],
-                                                  .is_verified = is_verified};
+        p->row[p->nrows++] =
+            (struct publish_row){.head = known.heads.v[i], .is_verified = is_verified};
     }
     publication_fini(&known);
     buf_fini(&bytes);
@@ -311,8 +311,7 @@ static enum err add_snap(struct publishing *x, bool with_chain, struct errinfo *
 static bool chain_is_long(const struct publishing *x)
 {
     const uint64_t *number = x->state.number;
-    return number[PUBLISH_DELTA_BYTES] >
-               number[PUBLISH_SNAP_BYTES] / 2 + DELTA_SLACK ||
+    return number[PUBLISH_DELTA_BYTES] > number[PUBLISH_SNAP_BYTES] / 2 + DELTA_SLACK ||
            x->state.object.seq - number[PUBLISH_SNAP] >= PUBLISH_CHAIN_MAX;
 }
 
@@ -366,8 +365,7 @@ static void begin_stream(struct publishing *x)
     x->result.is_new = true;
     x->state.object.stream = (struct stream_key){
         .origin = x->p->o.self->origin, .inc = inc, .kind = OBJECT_TEXT};
-    memcpy(x->state.object.stream.list, x->name,
-           strnlen(x->name, OBJECT_NAME_BYTES));
+    memcpy(x->state.object.stream.list, x->name, strnlen(x->name, OBJECT_NAME_BYTES));
 }
 
 static enum err publish_all(struct publishing *x, const struct textlist *entries,
@@ -450,8 +448,8 @@ static bool on_entry(void *context, const struct list_provenance *e)
     struct list_record record = {
         .after = e->status == ENTRY_REVOKED ? ENTRY_TAKEN_BACK : ENTRY_STANDS,
         .type = e->class_type,
-        .expiry_h = (uint32_t)(((uint64_t)e->expiry_s + SECONDS_AN_HOUR - 1) /
-                               SECONDS_AN_HOUR),
+        .expiry_h =
+            (uint32_t)(((uint64_t)e->expiry_s + SECONDS_AN_HOUR - 1) / SECONDS_AN_HOUR),
         .text = arena_copy(r->texts, e->text)};
     r->failed = record.text.p ? textlist_add(&r->entries, &record) : ERR_LIMIT;
     return r->failed == ERR_OK;
@@ -490,8 +488,8 @@ enum err publish_list(struct publish *p, const char *name, struct publish_result
 {
     struct reading r = {.p = p};
     struct list_reader *list = NULL;
-    enum err e = list_reader_open(p->o.state_dir, slice_str(name), p->o.keys, &list,
-                                  reterr);
+    enum err e =
+        list_reader_open(p->o.state_dir, slice_str(name), p->o.keys, &list, reterr);
     if (e == ERR_OK) {
         e = read_list(&r, list, reterr);
     }
@@ -547,14 +545,12 @@ enum err publish_commit(struct publish *p, struct errinfo *reterr)
                                "it; publish this list together with the others");
         }
     }
-    uint64_t created =
-        p->o.now_ms > p->heads_ms ? p->o.now_ms : p->heads_ms + 1;
-    struct publication now = {.heads = {.version = p->heads_seq + 1,
-                                        .v = rows,
-                                        .n = p->nrows},
-                              .heartbeat = {.seq = p->heads_seq + 1,
-                                            .created_ms = created,
-                                            .expires_ms = created + p->o.valid_ms}};
+    uint64_t created = p->o.now_ms > p->heads_ms ? p->o.now_ms : p->heads_ms + 1;
+    struct publication now = {
+        .heads = {.version = p->heads_seq + 1, .v = rows, .n = p->nrows},
+        .heartbeat = {.seq = p->heads_seq + 1,
+                      .created_ms = created,
+                      .expires_ms = created + p->o.valid_ms}};
     struct buf bytes;
     buf_init(&bytes, PUBLICATION_HEADS_BYTES);
     enum err e = publication_print(&now, p->o.self, &bytes);

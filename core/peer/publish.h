@@ -39,7 +39,7 @@ struct publish_options {
     const struct keyring *keys;
     uint64_t now_ms;
     uint64_t valid_ms; /* the heads expire so long after now */
-    bool is_anew; /* what STATE remembers is not gone on with: new streams */
+    bool is_anew;      /* what STATE remembers is not gone on with: new streams */
     publish_progress_fn *progress; /* may be NULL */
     void *context;
 };

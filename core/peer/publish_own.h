@@ -12,8 +12,9 @@
 /* A list's stream as it will be shown. */
 struct publish_row {
     struct head head;
-    uint64_t keep;    /* objects before it are removed from the place afterwards; 0: none */
-    bool is_ours;     /* brought by this publication; else as the place had it */
+    uint64_t
+        keep;     /* objects before it are removed from the place afterwards; 0: none */
+    bool is_ours; /* brought by this publication; else as the place had it */
     bool is_verified; /* or signed with the key in use */
 };
 
@@ -30,9 +31,9 @@ struct publish {
 
 /* The numbers in LIST/state. */
 enum {
-    PUBLISH_FROM,       /* objects of the chain from this seq on are in the place */
-    PUBLISH_SNAP,       /* seq of the newest SNAP */
-    PUBLISH_SNAP_BYTES, /* of its payload, as sent */
+    PUBLISH_FROM,        /* objects of the chain from this seq on are in the place */
+    PUBLISH_SNAP,        /* seq of the newest SNAP */
+    PUBLISH_SNAP_BYTES,  /* of its payload, as sent */
     PUBLISH_DELTA_BYTES, /* of the DELTAs since */
     PUBLISH_SNAP_BEFORE, /* seq of the SNAP before */
     PUBLISH_SNAP_HASH    /* its header's hash: four numbers */

@@ -75,8 +75,7 @@ static void merge_halves(const struct list_record *from, size_t half, size_t n,
     size_t a = 0;
     size_t b = half;
     for (size_t i = 0; i < n; i++) {
-        bool takes_b =
-            a == half || (b < n && textlist_compare(&from[b], &from[a]) < 0);
+        bool takes_b = a == half || (b < n && textlist_compare(&from[b], &from[a]) < 0);
         to[i] = from[takes_b ? b++ : a++];
     }
 }

@@ -18,8 +18,8 @@
 #include "core/peer/root.h"
 
 enum {
-    TEXTLIST_ENTRIES_MAX = 4000000,        /* 160 MB of records */
-    TEXTLIST_BYTES_MAX = OBJECT_SNAP_MAX,  /* of its payload */
+    TEXTLIST_ENTRIES_MAX = 4000000,       /* 160 MB of records */
+    TEXTLIST_BYTES_MAX = OBJECT_SNAP_MAX, /* of its payload */
     TEXTLIST_PACKED_MAX = OBJECT_SNAP_PACKED_MAX,
     TEXTLIST_DELTA_BYTES = OBJECT_RAW_MAX, /* of the payload of one DELTA */
     TEXTFILE_NUMBERS = 12

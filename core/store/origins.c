@@ -18,10 +18,13 @@ static const char *const states[] = {
 };
 enum { STATES = sizeof states / sizeof states[0] };
 
+#define RING_FILE          "origins"
+#define SUBSCRIPTIONS_FILE "origins.subscriptions"
+
 static enum err path_of(char dst[FILE_PATH_MAX], const char *state_dir,
-                        struct errinfo *reterr)
+                        const char *file, struct errinfo *reterr)
 {
-    enum err e = file_path(dst, "%s/peers/origins", state_dir);
+    enum err e = file_path(dst, "%s/peers/%s", state_dir, file);
 
     return e == ERR_OK ? ERR_OK
                        : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
@@ -178,14 +181,14 @@ static enum err parse(struct slice text, const char *path, struct origins *o,
     return parse_rows(text, path, o, reterr);
 }
 
-enum err origins_read(const char *state_dir, struct origins *ret,
-                      struct errinfo *reterr)
+static enum err read_one(const char *state_dir, const char *file, struct origins *ret,
+                         struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct buf text;
 
     *ret = (struct origins){.n = 0};
-    enum err e = path_of(path, state_dir, reterr);
+    enum err e = path_of(path, state_dir, file, reterr);
     if (e != ERR_OK) {
         return e;
     }
@@ -201,6 +204,45 @@ enum err origins_read(const char *state_dir, struct origins *ret,
         origins_fini(ret);
     }
     return e;
+}
+
+/* A publisher who is a member of the ring too, or has a member's name, is that member. */
+static void add_subscriptions(struct origins *o, const struct origins *more)
+{
+    for (unsigned i = 0; i < more->n && o->n < ORIGINS_MAX; i++) {
+        if (!is_double(o, &more->v[i])) {
+            o->v[o->n] = more->v[i];
+            o->v[o->n++].cap = 0;
+        }
+    }
+}
+
+enum err origins_read(const char *state_dir, struct origins *ret,
+                      struct errinfo *reterr)
+{
+    struct origins more;
+    enum err ring = read_one(state_dir, RING_FILE, ret, reterr);
+    if (ring != ERR_OK && ring != ERR_NOT_FOUND) {
+        return ring;
+    }
+    enum err e = read_one(state_dir, SUBSCRIPTIONS_FILE, &more, reterr);
+    if (e == ERR_NOT_FOUND) {
+        return ring;
+    }
+    if (e != ERR_OK) {
+        origins_fini(ret);
+        return e;
+    }
+    if (ring == ERR_NOT_FOUND) {
+        for (unsigned i = 0; i < more.n; i++) {
+            more.v[i].cap = 0;
+        }
+        *ret = more;
+        return ERR_OK;
+    }
+    add_subscriptions(ret, &more);
+    origins_fini(&more);
+    return ERR_OK;
 }
 
 /* ---- writing ---- */
@@ -220,8 +262,8 @@ static void print(const struct origins *o, struct buf *ret)
     }
 }
 
-enum err origins_write(const char *state_dir, const struct origins *o,
-                       struct errinfo *reterr)
+static enum err write_one(const char *state_dir, const char *file,
+                          const struct origins *o, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct buf text;
@@ -236,7 +278,7 @@ enum err origins_write(const char *state_dir, const struct origins *o,
                                "origin %u has no name or state that can be written", i);
         }
     }
-    enum err e = path_of(path, state_dir, reterr);
+    enum err e = path_of(path, state_dir, file, reterr);
     if (e != ERR_OK) {
         return e;
     }
@@ -247,6 +289,18 @@ enum err origins_write(const char *state_dir, const struct origins *o,
             : file_write_atomic(path, buf_slice(&text), FILE_MODE, reterr);
     buf_fini(&text);
     return e;
+}
+
+enum err origins_write(const char *state_dir, const struct origins *o,
+                       struct errinfo *reterr)
+{
+    return write_one(state_dir, RING_FILE, o, reterr);
+}
+
+enum err origins_write_subscriptions(const char *state_dir, const struct origins *o,
+                                     struct errinfo *reterr)
+{
+    return write_one(state_dir, SUBSCRIPTIONS_FILE, o, reterr);
 }
 
 /* ---- life ---- */

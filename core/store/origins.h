@@ -4,6 +4,8 @@
  * STATE/peers/origins, text, written by the hub from the ring's manifest, read by gillnetd and the commands: the line
  * "gillnet-origins 1", "self ORIGIN", "quorum N", then for each member "ORIGIN NAME CAP STATE" (32 hexadecimal digits,
  * [a-z0-9_-]+, a number, active|left|dropped|aside). What is not there has no say.
+ * STATE/peers/origins.subscriptions has the same form and names the publishers that are followed: their lists are looked
+ * up as peers' are, and of counts they have none (cap 0).
  * Depends: base.   Threads: constant once read.   ADR 0033.
  */
 #ifndef CORE_STORE_ORIGINS_H
@@ -32,11 +34,14 @@ struct origins {
     unsigned n;
 };
 
-/* ERR_NOT_FOUND: no ring. *ret is empty then. */
+/* Both files. ERR_NOT_FOUND: no ring and no subscription. *ret is empty then. */
 enum err origins_read(const char *state_dir, struct origins *ret,
                       struct errinfo *reterr);
 enum err origins_write(const char *state_dir, const struct origins *o,
                        struct errinfo *reterr);
+/* Of o the rows alone count. */
+enum err origins_write_subscriptions(const char *state_dir, const struct origins *o,
+                                     struct errinfo *reterr);
 void origins_fini(struct origins *o);
 const struct origin_row *origins_find(const struct origins *o,
                                       const uint8_t origin[ORIGIN_BYTES]);

@@ -92,13 +92,22 @@ struct want {
     uint64_t to;
     struct hash256 hash; /* SNAP */
 };
-/* What of these heads of a peer we lack and would take, newest buckets first. */
+/* To be called first with each answer of heads: takes its heartbeats and proofs (a PROOF is three entries of that
+ * section: its header and the two headers that it shows). fn (may be NULL) is told each result. Returns how many were new. */
+typedef void sync_heard_fn(void *context, enum sync_result r,
+                           const struct errinfo *why);
+size_t sync_hear(struct sync *s, const struct heads *heads, sync_heard_fn *fn,
+                 void *context);
+
+/* What of these heads of a peer we lack and would take: lists, then buckets, newest first. What was refused for its
+ * origin's fault is wanted again a minute later. */
 size_t sync_wants(struct sync *s, const struct heads *heads, struct want *ret,
                   size_t most);
 
 /* ---- serving ---- */
 
-/* Rises with every change of a head; unique over restarts. */
+/* Rises with every change of a head, heartbeat or proof; of another process it has another upper half: an `after` that is
+ * not of this one is answered with all. */
 uint64_t sync_version(const struct sync *s);
 /* Appends the answer to "heads after version" (heads_print). */
 enum err sync_heads(struct sync *s, uint64_t after, struct buf *ret);
@@ -127,6 +136,13 @@ enum err sync_publish_list(struct sync *s, const char *list,
                            const struct list_record *v, size_t n, struct slice position,
                            struct errinfo *reterr);
 enum err sync_list_position(struct sync *s, const char *list, struct buf *ret);
+/* The stream of ours that the next steps of that list (the next filter) go on with; false: a new one will begin, with
+ * all that the list has. */
+bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,
+                     struct stream_key *ret);
+/* Where lists are kept, for who compares them with what was published (share.h). */
+struct peerlists;
+struct peerlists *sync_lists(struct sync *s);
 /* A new generation of a filter. */
 enum err sync_publish_member(struct sync *s, const char *list, bool is_revoked,
                              struct slice file, struct errinfo *reterr);

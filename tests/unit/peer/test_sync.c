@@ -1,0 +1,270 @@
+/*
+ * test_sync - counts go round, come back after a stop, and go when their origin does.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/base.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/count/runset.h"
+#include "core/count/stream.h"
+#include "core/store/origins.h"
+
+#include "tests/unit/peer/syncring.h"
+#include "tests/unit/tempdir.h"
+#include "tests/unit/unit.h"
+
+enum { NODES = 3 };
+#define BUCKET SYNCRING_NOW_S
+
+struct ring {
+    char path[64];
+    struct manifest m;
+    struct syncnode node[NODES];
+};
+
+static void open_node(struct ring *r, unsigned i)
+{
+    struct errinfo why = {.code = ERR_OK};
+    if (syncnode_open(&r->node[i], &r->m, &why) != ERR_OK) {
+        fail_msg("%s: %s", why.source, why.text);
+    }
+}
+
+static int setup(void **state)
+{
+    struct ring *r = calloc(1, sizeof(*r));
+    assert_non_null(r);
+    assert_true(tempdir_make_fast(r->path));
+    assert_true(syncring_manifest(NODES, &r->m));
+    clock_set_for_test(BUCKET * 1000000, 1000000000);
+    for (unsigned i = 0; i < NODES; i++) {
+        char dir[128];
+        (void)snprintf(dir, sizeof(dir), "%s/%u", r->path, i);
+        syncnode_init(&r->node[i], dir, i);
+        open_node(r, i);
+    }
+    *state = r;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct ring *r = *state;
+    for (unsigned i = 0; i < NODES; i++) {
+        syncnode_close(&r->node[i]);
+    }
+    manifest_fini(&r->m);
+    (void)tempdir_remove(r->path);
+    clock_unset_for_test();
+    free(r);
+    return 0;
+}
+
+static void publish(struct ring *r, unsigned i, uint64_t start,
+                    const struct count_record *v, size_t n)
+{
+    struct errinfo why = {.code = ERR_OK};
+    if (sync_publish_counts(r->node[i].sync, start, v, n, &why) != ERR_OK) {
+        fail_msg("%s: %s", why.source, why.text);
+    }
+}
+
+static void close_bucket(struct ring *r, unsigned i, uint64_t start)
+{
+    struct errinfo why = {.code = ERR_OK};
+    if (sync_close_counts(r->node[i].sync, start, &why) != ERR_OK) {
+        fail_msg("%s: %s", why.source, why.text);
+    }
+}
+
+struct sum {
+    uint64_t key;
+    uint64_t count;
+};
+
+static void add_up(void *context, const struct run_record *record)
+{
+    struct sum *s = context;
+    s->count += record->key == s->key ? record->count : 0;
+}
+
+struct asking {
+    const struct object_id *origin;
+    struct sum sum;
+};
+
+static bool ask_run(void *context, const struct run *run)
+{
+    struct asking *a = context;
+    uint64_t count = 0;
+    if (memcmp(run_id(run)->origin, a->origin->b, OBJECT_ID_BYTES) == 0 &&
+        run_get(run, a->sum.key, &count) == ERR_OK) {
+        a->sum.count += count;
+    }
+    return true;
+}
+
+/* What node i has of that origin's key in the bucket, in the file of an open stream or in runs. */
+static uint64_t held(struct ring *r, unsigned i, unsigned origin, uint64_t start,
+                     uint64_t key)
+{
+    struct sum sum = {key, 0};
+    char path[FILE_PATH_MAX];
+    char hex[2 * OBJECT_ID_BYTES + 1];
+    struct runset *runs = NULL;
+    const struct dirent *entry = NULL;
+    hex_print(r->node[origin].self.origin.b, OBJECT_ID_BYTES, hex);
+    assert_int_equal(file_path(path, "%s/peers/counts/%s", r->node[i].dir, hex),
+                     ERR_OK);
+    DIR *d = opendir(path);
+    while (d && (entry = readdir(d)) != NULL) {
+        struct stream_reader reader;
+        char file[FILE_PATH_MAX];
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        assert_int_equal(file_path(file, "%s/%s", path, entry->d_name), ERR_OK);
+        assert_int_equal(stream_reader_open(file, &reader, NULL), ERR_OK);
+        if (reader.id.start_s == start) {
+            assert_int_equal(stream_reader_next(&reader, file, add_up, &sum, NULL),
+                             ERR_OK);
+        }
+    }
+    if (d) {
+        (void)closedir(d);
+    }
+    assert_int_equal(file_path(path, "%s/peers/counts/runs", r->node[i].dir), ERR_OK);
+    assert_int_equal(runset_open(path, NULL, NULL, &runs, NULL), ERR_OK);
+    struct asking asking = {&r->node[origin].self.origin, {key, 0}};
+    runset_each(runs, COUNT_BUCKET_S, start, start + 1, ask_run, &asking);
+    runset_close(&runs);
+    return sum.count + asking.sum.count;
+}
+
+static struct syncpull pull(struct ring *r, unsigned to, unsigned from)
+{
+    struct syncpull p = {.after = 0};
+    assert_true(syncring_pull(&r->node[to], &r->node[from], NULL, &p));
+    return p;
+}
+
+static void test_publish__when_counted__then_all_have_it_over_a_relay(void **state)
+{
+    struct ring *r = *state;
+    const struct count_record first[] = {{5, 1}, {9, 2}};
+    const struct count_record second[] = {{5, 4}, {7, 1}};
+    publish(r, 0, BUCKET, first, 2);
+    publish(r, 0, BUCKET, second, 2);
+    publish(r, 0, BUCKET, second, 2); /* nothing new */
+    struct syncpull p = pull(r, 1, 0);
+    assert_int_equal(p.results[SYNC_APPLIED], 2);
+    p = pull(r, 2, 1); /* node 0 is not asked */
+    assert_int_equal(p.results[SYNC_APPLIED], 2);
+    for (unsigned i = 1; i < NODES; i++) {
+        assert_int_equal(held(r, i, 0, BUCKET, 5), 4);
+        assert_int_equal(held(r, i, 0, BUCKET, 9), 2);
+        assert_int_equal(held(r, i, 0, BUCKET, 7), 1);
+    }
+    p = pull(r, 0, 2); /* what is our own is not fetched */
+    assert_int_equal(p.wants, 0);
+    assert_true(p.knew_itself);
+}
+
+static void test_close__when_bucket_is_over__then_run_takes_its_place(void **state)
+{
+    struct ring *r = *state;
+    const struct count_record v[] = {{5, 3}, {9, 2}};
+    publish(r, 0, BUCKET, v, 1);
+    (void)pull(r, 1, 0);
+    publish(r, 0, BUCKET, v, 2);
+    close_bucket(r, 0, BUCKET);
+    close_bucket(r, 0, BUCKET);
+    (void)pull(r, 1, 0); /* has the begin of it: steps */
+    (void)pull(r, 2, 1);
+    for (unsigned i = 1; i < NODES; i++) {
+        assert_int_equal(held(r, i, 0, BUCKET, 5), 3);
+        assert_int_equal(held(r, i, 0, BUCKET, 9), 2);
+        char path[FILE_PATH_MAX];
+        char hex[2 * OBJECT_ID_BYTES + 1];
+        hex_print(r->node[0].self.origin.b, OBJECT_ID_BYTES, hex);
+        assert_int_equal(file_path(path, "%s/peers/counts/%s", r->node[i].dir, hex),
+                         ERR_OK);
+        assert_int_equal(rmdir(path), 0); /* no file of an open stream is left */
+    }
+    const struct count_record late[] = {{5, 4}};
+    publish(r, 0, BUCKET, late, 1); /* after its end: in a new incarnation */
+    assert_true(syncring_settle(r->node, NODES));
+    assert_int_equal(held(r, 2, 0, BUCKET, 5), 4);
+}
+
+static void test_open__when_stopped__then_goes_on_where_it_was(void **state)
+{
+    struct ring *r = *state;
+    const struct count_record first[] = {{5, 3}};
+    const struct count_record second[] = {{5, 4}, {6, 1}};
+    publish(r, 0, BUCKET, first, 1);
+    (void)pull(r, 1, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        syncnode_close(&r->node[i]);
+        open_node(r, i);
+    }
+    assert_int_equal(held(r, 1, 0, BUCKET, 5), 3);
+    publish(r, 0, BUCKET, second, 2);
+    close_bucket(r, 0, BUCKET);
+    assert_true(syncring_settle(r->node, NODES));
+    for (unsigned i = 1; i < NODES; i++) {
+        assert_int_equal(held(r, i, 0, BUCKET, 5), 4);
+        assert_int_equal(held(r, i, 0, BUCKET, 6), 1);
+    }
+}
+
+static void test_manifest__when_member_is_dropped__then_nothing_of_it_is_left(
+    void **state)
+{
+    struct ring *r = *state;
+    struct origins o;
+    const struct count_record v[] = {{5, 3}};
+    publish(r, 0, BUCKET, v, 1);
+    publish(r, 1, BUCKET, v, 1);
+    close_bucket(r, 1, BUCKET);
+    assert_true(syncring_settle(r->node, NODES));
+    assert_int_equal(held(r, 2, 0, BUCKET, 5), 3);
+    assert_int_equal(held(r, 2, 1, BUCKET, 5), 3);
+    r->m.version++;
+    r->m.members[0].state = MEMBER_DROPPED;
+    r->m.members[1].state = MEMBER_DROPPED;
+    assert_int_equal(sync_set_manifest(r->node[2].sync, &r->m, NULL), ERR_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        syncnode_close(&r->node[2]);
+        open_node(r, 2);
+        assert_int_equal(held(r, 2, 0, BUCKET, 5), 0);
+        assert_int_equal(held(r, 2, 1, BUCKET, 5), 0);
+        assert_int_equal(pull(r, 2, 0).wants, 0);
+    }
+    assert_int_equal(origins_read(r->node[2].dir, &o, NULL), ERR_OK);
+    assert_int_equal(o.n, 2);
+    assert_int_equal(o.v[0].state, ORIGIN_DROPPED);
+    assert_memory_equal(o.self, r->node[2].self.origin.b, ORIGIN_BYTES);
+    origins_fini(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_publish__when_counted__then_all_have_it_over_a_relay, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_close__when_bucket_is_over__then_run_takes_its_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_open__when_stopped__then_goes_on_where_it_was, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_manifest__when_member_is_dropped__then_nothing_of_it_is_left, setup,
+            teardown),
+    };
+    (void)base_init();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -83,8 +83,9 @@ static void test_hex__digits_of_both_cases__are_bytes(void **state)
     assert_true(hex_parse(SLICE_LIT("00fFa09C"), bytes, sizeof(bytes)));
     hex_print(bytes, sizeof(bytes), text);
     assert_string_equal(text, "00ffa09c");
-    static const char *const bad[] = {"",         "00ffa09",  "00ffa09c0", "00ffa09g",
-                                      "0x00ffa0", " 0ffa09c", "00ffa0-1",  "00ffa09:"};
+    static const char *const bad[] = {"",         "00ffa09",  "00ffa09c0",
+                                      "00ffa09g", "0x00ffa0", "00ffa09G",
+                                      " 0ffa09c", "00ffa0-1", "00ffa09:"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_false(hex_parse(slice_str(bad[i]), bytes, sizeof(bytes)));
     }

@@ -27,7 +27,7 @@
 #include "core/peer/publication.h"
 #include "core/peer/textlist.h"
 
-enum { PUBLISH_CHAIN_MAX = 4096 };
+enum { PUBLISH_CHAIN_MAX = 128 };
 
 /* share: 0..1, below 0 where it is not known. */
 typedef void publish_progress_fn(void *context, const char *stage, double share);

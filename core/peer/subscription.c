@@ -241,6 +241,7 @@ void subscription_begin(struct subscription *s, uint64_t now_ms)
     s->now_ms = now_ms;
     s->was_heard = false;
     s->was_outdated = false;
+    s->is_answered = false;
     s->refused = (struct errinfo){.code = ERR_OK};
     work_end(&s->work);
     for (size_t i = 0; i < s->nfollow; i++) {
@@ -404,10 +405,17 @@ enum subscription_answer subscription_hear(struct subscription *s, unsigned plac
     enum subscription_answer answer = SUBSCRIPTION_REFUSED;
     if (publication_parse(heads, &p, &why) == ERR_OK) {
         const struct key_binding *found = binding_of(s, p.key_id);
-        struct key_binding binding = found ? *found : s->offered;
-        answer = found ? judge(s, place, &p, heads, &binding, &why) : SUBSCRIPTION_KEY;
+        if (found) {
+            struct key_binding binding = *found;
+            answer = judge(s, place, &p, heads, &binding, &why);
+        } else if (s->is_answered) {
+            (void)refuse(&why, ERR_KEY, "signed with another key than v1/key names");
+        } else {
+            answer = SUBSCRIPTION_KEY;
+        }
         publication_fini(&p);
     }
+    s->is_answered = false;
     if (answer == SUBSCRIPTION_REFUSED) {
         s->refused = why;
         *reterr = why;
@@ -439,6 +447,7 @@ enum err subscription_key(struct subscription *s, struct slice key,
     }
     s->offered = b;
     s->has_offered = true;
+    s->is_answered = true;
     return ERR_OK;
 }
 

@@ -28,7 +28,8 @@
 
 enum {
     SUBSCRIPTION_SKEW_S = 120,
-    SUBSCRIPTION_CHAIN_MAX = 256, /* DELTAs taken; who is further behind takes a SNAP */
+    SUBSCRIPTION_CHAIN_MAX =
+        256, /* DELTAs taken in a round; who is further behind takes a SNAP */
     SUBSCRIPTION_FREE_CHANGES = 100 /* an update may always change so many entries */
 };
 

@@ -61,6 +61,7 @@ struct subscription {
     struct seen seen;
     struct key_binding offered; /* not believed before heads are signed with it */
     bool has_offered;
+    bool is_answered; /* v1/key was just heard */
     uint64_t now_ms;
     bool has_heads; /* of this run: rows */
     struct head rows[PUBLICATION_LISTS_MAX];

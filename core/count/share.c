@@ -27,27 +27,37 @@ static void add_varint(struct buf *b, uint64_t v)
     buf_add_u8(b, (uint8_t)v);
 }
 
-static void add_part(struct buf *b, const struct part *p, uint64_t *last)
+void share_add_line(struct buf *ret, uint64_t line, const uint64_t value[CELLS_OF_LINE],
+                    uint64_t *last)
 {
     unsigned mask = 0;
     bool is_ones = true;
 
     for (unsigned i = 0; i < CELLS_OF_LINE; i++) {
-        mask |= p->value[i] ? 1U << i : 0;
-        is_ones = is_ones && p->value[i] <= 1;
+        mask |= value[i] ? 1U << i : 0;
+        is_ones = is_ones && value[i] <= 1;
     }
     if (mask == 0) { /* saturated: no share is known */
         return;
     }
-    int64_t way = (int64_t)(p->line - *last);
-    add_varint(b, (uint64_t)way << 1 ^ (way < 0 ? UINT64_MAX : 0));
-    *last = p->line;
-    buf_add_u16(b, (uint16_t)(mask | (is_ones ? ALL_ONES : 0)));
+    int64_t way = (int64_t)(line - *last);
+    add_varint(ret, (uint64_t)way << 1 ^ (way < 0 ? UINT64_MAX : 0));
+    *last = line;
+    buf_add_u16(ret, (uint16_t)(mask | (is_ones ? ALL_ONES : 0)));
     for (unsigned i = 0; !is_ones && i < CELLS_OF_LINE; i++) {
-        if (p->value[i]) {
-            add_varint(b, p->value[i]);
+        if (value[i]) {
+            add_varint(ret, value[i]);
         }
     }
+}
+
+bool share_end(struct buf *ret, size_t from)
+{
+    if (ret->n > from) {
+        struct slice bytes = {ret->p + from, ret->n - from};
+        buf_add_u32(ret, checksum32(bytes));
+    }
+    return !buf_failed(ret);
 }
 
 static int by_line(const void *a, const void *b)
@@ -72,21 +82,17 @@ bool share_make(struct cells *c, struct buf *ret)
         if (parts) {
             parts[n++] = one;
         } else {
-            add_part(ret, &one, &last);
+            share_add_line(ret, one.line, one.value, &last);
         }
     }
     if (parts) {
         qsort(parts, n, sizeof(*parts), by_line);
     }
     for (size_t i = 0; i < n; i++) {
-        add_part(ret, &parts[i], &last);
+        share_add_line(ret, parts[i].line, parts[i].value, &last);
     }
     free(parts);
-    if (ret->n > from) {
-        struct slice bytes = {ret->p + from, ret->n - from};
-        buf_add_u32(ret, checksum32(bytes));
-    }
-    return !buf_failed(ret);
+    return share_end(ret, from);
 }
 
 /* Reads within the bytes whose sum is right, so what it meets is what add_varint wrote. */

@@ -21,7 +21,9 @@
 
 #include "core/base/digest.h"
 #include "core/base/err.h"
+#include "core/store/run.h"
 
+enum { TOTALS_LATE_MAX = 1024 };
 enum totals_window { TOTALS_1H, TOTALS_1D, TOTALS_14D, TOTALS_WINDOWS };
 
 struct totals_size {
@@ -54,6 +56,11 @@ bool totals_add(struct totals *t, unsigned shard, uint64_t key, uint64_t amount,
                 uint64_t ret[TOTALS_WINDOWS]);
 bool totals_read(const struct totals *t, unsigned shard, uint64_t key,
                  uint64_t ret[TOTALS_WINDOWS]);
+
+/* Counts keys of the shard in a bucket that is over (another server's): they are in the windows that it is in, and
+ * leave these with it. False: not ready, nothing is added. Takes up to TOTALS_LATE_MAX. */
+bool totals_add_late(struct totals *t, unsigned shard, uint64_t bucket,
+                     const struct run_record *v, size_t n);
 
 /* The running bucket ends; bucket `now` begins (not always the next one; an earlier one does
  * nothing). Takes what left the windows off the sums, and forgets doorkeeper entries of days that

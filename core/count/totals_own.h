@@ -69,6 +69,9 @@ uint64_t totals_hash(const struct totals *t, uint64_t key);
 /* The running cells become the share of this bucket in these windows. */
 void totals_end_bucket(struct totals *t, struct totals_shard *s, uint64_t bucket,
                        unsigned windows);
+/* A share that was made: kept, or its counts are lost to the windows. Empties bytes. */
+void totals_keep_share(struct totals *t, struct totals_shard *s, struct buf *bytes,
+                       uint64_t bucket, unsigned windows);
 /* Bucket now begins: takes off what has left. */
 void totals_begin_bucket(struct totals *t, struct totals_shard *s, uint64_t now);
 void totals_drop_shares(struct totals *t, struct totals_shard *s);

@@ -116,20 +116,29 @@ static void take_bytes(struct totals_shard *s, struct slice bytes, unsigned wind
     (void)share_each(bytes, take, &k);
 }
 
+void totals_keep_share(struct totals *t, struct totals_shard *s, struct buf *bytes,
+                       uint64_t bucket, unsigned windows)
+{
+    struct totals_share share = {.bucket = (uint32_t)bucket, .windows = windows};
+
+    if (bytes->n > 0 && !keep_share(t, s, buf_slice(bytes), &share)) {
+        take_bytes(s, buf_slice(bytes), windows);
+        lose(s);
+    }
+    buf_fini(bytes);
+}
+
 void totals_end_bucket(struct totals *t, struct totals_shard *s, uint64_t bucket,
                        unsigned windows)
 {
-    struct totals_share share = {.bucket = (uint32_t)bucket, .windows = windows};
     struct buf bytes;
 
     buf_init(&bytes, UINT32_MAX);
     if (!share_make(&s->cells, &bytes)) {
         lose(s); /* its counts stay in the windows */
-    } else if (bytes.n > 0 && !keep_share(t, s, buf_slice(&bytes), &share)) {
-        take_bytes(s, buf_slice(&bytes), windows);
-        lose(s);
+        buf_clear(&bytes);
     }
-    buf_fini(&bytes);
+    totals_keep_share(t, s, &bytes, bucket, windows);
 }
 
 void totals_begin_bucket(struct totals *t, struct totals_shard *s, uint64_t now)

@@ -280,6 +280,38 @@ void cells_read(const struct cells *c, uint64_t hash, uint64_t ret[CELLS_WINDOWS
     read_place(c, &p, ret);
 }
 
+uint64_t cells_line(const struct cells *c, uint64_t hash)
+{
+    return line_of(c, own_hash(hash));
+}
+
+void cells_add_late(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows,
+                    uint64_t late[CELLS_OF_LINE])
+{
+    struct place p = place_of(c, hash);
+    uint64_t least = CELLS_SATURATED;
+    bool was_used = has_fortnight(&c->lines[p.line]);
+
+    for (unsigned i = 0; i < CELLS_OF_KEY; i++) {
+        least = late[p.cell[i]] < least ? late[p.cell[i]] : least;
+    }
+    uint64_t most = CELLS_SATURATED - 1; /* what is saturated can never be taken off */
+    uint64_t target = least > most - amount ? most : least + amount;
+    for (unsigned i = 0; i < CELLS_OF_KEY; i++) {
+        uint64_t before = late[p.cell[i]];
+        for (unsigned w = 0; before < target && w < CELLS_WINDOWS; w++) {
+            if (windows & 1U << w) {
+                raise_window(c, p.line, p.cell[i], (enum cells_column)(w + 1),
+                             target - before);
+            }
+        }
+        late[p.cell[i]] = before < target ? target : before;
+    }
+    if (!was_used && has_fortnight(&c->lines[p.line])) {
+        set_figure(&c->figures->nused, c->figures->nused + 1);
+    }
+}
+
 void cells_take(struct cells *c, uint64_t line, unsigned cell, uint64_t amount,
                 unsigned windows)
 {

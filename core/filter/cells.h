@@ -69,6 +69,13 @@ void cells_add(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows
                uint64_t ret[CELLS_WINDOWS]);
 void cells_read(const struct cells *c, uint64_t hash, uint64_t ret[CELLS_WINDOWS]);
 
+/* What comes late, of a bucket that is over: the same rules, with late[] in the place of the running cells of the key's
+ * line. Keys of one line are added one after the other with the same late[], zeros at first; what it holds then is
+ * what this put into the windows. */
+uint64_t cells_line(const struct cells *c, uint64_t hash);
+void cells_add_late(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows,
+                    uint64_t late[CELLS_OF_LINE]);
+
 /* One cell; a test and whoever takes a share off know these. */
 uint64_t cells_value(const struct cells *c, uint64_t line, unsigned cell,
                      enum cells_column column);

@@ -134,6 +134,29 @@ static void add_some(struct world *w, unsigned n)
     }
 }
 
+/* What another server counted comes late: of buckets up to a fortnight back. */
+static void add_late(struct world *w)
+{
+    uint64_t reach = prng_below(&w->prng, 3) == 0 ? UINT64_C(16) * DAY : 10;
+    uint64_t back = prng_below(&w->prng, w->now < reach ? w->now + 1 : reach);
+    uint64_t bucket = w->now - back;
+    struct run_record v[20];
+
+    for (unsigned shard = 0; shard < w->nshards; shard++) {
+        size_t n = 0;
+        for (unsigned i = 0; i < 20; i++) {
+            unsigned key = (unsigned)prng_below(&w->prng, KEYS);
+            uint64_t amount = some_amount(w);
+            if (shard_of(w, key_of(key)) == shard) {
+                v[n++] = (struct run_record){key_of(key), amount};
+                w->count[key][bucket] += amount;
+            }
+        }
+        assert_true(totals_add_late(w->totals, shard, bucket + START, v, n));
+    }
+    (void)check_all(w);
+}
+
 static void roll(struct world *w, uint64_t ahead)
 {
     w->now += ahead;
@@ -298,6 +321,11 @@ static void live_through(struct world *w, unsigned steps)
             break;
         case 3:
             recount_all(w);
+            break;
+        case 4:
+        case 5:
+        case 6:
+            add_late(w);
             break;
         default:
             roll(w, 1);

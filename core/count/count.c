@@ -55,6 +55,31 @@ void count_exact(struct count *c, const struct digest digest[KEYRING_MAX],
     pthread_rwlock_unlock(&c->use);
 }
 
+void count_shares_inside(struct count *c, const struct digest digest[KEYRING_MAX],
+                         struct count_shares *ret)
+{
+    uint64_t keys[KEYRING_MAX] = {0};
+    uint32_t ids[KEYRING_MAX] = {0};
+
+    if (!count_shares_init(ret, 0)) {
+        return;
+    }
+    for (unsigned i = 0; i < c->keys.n; i++) {
+        keys[i] = count_key64(&digest[i]);
+        ids[i] = c->keys.ring[i].id;
+    }
+    count_exact_inside(c, digest, &ret->v[0].history);
+    remote_ask(c->remote, keys, ids, c->keys.n, ret->v[0].history.now, ret);
+}
+
+void count_exact_shares(struct count *c, const struct digest digest[KEYRING_MAX],
+                        struct count_shares *ret)
+{
+    pthread_rwlock_rdlock(&c->use);
+    count_shares_inside(c, digest, ret);
+    pthread_rwlock_unlock(&c->use);
+}
+
 /* ---- one batch ---- */
 
 /* Some items of a call, with what is known of each. */
@@ -98,12 +123,18 @@ static void prefetch(const struct count *c, struct batch *b)
     }
 }
 
-/* Of the bucket before, or of this one before we started. */
+/* Of the bucket before, or of this one before we started; and what peers counted in both. */
 static uint64_t count_before(const struct count *c, const struct count_shard *s,
                              unsigned shard, uint64_t key)
 {
     const struct live *const tables[] = {s->prev, c->past[0], c->past[1]};
     uint64_t sum = 0;
+
+    for (unsigned i = 0; i < COUNT_NEAR; i++) {
+        if (c->near[i] != NULL && c->near[i]->bucket + 1 >= s->bucket) {
+            sum += tally_get(&c->near[i]->shard[shard], key);
+        }
+    }
 
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         if (tables[i] != NULL &&
@@ -235,6 +266,23 @@ static void add_other_keys(struct count *c, struct count_item *item, bool *retre
     }
 }
 
+/* Peers' counts, whatever they are worth, are in the sketch too. */
+static void answer_exact(struct count *c, struct count_item *item)
+{
+    struct count_shares shares;
+    struct count_history history;
+
+    count_shares_inside(c, item->digest, &shares);
+    for (unsigned w = 0; shares.n > 0 && w < COUNT_WINDOWS; w++) {
+        item->value.w[w] = count_shares_sum(&shares, w);
+    }
+    if (shares.n == 0) { /* no memory for them: our own needs none */
+        count_exact_inside(c, item->digest, &history);
+        count_history_windows(&history, item->value.w);
+    }
+    count_shares_fini(&shares);
+}
+
 static void answer(struct count *c, struct batch *b, size_t i)
 {
     struct count_item *item = &b->items[i];
@@ -245,9 +293,7 @@ static void answer(struct count *c, struct batch *b, size_t i)
         add_other_keys(c, item, &b->is_ready[i]);
     }
     if (!b->is_ready[i]) {
-        struct count_history history;
-        count_exact_inside(c, item->digest, &history);
-        count_history_windows(&history, item->value.w);
+        answer_exact(c, item);
     }
 }
 
@@ -298,9 +344,15 @@ static bool port_is_sound(void *context, enum count_window w, double bound)
     return count_window_is_sound(context, w, bound);
 }
 
+static void port_shares(void *context, const struct digest digest[KEYRING_MAX],
+                        struct count_shares *ret)
+{
+    count_exact_shares(context, digest, ret);
+}
+
 struct count_port count_port_of(struct count *c)
 {
-    return (struct count_port){c, port_batch, port_exact, port_is_sound};
+    return (struct count_port){c, port_batch, port_exact, port_is_sound, port_shares};
 }
 
 /* ---- numbers ---- */
@@ -344,4 +396,6 @@ void count_stat(struct count *c, struct count_stat *ret)
     ret->cell_lines = sketch.cell_lines;
     ret->overflowed = sketch.overflowed;
     runset_stat(c->runset, &ret->runs);
+    remote_stat(c->remote, &ret->remote);
+    ret->memory_bytes += 2 * ret->remote.memory_bytes; /* near has them once more */
 }

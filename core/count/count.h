@@ -2,7 +2,7 @@
  * count - how often keys were counted in the last 10 minutes, hour, day and fortnight.
  *
  * The facade of the room: the running table (live.h) and the sealed runs (runset.h) are the truth,
- * the sketch (totals.h) answers at once. Only gillnetd opens it for counting (a lock in counts/);
+ * the sketch (totals.h) answers at once, with what peers counted (remote.h) in it. Only gillnetd opens it for counting (a lock in counts/);
  * the command line asks gillnetd, or reads the runs itself (count_view).
  * A thread of its own journals every 5 s, ends buckets, seals, merges days, expires, rebuilds the
  * sketch after the start and reads the canaries every minute.
@@ -19,7 +19,9 @@
 #include "core/base/digest.h"
 #include "core/base/err.h"
 #include "core/base/keyring.h"
+#include "core/count/remote.h"
 #include "core/count/runset.h"
+#include "core/count/shares.h"
 
 /* Never shorter than they say: the running bucket (or day) and so many before it. */
 enum count_window { COUNT_10M, COUNT_1H, COUNT_1D, COUNT_14D, COUNT_WINDOWS };
@@ -62,9 +64,14 @@ void count_close(struct count **c);
 /* Adds and reads n keys in one go; items of one key may be told the sum of them all. While the sketch is being rebuilt the runs are asked instead. */
 void count_batch(struct count *c, struct count_item *items, size_t n);
 
-/* The exact counts, the running bucket included: before harm. */
+/* The exact counts of this server, the running bucket included. */
 void count_exact(struct count *c, const struct digest digest[KEYRING_MAX],
                  struct count_history *ret);
+
+/* The same, and what each peer counted (remote.h), each for itself: before harm. [0] is what count_exact says.
+ * Without memory ret is empty (n 0). Free with count_shares_fini. */
+void count_exact_shares(struct count *c, const struct digest digest[KEYRING_MAX],
+                        struct count_shares *ret);
 
 /* Whether the window may be used for verdicts: the share of canaries that it answers for is within
  * bound. */
@@ -90,7 +97,8 @@ struct count_stat {
     bool is_volatile;        /* the disk refuses: nothing counted now is kept */
     bool is_clock_suspended; /* the clock jumped: nothing expires until it is proved */
     uint64_t messages_per_day;
-    uint64_t nlost; /* amounts that no memory could be had for */
+    uint64_t nlost;            /* amounts that no memory could be had for */
+    struct remote_stat remote; /* of peers */
 };
 void count_stat(struct count *c, struct count_stat *ret);
 
@@ -108,6 +116,9 @@ struct count_port {
     void (*exact)(void *context, const struct digest digest[KEYRING_MAX],
                   struct count_history *ret);
     bool (*is_sound)(void *context, enum count_window w, double bound);
+    /* as count_exact_shares; NULL: there are no peers */
+    void (*shares)(void *context, const struct digest digest[KEYRING_MAX],
+                   struct count_shares *ret);
 };
 /* The port of open counts. */
 struct count_port count_port_of(struct count *c);
@@ -121,5 +132,8 @@ enum err count_view_open(const char *state_dir, const struct keyring *keys,
 void count_view_close(struct count_view **v);
 void count_view_exact(struct count_view *v, const struct digest digest[KEYRING_MAX],
                       struct count_history *ret);
+/* As count_exact_shares. */
+void count_view_shares(struct count_view *v, const struct digest digest[KEYRING_MAX],
+                       struct count_shares *ret);
 
 #endif

@@ -1,6 +1,11 @@
 /* count_history - what the running table adds to the history of a key. */
 #include "core/count/runset.h"
 
+static void add(uint64_t *to, uint64_t count)
+{
+    *to = *to + count < count ? UINT64_MAX : *to + count;
+}
+
 void count_history_add(struct count_history *h, uint64_t start_s, uint64_t count)
 {
     uint64_t bucket = start_s / COUNT_BUCKET_S;
@@ -11,10 +16,10 @@ void count_history_add(struct count_history *h, uint64_t start_s, uint64_t count
         return;
     }
     if (bucket <= h->now && h->now - bucket <= COUNT_BUCKETS) {
-        h->bucket[h->now - bucket] += count;
+        add(&h->bucket[h->now - bucket], count);
     }
     if (day <= today && today - day <= COUNT_DAYS) {
-        h->day[today - day] += count;
+        add(&h->day[today - day], count);
     }
     if (h->first_s == 0 || start_s < h->first_s) {
         h->first_s = start_s;

@@ -301,6 +301,7 @@ static enum err start(struct count *c, const struct count_options *options,
     atomic_store(&c->now, c->period.bucket);
     e = make_memory(c, !has_runs, reterr);
     e = e != ERR_OK ? e : count_load_past(c, reterr);
+    e = e != ERR_OK ? e : remote_open(options->state_dir, &c->keys, &c->remote, reterr);
     if (e == ERR_OK && options->has_thread) {
         e = count_start(c, reterr);
     }
@@ -356,6 +357,8 @@ void count_close(struct count **c)
     for (unsigned i = 0; i < COUNT_PAST; i++) {
         live_free(&old->past[i], false);
     }
+    count_peers_free(old);
+    remote_close(&old->remote);
     totals_free(&old->totals);
     runset_close(&old->runset);
     filelock_drop(&old->lock);

@@ -16,14 +16,17 @@
 #include "core/count/count.h"
 #include "core/count/live.h"
 #include "core/count/period.h"
+#include "core/count/remote.h"
 #include "core/count/runset.h"
 #include "core/count/size.h"
+#include "core/count/tally.h"
 #include "core/count/totals.h"
 
 enum {
     COUNT_CACHE_LINE = 64,
     COUNT_SPINS = 100,
     COUNT_PAST = 2,
+    COUNT_NEAR = 2,
     COUNT_DIR_MODE = 02750
 };
 
@@ -35,6 +38,13 @@ struct count_shard {
     _Atomic(struct live *) prev; /* likewise */
     bool is_prev_sealed;         /* prev is among the runs */
     bool is_ready;               /* the sketch knows the shard's past */
+};
+
+/* What peers counted in a bucket. No running table: that has its places by the order of keys, and these keys others
+ * have chosen. */
+struct count_near {
+    uint64_t bucket;
+    struct tally shard[]; /* guarded by the shard's lock */
 };
 
 /* Held for some hundred nanoseconds, so that who waits spins, and gives its turn away where the holder
@@ -68,6 +78,10 @@ struct count {
     /* What runs have of the bucket that counted when we started, and of the one before: for the 10
      * minutes that the tables cannot know yet. Constant until they are freed, under `use`. NULL: none. */
     struct live *past[COUNT_PAST];
+    /* What peers counted in the running bucket and the one before, summed up. Written by the tick with
+     * the shard's lock; made and freed under `use`. NULL: nothing. */
+    struct count_near *near[COUNT_NEAR];
+    struct remote *remote;
 
     _Alignas(COUNT_CACHE_LINE) pthread_rwlock_t use; /* written to with every batch */
     _Alignas(COUNT_CACHE_LINE) pthread_rwlock_t sealed;
@@ -84,6 +98,7 @@ struct count {
     uint64_t canaries_us;
     uint64_t merged_day; /* days before it are merged */
     unsigned next_shard; /* to be rebuilt */
+    bool is_again;       /* for peers' sake: the sketch serves meanwhile */
     uint64_t rebuild_began_us;
     bool is_in_trouble; /* with the disk, and it was said */
 
@@ -121,8 +136,24 @@ void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX]
                         struct count_history *ret);
 /* Fills past. Before the thread. */
 enum err count_load_past(struct count *c, struct errinfo *reterr);
+/* Puts what peers counted to ret, whose [0] is our own. For who holds `use`. */
+void count_shares_inside(struct count *c, const struct digest digest[KEYRING_MAX],
+                         struct count_shares *ret);
 /* Rebuilds the next shard of the sketch; true when all are ready. In the tick. */
 bool count_rebuild_shard(struct count *c);
+
+/* ---- peers (count_peers.c), in the tick ---- */
+
+/* Takes in what peers counted since the last time; what left asks for a rebuild of all shards. */
+void count_peers_refresh(struct count *c);
+void count_peers_free(struct count *c); /* its tables */
+/* A bucket has begun: tables of older ones than the one before go. */
+void count_peers_roll(struct count *c);
+/* What peers counted, for a shard that is rebuilt: a day's runs and its buckets' runs. */
+void count_peers_rebuild_day(struct count *c, unsigned shard, uint64_t day);
+/* Then the open streams, and the bucket before; the running one is near[0]. */
+void count_peers_rebuild_rest(struct count *c, unsigned shard);
+
 /* In the tick. */
 void count_read_canaries(struct count *c);
 

@@ -62,11 +62,18 @@ static void feed_day(struct rebuilding *b, uint64_t day)
     b->for_day = !b->has_day;
     runset_each(b->c->runset, COUNT_BUCKET_S, start_s, start_s + COUNT_DAY_S, feed_run,
                 b);
+    count_peers_rebuild_day(b->c, b->shard, day);
 }
 
+/* Of the running bucket, peers' too. */
 static void keys_of(void *context, unsigned shard, totals_key_fn *fn, void *sink)
 {
-    live_each(context, shard, fn, sink);
+    const struct count *c = context;
+
+    live_each(c->live, shard, fn, sink);
+    if (c->near[0] != NULL) {
+        tally_each(&c->near[0]->shard[shard], fn, sink);
+    }
 }
 
 static void add_key(void *context, uint64_t key, uint64_t count)
@@ -90,10 +97,10 @@ static void note_end(struct count *c)
 {
     uint64_t took = clock_mono_us() - c->rebuild_began_us;
     atomic_store(&c->rebuild_us, took == 0 ? 1 : took);
-    log_info(
-        "event=counts result=rebuilt seconds=%.1f: counts were served from the runs "
-        "until now",
-        (double)took / 1e6);
+    log_info("event=counts result=rebuilt seconds=%.1f: %s", (double)took / 1e6,
+             c->is_again ? "what peers counted has changed by more than new counts"
+                         : "counts were served from the runs until now");
+    c->is_again = false;
 }
 
 bool count_rebuild_shard(struct count *c)
@@ -122,8 +129,9 @@ bool count_rebuild_shard(struct count *c)
         feed_day(&b, day);
     }
     feed_unsealed(&b);
+    count_peers_rebuild_rest(c, i);
     count_lock(s);
-    totals_rebuild_end(c->totals, i, keys_of, c->live);
+    totals_rebuild_end(c->totals, i, keys_of, c);
     s->is_ready = true;
     count_unlock(s);
     c->next_shard++;

@@ -8,6 +8,7 @@
 
 #define FLUSH_US    ((uint64_t)5 * 1000000)
 #define SEAL_US     ((uint64_t)60 * 1000000) /* between attempts on a disk that refuses */
+#define AGAIN_US    ((uint64_t)500000) /* of a second, for a rebuild that has time */
 #define CANARIES_US ((uint64_t)60 * 1000000)
 
 /* ---- the disk ---- */
@@ -150,6 +151,7 @@ static void roll(struct count *c)
     forget_past(c);
     c->prev = c->live;
     c->live = fresh;
+    count_peers_roll(c);
     c->is_prev_sealed = false;
     c->seal_tried_us = 0;
     atomic_store(&c->now, c->period.bucket);
@@ -252,11 +254,17 @@ static void note_clock(struct count *c)
     }
 }
 
-/* Once at a time: with the journal written in between. */
+/* Once at a time: with the journal written in between. Where the sketch serves meanwhile, buckets end and peers are
+ * heard in between, too. */
 static void rebuild(struct count *c)
 {
+    uint64_t began_us = clock_mono_us();
+
     while (!count_rebuild_shard(c)) {
         uint64_t now_us = clock_mono_us();
+        if (c->is_again && now_us - began_us > AGAIN_US) {
+            return;
+        }
         if (is_due(&c->flushed_us, now_us, FLUSH_US)) {
             count_flush(c);
         }
@@ -287,6 +295,7 @@ void count_tick(struct count *c)
     if (has_ended || c->merged_day != c->period.bucket / COUNT_DAY_BUCKETS) {
         look_after_runs(c); /* a brief one leaves that to gillnetd */
     }
+    count_peers_refresh(c);
     rebuild(c);
     if (is_due(&c->canaries_us, now_us, CANARIES_US)) {
         count_read_canaries(c);

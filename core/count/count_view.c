@@ -9,6 +9,7 @@ struct count_view {
     char dir[FILE_PATH_MAX];
     struct keyring keys;
     struct runset *runset;
+    struct remote *remote;
 };
 
 enum err count_view_open(const char *state_dir, const struct keyring *keys,
@@ -33,6 +34,11 @@ enum err count_view_open(const char *state_dir, const struct keyring *keys,
         count_view_close(&v);
         return e;
     }
+    e = remote_open(state_dir, keys, &v->remote, reterr);
+    if (e != ERR_OK) {
+        count_view_close(&v);
+        return e;
+    }
     *ret = v;
     return ERR_OK;
 }
@@ -41,6 +47,7 @@ void count_view_close(struct count_view **v)
 {
     if (*v != NULL) {
         runset_close(&(*v)->runset);
+        remote_close(&(*v)->remote);
         free(*v);
         *v = NULL;
     }
@@ -69,4 +76,23 @@ void count_view_exact(struct count_view *v, const struct digest digest[KEYRING_M
     if (e == ERR_OK && count > 0) {
         count_history_add(ret, start_s, count);
     }
+}
+
+void count_view_shares(struct count_view *v, const struct digest digest[KEYRING_MAX],
+                       struct count_shares *ret)
+{
+    uint64_t keys[KEYRING_MAX] = {0};
+    uint32_t ids[KEYRING_MAX] = {0};
+
+    if (!count_shares_init(ret, 0)) {
+        return;
+    }
+    for (unsigned i = 0; i < v->keys.n; i++) {
+        keys[i] = count_key64(&digest[i]);
+        ids[i] = v->keys.ring[i].id;
+    }
+    count_view_exact(v, digest, &ret->v[0].history);
+    uint64_t now = ret->v[0].history.now;
+    remote_refresh(v->remote, now, NULL, NULL);
+    remote_ask(v->remote, keys, ids, v->keys.n, now, ret);
 }

@@ -113,7 +113,7 @@ static int number_cmp(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int id_cmp(const struct run_id *x, const struct run_id *y)
+int runset_id_cmp(const struct run_id *x, const struct run_id *y)
 {
     const int by[] = {number_cmp(x->len_s, y->len_s),
                       number_cmp(x->start_s, y->start_s),
@@ -130,17 +130,17 @@ static int by_id(const void *a, const void *b)
 {
     const struct runset_item *x = a;
     const struct runset_item *y = b;
-    return id_cmp(&x->entry->id, &y->entry->id);
+    return runset_id_cmp(&x->entry->id, &y->entry->id);
 }
 
-static struct runset_entry *list_find(const struct runset_list *list,
-                                      const struct run_id *id)
+struct runset_entry *runset_find(const struct runset_list *list,
+                                 const struct run_id *id)
 {
     size_t low = 0;
     size_t high = list->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = id_cmp(&list->v[middle].entry->id, id);
+        int order = runset_id_cmp(&list->v[middle].entry->id, id);
         if (order == 0) {
             return list->v[middle].entry;
         }
@@ -160,7 +160,7 @@ const struct runset_entry *runset_day_of(const struct runset_list *list,
     day.inc = 0;
     day.len_s = COUNT_DAY_S;
     day.start_s -= day.start_s % COUNT_DAY_S;
-    return list_find(list, &day);
+    return runset_find(list, &day);
 }
 
 /* ---- pins ---- */
@@ -223,7 +223,7 @@ static void tell(const struct loading *l, const struct errinfo *why)
 
 static bool same_name(const struct run_id *a, const struct run_id *b)
 {
-    return id_cmp(a, b) == 0;
+    return runset_id_cmp(a, b) == 0;
 }
 
 static void open_run(struct loading *l, struct runset_entry *e, const char *path)
@@ -272,7 +272,7 @@ static enum err load_one(struct loading *l, const struct run_id *id)
     if (e != ERR_OK || lstat(path, &st) != 0) {
         return ERR_OK; /* gone meanwhile */
     }
-    struct runset_entry *entry = l->old ? list_find(l->old, id) : NULL;
+    struct runset_entry *entry = l->old ? runset_find(l->old, id) : NULL;
     bool is_known = entry && entry->inode == (uint64_t)st.st_ino &&
                     entry->bytes == (uint64_t)st.st_size;
     if (is_known) {

@@ -6,19 +6,13 @@ static void add(uint64_t *to, uint64_t count)
     *to = *to + count < count ? UINT64_MAX : *to + count;
 }
 
-/* Where a run's counts go; both beyond their arrays when it is of no window. */
-struct place {
-    uint64_t bucket;
-    uint64_t day;
-};
-
-static struct place place_of(const struct runset_item *item, uint64_t now)
+struct runset_place runset_place_of(const struct runset_item *item, uint64_t now)
 {
     const struct run_id *id = &item->entry->id;
     const uint64_t today = now / COUNT_DAY_BUCKETS;
     const uint64_t bucket = id->start_s / COUNT_BUCKET_S;
     const uint64_t day = id->start_s / COUNT_DAY_S;
-    struct place p = {COUNT_BUCKETS + 1, COUNT_DAYS + 1};
+    struct runset_place p = {COUNT_BUCKETS + 1, COUNT_DAYS + 1};
     if (bucket > now) { /* of the future: a clock that was wrong */
         return p;
     }
@@ -31,7 +25,12 @@ static struct place place_of(const struct runset_item *item, uint64_t now)
     return p;
 }
 
-static const uint64_t *key_for(const uint64_t *keys, const uint32_t *key_ids,
+bool runset_place_is_none(struct runset_place p)
+{
+    return p.bucket > COUNT_BUCKETS && p.day > COUNT_DAYS;
+}
+
+const uint64_t *runset_key_for(const uint64_t *keys, const uint32_t *key_ids,
                                unsigned nkeys, uint32_t id)
 {
     for (unsigned i = 0; i < nkeys; i++) {
@@ -42,7 +41,7 @@ static const uint64_t *key_for(const uint64_t *keys, const uint32_t *key_ids,
     return NULL;
 }
 
-static void take(struct place p, uint64_t count, struct count_history *h)
+void count_history_take(struct count_history *h, struct runset_place p, uint64_t count)
 {
     if (p.bucket <= COUNT_BUCKETS) {
         add(&h->bucket[p.bucket], count);
@@ -87,6 +86,12 @@ static uint64_t newest_end(const struct count_history *h)
     return 0;
 }
 
+void count_history_end(struct count_history *h)
+{
+    h->last_s = newest_end(h);
+    h->first_s = h->last_s == 0 ? 0 : oldest(h);
+}
+
 void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_ids,
                     unsigned nkeys, uint64_t now, struct count_history *ret)
 {
@@ -94,22 +99,21 @@ void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_
     struct runset_list *list = runset_pin(s);
     for (size_t i = 0; i < list->n; i++) {
         const struct runset_entry *e = list->v[i].entry;
-        const uint64_t *key = key_for(keys, key_ids, nkeys, e->id.key_id);
-        struct place p = place_of(&list->v[i], now);
+        const uint64_t *key = runset_key_for(keys, key_ids, nkeys, e->id.key_id);
+        struct runset_place p = runset_place_of(&list->v[i], now);
         uint64_t count = 0;
-        if (!key || (p.bucket > COUNT_BUCKETS && p.day > COUNT_DAYS)) {
+        if (!key || runset_place_is_none(p)) {
             continue;
         }
         enum err got = e->run ? run_get(e->run, *key, &count) : ERR_CORRUPT;
         if (got == ERR_OK) {
-            take(p, count, ret);
+            count_history_take(ret, p, count);
         } else if (got != ERR_NOT_FOUND) {
             ret->ndamaged++;
         }
     }
     runset_unpin(s, &list);
-    ret->last_s = newest_end(ret);
-    ret->first_s = ret->last_s == 0 ? 0 : oldest(ret);
+    count_history_end(ret);
 }
 
 static uint64_t sum(const uint64_t *v, size_t n)

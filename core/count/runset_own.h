@@ -45,6 +45,26 @@ struct runset {
     char dir[];
 };
 
+/* Where a run's counts go; both beyond their arrays when it is of no window. */
+struct runset_place {
+    uint64_t bucket;
+    uint64_t day;
+};
+struct runset_place runset_place_of(const struct runset_item *item, uint64_t now);
+bool runset_place_is_none(struct runset_place p);
+void count_history_take(struct count_history *h, struct runset_place p, uint64_t count);
+/* All was taken: sets first and last. */
+void count_history_end(struct count_history *h);
+/* The one of keys that was made with ring key id; NULL: none. */
+const uint64_t *runset_key_for(const uint64_t *keys, const uint32_t *key_ids,
+                               unsigned nkeys, uint32_t id);
+
+/* The order of lists: length, begin, origin, ring key, incarnation. */
+int runset_id_cmp(const struct run_id *x, const struct run_id *y);
+
+struct runset_entry *runset_find(const struct runset_list *list,
+                                 const struct run_id *id);
+
 struct runset_list *runset_pin(struct runset *s);
 void runset_unpin(struct runset *s, struct runset_list **pinned);
 

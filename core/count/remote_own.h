@@ -1,0 +1,104 @@
+/*
+ * remote_own - what the files of remote share; not for other modules.
+ *
+ * lock is held for writing by the one who refreshes, while what is asked changes; that one reads without it.
+ */
+#ifndef CORE_COUNT_REMOTE_OWN_H
+#define CORE_COUNT_REMOTE_OWN_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "core/base/file.h"
+#include "core/count/remote.h"
+#include "core/count/runset_own.h"
+#include "core/count/stream.h"
+#include "core/count/tally.h"
+
+/* How a file or folder was when it was looked at last. */
+struct remote_sign {
+    bool is_there;
+    uint64_t inode;
+    uint64_t size;
+    struct timespec changed;
+};
+
+/* An open stream. */
+struct remote_stream {
+    struct run_id id;
+    struct stream_reader reader;
+    struct tally counts;
+    bool is_open;  /* reader is */
+    bool is_aside; /* it cannot be read on, and that was said */
+    bool is_seen;  /* in the folder, by the last look */
+    bool has_run;
+};
+
+/* A run that the sketch has. */
+struct remote_fed {
+    struct run_id id;
+    uint64_t inode;
+    uint64_t total;
+    bool is_in_day;
+};
+
+struct remote_pairs {
+    struct run_record *v;
+    size_t n;
+    size_t room;
+    bool is_over; /* more than may be, or no memory */
+};
+
+struct remote {
+    char state_dir[FILE_PATH_MAX];
+    char dir[FILE_PATH_MAX];
+    char runs_dir[FILE_PATH_MAX];
+    struct keyring keys;
+    pthread_rwlock_t lock;
+
+    struct origins origins;
+    struct runset *runset; /* NULL: none yet */
+    struct remote_stream *streams[REMOTE_STREAMS_MAX];
+    size_t nstreams;
+    uint64_t naside; /* files that were left out for their number; atomic (a figure) */
+
+    /* of who refreshes: */
+    bool is_loaded;
+    bool wants_rebuild;
+    bool is_said;     /* that too many streams are there */
+    bool is_trouble;  /* with the runs, and it was said */
+    bool is_foreign;  /* origins cannot be read, and it was said */
+    bool has_changed; /* of the origins, the streams or the runs */
+    uint64_t now;     /* of the last look */
+    struct remote_sign dir_sign;
+    struct remote_sign origins_sign;
+    struct remote_sign runs_sign;
+    struct remote_sign folder_sign[ORIGINS_MAX]; /* in the order of origins */
+    struct remote_pairs pairs;
+    struct remote_fed *fed; /* in the order of runs */
+    size_t nfed;
+};
+
+/* Whether path is not as *sign says, or changed so lately that another change would not show; *sign
+ * is as it is now. */
+bool remote_has_changed(const char *path, struct remote_sign *sign);
+bool remote_has_say(const struct remote *r, const uint8_t origin[RUN_ORIGIN_BYTES]);
+/* Says what cannot be used. */
+void remote_complain(const char *path, const struct errinfo *why);
+
+/* ---- streams (remote_stream.c) ---- */
+
+/* Which there are; those gone are left for remote_drop_streams. */
+void remote_list_streams(struct remote *r);
+/* Marks those whose run is there; those that are gone without one ask for a rebuild. With lock. */
+void remote_mark_closed(struct remote *r);
+/* Those that are gone, or whose run was fed. */
+void remote_drop_streams(struct remote *r);
+void remote_read_streams(struct remote *r, remote_fn *fn, void *context);
+
+/* ---- runs (remote_run.c) ---- */
+
+void remote_refresh_runs(struct remote *r); /* with lock */
+void remote_feed_runs(struct remote *r, remote_fn *fn, void *context);
+
+#endif

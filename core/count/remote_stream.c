@@ -23,12 +23,17 @@ static struct remote_stream *find(const struct remote *r, const struct run_id *i
     return NULL;
 }
 
+static bool is_of(const struct remote_stream *s, const uint8_t origin[RUN_ORIGIN_BYTES])
+{
+    return s != NULL && memcmp(s->id.origin, origin, RUN_ORIGIN_BYTES) == 0;
+}
+
 static size_t streams_of(const struct remote *r, const uint8_t origin[RUN_ORIGIN_BYTES])
 {
     size_t n = 0;
 
     for (size_t i = 0; i < r->nstreams; i++) {
-        n += memcmp(r->streams[i]->id.origin, origin, RUN_ORIGIN_BYTES) == 0;
+        n += is_of(r->streams[i], origin);
     }
     return n;
 }
@@ -87,7 +92,7 @@ static void take_name(struct remote *r, const struct run_id *id)
 static void set_seen(struct remote *r, const uint8_t origin[RUN_ORIGIN_BYTES], bool is)
 {
     for (size_t i = 0; i < r->nstreams; i++) {
-        if (memcmp(r->streams[i]->id.origin, origin, RUN_ORIGIN_BYTES) == 0) {
+        if (is_of(r->streams[i], origin)) {
             r->streams[i]->is_seen = is;
         }
     }
@@ -204,8 +209,7 @@ static bool has_room(const struct remote *r, const struct remote_stream *s, size
     for (size_t i = 0; i < r->nstreams; i++) {
         const struct remote_stream *x = r->streams[i];
         all += x->counts.n;
-        own +=
-            memcmp(x->id.origin, s->id.origin, RUN_ORIGIN_BYTES) == 0 ? x->counts.n : 0;
+        own += is_of(x, s->id.origin) ? x->counts.n : 0;
     }
     return own <= REMOTE_KEYS_OF_ORIGIN && all <= REMOTE_KEYS_MAX;
 }
@@ -291,6 +295,12 @@ static void read_stream(struct remote *r, struct remote_stream *s, remote_fn *fn
     if (!take_pairs(r, s)) {
         e = errinfo_set(&why, ERR_LIMIT, path, 0,
                         "more keys than the open streams of peers may have here");
+    }
+    if (e == ERR_CORRUPT && !s->was_anew) {
+        /* a file made anew may have the old one's number: read once more from its begin */
+        begin_anew(r, s);
+        s->was_anew = true;
+        return;
     }
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
         put_aside(r, s, path, &why);

@@ -29,6 +29,7 @@ struct remote_stream {
     struct stream_reader reader;
     struct tally counts;
     bool is_open;  /* reader is */
+    bool was_anew; /* it was damaged once, and read again */
     bool is_aside; /* it cannot be read on, and that was said */
     bool is_seen;  /* in the folder, by the last look */
     bool has_run;

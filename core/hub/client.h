@@ -50,7 +50,7 @@ struct client_request {
 enum {
     CLIENT_CONNECT_S = 10,
     CLIENT_STALL_S = 40, /* longer than a request for heads is held */
-    CLIENT_HOST_CONNS = 2
+    CLIENT_HOST_CONNS = 3
 };
 
 struct client_call;

@@ -110,10 +110,15 @@ static void refuse(struct conn *c, unsigned status)
 
 static void answer(struct conn *c, struct slice body)
 {
+    struct server_asker asker = {.who = c->is_join ? NULL : &c->origin};
     struct server_answer a;
 
     c->server->stats.requests++;
-    serve_request(c->server, &c->request, body, c->is_join ? NULL : &c->origin, &a);
+    if (c->is_join && !tls_peer_key(bufferevent_openssl_get_ssl(c->bev), asker.key)) {
+        refuse(c, 403);
+        return;
+    }
+    serve_request(c->server, &c->request, body, &asker, &a);
     if (a.is_held) {
         buf_fini(&a.body);
         c->state = CONN_HELD;
@@ -129,6 +134,7 @@ void conn_wake(struct conn *c, uint64_t now_us)
 {
     struct server *s = c->server;
     const struct ring *r = s->o.ring;
+    const struct server_asker asker = {.who = &c->origin};
     struct server_answer a = {.status = 304};
 
     if (c->state != CONN_HELD) {
@@ -153,7 +159,7 @@ void conn_wake(struct conn *c, uint64_t now_us)
         send_answer(c, &a);
         return;
     }
-    serve_request(s, &c->request, SLICE_NONE, &c->origin, &a);
+    serve_request(s, &c->request, SLICE_NONE, &asker, &a);
     send_answer(c, &a);
 }
 

@@ -74,10 +74,11 @@ static void answer_manifest(struct server *s, struct server_answer *ret)
     settle(ret, ERR_OK, "manifest", NULL);
 }
 
-static void answer_join(struct server *s, struct slice body, struct server_answer *ret)
+static void answer_join(struct server *s, const struct server_asker *asker,
+                        struct slice body, struct server_answer *ret)
 {
     struct errinfo why = {.text = ""};
-    enum err e = s->o.join(s->o.context, body, &ret->body, &why);
+    enum err e = s->o.join(s->o.context, asker->key, body, &ret->body, &why);
 
     if (e == ERR_OK) {
         settle(ret, ERR_OK, "join", NULL);
@@ -112,7 +113,7 @@ static bool may_ask(struct server *s, const struct object_id *who,
 }
 
 void serve_request(struct server *s, const struct http_request *request,
-                   struct slice body, const struct object_id *who,
+                   struct slice body, const struct server_asker *asker,
                    struct server_answer *ret)
 {
     *ret = (struct server_answer){.status = 503, .retry_s = 2};
@@ -122,11 +123,11 @@ void serve_request(struct server *s, const struct http_request *request,
     }
     ret->retry_s = 0;
     ret->manifest = s->o.ring->manifest.version;
-    if ((who == NULL) != (request->route == ROUTE_JOIN)) {
+    if ((asker->who == NULL) != (request->route == ROUTE_JOIN)) {
         refuse(ret, 403, 0);
         return;
     }
-    if (who != NULL && !may_ask(s, who, ret)) {
+    if (asker->who != NULL && !may_ask(s, asker->who, ret)) {
         return;
     }
     switch (request->route) {
@@ -147,7 +148,7 @@ void serve_request(struct server *s, const struct http_request *request,
                "ringkey", NULL);
         break;
     case ROUTE_JOIN:
-        answer_join(s, body, ret);
+        answer_join(s, asker, body, ret);
         break;
     }
 }

@@ -57,9 +57,9 @@ struct server_options {
     struct ring *ring; /* borrowed; may be closed at times: then 503 */
     uint64_t bytes_per_s;
     bool (*may_join)(const struct ring *);
-    /* Answers POST /v1/join. */
-    enum err (*join)(void *context, struct slice request, struct buf *ret,
-                     struct errinfo *reterr);
+    /* Answers POST /v1/join of a stranger who showed this key. */
+    enum err (*join)(void *context, const uint8_t key[OBJECT_KEY_BYTES],
+                     struct slice request, struct buf *ret, struct errinfo *reterr);
     /* Text of a ring key for a member. ERR_NOT_FOUND. */
     enum err (*ring_key)(void *context, uint32_t id, struct buf *ret);
     void *context;

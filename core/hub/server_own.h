@@ -65,9 +65,13 @@ struct server_answer {
     bool is_held;      /* nothing yet: wait */
     uint64_t manifest; /* version; 0: none */
 };
-/* who: the member, NULL: a stranger who may join. */
+/* who: the member; NULL: a stranger who may join, and showed this key. */
+struct server_asker {
+    const struct object_id *who;
+    uint8_t key[OBJECT_KEY_BYTES];
+};
 void serve_request(struct server *s, const struct http_request *request,
-                   struct slice body, const struct object_id *who,
+                   struct slice body, const struct server_asker *asker,
                    struct server_answer *ret);
 /* The row of a member, made when there is none; NULL: the table is full. */
 struct server_peer *server_peer_row(struct server *s, const struct object_id *origin,

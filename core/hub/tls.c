@@ -54,11 +54,8 @@ static const char *pin_fault(const struct tls_pins *pins,
     const char *why = NULL;
     const struct manifest_member *m = NULL;
 
-    if (pins->fingerprint != NULL) {
-        struct hash256 h;
-
-        hash256_of(slice_of((const char *)key, OBJECT_KEY_BYTES), &h);
-        return hash256_equal(&h, pins->fingerprint)
+    if (pins->key != NULL) {
+        return memcmp(pins->key, key, OBJECT_KEY_BYTES) == 0
                    ? NULL
                    : "it is not the server that the invitation names";
     }

@@ -19,7 +19,7 @@
 
 /* Whom this side accepts. */
 struct tls_pins {
-    const struct ring *ring; /* members of its manifest; NULL: fingerprint alone */
+    const struct ring *ring;        /* members of its manifest; NULL: key alone */
     const struct object_id *origin; /* this member alone; NULL: any */
     const struct hash256
         *fingerprint; /* hash of the one key that is accepted; or NULL */

@@ -1,0 +1,214 @@
+#include "core/hub/exchange.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/hub/exchange_own.h"
+#include "core/hub/http.h"
+
+static void on_timer(evutil_socket_t fd, short what, void *context)
+{
+    struct peer *p = context;
+
+    (void)fd;
+    (void)what;
+    if (p->has_heads) {
+        exchange_fetch(p);
+    } else {
+        exchange_begin(p);
+    }
+}
+
+static void drop_peer(struct peer *p)
+{
+    client_cancel(&p->call);
+    for (unsigned i = 0; i < EXCHANGE_FETCHES; i++) {
+        client_cancel(&p->fetches[i].call);
+    }
+    exchange_forget(p);
+    buf_fini(&p->bytes);
+    if (p->timer != NULL) {
+        event_free(p->timer);
+    }
+    free(p);
+}
+
+static bool is_wanted(const struct config *c, const char *name)
+{
+    bool is = c->hub.connect.n == 0;
+
+    for (size_t i = 0; i < c->hub.connect.n && !is; i++) {
+        is = strcmp(c->hub.connect.v[i], name) == 0;
+    }
+    return is;
+}
+
+static struct peer *new_peer(struct exchange *x, const struct manifest_member *m)
+{
+    struct peer *p = calloc(1, sizeof *p);
+
+    if (p == NULL) {
+        return NULL;
+    }
+    p->timer = evtimer_new(x->base, on_timer, p);
+    if (p->timer == NULL) {
+        free(p);
+        return NULL;
+    }
+    p->x = x;
+    p->stat.origin = m->origin;
+    (void)snprintf(p->name, sizeof p->name, "%s", m->name);
+    (void)snprintf(p->address, sizeof p->address, "%s", m->address);
+    p->pins = (struct tls_pins){.ring = x->ring, .origin = &p->stat.origin};
+    buf_init(&p->bytes, HEADS_ANSWER_MAX);
+    return p;
+}
+
+/* What is counted of a peer goes on when its connections are made anew. */
+static struct peer *find(struct peer **v, unsigned n, const struct object_id *origin)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (memcmp(v[i]->stat.origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
+            return v[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_member(struct exchange *x, const struct config *config,
+                       const struct manifest_member *m, const struct peer *before)
+{
+    char host[HTTP_ADDRESS_MAX];
+    unsigned port = 0;
+    struct peer *p = new_peer(x, m);
+
+    if (p == NULL) {
+        log_error("event=exchange peer=%s error=memory", m->name);
+        return;
+    }
+    if (before != NULL) {
+        p->stat = before->stat;
+        p->has_asked = before->has_asked;
+        p->has_failed = before->has_failed;
+        memcpy(p->logged_until_us, before->logged_until_us, sizeof p->logged_until_us);
+    }
+    p->stat.wants = 0;
+    p->stat.is_called = m->address[0] != '\0' && is_wanted(config, m->name) &&
+                        http_address_split(slice_str(m->address), host, &port);
+    x->peers[x->npeers++] = p;
+    if (p->stat.is_called) {
+        exchange_rest(p, 0);
+    } else {
+        p->is_done = true;
+    }
+}
+
+enum err exchange_renew(struct exchange *x, const struct config *config,
+                        struct errinfo *reterr)
+{
+    struct peer *before[MANIFEST_MEMBERS_MAX];
+    unsigned n = x->npeers;
+    const struct manifest *m = &x->ring->manifest;
+    enum err e = ERR_OK;
+
+    memcpy(before, x->peers, n * sizeof *before);
+    x->npeers = 0;
+    if (x->ring->is_open) {
+        x->begun_us = x->begun_us != 0 ? x->begun_us : clock_mono_us();
+    }
+    for (unsigned i = 0; i < n; i++) { /* calls end before their client */
+        client_cancel(&before[i]->call);
+        for (unsigned j = 0; j < EXCHANGE_FETCHES; j++) {
+            client_cancel(&before[i]->fetches[j].call);
+        }
+    }
+    client_free(&x->client);
+    if (x->ring->is_open) {
+        e = client_new(x->base, x->ring->dir, &x->client, reterr);
+    }
+    for (unsigned i = 0; e == ERR_OK && x->ring->is_open && i < m->nmembers; i++) {
+        if (m->members[i].state == MEMBER_ACTIVE &&
+            memcmp(m->members[i].origin.b, x->ring->self.origin.b, OBJECT_ID_BYTES) !=
+                0) {
+            add_member(x, config, &m->members[i],
+                       find(before, n, &m->members[i].origin));
+        }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        drop_peer(before[i]);
+    }
+    return e;
+}
+
+enum err exchange_new(struct event_base *base, struct ring *ring,
+                      const struct exchange_hooks *hooks, bool is_once,
+                      struct exchange **ret, struct errinfo *reterr)
+{
+    struct exchange *x = calloc(1, sizeof *x);
+
+    if (x == NULL) {
+        return errinfo_set(reterr, ERR_NOMEM, "exchange", 0, "out of memory");
+    }
+    x->base = base;
+    x->ring = ring;
+    x->hooks = *hooks;
+    x->is_once = is_once;
+    *ret = x;
+    return ERR_OK;
+}
+
+void exchange_free(struct exchange **x)
+{
+    if (*x == NULL) {
+        return;
+    }
+    while ((*x)->npeers > 0) {
+        drop_peer((*x)->peers[--(*x)->npeers]);
+    }
+    client_free(&(*x)->client);
+    free(*x);
+    *x = NULL;
+}
+
+bool exchange_may_publish(const struct exchange *x)
+{
+    unsigned called = 0;
+    unsigned asked = 0;
+    unsigned open = 0;
+
+    for (unsigned i = 0; i < x->npeers; i++) {
+        const struct peer *p = x->peers[i];
+
+        called += p->stat.is_called ? 1 : 0;
+        asked += p->stat.is_called && p->has_asked ? 1 : 0;
+        open += p->stat.is_called && !p->has_asked && !p->has_failed ? 1 : 0;
+    }
+    return called == 0 || (asked > 0 && open == 0) ||
+           clock_mono_us() - x->begun_us > EXCHANGE_ASK_S * 1000000ULL;
+}
+
+bool exchange_is_done(const struct exchange *x, unsigned *retfailed)
+{
+    *retfailed = 0;
+    for (unsigned i = 0; i < x->npeers; i++) {
+        if (!x->peers[i]->is_done) {
+            return false;
+        }
+        *retfailed += x->peers[i]->has_failed ? 1 : 0;
+    }
+    return true;
+}
+
+const struct exchange_peer *exchange_peer(const struct exchange *x,
+                                          const struct object_id *origin)
+{
+    for (unsigned i = 0; i < x->npeers; i++) {
+        if (memcmp(x->peers[i]->stat.origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
+            return &x->peers[i]->stat;
+        }
+    }
+    return NULL;
+}

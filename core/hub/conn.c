@@ -122,7 +122,7 @@ static void answer(struct conn *c, struct slice body)
     if (a.is_held) {
         buf_fini(&a.body);
         c->state = CONN_HELD;
-        c->epoch = c->server->o.ring->epoch;
+        c->epoch = c->server->o.node->epoch;
         c->server->stats.held++;
         set_deadline(c, SERVER_HOLD_S);
         return;
@@ -133,7 +133,7 @@ static void answer(struct conn *c, struct slice body)
 void conn_wake(struct conn *c, uint64_t now_us)
 {
     struct server *s = c->server;
-    const struct ring *r = s->o.ring;
+    const struct node *r = s->o.node;
     const struct server_asker asker = {.who = &c->origin};
     struct server_answer a = {.status = 304};
 
@@ -166,7 +166,7 @@ void conn_wake(struct conn *c, uint64_t now_us)
 /* The member may have been dropped, or its key revoked, since the handshake. */
 static bool is_still_member(struct conn *c)
 {
-    const struct ring *r = c->server->o.ring;
+    const struct node *r = c->server->o.node;
     uint8_t key[OBJECT_KEY_BYTES];
     const char *why = NULL;
 
@@ -175,7 +175,7 @@ static bool is_still_member(struct conn *c)
     }
     c->epoch = r->epoch;
     return tls_peer_key(bufferevent_openssl_get_ssl(c->bev), key) &&
-           ring_member_of_key(r, key, &why) != NULL;
+           node_member_of_key(r, key, &why) != NULL;
 }
 
 /* A head is whole, or can never be. False: there is more to come. */
@@ -310,14 +310,14 @@ static void greet(struct conn *c)
         c->state = CONN_IDLE;
         return;
     }
-    m = tls_peer_key(ssl, key) ? ring_member_of_key(s->o.ring, key, &why) : NULL;
+    m = tls_peer_key(ssl, key) ? node_member_of_key(s->o.node, key, &why) : NULL;
     row = m != NULL ? server_peer_row(s, &m->origin, &at) : NULL;
     if (row == NULL) {
         conn_close(c);
         return;
     }
     c->origin = m->origin;
-    c->epoch = s->o.ring->epoch;
+    c->epoch = s->o.node->epoch;
     c->state = CONN_IDLE;
     row->conns++;
     row->seen_ms = clock_wall_us() / 1000;

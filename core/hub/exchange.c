@@ -62,7 +62,7 @@ static struct peer *new_peer(struct exchange *x, const struct manifest_member *m
     p->stat.origin = m->origin;
     (void)snprintf(p->name, sizeof p->name, "%s", m->name);
     (void)snprintf(p->address, sizeof p->address, "%s", m->address);
-    p->pins = (struct tls_pins){.ring = x->ring, .origin = &p->stat.origin};
+    p->pins = (struct tls_pins){.node = x->node, .origin = &p->stat.origin};
     buf_init(&p->bytes, HEADS_ANSWER_MAX);
     return p;
 }
@@ -111,12 +111,12 @@ enum err exchange_renew(struct exchange *x, const struct config *config,
 {
     struct peer *before[MANIFEST_MEMBERS_MAX];
     unsigned n = x->npeers;
-    const struct manifest *m = &x->ring->manifest;
+    const struct manifest *m = &x->node->manifest;
     enum err e = ERR_OK;
 
     memcpy(before, x->peers, n * sizeof *before);
     x->npeers = 0;
-    if (x->ring->is_open) {
+    if (x->node->is_open) {
         x->begun_us = x->begun_us != 0 ? x->begun_us : clock_mono_us();
     }
     for (unsigned i = 0; i < n; i++) { /* calls end before their client */
@@ -126,12 +126,12 @@ enum err exchange_renew(struct exchange *x, const struct config *config,
         }
     }
     client_free(&x->client);
-    if (x->ring->is_open) {
-        e = client_new(x->base, x->ring->dir, &x->client, reterr);
+    if (x->node->is_open) {
+        e = client_new(x->base, x->node->dir, &x->client, reterr);
     }
-    for (unsigned i = 0; e == ERR_OK && x->ring->is_open && i < m->nmembers; i++) {
+    for (unsigned i = 0; e == ERR_OK && x->node->is_open && i < m->nmembers; i++) {
         if (m->members[i].state == MEMBER_ACTIVE &&
-            memcmp(m->members[i].origin.b, x->ring->self.origin.b, OBJECT_ID_BYTES) !=
+            memcmp(m->members[i].origin.b, x->node->self.origin.b, OBJECT_ID_BYTES) !=
                 0) {
             add_member(x, config, &m->members[i],
                        find(before, n, &m->members[i].origin));
@@ -143,7 +143,7 @@ enum err exchange_renew(struct exchange *x, const struct config *config,
     return e;
 }
 
-enum err exchange_new(struct event_base *base, struct ring *ring,
+enum err exchange_new(struct event_base *base, struct node *node,
                       const struct exchange_hooks *hooks, bool is_once,
                       struct exchange **ret, struct errinfo *reterr)
 {
@@ -153,7 +153,7 @@ enum err exchange_new(struct event_base *base, struct ring *ring,
         return errinfo_set(reterr, ERR_NOMEM, "exchange", 0, "out of memory");
     }
     x->base = base;
-    x->ring = ring;
+    x->node = node;
     x->hooks = *hooks;
     x->is_once = is_once;
     *ret = x;

@@ -14,7 +14,7 @@
 #include <event2/event.h>
 
 #include "core/config/config.h"
-#include "core/hub/ring.h"
+#include "core/hub/node.h"
 
 enum {
     EXCHANGE_FETCHES = 3,
@@ -50,7 +50,7 @@ struct exchange_peer {
 };
 
 struct exchange;
-enum err exchange_new(struct event_base *base, struct ring *ring,
+enum err exchange_new(struct event_base *base, struct node *node,
                       const struct exchange_hooks *hooks, bool is_once,
                       struct exchange **ret, struct errinfo *reterr);
 void exchange_free(struct exchange **x);

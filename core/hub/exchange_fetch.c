@@ -20,7 +20,7 @@ static void note_refusal(struct peer *p, enum sync_result r, const struct object
                          const struct errinfo *why)
 {
     const struct manifest_member *m =
-        manifest_find(&p->x->ring->manifest, &o->stream.origin);
+        manifest_find(&p->x->node->manifest, &o->stream.origin);
     uint64_t now = clock_mono_us();
 
     p->stat.refused[r]++;
@@ -80,7 +80,7 @@ static bool offer_one(struct fetch *f, struct slice *rest)
         } else if (n > rest->n) {
             errinfo_set(&why, ERR_SYNTAX, "", 0, "the answer ends within an object");
         } else {
-            r = sync_offer(p->x->ring->sync, slice_head(*rest, n), &why);
+            r = sync_offer(p->x->node->sync, slice_head(*rest, n), &why);
         }
     }
     *rest = slice_from(*rest, n);
@@ -135,7 +135,7 @@ static void on_object(void *context, const struct client_answer *a)
 static size_t look_at_snap(void *context, struct slice begin)
 {
     struct fetch *f = context;
-    struct ring *r = f->peer->x->ring;
+    struct node *r = f->peer->x->node;
     const struct manifest_key *key = NULL;
     struct object o;
     struct slice header = slice_head(begin, OBJECT_HEADER_BYTES);
@@ -247,7 +247,7 @@ void exchange_fetch(struct peer *p)
 
     if (goes_on && p->nwants == 0 && p->nfetches == 0) {
         p->is_deferred = false;
-        p->nwants = sync_wants(x->ring->sync, &p->heads, p->wants, EXCHANGE_WANTS);
+        p->nwants = sync_wants(x->node->sync, &p->heads, p->wants, EXCHANGE_WANTS);
         p->next_want = 0;
     }
     while (goes_on && p->next_want < p->nwants && p->nfetches < EXCHANGE_FETCHES) {

@@ -71,7 +71,7 @@ struct skipped {
 
 struct exchange {
     struct event_base *base;
-    struct ring *ring;
+    struct node *node;
     struct exchange_hooks hooks;
     bool is_once;
     struct client *client;

@@ -124,11 +124,11 @@ static void on_manifest(void *context, const struct client_answer *a)
     if (!is_good(p, a, "manifest")) {
         return;
     }
-    e = a->status == 200 ? ring_take_manifest(x->ring, a->body, &why) : ERR_NOT_FOUND;
+    e = a->status == 200 ? node_take_manifest(x->node, a->body, &why) : ERR_NOT_FOUND;
     if (e == ERR_OK) {
         log_info("event=manifest version=%llu from=%s members=%u",
-                 (unsigned long long)x->ring->manifest.version, p->name,
-                 x->ring->manifest.nmembers);
+                 (unsigned long long)x->node->manifest.version, p->name,
+                 x->node->manifest.nmembers);
         x->hooks.manifest(x->hooks.context);
     } else if (e != ERR_EXISTS && p->manifest_refused != p->manifest_seen) {
         log_warn("event=manifest result=refused version=%llu from=%s reason=\"%s\"",
@@ -149,7 +149,13 @@ static void on_ring_key(void *context, const struct client_answer *a)
         return;
     }
     if (a->status == 200) {
-        if (ringkey_accept(x->ring->state_dir, p->ring_key, a->body, &why) == ERR_OK) {
+        struct hashkey key;
+        enum err e = ringkey_parse(a->body, p->ring_key, &key, &why);
+
+        if (e == ERR_OK) {
+            e = ringkey_put(x->node->state_dir, &key, false, &why);
+        }
+        if (e == ERR_OK) {
             log_info("event=ringkey id=%08x from=%s: the keyring has it", p->ring_key,
                      p->name);
             x->hooks.ring_key(x->hooks.context);
@@ -164,28 +170,23 @@ static void on_ring_key(void *context, const struct client_answer *a)
 /* A key that the manifest names and the keyring lacks; false: none, or it was asked for a moment ago. */
 static bool ask_for_ring_key(struct peer *p)
 {
-    const struct manifest *m = &p->x->ring->manifest;
+    const struct node *n = p->x->node;
     char path[PATH_MAX_HERE];
 
-    if (p->ring_key_us > clock_mono_us()) {
+    if (p->ring_key_us > clock_mono_us() ||
+        !ringkey_wanted(&n->manifest, &n->keys, clock_wall_us() / 1000, &p->ring_key)) {
         return false;
     }
-    for (unsigned i = 0; i < m->nring_keys; i++) {
-        if (keyring_find(&p->x->ring->keys, m->ring_keys[i].id) == NULL) {
-            p->ring_key = m->ring_keys[i].id;
-            p->ring_key_us = clock_mono_us() + EXCHANGE_SKIP_S * 1000000ULL;
-            (void)snprintf(path, sizeof path, "/v1/ringkey/%u", p->ring_key);
-            return exchange_call(p, path, RINGKEY_BYTES_MAX, NULL, on_ring_key, p,
-                                 &p->call) == ERR_OK;
-        }
-    }
-    return false;
+    p->ring_key_us = clock_mono_us() + EXCHANGE_SKIP_S * 1000000ULL;
+    (void)snprintf(path, sizeof path, "/v1/ringkey/%u", p->ring_key);
+    return exchange_call(p, path, RINGKEY_TEXT_MAX, NULL, on_ring_key, p, &p->call) ==
+           ERR_OK;
 }
 
 /* What is to be done between heads and the next heads; false: nothing. */
 bool exchange_ask(struct peer *p)
 {
-    if (p->manifest_seen > p->x->ring->manifest.version &&
+    if (p->manifest_seen > p->x->node->manifest.version &&
         p->manifest_seen != p->manifest_refused) {
         return exchange_call(p, "/v1/manifest", MANIFEST_BYTES_MAX + 65536, NULL,
                              on_manifest, p, &p->call) == ERR_OK;
@@ -230,10 +231,10 @@ static void on_heads(void *context, const struct client_answer *a)
         p->stat.heads = p->heads.n;
         p->whole_us = clock_mono_us() + EXCHANGE_WHOLE_S * 1000000ULL;
     }
-    if (sync_hear(x->ring->sync, &p->heads, &why) > 0) {
+    if (sync_hear(x->node->sync, &p->heads, &why) > 0) {
         x->hooks.changed(x->hooks.context);
     }
-    if (p->after == 0 && !sync_knows_itself(x->ring->sync, &p->heads)) {
+    if (p->after == 0 && !sync_knows_itself(x->node->sync, &p->heads)) {
         log_warn("event=restored peer=%s: it holds more of what this server published "
                  "than is here; taking it back",
                  p->name);
@@ -245,7 +246,7 @@ void exchange_begin(struct peer *p)
 {
     char path[PATH_MAX_HERE];
 
-    if (!p->x->ring->is_open) {
+    if (!p->x->node->is_open) {
         return; /* exchange_renew begins anew */
     }
     if (p->whole_us <= clock_mono_us()) {

@@ -37,11 +37,11 @@ static void settle(struct server_answer *ret, enum err e, const char *what,
 static void answer_heads(struct server *s, const struct http_request *request,
                          struct server_answer *ret)
 {
-    if (request->from == sync_version(s->o.ring->sync)) {
+    if (request->from == sync_version(s->o.node->sync)) {
         ret->is_held = true;
         return;
     }
-    settle(ret, sync_heads(s->o.ring->sync, request->from, &ret->body), "heads", NULL);
+    settle(ret, sync_heads(s->o.node->sync, request->from, &ret->body), "heads", NULL);
 }
 
 static void answer_snap(struct server *s, const struct http_request *request,
@@ -51,7 +51,7 @@ static void answer_snap(struct server *s, const struct http_request *request,
 
     settle(
         ret,
-        sync_snap(s->o.ring->sync, &request->stream, request->from, &ret->body, &why),
+        sync_snap(s->o.node->sync, &request->stream, request->from, &ret->body, &why),
         "snap", &why);
     ret->is_immutable = ret->status == 200;
 }
@@ -60,7 +60,7 @@ static void answer_chain(struct server *s, const struct http_request *request,
                          struct server_answer *ret)
 {
     settle(ret,
-           sync_chain(s->o.ring->sync, &request->stream, request->from, request->to,
+           sync_chain(s->o.node->sync, &request->stream, request->from, request->to,
                       SERVER_CHAIN_BYTES, &ret->body),
            "chain", NULL);
     ret->is_immutable = ret->status == 200;
@@ -68,7 +68,7 @@ static void answer_chain(struct server *s, const struct http_request *request,
 
 static void answer_manifest(struct server *s, struct server_answer *ret)
 {
-    const struct manifest *m = &s->o.ring->manifest;
+    const struct manifest *m = &s->o.node->manifest;
 
     buf_add(&ret->body, slice_of(m->text, m->text_len));
     settle(ret, ERR_OK, "manifest", NULL);
@@ -118,11 +118,11 @@ void serve_request(struct server *s, const struct http_request *request,
 {
     *ret = (struct server_answer){.status = 503, .retry_s = 2};
     buf_init(&ret->body, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
-    if (!s->o.ring->is_open || s->pending > SERVER_PENDING_MAX) {
+    if (!s->o.node->is_open || s->pending > SERVER_PENDING_MAX) {
         return;
     }
     ret->retry_s = 0;
-    ret->manifest = s->o.ring->manifest.version;
+    ret->manifest = s->o.node->manifest.version;
     if ((asker->who == NULL) != (request->route == ROUTE_JOIN)) {
         refuse(ret, 403, 0);
         return;

@@ -165,7 +165,7 @@ enum err server_new(const struct server_options *options, struct server **ret,
         return errinfo_set(reterr, ERR_NOMEM, "server", 0, "out of memory");
     }
     s->o = *options;
-    s->pins = (struct tls_pins){.ring = options->ring, .may_join = options->may_join};
+    s->pins = (struct tls_pins){.node = options->node, .may_join = options->may_join};
     *ret = s;
     return ERR_OK;
 }
@@ -264,7 +264,7 @@ enum err server_listen(struct server *s, const char *address, bool is_lenient,
 enum err server_renew(struct server *s, struct errinfo *reterr)
 {
     SSL_CTX *fresh = NULL;
-    enum err e = tls_server_new(s->o.ring->dir, &s->pins, &fresh, reterr);
+    enum err e = tls_server_new(s->o.node->dir, &s->pins, &fresh, reterr);
 
     if (e != ERR_OK) {
         return e;
@@ -276,7 +276,7 @@ enum err server_renew(struct server *s, struct errinfo *reterr)
 
         if (c->state != CONN_HANDSHAKE && !c->is_join) {
             const struct manifest_member *m =
-                manifest_find(&s->o.ring->manifest, &c->origin);
+                manifest_find(&s->o.node->manifest, &c->origin);
 
             if (m == NULL || m->state != MEMBER_ACTIVE) {
                 conn_close(c);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "core/hub/http.h"
-#include "core/hub/ring.h"
+#include "core/hub/node.h"
 
 enum {
     SERVER_CONNS_MAX = 1024,
@@ -54,9 +54,9 @@ struct server_peer {
 struct server;
 struct server_options {
     struct event_base *base;
-    struct ring *ring; /* borrowed; may be closed at times: then 503 */
+    struct node *node; /* borrowed; may be closed at times: then 503 */
     uint64_t bytes_per_s;
-    bool (*may_join)(const struct ring *);
+    bool (*may_join)(const struct node *);
     /* Answers POST /v1/join of a stranger who showed this key. */
     enum err (*join)(void *context, const uint8_t key[OBJECT_KEY_BYTES],
                      struct slice request, struct buf *ret, struct errinfo *reterr);

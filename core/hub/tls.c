@@ -59,10 +59,10 @@ static const char *pin_fault(const struct tls_pins *pins,
                    ? NULL
                    : "it is not the server that the invitation names";
     }
-    if (pins->ring == NULL) {
+    if (pins->node == NULL) {
         return "nobody is known";
     }
-    m = ring_member_of_key(pins->ring, key, &why);
+    m = node_member_of_key(pins->node, key, &why);
     if (m == NULL) {
         return why;
     }
@@ -93,7 +93,7 @@ static int check(X509_STORE_CTX *store, void *context)
                           : form_fault(store, certificate, is_server, key);
 
     if (why == NULL && is_server && tls_is_join(ssl)) {
-        why = pins->ring != NULL && pins->may_join != NULL && pins->may_join(pins->ring)
+        why = pins->node != NULL && pins->may_join != NULL && pins->may_join(pins->node)
                   ? NULL
                   : "no invitation is open";
     } else if (why == NULL) {

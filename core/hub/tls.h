@@ -13,18 +13,18 @@
 #include <openssl/ssl.h>
 #include <stdbool.h>
 
-#include "core/hub/ring.h"
+#include "core/hub/node.h"
 
 #define TLS_JOIN_NAME "join.gillnet"
 
 /* Whom this side accepts. */
 struct tls_pins {
-    const struct ring *ring;        /* members of its manifest; NULL: key alone */
+    const struct node *node;        /* members of its manifest; NULL: key alone */
     const struct object_id *origin; /* this member alone; NULL: any */
     const struct hash256
         *fingerprint; /* hash of the one key that is accepted; or NULL */
     bool (*may_join)(
-        const struct ring *); /* server: whether strangers may ask to join; or NULL */
+        const struct node *); /* server: whether strangers may ask to join; or NULL */
     char why[128];            /* of the last refusal */
 };
 

@@ -1,12 +1,12 @@
 /*
- * ring - what this server is in its ring: identity, manifest, keys and the state of all streams, opened together.
+ * node - what this server is in its ring: identity, manifest, keys and the state of all streams, opened together.
  *
  * Closed and opened again whenever a file of these changed under it: `gillnet peer` works on the files, and asks
  * for the folder meanwhile (control.h, hold).
  * Depends: base, peer, store.   Threads: one.   Owns: STATE/peers while it is open.   ADR 0034.
  */
-#ifndef CORE_HUB_RING_H
-#define CORE_HUB_RING_H
+#ifndef CORE_HUB_NODE_H
+#define CORE_HUB_NODE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 #include "core/peer/manifest.h"
 #include "core/peer/sync.h"
 
-struct ring {
+struct node {
     char state_dir[FILE_PATH_MAX];
     char dir[FILE_PATH_MAX]; /* STATE/peers */
     bool is_open;
@@ -30,19 +30,19 @@ struct ring {
 };
 
 /* Nothing is opened. ERR_LIMIT: the path is too long. */
-enum err ring_init(struct ring *r, const char *state_dir, struct errinfo *reterr);
+enum err node_init(struct node *n, const char *state_dir, struct errinfo *reterr);
 /* ERR_NOT_FOUND: there is no identity or no ring yet. ERR_LOCKED: a command works there. */
-enum err ring_open(struct ring *r, struct errinfo *reterr);
-void ring_close(struct ring *r);
+enum err node_open(struct node *n, struct errinfo *reterr);
+void node_close(struct node *n);
 /* A manifest that came from a peer: checked, stored, in force when ERR_OK. ERR_EXISTS: not newer. */
-enum err ring_take_manifest(struct ring *r, struct slice text, struct errinfo *reterr);
-/* The manifest file was replaced by us. */
-enum err ring_reread_manifest(struct ring *r, struct errinfo *reterr);
+enum err node_take_manifest(struct node *n, struct slice text, struct errinfo *reterr);
+/* n->manifest was replaced (and stored): all that depends on it follows. */
+enum err node_use_manifest(struct node *n, struct errinfo *reterr);
 
 /* Ourselves in the manifest; NULL: we are not (any more) a member. */
-const struct manifest_member *ring_self(const struct ring *r);
+const struct manifest_member *node_self(const struct node *n);
 /* The member that signs with this key now and is to be talked to; NULL: nobody. *retwhy says why, in words. */
-const struct manifest_member *ring_member_of_key(const struct ring *r,
+const struct manifest_member *node_member_of_key(const struct node *n,
                                                  const uint8_t key[OBJECT_KEY_BYTES],
                                                  const char **retwhy);
 

@@ -1,0 +1,43 @@
+/*
+ * control - a Unix socket on which `gillnet` asks the hub: ping, stat, status, reload, hold.
+ *
+ * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is closed. After "hold"
+ * the hub lets go of STATE/peers and answers "ok held"; the connection stays open until the other side closes it or
+ * HOLD_S passed, then the hub takes everything up again from the files.
+ * Depends: base, libevent.   Threads: one.   Owns: its socket.   ADR 0034.
+ */
+#ifndef CORE_HUB_CONTROL_H
+#define CORE_HUB_CONTROL_H
+
+#include <event2/event.h>
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+
+enum {
+    CONTROL_LINE_MAX = 256,
+    CONTROL_CLIENTS_MAX = 8, /* at once; the oldest gives way */
+    CONTROL_TIMEOUT_S = 5,
+    CONTROL_HOLD_S = 20,
+    CONTROL_ANSWER_MAX = 1 << 20,
+    CONTROL_PATH_MAX = 90
+};
+
+struct control_hooks {
+    void *context;
+    void (*ping)(void *context, struct buf *ret);
+    void (*stat)(void *context, struct buf *ret);
+    void (*status)(void *context, struct buf *ret);
+    void (*reload)(void *context, struct buf *ret);
+    void (*hold)(void *context);
+    void (*release)(void *context);
+};
+
+struct control;
+/* ERR_EXISTS: another hub answers there. */
+enum err control_new(struct event_base *base, const char *path,
+                     const struct control_hooks *hooks, struct control **ret,
+                     struct errinfo *reterr);
+void control_free(struct control **c);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * hub_own - the parts of the running service.
+ */
+#ifndef CORE_HUB_HUB_OWN_H
+#define CORE_HUB_HUB_OWN_H
+
+#include <event2/event.h>
+
+#include "core/hub/control.h"
+#include "core/hub/counts.h"
+#include "core/hub/exchange.h"
+#include "core/hub/hub.h"
+#include "core/hub/node.h"
+#include "core/hub/server.h"
+
+struct hub {
+    struct hub_options o;
+    struct config *config;
+    struct event_base *base;
+    struct event *tick;
+    struct event *renew; /* what a hook asked for, done outside of it */
+    struct event *signals[4];
+    struct node node;
+    struct server *server;
+    struct exchange *exchange; /* NULL: while the files are held */
+    struct counts *counts;
+    struct control *control;
+    bool is_held;
+    bool needs_reopen; /* keys changed: node and all, not only connections */
+    bool has_published;
+    int status; /* to end with */
+    uint64_t start_us;
+    uint64_t ticks;
+    uint64_t turn_ticks;
+    char trouble[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX +
+                 16]; /* the last that was logged; "" : none */
+};
+
+/* Puts a trouble on record, and into the log when it is a new one; NULL: it is over. */
+void hub_trouble(struct hub *h, const char *event, const struct errinfo *why);
+
+/* ---- status ---- */
+
+void hub_answer_ping(void *context, struct buf *ret);
+void hub_answer_stat(void *context, struct buf *ret);
+/* "ok ..." and one JSON object a line: first this server, then each member. */
+void hub_answer_status(void *context, struct buf *ret);
+
+#endif

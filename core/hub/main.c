@@ -1,0 +1,130 @@
+/*
+ * gillnet-hub - the companion service: exchanges lists and counts with the servers of its ring.
+ */
+#include <curl/curl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "core/base/base.h"
+#include "core/base/version.h"
+#include "core/feature/feature.h"
+#include "core/hub/hub.h"
+#include "core/hub/join.h"
+
+struct arguments {
+    struct hub_options o;
+    const char *token; /* join; NULL: the service */
+    bool prints_version;
+};
+
+static void print_usage(FILE *to)
+{
+    (void)fputs("usage: gillnet hub [-c FILE] [-f] [--once]\n"
+                "       gillnet-hub [-c FILE] join TOKEN\n"
+                "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
+                "  -f         log to standard error\n"
+                "  --once     one exchange with every peer, then exit\n"
+                "  -V         print the version\n",
+                to);
+}
+
+static int read_arguments(int argc, char **argv, struct arguments *ret)
+{
+    static const struct option longs[] = {{"config", required_argument, NULL, 'c'},
+                                          {"foreground", no_argument, NULL, 'f'},
+                                          {"once", no_argument, NULL, 'o'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    *ret = (struct arguments){.o.config_file = CONFIG_DEFAULT_FILE};
+    int o;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
+    while ((o = getopt_long(argc, argv, "c:fVh", longs, NULL)) != -1) {
+        switch (o) {
+        case 'c':
+            ret->o.config_file = optarg;
+            break;
+        case 'f':
+            ret->o.logs_to_stderr = true;
+            break;
+        case 'o':
+            ret->o.is_once = true;
+            ret->o.logs_to_stderr = true;
+            break;
+        case 'V':
+            ret->prints_version = true;
+            break;
+        case 'h':
+            print_usage(stdout);
+            exit(EX_OK); /* NOLINT(concurrency-mt-unsafe): no other thread yet */
+        default:
+            print_usage(stderr);
+            return EX_USAGE;
+        }
+    }
+    if (argc - optind == 2 && strcmp(argv[optind], "join") == 0) {
+        ret->token = argv[optind + 1];
+        return EX_OK;
+    }
+    if (optind < argc) {
+        fprintf(stderr, "gillnet-hub: \"%s\" is not understood\n", argv[optind]);
+        print_usage(stderr);
+        return EX_USAGE;
+    }
+    return EX_OK;
+}
+
+static int load(const char *file, struct config **ret)
+{
+    static const struct config_types types = {feature_is_sought, feature_is_counted};
+    struct config_errors errors = {.n = 0};
+    char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+
+    if (config_load(file, &types, ret, &errors) == ERR_OK) {
+        return EX_OK;
+    }
+    for (size_t i = 0; i < errors.n; i++) {
+        fprintf(stderr, "gillnet-hub: %s\n",
+                errinfo_format(&errors.v[i], line, sizeof line));
+    }
+    config_errors_free(&errors);
+    return EX_CONFIG;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments a;
+    struct config *config = NULL;
+    int status = read_arguments(argc, argv, &a);
+
+    if (status != EX_OK) {
+        return status;
+    }
+    if (a.prints_version) {
+        printf("gillnet-hub %s\n", GILLNET_VERSION);
+        return EX_OK;
+    }
+    if (base_init() != ERR_OK || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        (void)fputs("gillnet-hub: a library cannot be initialised\n", stderr);
+        return EX_SOFTWARE;
+    }
+    status = load(a.o.config_file, &config);
+    if (status != EX_OK) {
+        return status;
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)umask(0027);
+    if (a.token != NULL) {
+        status = join_run(config, a.token);
+        config_release(&config);
+    } else {
+        status = hub_run(config, &a.o);
+    }
+    curl_global_cleanup();
+    return status;
+}

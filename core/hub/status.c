@@ -1,0 +1,199 @@
+/* status - the hub's answers about itself and its peers. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/version.h"
+#include "core/hub/hub_own.h"
+
+void hub_answer_ping(void *context, struct buf *ret)
+{
+    const struct hub *h = context;
+
+    buf_printf(ret, "ok gillnet-hub %s pid=%ld ring=%s\n", GILLNET_VERSION,
+               (long)getpid(),
+               h->is_held        ? "held"
+               : h->node.is_open ? "open"
+                                 : "none");
+}
+
+void hub_answer_stat(void *context, struct buf *ret)
+{
+    const struct hub *h = context;
+    const struct server_stats *s = server_stats(h->server);
+    const struct {
+        const char *name;
+        uint64_t v;
+    } rows[] = {{"uptime", (clock_mono_us() - h->start_us) / 1000000},
+                {"connections", s->accepted},
+                {"connections_open", s->open},
+                {"connections_refused", s->refused_address},
+                {"connections_evicted", s->evicted},
+                {"handshakes_refused", s->refused_handshake},
+                {"requests", s->requests},
+                {"requests_refused", s->refused_requests},
+                {"requests_held", s->held},
+                {"timeouts", s->timeouts},
+                {"bytes_out", s->bytes_out},
+                {"counts_published", counts_published(h->counts)}};
+
+    buf_printf(ret, "ok gillnet-hub %s\n", GILLNET_VERSION);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        buf_printf(ret, "%s %llu\n", rows[i].name, (unsigned long long)rows[i].v);
+    }
+}
+
+static const char *state_name(enum member_state s)
+{
+    switch (s) {
+    case MEMBER_ACTIVE:
+        return "active";
+    case MEMBER_LEFT:
+        return "left";
+    case MEMBER_DROPPED:
+        break;
+    }
+    return "dropped";
+}
+
+static void put(json_t *to, const char *name, uint64_t v)
+{
+    (void)json_object_set_new(to, name, json_integer((json_int_t)v));
+}
+
+/* Takes it. */
+static void add_line(struct buf *ret, json_t *line)
+{
+    char *text = json_dumps(line, JSON_COMPACT);
+
+    if (text != NULL) {
+        buf_add_str(ret, text);
+        buf_add_char(ret, '\n');
+    }
+    free(text);
+    json_decref(line);
+}
+
+static void add_refused(json_t *line, const struct exchange_peer *p,
+                        const struct sync_origin_stat *s)
+{
+    json_t *refused = json_object();
+
+    for (unsigned i = 0; i < SYNC_RESULTS; i++) {
+        uint64_t n = p != NULL ? p->refused[i] : 0;
+
+        if (s != NULL && s->refused[i] > n) {
+            n = s->refused[i];
+        }
+        if (n > 0 && i != SYNC_APPLIED && i != SYNC_DUPLICATE && i != SYNC_GAP) {
+            put(refused, sync_result_name((enum sync_result)i), n);
+        }
+    }
+    (void)json_object_set_new(line, "refused", refused);
+}
+
+static uint64_t lag_s(uint64_t seen_ms)
+{
+    uint64_t now_ms = clock_wall_us() / 1000;
+
+    return seen_ms == 0 || seen_ms > now_ms ? 0 : (now_ms - seen_ms) / 1000;
+}
+
+static void add_exchange(json_t *line, const struct exchange_peer *p)
+{
+    (void)json_object_set_new(line, "called", json_boolean(p->is_called));
+    (void)json_object_set_new(line, "connected", json_boolean(p->is_connected));
+    put(line, "answered_ms", p->answered_ms);
+    put(line, "heads", p->heads);
+    put(line, "wants", p->wants);
+    put(line, "bytes_in", p->bytes_in);
+    put(line, "objects", p->objects);
+    put(line, "round_ms", p->round_ms);
+    (void)json_object_set_new(line, "last_failure", json_string(p->last_failure));
+    (void)json_object_set_new(line, "last_refusal", json_string(p->last_refusal));
+}
+
+static void add_origin(json_t *line, const struct sync_origin_stat *s)
+{
+    put(line, "streams", s->streams);
+    put(line, "records", s->records);
+    put(line, "stored_bytes", s->bytes);
+    put(line, "applied", s->applied);
+    put(line, "quota", s->quota);
+    put(line, "quota_used", s->quota_used);
+    put(line, "seen_ms", s->seen_ms);
+    put(line, "lag_s", lag_s(s->seen_ms));
+    (void)json_object_set_new(line, "is_stale", json_boolean(s->is_stale));
+    (void)json_object_set_new(line, "is_set_aside", json_boolean(s->is_set_aside));
+}
+
+static const struct sync_origin_stat *stat_of(const struct sync_origin_stat *v,
+                                              size_t n, const struct object_id *origin)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (memcmp(v[i].origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
+            return &v[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_member(struct hub *h, const struct manifest_member *m,
+                       const struct sync_origin_stat *s, struct buf *ret)
+{
+    const struct exchange_peer *p =
+        h->exchange != NULL ? exchange_peer(h->exchange, &m->origin) : NULL;
+    const struct server_peer *served = server_peer(h->server, &m->origin);
+    bool is_self = memcmp(m->origin.b, h->node.self.origin.b, OBJECT_ID_BYTES) == 0;
+    char origin[2 * OBJECT_ID_BYTES + 1];
+    json_t *line = json_object();
+
+    hex_print(m->origin.b, OBJECT_ID_BYTES, origin);
+    (void)json_object_set_new(line, "name", json_string(m->name));
+    (void)json_object_set_new(line, "origin", json_string(origin));
+    (void)json_object_set_new(line, "state", json_string(state_name(m->state)));
+    (void)json_object_set_new(line, "address", json_string(m->address));
+    (void)json_object_set_new(line, "self", json_boolean(is_self));
+    if (p != NULL) {
+        add_exchange(line, p);
+    }
+    put(line, "bytes_out", served != NULL ? served->bytes_out : 0);
+    put(line, "came_ms", served != NULL ? served->seen_ms : 0);
+    if (s != NULL) {
+        add_origin(line, s);
+    }
+    add_refused(line, p, s);
+    add_line(ret, line);
+}
+
+void hub_answer_status(void *context, struct buf *ret)
+{
+    struct hub *h = context;
+    const struct manifest *m = &h->node.manifest;
+    struct sync_origin_stat *v = calloc(MANIFEST_MEMBERS_MAX, sizeof *v);
+    size_t n = 0;
+
+    if (v == NULL) {
+        buf_add_str(ret, "error out of memory\n");
+        return;
+    }
+    if (!h->node.is_open) {
+        buf_printf(ret, "error %s\n",
+                   h->is_held              ? "a command holds the ring's files"
+                   : h->trouble[0] != '\0' ? h->trouble
+                                           : "no ring yet: gillnet peer ring create, "
+                                             "or gillnet peer join TOKEN");
+        free(v);
+        return;
+    }
+    n = sync_stat(h->node.sync, v, MANIFEST_MEMBERS_MAX);
+    buf_printf(ret, "ok manifest=%llu members=%u expires_ms=%llu now_ms=%llu\n",
+               (unsigned long long)m->version, m->nmembers,
+               (unsigned long long)m->expires_ms,
+               (unsigned long long)(clock_wall_us() / 1000));
+    for (unsigned i = 0; i < m->nmembers; i++) {
+        add_member(h, &m->members[i], stat_of(v, n, &m->members[i].origin), ret);
+    }
+    free(v);
+}

@@ -231,7 +231,7 @@ static void on_heads(void *context, const struct client_answer *a)
         p->stat.heads = p->heads.n;
         p->whole_us = clock_mono_us() + EXCHANGE_WHOLE_S * 1000000ULL;
     }
-    if (sync_hear(x->node->sync, &p->heads, &why) > 0) {
+    if (sync_hear(x->node->sync, &p->heads) > 0) {
         x->hooks.changed(x->hooks.context);
     }
     if (p->after == 0 && !sync_knows_itself(x->node->sync, &p->heads)) {

@@ -84,8 +84,18 @@ static bool is_same(const struct place *a, const struct place *b)
            memcmp(a->address, b->address, sizeof a->address) == 0;
 }
 
+/* Whether a rather than b: strangers before members, then whoever came longest ago. */
+static bool gives_way(const struct place *a, const struct place *b, uint64_t now_us)
+{
+    bool a_known = a->known_until_us > now_us;
+    bool b_known = b->known_until_us > now_us;
+
+    return a_known != b_known ? b_known : a->bucket.at_us < b->bucket.at_us;
+}
+
 /* The place of an address: its own, a free one, or the one not used longest. */
-static struct place *place_of(struct limit *l, const struct sockaddr *from)
+static struct place *place_of(struct limit *l, const struct sockaddr *from,
+                              uint64_t now_us)
 {
     struct place name = name_of(from);
     struct place *best = NULL;
@@ -98,7 +108,7 @@ static struct place *place_of(struct limit *l, const struct sockaddr *from)
         if (p->bucket.at_us != 0 && is_same(p, &name)) {
             return p;
         }
-        if (best == NULL || p->bucket.at_us < best->bucket.at_us) {
+        if (best == NULL || gives_way(p, best, now_us)) {
             best = p;
         }
     }
@@ -108,7 +118,7 @@ static struct place *place_of(struct limit *l, const struct sockaddr *from)
 
 bool limit_admit(struct limit *l, const struct sockaddr *from, uint64_t now_us)
 {
-    struct place *p = place_of(l, from);
+    struct place *p = place_of(l, from, now_us);
 
     return bucket_take(&p->bucket, &limit_address_rate, 1, now_us, NULL) &&
            (p->known_until_us > now_us ||
@@ -117,7 +127,7 @@ bool limit_admit(struct limit *l, const struct sockaddr *from, uint64_t now_us)
 
 void limit_know(struct limit *l, const struct sockaddr *from, uint64_t now_us)
 {
-    struct place *p = place_of(l, from);
+    struct place *p = place_of(l, from, now_us);
 
     p->known_until_us = now_us + (uint64_t)LIMIT_KNOWN_S * 1000000;
     if (p->bucket.at_us == 0) {

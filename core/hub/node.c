@@ -8,7 +8,7 @@ enum err node_init(struct node *n, const char *state_dir, struct errinfo *reterr
 {
     enum err e;
 
-    memset(n, 0, sizeof *r);
+    memset(n, 0, sizeof *n);
     e = file_path(n->state_dir, "%s", state_dir);
     if (e == ERR_OK) {
         e = file_path(n->dir, "%s/peers", state_dir);
@@ -29,6 +29,22 @@ static enum err open_sync(struct node *n, struct errinfo *reterr)
     return sync_open(&options, &n->sync, reterr);
 }
 
+/* A command may have changed the files after they were read and before the lock was ours. */
+static bool is_overtaken(const struct node *n)
+{
+    struct keyring keys;
+    struct manifest m;
+    bool is = true;
+
+    if (keyring_load(n->state_dir, &keys, NULL) == ERR_OK &&
+        manifest_load(n->dir, &m, NULL) == ERR_OK) {
+        is = m.version != n->manifest.version || keys.n != n->keys.n ||
+             keys.ring[0].id != n->keys.ring[0].id;
+        manifest_fini(&m);
+    }
+    return is;
+}
+
 enum err node_open(struct node *n, struct errinfo *reterr)
 {
     enum err e = identity_load(n->dir, &n->self, reterr);
@@ -44,6 +60,10 @@ enum err node_open(struct node *n, struct errinfo *reterr)
     e = keyring_load(n->state_dir, &n->keys, reterr);
     if (e == ERR_OK) {
         e = open_sync(n, reterr);
+    }
+    if (e == ERR_OK && is_overtaken(n)) {
+        sync_close(&n->sync);
+        e = errinfo_set(reterr, ERR_LOCKED, n->dir, 0, "a command changed the ring");
     }
     if (e != ERR_OK) {
         manifest_fini(&n->manifest);

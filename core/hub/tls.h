@@ -21,8 +21,8 @@
 struct tls_pins {
     const struct node *node;        /* members of its manifest; NULL: key alone */
     const struct object_id *origin; /* this member alone; NULL: any */
-    const struct hash256
-        *fingerprint; /* hash of the one key that is accepted; or NULL */
+    const uint8_t
+        *key; /* the one key that is accepted, of a ring not joined yet; or NULL */
     bool (*may_join)(
         const struct node *); /* server: whether strangers may ask to join; or NULL */
     char why[128];            /* of the last refusal */

@@ -140,7 +140,7 @@ struct config_count {
 /* The companion service. */
 struct config_hub {
     char *listen;         /* "auto", "off", "HOST:PORT" or "[IPV6]:PORT" */
-    char *control_socket; /* path, never "": default STATE/hub.ctl */
+    char *control_socket; /* path, never "": default STATE/peers/hub.ctl */
     struct config_strings
         connect;          /* members to call; empty: all that have an address */
     uint64_t bytes_per_s; /* of answers to one peer */

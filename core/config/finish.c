@@ -257,7 +257,7 @@ void config_finish(struct config *c, const struct config_types *types,
         inherit(c, i, errors);
     }
     finish_socket(c, &c->control_socket, "gillnetd.ctl", errors);
-    finish_socket(c, &c->hub.control_socket, "hub.ctl", errors);
+    finish_socket(c, &c->hub.control_socket, "peers/hub.ctl", errors);
     check_thresholds(c, errors);
     for (size_t i = 0; i < c->nrules; i++) {
         inherit_rule(c, i, errors);

@@ -17,6 +17,7 @@
 #include "core/feature/feature.h"
 #include "core/hub/hub_own.h"
 #include "core/peer/invite.h"
+#include "core/peer/place.h"
 #include "core/peer/ringkey.h"
 
 enum {
@@ -479,6 +480,9 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
 
     if (e == ERR_OK) {
         e = make_events(h, reterr);
+    }
+    if (e == ERR_OK) { /* the control socket lies there */
+        e = place_make_dir(h->node.dir, reterr);
     }
     if (e == ERR_OK) {
         e = make_control(h, reterr);

@@ -15,6 +15,7 @@
 #include "core/feature/feature.h"
 #include "core/hub/hub.h"
 #include "core/hub/join.h"
+#include "core/peer/invite.h"
 
 struct arguments {
     struct hub_options o;
@@ -25,7 +26,7 @@ struct arguments {
 static void print_usage(FILE *to)
 {
     (void)fputs("usage: gillnet hub [-c FILE] [-f] [--once]\n"
-                "       gillnet-hub [-c FILE] join TOKEN\n"
+                "       gillnet-hub [-c FILE] join TOKEN|-\n"
                 "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
                 "  -f         log to standard error\n"
                 "  --once     one exchange with every peer, then exit\n"
@@ -120,7 +121,13 @@ int main(int argc, char **argv)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)umask(0027);
     if (a.token != NULL) {
-        status = join_run(config, a.token);
+        char line[INVITE_TOKEN_MAX + 2] = "";
+
+        if (strcmp(a.token, "-") == 0) { /* so that it is in no list of processes */
+            a.token = fgets(line, sizeof line, stdin);
+            line[strcspn(line, "\r\n")] = '\0';
+        }
+        status = join_run(config, a.token != NULL ? a.token : "");
         config_release(&config);
     } else {
         status = hub_run(config, &a.o);

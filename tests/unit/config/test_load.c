@@ -56,7 +56,7 @@ static void test_load__when_hub_and_peers_are_set__then_taken(void **state)
 
     (void)state;
     assert_string_equal(c->hub.listen, "[2001:db8::1]:8894");
-    assert_string_equal(c->hub.control_socket, "/srv/gillnet/hub.ctl");
+    assert_string_equal(c->hub.control_socket, "/srv/gillnet/peers/hub.ctl");
     assert_int_equal(c->hub.connect.n, 1);
     assert_int_equal(c->hub.bytes_per_s, 1 << 20);
     assert_int_equal(c->peers.cap + 10 * c->peers.quorum + 100 * c->peers.quorum_lists,

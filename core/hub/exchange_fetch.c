@@ -16,11 +16,11 @@ static bool blames_peer(enum sync_result r)
     return r == SYNC_MALFORMED || r == SYNC_SIGNATURE || r == SYNC_PAYLOAD;
 }
 
-static void note_refusal(struct peer *p, enum sync_result r, const struct object *o,
-                         const struct errinfo *why)
+void exchange_refused(struct peer *p, enum sync_result r, const struct object *o,
+                      const struct errinfo *why)
 {
     const struct manifest_member *m =
-        manifest_find(&p->x->node->manifest, &o->stream.origin);
+        o != NULL ? manifest_find(&p->x->node->manifest, &o->stream.origin) : NULL;
     uint64_t now = clock_mono_us();
 
     p->stat.refused[r]++;
@@ -30,6 +30,11 @@ static void note_refusal(struct peer *p, enum sync_result r, const struct object
         return;
     }
     p->logged_until_us[r] = now + HOUR_S * 1000000ULL;
+    if (o == NULL) {
+        log_warn("event=refused peer=%s object=heartbeat reason=%s: %s", p->name,
+                 sync_result_name(r), why->text);
+        return;
+    }
     log_warn("event=refused peer=%s origin=%s kind=%u list=%s start=%llu seq=%llu "
              "reason=%s: %s",
              p->name, m != NULL ? m->name : "-", o->stream.kind,
@@ -98,7 +103,7 @@ static bool offer_one(struct fetch *f, struct slice *rest)
         return false;
     }
     if (r != SYNC_GAP) {
-        note_refusal(p, r, &o, &why);
+        exchange_refused(p, r, &o, &why);
         skip(p->x, &f->want.stream, EXCHANGE_SKIP_S);
         p->is_blamed = p->is_blamed || blames_peer(r);
     }

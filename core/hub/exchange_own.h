@@ -101,5 +101,8 @@ bool exchange_ask(struct peer *p);
 
 /* Goes on with the wants of p->heads, and ends the round when there are none. */
 void exchange_fetch(struct peer *p);
+/* Counts a refusal; logs it once for each reason an hour. o: NULL for what comes beside heads. */
+void exchange_refused(struct peer *p, enum sync_result r, const struct object *o,
+                      const struct errinfo *why);
 
 #endif

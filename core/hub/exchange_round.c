@@ -196,6 +196,14 @@ bool exchange_ask(struct peer *p)
 
 /* ---- heads ---- */
 
+/* What was wrong with a heartbeat or a proof among the heads. */
+static void on_heard(void *context, enum sync_result r, const struct errinfo *why)
+{
+    if (r != SYNC_APPLIED && r != SYNC_DUPLICATE) {
+        exchange_refused(context, r, NULL, why);
+    }
+}
+
 static void on_heads(void *context, const struct client_answer *a)
 {
     struct peer *p = context;
@@ -231,7 +239,7 @@ static void on_heads(void *context, const struct client_answer *a)
         p->stat.heads = p->heads.n;
         p->whole_us = clock_mono_us() + EXCHANGE_WHOLE_S * 1000000ULL;
     }
-    if (sync_hear(x->node->sync, &p->heads) > 0) {
+    if (sync_hear(x->node->sync, &p->heads, on_heard, p) > 0) {
         x->hooks.changed(x->hooks.context);
     }
     if (p->after == 0 && !sync_knows_itself(x->node->sync, &p->heads)) {

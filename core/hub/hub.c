@@ -124,11 +124,13 @@ static void open_node(struct hub *h)
         return;
     }
     e = node_open(&h->node, &why);
-    if (e == ERR_LOCKED && h->ticks % STATUS_TICKS != STATUS_TICKS - 1) {
+    if (e == ERR_LOCKED && !h->o.is_once &&
+        h->ticks % STATUS_TICKS != STATUS_TICKS - 1) {
         return; /* a command is at work: a moment later */
     }
     if (e == ERR_NOT_FOUND) { /* no trouble: it comes with `gillnet peer` */
-        if (h->ticks == 0) {
+        if (!h->is_waiting) {
+            h->is_waiting = true;
             log_info("event=ring state=none: waiting for `gillnet peer ring create` or "
                      "`gillnet peer join TOKEN`");
         }
@@ -138,6 +140,7 @@ static void open_node(struct hub *h)
         hub_trouble(h, "ring", &why);
         return;
     }
+    h->is_waiting = false;
     hub_trouble(h, NULL, NULL);
     log_info("event=ring state=open manifest=%llu members=%u",
              (unsigned long long)h->node.manifest.version, h->node.manifest.nmembers);
@@ -310,7 +313,7 @@ static void on_ring_key(void *context)
 
 static bool may_join(const struct node *n)
 {
-    return n->is_open && invite_is_open(n->dir, clock_wall_us() / 1000000);
+    return n->is_open && invite_is_open(n->dir);
 }
 
 static enum err answer_join(void *context, const uint8_t key[OBJECT_KEY_BYTES],
@@ -321,8 +324,7 @@ static enum err answer_join(void *context, const uint8_t key[OBJECT_KEY_BYTES],
     const struct invite_server s = {
         .dir = h->node.dir, .self = &h->node.self, .keys = &h->node.keys};
     uint64_t version = h->node.manifest.version;
-    enum err e = invite_redeem(&s, key, request, clock_wall_us() / 1000000,
-                               &h->node.manifest, ret, reterr);
+    enum err e = invite_redeem(&s, key, request, &h->node.manifest, ret, reterr);
 
     log_info("event=join result=%s manifest=%llu %s", e == ERR_OK ? "ok" : "refused",
              (unsigned long long)h->node.manifest.version,
@@ -463,7 +465,7 @@ static enum err make_control(struct hub *h, struct errinfo *reterr)
                                       &h->control, reterr);
 }
 
-static enum err make_parts(struct hub *h, struct errinfo *reterr)
+static enum err make_ends(struct hub *h, struct errinfo *reterr)
 {
     const struct server_options server = {.base = h->base,
                                           .node = &h->node,
@@ -476,6 +478,15 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
                                          .changed = on_changed,
                                          .manifest = on_manifest,
                                          .ring_key = on_ring_key};
+    enum err e = server_new(&server, &h->server, reterr);
+
+    return e == ERR_OK ? exchange_new(h->base, &h->node, &hooks, h->o.is_once,
+                                      &h->exchange, reterr)
+                       : e;
+}
+
+static enum err make_parts(struct hub *h, struct errinfo *reterr)
+{
     enum err e = node_init(&h->node, h->config->state_dir, reterr);
 
     if (e == ERR_OK) {
@@ -487,13 +498,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     if (e == ERR_OK) {
         e = make_control(h, reterr);
     }
-    if (e == ERR_OK) {
-        e = server_new(&server, &h->server, reterr);
-    }
-    if (e == ERR_OK) {
-        e = exchange_new(h->base, &h->node, &hooks, h->o.is_once, &h->exchange, reterr);
-    }
-    return e;
+    return e == ERR_OK ? make_ends(h, reterr) : e;
 }
 
 static void tear_down(struct hub *h)

@@ -26,6 +26,7 @@ struct hub {
     struct counts *counts;
     struct control *control;
     bool is_held;
+    bool is_waiting;   /* for a ring: it was said */
     bool needs_reopen; /* keys changed: node and all, not only connections */
     bool has_published;
     int status; /* to end with */

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/hub/client.h"
@@ -86,8 +85,7 @@ static int take(struct join *j, const struct config *config)
     }
     if (e == ERR_OK) {
         e = invite_accept(config->state_dir, &j->token, &j->self,
-                          buf_slice(&j->response), clock_wall_us() / 1000000, &answer,
-                          &why);
+                          buf_slice(&j->response), &answer, &why);
     }
     filelock_drop(&lock);
     if (e != ERR_OK) {
@@ -99,8 +97,11 @@ static int take(struct join *j, const struct config *config)
                (unsigned long long)answer.version);
         return EX_TEMPFAIL;
     }
-    printf("This server is %s in the ring now (version %llu of its manifest).\n",
-           answer.name, (unsigned long long)answer.version);
+    printf(
+        "This server is %s in the ring now (version %llu of its manifest).\n"
+        "Restart gillnetd (systemctl restart gillnetd): it counts with the ring's key "
+        "from then on.\nStart gillnet-hub if it does not run.\n",
+        answer.name, (unsigned long long)answer.version);
     return EX_OK;
 }
 

@@ -85,7 +85,14 @@ static void answer_join(struct server *s, const struct server_asker *asker,
         return;
     }
     buf_clear(&ret->body);
-    buf_add_str(&ret->body, why.text); /* for the administrator at the other end */
+    if (e != ERR_DENIED && e != ERR_SYNTAX && e != ERR_EXISTS) {
+        refuse(ret, 503, 5);
+        return;
+    }
+    /* for the administrator at the other end; of a secret that is wrong nothing is told */
+    buf_add_str(&ret->body, e == ERR_EXISTS ? why.text
+                                            : "there is no such invitation, or it was "
+                                              "used, or its time is over");
     ret->status = 403;
 }
 

@@ -388,6 +388,7 @@ void client_free(struct client **c)
         return;
     }
     while ((*c)->calls != NULL) {
+        (*c)->calls->before = NULL; /* it is the first */
         drop((*c)->calls);
     }
     if ((*c)->multi != NULL) {

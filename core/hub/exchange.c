@@ -114,7 +114,9 @@ enum err exchange_renew(struct exchange *x, const struct config *config,
     const struct manifest *m = &x->node->manifest;
     enum err e = ERR_OK;
 
-    memcpy(before, x->peers, n * sizeof *before);
+    for (unsigned i = 0; i < n; i++) {
+        before[i] = x->peers[i];
+    }
     x->npeers = 0;
     if (x->node->is_open) {
         x->begun_us = x->begun_us != 0 ? x->begun_us : clock_mono_us();

@@ -91,8 +91,14 @@ void exchange_end(struct peer *p);
 void exchange_fail(struct peer *p, const char *what, const char *why, unsigned retry_s);
 void exchange_rest(struct peer *p, unsigned ms);
 void exchange_forget(struct peer *p); /* the heads, and what was wanted of them */
-enum err exchange_call(struct peer *p, const char *path, size_t most,
-                       client_look_fn *look, client_done_fn *done, void *context,
+/* What comes back goes to whom. */
+struct ask {
+    size_t most; /* bytes */
+    client_look_fn *look;
+    client_done_fn *done;
+    void *context;
+};
+enum err exchange_call(struct peer *p, const char *path, const struct ask *ask,
                        struct client_call **ret);
 /* What else is to be asked for before the next heads; false: nothing. */
 bool exchange_ask(struct peer *p);

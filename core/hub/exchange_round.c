@@ -16,7 +16,8 @@ enum { ANSWER_S = 300 };
 
 void exchange_rest(struct peer *p, unsigned ms)
 {
-    struct timeval t = {.tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000};
+    struct timeval t = {.tv_sec = ms / 1000,
+                        .tv_usec = (suseconds_t)(ms % 1000) * 1000};
 
     (void)event_add(p->timer, &t);
 }
@@ -88,19 +89,18 @@ static bool is_good(struct peer *p, const struct client_answer *a, const char *w
     return false;
 }
 
-enum err exchange_call(struct peer *p, const char *path, size_t most,
-                       client_look_fn *look, client_done_fn *done, void *context,
+enum err exchange_call(struct peer *p, const char *path, const struct ask *ask,
                        struct client_call **ret)
 {
     char url[HTTP_ADDRESS_MAX + PATH_MAX_HERE];
     struct errinfo why;
-    struct client_request r = {.url = url,
-                               .pins = &p->pins,
-                               .max_bytes = most,
-                               .timeout_s = ANSWER_S,
-                               .look = look,
-                               .done = done,
-                               .context = context};
+    const struct client_request r = {.url = url,
+                                     .pins = &p->pins,
+                                     .max_bytes = ask->most,
+                                     .timeout_s = ANSWER_S,
+                                     .look = ask->look,
+                                     .done = ask->done,
+                                     .context = ask->context};
     enum err e;
 
     (void)snprintf(url, sizeof url, "https://%s%s", p->address, path);
@@ -179,8 +179,11 @@ static bool ask_for_ring_key(struct peer *p)
     }
     p->ring_key_us = clock_mono_us() + EXCHANGE_SKIP_S * 1000000ULL;
     (void)snprintf(path, sizeof path, "/v1/ringkey/%u", p->ring_key);
-    return exchange_call(p, path, RINGKEY_TEXT_MAX, NULL, on_ring_key, p, &p->call) ==
-           ERR_OK;
+    return exchange_call(p, path,
+                         &(const struct ask){.most = RINGKEY_TEXT_MAX,
+                                             .done = on_ring_key,
+                                             .context = p},
+                         &p->call) == ERR_OK;
 }
 
 /* What is to be done between heads and the next heads; false: nothing. */
@@ -188,8 +191,11 @@ bool exchange_ask(struct peer *p)
 {
     if (p->manifest_seen > p->x->node->manifest.version &&
         p->manifest_seen != p->manifest_refused) {
-        return exchange_call(p, "/v1/manifest", MANIFEST_BYTES_MAX + 65536, NULL,
-                             on_manifest, p, &p->call) == ERR_OK;
+        return exchange_call(p, "/v1/manifest",
+                             &(const struct ask){.most = MANIFEST_BYTES_MAX + 65536,
+                                                 .done = on_manifest,
+                                                 .context = p},
+                             &p->call) == ERR_OK;
     }
     return ask_for_ring_key(p);
 }
@@ -265,8 +271,10 @@ void exchange_begin(struct peer *p)
     p->defers = 0;
     (void)snprintf(path, sizeof path, "/v1/heads?after=%llu",
                    (unsigned long long)p->after);
-    if (exchange_call(p, path, HEADS_ANSWER_MAX, NULL, on_heads, p, &p->call) !=
-        ERR_OK) {
+    if (exchange_call(p, path,
+                      &(const struct ask){
+                          .most = HEADS_ANSWER_MAX, .done = on_heads, .context = p},
+                      &p->call) != ERR_OK) {
         exchange_fail(p, "heads", "no request can be made", 0);
     }
 }

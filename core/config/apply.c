@@ -7,7 +7,12 @@
 #include "core/config/origin.h"
 #include "core/config/value.h"
 
-enum { APPLY_LISTS_MAX = 256, APPLY_RULES_MAX = 64, APPLY_LABEL_MAX = 160 };
+enum {
+    APPLY_LISTS_MAX = 256,
+    APPLY_RULES_MAX = 64,
+    APPLY_SUBSCRIPTIONS_MAX = 32,
+    APPLY_LABEL_MAX = 160
+};
 
 static void refuse(struct load *l, enum err code, unsigned line, const char *label,
                    const char *what)
@@ -32,7 +37,15 @@ static void unknown_key(struct load *l, const char *group, const config_setting_
     }
 }
 
-/* Groups that have a name: lists and rules. */
+/* One group of a family: a list, a rule or a subscription, where it was named, and where each key is from. */
+struct member {
+    void *base;
+    const char *name; /* NULL: list_defaults */
+    struct config_source *named;
+    struct config_source *key;
+};
+
+/* Groups that have a name: lists, rules and subscriptions. */
 struct family {
     const char *group; /* "lists" */
     const char *one;   /* "list" */
@@ -40,32 +53,9 @@ struct family {
     const struct schema_row *rows;
     size_t nrows;
     size_t most;
-};
-
-static const struct family lists_family = {
-    .group = "lists",
-    .one = "list",
-    .example = "{ name = \"phish\"; weight = 8.0; }",
-    .rows = schema_list_keys,
-    .nrows = SCHEMA_LIST_KEYS,
-    .most = APPLY_LISTS_MAX,
-};
-
-static const struct family rules_family = {
-    .group = "rules",
-    .one = "rule",
-    .example = "{ name = \"replica\"; type = \"text_band\"; count = 20; }",
-    .rows = schema_rule_keys,
-    .nrows = SCHEMA_RULE_KEYS,
-    .most = APPLY_RULES_MAX,
-};
-
-/* One group of a family: a list or a rule, where it was named, and where each key is from. */
-struct member {
-    void *base;
-    const char *name; /* NULL: list_defaults */
-    struct config_source *named;
-    struct config_source *key;
+    size_t (*count)(const struct config *c);
+    struct member (*at)(const struct config *c, size_t i);
+    bool (*add)(struct config *c, const char *name); /* false without memory */
 };
 
 static void apply_member_key(struct load *l, const struct family *f,
@@ -153,16 +143,102 @@ static bool add_rule(struct config *c, const char *name)
     return true;
 }
 
+static size_t list_count(const struct config *c)
+{
+    return c->nlists;
+}
+
+static size_t rule_count(const struct config *c)
+{
+    return c->nrules;
+}
+
+static size_t subscription_count(const struct config *c)
+{
+    return c->nsubscriptions;
+}
+
+static struct member subscription_at(const struct config *c, size_t i)
+{
+    struct config_subscription_origin *o = &c->origin->subscriptions[i];
+
+    return (struct member){&c->subscriptions[i], c->subscriptions[i].name, &o->named,
+                           o->key};
+}
+
+static bool add_subscription(struct config *c, const char *name)
+{
+    struct config_subscription *v =
+        reallocarray(c->subscriptions, c->nsubscriptions + 1, sizeof(*v));
+    struct config_subscription_origin *origins = NULL;
+
+    if (v != NULL) {
+        c->subscriptions = v;
+    }
+    origins =
+        reallocarray(c->origin->subscriptions, c->nsubscriptions + 1, sizeof(*origins));
+    if (origins != NULL) {
+        c->origin->subscriptions = origins;
+    }
+    if (v == NULL || origins == NULL) {
+        return false;
+    }
+    memset(&v[c->nsubscriptions], 0, sizeof(*v));
+    memset(&origins[c->nsubscriptions], 0, sizeof(*origins));
+    v[c->nsubscriptions].name = strdup(name);
+    if (v[c->nsubscriptions].name == NULL) {
+        return false;
+    }
+    c->nsubscriptions++;
+    return true;
+}
+
+static const struct family lists_family = {
+    .group = "lists",
+    .one = "list",
+    .example = "{ name = \"phish\"; weight = 8.0; }",
+    .rows = schema_list_keys,
+    .nrows = SCHEMA_LIST_KEYS,
+    .most = APPLY_LISTS_MAX,
+    .count = list_count,
+    .at = list_at,
+    .add = add_list,
+};
+
+static const struct family rules_family = {
+    .group = "rules",
+    .one = "rule",
+    .example = "{ name = \"replica\"; type = \"text_band\"; count = 20; }",
+    .rows = schema_rule_keys,
+    .nrows = SCHEMA_RULE_KEYS,
+    .most = APPLY_RULES_MAX,
+    .count = rule_count,
+    .at = rule_at,
+    .add = add_rule,
+};
+
+static const struct family subscriptions_family = {
+    .group = "subscribe",
+    .one = "subscription",
+    .example =
+        "{ name = \"lists\"; urls = [ \"https://lists.example\" ]; key = \"...\"; }",
+    .rows = schema_subscribe_keys,
+    .nrows = SCHEMA_SUBSCRIBE_KEYS,
+    .most = APPLY_SUBSCRIPTIONS_MAX,
+    .count = subscription_count,
+    .at = subscription_at,
+    .add = add_subscription,
+};
+
 /* The member of that name, made when there is none; false after an error. */
 static bool member_of(struct load *l, const struct family *f, const config_setting_t *s,
                       const char *name, struct member *ret)
 {
     struct config *c = l->c;
-    bool is_list = f == &lists_family;
-    size_t n = is_list ? c->nlists : c->nrules;
+    size_t n = f->count(c);
 
     for (size_t i = 0; i < n; i++) {
-        *ret = is_list ? list_at(c, i) : rule_at(c, i);
+        *ret = f->at(c, i);
         if (strcmp(ret->name, name) == 0) {
             return true;
         }
@@ -173,11 +249,11 @@ static bool member_of(struct load *l, const struct family *f, const config_setti
                           f->group);
         return false;
     }
-    if (!(is_list ? add_list(c, name) : add_rule(c, name))) {
+    if (!f->add(c, name)) {
         refuse(l, ERR_NOMEM, 0, f->group, "out of memory");
         return false;
     }
-    *ret = is_list ? list_at(c, n) : rule_at(c, n);
+    *ret = f->at(c, n);
     return true;
 }
 
@@ -336,6 +412,8 @@ void apply_settings(struct load *l, const config_setting_t *root)
             apply_family(l, &lists_family, s);
         } else if (strcmp(name, "rules") == 0) {
             apply_rules(l, s);
+        } else if (strcmp(name, "subscribe") == 0) {
+            apply_family(l, &subscriptions_family, s);
         } else if (strcmp(name, "list_defaults") == 0) {
             apply_list_defaults(l, s);
         } else if (schema_is_group(name)) {

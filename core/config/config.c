@@ -115,6 +115,14 @@ void config_drop_rules(struct config *c)
     c->nrules = 0;
 }
 
+static void free_subscription(struct config_subscription *s)
+{
+    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
+        value_free(&schema_subscribe_keys[i], s);
+    }
+    free(s->name);
+}
+
 static void free_config(struct config *c)
 {
     struct config_origin *o = c->origin;
@@ -132,6 +140,12 @@ static void free_config(struct config *c)
     for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
         value_free(&schema_rule_keys[i], &c->rule_default);
     }
+    for (size_t i = 0; i < c->nsubscriptions; i++) {
+        free_subscription(&c->subscriptions[i]);
+    }
+    free_subscription(&c->subscription_default);
+    free(c->subscriptions);
+    free(o->subscriptions);
     free(c->file);
     for (size_t i = 0; i < o->nfiles; i++) {
         free(o->files[i]);

@@ -153,6 +153,17 @@ struct config_peers {
     struct config_strings weights; /* "NAME=NUMBER"; see config_peer_weight */
 };
 
+/* A publisher whose lists are followed. */
+struct config_subscription {
+    char *name; /* [a-z0-9_-]{1,32}; peers.weights knows it by this name */
+    struct config_strings urls;
+    char *key;                   /* 64 hexadecimal digits */
+    struct config_strings lists; /* "THEIRS" or "THEIRS=OURS" */
+    uint64_t interval_s;
+    unsigned entries; /* most of one list */
+    double change;    /* share of a list that one update may change; 0: any */
+};
+
 struct config {
     char *file; /* the main file */
     char *state_dir;
@@ -205,6 +216,10 @@ struct config {
     struct config_rule *rules;
     struct config_rule rule_default; /* name NULL, type "" */
 
+    size_t nsubscriptions;
+    struct config_subscription *subscriptions;
+    struct config_subscription subscription_default; /* name NULL */
+
     struct config_origin
         *origin; /* private: references, and where each value is from */
 };
@@ -240,6 +255,9 @@ const struct config_list *config_list_find(const struct config *c, struct slice 
 
 /* What the entries of a peer's lists weigh here, times the weight of the list: 1.0 unless configured. */
 double config_peer_weight(const struct config *c, struct slice name);
+/* "THEIRS" or "THEIRS=OURS" of a subscription's lists. False: not of that form. */
+bool config_subscription_map(const char *text, struct slice *rettheirs,
+                             struct slice *retours);
 
 /* Keys that differ between a running and a new configuration and need a restart, as
  * "key, key"; empty when a reload is enough. */

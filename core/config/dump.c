@@ -75,6 +75,18 @@ static void add_rule(const struct dump *d, const struct config_rule *rule,
     }
 }
 
+static void add_subscription(const struct dump *d, const struct config_subscription *s,
+                             const struct config_subscription_origin *origin)
+{
+    char key[DUMP_KEY_MAX];
+
+    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
+        (void)snprintf(key, sizeof(key), "subscribe.%s.%s", s->name,
+                       schema_subscribe_keys[i].path);
+        add_line(d, key, &schema_subscribe_keys[i], s, origin->key[i]);
+    }
+}
+
 void config_dump(const struct config *c, bool json, struct buf *ret)
 {
     struct dump d = {c, json, ret};
@@ -88,6 +100,9 @@ void config_dump(const struct config *c, bool json, struct buf *ret)
     }
     for (size_t i = 0; i < c->nrules; i++) {
         add_rule(&d, &c->rules[i], &c->origin->rules[i]);
+    }
+    for (size_t i = 0; i < c->nsubscriptions; i++) {
+        add_subscription(&d, &c->subscriptions[i], &c->origin->subscriptions[i]);
     }
 }
 
@@ -112,6 +127,9 @@ void config_schema(struct buf *ret)
     }
     for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
         add_schema_row("rules.", &schema_rule_keys[i], ret);
+    }
+    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
+        add_schema_row("subscribe.", &schema_subscribe_keys[i], ret);
     }
 }
 

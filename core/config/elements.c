@@ -11,7 +11,8 @@ enum {
     DOMAIN_MAX = 253,
     LABEL_MAX = 63,
     TOKEN_MAX = 255,
-    WEIGHT_NAME_MAX = 32
+    WEIGHT_NAME_MAX = 32,
+    URL_MAX = 512
 };
 
 struct elements_networks elements_networks_of(const struct schema_row *row,
@@ -149,6 +150,28 @@ static const char *tidy_weight(char *s)
     return end == equals + 1 || *end != '\0' || v > 10 ? form : NULL;
 }
 
+/* A folder on the web, without what a path is put behind. */
+static const char *tidy_url(char *s)
+{
+    static const char form[] =
+        "write an address such as \"https://lists.example/gillnet\"";
+    size_t n = strlen(s);
+    bool is_web = strncmp(s, "https://", 8) == 0 || strncmp(s, "http://", 7) == 0;
+
+    if (!is_web || n > URL_MAX || strpbrk(s, "?#\"\\<>") != NULL) {
+        return form;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)s[i] <= ' ' || (unsigned char)s[i] >= 0x7f) {
+            return form;
+        }
+    }
+    while (n > 0 && s[n - 1] == '/') {
+        s[--n] = '\0';
+    }
+    return n > 8 ? NULL : form;
+}
+
 static void refuse(const struct value_place *place, const config_setting_t *element,
                    enum err code, const char *why)
 {
@@ -183,6 +206,8 @@ static char *take_string(const struct value_place *place,
         why = tidy_address(copy);
     } else if (place->row->kind == SCHEMA_WEIGHTS) {
         why = tidy_weight(copy);
+    } else if (place->row->kind == SCHEMA_URLS) {
+        why = tidy_url(copy);
     } else {
         why = tidy_token(copy);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/config/origin.h"
+#include "core/config/subscribe.h"
 #include "core/config/value.h"
 
 static void inherit(struct config *c, size_t list, struct config_errors *errors)
@@ -268,4 +269,5 @@ void config_finish(struct config *c, const struct config_types *types,
     if (types != NULL) {
         check_types(c, types->is_sought, errors);
     }
+    config_finish_subscriptions(c, errors);
 }

@@ -276,6 +276,12 @@ static void apply_defaults(struct load *l)
         place.label = place.row->path;
         apply_default(&place);
     }
+    place.base = &l->c->subscription_default;
+    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
+        place.row = &schema_subscribe_keys[i];
+        place.label = place.row->path;
+        apply_default(&place);
+    }
     apply_built_in_rules(l);
 }
 

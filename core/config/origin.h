@@ -26,6 +26,11 @@ struct config_rule_origin {
     struct config_source key[SCHEMA_RULE_KEYS];
 };
 
+struct config_subscription_origin {
+    struct config_source named; /* where the subscription was named last */
+    struct config_source key[SCHEMA_SUBSCRIBE_KEYS];
+};
+
 struct config_origin {
     /* Partner: itself. Acquire adds relaxed (the caller holds a reference); release subtracts
      * with acq_rel so that every use happens before the free. */
@@ -37,6 +42,7 @@ struct config_origin {
     struct config_list_origin *lists; /* as many as config.nlists */
     struct config_list_origin list_default;
     struct config_rule_origin *rules; /* as many as config.nrules */
+    struct config_subscription_origin *subscriptions; /* of config.nsubscriptions */
 };
 
 /* A configuration in which every value is empty, with one reference; NULL without memory. */

@@ -28,7 +28,7 @@ static bool is_text(enum schema_kind kind)
 static bool is_strings(enum schema_kind kind)
 {
     return kind == SCHEMA_TOKENS || kind == SCHEMA_ADDRESSES ||
-           kind == SCHEMA_DOMAINS || kind == SCHEMA_WEIGHTS;
+           kind == SCHEMA_DOMAINS || kind == SCHEMA_WEIGHTS || kind == SCHEMA_URLS;
 }
 
 void value_free(const struct schema_row *row, void *base)
@@ -286,6 +286,7 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_ADDRESSES:
     case SCHEMA_DOMAINS:
     case SCHEMA_WEIGHTS:
+    case SCHEMA_URLS:
         add_strings(field, ret);
         break;
     }

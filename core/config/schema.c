@@ -39,6 +39,14 @@ const struct schema_row schema_rule_keys[SCHEMA_RULE_KEYS] = {
 #undef CONFIG_RULE_KEY
 };
 
+const struct schema_row schema_subscribe_keys[SCHEMA_SUBSCRIBE_KEYS] = {
+#define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help)        \
+    {path, def, help,          offsetof(struct config_subscription, field), \
+     min,  max, SCHEMA_##kind, true},
+#include "core/config/subscribe.def"
+#undef CONFIG_SUBSCRIBE_KEY
+};
+
 const char *schema_kind_name(enum schema_kind kind)
 {
     static const char *const names[] = {
@@ -57,7 +65,7 @@ const char *schema_kind_name(enum schema_kind kind)
         [SCHEMA_FILTER_LAYOUT] = "word", [SCHEMA_LIST_SHARE] = "word",
         [SCHEMA_SHARE] = "share",        [SCHEMA_COUNT_UNIT] = "word",
         [SCHEMA_BULK_ALONE] = "word",    [SCHEMA_TYPE] = "word",
-        [SCHEMA_WINDOW] = "word",
+        [SCHEMA_WINDOW] = "word",        [SCHEMA_URLS] = "URLs",
     };
 
     return names[kind];
@@ -139,8 +147,12 @@ static void consider(struct nearest *n, const char *path)
 const char *schema_nearest(const char *group, const char *name)
 {
     static const char *const others[] = {
-        "lists", "list_defaults", "log",   "limits",     "thresholds", "allow",
-        "count", "lists.name",    "rules", "rules.name", "hub",        "peers",
+        "lists", "list_defaults", "log",        "limits",         "thresholds",
+        "allow", "count",         "lists.name", "rules",          "rules.name",
+        "hub",   "peers",         "subscribe",  "subscribe.name",
+#define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help) "subscribe." path,
+#include "core/config/subscribe.def"
+#undef CONFIG_SUBSCRIBE_KEY
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help) \
     "lists." path, "list_defaults." path,

@@ -40,6 +40,7 @@ enum schema_kind {
     SCHEMA_TOKENS,    /* struct config_strings, lower case */
     SCHEMA_ADDRESSES, /* struct config_strings */
     SCHEMA_DOMAINS,   /* struct config_strings */
+    SCHEMA_URLS,      /* struct config_strings, http:// or https:// */
     SCHEMA_WEIGHTS    /* struct config_strings, "NAME=NUMBER" */
 };
 
@@ -82,12 +83,18 @@ enum {
 #undef CONFIG_KEY
 #undef CONFIG_LIST_KEY
 #undef CONFIG_RULE_KEY
+    ,
+    SCHEMA_SUBSCRIBE_KEYS = 0
+#define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help) +1
+#include "core/config/subscribe.def"
+#undef CONFIG_SUBSCRIBE_KEY
 };
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 extern const struct schema_row schema_keys[SCHEMA_KEYS];
 extern const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS];
 extern const struct schema_row schema_rule_keys[SCHEMA_RULE_KEYS];
+extern const struct schema_row schema_subscribe_keys[SCHEMA_SUBSCRIBE_KEYS];
 
 /* Name of a kind in texts: "size", "time", ... */
 const char *schema_kind_name(enum schema_kind kind);

@@ -601,6 +601,7 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
     case SCHEMA_ADDRESSES:
     case SCHEMA_DOMAINS:
     case SCHEMA_WEIGHTS:
+    case SCHEMA_URLS:
         break;
     }
     return elements_set(place, setting);

@@ -8,6 +8,8 @@
  *     parts of it, and a plain copy of as many bytes for comparison.
  *   traffic-count  a day of 1,000,000 messages by the traffic model (40 keys, 60 % new), a DELTA each 5 s, a closing SNAP each
  *     bucket. Bytes of headers and payloads, and of the heads that tell of them.
+ *   offer-count, offer-list  the same through sync_offer, with chain, quota, files and folders (/var/tmp): CPU time of this thread
+ *     and wall time with its syncs.
  *   traffic-list   an hour of 5,000,000 new entries, a DELTA each 5 s: bytes an entry.
  */
 #include <inttypes.h>
@@ -23,6 +25,8 @@
 #include "core/peer/object.h"
 #include "core/peer/payload.h"
 #include "core/peer/root.h"
+
+#include "tests/bench/peer_offer.h"
 
 enum {
     BATCH = 100000,
@@ -392,7 +396,7 @@ int main(int argc, char **argv)
     const uint8_t seed[32] = {1};
     identity_of_seed(seed, &self);
     return apply_counts(records) && apply_entries(records / 2) && flow_counts() &&
-                   flow_entries()
+                   flow_entries() && offer_all(records, records / 2)
                ? 0
                : fail("an object was not taken");
 }

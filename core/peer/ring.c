@@ -192,6 +192,25 @@ static bool is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTE
     return false;
 }
 
+enum err ring_sign(const char *dir, const struct manifest *m,
+                   const struct manifest *old, struct buf *text, struct errinfo *reterr)
+{
+    uint8_t secret[OBJECT_KEY_BYTES];
+    uint8_t key[OBJECT_KEY_BYTES];
+    enum err e = ring_admin_key(dir, false, secret, key, reterr);
+
+    if (e == ERR_OK && !is_admin(m, key) && !is_admin(old, key)) {
+        e = errinfo_set(reterr, ERR_DENIED, dir, 0,
+                        "the administrator's key here (admin.key) is none of this "
+                        "ring's administrators; sign on one of their servers");
+    }
+    if (e == ERR_OK) {
+        e = manifest_sign(secret, text, reterr);
+    }
+    OPENSSL_cleanse(secret, sizeof(secret));
+    return e;
+}
+
 /* Signs when we have a key that counts. */
 static enum err sign_here(const char *dir, const struct manifest *new,
                           const struct manifest *old, struct buf *text,
@@ -212,7 +231,7 @@ static enum err sign_here(const char *dir, const struct manifest *new,
 
 /* ---- what waits ---- */
 
-static enum err drop_next(const char *dir, struct errinfo *reterr)
+enum err ring_discard(const char *dir, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
 
@@ -265,7 +284,7 @@ static enum err place_version(const char *dir, const struct manifest *m,
         e = manifest_store(dir, m, reterr);
     }
     if (e == ERR_OK) {
-        e = drop_next(dir, reterr);
+        e = ring_discard(dir, reterr);
     }
     ret->is_in_force = e == ERR_OK;
     return e;
@@ -487,5 +506,40 @@ enum err ring_accept(const char *dir, struct slice text, struct ring_outcome *re
         e = manifest_load(dir, &old, reterr); /* says why it cannot be read */
     }
     manifest_fini(&m);
+    return e;
+}
+
+/* ---- a signing key whose time has come ---- */
+
+static bool lists_key(const struct manifest *m, const struct object_id *origin,
+                      const uint8_t key[OBJECT_KEY_BYTES])
+{
+    const struct manifest_member *member = manifest_find(m, origin);
+
+    for (unsigned i = 0; member != NULL && i < member->nkeys; i++) {
+        if (!member->keys[i].is_revoked &&
+            memcmp(member->keys[i].binding.key, key, OBJECT_KEY_BYTES) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum err ring_turn_identity(const char *dir, const struct manifest *m,
+                            struct identity *io, uint64_t now_ms, bool *retchanged,
+                            struct errinfo *reterr)
+{
+    struct key_binding next = {.not_before_ms = 0};
+    enum err e = identity_prepared(dir, io, &next, reterr);
+
+    *retchanged = false;
+    if (e == ERR_NOT_FOUND || (e == ERR_OK && (next.not_before_ms > now_ms ||
+                                               !lists_key(m, &io->origin, next.key)))) {
+        return ERR_OK;
+    }
+    if (e == ERR_OK) {
+        e = identity_rotate(dir, io, reterr);
+        *retchanged = e == ERR_OK;
+    }
     return e;
 }

@@ -57,6 +57,19 @@ enum err ring_next(const char *dir, struct manifest *ret, struct errinfo *reterr
 enum err ring_accept(const char *dir, struct slice text, struct ring_outcome *ret,
                      struct errinfo *reterr);
 
+/* Adds the signature of the administrator's key here to a text of m, when it is one of m's or of those of old (may be NULL).
+ * ERR_DENIED: it is none; ERR_EXISTS: it has signed. */
+enum err ring_sign(const char *dir, const struct manifest *m,
+                   const struct manifest *old, struct buf *text,
+                   struct errinfo *reterr);
+/* Gives up what waits. */
+enum err ring_discard(const char *dir, struct errinfo *reterr);
+/* Goes over to the signing key that waits, once m lists it and its time has come; *retchanged: who uses the old one begins
+ * anew. To be called now and then. */
+enum err ring_turn_identity(const char *dir, const struct manifest *m,
+                            struct identity *io, uint64_t now_ms, bool *retchanged,
+                            struct errinfo *reterr);
+
 /* ---- edits ---- */
 
 struct ring_join { /* a member that joins, or comes back */
@@ -81,12 +94,13 @@ struct
     struct key_binding binding;
     uint64_t until_ms;
     uint64_t now_ms;
+    bool is_leaked; /* the former ones are revoked at once */
 };
 ring_edit_fn ring_edit_rotate;
 
 struct ring_revocation {
     const char *name;
-    uint64_t key_id; /* 0: all but the newest, or the only one */
+    uint64_t key_id; /* 0: all that it has */
 };
 ring_edit_fn ring_edit_revoke;
 

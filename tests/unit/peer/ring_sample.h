@@ -71,7 +71,7 @@ static inline struct manifest make_ring(unsigned n)
 /* Text of m signed by the administrators whose bits are set. */
 static inline void print_signed(const struct manifest *m, unsigned who, struct buf *ret)
 {
-    buf_init(ret, 4 * MANIFEST_BYTES_MAX);
+    buf_init(ret, (size_t)4 * MANIFEST_BYTES_MAX);
     assert_int_equal(manifest_print(m, ret), ERR_OK);
     for (unsigned i = 0; i < 8; i++) {
         if (who & (1u << i)) {

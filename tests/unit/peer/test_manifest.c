@@ -30,7 +30,7 @@ static enum err parse_changed(const struct manifest *m, const char *from,
     print_signed(m, 0, &text);
     size_t at = slice_find_slice(buf_slice(&text), slice_str(from));
     assert_true(at < text.n);
-    buf_init(&changed, 4 * MANIFEST_BYTES_MAX);
+    buf_init(&changed, (size_t)4 * MANIFEST_BYTES_MAX);
     buf_add(&changed, slice_head(buf_slice(&text), at));
     buf_add_str(&changed, to);
     buf_add(&changed, slice_from(buf_slice(&text), at + strlen(from)));
@@ -285,7 +285,7 @@ test_parse__when_it_is_as_large_as_allowed__then_read__and_one_more__then_not(
         struct buf padded;
 
         print_signed(&m, 0, &text);
-        buf_init(&padded, 2 * MANIFEST_BYTES_MAX);
+        buf_init(&padded, (size_t)2 * MANIFEST_BYTES_MAX);
         buf_add(&padded, slice_head(buf_slice(&text), text.n - 1));
         while (padded.n + 1 < MANIFEST_BYTES_MAX + more) {
             buf_add_char(&padded, ' ');

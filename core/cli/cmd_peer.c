@@ -1,0 +1,263 @@
+/* cmd_peer - `gillnet peer`: which subcommand, and what they share. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/hash256.h"
+#include "core/cli/control.h"
+#include "core/cli/peer_commands.h"
+#include "core/cli/text.h"
+#include "core/peer/place.h"
+
+enum { HUB_WAIT_S = 20, STATE_MODE = 02750, US_PER_MS = 1000, MS_PER_S = 1000 };
+
+int peer_cmd_usage(const char *why)
+{
+    return cli_usage(cli_command("peer"), why);
+}
+
+uint64_t peer_now_ms(void)
+{
+    return clock_wall_us() / US_PER_MS;
+}
+
+unsigned peer_small_number(const char *text)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        if (text[i] < '0' || text[i] > '9' || i == 3) {
+            return 0;
+        }
+        n = n * 10 + (unsigned)(text[i] - '0');
+    }
+    return n;
+}
+
+/* ---- the folder ---- */
+
+int peer_dir(struct cli *cli, char ret[FILE_PATH_MAX])
+{
+    struct errinfo why = {.code = ERR_OK};
+    int status = cli_config(cli);
+
+    if (status != 0) {
+        return status;
+    }
+    if (file_path(ret, "%s/peers", cli->config->state_dir) != ERR_OK) {
+        (void)errinfo_set(&why, ERR_LIMIT, cli->config->state_dir, 0,
+                          "the path is too long");
+        return cli_fail(&why);
+    }
+    return 0;
+}
+
+/* A hub that runs gives the folder up for as long as the connection lives. */
+static enum err ask_hub(const char *path, int *retfd, struct errinfo *reterr)
+{
+    struct timeval wait = {.tv_sec = HUB_WAIT_S};
+    char answer[64];
+    ssize_t n = 0;
+    enum err e = control_connect(path, retfd, reterr);
+
+    if (e == ERR_NOT_FOUND) {
+        *retfd = -1;
+        return ERR_OK;
+    }
+    if (e != ERR_OK) {
+        *retfd = -1;
+        return e;
+    }
+    (void)setsockopt(*retfd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+    if (send(*retfd, "hold\n", 5, MSG_NOSIGNAL) == 5) {
+        n = recv(*retfd, answer, sizeof(answer), 0);
+    }
+    if (n >= 2 && memcmp(answer, "ok", 2) == 0) {
+        return ERR_OK;
+    }
+    return errinfo_set(reterr, ERR_TIMEOUT, path, 0,
+                       "the hub does not stand aside; see its log, or stop it first");
+}
+
+int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret)
+{
+    struct errinfo why = {.code = ERR_OK};
+    char lock[FILE_PATH_MAX];
+    enum err e = ERR_OK;
+
+    ret->fd = -1;
+    ret->lock.fd = -1;
+    int status = peer_dir(cli, ret->dir);
+    if (status != 0) {
+        return status;
+    }
+    if (make) {
+        e = file_make_dir(cli->config->state_dir, STATE_MODE, &why);
+        if (e == ERR_OK) {
+            e = place_make_dir(ret->dir, &why);
+        }
+    } else if (access(ret->dir, F_OK) != 0) {
+        e = errinfo_set(&why, ERR_NOT_FOUND, ret->dir, 0,
+                        "this server has no identity yet; make one with `gillnet peer "
+                        "init`, or with `gillnet peer ring create`");
+    }
+    if (e == ERR_OK) {
+        e = ask_hub(cli->config->hub.control_socket, &ret->fd, &why);
+    }
+    if (e == ERR_OK && file_path(lock, "%s/LOCK", ret->dir) != ERR_OK) {
+        e = errinfo_set(&why, ERR_LIMIT, ret->dir, 0, "the path is too long");
+    }
+    if (e == ERR_OK && access(lock, F_OK) != 0) { /* for the folder's user */
+        e = place_write(ret->dir, "LOCK", SLICE_NONE, PLACE_MODE, &why);
+    }
+    if (e == ERR_OK) {
+        e = filelock_take(&ret->lock, lock, &why);
+    }
+    return e == ERR_OK ? 0 : cli_fail(&why);
+}
+
+void peer_hold_drop(struct peer_hold *h)
+{
+    filelock_drop(&h->lock);
+    if (h->fd >= 0) {
+        (void)close(h->fd);
+    }
+    h->fd = -1;
+}
+
+int peer_load(const char *dir, struct identity *retself, struct manifest *retm)
+{
+    struct errinfo why = {.code = ERR_OK};
+
+    if (identity_load(dir, retself, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    if (manifest_load(dir, retm, &why) != ERR_OK) {
+        identity_wipe(retself);
+        return cli_fail(&why);
+    }
+    return 0;
+}
+
+/* ---- outcomes ---- */
+
+void peer_print_outcome(const struct ring_outcome *o, const char *dir, const char *what)
+{
+    if (o->is_in_force) {
+        (void)printf("%s: version %" PRIu64
+                     " of the ring is in force, and other members "
+                     "take it within seconds while the hubs run.\n",
+                     what, o->version);
+        return;
+    }
+    (void)printf(
+        "%s as soon as version %" PRIu64 " of the ring is in force: it has %u of %u "
+        "signatures.\n"
+        "It waits in %s/manifest.next. Send that file to another administrator, who "
+        "runs\n"
+        "  gillnet peer manifest sign FILE\n"
+        "and sends it back, then run here\n"
+        "  gillnet peer manifest accept FILE\n",
+        what, o->version, o->signatures, o->needed, dir);
+}
+
+static void print_member_changes(FILE *to, const struct manifest_member *was,
+                                 const struct manifest_member *is)
+{
+    if (was == NULL) {
+        (void)fprintf(to, "  member %s joins (%s), address %s\n", is->name,
+                      member_state_name(is->state),
+                      is->address[0] != '\0' ? is->address : "none");
+        return;
+    }
+    if (strcmp(was->name, is->name) != 0) {
+        (void)fprintf(to, "  member %s is called %s\n", was->name, is->name);
+    }
+    if (was->state != is->state) {
+        (void)fprintf(to, "  member %s is %s (was %s)\n", is->name,
+                      member_state_name(is->state), member_state_name(was->state));
+    }
+    if (strcmp(was->address, is->address) != 0) {
+        (void)fprintf(to, "  member %s: address \"%s\" (was \"%s\")\n", is->name,
+                      is->address, was->address);
+    }
+    if (was->nkeys != is->nkeys ||
+        memcmp(was->keys, is->keys, is->nkeys * sizeof(is->keys[0])) != 0) {
+        (void)fprintf(to, "  member %s: its signing keys change\n", is->name);
+    }
+    if (was->cap != is->cap || was->records_per_day != is->records_per_day) {
+        (void)fprintf(to, "  member %s: cap or quota changes\n", is->name);
+    }
+}
+
+void peer_print_changes(FILE *to, const struct manifest *old,
+                        const struct manifest *next)
+{
+    char when[TEXT_TIME_MAX];
+
+    (void)fprintf(to, "version %" PRIu64 ", good until %s:\n", next->version,
+                  text_time(next->expires_ms / MS_PER_S, when));
+    for (unsigned i = 0; i < next->nmembers; i++) {
+        const struct manifest_member *is = &next->members[i];
+        print_member_changes(to, old != NULL ? manifest_find(old, &is->origin) : NULL,
+                             is);
+    }
+    for (unsigned i = 0; old != NULL && i < old->nmembers; i++) {
+        if (manifest_find(next, &old->members[i].origin) == NULL) {
+            (void)fprintf(to, "  member %s is not there any more\n",
+                          old->members[i].name);
+        }
+    }
+    if (old == NULL || old->nadmins != next->nadmins ||
+        old->threshold != next->threshold ||
+        memcmp(old->admins, next->admins, sizeof(old->admins)) != 0) {
+        (void)fprintf(to, "  administrators: %u, of whom %u must sign\n", next->nadmins,
+                      next->threshold);
+        for (unsigned i = 0; i < next->nadmins; i++) {
+            char hex[2 * OBJECT_KEY_BYTES + 1];
+            hex_print(next->admins[i], OBJECT_KEY_BYTES, hex);
+            (void)fprintf(to, "    %s\n", hex);
+        }
+    }
+    if (old != NULL && (old->nring_keys != next->nring_keys ||
+                        memcmp(old->ring_keys, next->ring_keys,
+                               next->nring_keys * sizeof(next->ring_keys[0])) != 0)) {
+        (void)fprintf(to, "  the ring key changes\n");
+    }
+    if (old != NULL &&
+        (old->default_cap != next->default_cap || old->quorum != next->quorum ||
+         old->default_records_per_day != next->default_records_per_day)) {
+        (void)fprintf(to, "  cap %" PRIu64 ", quorum %u, records a day %" PRIu64 "\n",
+                      next->default_cap, next->quorum, next->default_records_per_day);
+    }
+}
+
+/* ---- which one ---- */
+
+int cmd_peer(struct cli *cli, int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(struct cli *cli, int argc, char **argv);
+    } commands[] = {
+        {"init", peer_cmd_init},           {"ring", peer_cmd_ring},
+        {"admin-key", peer_cmd_admin_key}, {"invite", peer_cmd_invite},
+        {"join", peer_cmd_join},           {"list", peer_cmd_list},
+        {"status", peer_cmd_status},       {"drop", peer_cmd_drop},
+        {"rotate", peer_cmd_rotate},       {"revoke-key", peer_cmd_revoke_key},
+        {"manifest", peer_cmd_manifest},   {"renew", peer_cmd_renew},
+    };
+    if (argc < 2) {
+        return peer_cmd_usage("say what to do");
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(cli, argc - 1, argv + 1);
+        }
+    }
+    return peer_cmd_usage("there is no such subcommand");
+}

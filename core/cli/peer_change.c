@@ -1,0 +1,340 @@
+/* peer_change - `gillnet peer drop`, `rotate`, `revoke-key` and `renew`: changes of a ring that is there. */
+#include <inttypes.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/base/random.h"
+#include "core/cli/options.h"
+#include "core/cli/peer_commands.h"
+#include "core/cli/text.h"
+#include "core/peer/invite.h"
+#include "core/peer/ringkey.h"
+
+enum {
+    MS_PER_S = 1000,
+    BUCKET_MS = OBJECT_BUCKET_S * MS_PER_S,
+    OVERLAP_MS = 3600 * MS_PER_S, /* both signing keys are good */
+    WHAT_MAX = 128
+};
+
+/* One change by one of these commands. */
+struct change {
+    struct cli *cli;
+    struct peer_hold hold;
+    struct identity self;
+    struct manifest m;
+    struct ring_outcome outcome;
+};
+
+/* Returns 0 or an exit status after a message; change_end is due in either case. */
+static int change_begin(struct change *c, struct cli *cli)
+{
+    *c = (struct change){.cli = cli, .hold = {.fd = -1, .lock = {-1}}};
+    int status = peer_hold_take(cli, false, &c->hold);
+    return status == 0 ? peer_load(c->hold.dir, &c->self, &c->m) : status;
+}
+
+static void change_end(struct change *c)
+{
+    manifest_fini(&c->m);
+    identity_wipe(&c->self);
+    peer_hold_drop(&c->hold);
+}
+
+static int change_make(struct change *c, ring_edit_fn *edit, void *context,
+                       const char *what)
+{
+    struct errinfo why = {.code = ERR_OK};
+
+    if (ring_change(c->hold.dir, edit, context, &c->m, &c->outcome, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    peer_print_outcome(&c->outcome, c->hold.dir, what);
+    return 0;
+}
+
+/* ---- drop ---- */
+
+static int drop(struct change *c, const char *name)
+{
+    struct ring_state edit = {name, MEMBER_DROPPED, peer_now_ms()};
+    char what[WHAT_MAX];
+    const struct manifest_member *member = manifest_find_name(&c->m, slice_str(name));
+    bool was_invited = invite_withdraw(c->hold.dir, name, NULL) == ERR_OK;
+
+    if (member == NULL && was_invited) {
+        (void)printf("The invitation of %s is taken back.\n", name);
+        return 0;
+    }
+    if (member != NULL &&
+        memcmp(&member->origin, &c->self.origin, sizeof(c->self.origin)) == 0) {
+        (void)fputs("gillnet: this is the server itself; let it be dropped on another "
+                    "member's\n",
+                    stderr);
+        return EX_USAGE;
+    }
+    (void)snprintf(what, sizeof(what), "%.64s is dropped", name);
+    int status = change_make(c, ring_edit_state, &edit, what);
+    if (status == 0 && c->outcome.is_in_force) {
+        (void)puts("What it said about lists and counts goes, here at once, elsewhere "
+                   "with the new version. It still knows the ring key: `gillnet peer "
+                   "rotate --ring-key` makes another.");
+    }
+    return status;
+}
+
+int peer_cmd_drop(struct cli *cli, int argc, char **argv)
+{
+    struct change c;
+
+    if (argc != 2) {
+        return peer_cmd_usage("drop whom");
+    }
+    int status = change_begin(&c, cli);
+    if (status == 0) {
+        status = drop(&c, argv[1]);
+    }
+    change_end(&c);
+    return status;
+}
+
+/* ---- our own signing key ---- */
+
+static int rotate_alone(struct peer_hold *h)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct identity self;
+
+    if (identity_load(h->dir, &self, &why) != ERR_OK ||
+        identity_rotate(h->dir, &self, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    identity_wipe(&self);
+    (void)puts(
+        "This server signs with a new key; it is in no ring, so nobody else needs "
+        "to know.");
+    return 0;
+}
+
+/* The key is used at once when the ring knows it and its time is there. */
+static int turn(struct change *c, uint64_t not_before_ms, bool is_now)
+{
+    struct errinfo why = {.code = ERR_OK};
+    char when[TEXT_TIME_MAX];
+    bool changed = false;
+
+    if (ring_turn_identity(c->hold.dir, &c->m, &c->self, peer_now_ms(), &changed,
+                           &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    if (changed) {
+        (void)puts("This server signs with the new key now. A member that is not "
+                   "reached by the new version otherwise needs it by hand: `gillnet "
+                   "peer manifest show >FILE`, there `gillnet peer manifest accept "
+                   "FILE`.");
+    } else if (is_now) {
+        (void)puts("The hub goes over to the new key when that version is in force.");
+    } else {
+        (void)printf(
+            "The hub goes over to the new key at %s; until then the old one is "
+            "used. A member that is switched off all that time needs the new "
+            "version by hand: `gillnet peer manifest show >FILE`, there "
+            "`gillnet peer manifest accept FILE`.\n",
+            text_time(not_before_ms / MS_PER_S, when));
+    }
+    return 0;
+}
+
+static int rotate_signing(struct change *c, uint64_t not_before_ms, bool is_now,
+                          bool is_leaked)
+{
+    struct errinfo why = {.code = ERR_OK};
+    uint64_t now_ms = peer_now_ms();
+    struct ring_rotation edit = {.origin = c->self.origin,
+                                 .until_ms =
+                                     is_now ? now_ms : not_before_ms + OVERLAP_MS,
+                                 .now_ms = now_ms,
+                                 .is_leaked = is_leaked};
+
+    if (identity_prepare(c->hold.dir, &c->self, is_now ? now_ms : not_before_ms,
+                         &edit.binding, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    int status = change_make(c, ring_edit_rotate, &edit,
+                             is_leaked ? "the former signing keys of this server are "
+                                         "revoked, a new one is made"
+                                       : "this server has a new signing key");
+    return status == 0 ? turn(c, not_before_ms, is_now) : status;
+}
+
+/* ---- the ring's key ---- */
+
+static int rotate_ring_key(struct change *c, uint64_t from_ms)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct manifest trial = {.version = 0};
+    struct hashkey key;
+    uint8_t bytes[HASHKEY_BYTES];
+    char when[TEXT_TIME_MAX];
+    const char *state_dir = c->cli->config->state_dir;
+
+    random_bytes(bytes, sizeof(bytes));
+    keyring_key_of(bytes, &key);
+    OPENSSL_cleanse(bytes, sizeof(bytes));
+    from_ms = (from_ms + BUCKET_MS - 1) / BUCKET_MS * BUCKET_MS;
+    struct manifest_ring_key edit = {key.id, from_ms};
+    /* whether it may be at all, before a file changes */
+    enum err e = manifest_copy(&c->m, &trial) == ERR_OK
+                     ? ring_edit_ring_key(&trial, &edit, &why)
+                     : errinfo_set(&why, ERR_NOMEM, "ring", 0, "out of memory");
+    manifest_fini(&trial);
+    if (e == ERR_OK) {
+        e = ringkey_put(state_dir, &key, false, &why);
+    }
+    OPENSSL_cleanse(key.bytes, sizeof(key.bytes));
+    if (e != ERR_OK) {
+        return cli_fail(&why);
+    }
+    int status = change_make(c, ring_edit_ring_key, &edit, "the ring has a new key");
+    if (status == 0) {
+        (void)printf("It is used from %s on; the hubs fetch it before. After that "
+                     "restart gillnetd on every server, so that it counts with it. "
+                     "Lists made under the old key stay readable.\n",
+                     text_time(from_ms / MS_PER_S, when));
+    }
+    return status;
+}
+
+int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
+{
+    bool is_ring_key = false;
+    bool is_now = false;
+    const char *after = NULL;
+    uint32_t at_s = 0;
+    struct change c;
+    const struct cli_option table[] = {
+        {"--ring-key", NULL, &is_ring_key, NULL},
+        {"--now", NULL, &is_now, NULL},
+        {"--after", &after, NULL, NULL},
+    };
+    int status = cli_options(cli_command("peer"), table, 3, &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (argc != 1 || (is_now && (is_ring_key || after != NULL))) {
+        return peer_cmd_usage("rotate: --now or --after, and --ring-key takes --after");
+    }
+    if (!cli_expiry(after != NULL ? after : is_ring_key ? "1d" : "1h", &at_s)) {
+        return peer_cmd_usage("--after: a time such as 1h or 2d");
+    }
+    c = (struct change){.cli = cli, .hold = {.fd = -1, .lock = {-1}}};
+    status = peer_hold_take(cli, false, &c.hold);
+    if (status == 0 && !is_ring_key) {
+        struct manifest m;
+        enum err e = manifest_load(c.hold.dir, &m, NULL);
+        if (e == ERR_NOT_FOUND) {
+            status = rotate_alone(&c.hold);
+            peer_hold_drop(&c.hold);
+            return status;
+        }
+        if (e == ERR_OK) {
+            manifest_fini(&m);
+        }
+    }
+    if (status == 0) {
+        status = peer_load(c.hold.dir, &c.self, &c.m);
+    }
+    if (status == 0) {
+        uint64_t at_ms = (uint64_t)at_s * MS_PER_S;
+        status = is_ring_key ? rotate_ring_key(&c, at_ms)
+                             : rotate_signing(&c, at_ms, is_now, false);
+    }
+    change_end(&c);
+    return status;
+}
+
+/* ---- a key that leaked ---- */
+
+/* 16 hexadecimal digits. */
+static bool parse_key_id(const char *text, uint64_t *ret)
+{
+    char *end = NULL;
+
+    *ret = strtoull(text, &end, 16);
+    return strlen(text) == 16 && *end == '\0' && *ret != 0;
+}
+
+static int revoke(struct change *c, const char *name, uint64_t key_id)
+{
+    const struct manifest_member *own = manifest_find(&c->m, &c->self.origin);
+    bool is_own = own != NULL && (name == NULL || strcmp(own->name, name) == 0);
+    struct ring_revocation edit = {name, key_id};
+    char what[WHAT_MAX];
+
+    if (is_own && (key_id == 0 || key_id == object_key_id(c->self.signing.key))) {
+        return rotate_signing(c, 0, true, true);
+    }
+    if (name == NULL) {
+        edit.name = own != NULL ? own->name : "";
+    }
+    (void)snprintf(what, sizeof(what), "a signing key of %.64s is revoked", edit.name);
+    int status = change_make(c, ring_edit_revoke, &edit, what);
+    if (status == 0) {
+        (void)printf("What it signed is taken out. That server needs a new key: there "
+                     "`gillnet peer rotate`, here `gillnet peer drop %s` and `gillnet "
+                     "peer invite %s`, there `gillnet peer join TOKEN`.\n",
+                     edit.name, edit.name);
+    }
+    return status;
+}
+
+int peer_cmd_revoke_key(struct cli *cli, int argc, char **argv)
+{
+    const char *key = NULL;
+    uint64_t key_id = 0;
+    struct change c;
+    const struct cli_option table[] = {{"--key", &key, NULL, NULL}};
+    int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (argc > 2 || (key != NULL && !parse_key_id(key, &key_id))) {
+        return peer_cmd_usage(
+            "revoke-key [NAME] [--key ID], with an ID as `gillnet peer "
+            "list` shows it");
+    }
+    status = change_begin(&c, cli);
+    if (status == 0) {
+        status = revoke(&c, argc == 2 ? argv[1] : NULL, key_id);
+    }
+    change_end(&c);
+    return status;
+}
+
+/* ---- renew ---- */
+
+int peer_cmd_renew(struct cli *cli, int argc, char **argv)
+{
+    struct change c;
+    char when[TEXT_TIME_MAX];
+    char what[WHAT_MAX];
+
+    (void)argv;
+    if (argc != 1) {
+        return peer_cmd_usage("renew takes no arguments");
+    }
+    int status = change_begin(&c, cli);
+    if (status == 0) {
+        uint64_t until_s =
+            peer_now_ms() / MS_PER_S + MANIFEST_EXPIRY_DAYS * (uint64_t)86400;
+        (void)snprintf(what, sizeof(what), "the ring's manifest is good until %s",
+                       text_time(until_s, when));
+        status = change_make(&c, ring_edit_nothing, NULL, what);
+    }
+    change_end(&c);
+    return status;
+}

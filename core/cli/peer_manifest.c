@@ -1,0 +1,258 @@
+/* peer_manifest - `gillnet peer manifest`: what several administrators agree on. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/hash256.h"
+#include "core/cli/options.h"
+#include "core/cli/peer_commands.h"
+
+enum { SIGNED_FILE_MODE = 0644, TEXT_MAX = MANIFEST_BYTES_MAX + 1 };
+
+static int fail_with(enum err e, const char *source, const char *text)
+{
+    struct errinfo why = {.code = ERR_OK};
+
+    (void)errinfo_set(&why, e, source, 0, "%s", text);
+    return cli_fail(&why);
+}
+
+/* A file, or - for standard input. */
+static int read_text(const char *path, struct buf *ret)
+{
+    struct errinfo why = {.code = ERR_OK};
+    char chunk[4096];
+
+    buf_init(ret, TEXT_MAX);
+    if (strcmp(path, "-") != 0) {
+        return file_read(path, ret, &why) == ERR_OK ? 0 : cli_fail(&why);
+    }
+    for (;;) {
+        ssize_t n = read(STDIN_FILENO, chunk, sizeof(chunk));
+        if (n <= 0) {
+            return n == 0 && !buf_failed(ret)
+                       ? 0
+                       : fail_with(ERR_IO, "standard input", "reading failed");
+        }
+        buf_add(ret, slice_of(chunk, (size_t)n));
+    }
+}
+
+/* ---- show ---- */
+
+static int show(struct cli *cli, int argc, char **argv)
+{
+    bool is_next = false;
+    struct errinfo why = {.code = ERR_OK};
+    struct manifest m = {.version = 0};
+    struct manifest old = {.version = 0};
+    char dir[FILE_PATH_MAX];
+    const struct cli_option table[] = {{"--next", NULL, &is_next, NULL}};
+    int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
+
+    if (status == 0 && argc != 1) {
+        status = peer_cmd_usage("manifest show [--next]");
+    }
+    if (status == 0) {
+        status = peer_dir(cli, dir);
+    }
+    if (status != 0) {
+        return status;
+    }
+    if ((is_next ? ring_next(dir, &m, &why) : manifest_load(dir, &m, &why)) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    bool has_old = is_next && manifest_load(dir, &old, NULL) == ERR_OK;
+    if (is_next) {
+        peer_print_changes(stderr, has_old ? &old : NULL, &m);
+    }
+    (void)fwrite(m.text, 1, m.text_len, stdout);
+    manifest_fini(&old);
+    manifest_fini(&m);
+    return 0;
+}
+
+/* ---- sign ---- */
+
+/* Signs text, which is path's; path NULL: what waits here. */
+static int sign_text(const char *dir, const char *path, struct buf *text)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct manifest m = {.version = 0};
+    struct manifest old = {.version = 0};
+    struct ring_outcome o = {.version = 0};
+    bool has_old = manifest_load(dir, &old, NULL) == ERR_OK;
+    enum err e = manifest_parse(buf_slice(text), &m, &why);
+
+    if (e == ERR_OK) {
+        peer_print_changes(stderr, has_old ? &old : NULL, &m);
+        e = ring_sign(dir, &m, has_old ? &old : NULL, text, &why);
+    }
+    if (e == ERR_OK && path != NULL) {
+        e = file_write_atomic(path, buf_slice(text), SIGNED_FILE_MODE, &why);
+    } else if (e == ERR_OK) {
+        e = ring_accept(dir, buf_slice(text), &o, &why);
+    }
+    if (e == ERR_OK && path != NULL) {
+        (void)printf("%s is signed. Send it back, or, if that was the last signature, "
+                     "run on any member: gillnet peer manifest accept FILE\n",
+                     path);
+    } else if (e == ERR_OK) {
+        peer_print_outcome(&o, dir, "what waited here is signed");
+    }
+    manifest_fini(&m);
+    manifest_fini(&old);
+    return e == ERR_OK ? 0 : cli_fail(&why);
+}
+
+static int sign(struct cli *cli, int argc, char **argv)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct manifest next = {.version = 0};
+    struct peer_hold h;
+    struct buf text;
+
+    if (argc > 2) {
+        return peer_cmd_usage("manifest sign [FILE]");
+    }
+    buf_init(&text, TEXT_MAX);
+    int status = peer_hold_take(cli, false, &h);
+    if (status == 0 && argc == 2) {
+        status = read_text(argv[1], &text);
+    } else if (status == 0 && ring_next(h.dir, &next, &why) != ERR_OK) {
+        status = cli_fail(&why);
+    } else if (status == 0) {
+        buf_add(&text, slice_of(next.text, next.text_len));
+        manifest_fini(&next);
+    }
+    if (status == 0) {
+        status = sign_text(h.dir, argc == 2 ? argv[1] : NULL, &text);
+    }
+    peer_hold_drop(&h);
+    buf_fini(&text);
+    return status;
+}
+
+/* ---- accept, discard ---- */
+
+static int accept_file(struct cli *cli, int argc, char **argv)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct ring_outcome o = {.version = 0};
+    struct peer_hold h;
+    struct buf text;
+
+    if (argc != 2) {
+        return peer_cmd_usage("manifest accept FILE (- for standard input)");
+    }
+    int status = read_text(argv[1], &text);
+    if (status == 0) {
+        status = peer_hold_take(cli, false, &h);
+        if (status == 0 && ring_accept(h.dir, buf_slice(&text), &o, &why) != ERR_OK) {
+            status = cli_fail(&why);
+        } else if (status == 0) {
+            peer_print_outcome(&o, h.dir, "the manifest is taken");
+        }
+        peer_hold_drop(&h);
+    }
+    buf_fini(&text);
+    return status;
+}
+
+static int discard(struct cli *cli, int argc, char **argv)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct manifest next = {.version = 0};
+    struct peer_hold h;
+
+    (void)argv;
+    if (argc != 1) {
+        return peer_cmd_usage("manifest discard takes no arguments");
+    }
+    int status = peer_hold_take(cli, false, &h);
+    if (status == 0 && (ring_next(h.dir, &next, &why) == ERR_NOT_FOUND ||
+                        ring_discard(h.dir, &why) != ERR_OK)) {
+        status = cli_fail(&why);
+    } else if (status == 0) {
+        (void)puts("What waited for signatures is given up; the ring stays as it is.");
+    }
+    manifest_fini(&next);
+    peer_hold_drop(&h);
+    return status;
+}
+
+/* ---- administrators ---- */
+
+static int change_admins(struct peer_hold *h, const struct ring_admins *admins)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct ring_admins edit = *admins;
+    struct ring_outcome o = {.version = 0};
+    struct identity self;
+    struct manifest m = {.version = 0};
+    int status = peer_load(h->dir, &self, &m);
+
+    if (status != 0) {
+        return status;
+    }
+    if (ring_change(h->dir, ring_edit_admins, &edit, &m, &o, &why) != ERR_OK) {
+        status = cli_fail(&why);
+    } else {
+        peer_print_outcome(&o, h->dir, "the ring has other administrators");
+    }
+    manifest_fini(&m);
+    identity_wipe(&self);
+    return status;
+}
+
+static int set_admins(struct cli *cli, int argc, char **argv)
+{
+    uint8_t keys[MANIFEST_ADMINS_MAX][OBJECT_KEY_BYTES];
+    struct ring_admins admins = {.keys = keys};
+    const char *threshold = NULL;
+    struct peer_hold h;
+    const struct cli_option table[] = {{"--threshold", &threshold, NULL, NULL}};
+    int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (threshold == NULL || argc < 2 || argc - 1 > MANIFEST_ADMINS_MAX) {
+        return peer_cmd_usage("manifest admins --threshold M KEY..., 1 to 16 keys");
+    }
+    for (int i = 1; i < argc; i++) {
+        if (!hex_parse(slice_str(argv[i]), keys[admins.n++], OBJECT_KEY_BYTES)) {
+            return peer_cmd_usage("manifest admins: keys as `gillnet peer admin-key` "
+                                  "prints them");
+        }
+    }
+    admins.threshold = peer_small_number(threshold);
+    status = peer_hold_take(cli, false, &h);
+    if (status == 0) {
+        status = change_admins(&h, &admins);
+    }
+    peer_hold_drop(&h);
+    return status;
+}
+
+int peer_cmd_manifest(struct cli *cli, int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(struct cli *cli, int argc, char **argv);
+    } commands[] = {
+        {"show", show},       {"sign", sign},         {"accept", accept_file},
+        {"discard", discard}, {"admins", set_admins},
+    };
+    if (argc < 2) {
+        return peer_cmd_usage("manifest show, sign, accept, discard or admins");
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(cli, argc - 1, argv + 1);
+        }
+    }
+    return peer_cmd_usage("there is no such subcommand of manifest");
+}

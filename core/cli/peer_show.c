@@ -1,0 +1,276 @@
+/* peer_show - `gillnet peer list` and `status`: who is in the ring, and how it goes. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/base/hash256.h"
+#include "core/cli/control.h"
+#include "core/cli/json.h"
+#include "core/cli/peer_commands.h"
+#include "core/cli/text.h"
+#include "core/peer/invite.h"
+
+enum { MS_PER_S = 1000, SHORT_ORIGIN = 8, WARN_DAYS = 14, DAY_MS = 86400000 };
+
+/* ---- list ---- */
+
+static void key_text(const struct manifest_key *k, uint64_t now_ms, char *ret,
+                     size_t size)
+{
+    const char *state = k->is_revoked                               ? " (revoked)"
+                        : k->binding.not_before_ms > now_ms         ? " (later)"
+                        : k->until_ms != 0 && k->until_ms <= now_ms ? " (over)"
+                        : k->until_ms != 0                          ? " (ends)"
+                                                                    : "";
+    (void)snprintf(ret, size, "%016" PRIx64 "%s", object_key_id(k->binding.key), state);
+}
+
+static int list_json(const struct manifest *m, const struct identity *self,
+                     uint64_t now_ms)
+{
+    char hex[2 * OBJECT_KEY_BYTES + 1];
+    bool ok = true;
+
+    hex_print(m->ring.b, OBJECT_ID_BYTES, hex);
+    ok = json_line(json_pack("{s:s, s:s, s:I, s:I, s:b, s:i, s:i}", "type", "ring",
+                             "ring", hex, "version", (json_int_t)m->version, "expires",
+                             (json_int_t)(m->expires_ms / MS_PER_S), "expired",
+                             m->expires_ms <= now_ms ? 1 : 0, "threshold",
+                             (int)m->threshold, "administrators", (int)m->nadmins));
+    for (unsigned i = 0; ok && i < m->nmembers; i++) {
+        const struct manifest_member *p = &m->members[i];
+        json_t *keys = json_array();
+        for (unsigned j = 0; j < p->nkeys; j++) {
+            char text[64];
+            key_text(&p->keys[j], now_ms, text, sizeof(text));
+            (void)json_array_append_new(keys, json_string(text));
+        }
+        hex_print(p->origin.b, OBJECT_ID_BYTES, hex);
+        ok = json_line(json_pack(
+            "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:o}", "type", "member", "name",
+            p->name, "origin", hex, "state", member_state_name(p->state), "address",
+            p->address, "since", (json_int_t)(p->since_ms / MS_PER_S), "cap",
+            (json_int_t)manifest_cap(m, p), "self",
+            memcmp(&p->origin, &self->origin, sizeof(p->origin)) == 0 ? 1 : 0, "keys",
+            keys));
+    }
+    return ok ? 0 : EX_OSERR;
+}
+
+static void list_members(const struct manifest *m, const struct identity *self,
+                         uint64_t now_ms)
+{
+    char hex[2 * OBJECT_ID_BYTES + 1];
+    char when[TEXT_TIME_MAX];
+    char key[64] = "";
+
+    (void)printf("%-20s %-8s %-8s %-28s %-20s %s\n", "NAME", "ORIGIN", "STATE",
+                 "ADDRESS", "SINCE", "KEY");
+    for (unsigned i = 0; i < m->nmembers; i++) {
+        const struct manifest_member *p = &m->members[i];
+        bool is_self = memcmp(&p->origin, &self->origin, sizeof(p->origin)) == 0;
+        hex_print(p->origin.b, OBJECT_ID_BYTES, hex);
+        key_text(&p->keys[0], now_ms, key, sizeof(key));
+        (void)printf("%-20s %.*s %-8s %-28s %-20s %s%s\n", p->name, SHORT_ORIGIN, hex,
+                     member_state_name(p->state),
+                     p->address[0] != '\0' ? p->address : "-",
+                     text_time(p->since_ms / MS_PER_S, when), key,
+                     is_self ? "  this server" : "");
+        for (unsigned j = 1; j < p->nkeys; j++) {
+            key_text(&p->keys[j], now_ms, key, sizeof(key));
+            (void)printf("%88s %s\n", "", key);
+        }
+    }
+}
+
+static void list_ring(const struct manifest *m, uint64_t now_ms)
+{
+    char hex[2 * OBJECT_ID_BYTES + 1];
+    char when[TEXT_TIME_MAX];
+
+    hex_print(m->ring.b, OBJECT_ID_BYTES, hex);
+    (void)printf("ring %s, version %" PRIu64
+                 ", %u of %u administrators sign, good until "
+                 "%s\n",
+                 hex, m->version, m->threshold, m->nadmins,
+                 text_time(m->expires_ms / MS_PER_S, when));
+    if (m->expires_ms <= now_ms) {
+        (void)puts("The manifest has EXPIRED: nobody can join or leave, all else goes "
+                   "on. Run `gillnet peer renew`.");
+    } else if (m->expires_ms < now_ms + (uint64_t)WARN_DAYS * DAY_MS) {
+        (void)puts("The manifest expires soon: run `gillnet peer renew`.");
+    }
+}
+
+static void list_waiting(const char *dir)
+{
+    struct invite_row rows[INVITES_MAX];
+    struct manifest next = {.version = 0};
+    char when[TEXT_TIME_MAX];
+    size_t n = invite_rows(dir, rows);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!rows[i].is_used && rows[i].expires_s * MS_PER_S > peer_now_ms()) {
+            (void)printf("invited: %s, until %s\n", rows[i].name,
+                         text_time(rows[i].expires_s, when));
+        }
+    }
+    if (ring_next(dir, &next, NULL) == ERR_OK) {
+        (void)printf("version %" PRIu64
+                     " waits for signatures (%u so far): gillnet peer "
+                     "manifest show --next\n",
+                     next.version, manifest_signatures(&next, &next));
+        manifest_fini(&next);
+    }
+}
+
+int peer_cmd_list(struct cli *cli, int argc, char **argv)
+{
+    struct identity self;
+    struct manifest m;
+    char dir[FILE_PATH_MAX];
+    uint64_t now_ms = peer_now_ms();
+
+    (void)argv;
+    if (argc != 1) {
+        return peer_cmd_usage("list takes no arguments");
+    }
+    int status = peer_dir(cli, dir);
+    if (status == 0) {
+        status = peer_load(dir, &self, &m);
+    }
+    if (status != 0) {
+        return status;
+    }
+    if (cli->json) {
+        status = list_json(&m, &self, now_ms);
+    } else {
+        list_ring(&m, now_ms);
+        list_members(&m, &self, now_ms);
+        list_waiting(dir);
+    }
+    manifest_fini(&m);
+    identity_wipe(&self);
+    return status;
+}
+
+/* ---- status ---- */
+
+static const char *text_of(const json_t *row, const char *name)
+{
+    const char *text = json_string_value(json_object_get(row, name));
+
+    return text != NULL ? text : "-";
+}
+
+static uint64_t number_of(const json_t *row, const char *name)
+{
+    json_int_t n = json_integer_value(json_object_get(row, name));
+
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+static void print_cell(const char *text, int width)
+{
+    text_print(stdout, slice_str(text), (size_t)width);
+    int pad = width - (int)strlen(text);
+    (void)printf("%*s ", pad > 0 ? pad : 0, "");
+}
+
+static void print_refusals(const json_t *row)
+{
+    const char *reason = NULL;
+    json_t *n = NULL;
+
+    json_object_foreach(json_object_get(row, "refused"), reason, n)
+    {
+        if (json_integer_value(n) > 0) {
+            (void)printf("    refused, %s: %" PRIu64 "\n", reason,
+                         (uint64_t)json_integer_value(n));
+        }
+    }
+    if (text_of(row, "last_refusal")[0] != '-' &&
+        text_of(row, "last_refusal")[0] != 0) {
+        (void)fputs("    last: ", stdout);
+        text_print(stdout, slice_str(text_of(row, "last_refusal")), 200);
+        (void)putchar('\n');
+    }
+}
+
+static void print_row(const json_t *row)
+{
+    const char *say = json_is_true(json_object_get(row, "is_set_aside"))
+                          ? "ASIDE: it signed two histories"
+                      : json_is_true(json_object_get(row, "is_stale"))  ? "stale"
+                      : json_is_true(json_object_get(row, "connected")) ? "connected"
+                                                                        : "";
+    print_cell(text_of(row, "name"), 20);
+    print_cell(text_of(row, "state"), 8);
+    (void)printf("%6" PRIu64 " %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %12" PRIu64
+                 " %6" PRIu64 "%% %s\n",
+                 number_of(row, "heads"), number_of(row, "lag_s"),
+                 number_of(row, "applied"), number_of(row, "bytes_in"),
+                 number_of(row, "bytes_out"),
+                 number_of(row, "quota") > 0
+                     ? number_of(row, "quota_used") * 100 / number_of(row, "quota")
+                     : 0,
+                 say);
+    print_refusals(row);
+}
+
+static int print_status(struct slice answer)
+{
+    struct slice first = slice_cut(&answer, '\n');
+
+    if (!slice_has_prefix(first, SLICE_LIT("ok"))) {
+        (void)fprintf(stderr, "gillnet: the hub: %.*s\n", SLICE_ARGS(first));
+        return EX_UNAVAILABLE;
+    }
+    (void)printf("%-20s %-8s %6s %8s %8s %12s %12s %7s\n", "NAME", "STATE", "HEADS",
+                 "LAG s", "APPLIED", "IN bytes", "OUT bytes", "QUOTA");
+    while (answer.n > 0) {
+        struct slice line = slice_cut(&answer, '\n');
+        json_t *row = json_loadb(line.p, line.n, 0, NULL);
+        if (json_is_object(row) && json_object_get(row, "name") != NULL) {
+            print_row(row);
+        }
+        json_decref(row);
+    }
+    return 0;
+}
+
+int peer_cmd_status(struct cli *cli, int argc, char **argv)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct buf answer;
+
+    (void)argv;
+    if (argc != 1) {
+        return peer_cmd_usage("status takes no arguments");
+    }
+    int status = cli_config(cli);
+    if (status != 0) {
+        return status;
+    }
+    buf_init(&answer, CONTROL_ANSWER_MAX);
+    enum err e = control_ask(cli->config->hub.control_socket, "status", &answer, &why);
+    if (e == ERR_NOT_FOUND) {
+        (void)fprintf(stderr,
+                      "gillnet: %s: the hub does not run; start gillnet-hub. Who "
+                      "is in the ring: gillnet peer list\n",
+                      cli->config->hub.control_socket);
+        status = EX_UNAVAILABLE;
+    } else if (e != ERR_OK) {
+        status = cli_fail(&why);
+    } else if (cli->json) {
+        struct slice rest = buf_slice(&answer);
+        struct slice first = slice_cut(&rest, '\n');
+        status = slice_has_prefix(first, SLICE_LIT("ok")) ? 0 : EX_UNAVAILABLE;
+        (void)fwrite(rest.n > 0 ? rest.p : "", 1, rest.n, stdout);
+    } else {
+        status = print_status(buf_slice(&answer));
+    }
+    buf_fini(&answer);
+    return status;
+}

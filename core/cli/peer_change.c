@@ -163,9 +163,9 @@ static int rotate_signing(struct change *c, uint64_t not_before_ms, bool is_now,
         return cli_fail(&why);
     }
     int status = change_make(c, ring_edit_rotate, &edit,
-                             is_leaked ? "the former signing keys of this server are "
+                             is_leaked ? "The former signing keys of this server are "
                                          "revoked, a new one is made"
-                                       : "this server has a new signing key");
+                                       : "This server has a new signing key");
     return status == 0 ? turn(c, not_before_ms, is_now) : status;
 }
 
@@ -197,7 +197,7 @@ static int rotate_ring_key(struct change *c, uint64_t from_ms)
     if (e != ERR_OK) {
         return cli_fail(&why);
     }
-    int status = change_make(c, ring_edit_ring_key, &edit, "the ring has a new key");
+    int status = change_make(c, ring_edit_ring_key, &edit, "The ring has a new key");
     if (status == 0) {
         (void)printf("It is used from %s on; the hubs fetch it before. After that "
                      "restart gillnetd on every server, so that it counts with it. "
@@ -280,7 +280,7 @@ static int revoke(struct change *c, const char *name, uint64_t key_id)
     if (name == NULL) {
         edit.name = own != NULL ? own->name : "";
     }
-    (void)snprintf(what, sizeof(what), "a signing key of %.64s is revoked", edit.name);
+    (void)snprintf(what, sizeof(what), "A signing key of %.64s is revoked", edit.name);
     int status = change_make(c, ring_edit_revoke, &edit, what);
     if (status == 0) {
         (void)printf("What it signed is taken out. That server needs a new key: there "
@@ -331,7 +331,7 @@ int peer_cmd_renew(struct cli *cli, int argc, char **argv)
     if (status == 0) {
         uint64_t until_s =
             peer_now_ms() / MS_PER_S + MANIFEST_EXPIRY_DAYS * (uint64_t)86400;
-        (void)snprintf(what, sizeof(what), "the ring's manifest is good until %s",
+        (void)snprintf(what, sizeof(what), "The ring's manifest is good until %s",
                        text_time(until_s, when));
         status = change_make(&c, ring_edit_nothing, NULL, what);
     }

@@ -10,7 +10,7 @@
 #include "core/cli/cli.h"
 #include "core/peer/ring.h"
 
-enum { PEER_PORT = 8896 }; /* of an address that nobody gave */
+enum { PEER_PORT = 8894 }; /* of an address that nobody gave */
 
 int peer_cmd_init(struct cli *cli, int argc, char **argv);
 int peer_cmd_ring(struct cli *cli, int argc, char **argv);

@@ -100,7 +100,7 @@ static int sign_text(const char *dir, const char *path, struct buf *text)
                      "run on any member: gillnet peer manifest accept FILE\n",
                      path);
     } else if (e == ERR_OK) {
-        peer_print_outcome(&o, dir, "what waited here is signed");
+        peer_print_outcome(&o, dir, "What waited here is signed");
     }
     manifest_fini(&m);
     manifest_fini(&old);
@@ -153,7 +153,7 @@ static int accept_file(struct cli *cli, int argc, char **argv)
         if (status == 0 && ring_accept(h.dir, buf_slice(&text), &o, &why) != ERR_OK) {
             status = cli_fail(&why);
         } else if (status == 0) {
-            peer_print_outcome(&o, h.dir, "the manifest is taken");
+            peer_print_outcome(&o, h.dir, "The manifest is taken");
         }
         peer_hold_drop(&h);
     }
@@ -200,7 +200,7 @@ static int change_admins(struct peer_hold *h, const struct ring_admins *admins)
     if (ring_change(h->dir, ring_edit_admins, &edit, &m, &o, &why) != ERR_OK) {
         status = cli_fail(&why);
     } else {
-        peer_print_outcome(&o, h->dir, "the ring has other administrators");
+        peer_print_outcome(&o, h->dir, "The ring has other administrators");
     }
     manifest_fini(&m);
     identity_wipe(&self);

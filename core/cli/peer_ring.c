@@ -92,7 +92,7 @@ static int change_address(const char *dir, const struct identity *self,
     if (e != ERR_OK) {
         return cli_fail(&why);
     }
-    peer_print_outcome(&o, dir, "the address changes");
+    peer_print_outcome(&o, dir, "The address changes");
     return 0;
 }
 
@@ -365,7 +365,8 @@ int peer_cmd_join(struct cli *cli, int argc, char **argv)
     struct identity self;
     struct invite_token t;
     char dir[FILE_PATH_MAX];
-    char *args[] = {(char *)"join", NULL, NULL};
+    char command[] = "join";
+    char *args[] = {command, NULL, NULL};
 
     if (argc != 2) {
         return peer_cmd_usage("join with which token (- for standard input)");

@@ -45,10 +45,11 @@ static enum err set_address(struct manifest *m, struct manifest_member *member,
 
 /* ---- keys of a member ---- */
 
-/* Nothing that such a key signed is kept any more. */
-static bool is_long_over(const struct manifest_key *k, uint64_t now_ms)
+/* Nothing that such a key signed is kept any more, or it was replaced before it signed anything. */
+static bool is_forgettable(const struct manifest_key *k, uint64_t now_ms)
 {
-    return k->until_ms != 0 && k->until_ms + RING_KEY_KEEP_DAYS * day_ms < now_ms;
+    return (k->until_ms != 0 && k->until_ms + RING_KEY_KEEP_DAYS * day_ms < now_ms) ||
+           k->binding.not_before_ms > now_ms;
 }
 
 static void forget_old_keys(struct manifest_member *member, uint64_t now_ms)
@@ -56,7 +57,7 @@ static void forget_old_keys(struct manifest_member *member, uint64_t now_ms)
     unsigned kept = 0;
 
     for (unsigned i = 0; i < member->nkeys; i++) {
-        if (!is_long_over(&member->keys[i], now_ms)) {
+        if (!is_forgettable(&member->keys[i], now_ms)) {
             member->keys[kept++] = member->keys[i];
         }
     }
@@ -183,6 +184,9 @@ enum err ring_edit_rotate(struct manifest *m, void *context, struct errinfo *ret
     const struct ring_rotation *r = context;
     struct manifest_member *member = member_of(m, manifest_find(m, &r->origin));
 
+    for (unsigned i = 0; r->is_leaked && member != NULL && i < member->nkeys; i++) {
+        member->keys[i].is_revoked = true;
+    }
     return member != NULL ? add_key(member, &r->binding, r->until_ms, r->now_ms, reterr)
                           : not_a_member(reterr);
 }

@@ -1,7 +1,7 @@
 /* peer_change - `gillnet peer drop`, `rotate`, `revoke-key` and `renew`: changes of a ring that is there. */
 #include <inttypes.h>
-#include <openssl/crypto.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
@@ -182,7 +182,7 @@ static int rotate_ring_key(struct change *c, uint64_t from_ms)
 
     random_bytes(bytes, sizeof(bytes));
     keyring_key_of(bytes, &key);
-    OPENSSL_cleanse(bytes, sizeof(bytes));
+    explicit_bzero(bytes, sizeof(bytes));
     from_ms = (from_ms + BUCKET_MS - 1) / BUCKET_MS * BUCKET_MS;
     struct manifest_ring_key edit = {key.id, from_ms};
     /* whether it may be at all, before a file changes */
@@ -193,7 +193,7 @@ static int rotate_ring_key(struct change *c, uint64_t from_ms)
     if (e == ERR_OK) {
         e = ringkey_put(state_dir, &key, false, &why);
     }
-    OPENSSL_cleanse(key.bytes, sizeof(key.bytes));
+    explicit_bzero(key.bytes, sizeof(key.bytes));
     if (e != ERR_OK) {
         return cli_fail(&why);
     }

@@ -1,6 +1,5 @@
 /* peer_ring - `gillnet peer init`, `ring create`, `admin-key`, `invite`, `join`: how a ring begins and grows. */
 #include <inttypes.h>
-#include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -210,7 +209,7 @@ static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hol
     enum err e = make_self(h->dir, &wish->self, &self, &s, &is_new, &why);
     if (e == ERR_OK) {
         e = ring_admin_key(h->dir, true, admin, m.admins[0], &why);
-        OPENSSL_cleanse(admin, sizeof(admin));
+        explicit_bzero(admin, sizeof(admin));
     }
     if (e != ERR_OK) {
         return cli_fail(&why);
@@ -285,7 +284,7 @@ int peer_cmd_admin_key(struct cli *cli, int argc, char **argv)
         status = cli_fail(&why);
     }
     peer_hold_drop(&h);
-    OPENSSL_cleanse(secret, sizeof(secret));
+    explicit_bzero(secret, sizeof(secret));
     if (status == 0) {
         hex_print(key, sizeof(key), hex);
         (void)puts(hex);

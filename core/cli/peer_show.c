@@ -205,17 +205,16 @@ static void print_row(const json_t *row)
                       : json_is_true(json_object_get(row, "is_stale"))  ? "stale"
                       : json_is_true(json_object_get(row, "connected")) ? "connected"
                                                                         : "";
+    uint64_t quota = number_of(row, "quota");
+    uint64_t used = quota > 0 ? number_of(row, "quota_used") * 100 / quota : 0;
+
     print_cell(text_of(row, "name"), 20);
     print_cell(text_of(row, "state"), 8);
     (void)printf("%6" PRIu64 " %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %12" PRIu64
                  " %6" PRIu64 "%% %s\n",
                  number_of(row, "heads"), number_of(row, "lag_s"),
                  number_of(row, "applied"), number_of(row, "bytes_in"),
-                 number_of(row, "bytes_out"),
-                 number_of(row, "quota") > 0
-                     ? number_of(row, "quota_used") * 100 / number_of(row, "quota")
-                     : 0,
-                 say);
+                 number_of(row, "bytes_out"), used, say);
     print_refusals(row);
 }
 

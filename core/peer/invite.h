@@ -64,9 +64,9 @@ enum err invite_redeem(const struct invite_server *s,
 enum err invite_withdraw(const char *dir, const char *name, struct errinfo *reterr);
 
 struct invite_row {
-    char name[OBJECT_NAME_BYTES + 1];
     uint64_t expires_s;
     bool is_used;
+    char name[OBJECT_NAME_BYTES + 1];
 };
 /* Those that stand in the file, at most INVITES_MAX. */
 size_t invite_rows(const char *dir, struct invite_row ret[INVITES_MAX]);

@@ -1,126 +1,12 @@
-/* test_invite - tokens, one redemption, what hostile askers and answerers get. */
+/* test_invite - one redemption, and what hostile askers get. */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "core/base/clock.h"
-#include "core/base/file.h"
-#include "core/base/hash256.h"
 #include "core/peer/invite.h"
-#include "core/peer/place.h"
-#include "core/peer/ringkey.h"
 
-#include "tests/unit/tempdir.h"
+#include "tests/unit/peer/invite_sample.h"
 #include "tests/unit/unit.h"
-
-enum { T0 = 1800000000 }; /* seconds since 1970 */
-static const uint64_t us_per_s = 1000000;
-
-static void set_time(uint64_t s)
-{
-    clock_set_for_test(s * us_per_s, s * us_per_s);
-}
-
-/* One server: a state folder with keys and an identity. */
-struct server {
-    char state[TEMPDIR_PATH];
-    char dir[TEMPDIR_PATH + 8];
-    struct identity self;
-    struct keyring keys;
-    struct manifest m;
-};
-
-static void make_server(struct tempdir *t, const char *name, struct server *ret)
-{
-    *ret = (struct server){.state = ""};
-    (void)snprintf(ret->state, sizeof(ret->state), "%s/%s", t->path, name);
-    (void)snprintf(ret->dir, sizeof(ret->dir), "%s/peers", ret->state);
-    assert_int_equal(keyring_load_or_create(ret->state, &ret->keys, NULL), ERR_OK);
-    assert_int_equal(identity_create(ret->dir, &ret->self, NULL), ERR_OK);
-}
-
-static void drop_server(struct server *s)
-{
-    manifest_fini(&s->m);
-}
-
-/* A ring of one; extra administrators: that many more, whose keys nobody here has. */
-static void make_ring(struct server *s, unsigned extra, unsigned threshold)
-{
-    struct manifest_member own = {
-        .name = "a", .state = MEMBER_ACTIVE, .nkeys = 1, .address = "127.0.0.1:1"};
-    struct manifest m = {.threshold = threshold,
-                         .nadmins = 1 + extra,
-                         .members = &own,
-                         .nmembers = 1,
-                         .nring_keys = 1,
-                         .default_cap = 10,
-                         .quorum = 2,
-                         .default_records_per_day = 1000};
-    struct ring_outcome o;
-    uint8_t secret[OBJECT_KEY_BYTES];
-
-    assert_int_equal(ring_admin_key(s->dir, true, secret, m.admins[0], NULL), ERR_OK);
-    for (unsigned i = 0; i < extra; i++) {
-        struct identity other;
-        uint8_t seed[32] = {(uint8_t)(i + 1)};
-        identity_of_seed(seed, &other);
-        memcpy(m.admins[i + 1], other.public_key, OBJECT_KEY_BYTES);
-    }
-    memcpy(own.identity, s->self.public_key, OBJECT_KEY_BYTES);
-    own.origin = s->self.origin;
-    own.keys[0].binding = s->self.signing;
-    m.ring_keys[0].id = s->keys.ring[0].id;
-    assert_int_equal(ring_create(s->dir, &m, &o, NULL), ERR_OK);
-    assert_true(o.is_in_force);
-    assert_int_equal(manifest_load(s->dir, &s->m, NULL), ERR_OK);
-}
-
-static struct invite_token make_token(struct server *s, const char *name,
-                                      uint64_t expires_s)
-{
-    struct invite_server server = {s->dir, &s->self, &s->keys};
-    struct invite_token t;
-    struct buf text;
-
-    buf_init(&text, INVITE_TOKEN_MAX);
-    assert_int_equal(invite_make(&server, &s->m, name, expires_s, &text, NULL), ERR_OK);
-    assert_true(text.n < 200); /* short */
-    assert_int_equal(invite_parse(buf_slice(&text), &t, NULL), ERR_OK);
-    buf_fini(&text);
-    return t;
-}
-
-static enum err redeem(struct server *a, struct server *b, const struct invite_token *t,
-                       struct buf *response)
-{
-    struct invite_server server = {a->dir, &a->self, &a->keys};
-    struct buf request;
-    struct errinfo why = {.code = ERR_OK};
-
-    buf_init(&request, INVITE_REQUEST_MAX);
-    buf_init(response, INVITE_RESPONSE_MAX);
-    assert_int_equal(invite_request(t, &b->self, "", &request), ERR_OK);
-    enum err e = invite_redeem(&server, b->self.signing.key, buf_slice(&request), &a->m,
-                               response, &why);
-    if (e == ERR_DENIED) { /* nobody learns what was wrong */
-        assert_string_equal(why.text,
-                            "the token is not valid here, or not any more; ask "
-                            "for a new invitation");
-        assert_int_equal(response->n, 0);
-    }
-    buf_fini(&request);
-    return e;
-}
-
-static enum err redeem_only(struct server *a, struct server *b,
-                            const struct invite_token *t)
-{
-    struct buf response;
-    enum err e = redeem(a, b, t, &response);
-    buf_fini(&response);
-    return e;
-}
 
 static void test_join__when_all_is_well__then_both_have_ring_and_key(void **state)
 {
@@ -351,6 +237,36 @@ static void test_redeem__when_a_crash_came_before_the_manifest__then_it_goes_on(
     drop_server(&a);
 }
 
+/* A ring whose two administrators must both sign; ret is the one that is not here. */
+static void make_ring_of_two(struct server *a, struct identity *ret)
+{
+    struct manifest next;
+    struct ring_outcome o;
+    struct buf text;
+    struct ring_admins admins;
+    uint8_t list[2][OBJECT_KEY_BYTES];
+
+    make_ring(a, 1, 1);
+    memcpy(list, a->m.admins, sizeof(list));
+    admins = (struct ring_admins){list, 2, 2};
+    /* our signature alone is not enough for that version itself */
+    assert_int_equal(ring_change(a->dir, ring_edit_admins, &admins, &a->m, &o, NULL),
+                     ERR_OK);
+    assert_false(o.is_in_force);
+    identity_of_seed((const uint8_t[32]){1}, ret);
+    assert_int_equal(ring_next(a->dir, &next, NULL), ERR_OK);
+    buf_init(&text, MANIFEST_BYTES_MAX);
+    buf_add(&text, slice_of(next.text, next.text_len));
+    assert_int_equal(manifest_sign(ret->secret, &text, NULL), ERR_OK);
+    assert_int_equal(ring_accept(a->dir, buf_slice(&text), &o, NULL), ERR_OK);
+    assert_true(o.is_in_force);
+    manifest_fini(&next);
+    manifest_fini(&a->m);
+    buf_fini(&text);
+    assert_int_equal(manifest_load(a->dir, &a->m, NULL), ERR_OK);
+    assert_int_equal(a->m.threshold, 2);
+}
+
 static void test_redeem__when_others_must_sign__then_it_waits_and_no_key_goes_out(
     void **state)
 {
@@ -364,31 +280,11 @@ static void test_redeem__when_others_must_sign__then_it_waits_and_no_key_goes_ou
     struct identity other;
     struct ring_outcome o;
     struct buf text;
-    struct ring_admins admins;
-    uint8_t list[2][OBJECT_KEY_BYTES];
 
     set_time(T0);
     make_server(t, "a", &a);
     make_server(t, "b", &b);
-    make_ring(&a, 1, 1);
-    memcpy(list, a.m.admins, sizeof(list));
-    admins = (struct ring_admins){list, 2, 2};
-    /* from now on two must sign: our signature alone is not enough for that version itself */
-    assert_int_equal(ring_change(a.dir, ring_edit_admins, &admins, &a.m, &o, NULL),
-                     ERR_OK);
-    assert_false(o.is_in_force);
-    identity_of_seed((const uint8_t[32]){1}, &other);
-    assert_int_equal(ring_next(a.dir, &next, NULL), ERR_OK);
-    buf_init(&text, MANIFEST_BYTES_MAX);
-    buf_add(&text, slice_of(next.text, next.text_len));
-    assert_int_equal(manifest_sign(other.secret, &text, NULL), ERR_OK);
-    assert_int_equal(ring_accept(a.dir, buf_slice(&text), &o, NULL), ERR_OK);
-    assert_true(o.is_in_force);
-    manifest_fini(&next);
-    manifest_fini(&a.m);
-    buf_clear(&text);
-    assert_int_equal(manifest_load(a.dir, &a.m, NULL), ERR_OK);
-    assert_int_equal(a.m.threshold, 2);
+    make_ring_of_two(&a, &other);
 
     struct invite_token token = make_token(&a, "bee", T0 + 3600);
     for (unsigned i = 0; i < 2; i++) { /* asking again does not undo what was signed */
@@ -404,6 +300,7 @@ static void test_redeem__when_others_must_sign__then_it_waits_and_no_key_goes_ou
     }
     assert_int_equal(keyring_load(b.state, &keys, NULL), ERR_OK);
     assert_int_equal(keys.n, 1);
+    buf_init(&text, MANIFEST_BYTES_MAX);
     assert_int_equal(ring_next(a.dir, &next, NULL), ERR_OK);
     assert_int_equal(manifest_signatures(&next, &a.m), 1);
     buf_add(&text, slice_of(next.text, next.text_len));
@@ -424,171 +321,6 @@ static void test_redeem__when_others_must_sign__then_it_waits_and_no_key_goes_ou
     drop_server(&a);
 }
 
-static void test_make__when_it_cannot_be__then_refused(void **state)
-{
-    struct tempdir *t = *state;
-    struct server a;
-    struct buf text;
-
-    set_time(T0);
-    make_server(t, "a", &a);
-    make_ring(&a, 0, 1);
-    struct invite_server server = {a.dir, &a.self, &a.keys};
-    buf_init(&text, INVITE_TOKEN_MAX);
-    assert_int_equal(invite_make(&server, &a.m, "a", T0 + 1, &text, NULL), ERR_EXISTS);
-    assert_int_equal(invite_make(&server, &a.m, "B", T0 + 1, &text, NULL), ERR_SYNTAX);
-    assert_int_equal(invite_make(&server, &a.m, "b", T0, &text, NULL), ERR_RANGE);
-    assert_int_equal(
-        invite_make(&server, &a.m, "b", T0 + INVITE_EXPIRY_MAX_S + 1, &text, NULL),
-        ERR_RANGE);
-    a.m.members[0].address[0] = '\0';
-    assert_int_equal(invite_make(&server, &a.m, "b", T0 + 1, &text, NULL),
-                     ERR_NOT_FOUND);
-    buf_fini(&text);
-    drop_server(&a);
-}
-
-static void test_make__when_there_are_as_many_as_allowed__then_no_more(void **state)
-{
-    struct tempdir *t = *state;
-    struct server a;
-    struct buf text;
-    char name[16];
-
-    set_time(T0);
-    make_server(t, "a", &a);
-    make_ring(&a, 0, 1);
-    for (unsigned i = 0; i < INVITES_MAX; i++) {
-        (void)snprintf(name, sizeof(name), "b%u", i);
-        (void)make_token(&a, name, T0 + 60);
-    }
-    struct invite_server server = {a.dir, &a.self, &a.keys};
-    buf_init(&text, INVITE_TOKEN_MAX);
-    assert_int_equal(invite_make(&server, &a.m, "more", T0 + 60, &text, NULL),
-                     ERR_LIMIT);
-    buf_fini(&text);
-    (void)make_token(&a, "b7", T0 + 60); /* in the place of the other for b7 */
-    set_time(T0 + 60);
-    (void)make_token(&a, "more", T0 + 120);
-    struct invite_row rows[INVITES_MAX];
-    assert_int_equal(invite_rows(a.dir, rows), 1);
-    assert_string_equal(rows[0].name, "more");
-    drop_server(&a);
-}
-
-/* ---- tokens ---- */
-
-static void test_parse__when_a_letter_is_lost_or_changed__then_refused(void **state)
-{
-    struct tempdir *t = *state;
-    struct server a;
-    struct invite_token token;
-    struct buf text;
-
-    set_time(T0);
-    make_server(t, "a", &a);
-    make_ring(&a, 0, 1);
-    struct invite_server server = {a.dir, &a.self, &a.keys};
-    buf_init(&text, INVITE_TOKEN_MAX);
-    assert_int_equal(invite_make(&server, &a.m, "b", T0 + 1, &text, NULL), ERR_OK);
-    for (size_t i = 0; i < text.n; i++) {
-        assert_int_not_equal(
-            invite_parse(slice_head(buf_slice(&text), i), &token, NULL), ERR_OK);
-        char was = text.p[i];
-        text.p[i] = was == 'A' ? 'B' : 'A';
-        assert_int_not_equal(invite_parse(buf_slice(&text), &token, NULL), ERR_OK);
-        text.p[i] = '\0';
-        assert_int_not_equal(invite_parse(buf_slice(&text), &token, NULL), ERR_OK);
-        text.p[i] = was;
-    }
-    assert_int_equal(invite_parse(buf_slice(&text), &token, NULL), ERR_OK);
-    assert_int_equal(invite_parse(SLICE_LIT("gnp2-AAAA"), &token, NULL), ERR_VERSION);
-    buf_add_str(&text, "\n");
-    assert_int_equal(invite_parse(buf_slice(&text), &token, NULL), ERR_OK);
-    buf_add_str(&text, "A");
-    assert_int_equal(invite_parse(buf_slice(&text), &token, NULL), ERR_SYNTAX);
-    buf_fini(&text);
-    drop_server(&a);
-}
-
-/* ---- answers of a liar ---- */
-
-static void test_accept__when_the_answer_is_not_of_that_ring__then_nothing_is_taken(
-    void **state)
-{
-    struct tempdir *t = *state;
-    struct server a;
-    struct server b;
-    struct server evil;
-    struct buf good;
-    struct invite_answer answer;
-    struct keyring keys;
-
-    set_time(T0);
-    make_server(t, "a", &a);
-    make_server(t, "b", &b);
-    make_server(t, "evil", &evil);
-    make_ring(&a, 0, 1);
-    make_ring(&evil, 0, 1);
-    struct invite_token token = make_token(&a, "bee", T0 + 3600);
-    struct invite_token other = make_token(&evil, "bee", T0 + 3600);
-    assert_int_equal(redeem(&a, &b, &token, &good), ERR_OK);
-    /* the answer to another token: inviter is no member */
-    assert_int_equal(
-        invite_accept(b.state, &other, &b.self, buf_slice(&good), &answer, NULL),
-        ERR_DENIED);
-    /* to another server */
-    assert_int_equal(
-        invite_accept(b.state, &token, &evil.self, buf_slice(&good), &answer, NULL),
-        ERR_DENIED);
-    /* a sealing key that does not open it */
-    struct buf wrong;
-    buf_init(&wrong, INVITE_RESPONSE_MAX);
-    buf_add(&wrong, buf_slice(&good));
-    size_t at = slice_find_slice(buf_slice(&wrong), SLICE_LIT("seal ")) + 5;
-    wrong.p[at] = wrong.p[at] == '0' ? '1' : '0';
-    assert_int_equal(
-        invite_accept(b.state, &token, &b.self, buf_slice(&wrong), &answer, NULL),
-        ERR_DENIED);
-    for (size_t i = 0; i < good.n; i++) {
-        assert_int_not_equal(invite_accept(b.state, &token, &b.self,
-                                           slice_head(buf_slice(&good), i), &answer,
-                                           NULL),
-                             ERR_OK);
-    }
-    /* the manifest has expired when it comes */
-    set_time(T0 + 91 * 86400);
-    assert_int_equal(
-        invite_accept(b.state, &token, &b.self, buf_slice(&good), &answer, NULL),
-        ERR_TIMEOUT);
-    assert_int_equal(manifest_load(b.dir, &b.m, NULL), ERR_NOT_FOUND);
-    assert_int_equal(keyring_load(b.state, &keys, NULL), ERR_OK);
-    assert_int_equal(keys.n, 1);
-    /* in one ring already */
-    set_time(T0);
-    assert_int_equal(redeem_only(&evil, &a, &other), ERR_OK);
-    struct buf second;
-    assert_int_equal(redeem(&evil, &a, &other, &second), ERR_OK);
-    assert_int_equal(
-        invite_accept(a.state, &other, &a.self, buf_slice(&second), &answer, NULL),
-        ERR_EXISTS);
-    assert_int_equal(keyring_load(a.state, &keys, NULL), ERR_OK);
-    assert_int_equal(keys.n, 1);
-    buf_fini(&second);
-    buf_fini(&wrong);
-    buf_fini(&good);
-    drop_server(&a);
-    drop_server(&evil);
-}
-
-static int teardown(void **state)
-{
-    clock_unset_for_test();
-    return tempdir_teardown(state);
-}
-
-#define IN_FOLDER(name) cmocka_unit_test_setup_teardown(name, tempdir_setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -600,11 +332,6 @@ int main(void)
         IN_FOLDER(test_redeem__when_a_crash_came_before_the_manifest__then_it_goes_on),
         IN_FOLDER(
             test_redeem__when_others_must_sign__then_it_waits_and_no_key_goes_out),
-        IN_FOLDER(test_make__when_it_cannot_be__then_refused),
-        IN_FOLDER(test_make__when_there_are_as_many_as_allowed__then_no_more),
-        IN_FOLDER(test_parse__when_a_letter_is_lost_or_changed__then_refused),
-        IN_FOLDER(
-            test_accept__when_the_answer_is_not_of_that_ring__then_nothing_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,88 +84,90 @@ static void test_parse__when_printed__then_all_fields_are_back(void **state)
     manifest_fini(&m);
 }
 
+static const struct {
+    const char *from;
+    const char *to;
+} wrong_fields[] = {
+    {"\"ring\":\"11", "\"ring\":\"1"},
+    {"\"ring\":\"11", "\"ring\":\"zz"},
+    {"\"version\":1,", "\"version\":0,"},
+    {"\"version\":1,", "\"version\":-1,"},
+    {"\"version\":1,", "\"version\":1.0,"},
+    {"\"version\":1,", "\"version\":\"1\","},
+    {"\"version\":1,", "\"version\":9007199254740993,"},
+    {"\"version\":1,", "\"version\":99999999999999999999999999,"},
+    {"\"version\":1,", "\"version\":1e999,"},
+    {"\"version\":1,", "\"version\":null,"},
+    {"\"version\":1,", "\"version\":true,"},
+    {"\"version\":1,", ""},
+    {"\"version\":1,", "\"version\":1,\"version\":2,"},
+    {"\"version\":1,", "\"version\":1,\"later\":2,"},
+    {"\"expires_ms\":1000001", "\"expires_ms\":1000000"},
+    {"\"expires_ms\":1000001", "\"expires_ms\":253402300800000"},
+    {"\"threshold\":2", "\"threshold\":0"},
+    {"\"threshold\":2", "\"threshold\":4"},
+    {"\"threshold\":2", "\"threshold\":17"},
+    {"\"admins\":[\"", "\"admins\":[1,\""},
+    {"\"admins\":[\"", "\"admins\":[\"\",\""},
+    {"\"members\":[{", "\"members\":[],\"x\":[{"},
+    {"\"members\":[{", "\"members\":[[],{"},
+    {"\"name\":\"m0\"", "\"name\":\"\""},
+    {"\"name\":\"m0\"", "\"name\":\"M0\""},
+    {"\"name\":\"m0\"", "\"name\":\"-m\""},
+    {"\"name\":\"m0\"", "\"name\":\"m/0\""},
+    {"\"name\":\"m0\"", "\"name\":\"m\\u00000\""},
+    {"\"name\":\"m0\"", "\"name\":\"m\\n0\""},
+    {"\"name\":\"m0\"", "\"name\":\"m\xc3\xa4\""},
+    {"\"name\":\"m0\"", "\"name\":\"m\xff\""},
+    {"\"name\":\"m0\"", "\"name\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\""},
+    {"\"name\":\"m0\"", "\"name\":\"m1\""},
+    {"\"state\":\"active\"", "\"state\":\"Active\""},
+    {"\"state\":\"active\"", "\"state\":0"},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.0\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.0:0\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.0:65536\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.0:+1\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\":8896\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"::1:8896\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"[::1]\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"[::g]:1\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"a b:1\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"a/b:1\""},
+    {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.1:8896\""},
+    {"\"cap\":0", "\"cap\":1000001"},
+    {"\"records_per_day\":0", "\"records_per_day\":1000000000001"},
+    {"\"until_ms\":0", "\"until_ms\":\"\""},
+    {"\"not_before_ms\":0", "\"not_before_ms\":1"},
+    {"\"revoked\":false", "\"revoked\":0"},
+    {"\"ring_keys\":[{", "\"ring_keys\":[{\"id\":7,\"from_ms\":0},{"},
+    {"\"id\":7", "\"id\":4294967296"},
+    {"\"default_cap\":10", "\"default_cap\":0"},
+    {"\"quorum\":2", "\"quorum\":0"},
+    {"\"quorum\":2", "\"quorum\":257"},
+    {"\"default_records_per_day\":1000", "\"default_records_per_day\":0"},
+    {"gillnet-ring-manifest 1", "gillnet-ring-manifest 1 "},
+    {"gillnet-ring-manifest 1\n", "gillnet-ring-manifest 1\r\n"},
+    {"\n{", "\n\n{"},
+    {"\n{", "\n[{"},
+    {"}\n", "}}\n"},
+    {"}\n", "} x\n"},
+    {"}\n", "}"},
+    {"}\n", "}\n\n"},
+    {"}\n", "}\nsignature \n"},
+    {"}\n", "}\nsignature 00 00\n"},
+};
+
 static void test_parse__when_one_field_is_wrong__then_refused(void **state)
 {
-    static const struct {
-        const char *from;
-        const char *to;
-    } rows[] = {
-        {"\"ring\":\"11", "\"ring\":\"1"},
-        {"\"ring\":\"11", "\"ring\":\"zz"},
-        {"\"version\":1,", "\"version\":0,"},
-        {"\"version\":1,", "\"version\":-1,"},
-        {"\"version\":1,", "\"version\":1.0,"},
-        {"\"version\":1,", "\"version\":\"1\","},
-        {"\"version\":1,", "\"version\":9007199254740993,"},
-        {"\"version\":1,", "\"version\":99999999999999999999999999,"},
-        {"\"version\":1,", "\"version\":1e999,"},
-        {"\"version\":1,", "\"version\":null,"},
-        {"\"version\":1,", "\"version\":true,"},
-        {"\"version\":1,", ""},
-        {"\"version\":1,", "\"version\":1,\"version\":2,"},
-        {"\"version\":1,", "\"version\":1,\"later\":2,"},
-        {"\"expires_ms\":1000001", "\"expires_ms\":1000000"},
-        {"\"expires_ms\":1000001", "\"expires_ms\":253402300800000"},
-        {"\"threshold\":2", "\"threshold\":0"},
-        {"\"threshold\":2", "\"threshold\":4"},
-        {"\"threshold\":2", "\"threshold\":17"},
-        {"\"admins\":[\"", "\"admins\":[1,\""},
-        {"\"admins\":[\"", "\"admins\":[\"\",\""},
-        {"\"members\":[{", "\"members\":[],\"x\":[{"},
-        {"\"members\":[{", "\"members\":[[],{"},
-        {"\"name\":\"m0\"", "\"name\":\"\""},
-        {"\"name\":\"m0\"", "\"name\":\"M0\""},
-        {"\"name\":\"m0\"", "\"name\":\"-m\""},
-        {"\"name\":\"m0\"", "\"name\":\"m/0\""},
-        {"\"name\":\"m0\"", "\"name\":\"m\\u00000\""},
-        {"\"name\":\"m0\"", "\"name\":\"m\\n0\""},
-        {"\"name\":\"m0\"", "\"name\":\"m\xc3\xa4\""},
-        {"\"name\":\"m0\"", "\"name\":\"m\xff\""},
-        {"\"name\":\"m0\"", "\"name\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\""},
-        {"\"name\":\"m0\"", "\"name\":\"m1\""},
-        {"\"state\":\"active\"", "\"state\":\"Active\""},
-        {"\"state\":\"active\"", "\"state\":0"},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.0\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.0:0\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.0:65536\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.0:+1\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\":8896\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"::1:8896\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"[::1]\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"[::g]:1\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"a b:1\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"a/b:1\""},
-        {"\"address\":\"10.0.0.0:8896\"", "\"address\":\"10.0.0.1:8896\""},
-        {"\"cap\":0", "\"cap\":1000001"},
-        {"\"records_per_day\":0", "\"records_per_day\":1000000000001"},
-        {"\"until_ms\":0", "\"until_ms\":\"\""},
-        {"\"not_before_ms\":0", "\"not_before_ms\":1"},
-        {"\"revoked\":false", "\"revoked\":0"},
-        {"\"ring_keys\":[{", "\"ring_keys\":[{\"id\":7,\"from_ms\":0},{"},
-        {"\"id\":7", "\"id\":4294967296"},
-        {"\"default_cap\":10", "\"default_cap\":0"},
-        {"\"quorum\":2", "\"quorum\":0"},
-        {"\"quorum\":2", "\"quorum\":257"},
-        {"\"default_records_per_day\":1000", "\"default_records_per_day\":0"},
-        {"gillnet-ring-manifest 1", "gillnet-ring-manifest 1 "},
-        {"gillnet-ring-manifest 1\n", "gillnet-ring-manifest 1\r\n"},
-        {"\n{", "\n\n{"},
-        {"\n{", "\n[{"},
-        {"}\n", "}}\n"},
-        {"}\n", "} x\n"},
-        {"}\n", "}"},
-        {"}\n", "}\n\n"},
-        {"}\n", "}\nsignature \n"},
-        {"}\n", "}\nsignature 00 00\n"},
-    };
     struct manifest m = make_ring(2);
 
     (void)state;
     assert_int_equal(parse_changed(&m, "\"quorum\":2", "\"quorum\":3"), ERR_OK);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        enum err e = parse_changed(&m, rows[i].from, rows[i].to);
+    for (size_t i = 0; i < sizeof(wrong_fields) / sizeof(wrong_fields[0]); i++) {
+        enum err e = parse_changed(&m, wrong_fields[i].from, wrong_fields[i].to);
         if (e != ERR_SYNTAX && e != ERR_VERSION) {
-            print_error("%s -> %s: %d\n", rows[i].from, rows[i].to, (int)e);
+            print_error("%s -> %s: %d\n", wrong_fields[i].from, wrong_fields[i].to,
+                        (int)e);
         }
         assert_true(e == ERR_SYNTAX || e == ERR_VERSION);
     }
@@ -321,12 +323,12 @@ static void test_find_key__when_its_time_or_trust_is_over__then_not_found(void *
 {
     static const struct {
         uint64_t until_ms;
-        bool is_revoked;
         uint64_t at_ms;
+        bool is_revoked;
         bool want;
     } rows[] = {
-        {0, false, 0, true},      {0, false, UINT64_MAX, true}, {100, false, 99, true},
-        {100, false, 100, false}, {0, true, 50, false},         {100, true, 50, false},
+        {0, 0, false, true},      {0, UINT64_MAX, false, true}, {100, 99, false, true},
+        {100, 100, false, false}, {0, 50, true, false},         {100, 50, true, false},
     };
     struct manifest m = make_ring(3);
 

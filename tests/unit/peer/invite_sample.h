@@ -31,7 +31,7 @@ static inline void make_server(struct tempdir *t, const char *name, struct serve
 {
     *ret = (struct server){.state = ""};
     (void)snprintf(ret->state, sizeof(ret->state), "%s/%s", t->path, name);
-    (void)snprintf(ret->dir, sizeof(ret->dir), "%s/peers", ret->state);
+    (void)snprintf(ret->dir, sizeof(ret->dir), "%s/%s/peers", t->path, name);
     assert_int_equal(keyring_load_or_create(ret->state, &ret->keys, NULL), ERR_OK);
     assert_int_equal(identity_create(ret->dir, &ret->self, NULL), ERR_OK);
 }

@@ -78,7 +78,7 @@ static void answer(struct slice request, struct buf *ret)
         count_wire_answer(request, control.port, control.keys, ret);
     } else {
         buf_add_str(ret, "error unknown request; understood are ping, stat, reload, "
-                         "count-batch, count-exact\n");
+                         "count-batch, count-exact, count-shares\n");
     }
 }
 

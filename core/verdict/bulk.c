@@ -1,5 +1,6 @@
 #include "core/verdict/bulk.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "core/base/clock.h"
@@ -14,14 +15,20 @@ _Static_assert((int)RULE_DISTINCTS == (int)DISTINCT_KINDS &&
                    (int)RULE_SENDERS == (int)DISTINCT_SENDER,
                "distinct ones of rules are those of counts");
 
-enum { DETAIL_VALUE_MAX = 80, DETAIL_MAX = 320 };
+enum {
+    DETAIL_VALUE_MAX = 80,
+    DETAIL_MAX = 320,
+    DETAIL_NAMES_MAX = 5, /* of servers */
+    OTHERS = 100 - BULK_NEWSLETTER
+};
 
 /* What the exact counts say of one key. */
 struct exact {
-    size_t key; /* in counts->v */
-    uint64_t windows[COUNT_WINDOWS];
-    uint64_t now;    /* bucket */
-    uint64_t most;   /* fullest bucket of the last day */
+    size_t key;                      /* in counts->v */
+    struct count_shares shares;      /* by server; empty without memory */
+    uint64_t windows[COUNT_WINDOWS]; /* what may do harm: count_shares_bounded */
+    uint64_t now;                    /* bucket */
+    uint64_t most;   /* fullest bucket of the last day, of this server */
     uint64_t sum;    /* of its buckets */
     bool is_partial; /* a damaged run was left out: what it had may be no burst */
     bool is_counted; /* distinct ones were asked for */
@@ -41,17 +48,39 @@ struct asking {
 
 /* ---- exact counts, each key once ---- */
 
-static void read_exact(const struct asking *a, size_t key, struct exact *ret)
+/* What each server counted, with the caps that hold here. */
+static void read_shares(const struct asking *a, const struct digest digest[KEYRING_MAX],
+                        struct count_shares *ret)
 {
     const struct count_port *port = a->counts->port;
-    struct count_history h = {.now = 0};
 
-    port->exact(port->context, a->counts->v[key].digest, &h);
-    *ret = (struct exact){.key = key, .now = h.now, .is_partial = h.ndamaged > 0};
-    count_history_windows(&h, ret->windows);
+    *ret = (struct count_shares){.n = 0};
+    if (port->shares != NULL) {
+        port->shares(port->context, digest, ret);
+    } else if (count_shares_init(ret, 0)) {
+        port->exact(port->context, digest, &ret->v[0].history);
+        count_shares_end(ret);
+    }
+    count_shares_limit(ret, a->config->peers.cap, a->config->peers.quorum);
+}
+
+static void read_exact(const struct asking *a, size_t key, struct exact *ret)
+{
+    *ret = (struct exact){.key = key};
+    read_shares(a, a->counts->v[key].digest, &ret->shares);
+    if (ret->shares.n == 0) {
+        return;
+    }
+    /* how it came in time only our own counts say: what peers tell may come late, at once */
+    const struct count_history *h = &ret->shares.v[0].history;
+    ret->now = h->now;
+    ret->is_partial = h->ndamaged > 0;
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        ret->windows[w] = count_shares_bounded(&ret->shares, w);
+    }
     for (size_t i = 0; i < BULK_BUCKETS; i++) {
-        ret->sum += h.bucket[i];
-        ret->most = h.bucket[i] > ret->most ? h.bucket[i] : ret->most;
+        ret->sum += h->bucket[i];
+        ret->most = h->bucket[i] > ret->most ? h->bucket[i] : ret->most;
     }
 }
 
@@ -78,7 +107,6 @@ static struct exact *exact_of(struct asking *a, size_t key)
 /* Of today or yesterday, the larger: a day that just began knows nobody yet. */
 static void read_distinct(const struct asking *a, struct exact *e)
 {
-    const struct count_port *port = a->counts->port;
     const struct counted *counted = &a->counts->v[e->key];
     uint64_t today = e->now / COUNT_DAY_BUCKETS;
 
@@ -86,16 +114,14 @@ static void read_distinct(const struct asking *a, struct exact *e)
     for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
         for (uint64_t day = today; day + 2 > today && day <= today; day--) {
             struct digest digest[KEYRING_MAX];
-            struct count_history h = {.now = 0};
-            uint64_t windows[COUNT_WINDOWS];
+            struct count_shares shares;
 
             count_distinct_digest(a->counts->keys, counted->digest,
                                   (enum count_distinct)kind, day, digest);
-            port->exact(port->context, digest, &h);
-            count_history_windows(&h, windows);
-            if (windows[COUNT_14D] > e->distinct[kind]) {
-                e->distinct[kind] = windows[COUNT_14D];
-            }
+            read_shares(a, digest, &shares);
+            uint64_t n = count_shares_bounded(&shares, COUNT_14D);
+            e->distinct[kind] = n > e->distinct[kind] ? n : e->distinct[kind];
+            count_shares_fini(&shares);
         }
     }
 }
@@ -175,14 +201,23 @@ static bool is_confirmed(const struct asking *a, const struct config_rule *rule,
     return true;
 }
 
+/* One, or none that was new here: a peer had seen it first. */
+static bool has_one_sender(struct asking *a, struct exact *e)
+{
+    return has_distinct(a, e) &&
+           (e->distinct[DISTINCT_SENDER] == 1 ||
+            (e->distinct[DISTINCT_SENDER] == 0 && e->shares.n > 1));
+}
+
 /* What one domain that proved itself sends, and hardly anyone else, somebody asked for; a robot
- * network sends under many names, or under names that it cannot prove. */
+ * network sends under many names, or under names that it cannot prove. To spare it all that peers say of the
+ * sender is believed: who lies could only spare more. */
 static bool is_newsletter(struct asking *a, const struct config_rule *rule,
                           struct exact *e)
 {
     uint64_t seen = e->windows[rule->window];
 
-    if (has_distinct(a, e) && e->distinct[DISTINCT_SENDER] == 1) {
+    if (has_one_sender(a, e)) {
         return true;
     }
     for (size_t i = 0; i < a->counts->n; i++) {
@@ -192,37 +227,97 @@ static bool is_newsletter(struct asking *a, const struct config_rule *rule,
         const struct exact *template = exact_of(a, i);
         /* who cannot be asked any more may be one: nothing is scored for lack of time */
         if (template == NULL ||
-            template->windows[rule->window] * 100 >= seen * BULK_NEWSLETTER) {
+            count_shares_all(&template->shares, rule->window) >=
+                seen - seen / 100 * OTHERS - seen % 100 * OTHERS / 100) {
             return true;
         }
     }
     return false;
 }
 
-/* "shadow, text=12ab... seen 57 times in 1d, 12 networks" */
+struct detail {
+    char text[DETAIL_MAX];
+    size_t used;
+};
+
+static void add_text(struct detail *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_text(struct detail *d, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    int n = vsnprintf(d->text + d->used, sizeof d->text - d->used, format, args);
+    va_end(args);
+    d->used += n < 0 ? 0 : (size_t)n;
+    d->used = d->used < sizeof d->text ? d->used : sizeof d->text - 1;
+}
+
+/* The share after the one of `last` (v[0] at first), the largest first; n: none. */
+static unsigned next_share(const struct count_shares *s, unsigned window, unsigned last)
+{
+    unsigned best = s->n;
+    uint64_t bound = last == 0 ? UINT64_MAX : s->v[last].w[window];
+
+    for (unsigned i = 1; i < s->n; i++) {
+        uint64_t w = s->v[i].w[window];
+        bool is_after = last == 0 || w < bound || (w == bound && i > last);
+        if (w > 0 && is_after && (best == s->n || w > s->v[best].w[window])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* " (own 1, alpha 12, beta 3, and 2 more servers; 14 of them count)" */
+static void add_servers(struct detail *d, const struct exact *e, unsigned window)
+{
+    const struct count_shares *s = &e->shares;
+    unsigned next = next_share(s, window, 0);
+    unsigned n = 0;
+
+    if (next >= s->n) {
+        return;
+    }
+    add_text(d, " (own %llu", (unsigned long long)s->v[0].w[window]);
+    for (; next < s->n; next = next_share(s, window, next)) {
+        if (n++ < DETAIL_NAMES_MAX) {
+            add_text(d, ", %s %llu", s->v[next].origin->name,
+                     (unsigned long long)s->v[next].w[window]);
+        }
+    }
+    if (n > DETAIL_NAMES_MAX) {
+        add_text(d, ", and %u more servers", n - DETAIL_NAMES_MAX);
+    }
+    if (count_shares_sum(s, window) != e->windows[window]) {
+        add_text(d, "; %llu of them count", (unsigned long long)e->windows[window]);
+    }
+    add_text(d, ")");
+}
+
+/* "shadow, text=12ab... seen 57 times in 1d (own 1, alpha 56), 12 networks" */
 static struct slice make_detail(const struct asking *a, const char *note,
-                                const struct config_rule *rule, struct exact *e)
+                                const struct config_rule *rule, const struct exact *e)
 {
     static const char *const words[DISTINCT_KINDS] = {"recipients", "networks",
                                                       "senders"};
     const struct feature *f = a->counts->v[e->key].feature;
     struct slice value = slice_head(f->text, DETAIL_VALUE_MAX);
-    char text[DETAIL_MAX];
-    int n = snprintf(text, sizeof text, "%s%s=%.*s%s seen %llu times in %s", note,
-                     rule->type, SLICE_ARGS(value), value.n < f->text.n ? "..." : "",
-                     (unsigned long long)e->windows[rule->window],
-                     rule_window_name(rule->window));
-    size_t used = n < 0 ? 0 : (size_t)n;
+    struct detail d = {.used = 0};
 
+    add_text(&d, "%s%s=%.*s%s seen %llu times in %s", note, rule->type,
+             SLICE_ARGS(value), value.n < f->text.n ? "..." : "",
+             (unsigned long long)count_shares_sum(&e->shares, rule->window),
+             rule_window_name(rule->window));
+    add_servers(&d, e, rule->window);
     for (unsigned kind = 0; e->is_counted && kind < DISTINCT_KINDS; kind++) {
-        if (used < sizeof text && e->distinct[kind] > 1) {
-            n = snprintf(text + used, sizeof text - used, ", %llu %s",
-                         (unsigned long long)e->distinct[kind], words[kind]);
-            used += n < 0 ? 0 : (size_t)n;
+        if (e->distinct[kind] > 1) {
+            add_text(&d, ", %llu %s", (unsigned long long)e->distinct[kind],
+                     words[kind]);
         }
     }
-    return arena_copy(a->c->arena,
-                      slice_of(text, used < sizeof text ? used : sizeof text - 1));
+    return arena_copy(a->c->arena, slice_of(d.text, d.used));
 }
 
 static void show(struct asking *a, const struct config_rule *rule, struct exact *e)
@@ -280,7 +375,7 @@ static void judge_rule(struct asking *a, const struct config_rule *rule)
             show(a, rule, e);
             return;
         }
-        if (e->windows[rule->window] < rule->count) {
+        if (count_shares_sum(&e->shares, rule->window) < rule->count) {
             stats_add(STAT_bulk_false_positive, 1);
         }
     }
@@ -299,6 +394,9 @@ unsigned bulk_judge(const struct bulk_case *c)
     }
     for (size_t i = 0; i < a.config->nrules; i++) {
         judge_rule(&a, &a.config->rules[i]);
+    }
+    for (size_t i = 0; i < a.nexact; i++) {
+        count_shares_fini(&a.exact[i].shares);
     }
     return a.limits;
 }

@@ -225,9 +225,116 @@ static void test_values__what_is_no_answer__refused(void **state)
     assert_true(count_wire_values(SLICE_LIT("ok\n1 2 3 4\n"), &item, 1));
 }
 
+static void fake_shares(void *context, const struct digest digest[KEYRING_MAX],
+                        struct count_shares *ret)
+{
+    static struct origin_row rows[] = {
+        {.origin = {1}, .name = "self", .cap = 1, .state = ORIGIN_ACTIVE},
+        {.origin = {2}, .name = "alpha", .cap = UINT64_MAX, .state = ORIGIN_ACTIVE},
+        {.origin = {3}, .name = "beta", .cap = 10, .state = ORIGIN_LEFT},
+    };
+    const struct origins o = {.self = {1}, .quorum = 2, .v = rows, .n = 3};
+    assert_true(count_shares_init(ret, 3));
+    assert_true(count_shares_set_origins(ret, &o));
+    fake_exact(context, digest, &ret->v[0].history);
+    struct count_share *s = count_shares_of(ret, rows[2].origin);
+    assert_non_null(s);
+    s->history.bucket[0] = 7;
+    s->history.day[0] = UINT64_MAX;
+    s->history.first_s = 1200;
+    s->history.last_s = 1800;
+    s->history.ndamaged = 1;
+    count_shares_end(ret);
+}
+
+static void test_shares__there_and_back__by_server(void **state)
+{
+    (void)state;
+    struct keyring keys = make_keys(2);
+    struct fake f = {.nbatches = 0};
+    struct digest digest[KEYRING_MAX] = {{{9}}, {{8}}};
+    struct buf request;
+    struct buf answer;
+    f.count[9] = 4;
+    buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+    count_wire_shares(&keys, digest, &request);
+    for (unsigned with = 0; with < 2; with++) {
+        const struct count_port port = {.context = &f,
+                                        .batch = fake_batch,
+                                        .exact = fake_exact,
+                                        .shares = with ? fake_shares : NULL};
+        struct count_shares back;
+        buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
+        count_wire_answer(buf_slice(&request), &port, &keys, &answer);
+        assert_true(count_wire_read_shares(buf_slice(&answer), &back));
+        assert_int_equal(back.v[0].history.bucket[2], 6);
+        assert_int_equal(back.v[0].w[COUNT_10M], 4 + 5);
+        assert_int_equal(back.n, with ? 2 : 1);
+        assert_int_equal(back.npeers, with ? 2 : 0);
+        if (with) {
+            assert_int_equal(back.quorum, 2);
+            assert_string_equal(back.v[1].origin->name, "beta");
+            assert_int_equal(back.v[1].origin->cap, 10);
+            assert_int_equal(back.v[1].w[COUNT_1H], 7);
+            assert_true(back.v[1].w[COUNT_14D] == UINT64_MAX);
+            assert_int_equal(back.v[1].history.first_s, 1200);
+            assert_int_equal(back.v[1].history.ndamaged, 1);
+        }
+        count_shares_fini(&back);
+        /* no part of an answer is one */
+        for (size_t n = 0; n < answer.n; n++) {
+            struct slice part = slice_head(buf_slice(&answer), n);
+            bool is_line = n > 0 && part.p[n - 1] == '\n';
+            bool is_one = count_wire_read_shares(part, &back);
+            assert_true(!is_one || (is_line && with)); /* fewer peers */
+            count_shares_fini(&back);
+        }
+        buf_fini(&answer);
+    }
+    buf_fini(&request);
+}
+
+static void test_shares__when_the_answer_is_hostile__then_it_is_none(void **state)
+{
+    (void)state;
+    struct keyring keys = make_keys(1);
+    struct fake f = {.nbatches = 0};
+    struct digest digest[KEYRING_MAX] = {{{9}}};
+    const struct count_port port = {.context = &f, .exact = fake_exact};
+    static const char *const lines[] = {
+        "peer\n",
+        "peer 02 a 1 0 0 0 0 0 0 0\n",
+        "x\n",
+        "\n",
+        "peer 02000000000000000000000000000000 alpha 1 0 0 0 0 0 0\n",
+        "peer 02000000000000000000000000000000 alpha 1 0 0 0 0 0 0 0 0\n",
+        "peer 02000000000000000000000000000000  1 0 0 0 0 0 0 0\n",
+        "peer 02000000000000000000000000000000 alpha 1 0 0 99999 0 0 0 0\n",
+        "peer 0200000000000000000000000000000g alpha 1 0 0 0 0 0 0 0\n",
+        "peer 02000000000000000000000000000000 "
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1 0 0 0 0 0 0 0\n",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct buf request;
+        struct buf answer;
+        struct count_shares back;
+        buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+        buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
+        count_wire_shares(&keys, digest, &request);
+        count_wire_answer(buf_slice(&request), &port, &keys, &answer);
+        buf_add_str(&answer, lines[i]);
+        assert_false(count_wire_read_shares(buf_slice(&answer), &back));
+        assert_int_equal(back.n, 0);
+        buf_fini(&request);
+        buf_fini(&answer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares__there_and_back__by_server),
+        cmocka_unit_test(test_shares__when_the_answer_is_hostile__then_it_is_none),
         cmocka_unit_test(test_batch__there_and_back__values_of_each),
         cmocka_unit_test(test_exact__there_and_back__whole_history),
         cmocka_unit_test(test_answer__bad_requests__refused_and_nothing_counted),

@@ -69,7 +69,8 @@ static int set_up_bulk(void **state)
     exact_takes_us = 0;
     ndamaged = 0;
     is_sound_now = true;
-    port = (struct count_port){NULL, fake_batch, fake_exact, fake_is_sound};
+    port = (struct count_port){
+        .batch = fake_batch, .exact = fake_exact, .is_sound = fake_is_sound};
     ring = (struct keyring){.n = 1};
     counts = (struct message_counts){.port = &port, .keys = &ring, .v = counted};
     b->config.count.noise_floor = 0.001;

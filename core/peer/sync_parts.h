@@ -142,6 +142,12 @@ enum err sync_drop_origin(struct sync *s, const struct object_id *id,
 
 /* ---- sync_publish.c ---- */
 
+enum err sync_may_publish(const struct sync *s, struct errinfo *reterr);
+/* Whether the next object of st may be signed here: we remember all of it, and began it with this key. */
+bool sync_may_continue(const struct sync *s, const struct stream *st);
+/* f->o has type, flags and numbers, f->payload what is sent, f->reader and f->root what is meant. ERR_EXISTS: an object that
+ * was signed before a failure was taken first: ask again, from what is published now. */
+enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr);
 uint64_t sync_fresh_inc(const struct sync *s);
 void sync_published_free(struct sync *s);
 enum err sync_close_stream(struct sync *s, struct stream *st, struct errinfo *reterr);

@@ -202,7 +202,7 @@ enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
             reterr, ERR_RANGE, o->name, 0,
             "it signed two histories of one stream; it is set aside until "
             "the manifest has a new key for it");
-        if (!buf_failed(&proof) && proven(s, buf_slice(&proof), &key_id) == o) {
+        if (o && !buf_failed(&proof) && proven(s, buf_slice(&proof), &key_id) == o) {
             r = set_aside(s, o, buf_slice(&proof), reterr);
             f->stream = NULL;
         }

@@ -4,22 +4,20 @@
 #include <string.h>
 
 #include "core/base/log.h"
-#include "core/peer/peerlist.h"
 #include "core/peer/sync_parts.h"
 
-enum { PUBLISHED_MIN = 1024, LIST_SNAP_BYTES = 1 << 20 };
+enum { PUBLISHED_MIN = 1024 };
 
 /* ---- one object ---- */
 
-/* Whether its next object may be signed here: we remember all of it, and began it with this key. */
-static bool may_continue(const struct sync *s, const struct stream *st)
+bool sync_may_continue(const struct sync *s, const struct stream *st)
 {
     return !st->is_left && st->own_seq == st->seq && (st->flags & OBJECT_CLOSED) == 0 &&
            st->key.ring_key == s->keys->ring[0].id &&
            (st->seq == 0 || st->key_id == object_key_id(s->self->signing.key));
 }
 
-static enum err may_publish(const struct sync *s, struct errinfo *reterr)
+enum err sync_may_publish(const struct sync *s, struct errinfo *reterr)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
     bool has_key = false;
@@ -66,8 +64,7 @@ static enum err sign(struct sync *s, struct offer *f, struct buf *header,
     return ERR_OK;
 }
 
-/* f->o has type, flags and numbers, f->payload what is sent, f->reader and f->root what is meant. */
-static enum err publish(struct sync *s, struct offer *f, struct errinfo *reterr)
+enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
 {
     struct buf header;
     struct object parsed;
@@ -238,7 +235,7 @@ static enum err count_stream(struct sync *s, uint64_t start_s, struct stream **r
         }
         nincs++;
         is_used = is_used || st->key.inc == s->inc;
-        if (st->is_begun_here && may_continue(s, st)) {
+        if (st->is_begun_here && sync_may_continue(s, st)) {
             *ret = st;
             return ERR_OK;
         }
@@ -290,7 +287,7 @@ static enum err count_part(struct sync *s, uint64_t start_s,
             : payload_reader_init(&f.reader, OBJECT_COUNT, false, n, f.records, reterr);
     f.payload = buf_slice(&packed);
     f.has_payload = true;
-    e = e == ERR_OK ? publish(s, &f, reterr) : e;
+    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
     if (f.stream->seq == 0) {
         sync_forget(s, f.stream);
     }
@@ -299,49 +296,53 @@ static enum err count_part(struct sync *s, uint64_t start_s,
     return e;
 }
 
-/* What of totals is more than was published; totals is left as it is. */
-static enum err differences(struct sync *s, const struct published *p,
+struct counts {
+    struct count_record *v;
+    size_t n;
+};
+
+/* What of totals is more than was published; ret->v holds n. */
+static enum err differences(const struct published *p,
                             const struct count_record *totals, size_t n,
-                            struct count_record *ret, size_t *retn,
-                            struct errinfo *reterr)
+                            struct counts *ret, struct errinfo *reterr)
 {
-    size_t nmore = 0;
+    ret->n = 0;
     for (size_t i = 0; i < n; i++) {
         if (totals[i].key == 0 || (i > 0 && totals[i].key <= totals[i - 1].key)) {
-            return errinfo_set(reterr, ERR_RANGE, s->dir, 0, "keys must rise");
+            return errinfo_set(reterr, ERR_RANGE, "counts", 0, "keys must rise");
         }
         const uint64_t has = has_published(p, totals[i].key);
         if (totals[i].count > has) {
-            ret[nmore++] = (struct count_record){totals[i].key, totals[i].count - has};
+            ret->v[ret->n++] =
+                (struct count_record){totals[i].key, totals[i].count - has};
         }
     }
-    *retn = nmore;
     return ERR_OK;
 }
 
 static enum err publish_differences(struct sync *s, uint64_t start_s,
-                                    struct published *p, const struct count_record *v,
-                                    size_t n, struct errinfo *reterr)
+                                    struct published *p, const struct counts *c,
+                                    struct errinfo *reterr)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
     const uint64_t quota = sync_quota(s, self);
     enum err e = ERR_OK;
-    if (sync_quota_used(self, start_s) + n > quota) {
+    if (sync_quota_used(self, start_s) + c->n > quota) {
         return errinfo_set(reterr, ERR_LIMIT, s->dir, 0,
                            "more than the %" PRIu64
                            " records that the manifest lets this "
                            "server share in one bucket; the rest counts here alone",
                            quota);
     }
-    for (size_t i = 0; i < n && e == ERR_OK; i += SYNC_COUNT_PART) {
-        const size_t part = n - i < SYNC_COUNT_PART ? n - i : SYNC_COUNT_PART;
+    for (size_t i = 0; i < c->n && e == ERR_OK; i += SYNC_COUNT_PART) {
+        const size_t part = c->n - i < SYNC_COUNT_PART ? c->n - i : SYNC_COUNT_PART;
         if (!make_room(p, part)) {
             return errinfo_set(reterr, ERR_NOMEM, s->dir, 0,
                                "no memory for our counts");
         }
-        e = count_part(s, start_s, v + i, part, reterr);
+        e = count_part(s, start_s, c->v + i, part, reterr);
         for (size_t k = i; e == ERR_OK && k < i + part; k++) {
-            add_published(p, v[k].key, v[k].count);
+            add_published(p, c->v[k].key, c->v[k].count);
         }
     }
     return e;
@@ -352,26 +353,29 @@ enum err sync_publish_counts(struct sync *s, uint64_t start_s,
                              struct errinfo *reterr)
 {
     struct published *p = NULL;
-    size_t nmore = 0;
-    enum err e = may_publish(s, reterr);
-    if (e == ERR_OK && (start_s == 0 || start_s % OBJECT_BUCKET_S != 0)) {
-        e = errinfo_set(reterr, ERR_RANGE, s->dir, 0, "no bucket begins then");
+    struct counts more = {.n = 0};
+    enum err e = sync_may_publish(s, reterr);
+    if (e != ERR_OK) {
+        return e;
     }
-    struct count_record *more = e == ERR_OK ? malloc((n + 1) * sizeof(*more)) : NULL;
-    if (e == ERR_OK && !more) {
-        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
+    if (start_s == 0 || start_s % OBJECT_BUCKET_S != 0) {
+        return errinfo_set(reterr, ERR_RANGE, s->dir, 0, "no bucket begins then");
+    }
+    more.v = malloc((n + 1) * sizeof(*more.v));
+    if (!more.v) {
+        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
     }
     do {
-        e = e == ERR_OK || e == ERR_EXISTS ? published_of(s, start_s, &p, reterr) : e;
-        e = e == ERR_OK ? differences(s, p, totals, n, more, &nmore, reterr) : e;
-        e = e == ERR_OK && nmore > 0
-                ? publish_differences(s, start_s, p, more, nmore, reterr)
-                : e;
+        e = published_of(s, start_s, &p, reterr);
+        e = e == ERR_OK ? differences(p, totals, n, &more, reterr) : e;
+        if (e == ERR_OK && more.n > 0) {
+            e = publish_differences(s, start_s, p, &more, reterr);
+        }
         if (e != ERR_OK) {
             forget_published(s, start_s); /* made again from what is kept */
         }
     } while (e == ERR_EXISTS);
-    free(more);
+    free(more.v);
     return e;
 }
 
@@ -387,20 +391,20 @@ enum err sync_close_stream(struct sync *s, struct stream *st, struct errinfo *re
     f.payload = buf_slice(&whole);
     f.o.raw_len = whole.n;
     f.o.total = st->total;
-    e = e == ERR_OK ? publish(s, &f, reterr) : e;
+    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
     buf_fini(&whole);
     return e;
 }
 
 enum err sync_close_counts(struct sync *s, uint64_t start_s, struct errinfo *reterr)
 {
-    enum err e = may_publish(s, reterr);
+    enum err e = sync_may_publish(s, reterr);
     struct stream *next = NULL;
     struct stream *st = e == ERR_OK ? sync_origin(s, &s->self->origin)->streams : NULL;
     for (; e == ERR_OK && st; st = next) {
         next = st->of_origin;
         if (st->key.kind == OBJECT_COUNT && st->key.start_s == start_s &&
-            st->is_begun_here && may_continue(s, st) && st->seq > 0) {
+            st->is_begun_here && sync_may_continue(s, st) && st->seq > 0) {
             e = sync_close_stream(s, st, reterr);
         }
     }
@@ -408,192 +412,4 @@ enum err sync_close_counts(struct sync *s, uint64_t start_s, struct errinfo *ret
         forget_published(s, start_s);
     }
     return e == ERR_EXISTS ? sync_close_counts(s, start_s, reterr) : e;
-}
-
-/* ---- lists ---- */
-
-struct peerlists *sync_lists(struct sync *s)
-{
-    return s->lists;
-}
-
-bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,
-                     struct stream_key *ret)
-{
-    const struct origin *self = sync_origin(s, &s->self->origin);
-    const struct stream *st = self ? sync_newest(self, kind, list) : NULL;
-    if (!st || st->seq == 0 || !may_continue(s, st)) {
-        return false;
-    }
-    *ret = st->key;
-    return true;
-}
-
-/* The stream that goes on, or a new one that takes the place of what was there. */
-static enum err list_stream(struct sync *s, uint16_t kind, const char *list,
-                            struct stream **ret, struct errinfo *reterr)
-{
-    struct origin *self = sync_origin(s, &s->self->origin);
-    struct stream *st = sync_newest(self, kind, list);
-    struct stream_key k = {
-        .origin = s->self->origin, .ring_key = s->keys->ring[0].id, .kind = kind};
-    const size_t n = strlen(list);
-    if (n == 0 || n > OBJECT_NAME_BYTES) {
-        return errinfo_set(reterr, ERR_RANGE, list, 0, "no name of a list");
-    }
-    if (st && may_continue(s, st)) {
-        *ret = st;
-        return ERR_OK;
-    }
-    memcpy(k.list, list, n);
-    k.inc = st && st->key.inc >= s->inc ? sync_fresh_inc(s) : s->inc;
-    *ret = sync_add(s, &k, self);
-    return *ret ? ERR_OK
-                : errinfo_set(reterr, ERR_NOMEM, list, 0, "no memory for a stream");
-}
-
-static void forget_empty(struct sync *s, struct stream *st)
-{
-    if (st->seq == 0) {
-        sync_forget(s, st);
-    } else if (st->seq == 1) {
-        (void)sync_replace_older(s, st, NULL);
-    }
-}
-
-static enum err list_part(struct sync *s, const char *list, const struct list_record *v,
-                          size_t n, struct slice position, struct errinfo *reterr)
-{
-    struct buf packed;
-    struct offer f = {.o = {.type = OBJECT_DELTA, .records = n},
-                      .has_payload = true,
-                      .position = position,
-                      .list = position.n > 0 ? list : NULL};
-    enum err e = list_stream(s, OBJECT_LIST, list, &f.stream, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    buf_init(&packed, OBJECT_PACKED_MAX);
-    buf_init(&f.raw, OBJECT_RAW_MAX);
-    payload_print_list(v, n, &f.raw);
-    f.records = buf_slice(&f.raw);
-    f.o.raw_len = f.records.n;
-    f.root = f.stream->root;
-    for (size_t i = 0; i < n; i++) {
-        root_step(&f.root, &s->manifest.ring, OBJECT_LIST, &v[i]);
-    }
-    e = buf_failed(&f.raw) ? ERR_NOMEM : payload_pack(f.records, &packed);
-    if (e != ERR_OK || buf_failed(&packed)) {
-        e = errinfo_set(reterr, ERR_NOMEM, list, 0, "no memory to pack its steps");
-    }
-    e = e != ERR_OK
-            ? e
-            : payload_reader_init(&f.reader, OBJECT_LIST, false, n, f.records, reterr);
-    f.payload = buf_slice(&packed);
-    f.o.stream = f.stream->key;
-    f.o.seq = f.stream->seq + 1;
-    e = e == ERR_OK ? peerlist_check(s->lists, &f.o, &f.reader, reterr) : e;
-    e = e == ERR_OK ? publish(s, &f, reterr) : e;
-    forget_empty(s, f.stream);
-    offer_fini(&f);
-    buf_fini(&packed);
-    return e;
-}
-
-/* So that who comes late takes the list as it is, not its history. */
-static enum err list_snap(struct sync *s, struct stream *st, struct errinfo *reterr)
-{
-    struct buf whole;
-    struct offer f = {.o = {.type = OBJECT_SNAP},
-                      .stream = st,
-                      .root = st->root,
-                      .has_payload = true,
-                      .is_same = true};
-    buf_init(&whole, OBJECT_SNAP_MAX);
-    enum err e = peerlist_snap(s->lists, &st->key, &whole, &f.o.records, reterr);
-    f.payload = buf_slice(&whole);
-    f.o.raw_len = whole.n;
-    e = e == ERR_OK ? publish(s, &f, reterr) : e;
-    buf_fini(&whole);
-    return e;
-}
-
-static bool is_worth_a_snap(const struct stream *st)
-{
-    const uint64_t since = st->bytes > st->snap_bytes ? st->bytes - st->snap_bytes : 0;
-    return st->snap_seq < st->seq && since > LIST_SNAP_BYTES &&
-           since > st->snap_bytes / 2;
-}
-
-enum err sync_publish_list(struct sync *s, const char *list,
-                           const struct list_record *v, size_t n, struct slice position,
-                           struct errinfo *reterr)
-{
-    struct stream_key key;
-    struct object_id id;
-    enum err e = may_publish(s, reterr);
-    for (size_t i = 0; i < n && e == ERR_OK; i += SYNC_LIST_PART) {
-        const size_t part = n - i < SYNC_LIST_PART ? n - i : SYNC_LIST_PART;
-        e = list_part(s, list, v + i, part, i + part == n ? position : SLICE_NONE,
-                      reterr);
-    }
-    if (e != ERR_OK || !sync_own_stream(s, OBJECT_LIST, list, &key)) {
-        return e;
-    }
-    stream_key_id(&key, &id);
-    struct stream *st = sync_find(s, &id);
-    struct errinfo why;
-    if (is_worth_a_snap(st) && list_snap(s, st, &why) != ERR_OK) {
-        log_errinfo("peers",
-                    &why); /* the steps are published; the next ones try again */
-    }
-    return ERR_OK;
-}
-
-enum err sync_list_position(struct sync *s, const char *list, struct buf *ret)
-{
-    char key[1 + OBJECT_NAME_BYTES] = "l";
-    const size_t n = strlen(list);
-    struct slice value;
-    struct table_txn *x = NULL;
-    if (n == 0 || n > OBJECT_NAME_BYTES) {
-        return ERR_RANGE;
-    }
-    memcpy(key + 1, list, n);
-    enum err e = table_begin(s->table, false, &x, NULL);
-    e = e == ERR_OK ? table_get(x, slice_of(key, 1 + n), &value) : e;
-    if (e == ERR_OK) {
-        buf_add(ret, value);
-        e = buf_failed(ret) ? ERR_NOMEM : ERR_OK;
-    }
-    table_abort(&x);
-    return e;
-}
-
-enum err sync_publish_member(struct sync *s, const char *list, bool is_revoked,
-                             struct slice file, struct errinfo *reterr)
-{
-    const uint16_t kind = is_revoked ? OBJECT_MEMBER_REVOKED : OBJECT_MEMBER;
-    struct offer f = {.o = {.type = OBJECT_SNAP}, .payload = file, .has_payload = true};
-    struct hash256 hash;
-    enum err e = may_publish(s, reterr);
-    if (e == ERR_OK && (file.n == 0 || file.n > OBJECT_SNAP_MAX)) {
-        e = errinfo_set(reterr, ERR_LIMIT, list, 0,
-                        "a filter of %zu bytes cannot be shared: at most %d", file.n,
-                        OBJECT_SNAP_MAX);
-    }
-    e = e == ERR_OK ? list_stream(s, kind, list, &f.stream, reterr) : e;
-    if (e != ERR_OK) {
-        return e;
-    }
-    f.records = file;
-    f.o.raw_len = file.n;
-    hash256_of(file, &hash);
-    root_parse(&hash, &f.root);
-    f.o.stream = f.stream->key;
-    f.o.seq = f.stream->seq + 1;
-    e = peermember_check(s->lists, &f.o, file, reterr);
-    e = e == ERR_OK ? publish(s, &f, reterr) : e;
-    forget_empty(s, f.stream);
-    return e;
 }

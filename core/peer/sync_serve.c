@@ -60,7 +60,7 @@ static struct stream **changed(const struct sync *s, uint64_t after, size_t *ret
     }
     *retversion = s->version;
     if (v && n > 1) {
-        qsort(v, n, sizeof(*v), by_version);
+        qsort(v, n, sizeof(*v), by_version); /* NOLINT(bugprone-sizeof-expression) */
     }
     if (n > HEADS_MAX) {
         n = HEADS_MAX;

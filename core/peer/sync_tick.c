@@ -143,8 +143,10 @@ static enum err clear_graves(struct sync *s, uint64_t now_s, struct errinfo *ret
 {
     struct table_txn *x = NULL;
     struct digging *d = calloc(1, sizeof(*d));
-    enum err e = d ? table_begin(s->table, true, &x, reterr)
-                   : errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "out of memory");
+    if (!d) {
+        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "out of memory");
+    }
+    enum err e = table_begin(s->table, true, &x, reterr);
     if (e != ERR_OK) {
         free(d);
         return e;

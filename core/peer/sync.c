@@ -86,6 +86,20 @@ static enum err make_folders(struct sync *s, struct errinfo *reterr)
     return e == ERR_OK ? file_sync_dir(s->dir, reterr) : e;
 }
 
+/* What writers of runs left when they were stopped. */
+static enum err sweep(struct sync *s, struct errinfo *reterr)
+{
+    static const char *const names[] = {"counts/runs", "own/runs"};
+    enum err e = ERR_OK;
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names) && e == ERR_OK; i++) {
+        char path[FILE_PATH_MAX];
+        e = sync_path(s, path, "%s", names[i]) == ERR_OK
+                ? file_sweep_temps(path, reterr)
+                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    return e;
+}
+
 static enum err open_table(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -155,6 +169,7 @@ static enum err open_all(struct sync *s, const struct sync_options *options,
     if (e == ERR_OK && sync_path(s, path, "LOCK") == ERR_OK) {
         e = filelock_take(&s->lock, path, reterr);
     }
+    e = e == ERR_OK ? sweep(s, reterr) : e;
     e = e == ERR_OK ? manifest_copy(options->manifest, &s->manifest) : e;
     e = e == ERR_OK ? open_table(s, reterr) : e;
     e = e == ERR_OK ? open_lists(s, reterr) : e;

@@ -133,6 +133,7 @@ struct sync {
     uint64_t inc;     /* of our COUNT streams: of this process */
     uint64_t nsigned; /* objects that we ever published */
     uint64_t opened_ms;
+    bool is_adopting; /* what is offered is ours, signed before a crash */
     struct refusal refusals[SYNC_REFUSALS];
     unsigned next_refusal;
     struct published published[SYNC_PUBLISHED_MAX];

@@ -35,24 +35,37 @@ enum sync_result sync_take_heartbeat(struct sync *s, const struct offer *f,
     return SYNC_APPLIED;
 }
 
-/* What is said with a heartbeat about our own streams: a sum, so that their order does not matter. */
-static void own_heads(const struct origin *o, struct hash256 *ret)
+static int by_id(const void *a, const void *b)
 {
-    uint64_t sum[4] = {0};
-    struct root root;
-    for (const struct stream *st = o->streams; st; st = st->of_origin) {
-        const struct slice parts[] = {
-            slice_of((const char *)st->id.b, OBJECT_ID_BYTES),
-            slice_of((const char *)st->hash.b, HASH256_BYTES)};
-        struct hash256 one;
-        hash256_make(parts, 2, &one);
-        root_parse(&one, &root);
-        for (unsigned i = 0; i < 4; i++) {
-            sum[i] ^= root.w[i];
-        }
+    const struct stream *const *x = a;
+    const struct stream *const *y = b;
+    return memcmp((*x)->id.b, (*y)->id.b, OBJECT_ID_BYTES);
+}
+
+/* Our own streams as a heartbeat tells them. False: no memory. */
+static bool own_heads(const struct origin *o, struct hash256 *ret)
+{
+    struct stream **v = malloc((o->nstreams + 1) * sizeof(struct stream *));
+    struct slice *parts = malloc((2 * o->nstreams + 1) * sizeof(*parts));
+    size_t n = 0;
+    const bool is_good = v && parts;
+    for (struct stream *st = o->streams; is_good && st; st = st->of_origin) {
+        v[n] = st;
+        n += st->seq > 0;
     }
-    memcpy(root.w, sum, sizeof(sum));
-    root_print(&root, ret);
+    if (is_good && n > 1) {
+        qsort(v, n, sizeof(struct stream *), by_id);
+    }
+    for (size_t i = 0; is_good && i < n; i++) {
+        parts[2 * i] = slice_of((const char *)v[i]->id.b, OBJECT_ID_BYTES);
+        parts[2 * i + 1] = slice_of((const char *)v[i]->hash.b, HASH256_BYTES);
+    }
+    if (is_good) {
+        hash256_make(parts, 2 * n, ret);
+    }
+    free(v);
+    free(parts);
+    return is_good;
 }
 
 enum err sync_heartbeat(struct sync *s, struct errinfo *reterr)
@@ -71,10 +84,11 @@ enum err sync_heartbeat(struct sync *s, struct errinfo *reterr)
                            now > self->heartbeat_ms ? now : self->heartbeat_ms + 1};
     o.stream.origin = s->self->origin;
     o.expires_ms = o.created_ms + SYNC_LIFE_S * UINT64_C(1000);
-    own_heads(self, &o.root);
     hash256_of(SLICE_NONE, &o.payload);
     buf_init(&header, OBJECT_HEADER_BYTES);
-    enum err e = object_sign(&o, s->self->signing_secret, &header);
+    enum err e = own_heads(self, &o.root)
+                     ? object_sign(&o, s->self->signing_secret, &header)
+                     : ERR_NOMEM;
     if (e == ERR_OK && buf_failed(&header)) {
         e = ERR_NOMEM;
     }

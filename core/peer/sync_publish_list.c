@@ -114,6 +114,25 @@ static enum err list_snap(struct sync *s, struct stream *st, struct errinfo *ret
     return e;
 }
 
+/* A new incarnation of a list that has nothing now: what the older one said goes. */
+static enum err list_empty(struct sync *s, const char *list, struct errinfo *reterr)
+{
+    const struct origin *self = sync_origin(s, &s->self->origin);
+    const struct stream *older = sync_newest(self, OBJECT_LIST, list);
+    struct offer f = {.o = {.type = OBJECT_SNAP}, .has_payload = true};
+    if (!older || older->seq == 0) {
+        return ERR_OK;
+    }
+    enum err e = list_stream(s, OBJECT_LIST, list, &f.stream, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = payload_reader_init(&f.reader, OBJECT_LIST, true, 0, SLICE_NONE, reterr);
+    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
+    forget_empty(s, f.stream);
+    return e;
+}
+
 static bool is_worth_a_snap(const struct stream *st)
 {
     const uint64_t since = st->bytes > st->snap_bytes ? st->bytes - st->snap_bytes : 0;
@@ -133,8 +152,11 @@ enum err sync_publish_list(struct sync *s, const char *list,
         e = list_part(s, list, v + i, part, i + part == n ? position : SLICE_NONE,
                       reterr);
     }
-    if (e != ERR_OK || !sync_own_stream(s, OBJECT_LIST, list, &key)) {
+    if (e != ERR_OK) {
         return e;
+    }
+    if (!sync_own_stream(s, OBJECT_LIST, list, &key)) {
+        return list_empty(s, list, reterr);
     }
     stream_key_id(&key, &id);
     struct stream *st = sync_find(s, &id);

@@ -471,6 +471,7 @@ static enum sync_result take(struct sync *s, struct offer *f, struct errinfo *re
         f->has_payload = false;
         f->payload = SLICE_NONE;
     }
+    f->is_own = s->is_adopting;
     enum err e = sync_keep(s, f, reterr);
     if (e != ERR_OK) {
         if (is_new) {

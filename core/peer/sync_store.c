@@ -347,14 +347,11 @@ bool sync_adopt(struct sync *s, struct stream *st, uint64_t seq)
     buf_init(&bytes, object_max);
     enum sync_result r = SYNC_TROUBLE;
     if (sync_object_read(s, st, seq, &bytes, &why) == ERR_OK) {
+        s->is_adopting = st->own_seq == st->seq;
         r = sync_offer(s, buf_slice(&bytes), &why);
+        s->is_adopting = false;
     }
     buf_fini(&bytes);
-    if (r == SYNC_APPLIED && st->own_seq + 1 == seq) {
-        st->own_seq = seq;
-        s->nsigned++;
-        (void)sync_save(s, st, NULL);
-    }
     return r == SYNC_APPLIED;
 }
 

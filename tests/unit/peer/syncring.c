@@ -105,9 +105,13 @@ static void deliver(struct syncnode *to, struct slice bytes, bool is_whole,
     static struct slice v[OBJECTS_MAX];
     size_t n = 0;
     while (n < OBJECTS_MAX && bytes.n > 0 && syncring_cut(&bytes, is_whole, &v[n])) {
+        if (way && way->seen) {
+            way->seen(way->context, v[n]);
+        }
         n++;
     }
-    for (size_t i = n; happens(way, way ? way->shuffled : 0) && i > 1; i--) {
+    const bool is_shuffled = happens(way, way ? way->shuffled : 0);
+    for (size_t i = n; is_shuffled && i > 1; i--) {
         size_t k = (size_t)(way->draw(way->context) % i);
         struct slice other = v[k];
         v[k] = v[i - 1];

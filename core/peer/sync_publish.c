@@ -78,7 +78,8 @@ enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
                                  "an object that was signed before cannot be read");
     }
     buf_init(&header, OBJECT_HEADER_BYTES);
-    enum err e = sign(s, f, &header, reterr);
+    enum err e = sync_catch_up(s, f->stream, reterr);
+    e = e == ERR_OK ? sign(s, f, &header, reterr) : e;
     e = e == ERR_OK ? object_parse(f->header, &parsed, reterr) : e;
     if (e == ERR_OK && f->o.type == OBJECT_SNAP && f->is_same &&
         !sync_ops(f->o.stream.kind)->keeps_snaps) {

@@ -457,6 +457,19 @@ enum err sync_replace_older(struct sync *s, const struct stream *st,
     return e;
 }
 
+/* Of our own, and we do not remember it: noted before it is taken back, so that it never looks like one that we
+ * signed and did not note. */
+static enum err mark_left(struct sync *s, struct stream *st, struct errinfo *reterr)
+{
+    if (!sync_is_self(s, &st->key.origin) || s->is_adopting || st->is_left) {
+        return ERR_OK;
+    }
+    st->is_left = true;
+    enum err e = sync_save(s, st, reterr);
+    st->is_left = e == ERR_OK;
+    return e;
+}
+
 /* From here on the object is ours to keep. */
 static enum sync_result take(struct sync *s, struct offer *f, struct errinfo *reterr)
 {
@@ -472,7 +485,8 @@ static enum sync_result take(struct sync *s, struct offer *f, struct errinfo *re
         f->payload = SLICE_NONE;
     }
     f->is_own = s->is_adopting;
-    enum err e = sync_keep(s, f, reterr);
+    enum err e = mark_left(s, f->stream, reterr);
+    e = e == ERR_OK ? sync_keep(s, f, reterr) : e;
     if (e != ERR_OK) {
         if (is_new) {
             sync_forget(s, f->stream);

@@ -363,9 +363,13 @@ static void finish_stream(struct sync *s, struct stream *st, const char *dir)
     if (!d) {
         return;
     }
-    const bool is_own = sync_is_self(s, &st->key.origin) && !st->is_left;
-    while (is_own && sync_object_is_there(s, st, st->seq + 1) &&
-           sync_adopt(s, st, st->seq + 1)) {
+    bool may_adopt = sync_is_self(s, &st->key.origin) && !st->is_left &&
+                     sync_object_is_there(s, st, st->seq + 1);
+    if (may_adopt && st->seq > 0 && st->key.kind == OBJECT_COUNT) {
+        may_adopt = sync_count_recover(s, st, NULL) == ERR_OK; /* in order */
+    }
+    while (may_adopt && sync_adopt(s, st, st->seq + 1)) {
+        may_adopt = sync_object_is_there(s, st, st->seq + 1);
     }
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
     while ((entry = readdir(d)) != NULL) {
@@ -413,8 +417,7 @@ static void finish_folder(struct sync *s, struct origin *o, const char *dir,
     if (st) {
         finish_stream(s, st, dir);
     }
-    if (st && st->seq == 0) {
-        sync_forget(s, st);
+    if (st && st->seq == 0 && sync_erase(s, st, &why) == ERR_OK) {
         st = NULL;
     }
     if (!st && sync_remove_tree(dir, &why) != ERR_OK) {

@@ -86,8 +86,19 @@ static int sign_text(const char *dir, const char *path, struct buf *text)
     bool has_old = manifest_load(dir, &old, NULL) == ERR_OK;
     enum err e = manifest_parse(buf_slice(text), &m, &why);
 
+    if (e == ERR_OK && has_old && memcmp(&old.ring, &m.ring, sizeof(m.ring)) != 0) {
+        manifest_fini(&old);
+        has_old = false;
+    }
     if (e == ERR_OK) {
         peer_print_changes(stderr, has_old ? &old : NULL, &m);
+        if (!has_old) {
+            (void)fputs(
+                "This server is not in that ring, so what the version changes "
+                "is not known here; the signature counts if the key here is one "
+                "of its administrators'.\n",
+                stderr);
+        }
         e = ring_sign(dir, &m, has_old ? &old : NULL, text, &why);
     }
     if (e == ERR_OK && path != NULL) {

@@ -199,7 +199,7 @@ enum err ring_sign(const char *dir, const struct manifest *m,
     uint8_t key[OBJECT_KEY_BYTES];
     enum err e = ring_admin_key(dir, false, secret, key, reterr);
 
-    if (e == ERR_OK && !is_admin(m, key) && !is_admin(old, key)) {
+    if (e == ERR_OK && old != NULL && !is_admin(m, key) && !is_admin(old, key)) {
         e = errinfo_set(reterr, ERR_DENIED, dir, 0,
                         "the administrator's key here (admin.key) is none of this "
                         "ring's administrators; sign on one of their servers");

@@ -57,8 +57,8 @@ enum err ring_next(const char *dir, struct manifest *ret, struct errinfo *reterr
 enum err ring_accept(const char *dir, struct slice text, struct ring_outcome *ret,
                      struct errinfo *reterr);
 
-/* Adds the signature of the administrator's key here to a text of m, when it is one of m's or of those of old (may be NULL).
- * ERR_DENIED: it is none; ERR_EXISTS: it has signed. */
+/* Adds the signature of the administrator's key here to a text of m. old: what is in force; NULL: not known here, then whether
+ * the signature counts is not either. ERR_DENIED: the key is none of the administrators' of both; ERR_EXISTS: it has signed. */
 enum err ring_sign(const char *dir, const struct manifest *m,
                    const struct manifest *old, struct buf *text,
                    struct errinfo *reterr);

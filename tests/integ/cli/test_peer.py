@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+"""`gillnet peer` as an administrator uses it: making a ring, joining, several administrators, keys that change.
+
+Usage: test_peer.py GILLNET [TEST...]     GILLNET is the program, gillnet-hub lies beside it; ends like unittest.
+Needs nothing but Python; loopback only.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+GILLNET = None
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    """A state folder with its configuration; a hub when it is asked for."""
+
+    def __init__(self, test, folder, name):
+        self.test = test
+        self.name = name
+        self.state = folder / name
+        self.peers = self.state / "peers"
+        self.conf = folder / f"{name}.conf"
+        self.conf.write_text(f'state_dir = "{self.state}";\n')
+        self.log = folder / f"{name}.log"
+        self.address = f"127.0.0.1:{free_port()}"
+        self.process = None
+
+    def run(self, *args, rc=0, stdin=""):
+        p = subprocess.run([GILLNET, "-c", self.conf, *map(str, args)], input=stdin, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        self.test.assertEqual(p.returncode, rc, f"{args}: {p.returncode}\n{p.stdout}\n{p.stderr}")
+        self.test.assertNotIn("Sanitizer", p.stderr)
+        return p.stdout + p.stderr
+
+    def peer(self, *args, **more):
+        return self.run("peer", *args, **more)
+
+    def json(self, *args):
+        p = subprocess.run([GILLNET, "-c", self.conf, "--json", "peer", *args], stdout=subprocess.PIPE, check=True)
+        return [json.loads(line) for line in p.stdout.splitlines()]
+
+    def ring(self):
+        return self.json("list")[0]
+
+    def members(self):
+        return {m["name"]: m for m in self.json("list")[1:]}
+
+    def keys(self):
+        return [x for x in (self.state / "keys/ring.key").read_text().split("\n") if x and x[0] != "#"]
+
+    def create(self, *more):
+        return self.peer("ring", "create", "--name", self.name, "--address", self.address, *more)
+
+    def init(self):
+        return self.peer("init", "--name", self.name, "--address", self.address)
+
+    def token(self, name, *more):
+        return self.json("invite", name, *more)[0]["token"]
+
+    def start_hub(self):
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen([GILLNET, "-c", self.conf, "hub", "-f"], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=subprocess.STDOUT)
+        self.test.addCleanup(self.stop_hub)
+        self.wait(lambda: subprocess.run([GILLNET, "-c", self.conf, "peer", "status"], stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL).returncode == 0)
+
+    def stop_hub(self):
+        if self.process:
+            self.process.terminate()
+            self.test.assertEqual(self.process.wait(30), 0, self.log.read_text()[-3000:])
+            self.process = None
+
+    def wait(self, what, seconds=30):
+        end = time.monotonic() + seconds
+        while not what():
+            self.test.assertLess(time.monotonic(), end, self.log.read_text()[-3000:] if self.log.exists() else "")
+            time.sleep(0.1)
+
+    def connected(self):
+        return {r["name"] for r in self.json("status") if r.get("connected")}
+
+
+class Peer(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gillnet-peer-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def server(self, name):
+        return Server(self, self.folder, name)
+
+    def mode(self, path):
+        return stat.S_IMODE(path.stat().st_mode)
+
+    # ---- beginning ----
+
+    def test_before_anything__each_command_says_what_to_do(self):
+        a = self.server("a")
+        for command in ("list", "renew", "rotate", "revoke-key", "drop x", "invite x", "manifest sign"):
+            out = self.peer_error(a, *command.split())
+            self.assertTrue("gillnet peer init" in out or "no key" in out or "keys" in out, f"{command}: {out}")
+        self.assertIn("gillnet peer init", self.peer_error(a, "join", "gnp1-x"))
+        self.assertFalse(a.peers.exists())
+        a.init()
+        self.assertIn("ring create", self.peer_error(a, "list"))
+        self.assertIn("no whole token", self.peer_error(a, "join", "gnp1-x", rc=65))
+        self.assertIn("later version", self.peer_error(a, "join", "gnp2-x", rc=65))
+
+    def peer_error(self, server, *args, rc=66):
+        return server.peer(*args, rc=rc)
+
+    def test_usage__every_wrong_command_is_64(self):
+        a = self.server("a")
+        for line in ("", "x", "ring", "ring x", "init x", "invite", "invite a b", "join", "drop", "rotate x",
+                     "rotate --now --ring-key", "rotate --now --after 1h", "rotate --after x", "renew x", "list x",
+                     "status x", "revoke-key a --key 12", "manifest", "manifest x", "manifest sign a b",
+                     "manifest accept", "manifest discard x", "manifest admins", "manifest admins --threshold 1",
+                     "manifest admins --threshold 1 zz", "ring create --threshold 0", "ring create --threshold 2",
+                     "ring create --admin zz", "admin-key x", "invite a --expires x"):
+            self.peer_error(a, *line.split(), rc=64)
+
+    def test_create__makes_all_for_this_user_alone(self):
+        a = self.server("a")
+        out = a.create()
+        self.assertIn("gillnet peer invite NAME", out)
+        for name in ("identity.key", "signing.key", "admin.key", "cert.pem"):
+            self.assertEqual(self.mode(a.peers / name), 0o600, name)
+        self.assertEqual(self.mode(a.peers) & 0o777, 0o750)
+        self.assertEqual(self.mode(a.state / "keys/ring.key"), 0o640)
+        ring = a.ring()
+        self.assertEqual((ring["version"], ring["threshold"], ring["administrators"], ring["expired"]), (1, 1, 1, False))
+        self.assertAlmostEqual(ring["expires"], time.time() + 90 * 86400, delta=600)
+        self.assertEqual(list(a.members()), ["a"])
+        self.assertIn("in a ring already", a.peer("ring", "create", rc=73))
+        self.assertIn("this server", a.peer("list"))
+        os.chmod(a.peers / "identity.key", 0o640)
+        self.assertIn("chmod 600", a.peer("invite", "b", rc=77))
+
+    def test_init__again_changes_the_address_in_the_ring(self):
+        a = self.server("a")
+        a.create()
+        origin = a.members()["a"]["origin"]
+        self.assertIn("already", a.peer("init"))
+        self.assertEqual(a.ring()["version"], 1)
+        a.peer("init", "--address", "mx.example:25")
+        self.assertEqual((a.members()["a"]["address"], a.members()["a"]["origin"]), ("mx.example:25", origin))
+        self.assertEqual(a.ring()["version"], 2)
+        for bad in ("mx.example", "mx.example:0", ":1", "a b:1", "x" * 200 + ":1"):
+            a.peer("init", "--address", bad, rc=65)
+        self.assertEqual(a.ring()["version"], 2)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_root__gives_what_it_makes_to_the_folders_user(self):
+        a = self.server("a")
+        a.state.mkdir()
+        os.chown(a.state, 65534, 65534)
+        a.create()
+        a.token("b")
+        a.peer("rotate", "--now")
+        for path in [a.peers, *a.peers.iterdir()]:
+            self.assertEqual(path.stat().st_uid, 65534, path)
+
+    # ---- joining ----
+
+    def test_join__two_commands_on_each_side(self):
+        a, b = self.server("a"), self.server("b")
+        a.create()
+        a.start_hub()
+        token = a.token("bee")
+        b.init()
+        out = b.peer("join", "-", stdin=token + "\n")
+        self.assertIn("This server is bee", out)
+        self.assertEqual(set(b.members()), {"a", "bee"})
+        self.assertEqual(b.keys()[0], a.keys()[0])
+        self.assertEqual(len(b.keys()), 2)
+        self.assertTrue(b.members()["bee"]["self"])
+        # the token is spent; its user gets the same answer again
+        c = self.server("c")
+        c.init()
+        self.assertIn("not valid", c.peer("join", token, rc=77))
+        b.peer("join", token)
+        self.assertFalse((c.peers / "manifest").exists())
+        self.assertEqual(a.ring()["version"], 2)
+        # and both talk to each other, after a change of keys too
+        b.start_hub()
+        a.wait(lambda: "bee" in a.connected() and "a" in b.connected())
+        a.peer("rotate", "--now")
+        b.wait(lambda: b.ring()["version"] == a.ring()["version"] == 3)
+        a.wait(lambda: "bee" in a.connected() and "a" in b.connected())
+        # dropped: the others stay
+        a.peer("drop", "bee")
+        self.assertEqual(a.members()["bee"]["state"], "dropped")
+        self.assertEqual(self.refused(b, token), 77)
+
+    def test_join__too_late_or_taken_back__refused(self):
+        a, b = self.server("a"), self.server("b")
+        a.create()
+        a.start_hub()
+        b.init()
+        token = a.token("b")
+        self.assertIn("taken back", a.peer("drop", "b"))
+        self.refused(b, token)
+        token = a.token("b", "--expires", "1s")
+        time.sleep(2)
+        self.assertIn("expired", b.peer("join", token, rc=75))
+        self.assertFalse((b.peers / "manifest").exists())
+        a.peer("invite", "b", "--expires", "31d", rc=65)
+        self.assertIn("already", a.peer("invite", "a", rc=73))
+        self.assertNotIn(token[:20], (a.peers / "invites").read_text())
+
+    def refused(self, server, token):
+        """The status of a refusal: by the server (77), or by nobody who listens for strangers any more (69)."""
+        p = subprocess.run([GILLNET, "-c", server.conf, "peer", "join", token], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, timeout=60)
+        self.assertIn(p.returncode, (69, 77))
+        return p.returncode
+
+    # ---- several administrators ----
+
+    def test_two_of_three(self):
+        a, b, c = (self.server(n) for n in "abc")
+        keys = [s.peer("admin-key").strip() for s in (b, c)]
+        self.assertEqual(b.peer("admin-key").strip(), keys[0])
+        self.assertTrue(all(re.fullmatch("[0-9a-f]{64}", k) for k in keys))
+        self.assertIn("1 of 2 signatures", a.create("--threshold", "2", "--admin", keys[0], "--admin", keys[1]))
+        self.assertIn("waits", a.peer("manifest", "accept", a.peers / "manifest.next"))
+        request = self.folder / "request"
+        shutil.copy(a.peers / "manifest.next", request)
+        self.assertIn(request.read_text(), a.peer("manifest", "show", "--next"))
+        self.assertIn("member a joins", b.peer("manifest", "sign", request))
+        self.assertIn("signed it already", b.peer("manifest", "sign", request, rc=73))
+        self.assertIn("is in force", a.peer("manifest", "accept", request))
+        self.assertEqual((a.ring()["threshold"], a.ring()["administrators"]), (2, 3))
+        # each change waits; more changes gather in one version
+        a.peer("init", "--address", "one.example:1")
+        a.peer("renew")
+        self.assertEqual(a.ring()["version"], 1)
+        self.assertIn("version 2 waits", a.peer("list"))
+        shutil.copy(a.peers / "manifest.next", request)
+        c.peer("manifest", "sign", request)
+        a.peer("manifest", "accept", "-", stdin=request.read_text())
+        self.assertEqual((a.ring()["version"], a.members()["a"]["address"]), (2, "one.example:1"))
+        self.assertIn("is not newer", a.peer("manifest", "accept", request, rc=73))
+        # given up
+        a.peer("renew")
+        a.peer("manifest", "discard")
+        self.assertIn("no change", a.peer("manifest", "discard", rc=66))
+        # the signature of who is no administrator does not count
+        a.peer("renew")
+        d = self.server("d")
+        d.peer("admin-key")
+        shutil.copy(a.peers / "manifest.next", request)
+        self.assertIn("is not in that ring", d.peer("manifest", "sign", request))
+        self.assertIn("1 of 2 signatures", a.peer("manifest", "accept", request))
+        # back to one
+        a.peer("manifest", "discard")
+        own = json.loads(a.peer("manifest", "show").split("\n")[1])["admins"][0]
+        a.peer("manifest", "admins", "--threshold", "1", own)
+        shutil.copy(a.peers / "manifest.next", request)
+        b.peer("manifest", "sign", request)
+        a.peer("manifest", "accept", request)
+        self.assertIn("is in force", a.peer("renew"))
+
+    def test_accept__rollback_and_damage(self):
+        a = self.server("a")
+        a.create()
+        first = self.folder / "first"
+        shutil.copy(a.peers / "manifest", first)
+        a.peer("renew")
+        self.assertIn("not newer", a.peer("manifest", "accept", first, rc=73))
+        good = (a.peers / "manifest").read_bytes()
+        (a.peers / "manifest").write_bytes(good.replace(b"active", b"Active"))
+        self.assertIn("manifest.old", a.peer("list", rc=65))
+        a.peer("manifest", "accept", first)  # a damaged file knows no version
+        (self.folder / "good").write_bytes(good)
+        a.peer("manifest", "accept", self.folder / "good")
+        self.assertEqual(a.ring()["version"], 2)
+        for bad in (b"", b"x", good[:-1], good + b"\n", b"\0" * 100, b"[" * 100000, good * 2, b"x" * (2 << 20)):
+            (self.folder / "bad").write_bytes(bad)
+            a.peer("manifest", "accept", self.folder / "bad", rc=65)
+        self.assertEqual((a.peers / "manifest").read_bytes(), good)
+
+    # ---- keys ----
+
+    def test_rotate__now_later_and_leaked(self):
+        a = self.server("a")
+        a.init()
+        before = (a.peers / "signing.key").read_bytes()
+        self.assertIn("in no ring", a.peer("rotate"))
+        self.assertNotEqual((a.peers / "signing.key").read_bytes(), before)
+        a.create()
+        key = lambda: a.members()["a"]["keys"]
+        first = key()[0]
+        a.peer("rotate", "--after", "2h")
+        self.assertEqual([k.split(" ")[1:] for k in key()], [["(ends)"], ["(later)"]])
+        self.assertTrue((a.peers / "signing.next").exists())
+        a.peer("rotate", "--now")
+        self.assertEqual(len(key()), 2)
+        self.assertEqual(key()[0], first + " (over)")
+        self.assertFalse((a.peers / "signing.next").exists())
+        out = a.peer("revoke-key")
+        self.assertIn("revoked", out)
+        self.assertEqual([k.split(" ")[1:] for k in key()], [["(revoked)"], ["(revoked)"], []])
+        self.assertEqual(len(json.loads(a.peer("manifest", "show").split("\n")[1])["members"][0]["keys"]), 3)
+        a.token("b")  # the key here and that of the ring are the same
+
+    def test_ring_key__changes_once_in_a_fortnight(self):
+        a = self.server("a")
+        a.create()
+        old = a.keys()
+        self.assertIn("restart gillnetd", a.peer("rotate", "--ring-key"))
+        self.assertEqual(a.keys()[0], old[0])
+        self.assertEqual(len(a.keys()), 2)
+        self.assertIn("15 days", a.peer("rotate", "--ring-key", rc=65))
+        self.assertEqual(len(a.keys()), 2)
+        keys = json.loads(a.peer("manifest", "show").split("\n")[1])["ring_keys"]
+        self.assertEqual(len(keys), 2)
+        self.assertEqual(keys[1]["from_ms"] % 600000, 0)
+        self.assertGreaterEqual(keys[1]["from_ms"], (time.time() + 86000) * 1000)
+
+    def test_third_ring_key__a_list_needs_the_one_that_would_go(self):
+        a = self.server("a")
+        a.create()
+        a.run("list", "add", "bad", "evil.example")
+        # the ring's key is the second of a server that brought its own list into it
+        other = "00112233445566778899aabbccddeeff"
+        (a.state / "keys/ring.key").write_text(f"{other}\n{a.keys()[0]}\n")
+        out = a.peer("rotate", "--ring-key", rc=65)
+        self.assertIn("gillnet list export bad", out)
+        self.assertEqual(a.ring()["version"], 1)
+
+    def test_status__without_a_hub(self):
+        a = self.server("a")
+        a.create()
+        self.assertIn("start gillnet-hub", a.peer("status", rc=69))
+
+
+if __name__ == "__main__":
+    GILLNET = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main(verbosity=2)

@@ -33,7 +33,7 @@ static void make_ring(struct manifest *m, struct manifest_member members[2])
                            .default_cap = 10,
                            .quorum = 2,
                            .default_records_per_day = 1000};
-    for (uint8_t i = 0; i < ADMINS; i++) {
+    for (unsigned i = 0; i < ADMINS; i++) {
         struct identity admin;
         identity_number((uint8_t)(100 + i), &admin);
         memcpy(m->admins[i], admin.public_key, OBJECT_KEY_BYTES);
@@ -52,7 +52,7 @@ static void make_ring(struct manifest *m, struct manifest_member members[2])
 
 static void sign(uint8_t who, struct buf *text)
 {
-    for (uint8_t i = 0; i < ADMINS + 2; i++) {
+    for (unsigned i = 0; i < ADMINS + 2; i++) {
         struct identity admin;
         identity_number((uint8_t)(100 + i), &admin);
         if ((who & (1u << i)) != 0) {

@@ -94,7 +94,7 @@ static void test_rotate__when_done_often__then_old_keys_are_forgotten_in_time(
     assert_int_equal(m.members[0].keys[MANIFEST_KEYS_MAX - 1].until_ms, 0);
     /* one that leaked: all that were before are revoked, and cannot come back */
     struct key_binding leaked = r.binding;
-    r.now_ms += 2 * RING_KEY_KEEP_DAYS * day_ms;
+    r.now_ms += RING_KEY_KEEP_DAYS * day_ms * 2;
     r.is_leaked = true;
     r.until_ms = r.now_ms;
     r.binding.key[5] ^= 1;

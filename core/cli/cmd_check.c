@@ -46,6 +46,11 @@ static json_t *symbols_json(const struct verdict *v)
     return array;
 }
 
+static const char *silence_name(const struct list_hit *h)
+{
+    return list_silence_name((enum list_silence)h->silence);
+}
+
 /* What the value of the i-th hit is called by all lists that answered for it. */
 static struct standing_result standing_of(const struct check *c,
                                           const struct listset *set,
@@ -55,14 +60,17 @@ static struct standing_result standing_of(const struct check *c,
     struct standing_sum sum = standing_begin(1, 1);
     for (size_t k = 0; k < hits->n; k++) {
         const struct list_hit *h = &hits->v[k];
-        if (h->report_type != of->report_type || !slice_eq(h->value, of->value)) {
+        if (h->report_type != of->report_type || !slice_eq(h->value, of->value) ||
+            h->silence != LIST_HEARD) {
             continue;
         }
         struct standing_voice v =
             state_voice(listset_reader(set, h->list), c->cli->config, c->hits);
-        v.list = h->list;
+        /* all peers together are as one list */
+        v.list = h->list < listset_count(set) ? h->list : listset_count(set);
         v.answer = h->answer;
         v.is_explicit = h->is_explicit;
+        v.is_shadow = v.is_shadow || !(listset_weight(set, h->list) > 0);
         standing_add(&sum, &v);
     }
     return standing_end(&sum);
@@ -76,9 +84,11 @@ static json_t *hits_json(struct check *c, const struct list_hits *hits)
     for (size_t i = 0; i < hits->n; i++) {
         const struct list_hit *h = &hits->v[i];
         struct standing_result s = standing_of(c, set, hits, i);
+        const char *silence = h->silence == LIST_HEARD ? NULL : silence_name(h);
         (void)json_array_append_new(
-            array, json_pack("{s:s, s:s, s:o, s:s, s:s, s:b, s:f}", "list",
-                             list_reader_name(listset_reader(set, h->list)), "type",
+            array, json_pack("{s:s, s:s?, s:s?, s:s, s:o, s:s, s:s, s:b, s:f}", "list",
+                             list_reader_name(listset_reader(set, h->list)), "origin",
+                             listset_origin(set, h->list), "silent", silence, "type",
                              evidence_type_name(h->report_type), "value",
                              json_text(h->value), "status", list_answer_name(h->answer),
                              "standing", standing_name(s.standing), "requires_blocking",
@@ -120,12 +130,15 @@ static void print_text(struct check *c, const struct message *m,
     }
     for (size_t i = 0; i < hits->n; i++) {
         const struct list_hit *h = &hits->v[i];
-        printf("  list %s: %s ", list_reader_name(listset_reader(set, h->list)),
+        const char *origin = listset_origin(set, h->list);
+        const char *silence = silence_name(h);
+        printf("  list %s%s%s: %s ", list_reader_name(listset_reader(set, h->list)),
+               origin == NULL ? "" : " of ", origin == NULL ? "" : origin,
                evidence_type_name(h->report_type));
         text_print(stdout, h->value, EVIDENCE_SHOWN);
         struct standing_result s = standing_of(c, set, hits, i);
-        printf(" %s (%s%s, confidence %.4f)\n", list_answer_name(h->answer),
-               standing_name(s.standing),
+        printf(" %s%s%s (%s%s, confidence %.4f)\n", list_answer_name(h->answer),
+               *silence == '\0' ? "" : ", ", silence, standing_name(s.standing),
                s.requires_blocking ? ", requires blocking" : "", s.confidence);
     }
     counted_print(&o->counts);

@@ -70,8 +70,10 @@ static json_t *match_json(const struct lookup_match *m)
                              m->standing);
     }
     json_t *object = json_pack(
-        "{s:o, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:b}", "value", json_text(m->value),
-        "status", list_answer_name(m->answer), "list", m->list, "type",
+        "{s:o, s:s, s:s, s:s?, s:s?, s:s, s:o, s:s, s:s, s:o, s:b}", "value",
+        json_text(m->value), "status", list_answer_name(m->answer), "list", m->list,
+        "origin", m->origin, "silent",
+        m->silence == LIST_HEARD ? NULL : list_silence_name(m->silence), "type",
         evidence_type_name(m->class_type), "key", json_text(m->key), "first_seen",
         text_time(m->from->first_seen_s, first), "expiry",
         text_time(m->from->expiry_s, expiry), "source",
@@ -97,8 +99,10 @@ static void print_match(const struct lookup_match *m)
         (void)puts(")");
         return;
     }
-    printf(": %s: %s %s ", m->list, list_answer_name(m->answer),
-           evidence_type_name(m->class_type));
+    const char *silence = list_silence_name(m->silence);
+    printf(": %s%s%s: %s%s%s %s ", m->list, m->origin == NULL ? "" : " of ",
+           m->origin == NULL ? "" : m->origin, list_answer_name(m->answer),
+           *silence == '\0' ? "" : ", ", silence, evidence_type_name(m->class_type));
     text_print(stdout, m->key, EVIDENCE_SHOWN);
     printf(", first seen %s, expires %s, source ",
            text_time(m->from->first_seen_s, first),
@@ -124,7 +128,7 @@ static bool on_match(void *context, const struct lookup_match *m)
     }
     q->is_unsure = q->is_unsure || (m->list != NULL && m->answer == LIST_POSSIBLE &&
                                     !m->from->is_member);
-    if (m->list != NULL && q->best != LIST_CONFIRMED) {
+    if (m->list != NULL && q->best != LIST_CONFIRMED && m->silence == LIST_HEARD) {
         q->best = m->answer;
     }
     if (q->is_quiet || (m->list == NULL && q->file != NULL && !q->wants_all)) {
@@ -251,6 +255,9 @@ static int run(struct query *q, char **values)
     struct state_lists lists;
     int status = state_open_lists(q->cli, none, &lists);
 
+    if (status == 0) {
+        status = state_open_peers(q->cli, &lists);
+    }
     if (status == 0 && lists.nlists == 0) {
         (void)fprintf(
             stderr,

@@ -174,34 +174,37 @@ int list_cmd_export(struct cli *cli, int argc, char **argv)
     return status;
 }
 
-static bool stat_json(const struct list_reader *r, const struct list_stat *s,
-                      const struct list_numbers *n)
+/* origin: empty, or whose list it is. */
+static bool stat_json(const struct list_reader *r, const char *origin,
+                      const struct list_stat *s, const struct list_numbers *n)
 {
     const char *fault = list_reader_fault(r);
     char updated[TEXT_TIME_MAX];
 
     json_t *object = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s?}", "list",
-        list_reader_name(r), "entries", (json_int_t)s->entries, "revoked",
-        (json_int_t)s->revoked, "recent", (json_int_t)s->recent, "generation",
-        (json_int_t)s->generation, "levels", (json_int_t)s->levels, "updated",
-        text_time(s->updated_s, updated), "filter_bytes", (json_int_t)s->filter_bytes,
-        "index_bytes", (json_int_t)s->index_bytes, "log_bytes",
-        (json_int_t)s->log_bytes, "fault", fault);
+        "{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s?}", "list",
+        list_reader_name(r), "origin", *origin == '\0' ? NULL : origin, "entries",
+        (json_int_t)s->entries, "revoked", (json_int_t)s->revoked, "recent",
+        (json_int_t)s->recent, "generation", (json_int_t)s->generation, "levels",
+        (json_int_t)s->levels, "updated", text_time(s->updated_s, updated),
+        "filter_bytes", (json_int_t)s->filter_bytes, "index_bytes",
+        (json_int_t)s->index_bytes, "log_bytes", (json_int_t)s->log_bytes, "fault",
+        fault);
 
     return json_line(list_numbers_json(object, n));
 }
 
-static void stat_text(const struct list_reader *r, const struct list_stat *s,
-                      const struct list_numbers *n)
+static void stat_text(const struct list_reader *r, const char *origin,
+                      const struct list_stat *s, const struct list_numbers *n)
 {
     const char *fault = list_reader_fault(r);
     char updated[TEXT_TIME_MAX];
 
-    printf("%s: %" PRIu64 " entries, %" PRIu64 " revoked, %" PRIu64
+    printf("%s%s%s: %" PRIu64 " entries, %" PRIu64 " revoked, %" PRIu64
            " not yet in a level; generation %" PRIu64 ", levels %u, changed %s\n",
-           list_reader_name(r), s->entries, s->revoked, s->recent, s->generation,
-           s->levels, text_time(s->updated_s, updated));
+           list_reader_name(r), *origin == '\0' ? "" : " of ", origin, s->entries,
+           s->revoked, s->recent, s->generation, s->levels,
+           text_time(s->updated_s, updated));
     printf("  filter %" PRIu64 " bytes, index %" PRIu64 " bytes, log %" PRIu64
            " bytes\n",
            s->filter_bytes, s->index_bytes, s->log_bytes);
@@ -220,14 +223,18 @@ int list_cmd_stat(struct cli *cli, int argc, char **argv)
         return status;
     }
     status = state_open_lists(cli, argv + 1, &lists);
+    if (status == 0 && argc < 2) {
+        status = state_open_peers(cli, &lists);
+    }
     for (size_t i = 0; status == 0 && i < lists.n; i++) {
         struct list_stat s;
         struct list_numbers n;
         list_reader_stat(lists.v[i], &s);
-        list_numbers_get(lists.v[i], cli->config, lists.hits, &n);
+        bool is_own = i < lists.nown; /* of peers' lists nothing is counted */
+        list_numbers_get(lists.v[i], cli->config, is_own ? lists.hits : NULL, &n);
         if (!cli->json) {
-            stat_text(lists.v[i], &s, &n);
-        } else if (!stat_json(lists.v[i], &s, &n)) {
+            stat_text(lists.v[i], lists.origin[i], &s, &n);
+        } else if (!stat_json(lists.v[i], lists.origin[i], &s, &n)) {
             status = EX_OSERR;
         }
     }

@@ -221,6 +221,44 @@ static bool gather(struct lookup *l, const struct value *v, uint64_t now_s)
     return true;
 }
 
+/* Why an answer of a peer's list counts for nothing: as core/list/listset.h. */
+static enum list_silence silence_of(const struct lookup *l, const struct found *f)
+{
+    const struct state_lists *lists = l->lists;
+    const char *name = list_reader_name(lists->v[f->list]);
+    if (f->list < lists->nown) {
+        return LIST_HEARD;
+    }
+    for (size_t i = 0; i < l->nfound; i++) {
+        const struct found *own = &l->found[i];
+        if (own->list >= lists->nown || own->key != f->key) {
+            continue;
+        }
+        const char *its = list_reader_name(lists->v[own->list]);
+        if (own->answer == LIST_CONFIRMED &&
+            config_list_find(lists->config, slice_str(its))->is_allow) {
+            return LIST_SILENT_ALLOWED;
+        }
+        if (own->answer == LIST_REVOKED && own->from.is_explicit &&
+            strcmp(its, name) == 0) {
+            return LIST_SILENT_REVOKED;
+        }
+    }
+    return list_is_protected(lists->config, l->keys[f->key].text)
+               ? LIST_SILENT_PROTECTED
+               : LIST_HEARD;
+}
+
+/* Whether a list has a weight here: one of a peer that is not configured has none. */
+static bool has_weight(const struct state_lists *lists, size_t i)
+{
+    const struct config_list *c =
+        config_list_find(lists->config, slice_str(list_reader_name(lists->v[i])));
+    return i < lists->nown ||
+           (c->name != NULL &&
+            config_peer_weight(lists->config, slice_str(lists->origin[i])) > 0);
+}
+
 static struct standing_result judge(const struct lookup *l)
 {
     const struct state_lists *lists = l->lists;
@@ -230,9 +268,15 @@ static struct standing_result judge(const struct lookup *l)
         const struct found *f = &l->found[i];
         struct standing_voice v =
             state_voice(lists->v[f->list], lists->config, lists->hits);
-        v.list = f->list;
+        if (silence_of(l, f) != LIST_HEARD) {
+            continue;
+        }
+        /* all peers together are as one list, and none of them is a person here */
+        bool is_own = f->list < lists->nown;
+        v.list = is_own ? f->list : lists->nown;
         v.answer = f->answer;
-        v.is_explicit = f->from.is_explicit;
+        v.is_explicit = is_own && f->from.is_explicit;
+        v.is_shadow = v.is_shadow || !has_weight(lists, f->list);
         standing_add(&sum, &v);
     }
     return standing_end(&sum);
@@ -265,14 +309,17 @@ static bool answer_value(struct lookup *l, const struct value *v, uint64_t now_s
         if (!is_shown(f)) {
             continue;
         }
-        struct lookup_match m = {.value = v->text,
-                                 .list = list_reader_name(l->lists->v[f->list]),
-                                 .answer = f->answer,
-                                 .class_type = l->keys[f->key].class_type,
-                                 .key = l->keys[f->key].text,
-                                 .from = &f->from,
-                                 .standing = &standing,
-                                 .is_last = --left == 0};
+        struct lookup_match m = {
+            .value = v->text,
+            .list = list_reader_name(l->lists->v[f->list]),
+            .origin = f->list < l->lists->nown ? NULL : l->lists->origin[f->list],
+            .silence = silence_of(l, f),
+            .answer = f->answer,
+            .class_type = l->keys[f->key].class_type,
+            .key = l->keys[f->key].text,
+            .from = &f->from,
+            .standing = &standing,
+            .is_last = --left == 0};
         if (!l->on_match(l->context, &m)) {
             return false;
         }

@@ -10,6 +10,7 @@
 #define CORE_CLI_LOOKUP_H
 
 #include "core/cli/state.h"
+#include "core/list/listset.h"
 
 enum { LOOKUP_BATCH = 1024, LOOKUP_KEYS_PER_VALUE = 2 * FEATURE_KEYS_MAX + 1 };
 
@@ -17,6 +18,8 @@ enum { LOOKUP_BATCH = 1024, LOOKUP_KEYS_PER_VALUE = 2 * FEATURE_KEYS_MAX + 1 };
 struct lookup_match {
     struct slice value; /* as given */
     const char *list;   /* NULL: on none */
+    const char *origin; /* who keeps it; NULL: we do */
+    enum list_silence silence;
     enum list_answer answer;
     uint16_t class_type; /* of the key that matched */
     struct slice key;

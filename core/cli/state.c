@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/base/hash256.h"
 
 enum { NAMES_ARENA = 16 << 20 };
 
@@ -94,7 +96,8 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
     s.config = cli->config;
     s.hits = state_hits(cli->config);
     s.v = calloc(n + 1, sizeof(struct list_reader *));
-    if (status == 0 && s.v == NULL) {
+    s.origin = calloc(n + 1, sizeof *s.origin);
+    if (status == 0 && (s.v == NULL || s.origin == NULL)) {
         (void)fputs("gillnet: out of memory\n", stderr);
         status = EX_OSERR;
     }
@@ -110,12 +113,88 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
             }
             s.has_expressions =
                 s.has_expressions || cli_takes_expressions(cli->config, name[i]);
-            s.n++;
+            s.nown = ++s.n;
         } else {
             s.status = open_failed(cli, name[i], e, &info);
         }
     }
     *ret = s;
+    return status;
+}
+
+/* Room for so many more. */
+static bool lists_grow(struct state_lists *s, size_t more)
+{
+    struct list_reader **v =
+        realloc(s->v, (s->n + more + 1) * sizeof(struct list_reader *));
+    if (v == NULL) {
+        return false;
+    }
+    s->v = v;
+    char(*origin)[ORIGIN_NAME_MAX + 1] =
+        realloc(s->origin, (s->n + more + 1) * sizeof(*origin));
+    if (origin == NULL) {
+        return false;
+    }
+    s->origin = origin;
+    return true;
+}
+
+static int open_origin(struct cli *cli, const struct origin_row *row,
+                       struct state_lists *s)
+{
+    char folder[FILE_PATH_MAX];
+    char hex[2 * ORIGIN_BYTES + 1];
+    struct slice *name = NULL;
+    size_t n = 0;
+    struct errinfo info = {.code = ERR_OK};
+
+    hex_print(row->origin, ORIGIN_BYTES, hex);
+    if (file_path(folder, "%s/peers/lists/%s", cli->config->state_dir, hex) != ERR_OK ||
+        list_names(folder, s->arena, &name, &n, &info) != ERR_OK) {
+        return 0; /* nothing came of it yet */
+    }
+    if (!lists_grow(s, n)) {
+        (void)fputs("gillnet: out of memory\n", stderr);
+        return EX_OSERR;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (config_list_find(cli->config, name[i])->is_allow) {
+            continue; /* nobody else says what is let through here */
+        }
+        enum err e = list_reader_open(folder, name[i], &cli->keys, &s->v[s->n], &info);
+        if (e == ERR_OK) {
+            memcpy(s->origin[s->n], row->name, sizeof row->name);
+            s->nlists++;
+            s->n++;
+        } else if (e != ERR_NOT_FOUND) {
+            s->status = cli_fail(&info);
+        }
+    }
+    return 0;
+}
+
+int state_open_peers(struct cli *cli, struct state_lists *io)
+{
+    struct errinfo info = {.code = ERR_OK};
+    struct origins origins;
+    enum err e = origins_read(cli->config->state_dir, &origins, &info);
+    int status = 0;
+
+    if (e == ERR_NOT_FOUND) {
+        return 0;
+    }
+    if (e != ERR_OK) {
+        return cli_fail(&info);
+    }
+    for (unsigned i = 0; status == 0 && i < origins.n; i++) {
+        const struct origin_row *row = &origins.v[i];
+        if (row->state == ORIGIN_ACTIVE &&
+            memcmp(row->origin, origins.self, ORIGIN_BYTES) != 0) {
+            status = open_origin(cli, row, io);
+        }
+    }
+    origins_fini(&origins);
     return status;
 }
 
@@ -125,6 +204,7 @@ void state_close_lists(struct state_lists *s)
         list_reader_close(&s->v[i]);
     }
     free(s->v);
+    free(s->origin);
     hits_view_free(&s->hits);
     arena_free(&s->arena);
     *s = (struct state_lists){.v = NULL};

@@ -11,6 +11,7 @@
 #include "core/list/hits.h"
 #include "core/list/list.h"
 #include "core/list/standing.h"
+#include "core/store/origins.h"
 
 /* Loads configuration and keys. A state folder without lists needs no keys: that is no error,
  * *rethaskeys is false then. Returns 0 or an exit status. */
@@ -20,7 +21,9 @@ int state_read_keys(struct cli *cli, bool *rethaskeys);
 struct state_lists {
     struct list_reader **v;
     size_t n;
-    struct arena *arena;  /* the names */
+    size_t nown; /* the first of them are ours, the others those of peers */
+    char (*origin)[ORIGIN_NAME_MAX + 1]; /* of each; empty: ours */
+    struct arena *arena;                 /* the names */
     bool has_expressions; /* some list is asked for entries of type url_expression */
     size_t nlists;        /* that there are, opened or not */
     const struct config *config;
@@ -29,6 +32,9 @@ struct state_lists {
 };
 /* names: of argv style, empty for all. A list that cannot be opened is reported and left out. */
 int state_open_lists(struct cli *cli, char **names, struct state_lists *ret);
+/* Adds the lists of peers that are active in the ring. One that cannot be opened is reported and left
+ * out. */
+int state_open_peers(struct cli *cli, struct state_lists *io);
 void state_close_lists(struct state_lists *s);
 
 /* What a list is like: its configuration and what was counted (hits may be NULL), for the answer

@@ -13,42 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/stats.h"
-#include "core/list/listset_own.h"
-
-enum {
-    NAMES_ARENA_BYTES = 256 * 1024,
-    RETRY_US =
-        10 * 1000 * 1000 /* how long a list that could not be opened is left alone
-                                   unless its CURRENT changes */
-};
-
-/* Trouble with a list, as last said. */
-struct trouble {
-    char name[LIST_NAME_MAX + 1];
-    char text[ERRINFO_TEXT_MAX];
-    bool is_present; /* set anew in each refresh */
-    bool could_not_open;
-    struct file_mark mark; /* of CURRENT then */
-    uint64_t retry_mono_us;
-};
-
-struct listhold {
-    char *state_dir;
-    struct keyring keys;
-    pthread_mutex_t
-        mutex; /* guards: current, every pin, retired, refs of shared readers */
-    struct listset *current;
-    struct listset_pin *retired;
-    /* below: of the refreshing thread alone */
-    struct arena *arena;
-    struct hits *hits; /* borrowed; NULL: nothing is counted */
-    bool has_keys;
-    struct file_mark ring_mark; /* of the key files as last read, or tried to */
-    struct file_mark node_mark;
-    struct trouble *trouble;
-    size_t ntrouble;
-    size_t trouble_size;
-};
+#include "core/list/listhold_own.h"
 
 /* ---- sets ---- */
 
@@ -179,6 +144,7 @@ void listhold_free(struct listhold **h)
         set_free(*h, (*h)->current);
         pthread_mutex_destroy(&(*h)->mutex);
         arena_free(&(*h)->arena);
+        origins_fini(&(*h)->peers.origins);
         free((*h)->trouble);
         free((*h)->state_dir);
         free(*h);
@@ -226,7 +192,7 @@ static struct trouble *trouble_add(struct listhold *h, struct slice name)
 
 static void tell_fault(const char *name, const char *text)
 {
-    char key[LIST_NAME_MAX + 8];
+    char key[LABEL_MAX + 8];
     (void)snprintf(key, sizeof(key), "list:%s", name);
     stats_fault(key, text);
 }
@@ -262,17 +228,19 @@ static void trouble_sweep(struct listhold *h)
 
 /* ---- refresh ---- */
 
-struct refresh {
-    struct listhold *h;
-    const struct listset *former;
-    struct listset *fresh;
-    bool is_changed;
-};
+static bool is_of(const struct listset_item *item, const struct origin_row *origin)
+{
+    return origin ? item->origin_name[0] != '\0' &&
+                        memcmp(item->origin, origin->origin, ORIGIN_BYTES) == 0
+                  : item->origin_name[0] == '\0';
+}
 
-static const struct listset_item *item_find(const struct listset *s, struct slice name)
+static const struct listset_item *item_find(const struct listset *s, struct slice name,
+                                            const struct origin_row *origin)
 {
     for (size_t i = 0; i < s->n; i++) {
-        if (slice_eq(slice_str(list_reader_name(s->item[i].shared->reader)), name)) {
+        if (is_of(&s->item[i], origin) &&
+            slice_eq(slice_str(list_reader_name(s->item[i].shared->reader)), name)) {
             return &s->item[i];
         }
     }
@@ -310,14 +278,21 @@ static struct hits_row *rows_make(struct listhold *h, const struct list_reader *
 }
 
 static void set_add(struct listhold *h, struct listset *s, struct shared_reader *shared,
-                    const struct config_list *config)
+                    const struct list_place *place)
 {
     struct listset_item *item = &s->item[s->n++];
     item->shared = shared;
-    item->config = config;
+    item->config = place->config;
+    item->weight = place->weight;
+    if (place->origin) {
+        memcpy(item->origin, place->origin->origin, ORIGIN_BYTES);
+        memcpy(item->origin_name, place->origin->name, sizeof(item->origin_name));
+    } else {
+        s->nown++;
+    }
     item->key = key_index(s, list_reader_key(shared->reader));
     listset_types(item);
-    if (h->hits) {
+    if (h->hits && !place->origin) { /* of peers' nothing is counted */
         item->row = rows_make(h, shared->reader);
     }
     pthread_mutex_lock(&h->mutex);
@@ -327,34 +302,37 @@ static void set_add(struct listhold *h, struct listset *s, struct shared_reader 
 
 /* Opens a list anew. NULL: it cannot be, which is said and remembered, or it is just being
  * made. */
-static struct shared_reader *reader_open(struct listhold *h, struct slice name,
-                                         const struct reader_opening *how, size_t cache)
+static struct shared_reader *reader_open(struct listhold *h,
+                                         const struct list_place *place,
+                                         const struct reader_opening *how)
 {
-    struct trouble *known = trouble_find(h, name);
+    struct slice label = slice_str(place->label);
+    struct trouble *known = trouble_find(h, label);
     struct errinfo info = {0};
     if (known && known->could_not_open && clock_mono_us() < known->retry_mono_us) {
-        struct file_mark now = list_current_mark(h->state_dir, name);
+        struct file_mark now = list_current_mark(place->state_dir, place->name);
         if (file_mark_eq(&now, &known->mark)) {
             known->is_present = true;
             return NULL;
         }
     }
-    struct file_mark mark = list_current_mark(h->state_dir, name);
+    struct file_mark mark = list_current_mark(place->state_dir, place->name);
     struct shared_reader *shared = calloc(1, sizeof(*shared));
-    enum err e = shared ? list_reader_open_held(h->state_dir, name, &h->keys, how,
-                                                &shared->reader, &info)
+    enum err e = shared ? list_reader_open_held(place->state_dir, place->name, &h->keys,
+                                                how, &shared->reader, &info)
                         : errinfo_set(&info, ERR_NOMEM, "", 0, "no memory");
     if (e == ERR_OK && shared) {
-        shared->cache = cache;
+        shared->cache = place->cache;
         shared->hold = how->hold;
-        list_reader_set_cache(shared->reader, cache);
+        list_reader_set_cache(shared->reader, place->cache);
         return shared;
     }
     free(shared);
-    struct trouble *t = e == ERR_NOT_FOUND ? NULL : trouble_add(h, name);
+    struct trouble *t = e == ERR_NOT_FOUND ? NULL : trouble_add(h, label);
     if (t) {
         char text[ERRINFO_TEXT_MAX];
         t->could_not_open = true;
+        t->is_peers = place->origin != NULL;
         t->mark = mark;
         t->retry_mono_us = clock_mono_us() + RETRY_US;
         trouble_say(t, errinfo_format(&info, text, sizeof(text)));
@@ -363,14 +341,15 @@ static struct shared_reader *reader_open(struct listhold *h, struct slice name,
 }
 
 /* The fault of a reader in use. */
-static void note_fault(struct listhold *h, struct slice name,
+static void note_fault(struct listhold *h, const struct list_place *place,
                        const struct list_reader *r)
 {
     const char *text = list_reader_fault(r);
-    struct trouble *t = text ? trouble_add(h, name) : NULL;
+    struct trouble *t = text ? trouble_add(h, slice_str(place->label)) : NULL;
     if (t &&
         !t->is_present) { /* else it was just said that a newer one does not open */
         t->could_not_open = false;
+        t->is_peers = place->origin != NULL;
         trouble_say(t, text);
     }
 }
@@ -405,24 +384,25 @@ static void refresh_keys(struct listhold *h)
 
 /* Brings one list into the new set: as it was, or opened anew when its files changed. One whose
  * key is not held any more is left out: a set has room for the keys of one keyring. */
-static void refresh_list(struct refresh *x, struct slice name,
-                         const struct config_list *config)
+void refresh_list(struct refresh *x, const struct list_place *place)
 {
-    const struct listset_item *was = item_find(x->former, name);
+    const struct listset_item *was = item_find(x->former, place->name, place->origin);
     struct shared_reader *old = was ? was->shared : NULL;
     struct shared_reader *shared = old;
+    if (x->fresh->n == x->room) {
+        return; /* made since there was a look at what there is: the next time */
+    }
     if (shared && !keyring_find(&x->h->keys, list_reader_key(shared->reader)->id)) {
         shared = NULL;
     }
-    size_t cache = x->fresh->config->limits.confirm_cache;
     enum bloomfile_hold hold =
-        config->filter_memory == FILTER_MAP ? BLOOMFILE_MAP : BLOOMFILE_COPY;
-    if (!shared || shared->cache != cache || shared->hold != hold ||
+        place->config->filter_memory == FILTER_MAP ? BLOOMFILE_MAP : BLOOMFILE_COPY;
+    if (!shared || shared->cache != place->cache || shared->hold != hold ||
         shared->is_distrusted || list_reader_is_stale(shared->reader)) {
         /* what the scrub found damaged is read anew, the rest of a list is shared */
         struct reader_opening how = {
             .other = old && !old->is_distrusted ? old->reader : NULL, .hold = hold};
-        struct shared_reader *fresh = reader_open(x->h, name, &how, cache);
+        struct shared_reader *fresh = reader_open(x->h, place, &how);
         if (fresh) {
             shared = fresh;
             x->is_changed = true;
@@ -431,27 +411,48 @@ static void refresh_list(struct refresh *x, struct slice name,
     if (!shared) {
         return;
     }
-    note_fault(x->h, name, shared->reader);
-    set_add(x->h, x->fresh, shared, config);
+    note_fault(x->h, place, shared->reader);
+    set_add(x->h, x->fresh, shared, place);
+}
+
+static void refresh_own(struct refresh *x, struct slice name,
+                        const struct config_list *config)
+{
+    struct list_place place = {.state_dir = x->h->state_dir,
+                               .name = name,
+                               .config = config,
+                               .weight = 1.0,
+                               .cache = x->fresh->config->limits.confirm_cache};
+    (void)snprintf(place.label, sizeof(place.label), "%.*s", SLICE_ARGS(name));
+    refresh_list(x, &place);
 }
 
 void listhold_distrust(struct listhold *h, struct slice name)
 {
-    const struct listset_item *item = item_find(h->current, name);
+    const struct listset_item *item = item_find(h->current, name, NULL);
     if (item) {
         item->shared->is_distrusted = true;
     }
 }
 
+static size_t own_troubles(const struct listhold *h)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < h->ntrouble; i++) {
+        n += !h->trouble[i].is_peers;
+    }
+    return n;
+}
+
 static void tell_numbers(const struct listhold *h, const struct listset *s)
 {
     uint64_t entries = 0;
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->nown; i++) {
         entries += recent_numbers_get(&s->item[i].shared->reader->recent).totals.listed;
     }
-    stats_set(STAT_lists, s->n);
+    stats_set(STAT_lists, s->nown);
     stats_set(STAT_list_entries, entries);
-    stats_set(STAT_lists_failed, h->ntrouble);
+    stats_set(STAT_lists_failed, own_troubles(h));
 }
 
 /* The names of all lists. A folder of lists that was there and is gone (not mounted, moved away)
@@ -462,7 +463,7 @@ static enum err names_find(struct listhold *h, struct slice **ret, size_t *retn,
     char path[FILE_PATH_MAX];
     arena_reset(h->arena);
     enum err e = list_names(h->state_dir, h->arena, ret, retn, reterr);
-    if (e != ERR_OK || *retn > 0 || h->current->n == 0) {
+    if (e != ERR_OK || *retn > 0 || h->current->nown == 0) {
         return e;
     }
     if (file_path(path, "%s/lists", h->state_dir) == ERR_OK &&
@@ -487,7 +488,9 @@ enum err listhold_refresh(struct listhold *h, const struct config *config,
     if (!h->has_keys) {
         return ERR_OK; /* said when they were read */
     }
-    struct refresh x = {.h = h, .former = h->current, .fresh = set_new(n)};
+    size_t npeers = peers_look(h);
+    struct refresh x = {.h = h, .former = h->current, .room = n + npeers};
+    x.fresh = set_new(x.room);
     if (!x.fresh) {
         return errinfo_set(reterr, ERR_NOMEM, h->state_dir, 0,
                            "no memory for a new set of lists; the former one stays");
@@ -500,11 +503,14 @@ enum err listhold_refresh(struct listhold *h, const struct config *config,
     for (size_t i = 0; i < n && i < LISTSET_MAX; i++) {
         const struct config_list *c = config_list_find(config, names[i]);
         if (c->enabled) {
-            refresh_list(&x, names[i], c);
+            refresh_own(&x, names[i], c);
         }
     }
+    if (npeers > 0) {
+        peers_refresh(&x, config);
+    }
     trouble_sweep(h);
-    x.fresh->is_degraded = h->ntrouble > 0;
+    x.fresh->is_degraded = own_troubles(h) > 0;
     x.is_changed = x.is_changed || x.fresh->n != x.former->n ||
                    x.fresh->is_degraded != x.former->is_degraded ||
                    x.former->config != x.fresh->config ||

@@ -11,13 +11,13 @@
 enum {
     KEYS_BATCH = 256, /* at least FEATURE_KEYS_MAX */
     HITS_FIRST = 16,
-    HITS_MAX = 2048, /* more say nothing more about a message */
-    SEEN_SLOTS = 2 * HITS_MAX,
     EXPRESSIONS_SCRATCH = 4 * FEATURE_EXPRESSIONS_BYTES
 };
 
 _Static_assert((int)KEYS_BATCH >= (int)FEATURE_KEYS_MAX, "one feature fits a batch");
 _Static_assert((SEEN_SLOTS & (SEEN_SLOTS - 1)) == 0, "a power of two");
+_Static_assert((SEEN_SLOTS_PEERS & (SEEN_SLOTS_PEERS - 1)) == 0, "a power of two");
+_Static_assert((int)SEEN_SLOTS_PEERS > 2 * (HITS_MAX + PEER_HITS_MAX), "some are free");
 
 /* Keys of features, with their digests under the ring key at hand. */
 struct batch {
@@ -35,7 +35,11 @@ struct lookup {
     uint64_t now_s;
     struct arena *arena;
     struct list_hits hits;
+    size_t nown;           /* of these, of our lists */
     size_t size;           /* room in hits.v and digest */
+    uint64_t slots;        /* of `seen`, less one */
+    unsigned origin_most;  /* hits that one origin may have */
+    uint16_t *origin_hits; /* that each has; NULL: no peers */
     struct digest *digest; /* of each hit */
     struct arena
         *scratch;   /* of expressions until they are asked; NULL: no list has them */
@@ -89,7 +93,22 @@ static void add_keys(struct lookup *l, struct batch *b, const struct feature *f)
 
 size_t listset_count(const struct listset *s)
 {
+    return s->nown;
+}
+
+size_t listset_total(const struct listset *s)
+{
     return s->n;
+}
+
+const char *listset_origin(const struct listset *s, size_t i)
+{
+    return i < s->nown ? NULL : s->item[i].origin_name;
+}
+
+double listset_weight(const struct listset *s, size_t i)
+{
+    return s->item[i].weight;
 }
 
 bool listset_is_degraded(const struct listset *s)
@@ -113,15 +132,11 @@ static bool grow(struct lookup *l)
     if (l->hits.n < l->size) {
         return true;
     }
-    if (l->size == HITS_MAX) {
-        l->failed = ERR_LIMIT;
-        return false;
-    }
     size_t size = l->size == 0 ? HITS_FIRST : l->size * 2;
     struct list_hit *v = arena_array(l->arena, size, sizeof(*v));
     struct digest *digest = arena_array(l->arena, size, sizeof(*digest));
     if (!l->seen) {
-        l->seen = arena_array(l->arena, SEEN_SLOTS, sizeof(*l->seen));
+        l->seen = arena_array(l->arena, l->slots + 1, sizeof(*l->seen));
     }
     if (!v || !digest || !l->seen) {
         l->failed = ERR_NOMEM;
@@ -145,7 +160,7 @@ static uint16_t *seen_slot(struct lookup *l, size_t list, uint16_t report_type,
     memcpy(&at, d->b, sizeof(at));
     at += list * 31 + report_type;
     for (;; at++) {
-        uint16_t *slot = &l->seen[at & (SEEN_SLOTS - 1)];
+        uint16_t *slot = &l->seen[at & l->slots];
         if (*slot == 0) {
             return slot;
         }
@@ -228,6 +243,11 @@ static struct reader_answer confirm(struct lookup *l, size_t list,
 static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
                      const struct digest *d)
 {
+    bool is_own = list < l->set->nown;
+    if (is_own && l->nown == HITS_MAX) {
+        l->failed = ERR_LIMIT;
+        return;
+    }
     if (!grow(l)) {
         return;
     }
@@ -238,7 +258,7 @@ static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
         return;
     }
     struct reader_answer a = confirm(l, list, d);
-    if (a.answer == LIST_NO) {
+    if (a.answer == LIST_NO || (!is_own && a.answer == LIST_FALSE_POSITIVE)) {
         return;
     }
     struct slice value = arena_copy(l->arena, k->text);
@@ -249,19 +269,34 @@ static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
     l->hits.v[l->hits.n] = (struct list_hit){.list = (uint16_t)list,
                                              .report_type = k->report_type,
                                              .answer = a.answer,
-                                             .is_explicit = a.is_explicit,
+                                             .is_explicit = is_own && a.is_explicit,
                                              .value = value};
     l->digest[l->hits.n] = *d;
     *slot = (uint16_t)++l->hits.n;
+    if (is_own) {
+        l->nown++;
+    } else {
+        l->origin_hits[l->set->item[list].origin_at]++;
+    }
+}
+
+/* Nothing more is asked of an origin that has said enough about this message. */
+static bool is_heard_out(const struct lookup *l, const struct listset_item *item)
+{
+    return item->origin_name[0] != '\0' &&
+           l->origin_hits[item->origin_at] >= l->origin_most;
 }
 
 static void ask_list(struct lookup *l, struct batch *b, size_t list)
 {
     const struct listset_item *item = &l->set->item[list];
+    if (is_heard_out(l, item)) {
+        return;
+    }
     l->sums = (struct hits_sums){.last_hit_s = 0};
     list_reader_test(item->shared->reader, b->digest, b->n, b->hit);
     for (size_t i = 0; i < b->n; i++) {
-        if (b->hit[i] && takes_key(item, b, i)) {
+        if (b->hit[i] && takes_key(item, b, i) && !is_heard_out(l, item)) {
             l->hits.filter_hits++;
             l->sums.number[HITS_FILTER]++;
             take_hit(l, list, &b->key[i], &b->digest[i]);
@@ -313,6 +348,19 @@ static bool is_full(const struct lookup *l, const struct batch *b)
             arena_used(l->scratch) > EXPRESSIONS_SCRATCH - FEATURE_EXPRESSIONS_BYTES);
 }
 
+static bool peers_begin(struct lookup *l)
+{
+    unsigned n = l->set->norigins;
+    l->slots = (n == 0 ? SEEN_SLOTS : SEEN_SLOTS_PEERS) - 1;
+    if (n == 0) {
+        return true;
+    }
+    l->origin_most = PEER_HITS_MAX / n < PEER_HITS_ORIGIN ? PEER_HITS_MAX / n
+                                                          : (unsigned)PEER_HITS_ORIGIN;
+    l->origin_hits = arena_array(l->arena, n, sizeof(*l->origin_hits));
+    return l->origin_hits != NULL;
+}
+
 enum err listset_lookup(const struct listset *s, const struct featureset *features,
                         uint64_t deadline_mono_us, struct arena *arena,
                         struct list_hits *ret)
@@ -323,6 +371,9 @@ enum err listset_lookup(const struct listset *s, const struct featureset *featur
         .now_s = clock_wall_us() / 1000000,
         .arena = arena,
     };
+    if (!peers_begin(&l)) {
+        return ERR_NOMEM;
+    }
     if (has_expressions(s)) {
         l.scratch = arena_new(EXPRESSIONS_SCRATCH);
         l.failed = l.scratch ? ERR_OK : ERR_NOMEM;
@@ -339,6 +390,7 @@ enum err listset_lookup(const struct listset *s, const struct featureset *featur
     }
     ask_all(&l, &b);
     arena_free(&l.scratch);
+    listset_silence(s, &l.hits);
     *ret = l.hits;
     return l.failed;
 }

@@ -5,7 +5,10 @@
  * publish swaps; the last one out puts the snapshot on a retire list that listhold_reap frees,
  * so no callback ever unmaps a filter. The watcher (gillnetd) calls listhold_refresh a few times
  * a second: lists whose CURRENT did not change are shared between snapshots.
- * Depends: base, config, feature, list.   Threads: any, except as said.
+ * Depends: base, config, feature, list, store.   Threads: any, except as said.
+ * Lists of peers (STATE/peers/lists, of the origins that are active in STATE/peers/origins) are asked
+ * like ours, bounded, so that whatever they hold they displace no hit of ours; one that is an allow
+ * list here is not asked. What they say of names that are ours is silent (enum list_silence).
  * Source: Varnish pins its live VCL the same way; ADR 0003.
  */
 #ifndef CORE_LIST_LISTSET_H
@@ -16,16 +19,29 @@
 #include "core/config/config.h"
 #include "core/feature/feature.h"
 #include "core/list/list.h"
+#include "core/store/origins.h"
 
 struct hits;
 struct listset;
+
+/* Why a hit on a peer's list counts for nothing. */
+enum list_silence {
+    LIST_HEARD,
+    LIST_SILENT_REVOKED, /* somebody here took that value back from the list of this name */
+    LIST_SILENT_ALLOWED,  /* an allow list here holds it */
+    LIST_SILENT_PROTECTED /* it is, or lies below, one of our own names */
+};
+const char *list_silence_name(enum list_silence s); /* "", "revoked here", ... */
+/* Whether a value is one of our own names, or lies below: `protected`, allow.domains, allow.addresses. */
+bool list_is_protected(const struct config *c, struct slice value);
 
 /* One feature's standing on one list. */
 struct list_hit {
     uint16_t list;        /* index for listset_reader, listset_config */
     uint16_t report_type; /* feature type as shown */
     enum list_answer answer;
-    bool is_explicit;   /* confirmed or revoked: a person said so */
+    bool is_explicit;   /* confirmed or revoked: a person here said so */
+    uint8_t silence;    /* enum list_silence */
     struct slice value; /* the listed value: "evil.example"; lives in the arena */
 };
 struct list_hits {
@@ -62,7 +78,15 @@ void listhold_count(struct listhold *h, struct hits *hits);
 const struct listset *listhold_acquire(struct listhold *h);
 void listhold_release(struct listhold *h, const struct listset **s);
 
+/* Our lists: the first ones of the set. */
 size_t listset_count(const struct listset *s);
+/* All lists, those of peers behind ours. */
+size_t listset_total(const struct listset *s);
+/* Who keeps the i-th list; NULL: we do. */
+const char *listset_origin(const struct listset *s, size_t i);
+/* What its hits weigh, times the weight of the list of that name here; 0 where no list of that name
+ * is configured. */
+double listset_weight(const struct listset *s, size_t i);
 /* Some list has a fault (its answers may be those of a former generation, or missing), or the
  * lists could not be opened at all. */
 bool listset_is_degraded(const struct listset *s);

@@ -12,6 +12,7 @@
 #include "core/list/hits.h"
 #include "core/list/listset.h"
 #include "core/list/reader.h"
+#include "core/store/origins.h"
 
 enum {
     LISTSET_MAX = 1024, /* lists in one snapshot */
@@ -35,6 +36,10 @@ struct listset_item {
     struct hits_row *row;             /* of the list as a whole; NULL: not counted */
     bool takes_all;                   /* no types named: every key fits */
     uint64_t types[FEATURE_WORDS];    /* bits of the feature numbers looked up */
+    double weight;                    /* of the origin, times the list's; 1: ours */
+    uint8_t origin[ORIGIN_BYTES];
+    char origin_name[ORIGIN_NAME_MAX + 1]; /* empty: ours */
+    unsigned origin_at;                    /* among those of the set */
 };
 
 /* What changes of a snapshot: in its own memory, so that the rest can be const. */
@@ -44,12 +49,24 @@ struct listset_pin {
     struct listset_pin *next; /* on the retire list */
 };
 
+struct listset_pin;
+
+enum {
+    HITS_MAX = 2048, /* of our lists; more say nothing more about a message */
+    PEER_HITS_MAX = 4096,
+    PEER_HITS_ORIGIN = 32, /* of one origin at most */
+    SEEN_SLOTS = 2 * HITS_MAX,
+    SEEN_SLOTS_PEERS = 4 * PEER_HITS_MAX
+};
+
 struct listset {
     struct listset_pin *pin;
     struct config *config; /* one reference; NULL in the first, empty set */
     struct hits *hits;     /* NULL: nothing is counted */
     bool is_degraded;
     size_t n;
+    size_t nown; /* the first of them are ours, the others those of peers */
+    unsigned norigins;
     struct listset_item *item;
     unsigned nkeys;
     struct hashkey key[KEYRING_MAX];
@@ -58,5 +75,8 @@ struct listset {
 /* The bits of names; a name that is no feature type is left out (the configuration's check
  * refuses it). */
 void listset_types(struct listset_item *item);
+
+/* Marks those hits of peers' lists that count for nothing here. */
+void listset_silence(const struct listset *s, struct list_hits *hits);
 
 #endif

@@ -125,6 +125,12 @@ enum err list_member_path(const struct list_writer *w, bool is_revoked,
 enum err list_member_make(const struct list_reader *r, bool is_revoked,
                           const char *path, uint64_t *retentries,
                           struct errinfo *reterr);
+/* A filter of nothing, under this key. */
+enum err list_member_empty(const struct hashkey *key, bool is_revoked, const char *path,
+                           struct errinfo *reterr);
+/* When the filter at path was made, and how many entries it holds. */
+enum err list_member_peek(const char *path, uint64_t *retcreated_s,
+                          uint64_t *retentries, struct errinfo *reterr);
 /* The highest numbers in dir, for a list whose CURRENT is lost; 0: none. */
 void member_find(const char *dir, uint64_t *retspam, uint64_t *retrevoked);
 

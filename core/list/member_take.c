@@ -256,6 +256,55 @@ static bool on_digest(void *context, const struct digest *d, enum entry_status s
     return true;
 }
 
+static enum err write_filter(struct bloomfile *f, const struct hashkey *key,
+                             bool is_revoked, uint64_t entries, uint64_t planned,
+                             const char *path, struct errinfo *reterr)
+{
+    f->facts = (struct bloomfile_facts){
+        .role = is_revoked ? BLOOMFILE_REVOKED : BLOOMFILE_SPAM,
+        .digest_key = key->id,
+        .position_key = key->id,
+        .entries = entries,
+        .capacity = planned > entries ? planned : entries,
+    };
+    return bloomfile_write(f, path, reterr);
+}
+
+enum err list_member_peek(const char *path, uint64_t *retcreated_s,
+                          uint64_t *retentries, struct errinfo *reterr)
+{
+    struct bloomfile_shape shape;
+    enum err e = bloomfile_peek(path, next_step, &shape, reterr);
+    if (e == ERR_OK) {
+        *retcreated_s = shape.facts.created_s;
+        *retentries = shape.facts.entries;
+    }
+    return e;
+}
+
+static enum err filter_new(uint64_t most, const struct hashkey *key,
+                           struct bloomfile *ret, struct errinfo *reterr)
+{
+    uint64_t nlines = 0;
+    unsigned k = 0;
+    enum err e = bloom_size(BLOOM_ONE_LINE, most, MEMBER_ERROR_MAX / 10, &nlines, &k);
+    return e == ERR_OK ? bloomfile_new(ret, BLOOM_ONE_LINE, nlines, k, key, reterr)
+                       : errinfo_set(reterr, e, "", 0,
+                                     "there is no filter for so many entries");
+}
+
+enum err list_member_empty(const struct hashkey *key, bool is_revoked, const char *path,
+                           struct errinfo *reterr)
+{
+    struct bloomfile f = {0};
+    enum err e = filter_new(1, key, &f, reterr);
+    if (e == ERR_OK) {
+        e = write_filter(&f, key, is_revoked, 0, 1, path, reterr);
+    }
+    bloomfile_close(&f);
+    return e;
+}
+
 enum err list_member_make(const struct list_reader *r, bool is_revoked,
                           const char *path, uint64_t *retentries,
                           struct errinfo *reterr)
@@ -263,28 +312,14 @@ enum err list_member_make(const struct list_reader *r, bool is_revoked,
     struct bloomfile f = {0};
     struct fill x = {.filter = &f, .status = is_revoked ? ENTRY_REVOKED : ENTRY_LISTED};
     uint64_t totals[2];
-    uint64_t nlines = 0;
-    unsigned k = 0;
     list_reader_totals(r, &totals[0], &totals[1]);
     uint64_t most = totals[is_revoked] + totals[is_revoked] / MAKE_HEADROOM + 1;
-    enum err e = bloom_size(BLOOM_ONE_LINE, most, MEMBER_ERROR_MAX / 10, &nlines, &k);
-    if (e != ERR_OK) {
-        return errinfo_set(reterr, e, list_reader_name(r), 0,
-                           "there is no filter for so many entries");
-    }
-    e = bloomfile_new(&f, BLOOM_ONE_LINE, nlines, k, list_reader_key(r), reterr);
+    enum err e = filter_new(most, list_reader_key(r), &f, reterr);
     if (e == ERR_OK) {
         e = list_reader_each_digest(r, on_digest, &x, reterr);
     }
     if (e == ERR_OK) {
-        f.facts = (struct bloomfile_facts){
-            .role = is_revoked ? BLOOMFILE_REVOKED : BLOOMFILE_SPAM,
-            .digest_key = list_reader_key(r)->id,
-            .position_key = list_reader_key(r)->id,
-            .entries = x.n,
-            .capacity = most > x.n ? most : x.n,
-        };
-        e = bloomfile_write(&f, path, reterr);
+        e = write_filter(&f, list_reader_key(r), is_revoked, x.n, most, path, reterr);
     }
     bloomfile_close(&f);
     if (e == ERR_OK) {

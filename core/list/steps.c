@@ -118,6 +118,28 @@ enum err list_state_get(const struct list_writer *w, struct list_state *ret,
     return e;
 }
 
+enum err list_state_of(const struct list_reader *r, uint64_t now_s,
+                       struct list_state *io, struct errinfo *reterr)
+{
+    struct index_stack levels = levels_stack(r->level, r->current.nlevels);
+    struct index_record known;
+    enum err e = recent_get(&r->recent, &io->digest, &known);
+    if (e == ERR_NOT_FOUND && r->is_whole) {
+        e = index_stack_get(&levels, &io->digest, &known, NULL);
+    } else if (e == ERR_NOT_FOUND) {
+        e = ERR_CORRUPT;
+    }
+    io->status = 0;
+    if (e == ERR_OK && !entry_is_expired(&known, now_s)) {
+        *io = state_of(&io->digest, &known);
+    }
+    return e == ERR_OK || e == ERR_NOT_FOUND
+               ? ERR_OK
+               : errinfo_set(reterr, e, r->dir, 0,
+                             "the index is damaged; run `gillnet list rebuild %s`",
+                             r->name);
+}
+
 uint64_t list_state_count(const struct list_writer *w)
 {
     struct recent_numbers n = recent_numbers_get(&w->recent);

@@ -49,6 +49,9 @@ enum err list_steps(struct list_writer *w, list_step_fn *next, void *context,
 /* What the list holds of ret->digest. */
 enum err list_state_get(const struct list_writer *w, struct list_state *ret,
                         struct errinfo *reterr);
+/* What r holds of io->digest; what expired by now_s is nothing. */
+enum err list_state_of(const struct list_reader *r, uint64_t now_s,
+                       struct list_state *io, struct errinfo *reterr);
 /* Entries in all, revoked ones too. */
 uint64_t list_state_count(const struct list_writer *w);
 

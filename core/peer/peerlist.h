@@ -71,6 +71,11 @@ enum err peermember_apply(struct peerlists *p, const struct object *o,
 enum err peermember_snap(struct peerlists *p, const struct stream_key *k,
                          struct buf *ret, struct errinfo *reterr);
 
+/* When the filter of k that is held was made (seconds since 1970), and how many entries it has. ERR_NOT_FOUND: none is. */
+enum err peermember_peek(struct peerlists *p, const struct stream_key *k,
+                         uint64_t *retcreated_s, uint64_t *retentries,
+                         struct errinfo *reterr);
+
 /* ---- the end ---- */
 
 /* Removes all that an origin said: nothing of it is seen any more when it returns. */

@@ -106,10 +106,10 @@ enum err peermember_apply(struct peerlists *p, const struct object *o,
     return e == ERR_OK ? owner_write(p, &o->stream, reterr) : e;
 }
 
-enum err peermember_snap(struct peerlists *p, const struct stream_key *k,
-                         struct buf *ret, struct errinfo *reterr)
+/* The path of the filter of k, when it is that which is held. */
+static enum err find(struct peerlists *p, const struct stream_key *k,
+                     char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    char path[FILE_PATH_MAX];
     struct owner owner;
     struct held *h = NULL;
     enum err e = owner_read(p, k, &owner, reterr);
@@ -119,8 +119,22 @@ enum err peermember_snap(struct peerlists *p, const struct stream_key *k,
     if (e == ERR_OK) {
         e = held_open(p, k, &h, reterr);
     }
-    if (e == ERR_OK) {
-        e = list_member_path(h->w, is_revoked(k), path, reterr);
-    }
+    return e == ERR_OK ? list_member_path(h->w, is_revoked(k), ret, reterr) : e;
+}
+
+enum err peermember_snap(struct peerlists *p, const struct stream_key *k,
+                         struct buf *ret, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = find(p, k, path, reterr);
     return e == ERR_OK ? file_read(path, ret, reterr) : e;
+}
+
+enum err peermember_peek(struct peerlists *p, const struct stream_key *k,
+                         uint64_t *retcreated_s, uint64_t *retentries,
+                         struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = find(p, k, path, reterr);
+    return e == ERR_OK ? list_member_peek(path, retcreated_s, retentries, reterr) : e;
 }

@@ -11,6 +11,7 @@
 
 #include "core/verdict/allow.h"
 #include "core/verdict/bulk.h"
+#include "core/verdict/peers.h"
 
 enum {
     DETAIL_VALUE_MAX = 200, /* of a value in a detail */
@@ -26,6 +27,7 @@ struct judging {
     const struct listset *lists;
     const struct list_hits *hits;
     struct arena *arena;
+    double unsure; /* of the score: what too few peers say */
     size_t nexempt;
     struct slice exempt[EXEMPTIONS_MAX];
     struct verdict *v;
@@ -233,12 +235,43 @@ static bool is_exempt_from_bulk(const void *context, struct slice value)
     return is_exempt(context, value);
 }
 
+static bool is_exempt_from_peers(const void *context, struct slice value)
+{
+    return is_exempt(context, value);
+}
+
+static void on_peers_symbol(void *context, const struct peers_symbol *s)
+{
+    struct judging *j = context;
+    double score = j->v->allow == NULL ? s->score : 0;
+    add_symbol(j->v, "LIST_", s->name, score,
+               make_detail(j->arena, s->note, s->hit, 0));
+    j->unsure += s->has_quorum ? 0 : score;
+}
+
+static void judge_peers(struct judging *j)
+{
+    struct peers_case c = {.config = j->facts.config,
+                           .lists = j->lists,
+                           .hits = j->hits,
+                           .on_symbol = on_peers_symbol,
+                           .is_exempt = is_exempt_from_peers,
+                           .context = j};
+    peers_judge(&c);
+}
+
+static enum action milder(enum action a, enum action b)
+{
+    return a < b ? a : b;
+}
+
 /* After the lists: their score alone may lead to anything, together with that of bulk rules only
- * to what the configuration says of these. */
+ * to what the configuration says of these, with what too few peers say only to a header. */
 static void judge_bulk(struct judging *j)
 {
     const struct config *config = j->facts.config;
-    enum action alone = action_for(config, j->v->score);
+    double lists = j->v->score - j->unsure;
+    enum action alone = action_for(config, lists);
     struct bulk_case c = {.facts = &j->facts,
                           .deadline_mono_us = j->facts.context->deadline_mono_us,
                           .arena = j->arena,
@@ -247,11 +280,11 @@ static void judge_bulk(struct judging *j)
                           .context = j};
 
     j->v->limits |= bulk_judge(&c);
-    enum action together = action_for(config, j->v->score);
-    if (together > config->bulk_alone) {
-        together = config->bulk_alone;
-    }
-    j->v->action = alone > together ? alone : together;
+    enum action together =
+        milder(action_for(config, j->v->score - j->unsure), config->bulk_alone);
+    enum action all = milder(action_for(config, j->v->score), ACTION_HEADER);
+    alone = alone > together ? alone : together;
+    j->v->action = alone > all ? alone : all;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the facts of one judgement, each its own */
@@ -277,6 +310,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     for (size_t i = 0; i < listset_count(lists); i++) {
         judge_list(&j, i);
     }
+    judge_peers(&j);
     if (ret->allow == NULL) {
         judge_bulk(&j);
     }

@@ -12,6 +12,8 @@
  * message let through has score 0. The harshest action whose threshold the score reaches
  * applies. Only confirmed hits score; possible, revoked and false positive
  * ones are shown.
+ * The lists of peers come next, as peers.h says: one symbol for each name, by the strongest origin,
+ * silent where somebody here took the value back, an allow list or `protected` covers it.
  * Bulk rules come last, for messages that nothing lets through: what was seen so often as a rule of
  * the configuration says, by the exact counts, becomes BULK_NAME with its score. What they add to
  * the score leads to bulk_alone at most; a harsher action needs a score that reaches it without.

@@ -20,6 +20,9 @@ struct list_reader {
 };
 struct listset {
     size_t n;
+    size_t nown; /* the first; 0: all are ours */
+    const char *origin[LISTS];
+    double weight[LISTS];
     struct config_list config[LISTS];
     struct list_reader reader[LISTS];
     bool is_degraded;
@@ -29,7 +32,22 @@ static struct listset lists;
 
 size_t listset_count(const struct listset *s)
 {
-    return s->n;
+    return s->nown > 0 ? s->nown : s->n;
+}
+
+const char *listset_origin(const struct listset *s, size_t i)
+{
+    return s->origin[i];
+}
+
+double listset_weight(const struct listset *s, size_t i)
+{
+    return s->weight[i];
+}
+
+const char *list_silence_name(enum list_silence s)
+{
+    return s == LIST_SILENT_REVOKED ? "revoked here" : "protected here";
 }
 
 bool listset_is_degraded(const struct listset *s)

@@ -1,0 +1,156 @@
+/*
+ * listset_peers - what no peer can touch: values that somebody here took back or allowed, and our own
+ * names.
+ */
+#include <string.h>
+
+#include "core/list/listset_own.h"
+
+enum {
+    VETOES_MAX = 256 /* values of one message that silence peers; more are no mail */
+};
+
+const char *list_silence_name(enum list_silence s)
+{
+    static const char *const names[] = {
+        [LIST_HEARD] = "",
+        [LIST_SILENT_REVOKED] = "revoked here",
+        [LIST_SILENT_ALLOWED] = "allowed here",
+        [LIST_SILENT_PROTECTED] = "protected here",
+    };
+    return names[s];
+}
+
+/* ---- our own names ---- */
+
+static bool is_at_or_below(struct slice name, struct slice domain)
+{
+    if (name.n < domain.n || !slice_has_suffix_nocase(name, domain)) {
+        return false;
+    }
+    return name.n == domain.n || name.p[name.n - domain.n - 1] == '.';
+}
+
+/* The host in a value of any type: of an address what follows its last @, of a URL what stands before
+ * path, query and port, after scheme and user. Where a value has none it is compared
+ * whole, which does no harm. */
+static struct slice host_of(struct slice value)
+{
+    struct slice rest = value;
+    for (size_t i = 0; i + 2 < rest.n; i++) {
+        if (rest.p[i] == ':' && rest.p[i + 1] == '/' && rest.p[i + 2] == '/') {
+            rest = slice_from(rest, i + 3);
+            break;
+        }
+    }
+    size_t end = 0;
+    while (end < rest.n && !strchr("/?#", rest.p[end])) {
+        end++;
+    }
+    rest = slice_head(rest, end);
+    size_t at = rest.n;
+    while (at > 0 && rest.p[at - 1] != '@') {
+        at--;
+    }
+    rest = slice_from(rest, at);
+    return slice_head(rest, slice_find(rest, ':'));
+}
+
+static bool is_below_any(struct slice host, const struct config_strings *domains)
+{
+    for (size_t i = 0; i < domains->n; i++) {
+        if (is_at_or_below(host, slice_str(domains->v[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool list_is_protected(const struct config *c, struct slice value)
+{
+    struct slice host = host_of(value);
+    if (is_below_any(host, &c->protected_domains) ||
+        is_below_any(host, &c->allow_domains)) {
+        return true;
+    }
+    for (size_t i = 0; i < c->allow_addresses.n; i++) {
+        if (slice_eq_nocase(value, slice_str(c->allow_addresses.v[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what we said of the value ---- */
+
+struct veto {
+    const struct list_hit *hit;
+    enum list_silence silence;
+};
+
+static enum list_silence veto_of(const struct listset *s, const struct list_hit *h)
+{
+    const struct config_list *c = s->item[h->list].config;
+    if (h->list >= s->nown) {
+        return LIST_HEARD;
+    }
+    if (h->answer == LIST_CONFIRMED && c->is_allow && !c->shadow) {
+        return LIST_SILENT_ALLOWED;
+    }
+    return h->answer == LIST_REVOKED && h->is_explicit ? LIST_SILENT_REVOKED
+                                                       : LIST_HEARD;
+}
+
+static size_t vetoes_find(const struct listset *s, const struct list_hits *hits,
+                          struct veto *ret)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < hits->n && n < VETOES_MAX; i++) {
+        enum list_silence silence = veto_of(s, &hits->v[i]);
+        if (silence != LIST_HEARD) {
+            ret[n++] = (struct veto){&hits->v[i], silence};
+        }
+    }
+    return n;
+}
+
+/* A revocation silences peers' lists of that name, an allow list all. */
+static bool is_meant(const struct listset *s, const struct veto *v,
+                     const struct list_hit *h)
+{
+    if (!slice_eq(v->hit->value, h->value)) {
+        return false;
+    }
+    return v->silence == LIST_SILENT_ALLOWED ||
+           strcmp(list_reader_name(listset_reader(s, v->hit->list)),
+                  list_reader_name(listset_reader(s, h->list))) == 0;
+}
+
+static enum list_silence silence_of(const struct listset *s, const struct veto *v,
+                                    size_t n, const struct list_hit *h)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (is_meant(s, &v[i], h)) {
+            return v[i].silence;
+        }
+    }
+    return list_is_protected(s->config, h->value) ? LIST_SILENT_PROTECTED : LIST_HEARD;
+}
+
+void listset_silence(const struct listset *s, struct list_hits *hits)
+{
+    struct veto veto[VETOES_MAX];
+    size_t n = 0;
+    bool has_looked = false;
+    for (size_t i = 0; i < hits->n; i++) {
+        struct list_hit *h = &hits->v[i];
+        if (h->list < s->nown) {
+            continue;
+        }
+        if (!has_looked) {
+            n = vetoes_find(s, hits, veto);
+            has_looked = true;
+        }
+        h->silence = (uint8_t)silence_of(s, veto, n, h);
+    }
+}

@@ -1,0 +1,46 @@
+/*
+ * peers - hits on the lists of peers -> symbols; private to this room.
+ *
+ * One symbol for each name of a list, with the weight that the list has here times that of the
+ * strongest origin: several that say the same score no more than one. Where our own list of that name
+ * has a hit, that one is counted and no peer's. A score that fewer origins than peers.quorum_lists stand for
+ * marks a message and does no more. Nothing that a peer says lowers a score.
+ * Threads: pure.   Allocates: nothing.   ADR 0035.
+ */
+#ifndef CORE_VERDICT_PEERS_H
+#define CORE_VERDICT_PEERS_H
+
+#include "core/config/config.h"
+#include "core/list/listset.h"
+
+enum {
+    PEERS_NAMES_MAX = 64,   /* lists' names that lead to a symbol */
+    PEERS_HITS_MAX = 1024,  /* hits of peers that are weighed; more say nothing more */
+    PEERS_LISTS_MAX = 8192, /* of a set: 256 origins, 16 lists each, and ours */
+    PEERS_NOTE_MAX = 96
+};
+
+/* The symbol of one name. note: by whom, and why it scores nothing. */
+struct peers_symbol {
+    const char *name;
+    double score;
+    bool has_quorum;
+    const struct list_hit *hit; /* one that stands for it */
+    size_t more;                /* origins that say the same, beside its own */
+    char note[PEERS_NOTE_MAX];
+};
+typedef void peers_symbol_fn(void *context, const struct peers_symbol *s);
+/* Whether an allow list takes the value from the others. */
+typedef bool peers_exempt_fn(const void *context, struct slice value);
+
+struct peers_case {
+    const struct config *config;
+    const struct listset *lists;
+    const struct list_hits *hits;
+    peers_symbol_fn *on_symbol;
+    peers_exempt_fn *is_exempt;
+    void *context; /* of both */
+};
+void peers_judge(const struct peers_case *c);
+
+#endif

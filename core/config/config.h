@@ -19,6 +19,7 @@
 #include "core/base/err.h"
 #include "core/base/log.h"
 #include "core/base/slice.h"
+#include "core/config/config_parts.h"
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
 
@@ -66,11 +67,6 @@ bool filter_layout_by_name(struct slice name, enum filter_layout *ret);
 /* What one message adds to a count. */
 enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES, COUNT_UNITS };
 const char *count_unit_name(enum count_unit u); /* "messages", "deliveries" */
-
-struct config_strings {
-    size_t n;
-    char **v;
-};
 
 /* One list as configured; lists on disk that are not named here get config_list_default. */
 struct config_list {
@@ -135,33 +131,6 @@ struct config_count {
     char *prefix;       /* goes before every value that is counted: "in" */
     double noise_floor; /* a window whose canaries read more is not used for verdicts */
     struct config_strings distinct_types; /* feature types with distinct counts */
-};
-
-/* The companion service. */
-struct config_hub {
-    char *listen;         /* "auto", "off", "HOST:PORT" or "[IPV6]:PORT" */
-    char *control_socket; /* path, never "": default STATE/peers/hub.ctl */
-    struct config_strings
-        connect;          /* members to call; empty: all that have an address */
-    uint64_t bytes_per_s; /* of answers to one peer */
-};
-/* What peers may say here; never more than the ring's manifest lets them. */
-struct config_peers {
-    unsigned cap;          /* of one peer's counts in a verdict; 0: the manifest's */
-    unsigned quorum;       /* peers that must have counted it; 0: the manifest's */
-    unsigned quorum_lists; /* peers that must list it for more than a header */
-    struct config_strings weights; /* "NAME=NUMBER"; see config_peer_weight */
-};
-
-/* A publisher whose lists are followed. */
-struct config_subscription {
-    char *name; /* [a-z0-9_-]{1,32}; peers.weights knows it by this name */
-    struct config_strings urls;
-    char *key;                   /* 64 hexadecimal digits */
-    struct config_strings lists; /* "THEIRS" or "THEIRS=OURS" */
-    uint64_t interval_s;
-    unsigned entries; /* most of one list */
-    double change;    /* share of a list that one update may change; 0: any */
 };
 
 struct config {

@@ -7,26 +7,23 @@
 #include "core/config/elements.h"
 #include "core/config/origin.h"
 #include "core/config/unit.h"
-
-static const char *const log_targets[] = {"stderr", "syslog", "journal"};
-static const char *const log_levels[] = {"error", "warn", "info", "debug"};
+#include "core/config/words.h"
 
 static void *field_of(const struct schema_row *row, void *base)
 {
     return (char *)base + row->offset;
 }
 
-static bool refuse(const struct value_place *place, const config_setting_t *setting,
-                   enum err code, const char *what)
+bool value_refuse(const struct value_place *place, const config_setting_t *setting,
+                  enum err code, const char *what)
 {
     config_errors_add(place->errors, code, place->file, setting->line, "%s: %s",
                       place->label, what);
     return false;
 }
 
-/* A text setting, or NULL after an error that says what to write. */
-static const char *text_of(const struct value_place *place,
-                           const config_setting_t *setting, const char *example)
+const char *value_string(const struct value_place *place,
+                         const config_setting_t *setting, const char *example)
 {
     const char *s = NULL;
 
@@ -41,13 +38,13 @@ static const char *text_of(const struct value_place *place,
     }
     if (strlen(s) >
         (place->row->kind == SCHEMA_PATH ? VALUE_PATH_MAX : VALUE_TEXT_MAX)) {
-        refuse(place, setting, ERR_LIMIT, "the text is too long");
+        value_refuse(place, setting, ERR_LIMIT, "the text is too long");
         return NULL;
     }
     for (const char *p = s; *p != '\0'; p++) {
         if ((unsigned char)*p < 0x20 || *p == 0x7f) {
-            refuse(place, setting, ERR_SYNTAX,
-                   "the text has a control character; write printable ones only");
+            value_refuse(place, setting, ERR_SYNTAX,
+                         "the text has a control character; write printable ones only");
             return NULL;
         }
     }
@@ -61,7 +58,7 @@ static bool store_text(const struct value_place *place, const config_setting_t *
     char *copy = strdup(text);
 
     if (copy == NULL) {
-        return refuse(place, setting, ERR_NOMEM, "out of memory");
+        return value_refuse(place, setting, ERR_NOMEM, "out of memory");
     }
     free(*field);
     *field = copy;
@@ -71,15 +68,16 @@ static bool store_text(const struct value_place *place, const config_setting_t *
 static bool set_path(const struct value_place *place, const config_setting_t *setting)
 {
     char **field = field_of(place->row, place->base);
-    const char *s = text_of(place, setting, "\"/var/lib/gillnet\"");
+    const char *s = value_string(place, setting, "\"/var/lib/gillnet\"");
     size_t n = 0;
 
     if (s == NULL) {
         return false;
     }
     if (*s != '/') {
-        return refuse(place, setting, ERR_RANGE,
-                      "write an absolute path; programs start in different folders");
+        return value_refuse(
+            place, setting, ERR_RANGE,
+            "write an absolute path; programs start in different folders");
     }
     if (!store_text(place, setting, s)) {
         return false;
@@ -94,12 +92,13 @@ static bool check_unix_path(const struct value_place *place,
                             const config_setting_t *setting, const char *path)
 {
     if (*path != '/' || path[1] == '\0') {
-        return refuse(place, setting, ERR_RANGE, "write an absolute path");
+        return value_refuse(place, setting, ERR_RANGE, "write an absolute path");
     }
     if (strlen(path) > VALUE_SOCKET_PATH_MAX) {
-        return refuse(place, setting, ERR_LIMIT,
-                      "the path of a Unix socket may have 107 bytes; choose a shorter "
-                      "one, such as one below /run");
+        return value_refuse(
+            place, setting, ERR_LIMIT,
+            "the path of a Unix socket may have 107 bytes; choose a shorter "
+            "one, such as one below /run");
     }
     return true;
 }
@@ -116,21 +115,23 @@ static bool check_inet(const struct value_place *place, const config_setting_t *
 
     if (digits == 0 || port + digits != (at != NULL ? at : port + strlen(port)) ||
         number == 0 || number > UINT16_MAX) {
-        return refuse(place, setting, ERR_RANGE,
-                      "write a port from 1 to 65535, such as inet:8895@127.0.0.1");
+        return value_refuse(
+            place, setting, ERR_RANGE,
+            "write a port from 1 to 65535, such as inet:8895@127.0.0.1");
     }
     if ((at != NULL && at[1] == '\0') ||
         (at == NULL && (colon == NULL || colon == rest))) {
-        return refuse(place, setting, ERR_SYNTAX,
-                      "a port without a host would listen on every address of the "
-                      "machine; name the address, such as inet:8895@127.0.0.1");
+        return value_refuse(
+            place, setting, ERR_SYNTAX,
+            "a port without a host would listen on every address of the "
+            "machine; name the address, such as inet:8895@127.0.0.1");
     }
     return true;
 }
 
 static bool set_socket(const struct value_place *place, const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"unix:/run/gillnet/gillnetd.sock\"");
+    const char *s = value_string(place, setting, "\"unix:/run/gillnet/gillnetd.sock\"");
     const char *colon = NULL;
     bool is_unix = false;
 
@@ -145,9 +146,10 @@ static bool set_socket(const struct value_place *place, const config_setting_t *
     }
     if ((strncmp(s, "inet:", 5) != 0 && strncmp(s, "inet6:", 6) != 0) ||
         colon[1] == '\0') {
-        return refuse(place, setting, ERR_SYNTAX,
-                      "write unix:/PATH, inet:PORT@HOST or inet:HOST:PORT (inet6: for "
-                      "IPv6)");
+        return value_refuse(
+            place, setting, ERR_SYNTAX,
+            "write unix:/PATH, inet:PORT@HOST or inet:HOST:PORT (inet6: for "
+            "IPv6)");
     }
     return check_inet(place, setting, colon + 1) && store_text(place, setting, s);
 }
@@ -155,7 +157,7 @@ static bool set_socket(const struct value_place *place, const config_setting_t *
 static bool set_control(const struct value_place *place,
                         const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"/run/gillnet/gillnetd.ctl\"");
+    const char *s = value_string(place, setting, "\"/run/gillnet/gillnetd.ctl\"");
 
     return s != NULL && (*s == '\0' || check_unix_path(place, setting, s)) &&
            store_text(place, setting, s);
@@ -163,7 +165,7 @@ static bool set_control(const struct value_place *place,
 
 static bool set_listen(const struct value_place *place, const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"auto\" or \"192.0.2.1:8894\"");
+    const char *s = value_string(place, setting, "\"auto\" or \"192.0.2.1:8894\"");
     const char *colon = s != NULL ? strrchr(s, ':') : NULL;
 
     if (s == NULL) {
@@ -173,19 +175,19 @@ static bool set_listen(const struct value_place *place, const config_setting_t *
         return store_text(place, setting, s);
     }
     if (strchr(s, '@') != NULL || strchr(s, '/') != NULL) {
-        return refuse(place, setting, ERR_SYNTAX,
-                      "write HOST:PORT, \"auto\" or \"off\"");
+        return value_refuse(place, setting, ERR_SYNTAX,
+                            "write HOST:PORT, \"auto\" or \"off\"");
     }
     if (*s != '[' && colon != NULL && colon != strchr(s, ':')) {
-        return refuse(place, setting, ERR_SYNTAX,
-                      "put an IPv6 address in brackets, such as [::]:8894");
+        return value_refuse(place, setting, ERR_SYNTAX,
+                            "put an IPv6 address in brackets, such as [::]:8894");
     }
     return check_inet(place, setting, s) && store_text(place, setting, s);
 }
 
 static bool set_name(const struct value_place *place, const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"postfix\"");
+    const char *s = value_string(place, setting, "\"postfix\"");
 
     if (s == NULL) {
         return false;
@@ -193,31 +195,31 @@ static bool set_name(const struct value_place *place, const config_setting_t *se
     if (strlen(s) > 64 ||
         strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                   "0123456789_.-$") != strlen(s)) {
-        return refuse(place, setting, ERR_SYNTAX,
-                      "write the name or number of a user or group, or \"\"");
+        return value_refuse(place, setting, ERR_SYNTAX,
+                            "write the name or number of a user or group, or \"\"");
     }
     return store_text(place, setting, s);
 }
 
 static bool set_reply(const struct value_place *place, const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"Message refused, reference {id}\"");
+    const char *s = value_string(place, setting, "\"Message refused, reference {id}\"");
 
     if (s == NULL) {
         return false;
     }
     if (*s == '\0' || strlen(s) > VALUE_REPLY_MAX) {
-        return refuse(place, setting, ERR_LIMIT, "write 1 to 400 characters");
+        return value_refuse(place, setting, ERR_LIMIT, "write 1 to 400 characters");
     }
     for (const char *p = s; *p != '\0'; p++) {
         if ((unsigned char)*p >= 0x80) {
-            return refuse(place, setting, ERR_SYNTAX,
-                          "a reply may have ASCII characters only");
+            return value_refuse(place, setting, ERR_SYNTAX,
+                                "a reply may have ASCII characters only");
         }
         if (*p == '{' && strncmp(p, "{id}", 4) != 0 &&
             strncmp(p, "{symbols}", 9) != 0) {
-            return refuse(place, setting, ERR_SYNTAX,
-                          "the placeholders are {id} and {symbols}");
+            return value_refuse(place, setting, ERR_SYNTAX,
+                                "the placeholders are {id} and {symbols}");
         }
     }
     return store_text(place, setting, s);
@@ -226,26 +228,28 @@ static bool set_reply(const struct value_place *place, const config_setting_t *s
 static bool set_category(const struct value_place *place,
                          const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"phish\"");
+    const char *s = value_string(place, setting, "\"phish\"");
 
     if (s == NULL) {
         return false;
     }
     if (*s == '\0' || strlen(s) > 32 ||
         strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(s)) {
-        return refuse(place, setting, ERR_SYNTAX,
-                      "write one word of a-z, 0-9, _ and -, at most 32 characters");
+        return value_refuse(
+            place, setting, ERR_SYNTAX,
+            "write one word of a-z, 0-9, _ and -, at most 32 characters");
     }
     return store_text(place, setting, s);
 }
 
 static bool set_mode(const struct value_place *place, const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"0660\"");
+    const char *s = value_string(place, setting, "\"0660\"");
 
-    return s != NULL && (unit_mode(s, field_of(place->row, place->base)) ||
-                         refuse(place, setting, ERR_SYNTAX,
-                                "write octal rights such as \"0660\", at most 0777"));
+    return s != NULL &&
+           (unit_mode(s, field_of(place->row, place->base)) ||
+            value_refuse(place, setting, ERR_SYNTAX,
+                         "write octal rights such as \"0660\", at most 0777"));
 }
 
 /* Within the row's bounds; otherwise an error that names them in the row's unit. */
@@ -269,15 +273,15 @@ static bool check_range(const struct value_place *place,
 
 static bool set_size(const struct value_place *place, const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"16M\"");
+    const char *s = value_string(place, setting, "\"16M\"");
     uint64_t v = 0;
 
     if (s == NULL) {
         return false;
     }
     if (!unit_size(s, &v)) {
-        return refuse(place, setting, ERR_SYNTAX,
-                      "write digits and a unit: B, K, M or G, such as \"16M\"");
+        return value_refuse(place, setting, ERR_SYNTAX,
+                            "write digits and a unit: B, K, M or G, such as \"16M\"");
     }
     if (!check_range(place, setting, (double)v)) {
         return false;
@@ -288,21 +292,21 @@ static bool set_size(const struct value_place *place, const config_setting_t *se
 
 static bool set_time(const struct value_place *place, const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"250ms\" or \"10m\"");
+    const char *s = value_string(place, setting, "\"250ms\" or \"10m\"");
     uint64_t v = 0;
 
     if (s == NULL) {
         return false;
     }
     if (!unit_time_us(s, &v)) {
-        return refuse(
+        return value_refuse(
             place, setting, ERR_SYNTAX,
             "write digits and a unit: ms, s, m, h, d or w, such as \"250ms\" or "
             "\"10m\"");
     }
     if (place->row->kind == SCHEMA_TIME_S) {
         if (v % 1000000 != 0) {
-            return refuse(place, setting, ERR_SYNTAX, "write whole seconds");
+            return value_refuse(place, setting, ERR_SYNTAX, "write whole seconds");
         }
         v /= 1000000;
     }
@@ -319,8 +323,8 @@ static bool set_count(const struct value_place *place, const config_setting_t *s
     long long v = 0;
 
     if (type != CONFIG_TYPE_INT && type != CONFIG_TYPE_INT64) {
-        return refuse(place, setting, ERR_SYNTAX,
-                      "write a whole number without quotes, such as 500");
+        return value_refuse(place, setting, ERR_SYNTAX,
+                            "write a whole number without quotes, such as 500");
     }
     v = type == CONFIG_TYPE_INT ? config_setting_get_int(setting)
                                 : config_setting_get_int64(setting);
@@ -334,8 +338,8 @@ static bool set_count(const struct value_place *place, const config_setting_t *s
 static bool set_bool(const struct value_place *place, const config_setting_t *setting)
 {
     if (config_setting_type(setting) != CONFIG_TYPE_BOOL) {
-        return refuse(place, setting, ERR_SYNTAX,
-                      "write true or false, without quotes");
+        return value_refuse(place, setting, ERR_SYNTAX,
+                            "write true or false, without quotes");
     }
     *(bool *)field_of(place->row, place->base) = config_setting_get_bool(setting) != 0;
     return true;
@@ -361,12 +365,12 @@ static bool set_score(const struct value_place *place, const config_setting_t *s
         }
         __attribute__((fallthrough));
     default:
-        return refuse(place, setting, ERR_SYNTAX,
-                      may_be_off
-                          ? "write a number without quotes, such as 5.0, or \"off\""
-                      : place->row->kind == SCHEMA_SHARE
-                          ? "write a number without quotes, such as 0.001"
-                          : "write a number without quotes, such as 5.0");
+        return value_refuse(
+            place, setting, ERR_SYNTAX,
+            may_be_off ? "write a number without quotes, such as 5.0, or \"off\""
+            : place->row->kind == SCHEMA_SHARE
+                ? "write a number without quotes, such as 0.001"
+                : "write a number without quotes, such as 5.0");
     }
     if (!check_range(place, setting, v)) {
         return false;
@@ -375,173 +379,11 @@ static bool set_score(const struct value_place *place, const config_setting_t *s
     return true;
 }
 
-/* Index of the text among n names, or -1. */
-static int name_index(const char *text, const char *const *names, int n)
-{
-    for (int i = 0; i < n; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static bool set_log_target(const struct value_place *place,
-                           const config_setting_t *setting)
-{
-    struct config *c = place->base;
-    const char *s = text_of(place, setting, "\"syslog\"");
-    int i = s != NULL ? name_index(s, log_targets, 3) : -1;
-
-    if (s == NULL) {
-        return false;
-    }
-    if (i < 0 && strcmp(s, "auto") != 0) {
-        return refuse(place, setting, ERR_RANGE,
-                      "write \"auto\", \"stderr\", \"syslog\" or \"journal\"");
-    }
-    c->log_target_auto = i < 0;
-    c->log_target = i < 0 ? LOG_TARGET_STDERR : (enum log_target)i;
-    return true;
-}
-
-static bool set_log_level(const struct value_place *place,
-                          const config_setting_t *setting)
-{
-    const char *s = text_of(place, setting, "\"info\"");
-    int i = s != NULL ? name_index(s, log_levels, 4) : -1;
-
-    if (s != NULL && i < 0) {
-        refuse(place, setting, ERR_RANGE,
-               "write \"error\", \"warn\", \"info\" or \"debug\"");
-    }
-    if (i >= 0) {
-        *(enum log_level *)field_of(place->row, place->base) = (enum log_level)i;
-    }
-    return i >= 0;
-}
-
-static bool set_on_error(const struct value_place *place,
-                         const config_setting_t *setting)
-{
-    static const char *const names[] = {"accept", "defer"};
-    const char *s = text_of(place, setting, "\"accept\"");
-    int i = s != NULL ? name_index(s, names, 2) : -1;
-
-    if (s != NULL && i < 0) {
-        refuse(place, setting, ERR_RANGE, "write \"accept\" or \"defer\"");
-    }
-    if (i >= 0) {
-        *(enum action *)field_of(place->row, place->base) =
-            i == 0 ? ACTION_ACCEPT : ACTION_DEFER;
-    }
-    return i >= 0;
-}
-
-static bool set_filter_memory(const struct value_place *place,
-                              const config_setting_t *setting)
-{
-    const char *s = text_of(place, setting, "\"copy\"");
-
-    for (int i = 0; s != NULL && i < FILTER_MEMORY_COUNT; i++) {
-        if (strcmp(s, filter_memory_name((enum filter_memory)i)) == 0) {
-            *(enum filter_memory *)field_of(place->row, place->base) =
-                (enum filter_memory)i;
-            return true;
-        }
-    }
-    return s != NULL && refuse(place, setting, ERR_RANGE, "write \"copy\" or \"map\"");
-}
-
-static bool set_list_share(const struct value_place *place,
-                           const config_setting_t *setting)
-{
-    enum list_share *field = field_of(place->row, place->base);
-
-    if (config_setting_type(setting) == CONFIG_TYPE_BOOL) {
-        *field = config_setting_get_bool(setting) ? LIST_SHARE_ENTRIES : LIST_SHARE_NO;
-        return true;
-    }
-    const char *s = text_of(place, setting, "\"entries\"");
-    for (int i = 0; s != NULL && i < LIST_SHARE_COUNT; i++) {
-        if (strcmp(s, list_share_name((enum list_share)i)) == 0) {
-            *field = (enum list_share)i;
-            return true;
-        }
-    }
-    return s != NULL && refuse(place, setting, ERR_RANGE,
-                               "write \"no\", \"entries\" or \"filters\"");
-}
-
-static bool set_filter_layout(const struct value_place *place,
-                              const config_setting_t *setting)
-{
-    const char *s = text_of(place, setting, "\"one-line\"");
-    enum filter_layout layout = FILTER_ONE_LINE;
-
-    if (s == NULL) {
-        return false;
-    }
-    if (!filter_layout_by_name(slice_str(s), &layout)) {
-        return refuse(place, setting, ERR_RANGE,
-                      "write \"one-line\", \"two-lines\", \"classic\" or "
-                      "\"partitioned\"");
-    }
-    *(enum filter_layout *)field_of(place->row, place->base) = layout;
-    return true;
-}
-
-static bool set_count_unit(const struct value_place *place,
-                           const config_setting_t *setting)
-{
-    const char *s = text_of(place, setting, "\"messages\"");
-
-    for (int i = 0; s != NULL && i < COUNT_UNITS; i++) {
-        if (strcmp(s, count_unit_name((enum count_unit)i)) == 0) {
-            *(enum count_unit *)field_of(place->row, place->base) = (enum count_unit)i;
-            return true;
-        }
-    }
-    return s != NULL &&
-           refuse(place, setting, ERR_RANGE, "write \"messages\" or \"deliveries\"");
-}
-
-static bool set_window(const struct value_place *place, const config_setting_t *setting)
-{
-    const char *s = text_of(place, setting, "\"1d\"");
-
-    for (int i = 0; s != NULL && i < RULE_WINDOWS; i++) {
-        if (strcmp(s, rule_window_name((enum rule_window)i)) == 0) {
-            *(enum rule_window *)field_of(place->row, place->base) =
-                (enum rule_window)i;
-            return true;
-        }
-    }
-    return s != NULL && refuse(place, setting, ERR_RANGE,
-                               "write \"10m\", \"1h\", \"1d\" or \"14d\"");
-}
-
 static bool set_type(const struct value_place *place, const config_setting_t *setting)
 {
-    const char *s = text_of(place, setting, "\"text_band\"");
+    const char *s = value_string(place, setting, "\"text_band\"");
 
     return s != NULL && store_text(place, setting, s);
-}
-
-static bool set_bulk_alone(const struct value_place *place,
-                           const config_setting_t *setting)
-{
-    const char *s = text_of(place, setting, "\"header\"");
-
-    for (int i = ACTION_HEADER; s != NULL && i < ACTION_COUNT; i++) {
-        if (strcmp(s, action_name((enum action)i)) == 0) {
-            *(enum action *)field_of(place->row, place->base) = (enum action)i;
-            return true;
-        }
-    }
-    return s != NULL && refuse(place, setting, ERR_RANGE,
-                               "write \"header\", \"quarantine\", \"defer\", "
-                               "\"reject\" or \"discard\"");
 }
 
 bool value_set(const struct value_place *place, const config_setting_t *setting)
@@ -576,26 +418,18 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
     case SCHEMA_THRESHOLD:
     case SCHEMA_SHARE:
         return set_score(place, setting);
-    case SCHEMA_LOG_TARGET:
-        return set_log_target(place, setting);
-    case SCHEMA_LOG_LEVEL:
-        return set_log_level(place, setting);
-    case SCHEMA_ON_ERROR:
-        return set_on_error(place, setting);
-    case SCHEMA_FILTER_MEMORY:
-        return set_filter_memory(place, setting);
-    case SCHEMA_LIST_SHARE:
-        return set_list_share(place, setting);
-    case SCHEMA_FILTER_LAYOUT:
-        return set_filter_layout(place, setting);
-    case SCHEMA_COUNT_UNIT:
-        return set_count_unit(place, setting);
     case SCHEMA_TYPE:
         return set_type(place, setting);
+    case SCHEMA_LOG_TARGET:
+    case SCHEMA_LOG_LEVEL:
+    case SCHEMA_ON_ERROR:
+    case SCHEMA_FILTER_MEMORY:
+    case SCHEMA_LIST_SHARE:
+    case SCHEMA_FILTER_LAYOUT:
+    case SCHEMA_COUNT_UNIT:
     case SCHEMA_WINDOW:
-        return set_window(place, setting);
     case SCHEMA_BULK_ALONE:
-        return set_bulk_alone(place, setting);
+        return words_set(place, setting);
     case SCHEMA_NETWORKS:
     case SCHEMA_TOKENS:
     case SCHEMA_ADDRESSES:

@@ -33,6 +33,12 @@ struct value_place {
 /* Checks the setting and stores it, the old value freed. On failure errors has it and the old
  * value stays. */
 bool value_set(const struct value_place *place, const config_setting_t *setting);
+/* Says what is wrong with the setting; false. */
+bool value_refuse(const struct value_place *place, const config_setting_t *setting,
+                  enum err code, const char *what);
+/* A text setting, or NULL after an error that says what to write. */
+const char *value_string(const struct value_place *place,
+                         const config_setting_t *setting, const char *example);
 /* Frees what the value owns and leaves it empty. */
 void value_free(const struct schema_row *row, void *base);
 /* Copies into an empty value; false without memory. */

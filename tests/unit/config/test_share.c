@@ -70,11 +70,46 @@ static void test_share__when_it_is_no_word_of_it__then_it_is_refused(void **stat
     config_errors_free(&errors);
 }
 
+static const struct {
+    const char *text;
+    const char *want;
+} wrong[] = {
+    {"hub = { listen = \"192.0.2.1\"; };", "a port from 1 to 65535"},
+    {"hub = { listen = \"0@x:1\"; };", "\"auto\" or \"off\""},
+    {"hub = { listen = \"2001:db8::1:8894\"; };", "in brackets"},
+    {"hub = { listen = \":8894\"; };", "a port without a host"},
+    {"hub = { control_socket = \"x\"; };", "absolute path"},
+    {"hub = { bytes_per_second = \"1K\"; };", "from 64K to 1G"},
+    {"hub = { lisen = \"off\"; };", "did you mean \"hub.listen\"?"},
+    {"peers = { quorum_lists = 0; };", "from 1 to 256"},
+    {"peers = { weights = [ \"alpha\" ]; };", "alpha=0.5"},
+    {"peers = { weights = [ \"alpha=11\" ]; };", "from 0 to 10"},
+    {"peers = { weights = [ \"=1\" ]; };", "a peer's name"},
+    {"peers = { weights = [ \"alpha=1e1\" ]; };", "from 0 to 10"},
+    {"peers = { weights = [ \"a b=1\" ]; };", "a peer's name"},
+};
+
+static void test_load__when_hub_or_peers_are_wrong__then_it_says_what_to_do(
+    void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct config_errors errors = {0};
+        assert_null(load(wrong[i].text, &errors));
+        if (!strstr(errors.v[0].text, wrong[i].want)) {
+            fail_msg("%s: %s", wrong[i].text, errors.v[0].text);
+        }
+        config_errors_free(&errors);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_share__when_written_in_any_way__then_it_is_read),
         cmocka_unit_test(test_share__when_it_is_no_word_of_it__then_it_is_refused),
+        cmocka_unit_test(
+            test_load__when_hub_or_peers_are_wrong__then_it_says_what_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

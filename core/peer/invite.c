@@ -15,6 +15,19 @@ enum { MS = 1000, US_PER_S = 1000000 };
 
 /* ---- inviting ---- */
 
+/* An expired manifest freezes membership until an administrator renews it: not for a join on the way. */
+static enum err check_expiry(const struct manifest *m, uint64_t now_s,
+                             struct errinfo *reterr)
+{
+    if (m->expires_ms > now_s * MS) {
+        return ERR_OK;
+    }
+    return errinfo_set(
+        reterr, ERR_TIMEOUT, "ring", 0,
+        "its manifest has expired, so nobody can join; run `gillnet peer "
+        "renew`");
+}
+
 static enum err check_invitation(const struct invite_server *s,
                                  const struct manifest *m, const char *name,
                                  struct errinfo *reterr)
@@ -82,6 +95,10 @@ enum err invite_make(const struct invite_server *s, const struct manifest *m,
     struct invite_token t = {.expires_s = (uint32_t)expires_s};
     uint8_t seal[INVITE_SEAL_BYTES];
     enum err e = check_invitation(s, m, name, reterr);
+
+    if (e == ERR_OK) {
+        e = check_expiry(m, now_s, reterr);
+    }
 
     if (e == ERR_OK &&
         (expires_s <= now_s || expires_s > now_s + INVITE_EXPIRY_MAX_S)) {
@@ -209,8 +226,10 @@ static enum err admit(struct redemption *x, const struct invite_line *row,
     if (was_used && manifest_find(x->io, &origin) != NULL) {
         return deny(x->reterr);
     }
-    enum err e =
-        ring_change(x->s->dir, ring_edit_join, &join, x->io, &outcome, x->reterr);
+    enum err e = check_expiry(x->io, x->now_s, x->reterr);
+    if (e == ERR_OK) {
+        e = ring_change(x->s->dir, ring_edit_join, &join, x->io, &outcome, x->reterr);
+    }
     *retversion = outcome.version;
     return e;
 }

@@ -47,7 +47,7 @@ struct invite_server {
     const struct identity *self;
     const struct keyring *keys;
 };
-/* Appends a token for a new member of this name, good until expires_s; an unused one of that name dies. ERR_EXISTS: the name is a member's;
+/* Appends a token for a new member of this name, good until expires_s; an unused one of that name dies. ERR_EXISTS: the name is a member's; ERR_TIMEOUT: m has expired;
  * ERR_NOT_FOUND: we have no address in m. */
 enum err invite_make(const struct invite_server *s, const struct manifest *m,
                      const char *name, uint64_t expires_s, struct buf *rettoken,
@@ -56,7 +56,7 @@ enum err invite_make(const struct invite_server *s, const struct manifest *m,
 bool invite_is_open(const char *dir);
 /* Takes a request that came over a connection whose client showed tls_key, appends the answer. May change the manifest:
  * *io is then the new one, stored. ERR_DENIED: no such invitation, or over; what is wrong is not told. ERR_SYNTAX: of the request.
- * ERR_EXISTS: name or address is another member's, which reterr may tell the peer. Else ours. */
+ * ERR_TIMEOUT: the manifest has expired. ERR_EXISTS: name or address is another member's, which reterr may tell the peer. Else ours. */
 enum err invite_redeem(const struct invite_server *s,
                        const uint8_t tls_key[OBJECT_KEY_BYTES], struct slice request,
                        struct manifest *io, struct buf *ret, struct errinfo *reterr);

@@ -36,7 +36,8 @@ struct syncway {
     unsigned lost;     /* of 1000 */
     unsigned repeated; /* of 1000 */
     unsigned shuffled; /* of 1000 answers, whose objects come in another order */
-    void (*seen)(void *context, struct slice object); /* each that was sent; may be NULL */
+    void (*seen)(void *context,
+                 struct slice object); /* each that was sent; may be NULL */
 };
 struct syncpull {
     uint64_t after; /* in: what was known; out: the answer's version */

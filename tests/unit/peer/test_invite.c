@@ -170,6 +170,30 @@ static void test_redeem__when_anything_is_wrong__then_denied_alike(void **state)
     drop_server(&a);
 }
 
+static void test_redeem__when_the_manifest_has_expired__then_nobody_joins(void **state)
+{
+    struct tempdir *t = *state;
+    struct server a;
+    struct server b;
+    struct ring_outcome o;
+
+    set_time(T0);
+    make_server(t, "a", &a);
+    make_server(t, "b", &b);
+    make_ring(&a, 0, 1);
+    set_time(T0 + (MANIFEST_EXPIRY_DAYS - 1) * 86400);
+    struct invite_token token =
+        make_token(&a, "bee", T0 + (MANIFEST_EXPIRY_DAYS + 1) * 86400);
+    set_time(T0 + MANIFEST_EXPIRY_DAYS * 86400);
+    assert_int_equal(redeem_only(&a, &b, &token), ERR_TIMEOUT);
+    assert_int_equal(a.m.version, 1);
+    assert_int_equal(ring_change(a.dir, ring_edit_nothing, NULL, &a.m, &o, NULL),
+                     ERR_OK);
+    assert_int_equal(redeem_only(&a, &b, &token), ERR_OK);
+    assert_int_equal(a.m.version, 3);
+    drop_server(&a);
+}
+
 /* Eight processes show one token at once: one gets in. */
 static void test_redeem__when_many_do_so_at_once__then_one_is_let_in(void **state)
 {
@@ -328,6 +352,7 @@ int main(void)
         IN_FOLDER(test_redeem__when_used__then_only_its_user_gets_the_same_again),
         IN_FOLDER(test_redeem__when_its_user_was_dropped_since__then_not_let_in_again),
         IN_FOLDER(test_redeem__when_anything_is_wrong__then_denied_alike),
+        IN_FOLDER(test_redeem__when_the_manifest_has_expired__then_nobody_joins),
         IN_FOLDER(test_redeem__when_many_do_so_at_once__then_one_is_let_in),
         IN_FOLDER(test_redeem__when_a_crash_came_before_the_manifest__then_it_goes_on),
         IN_FOLDER(

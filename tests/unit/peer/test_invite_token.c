@@ -23,6 +23,10 @@ static void test_make__when_it_cannot_be__then_refused(void **state)
     assert_int_equal(
         invite_make(&server, &a.m, "b", T0 + INVITE_EXPIRY_MAX_S + 1, &text, NULL),
         ERR_RANGE);
+    set_time(T0 + MANIFEST_EXPIRY_DAYS * 86400);
+    assert_int_equal(invite_make(&server, &a.m, "b", T0 + 100 * 86400, &text, NULL),
+                     ERR_TIMEOUT);
+    set_time(T0);
     a.m.members[0].address[0] = '\0';
     assert_int_equal(invite_make(&server, &a.m, "b", T0 + 1, &text, NULL),
                      ERR_NOT_FOUND);

@@ -68,6 +68,7 @@ int cmd_count(struct cli *cli, int argc, char **argv)
         {"verify", count_cmd_verify},
         {"export", count_cmd_export},
         {"import", count_cmd_import},
+        {"merge", count_cmd_merge},
     };
     if (argc < 2) {
         return count_cmd_usage("say what to do");

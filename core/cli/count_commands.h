@@ -12,6 +12,7 @@
 int count_cmd_verify(struct cli *cli, int argc, char **argv);
 int count_cmd_export(struct cli *cli, int argc, char **argv);
 int count_cmd_import(struct cli *cli, int argc, char **argv);
+int count_cmd_merge(struct cli *cli, int argc, char **argv);
 
 int count_cmd_usage(const char *why);
 /* STATE/counts/runs; returns 0 or an exit status. */

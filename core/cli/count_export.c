@@ -4,7 +4,9 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "core/base/clock.h"
 #include "core/cli/count_commands.h"
+#include "core/cli/count_filter.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
 #include "core/count/runset.h"
@@ -149,12 +151,31 @@ static int print_runs(struct export *x, const char *dir)
     return CLI_CLEAN;
 }
 
+/* Of the day that was given, or of the last 24 hours of whole buckets. */
+static int export_filter(const struct export *x, const char *dir,
+                         const struct count_filter_options *filter)
+{
+    uint64_t end_s = x->end_s;
+    uint64_t first_s = x->first_s;
+
+    if (x->day_text == NULL) {
+        end_s = clock_wall_us() / 1000000 / COUNT_BUCKET_S * COUNT_BUCKET_S;
+        first_s = end_s - COUNT_DAY_S;
+    }
+    return count_filter_export(x->cli, dir, first_s, end_s, filter);
+}
+
 int count_cmd_export(struct cli *cli, int argc, char **argv)
 {
     struct export x = {.cli = cli, .end_s = UINT64_MAX};
+    struct count_filter_options filter = {.file = NULL};
     const struct cli_option table[] = {
         {"--day", &x.day_text, NULL, NULL},
         {"--prefix", &x.prefix, NULL, NULL},
+        {"--filter", &filter.file, NULL, NULL},
+        {"--cells", &filter.cells, NULL, NULL},
+        {"--k", &filter.k, NULL, NULL},
+        {"--cell-bits", &filter.cell_bits, NULL, NULL},
     };
     char dir[FILE_PATH_MAX];
     int status = cli_options(cli_command("count"), table,
@@ -164,7 +185,14 @@ int count_cmd_export(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc != 1) {
-        return count_cmd_usage("export takes --day and --prefix, and nothing else");
+        return count_cmd_usage("export takes --day, --prefix, or --filter with its "
+                               "sizes, and nothing else");
+    }
+    bool has_size =
+        filter.cells != NULL || filter.k != NULL || filter.cell_bits != NULL;
+    if (filter.file == NULL ? has_size : x.prefix != NULL) {
+        return count_cmd_usage("--cells, --k and --cell-bits are for --filter FILE, "
+                               "--prefix is for text");
     }
     if (x.day_text != NULL) {
         if (!read_day(x.day_text, &x.first_s)) {
@@ -176,6 +204,9 @@ int count_cmd_export(struct cli *cli, int argc, char **argv)
     status = status != 0 ? status : count_cmd_runs_dir(cli, dir);
     if (status != 0) {
         return status;
+    }
+    if (filter.file != NULL) {
+        return export_filter(&x, dir, &filter);
     }
     x.prefix = x.prefix != NULL ? x.prefix : cli->config->count.prefix;
     return print_runs(&x, dir);

@@ -85,8 +85,9 @@ struct simulation_counts {
 enum err simulation_count(struct simulation_mail *m, struct simulation_counts *ret,
                           struct errinfo *reterr);
 
-/* argv[0] is "paper" or "mail". Exit statuses. */
+/* argv[0] is "paper", "mail" or "sync". Exit statuses. */
 int simulate_paper(struct cli *cli, int argc, char **argv);
 int simulate_mail(struct cli *cli, int argc, char **argv);
+int simulate_sync(struct cli *cli, int argc, char **argv);
 
 #endif

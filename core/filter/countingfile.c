@@ -50,8 +50,8 @@ static uint64_t block_count(uint64_t bytes)
 static enum err refuse(struct errinfo *reterr, enum err code, const char *path,
                        const char *what)
 {
-    return errinfo_set(reterr, code, path, 0,
-                       "%s; the counts in it cannot be used: %s", what, next);
+    return errinfo_set(reterr, code, path, 0, "%s; the counts in it cannot be used: %s",
+                       what, next);
 }
 
 /* ---- the header ---- */

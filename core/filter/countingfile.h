@@ -55,7 +55,8 @@ struct counting_read countingfile_get(const struct countingfile *f, uint64_t key
 /* Verifies all of it. key: NULL where nobody will add or ask; ERR_KEY: the filter is of another one. */
 enum err countingfile_open(struct countingfile *f, const char *path,
                            const struct hashkey *key, struct errinfo *reterr);
-void countingfile_close(struct countingfile *f); /* accepts a closed one and one of zeros */
+void countingfile_close(
+    struct countingfile *f); /* accepts a closed one and one of zeros */
 
 /* Adds a file's cells, each at most to its cap. Refused, with the field that differs or the source that is in both named,
  * before anything is changed. */

@@ -183,8 +183,8 @@ int count_filter_export(struct cli *cli, const char *dir, uint64_t first_s,
     if (status != 0) {
         return status;
     }
-    if (countingfile_new(&f, COUNTING_REFINED, (unsigned)bits, cells, (unsigned)k,
-                         &cli->keys.ring[0], &why) != ERR_OK) {
+    if (countingfile_new(&f, (unsigned)bits, cells, (unsigned)k, &cli->keys.ring[0],
+                         &why) != ERR_OK) {
         return cli_fail(&why);
     }
     status = fill(cli, dir, &x);

@@ -195,11 +195,10 @@ static enum err make(struct countingfile *f, const struct counting_shape *shape,
     return e;
 }
 
-enum err countingfile_new(struct countingfile *f, enum counting_variant variant,
-                          unsigned cell_bits, uint64_t cells, unsigned k,
-                          const struct hashkey *key, struct errinfo *reterr)
+enum err countingfile_new(struct countingfile *f, unsigned cell_bits, uint64_t cells,
+                          unsigned k, const struct hashkey *key, struct errinfo *reterr)
 {
-    const struct counting_shape shape = {.variant = variant,
+    const struct counting_shape shape = {.variant = COUNTING_REFINED,
                                          .layout = COUNTING_FLAT,
                                          .cell_bits = cell_bits,
                                          .k = k,
@@ -334,7 +333,7 @@ static enum err cells_read(struct countingfile *f, int fd, const struct header *
 static enum err open_fd(struct countingfile *f, int fd, const char *path,
                         const struct hashkey *key, struct errinfo *reterr)
 {
-    struct header h;
+    struct header h = {.table_sum = 0};
     struct stat st;
 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -412,7 +411,7 @@ static enum err join_sources(struct countingfile_facts *f,
         for (unsigned j = 0; j < f->nsources; j++) {
             if (overlaps(&more->sources[i], &f->sources[j])) {
                 return errinfo_set(
-                    reterr, ERR_EXISTS, path, 0,
+                    reterr, ERR_RANGE, path, 0,
                     "counts of the same server and time (server %02x%02x%02x%02x...) "
                     "are in another of these files already, and would count twice; "
                     "leave one of them out",

@@ -45,10 +45,11 @@ struct countingfile {
     size_t bytes; /* of the cells; 0: not open */
 };
 
-/* Empty. key: the ring key. ERR_RANGE, ERR_UNSUPPORTED: no filter has this size; ERR_NOMEM. */
-enum err countingfile_new(struct countingfile *f, enum counting_variant variant,
-                          unsigned cell_bits, uint64_t cells, unsigned k,
-                          const struct hashkey *key, struct errinfo *reterr);
+/* Empty, refined. key: the ring key. ERR_RANGE, ERR_UNSUPPORTED: no filter has this size;
+ * ERR_NOMEM. */
+enum err countingfile_new(struct countingfile *f, unsigned cell_bits, uint64_t cells,
+                          unsigned k, const struct hashkey *key,
+                          struct errinfo *reterr);
 /* key: of a run's record; only of a filter that countingfile_new made, or that was opened with its ring key. */
 void countingfile_add(struct countingfile *f, uint64_t key, uint64_t count);
 struct counting_read countingfile_get(const struct countingfile *f, uint64_t key);

@@ -109,6 +109,50 @@ class Counts(test_cli.Case):
         self.assertEqual(self.row()["w1d"], 2 * (before - 1))
         self.assertEqual(self.count()["envelope_from"]["w1d"], 2 * (before - 1) + 1)
 
+    def test_filters_by_hand__added_once__not_inside_a_ring(self):
+        today = time.strftime("%Y-%m-%d", time.gmtime())
+        size = ("--cells", 100000, "--k", 5)
+        files = [self.folder / name for name in ("a", "b", "all")]
+        ring = None
+        for path, times in ((files[0], 2), (files[1], 3)):
+            self.state = self.folder / path.name.upper()
+            self.configure()
+            if ring:  # the same ring key, copied by hand
+                (self.state / "keys").mkdir(parents=True)
+                (self.state / "keys/ring.key").write_bytes(ring)
+                (self.state / "keys/ring.key").chmod(0o640)
+            self.count(times)
+            self.count(1)  # takes the running table for a run
+            ring = (self.state / "keys/ring.key").read_bytes()
+            row = self.json("count", "export", "--filter", path, "--day", today, *size)[0]
+            self.assertEqual((row["sources"], row["cells"], row["k"], row["cell_bits"]),
+                             (1, 100000, 5, 8))
+            self.assertGreater(row["keys"], 5)
+        row = self.json("count", "merge", "--output", files[2], files[0], files[1])[0]
+        self.assertEqual(row["sources"], 2)
+        self.assertEqual(row["cells_saturated"], 0)
+        # what was merged is not merged again
+        err = self.run_it("count", "merge", "--output", self.folder / "x", files[2], files[0], rc=65)[1]
+        self.assertIn("count twice", err)
+        self.run_it("count", "export", "--filter", files[0], "--day", today, "--cells", 5)
+        err = self.run_it("count", "merge", "--output", self.folder / "x", files[0], files[1], rc=65)[1]
+        self.assertIn("chunk", err)
+        self.assertFalse((self.folder / "x").exists())
+        damaged = bytearray(files[1].read_bytes())
+        damaged[5000] ^= 1
+        (self.folder / "damaged").write_bytes(damaged)
+        err = self.run_it("count", "merge", "--output", files[2], files[1], self.folder / "damaged", rc=65)[1]
+        self.assertIn("block 0 is damaged", err)
+        for args in (("--filter", files[0], "--prefix", "in"), ("--cells", 5)):
+            self.run_it("count", "export", *args, rc=64)
+        self.run_it("count", "export", "--filter", files[0], "--k", 17, rc=65)
+        self.run_it("count", "merge", "--output", files[2], files[0], rc=64)
+        (self.state / "peers").mkdir()
+        (self.state / "peers/manifest").write_text("x")
+        for args in (("export", "--filter", files[0]),
+                     ("merge", "--output", files[2], files[0], files[1])):
+            self.assertIn("is in a ring", self.run_it("count", *args, rc=69)[1])
+
     def test_import__of_days_with_their_buckets__nothing_twice(self):
         today = int(time.time()) // 86400
         day, bucket = today - 1, (today - 1) * 144 + 143

@@ -196,6 +196,60 @@ class Mail(Case):
             self.run_gillnet("mail", folder, rc=66)
 
 
+@unittest.skipIf(FULL, "the full run is another test")
+class Sync(Case):
+    def by_example(self, *args):
+        rows = self.rows("sync", *args)
+        return rows, {r["example"]: r for r in rows}
+
+    def test_echo_and_cells__as_published(self):
+        rows, _ = self.by_example()
+        echo = {(r["nodes"], r["rounds"]): r["bare"] for r in rows if r["example"] == "echo"}
+        self.assertEqual(echo, {(3, 5): 21, (5, 4): 31})
+        cells = [r for r in rows if r["example"] == "cells"][0]
+        self.assertEqual((cells["bare"], cells["streams"]), (min(cells["sum"]), 5))
+
+    def test_same_traffic__streams_are_exact__additions_are_not(self):
+        for loss, worst in ((0, 1), (0.1, 1.3), (0.3, 1.6)):
+            r = self.by_example("--loss", loss, "--seed", 3)[1]["same traffic"]
+            self.assertEqual(r["streams_wrong"], 0)
+            self.assertGreaterEqual(r["bare_worst"], worst)
+            self.assertEqual(r["bare_wrong"] > 0, loss > 0)
+
+    def test_topologies__all_are_reached(self):
+        last = {}
+        for t, n in (("ring", 1000), ("mesh", 30), ("relay", 10000), ("mirror", 10000),
+                     ("publish", 10000)):
+            r = self.by_example("--topology", t, "--nodes", n)[1]["spread"]
+            self.assertEqual((r["topology"], r["nodes"], r["unreached"]), (t, n, 0))
+            self.assertLessEqual(r["mean_s"], r["p99_s"])
+            self.assertLessEqual(r["p99_s"], r["worst_s"])
+            last[t] = r
+        self.assertLess(last["mesh"]["worst_s"], 10)      # two intervals
+        self.assertLess(last["relay"]["worst_s"], 10)
+        self.assertGreater(last["ring"]["worst_s"], 60)   # why there are relays
+        self.assertLess(last["mirror"]["most_out_bytes_per_day"],
+                        last["publish"]["most_out_bytes_per_day"] / 50)
+
+    def test_seed__decides(self):
+        self.assertEqual(self.rows("sync", "--seed", 7, "--loss", 0.2),
+                         self.rows("sync", "--seed", 7, "--loss", 0.2))
+        self.assertNotEqual(self.rows("sync", "--seed", 7, "--loss", 0.2),
+                            self.rows("sync", "--seed", 8, "--loss", 0.2))
+
+    def test_bad_input(self):
+        for args in (["--nodes", 1], ["--nodes", 10001], ["--loss", 1], ["--loss", "x"],
+                     ["--nodes", 300], ["--degree", 0], ["--seed", -1]):
+            self.run_gillnet("sync", *args, rc=65)
+        self.run_gillnet("sync", "--topology", "star", rc=64)
+        self.run_gillnet("sync", "more", rc=64)
+
+    def test_text(self):
+        out, _ = self.run_gillnet("sync", "--topology", "mirror")
+        self.assertIn("counted 31 times", out)
+        self.assertIn("1 mirrors", out)
+
+
 @unittest.skipUnless(FULL, "minutes")
 class Full(Case):
     def test_all_tables_with_200_rounds(self):

@@ -42,9 +42,8 @@ static const struct site usual = {&ring, 8, CELLS, 4, 1, 600, 1};
 
 static void fill(struct countingfile *f, const struct site *s)
 {
-    assert_int_equal(
-        countingfile_new(f, COUNTING_REFINED, s->bits, s->cells, s->k, s->key, NULL),
-        ERR_OK);
+    assert_int_equal(countingfile_new(f, s->bits, s->cells, s->k, s->key, NULL),
+                     ERR_OK);
     for (uint64_t i = 1; i < KEYS; i++) {
         countingfile_add(f, key_of(i), i * s->times);
     }
@@ -127,8 +126,8 @@ static void test_countingfile_merge__other_parameters__refused_by_name(void **st
         {"k is", {&ring, 8, CELLS, 5, 2, 600, 1}, ERR_RANGE},
         {"width of a cell", {&ring, 16, CELLS, 4, 2, 600, 1}, ERR_UNSUPPORTED},
         {"ring key", {&other_ring, 8, CELLS, 4, 2, 600, 1}, ERR_KEY},
-        {"count twice", {&ring, 8, CELLS, 4, 1, 600, 1}, ERR_EXISTS},
-        {"count twice", {&ring, 8, CELLS, 4, 1, 1100, 1}, ERR_EXISTS},
+        {"count twice", {&ring, 8, CELLS, 4, 1, 600, 1}, ERR_RANGE},
+        {"count twice", {&ring, 8, CELLS, 4, 1, 1100, 1}, ERR_RANGE},
     };
     char a[FILE_PATH_MAX];
     char b[FILE_PATH_MAX];

@@ -90,6 +90,25 @@ static void ask_exact(void *context, const struct digest digest[KEYRING_MAX],
     buf_fini(&answer);
 }
 
+static void ask_shares(void *context, const struct digest digest[KEYRING_MAX],
+                       struct count_shares *ret)
+{
+    struct counts *c = context;
+    struct buf request;
+    struct buf answer;
+
+    buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+    buf_init(&answer, CONTROL_ANSWER_MAX);
+    count_wire_shares(&c->cli->keys, digest, &request);
+    if (!ask(c, &request, &answer) ||
+        !count_wire_read_shares(buf_slice(&answer), ret)) {
+        bad_answer(c);
+        *ret = (struct count_shares){.n = 0};
+    }
+    buf_fini(&request);
+    buf_fini(&answer);
+}
+
 static bool is_sound(void *context, enum count_window w, double bound)
 {
     const struct counts *c = context;
@@ -140,8 +159,11 @@ static enum err look_for_gillnetd(struct counts *c, bool *retcounts,
 static void use_gillnetd(struct counts *c)
 {
     c->source = COUNTS_GILLNETD;
-    c->port = (struct count_port){
-        .context = c, .batch = ask_batch, .exact = ask_exact, .is_sound = is_sound};
+    c->port = (struct count_port){.context = c,
+                                  .batch = ask_batch,
+                                  .exact = ask_exact,
+                                  .is_sound = is_sound,
+                                  .shares = ask_shares};
 }
 
 /* ---- the disk ---- */
@@ -153,12 +175,22 @@ static void view_exact(void *context, const struct digest digest[KEYRING_MAX],
     count_view_exact(c->view, digest, ret);
 }
 
+static void view_shares(void *context, const struct digest digest[KEYRING_MAX],
+                        struct count_shares *ret)
+{
+    const struct counts *c = context;
+    count_view_shares(c->view, digest, ret);
+}
+
 static void view_batch(void *context, struct count_item *items, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct count_history h;
-        view_exact(context, items[i].digest, &h);
-        count_history_windows(&h, items[i].value.w);
+        struct count_shares shares;
+        view_shares(context, items[i].digest, &shares);
+        for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+            items[i].value.w[w] = count_shares_sum(&shares, w);
+        }
+        count_shares_fini(&shares);
     }
 }
 
@@ -186,7 +218,8 @@ static int use_disk(struct counts *c)
     c->port = (struct count_port){.context = c,
                                   .batch = view_batch,
                                   .exact = view_exact,
-                                  .is_sound = view_is_sound};
+                                  .is_sound = view_is_sound,
+                                  .shares = view_shares};
     return 0;
 }
 

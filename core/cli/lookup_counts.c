@@ -1,4 +1,4 @@
-/* lookup_counts - how often values were counted, exactly. */
+/* lookup_counts - how often values were counted, exactly, and by whom. */
 #include "core/cli/lookup_counts.h"
 
 #include <inttypes.h>
@@ -7,6 +7,7 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
+#include "core/base/hash256.h"
 #include "core/cli/counted.h"
 #include "core/cli/counts.h"
 #include "core/cli/evidence.h"
@@ -23,8 +24,11 @@ struct one {
     struct slice value; /* as given */
     enum feature_type type;
     struct slice text;
-    struct count_history history;
-    uint64_t w[COUNT_WINDOWS];
+    struct count_history history; /* of this server */
+    struct count_shares shares;   /* of all */
+    uint64_t first_s;             /* seen anywhere; 0: nowhere */
+    uint64_t last_s;
+    uint64_t w[COUNT_WINDOWS]; /* of all together */
     bool has_distinct;
     uint64_t distinct[DISTINCT_KINDS][COUNT_DAYS + 1]; /* [0] today */
 };
@@ -74,18 +78,41 @@ static void ask_distinct(struct show *s, const struct digest key[KEYRING_MAX],
     }
 }
 
+/* Periods are known, not moments: the running one ends later than now. */
+static void take_shares(struct one *o)
+{
+    uint64_t now_s = clock_wall_us() / US_PER_S;
+
+    memset(&o->history, 0, sizeof o->history);
+    o->first_s = 0;
+    o->last_s = 0;
+    if (o->shares.n > 0) {
+        o->history = o->shares.v[0].history;
+    }
+    for (unsigned i = 0; i < o->shares.n; i++) {
+        const struct count_history *h = &o->shares.v[i].history;
+        bool is_first = h->first_s != 0 && (o->first_s == 0 || h->first_s < o->first_s);
+        o->first_s = is_first ? h->first_s : o->first_s;
+        o->last_s = h->last_s > o->last_s ? h->last_s : o->last_s;
+    }
+    o->first_s = o->first_s < now_s ? o->first_s : now_s;
+    o->last_s = o->last_s < now_s ? o->last_s : now_s;
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        o->w[w] = count_shares_sum(&o->shares, w);
+    }
+}
+
 static void ask(struct show *s, struct one *o)
 {
     const struct count_port *port = counts_port(&s->counts);
     struct digest digest[KEYRING_MAX];
 
     count_digest(&s->cli->keys, s->cli->config, (uint16_t)o->type, o->text, digest);
-    port->exact(port->context, digest, &o->history);
-    count_history_windows(&o->history, o->w);
-    /* periods are known, not moments: the running one ends later than now */
-    uint64_t now_s = clock_wall_us() / US_PER_S;
-    o->history.first_s = o->history.first_s < now_s ? o->history.first_s : now_s;
-    o->history.last_s = o->history.last_s < now_s ? o->history.last_s : now_s;
+    o->shares = (struct count_shares){.n = 0};
+    port->shares(port->context, digest, &o->shares);
+    count_shares_limit(&o->shares, s->cli->config->peers.cap,
+                       s->cli->config->peers.quorum);
+    take_shares(o);
     o->has_distinct = has_distinct(s->cli->config, o->type);
     memset(o->distinct, 0, sizeof o->distinct);
     if (o->has_distinct && o->history.first_s != 0) {
@@ -105,6 +132,41 @@ static json_t *row_json(const uint64_t *v, size_t n)
     return array;
 }
 
+/* {"origin": "1f...", "name": "alpha", "cap": 10, "w10m": 1, ...} */
+static json_t *peer_json(const struct count_share *share)
+{
+    char hex[2 * ORIGIN_BYTES + 1];
+    json_t *windows = counted_windows_json(share->w);
+
+    hex_print(share->origin->origin, ORIGIN_BYTES, hex);
+    json_t *object =
+        json_pack("{s:s, s:s, s:I}", "origin", hex, "name", share->origin->name, "cap",
+                  (json_int_t)share->origin->cap);
+    if (object != NULL && windows != NULL) {
+        (void)json_object_update(object, windows);
+    }
+    json_decref(windows);
+    return object;
+}
+
+/* Who counted it, and how much of that may be used against it. */
+static void add_shares(json_t *object, const struct one *o)
+{
+    const struct count_shares *s = &o->shares;
+    uint64_t bounded[COUNT_WINDOWS];
+    json_t *peers = json_array();
+
+    for (unsigned i = 1; i < s->n; i++) {
+        (void)json_array_append_new(peers, peer_json(&s->v[i]));
+    }
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        bounded[w] = count_shares_bounded(s, w);
+    }
+    (void)json_object_set_new(object, "own", counted_windows_json(s->v[0].w));
+    (void)json_object_set_new(object, "peers", peers);
+    (void)json_object_set_new(object, "counts", counted_windows_json(bounded));
+}
+
 static json_t *one_json(const struct one *o)
 {
     const struct count_history *h = &o->history;
@@ -114,8 +176,8 @@ static json_t *one_json(const struct one *o)
     json_t *object = json_pack(
         "{s:o, s:s, s:o, s:b, s:s, s:s, s:I, s:o, s:o, s:I}", "value",
         json_text(o->value), "counted_as", evidence_type_name((uint16_t)o->type), "key",
-        json_text(o->text), "exact", 1, "first_seen", text_time(h->first_s, first),
-        "last_seen", text_time(h->last_s, last), "bucket",
+        json_text(o->text), "exact", 1, "first_seen", text_time(o->first_s, first),
+        "last_seen", text_time(o->last_s, last), "bucket",
         (json_int_t)h->now * COUNT_BUCKET_S, "buckets",
         row_json(h->bucket, COUNT_BUCKETS + 1), "days",
         row_json(h->day, COUNT_DAYS + 1), "damaged_runs", (json_int_t)h->ndamaged);
@@ -125,6 +187,9 @@ static json_t *one_json(const struct one *o)
         object = NULL;
     }
     json_decref(windows);
+    if (object != NULL && o->shares.npeers > 0) {
+        add_shares(object, o);
+    }
     if (object != NULL && o->has_distinct) {
         json_t *distinct = json_object();
         for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
@@ -182,6 +247,25 @@ static void print_distinct(const struct one *o)
     }
 }
 
+/* "  own: 1 in 10m, ..." and a line for each peer. */
+static void print_shares(const struct one *o)
+{
+    const struct count_shares *s = &o->shares;
+    uint64_t bounded[COUNT_WINDOWS];
+
+    for (unsigned i = 0; i < s->n; i++) {
+        printf("  %s: ", s->v[i].origin == NULL ? "own" : s->v[i].origin->name);
+        counted_print_windows(s->v[i].w);
+        (void)putchar('\n');
+    }
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        bounded[w] = count_shares_bounded(s, w);
+    }
+    (void)fputs("  of these count against it: ", stdout);
+    counted_print_windows(bounded);
+    (void)putchar('\n');
+}
+
 static void print_one(const struct show *s, const struct one *o)
 {
     const struct count_history *h = &o->history;
@@ -191,9 +275,14 @@ static void print_one(const struct show *s, const struct one *o)
     text_print(stdout, o->text, EVIDENCE_SHOWN);
     printf(": counted as %s: ", evidence_type_name((uint16_t)o->type));
     counted_print_windows(o->w);
-    printf(", first seen %s, last seen %s\n", text_time(h->first_s, first),
-           text_time(h->last_s, last));
-    print_bars(s, h);
+    printf(", first seen %s, last seen %s\n", text_time(o->first_s, first),
+           text_time(o->last_s, last));
+    if (o->shares.n > 1) {
+        print_shares(o);
+    }
+    if (h->first_s != 0) {
+        print_bars(s, h); /* of this server: peers' periods are not told */
+    }
     if (o->has_distinct) {
         print_distinct(o);
     }
@@ -209,19 +298,21 @@ static void print_one(const struct show *s, const struct one *o)
 static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *retshown)
 {
     ask(s, o);
-    if (o->history.first_s == 0 && !is_typed) {
+    if (o->first_s == 0 && !is_typed) {
+        count_shares_fini(&o->shares);
         return;
     }
     ++*retshown;
     if (s->cli->json) {
         s->is_output_bad = !json_line(one_json(o));
-    } else if (o->history.first_s == 0) {
+    } else if (o->first_s == 0) {
         text_print(stdout, o->text, EVIDENCE_SHOWN);
         printf(": not counted as %s in the last fortnight\n",
                evidence_type_name((uint16_t)o->type));
     } else {
         print_one(s, o);
     }
+    count_shares_fini(&o->shares);
 }
 
 static int show_value(struct show *s, struct arena *arena, struct slice value)

@@ -36,9 +36,20 @@ static void publish_noise(const struct count_stat *s)
     stats_set(STAT_count_noise_known, s->is_noise_known);
 }
 
+static void publish_peers(const struct remote_stat *r)
+{
+    stats_set(STAT_count_peers, r->norigins);
+    stats_set(STAT_count_peer_streams, r->nstreams);
+    stats_set(STAT_count_peer_keys, r->nkeys);
+    stats_set(STAT_count_peer_aside, r->naside + r->runs.ndamaged);
+    stats_set(STAT_count_peer_runs, r->runs.nbuckets + r->runs.ndays);
+    stats_set(STAT_count_peer_bytes, r->runs.bytes);
+}
+
 void count_publish(const struct count_stat *s)
 {
     publish_sizes(s);
+    publish_peers(&s->remote);
     publish_noise(s);
     stats_set(STAT_count_shards, s->nshards);
     stats_set(STAT_count_shards_ready, s->nready);

@@ -24,7 +24,6 @@
 #include "core/base/base.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/peer/root.h"
 
 #include "tests/integ/sync/disk_dies.h"
 #include "tests/integ/sync/prop_model.h"
@@ -346,36 +345,6 @@ static void restore(unsigned i)
 
 /* ---- a liar ---- */
 
-static void forge(struct object *o, const struct count_record *v, size_t nv,
-                  const struct root *before, struct buf *ret)
-{
-    struct buf raw;
-    struct buf packed;
-    struct root root = *before;
-    buf_init(&raw, 1 << 20);
-    buf_init(&packed, 1 << 20);
-    payload_print_counts(v, nv, &raw);
-    (void)payload_pack(buf_slice(&raw), &packed);
-    o->type = OBJECT_DELTA;
-    o->ring = ring.ring;
-    o->key_id = object_key_id(node[liar].self.signing.key);
-    o->base_seq = o->seq - 1;
-    o->records = nv;
-    o->raw_len = raw.n;
-    o->sent_len = packed.n;
-    o->created_ms = now_s * 1000;
-    for (size_t i = 0; i < nv; i++) {
-        o->total += v[i].count;
-        root_add_count(&root, &ring.ring, v[i].key, v[i].count);
-    }
-    root_print(&root, &o->root);
-    hash256_of(buf_slice(&packed), &o->payload);
-    (void)object_sign(o, node[liar].self.signing_secret, ret);
-    buf_add(ret, buf_slice(&packed));
-    buf_fini(&raw);
-    buf_fini(&packed);
-}
-
 /* One place of one stream, told differently to two. */
 static void lie(void)
 {
@@ -386,18 +355,15 @@ static void lie(void)
     const unsigned victims[] = {a, b};
     unsigned told_to = 0;
     for (unsigned k = 0; k < 2; k++) {
-        struct root none = {{0}};
-        struct object o = {.seq = 1};
+        struct root root = {{0}};
+        struct object o = {.type = OBJECT_DELTA, .seq = 1, .created_ms = now_s * 1000};
         const struct count_record v[] = {{prop_key(0), 100 + k}};
         struct buf object;
-        o.stream = (struct stream_key){.origin = node[liar].self.origin,
-                                       .inc = inc,
-                                       .start_s = start,
-                                       .len_s = 600,
-                                       .ring_key = ring.ring_keys[0].id,
-                                       .kind = OBJECT_COUNT};
+        syncring_count_key(&node[liar], inc, start, &o.stream);
         buf_init(&object, 1 << 20);
-        forge(&o, v, 1, &none, &object);
+        if (!syncring_make(&node[liar].self, &o, v, 1, &root, &object)) {
+            prop_fail("no memory for a lie");
+        }
         be(victims[k]);
         struct errinfo why;
         enum sync_result r =

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/base/clock.h"
+
 enum { OBJECTS_MAX = 8192, WANTS_MAX = 4096, CHAIN_BYTES = 1 << 20, RING_KEY = 7 };
 
 void syncring_identity(unsigned number, struct identity *ret)
@@ -65,6 +67,54 @@ enum err syncnode_open(struct syncnode *node, const struct manifest *m,
 void syncnode_close(struct syncnode *node)
 {
     sync_close(&node->sync);
+}
+
+void syncring_count_key(const struct syncnode *origin, uint64_t inc, uint64_t start_s,
+                        struct stream_key *ret)
+{
+    *ret = (struct stream_key){.origin = origin->self.origin,
+                               .inc = inc,
+                               .start_s = start_s,
+                               .len_s = OBJECT_BUCKET_S,
+                               .ring_key = RING_KEY,
+                               .kind = OBJECT_COUNT};
+}
+
+bool syncring_make(const struct identity *self, struct object *io,
+                   const struct count_record *v, size_t n, struct root *root,
+                   struct buf *ret)
+{
+    struct buf raw;
+    struct buf packed;
+    const bool is_snap = io->type == OBJECT_SNAP;
+    buf_init(&raw, SIZE_MAX);
+    buf_init(&packed, SIZE_MAX);
+    payload_print_counts(v, n, &raw);
+    bool is_good = is_snap || payload_pack(buf_slice(&raw), &packed) == ERR_OK;
+    const struct slice payload = is_snap ? buf_slice(&raw) : buf_slice(&packed);
+    if (is_snap) {
+        *root = (struct root){{0}};
+    }
+    memset(&io->ring, 0x11, sizeof(io->ring));
+    io->key_id = object_key_id(self->signing.key);
+    io->base_seq = is_snap ? 0 : io->seq - 1;
+    io->records = n;
+    io->raw_len = raw.n;
+    io->sent_len = payload.n;
+    io->created_ms = io->created_ms ? io->created_ms : clock_wall_us() / 1000;
+    io->total = 0;
+    for (size_t i = 0; i < n; i++) {
+        io->total += v[i].count;
+        root_add_count(root, &io->ring, v[i].key, v[i].count);
+    }
+    root_print(root, &io->root);
+    hash256_of(payload, &io->payload);
+    is_good = is_good && object_sign(io, self->signing_secret, ret) == ERR_OK;
+    buf_add(ret, payload);
+    is_good = is_good && !buf_failed(ret);
+    buf_fini(&raw);
+    buf_fini(&packed);
+    return is_good;
 }
 
 bool syncring_cut(struct slice *rest, bool is_whole, struct slice *ret)

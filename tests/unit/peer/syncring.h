@@ -8,6 +8,7 @@
 #define TESTS_UNIT_PEER_SYNCRING_H
 
 #include "core/base/keyring.h"
+#include "core/peer/root.h"
 #include "core/peer/sync.h"
 
 enum { SYNCRING_DIR = 256 };
@@ -52,6 +53,14 @@ bool syncring_pull(struct syncnode *to, struct syncnode *from,
                    const struct syncway *way, struct syncpull *io);
 /* Pulls both ways until nothing is wanted any more. */
 bool syncring_settle(struct syncnode *v, unsigned n);
+
+/* A COUNT object as the origin `self` signs it, whatever it says: io has type (DELTA, SNAP), stream, seq, flags, prev and
+ * created; the rest follows from the records, and root (before a DELTA) which moves on. */
+void syncring_count_key(const struct syncnode *origin, uint64_t inc, uint64_t start_s,
+                        struct stream_key *ret);
+bool syncring_make(const struct identity *self, struct object *io,
+                   const struct count_record *v, size_t n, struct root *root,
+                   struct buf *ret);
 
 /* The first object at *rest, cut off; is_whole: a SNAP comes with its payload. False: none. */
 bool syncring_cut(struct slice *rest, bool is_whole, struct slice *ret);

@@ -28,7 +28,8 @@ static bool is_over(const struct stream *st, uint64_t now_s, uint64_t after_s)
 static enum err trim_stream(struct sync *s, struct stream *st, uint64_t now_ms,
                             struct errinfo *reterr)
 {
-    const bool is_old = st->changed_ms + SYNC_KEEP_S * UINT64_C(1000) < now_ms;
+    const bool is_old = !s->period.is_suspended &&
+                        st->changed_ms + SYNC_KEEP_S * UINT64_C(1000) < now_ms;
     const bool is_count = st->key.kind == OBJECT_COUNT;
     if (st->applied < st->seq) {
         return sync_catch_up(s, st, reterr);

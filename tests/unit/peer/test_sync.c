@@ -2,84 +2,15 @@
  * test_sync - counts go round, come back after a stop, and go when their origin does.
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/base.h"
-#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/count/runset.h"
 #include "core/count/stream.h"
 #include "core/store/origins.h"
 
-#include "tests/unit/peer/syncring.h"
-#include "tests/unit/tempdir.h"
-#include "tests/unit/unit.h"
-
-enum { NODES = 3 };
-#define BUCKET SYNCRING_NOW_S
-
-struct ring {
-    char path[64];
-    struct manifest m;
-    struct syncnode node[NODES];
-};
-
-static void open_node(struct ring *r, unsigned i)
-{
-    struct errinfo why = {.code = ERR_OK};
-    if (syncnode_open(&r->node[i], &r->m, &why) != ERR_OK) {
-        fail_msg("%s: %s", why.source, why.text);
-    }
-}
-
-static int setup(void **state)
-{
-    struct ring *r = calloc(1, sizeof(*r));
-    assert_non_null(r);
-    assert_true(tempdir_make_fast(r->path));
-    assert_true(syncring_manifest(NODES, &r->m));
-    clock_set_for_test(BUCKET * 1000000, 1000000000);
-    for (unsigned i = 0; i < NODES; i++) {
-        char dir[128];
-        (void)snprintf(dir, sizeof(dir), "%s/%u", r->path, i);
-        syncnode_init(&r->node[i], dir, i);
-        open_node(r, i);
-    }
-    *state = r;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct ring *r = *state;
-    for (unsigned i = 0; i < NODES; i++) {
-        syncnode_close(&r->node[i]);
-    }
-    manifest_fini(&r->m);
-    (void)tempdir_remove(r->path);
-    clock_unset_for_test();
-    free(r);
-    return 0;
-}
-
-static void publish(struct ring *r, unsigned i, uint64_t start,
-                    const struct count_record *v, size_t n)
-{
-    struct errinfo why = {.code = ERR_OK};
-    if (sync_publish_counts(r->node[i].sync, start, v, n, &why) != ERR_OK) {
-        fail_msg("%s: %s", why.source, why.text);
-    }
-}
-
-static void close_bucket(struct ring *r, unsigned i, uint64_t start)
-{
-    struct errinfo why = {.code = ERR_OK};
-    if (sync_close_counts(r->node[i].sync, start, &why) != ERR_OK) {
-        fail_msg("%s: %s", why.source, why.text);
-    }
-}
+#include "tests/unit/peer/syncring_unit.h"
 
 struct sum {
     uint64_t key;
@@ -145,13 +76,6 @@ static uint64_t held(struct ring *r, unsigned i, unsigned origin, uint64_t start
     return sum.count + asking.sum.count;
 }
 
-static struct syncpull pull(struct ring *r, unsigned to, unsigned from)
-{
-    struct syncpull p = {.after = 0};
-    assert_true(syncring_pull(&r->node[to], &r->node[from], NULL, &p));
-    return p;
-}
-
 static void test_publish__when_counted__then_all_have_it_over_a_relay(void **state)
 {
     struct ring *r = *state;
@@ -164,7 +88,7 @@ static void test_publish__when_counted__then_all_have_it_over_a_relay(void **sta
     assert_int_equal(p.results[SYNC_APPLIED], 2);
     p = pull(r, 2, 1); /* node 0 is not asked */
     assert_int_equal(p.results[SYNC_APPLIED], 2);
-    for (unsigned i = 1; i < NODES; i++) {
+    for (unsigned i = 1; i < 3; i++) {
         assert_int_equal(held(r, i, 0, BUCKET, 5), 4);
         assert_int_equal(held(r, i, 0, BUCKET, 9), 2);
         assert_int_equal(held(r, i, 0, BUCKET, 7), 1);
@@ -185,7 +109,7 @@ static void test_close__when_bucket_is_over__then_run_takes_its_place(void **sta
     close_bucket(r, 0, BUCKET);
     (void)pull(r, 1, 0); /* has the begin of it: steps */
     (void)pull(r, 2, 1);
-    for (unsigned i = 1; i < NODES; i++) {
+    for (unsigned i = 1; i < 3; i++) {
         assert_int_equal(held(r, i, 0, BUCKET, 5), 3);
         assert_int_equal(held(r, i, 0, BUCKET, 9), 2);
         char path[FILE_PATH_MAX];
@@ -216,7 +140,7 @@ static void test_open__when_stopped__then_goes_on_where_it_was(void **state)
     publish(r, 0, BUCKET, second, 2);
     close_bucket(r, 0, BUCKET);
     assert_true(syncring_settle(r->node, NODES));
-    for (unsigned i = 1; i < NODES; i++) {
+    for (unsigned i = 1; i < 3; i++) {
         assert_int_equal(held(r, i, 0, BUCKET, 5), 4);
         assert_int_equal(held(r, i, 0, BUCKET, 6), 1);
     }
@@ -246,7 +170,7 @@ static void test_manifest__when_member_is_dropped__then_nothing_of_it_is_left(
         assert_int_equal(pull(r, 2, 0).wants, 0);
     }
     assert_int_equal(origins_read(r->node[2].dir, &o, NULL), ERR_OK);
-    assert_int_equal(o.n, 2);
+    assert_int_equal(o.n, NODES - 1);
     assert_int_equal(o.v[0].state, ORIGIN_DROPPED);
     assert_memory_equal(o.self, r->node[2].self.origin.b, ORIGIN_BYTES);
     origins_fini(&o);

@@ -4,61 +4,12 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/peer/sync_own.h"
 #include "core/store/origins.h"
 
-#include "tests/unit/peer/syncring.h"
-#include "tests/unit/tempdir.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/peer/syncring_unit.h"
 
-enum { NODES = 4, LIAR = 3, REPLAYS = 5000 };
-#define BUCKET SYNCRING_NOW_S
-
-struct ring {
-    char path[64];
-    struct manifest m;
-    struct syncnode node[NODES];
-    struct errinfo why;
-};
-
-static void open_node(struct ring *r, unsigned i)
-{
-    if (syncnode_open(&r->node[i], &r->m, &r->why) != ERR_OK) {
-        fail_msg("%s: %s", r->why.source, r->why.text);
-    }
-}
-
-static int setup(void **state)
-{
-    struct ring *r = calloc(1, sizeof(*r));
-    assert_non_null(r);
-    assert_true(tempdir_make_fast(r->path));
-    assert_true(syncring_manifest(NODES, &r->m));
-    clock_set_for_test((BUCKET + 30) * 1000000, 1000000000);
-    for (unsigned i = 0; i < NODES; i++) {
-        char dir[128];
-        (void)snprintf(dir, sizeof(dir), "%s/%u", r->path, i);
-        syncnode_init(&r->node[i], dir, i);
-        open_node(r, i);
-    }
-    *state = r;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct ring *r = *state;
-    for (unsigned i = 0; i < NODES; i++) {
-        syncnode_close(&r->node[i]);
-    }
-    manifest_fini(&r->m);
-    (void)tempdir_remove(r->path);
-    clock_unset_for_test();
-    free(r);
-    return 0;
-}
+enum { LIAR = 3, REPLAYS = 5000 };
 
 /* A stream of the liar's as it tells it. */
 struct tale {
@@ -87,30 +38,6 @@ static struct slice tale_next(struct ring *r, struct tale *t, uint16_t type,
     assert_true(syncring_make(&r->node[LIAR].self, &t->o, v, n, &t->root, &t->last));
     object_hash(buf_slice(&t->last), &t->head);
     return buf_slice(&t->last);
-}
-
-static void assert_offer(struct ring *r, unsigned i, struct slice object,
-                         enum sync_result expected)
-{
-    enum sync_result got = sync_offer(r->node[i].sync, object, &r->why);
-    if (got != expected) {
-        fail_msg("%s, not %s: %s: %s", sync_result_name(got),
-                 sync_result_name(expected), r->why.source, r->why.text);
-    }
-}
-
-static struct sync_origin_stat stat_of(struct ring *r, unsigned i, unsigned origin)
-{
-    struct sync_origin_stat v[NODES];
-    assert_int_equal(sync_stat(r->node[i].sync, v, NODES), NODES);
-    return v[origin];
-}
-
-static struct syncpull pull(struct ring *r, unsigned to, unsigned from)
-{
-    struct syncpull p = {.after = 0};
-    assert_true(syncring_pull(&r->node[to], &r->node[from], NULL, &p));
-    return p;
 }
 
 static void test_offer__when_replayed__then_nothing_changes(void **state)
@@ -517,66 +444,6 @@ static void test_offer__when_stream_has_ended__then_no_more_of_it(void **state)
     buf_fini(&t.last);
 }
 
-static void test_heartbeat__when_none_comes__then_stale_until_one_does(void **state)
-{
-    struct ring *r = *state;
-    assert_int_equal(sync_tick(r->node[1].sync, &r->why), ERR_OK);
-    (void)pull(r, 0, 1);
-    assert_true(stat_of(r, 0, 1).seen_ms > 0);
-    for (unsigned s = 0; s < 170; s++) {
-        clock_advance_us(1000000);
-        assert_false(stat_of(r, 0, 1).is_stale);
-    }
-    (void)pull(r, 0, 2); /* who relays may hold back, not make up */
-    clock_advance_us(40 * 1000000);
-    assert_true(stat_of(r, 0, 1).is_stale);
-    assert_int_equal(sync_tick(r->node[1].sync, &r->why), ERR_OK);
-    (void)pull(r, 2, 1);
-    (void)pull(r, 0, 2);
-    assert_false(stat_of(r, 0, 1).is_stale);
-}
-
-static void test_heartbeat__when_origin_was_put_back__then_told(void **state)
-{
-    struct ring *r = *state;
-    const struct count_record v[] = {{5, 3}};
-    struct heads heads;
-    struct buf old;
-    buf_init(&old, SIZE_MAX);
-    assert_int_equal(sync_tick(r->node[1].sync, &r->why), ERR_OK);
-    assert_int_equal(sync_heads(r->node[1].sync, 0, &old), ERR_OK);
-    assert_int_equal(heads_parse(buf_slice(&old), &heads, NULL), ERR_OK);
-    assert_int_equal(heads.nheartbeats, 1);
-    assert_offer(r, 0, heads.heartbeats[0], SYNC_APPLIED);
-    assert_offer(r, 0, heads.heartbeats[0], SYNC_DUPLICATE);
-    assert_int_equal(sync_publish_counts(r->node[1].sync, BUCKET, v, 1, NULL), ERR_OK);
-    clock_advance_us(31 * 1000000);
-    assert_int_equal(sync_tick(r->node[1].sync, &r->why), ERR_OK);
-    (void)pull(r, 0, 1);
-    assert_offer(r, 0, heads.heartbeats[0], SYNC_DUPLICATE); /* an old one */
-    heads_fini(&heads);
-    syncnode_close(
-        &r->node[1]); /* an empty disk: it published nothing that it knows of */
-    char dir[SYNCRING_DIR];
-    memcpy(dir, r->node[1].dir, sizeof(dir));
-    (void)tempdir_remove(dir);
-    syncnode_init(&r->node[1], dir, 1);
-    open_node(r, 1);
-    clock_advance_us(31 * 1000000);
-    assert_int_equal(sync_tick(r->node[1].sync, &r->why), ERR_OK);
-    (void)pull(r, 0, 1);
-    assert_int_equal(stat_of(r, 0, 1).refused[SYNC_OLD], 1);
-    assert_false(pull(r, 1, 0).knew_itself); /* and it is told, and takes it back */
-    assert_true(pull(r, 1, 0).knew_itself);
-    clock_advance_us(200 * 1000000);
-    buf_clear(&old);
-    assert_int_equal(sync_heads(r->node[0].sync, 0, &old), ERR_OK);
-    assert_int_equal(heads_parse(buf_slice(&old), &heads, NULL), ERR_OK);
-    assert_int_equal(heads.nheartbeats, 0); /* expired ones are not passed on */
-    heads_fini(&heads);
-    buf_fini(&old);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -600,11 +467,6 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_offer__when_stream_has_ended__then_no_more_of_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            test_heartbeat__when_none_comes__then_stale_until_one_does, setup,
-            teardown),
-        cmocka_unit_test_setup_teardown(
-            test_heartbeat__when_origin_was_put_back__then_told, setup, teardown),
     };
     (void)base_init();
     return cmocka_run_group_tests(tests, NULL, NULL);

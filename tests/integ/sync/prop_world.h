@@ -1,0 +1,73 @@
+/*
+ * prop_world - a ring of servers in virtual time, and the things that happen to one of them.
+ *
+ * Depends: prop_model, disk_dies.   Threads: one.
+ */
+#ifndef TESTS_INTEG_SYNC_PROP_WORLD_H
+#define TESTS_INTEG_SYNC_PROP_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/file.h"
+
+#include "tests/integ/sync/prop_model.h"
+
+enum { LINK_DOWN = 1, LINK_UP = 2 };
+
+struct server {
+    struct tally counted; /* as its gillnetd remembers it */
+    unsigned bucket;      /* that counts now */
+    int64_t skew_s;
+    bool is_told[BUCKETS]; /* nothing new since it was published */
+    bool is_ended[BUCKETS];
+    bool has_copy;
+    struct tally told;
+    struct tally copy;
+    struct tally copy_told;
+    struct tally twice; /* counted, not told when copied: told by both lives */
+    unsigned copy_bucket;
+    bool was_restored;
+};
+
+/* All there is. */
+struct world {
+    const char *folder;
+    int told; /* standard error; the log goes elsewhere */
+    uint64_t seed;
+    uint64_t random_state;
+    uint64_t noise_state;
+    struct syncnode node[NODES_MAX];
+    struct server server[NODES_MAX];
+    struct tally ever[NODES_MAX]; /* all that was counted, whatever was restored */
+    unsigned n;
+    unsigned liar; /* NODES_MAX: none */
+    bool has_lied;
+    uint8_t link_of[NODES_MAX][NODES_MAX]; /* 0: they never reach each other */
+    uint64_t now_s;
+    uint64_t boot_s;
+    struct manifest ring;
+    uint64_t ncrashes;
+    uint64_t nrestores;
+    uint64_t nobjects;
+    uint64_t nforks;
+};
+extern struct world world;
+
+unsigned prop_below(unsigned most);
+bool prop_happens(unsigned of_1000);
+void prop_be(unsigned i);
+void prop_good(enum err e, const struct errinfo *why, const char *what);
+void prop_open_again(unsigned i);
+void prop_stop(unsigned i, bool is_power_loss);
+void prop_count(unsigned i);
+enum err prop_publish(unsigned i, struct errinfo *why);
+void prop_see(void *context, struct slice object);
+void prop_pull(unsigned to, unsigned from, bool is_whole);
+void prop_copy_path(unsigned i, char ret[FILE_PATH_MAX]);
+void prop_make_copy(unsigned i);
+void prop_restore(unsigned i);
+void prop_lie(void);
+
+#endif

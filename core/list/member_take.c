@@ -257,9 +257,10 @@ static bool on_digest(void *context, const struct digest *d, enum entry_status s
 }
 
 static enum err write_filter(struct bloomfile *f, const struct hashkey *key,
-                             bool is_revoked, uint64_t entries, uint64_t planned,
-                             const char *path, struct errinfo *reterr)
+                             bool is_revoked, uint64_t entries, const char *path,
+                             struct errinfo *reterr)
 {
+    uint64_t planned = f->facts.capacity;
     f->facts = (struct bloomfile_facts){
         .role = is_revoked ? BLOOMFILE_REVOKED : BLOOMFILE_SPAM,
         .digest_key = key->id,
@@ -288,9 +289,14 @@ static enum err filter_new(uint64_t most, const struct hashkey *key,
     uint64_t nlines = 0;
     unsigned k = 0;
     enum err e = bloom_size(BLOOM_ONE_LINE, most, MEMBER_ERROR_MAX / 10, &nlines, &k);
-    return e == ERR_OK ? bloomfile_new(ret, BLOOM_ONE_LINE, nlines, k, key, reterr)
-                       : errinfo_set(reterr, e, "", 0,
-                                     "there is no filter for so many entries");
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, "", 0, "there is no filter for so many entries");
+    }
+    e = bloomfile_new(ret, BLOOM_ONE_LINE, nlines, k, key, reterr);
+    if (e == ERR_OK) {
+        ret->facts.capacity = most;
+    }
+    return e;
 }
 
 enum err list_member_empty(const struct hashkey *key, bool is_revoked, const char *path,
@@ -299,7 +305,7 @@ enum err list_member_empty(const struct hashkey *key, bool is_revoked, const cha
     struct bloomfile f = {0};
     enum err e = filter_new(1, key, &f, reterr);
     if (e == ERR_OK) {
-        e = write_filter(&f, key, is_revoked, 0, 1, path, reterr);
+        e = write_filter(&f, key, is_revoked, 0, path, reterr);
     }
     bloomfile_close(&f);
     return e;
@@ -319,7 +325,7 @@ enum err list_member_make(const struct list_reader *r, bool is_revoked,
         e = list_reader_each_digest(r, on_digest, &x, reterr);
     }
     if (e == ERR_OK) {
-        e = write_filter(&f, list_reader_key(r), is_revoked, x.n, most, path, reterr);
+        e = write_filter(&f, list_reader_key(r), is_revoked, x.n, path, reterr);
     }
     bloomfile_close(&f);
     if (e == ERR_OK) {

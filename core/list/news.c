@@ -52,12 +52,11 @@ static bool scan(const struct segment *s, struct list_position *io, size_t end,
 }
 
 enum err list_news(const struct list_reader *r, struct list_position *io, uint64_t most,
-                   list_news_fn *fn, void *context, bool *retmore,
-                   struct errinfo *reterr)
+                   list_news_fn *fn, void *context, struct errinfo *reterr)
 {
     struct list_position end;
     list_news_end(r, &end);
-    *retmore = false;
+    io->has_more = false;
     if (end.created_s != io->created_s || end.period_s > io->period_s ||
         end.segment < io->segment ||
         (end.segment == io->segment && end.offset < io->offset)) {
@@ -71,9 +70,9 @@ enum err list_news(const struct list_reader *r, struct list_position *io, uint64
             return e;
         }
         size_t size = io->segment == end.segment ? end.offset : s.map.n;
-        *retmore = !scan(&s, io, size, &most, fn, context);
+        io->has_more = !scan(&s, io, size, &most, fn, context);
         segment_close(&s);
-        if (*retmore) {
+        if (io->has_more) {
             break;
         }
         if (io->segment == end.segment) {
@@ -88,8 +87,7 @@ enum err list_news(const struct list_reader *r, struct list_position *io, uint64
 
 enum err list_news_look(const char *state_dir, struct slice name,
                         const struct keyring *keys, struct list_reader **io,
-                        struct list_seen *io_seen, bool *retchanged,
-                        struct errinfo *reterr)
+                        struct list_seen *io_seen, struct errinfo *reterr)
 {
     if (!*io || list_reader_is_stale(*io)) {
         struct list_reader *fresh = NULL;
@@ -106,8 +104,8 @@ enum err list_news_look(const char *state_dir, struct slice name,
                             .updated_s = n.updated_s,
                             .segment = n.segment,
                             .offset = n.tail_bytes};
-    *retchanged = now.generation != io_seen->generation ||
-                  now.segment != io_seen->segment || now.offset != io_seen->offset;
+    now.is_changed = now.generation != io_seen->generation ||
+                     now.segment != io_seen->segment || now.offset != io_seen->offset;
     *io_seen = now;
     return ERR_OK;
 }

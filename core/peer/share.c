@@ -231,7 +231,6 @@ static enum err step_of(struct share *x, struct shared_list *l,
 static enum err follow(struct share *x, struct shared_list *l, struct errinfo *reterr)
 {
     struct stream_key k;
-    bool has_more = false;
     struct list_position at = l->position;
     if (!sync_own_stream(x->sync, OBJECT_LIST, l->name, &k)) {
         l->is_compared =
@@ -241,7 +240,7 @@ static enum err follow(struct share *x, struct shared_list *l, struct errinfo *r
     x->nnews = 0;
     x->nsteps = 0;
     l->is_again = false;
-    enum err e = list_news(l->reader, &at, NEWS_MAX, note_digest, x, &has_more, reterr);
+    enum err e = list_news(l->reader, &at, NEWS_MAX, note_digest, x, reterr);
     if (e == ERR_NOT_FOUND) {
         l->is_compared = false;
         return ERR_OK;
@@ -257,7 +256,6 @@ static enum err follow(struct share *x, struct shared_list *l, struct errinfo *r
     }
     if (e == ERR_OK && !l->is_again) { /* else the same is looked at once more */
         l->position = at;
-        l->has_more = has_more;
     }
     return e;
 }
@@ -272,7 +270,7 @@ static enum err tick_entries(struct share *x, struct shared_list *l, bool is_cha
         enum err e = compare(x, l, reterr);
         return e == ERR_OK && l->is_again ? compare(x, l, reterr) : e;
     }
-    if (!l->wants_entries || !l->reader || !(is_changed || l->has_more)) {
+    if (!l->wants_entries || !l->reader || !(is_changed || l->position.has_more)) {
         return ERR_OK;
     }
     enum err e = follow(x, l, reterr);
@@ -296,11 +294,12 @@ static enum err tick_list(struct share *x, struct shared_list *l,
     if (!l->is_ours) { /* it is gone: what was said of it is taken back */
         list_reader_close(&l->reader);
     } else if (l->wants_entries || l->wants_filters) {
-        enum err e = list_news_look(x->state_dir, name, x->keys, &l->reader, &l->seen,
-                                    &is_changed, reterr);
+        enum err e =
+            list_news_look(x->state_dir, name, x->keys, &l->reader, &l->seen, reterr);
         if (e != ERR_OK) {
             return e;
         }
+        is_changed = l->seen.is_changed;
     }
     l->is_dirty = l->is_dirty || is_changed;
     struct stream_key k;
@@ -394,7 +393,7 @@ bool share_is_settled(const struct share *x)
 {
     for (size_t i = 0; i < x->n; i++) {
         const struct shared_list *l = &x->list[i];
-        if ((l->wants_entries && (!l->is_compared || l->has_more)) ||
+        if ((l->wants_entries && (!l->is_compared || l->position.has_more)) ||
             (l->wants_filters && l->is_dirty)) {
             return false;
         }

@@ -24,7 +24,6 @@ struct shared_list {
     /* entries */
     bool is_compared; /* position says from where on its log is news */
     bool is_again;    /* something was taken away that is to stand anew */
-    bool has_more;    /* of the log */
     uint64_t compare_s;
     struct list_position position;
     /* filters */

@@ -176,7 +176,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
         evutil_closesocket(fd);
         return;
     }
-    bufferevent_setwatermark(v->bev, EV_READ, 0, CONTROL_LINE_MAX);
+    bufferevent_setwatermark(v->bev, EV_READ, 0, CONTROL_INPUT_MAX);
     bufferevent_setcb(v->bev, on_read, on_sent, on_event, v);
     (void)bufferevent_set_timeouts(v->bev, &most, &most);
     (void)bufferevent_enable(v->bev, EV_READ | EV_WRITE);

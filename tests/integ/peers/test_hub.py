@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Hubs as processes: a ring of two commands each, counts from one to the other over a third, crashes, control.
+
+Usage: test_hub.py [TEST...]      ends like unittest. GILLNET_BUILD names the build folder.
+"""
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+import ring
+from ring import Ring, Server, invite, until
+
+SEED = int(os.environ.get("GILLNET_SEED", random.SystemRandom().randrange(1 << 32)))
+ROUNDS = int(os.environ.get("GILLNET_ROUNDS", 4))
+
+
+def holds(server, of, want):
+    """Whether server holds of an origin what that published."""
+    got = server.totals(of.origin())
+    return {b: got.get(b, {}) for b in want} == want and want
+
+
+class Hub(unittest.TestCase):
+    def test_two_commands_each__then_both_are_in_the_ring(self):
+        with Ring("alpha", "beta") as (a, b):
+            until(lambda: a.connected() == {"beta"} and b.connected() == {"alpha"}, "both", log=a.logs)
+            for s in (a, b):
+                names = {r["name"]: r["state"] for r in s.status().values()}
+                self.assertEqual(names, {"alpha": "active", "beta": "active"})
+            self.assertIn("beta", a.run("peer", "list"))
+            table = a.run("peer", "status")
+            self.assertIn("beta", table)
+
+    def test_a_token__serves_once_and_its_user_again(self):
+        with Ring("alpha") as (a,):
+            b = Server(a.top, "beta")
+            token = invite(a, b)
+            b.run("peer", "join", token)  # its answer was lost: once more does no harm
+            c = Server(a.top, "gamma")
+            c.run("peer", "init", "--name", "gamma", "--address", c.address)
+            said = c.run("peer", "join", token, rc=None)
+            self.assertIn("no such invitation", said)
+            self.assertFalse((c.state / "peers/manifest").exists())
+            self.assertTrue(until(lambda: a.hub_lines("event=join", "result=refused"), "a refusal"))
+
+    def test_counts__over_a_third_server(self):
+        with Ring("alpha", "beta", "gamma",
+                  config={"alpha": 'hub = { connect = [ "beta" ]; };',
+                          "gamma": 'hub = { connect = [ "beta" ]; };'}) as (a, b, c):
+            for s in (a, b, c):
+                s.daemon()
+            until(lambda: c.connected() == {"beta"} and a.connected() == {"beta"}, "beta", log=c.logs)
+            a.count(3)
+            own = until(lambda: a.totals(a.origin(), "own"), "counts published", log=a.logs)
+            begun = time.monotonic()
+            until(lambda: holds(c, a, a.totals(a.origin(), "own")), "counts of alpha at gamma", log=c.logs)
+            print(f"alpha to gamma over beta after publishing: {time.monotonic() - begun:.2f} s", file=sys.stderr)
+            self.assertGreater(sum(sum(x.values()) for x in own.values()), 30)
+            # the other way, and of the one between
+            c.count(2)
+            b.count(1)
+            for of, at in ((c, a), (b, a), (b, c), (c, b)):
+                until(lambda: holds(at, of, of.totals(of.origin(), "own")), f"{of.name} at {at.name}", log=at.logs)
+            self.assertEqual(c.status()["alpha"]["refused"], {})
+
+    def test_killed_at_any_moment__then_all_hold_the_same(self):
+        print(f"GILLNET_SEED={SEED} GILLNET_ROUNDS={ROUNDS}", file=sys.stderr)
+        chance = random.Random(SEED)
+        with Ring("alpha", "beta", "gamma",
+                  config={"alpha": 'hub = { connect = [ "beta" ]; };',
+                          "gamma": 'hub = { connect = [ "beta" ]; };'}) as servers:
+            for s in servers:
+                s.daemon()
+            sent = 0
+            for _ in range(ROUNDS):
+                for s in servers:
+                    s.count(1, start=sent)
+                    sent += 1
+                time.sleep(chance.random() * 3)
+                for s in chance.sample(servers, chance.randint(1, 3)):
+                    s.kill()
+                    time.sleep(chance.random() / 2)
+                for s in servers:
+                    if not s.hub_proc:
+                        s.daemon()
+                        s.hub(wait=False)
+            for s in servers:
+                until(lambda: s.control("ping").startswith("ok"), "the hub", log=s.logs)
+                s.count(1, start=1000)
+            time.sleep(6)  # the journal's interval: the last counts are published
+            for of in servers:
+                for at in servers:
+                    if at is not of:
+                        until(lambda: holds(at, of, of.totals(of.origin(), "own")), f"{of.name} at {at.name}",
+                              seconds=60, log=lambda: of.logs() + at.logs())
+            for s in servers:
+                for name, row in s.status().items():
+                    self.assertFalse(row.get("is_set_aside"), (s.name, name, row))
+
+    def test_dropped__then_refused_and_gone(self):
+        with Ring("alpha", "beta", "gamma") as (a, b, c):
+            for s in (a, c):
+                s.daemon()
+            c.count(2)
+            until(lambda: c.totals(c.origin(), "own"), "counts published", log=c.logs)
+            for s in (a, b):
+                until(lambda: holds(s, c, c.totals(c.origin(), "own")), "counts of gamma", log=s.logs)
+            gone = c.origin()
+            a.run("peer", "drop", "gamma")
+            for s in (a, b):
+                until(lambda: s.totals(gone) == {}, f"gamma's counts gone at {s.name}", log=s.logs)
+                self.assertEqual(s.status()["gamma"]["state"], "dropped")
+            refused = a.stat("handshakes_refused")
+            until(lambda: a.stat("handshakes_refused") > refused, "gamma at the door", log=a.logs)
+            self.assertTrue(until(lambda: b.connected() == {"alpha"}, "alpha and beta go on"))
+
+    def test_no_ring__then_it_waits_and_says_so(self):
+        with Ring("alpha", hubs=False) as (a,):
+            b = Server(a.top, "beta").hub()
+            try:
+                self.assertIn("ring=none", b.control("ping"))
+                self.assertIn("no ring yet", b.control("status"))
+                self.assertEqual(len(b.hub_lines("state=none")), 1)
+                self.assertEqual(b.run("hub", "--once", rc=78).count("no ring yet"), 1)
+                a.hub()
+                invite(a, b)
+                until(lambda: "ring=open" in b.control("ping"), "the ring", log=b.logs)
+                until(lambda: b.connected() == {"alpha"}, "alpha", log=b.logs)
+                b.stop()
+                self.assertEqual(b.run("hub", "--once").count("state=lost"), 0)
+                a.stop()
+                self.assertIn("state=lost", b.run("hub", "--once", rc=69))
+            finally:
+                b.kill()
+
+    def test_control__odd_visitors(self):
+        with Ring("alpha") as (a,):
+            path = str(a.state / "peers/hub.ctl")
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o660)
+            self.assertIn("error unknown request", a.control("status now"))
+            self.assertIn("error unknown request", a.control("x" * 5000))
+            idle = []
+            for _ in range(40):
+                s = socket.socket(socket.AF_UNIX)
+                s.connect(path)
+                idle.append(s)
+            self.assertTrue(a.control("ping").startswith("ok"))
+            for s in idle:
+                s.close()
+            # what a command holds nobody else gets; the hub takes it up again
+            holder = socket.socket(socket.AF_UNIX)
+            holder.connect(path)
+            holder.sendall(b"hold\n")
+            self.assertEqual(holder.recv(100), b"ok held\n")
+            self.assertIn("ring=held", a.control("ping"))
+            self.assertIn("error another command", a.control("hold"))
+            holder.close()
+            until(lambda: "ring=open" in a.control("ping"), "the ring open", log=a.logs)
+            self.assertEqual(Server(a.top, "alpha", port=a.port).start("gillnet-hub", "/dev/null").wait(30), 69)
+            self.assertIn("ok reloaded", a.control("reload"))
+            a.write("hub = { listn = 1; };")
+            self.assertIn("did you mean", a.control("reload"))
+            a.hub_proc.send_signal(signal.SIGHUP)
+            until(lambda: a.hub_lines("did you mean")[1:], "the log")
+            self.assertIn("ring=open", a.control("ping"))
+
+    def test_a_rotated_key__then_exchange_goes_on(self):
+        with Ring("alpha", "beta") as (a, b):
+            until(lambda: b.connected() == {"alpha"}, "alpha", log=b.logs)
+            before = (a.state / "peers/cert.pem").read_text()
+            a.run("peer", "rotate", "--now")
+            self.assertNotEqual(before, (a.state / "peers/cert.pem").read_text())
+            version = json.loads((b.state / "peers/manifest").read_text().splitlines()[1])["version"]
+            until(lambda: b.connected() == {"alpha"} and a.connected() == {"beta"} and
+                  b.status()["alpha"]["answered_ms"] > time.time() * 1000 - 5000, "both again", log=b.logs)
+            self.assertGreaterEqual(version, 2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

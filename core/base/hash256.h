@@ -12,7 +12,12 @@
 
 #include "core/base/slice.h"
 
-enum { HASH256_BYTES = 32, HASH256_HEX = 2 * HASH256_BYTES };
+enum {
+    HASH256_BYTES = 32,
+    HASH256_HEX = 2 * HASH256_BYTES,
+    HASH256_LANES = 4,
+    HASH256_SHORT = 128 /* bytes of a short message at most */
+};
 
 struct hash256 {
     uint8_t b[HASH256_BYTES];
@@ -23,6 +28,18 @@ void hash256_make(const struct slice *parts, size_t n, struct hash256 *ret);
 /* Of one. */
 void hash256_of(struct slice bytes, struct hash256 *ret);
 bool hash256_equal(const struct hash256 *a, const struct hash256 *b);
+
+struct hash256_message {
+    uint8_t b[HASH256_SHORT];
+};
+/* Of four messages of n bytes each, HASH256_SHORT at most, with zeros behind: at once where the processor can. */
+void hash256_four(const struct hash256_message p[HASH256_LANES], size_t n,
+                  struct hash256 ret[HASH256_LANES]);
+/* The same in one way, for tests. False: this machine cannot. */
+enum hash256_way { HASH256_ONE_BY_ONE, HASH256_AVX2, HASH256_AVX512 };
+bool hash256_four_in(enum hash256_way way,
+                     const struct hash256_message p[HASH256_LANES], size_t n,
+                     struct hash256 ret[HASH256_LANES]);
 
 /* ---- bytes as hexadecimal digits, small letters ---- */
 

@@ -256,20 +256,22 @@ static enum sync_result check_count(struct sync *s, struct offer *f,
     const bool is_whole = f->o.type == OBJECT_SNAP;
     const uint64_t before = st && !is_whole ? st->total : 0;
     struct payload_reader r = f->reader;
-    struct count_record record;
+    struct count_record some[ROOT_SOME];
     struct root root = {{0}};
-    uint64_t total = 0;
+    uint64_t total = 0; /* below 2^64: the reader saw to it */
+    size_t n = 0;
     if (st && !is_whole) {
         root = st->root;
     }
-    while (payload_next_count(&r, &record)) {
-        root_add_count(&root, &f->o.ring, record.key, record.count);
-        total = record.count > SYNC_TOTAL_MAX - total ? SYNC_TOTAL_MAX
-                                                      : total + record.count;
-        if (total == SYNC_TOTAL_MAX) {
-            (void)errinfo_set(reterr, ERR_LIMIT, "total", 0, "it counts too much");
-            return SYNC_QUOTA;
+    do {
+        for (n = 0; n < ROOT_SOME && payload_next_count(&r, &some[n]); n++) {
+            total += some[n].count;
         }
+        root_add_counts(&root, &f->o.ring, some, n);
+    } while (n == ROOT_SOME);
+    if (total >= SYNC_TOTAL_MAX) {
+        (void)errinfo_set(reterr, ERR_LIMIT, "total", 0, "it counts too much");
+        return SYNC_QUOTA;
     }
     if (total != f->o.total) {
         (void)errinfo_set(reterr, ERR_RANGE, "total", 0,

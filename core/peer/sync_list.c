@@ -25,14 +25,17 @@ static enum sync_result check_list(struct sync *s, struct offer *f,
                                    struct errinfo *reterr)
 {
     struct payload_reader r = f->reader;
-    struct list_record record;
+    struct list_record some[ROOT_SOME];
     struct root root = {{0}};
+    size_t n = 0;
     if (f->stream && f->o.type == OBJECT_DELTA) {
         root = f->stream->root;
     }
-    while (payload_next_list(&r, &record)) {
-        root_step(&root, &f->o.ring, f->o.stream.kind, &record);
-    }
+    do {
+        for (n = 0; n < ROOT_SOME && payload_next_list(&r, &some[n]); n++) {
+        }
+        root_steps(&root, &f->o.ring, f->o.stream.kind, some, n);
+    } while (n == ROOT_SOME);
     f->root = root;
     return result_of(peerlist_check(s->lists, &f->o, &f->reader, reterr), SYNC_PAYLOAD);
 }

@@ -277,8 +277,8 @@ static enum err count_part(struct sync *s, uint64_t start_s,
     f.root = f.stream->root;
     for (size_t i = 0; i < n; i++) {
         f.o.total += v[i].count;
-        root_add_count(&f.root, &s->manifest.ring, v[i].key, v[i].count);
     }
+    root_add_counts(&f.root, &s->manifest.ring, v, n);
     e = buf_failed(&f.raw) ? ERR_NOMEM : payload_pack(f.records, &packed);
     if (e != ERR_OK || buf_failed(&packed)) {
         e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to pack counts");

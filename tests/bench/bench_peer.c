@@ -160,13 +160,19 @@ static bool take(const struct sent *s, struct root *r, struct parts *parts)
               payload_reader_init(&reader, o.stream.kind, false, o.records,
                                   buf_slice(&raw), NULL) == ERR_OK;
     parts->unpack_us += lap(&since);
-    struct count_record count;
-    struct list_record entry;
-    while (is_good && payload_next_count(&reader, &count)) {
-        root_add_count(r, &o.ring, count.key, count.count);
+    struct count_record count[ROOT_SOME];
+    struct list_record entry[ROOT_SOME];
+    size_t n = is_good ? ROOT_SOME : 0;
+    while (n == ROOT_SOME) {
+        for (n = 0; n < ROOT_SOME && payload_next_count(&reader, &count[n]); n++) {
+        }
+        root_add_counts(r, &o.ring, count, n);
     }
-    while (is_good && payload_next_list(&reader, &entry)) {
-        root_step(r, &o.ring, o.stream.kind, &entry);
+    n = is_good ? ROOT_SOME : 0;
+    while (n == ROOT_SOME) {
+        for (n = 0; n < ROOT_SOME && payload_next_list(&reader, &entry[n]); n++) {
+        }
+        root_steps(r, &o.ring, o.stream.kind, entry, n);
     }
     root_print(r, &hash);
     is_good = is_good && hash256_equal(&hash, &o.root);

@@ -185,6 +185,7 @@ bool offer_all(uint64_t counts, uint64_t entries)
     syncnode_close(&node);
     manifest_fini(&w.m);
     buf_fini(&w.whole);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
     (void)nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return is_done;
 }

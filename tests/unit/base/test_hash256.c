@@ -75,6 +75,32 @@ static void test_make__cut_anywhere__is_the_same(void **state)
     assert_false(hash256_equal(&again, &whole));
 }
 
+static void test_four__each_length_and_way__is_the_same(void **state)
+{
+    (void)state;
+    for (int way = HASH256_ONE_BY_ONE; way <= HASH256_AVX512; way++) {
+        for (size_t n = 0; n <= HASH256_SHORT; n++) {
+            struct hash256_message p[HASH256_LANES] = {{{0}}};
+            struct hash256 got[HASH256_LANES];
+            struct hash256 want;
+            for (uint32_t k = 0; k < HASH256_LANES; k++) {
+                sequence(p[k].b, n, 4 * (uint32_t)n + k + 1);
+            }
+            const bool can = hash256_four_in((enum hash256_way)way, p, n, got);
+            if (!can) {
+                print_message("way %d is not here\n", way);
+                break;
+            }
+            for (size_t k = 0; k < HASH256_LANES; k++) {
+                hash256_of(slice_of((const char *)p[k].b, n), &want);
+                assert_true(hash256_equal(&got[k], &want));
+            }
+            hash256_four(p, n, got);
+            assert_true(hash256_equal(&got[HASH256_LANES - 1], &want));
+        }
+    }
+}
+
 static void test_hex__digits_of_both_cases__are_bytes(void **state)
 {
     (void)state;
@@ -97,6 +123,7 @@ int main(void)
         cmocka_unit_test(test_of__known_values__are_those),
         cmocka_unit_test(test_of__lengths_of_the_rfc__are_those),
         cmocka_unit_test(test_make__cut_anywhere__is_the_same),
+        cmocka_unit_test(test_four__each_length_and_way__is_the_same),
         cmocka_unit_test(test_hex__digits_of_both_cases__are_bytes),
     };
     return base_init() == ERR_OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

@@ -68,6 +68,39 @@ static void test_add_count__in_parts_and_any_order__is_the_sum(void **state)
     assert_true(roots_equal(&whole, &parts));
 }
 
+/* Four at a time, and what is left over. */
+static void test_many__of_any_number__is_one_by_one(void **state)
+{
+    (void)state;
+    enum { MANY = 11 };
+    struct count_record count[MANY];
+    struct list_record entry[MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        count[i] = (struct count_record){i * UINT64_C(0x9e3779b97f4a7c15) + 1, i + 1};
+        entry[i] = (struct list_record){.before = (uint8_t)(i % 3),
+                                        .after = (uint8_t)((i % 3 + 1 + i % 2) % 3),
+                                        .type = (uint16_t)i,
+                                        .expiry_h = (uint32_t)(7 * i),
+                                        .text = {"texts", i % 5 + 1}};
+        entry[i].digest.b[i] = 1;
+    }
+    for (size_t n = 0; n <= MANY; n++) {
+        struct root one[3] = {{{1}}};
+        struct root many[3] = {{{1}}};
+        root_add_counts(&many[0], &ring, count, n);
+        root_steps(&many[1], &ring, OBJECT_LIST, entry, n);
+        root_steps(&many[2], &ring, OBJECT_TEXT, entry, n);
+        for (size_t i = 0; i < n; i++) {
+            root_add_count(&one[0], &ring, count[i].key, count[i].count);
+            root_step(&one[1], &ring, OBJECT_LIST, &entry[i]);
+            root_step(&one[2], &ring, OBJECT_TEXT, &entry[i]);
+        }
+        for (size_t i = 0; i < 3; i++) {
+            assert_true(roots_equal(&one[i], &many[i]));
+        }
+    }
+}
+
 static void test_step__there_and_back__is_empty(void **state)
 {
     (void)state;
@@ -136,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_root__known_records__have_known_roots),
         cmocka_unit_test(test_add_count__in_parts_and_any_order__is_the_sum),
+        cmocka_unit_test(test_many__of_any_number__is_one_by_one),
         cmocka_unit_test(test_step__there_and_back__is_empty),
         cmocka_unit_test(test_step__anything_else__is_another_root),
         cmocka_unit_test(test_parse__what_was_printed__is_the_same),

@@ -20,37 +20,38 @@ static const uint64_t begin[HALF] = {
     UINT64_C(0x510e527fade682d1), UINT64_C(0x9b05688c2b3e6c1f),
     UINT64_C(0x1f83d9abfb41bd6b), UINT64_C(0x5be0cd19137e2179)};
 
-/* Macros, since indexes must be constants for the state to stay in registers. */
+#    define INLINE     static inline __attribute__((always_inline))
 #    define TURN(x, n) ((x) = (x) >> (n) | (x) << (64 - (n)))
-#    define MIX(a, b, c, d, x, y) \
-        do {                      \
-            v[a] += v[b] + m[x];  \
-            v[d] ^= v[a];         \
-            TURN(v[d], 32);       \
-            v[c] += v[d];         \
-            v[b] ^= v[c];         \
-            TURN(v[b], 24);       \
-            v[a] += v[b] + m[y];  \
-            v[d] ^= v[a];         \
-            TURN(v[d], 16);       \
-            v[c] += v[d];         \
-            v[b] ^= v[c];         \
-            TURN(v[b], 63);       \
-        } while (0)
-#    define ROUND(s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
-        do {                                                                      \
-            MIX(0, 4, 8, 12, s0, s1);                                             \
-            MIX(1, 5, 9, 13, s2, s3);                                             \
-            MIX(2, 6, 10, 14, s4, s5);                                            \
-            MIX(3, 7, 11, 15, s6, s7);                                            \
-            MIX(0, 5, 10, 15, s8, s9);                                            \
-            MIX(1, 6, 11, 12, sa, sb);                                            \
-            MIX(2, 7, 8, 13, sc, sd);                                             \
-            MIX(3, 4, 9, 14, se, sf);                                             \
-        } while (0)
 
-static inline __attribute__((always_inline)) void rounds(
-    lanes v[WORDS], const lanes m[WORDS]) /* NOLINT: the rounds of RFC 7693 */
+INLINE void mix(lanes *a, lanes *b, lanes *c, lanes *d, const lanes *x, const lanes *y)
+{
+    *a += *b + *x;
+    *d ^= *a;
+    TURN(*d, 32);
+    *c += *d;
+    *b ^= *c;
+    TURN(*b, 24);
+    *a += *b + *y;
+    *d ^= *a;
+    TURN(*d, 16);
+    *c += *d;
+    *b ^= *c;
+    TURN(*b, 63);
+}
+
+/* A macro, since indexes must be constants for the state to stay in registers. */
+#    define ROUND(s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
+        mix(&v[0], &v[4], &v[8], &v[12], &m[s0], &m[s1]);                         \
+        mix(&v[1], &v[5], &v[9], &v[13], &m[s2], &m[s3]);                         \
+        mix(&v[2], &v[6], &v[10], &v[14], &m[s4], &m[s5]);                        \
+        mix(&v[3], &v[7], &v[11], &v[15], &m[s6], &m[s7]);                        \
+        mix(&v[0], &v[5], &v[10], &v[15], &m[s8], &m[s9]);                        \
+        mix(&v[1], &v[6], &v[11], &v[12], &m[sa], &m[sb]);                        \
+        mix(&v[2], &v[7], &v[8], &v[13], &m[sc], &m[sd]);                         \
+        mix(&v[3], &v[4], &v[9], &v[14], &m[se], &m[sf])
+
+/* NOLINTNEXTLINE(readability-function-size): 12 rounds of 8 are many statements */
+INLINE void rounds(lanes v[WORDS], const lanes m[WORDS])
 {
     ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     ROUND(14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3);

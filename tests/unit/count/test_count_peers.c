@@ -5,6 +5,8 @@
  * member brought.
  */
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/base/clock.h"
@@ -521,6 +523,76 @@ static void test_peers__anything_happens__exact_by_origin_and_never_below(void *
     }
 }
 
+/* ---- while others count and ask ---- */
+
+struct asker {
+    struct ring *r;
+    atomic_bool *is_over;
+    uint64_t added;
+};
+
+static void *ask_on(void *context)
+{
+    struct asker *a = context;
+    while (!atomic_load(a->is_over)) {
+        for (unsigned key = 0; key < KEYS; key++) {
+            struct count_item item = {.amount = key == 0 ? 1 : 0};
+            struct digest digest[KEYRING_MAX];
+            struct count_shares shares;
+            digest_of(a->r, key, item.digest);
+            count_batch(a->r->count, &item, 1);
+            a->added += item.amount;
+            digest_of(a->r, key, digest);
+            count_exact_shares(a->r->count, digest, &shares);
+            if (shares.n == 0 || count_shares_bounded(&shares, COUNT_1D) >
+                                     count_shares_sum(&shares, COUNT_1D)) {
+                abort();
+            }
+            count_shares_fini(&shares);
+        }
+    }
+    return NULL;
+}
+
+static void test_peers__while_threads_count_and_ask__nothing_is_lost(void **state)
+{
+    struct ring *r = *state;
+    atomic_bool is_over = false;
+    struct asker askers[2] = {{.r = r, .is_over = &is_over},
+                              {.r = r, .is_over = &is_over}};
+    pthread_t threads[2];
+    join_ring(r);
+    open_count(r);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_on, &askers[i]), 0);
+    }
+    srand48(11);
+    for (unsigned i = 0; i < 60; i++) {
+        for (unsigned k = 0; k < 10; k++) {
+            told(r, 1 + k % PEERS, now_of() - k % 3, 1 + k, k + 1);
+        }
+        if (i % 10 == 9) {
+            clock_advance_us(BUCKET);
+            closed(r, 0, KEYS, i % 20 == 9);
+        }
+        if (i % 20 == 5) {
+            drop(r, 1, i % 40 == 5);
+        } else if (i % 20 == 8) {
+            r->rows[1].state = ORIGIN_ACTIVE;
+            write_origins(r);
+        }
+        count_tick(r->count);
+    }
+    atomic_store(&is_over, true);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    for (unsigned key = 1; key < KEYS; key++) {
+        (void)check_key(r, key);
+    }
+    assert_true(own(r, 0, 0).w[COUNT_14D] >= askers[0].added + askers[1].added);
+}
+
 #define RING(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -528,6 +600,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RING(test_peers__no_folder__nothing_is_looked_for),
         RING(test_peers__counts_come_close_and_go__all_answers_follow),
+        RING(test_peers__while_threads_count_and_ask__nothing_is_lost),
         cmocka_unit_test(test_peers__anything_happens__exact_by_origin_and_never_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@
 enum {
     CONTROL_LINE_MAX = 256,
     CONTROL_INPUT_MAX = 8192, /* read, so that who writes too much hears so */
-    CONTROL_CLIENTS_MAX = 8, /* at once; the oldest gives way */
+    CONTROL_CLIENTS_MAX = 8,  /* at once; the oldest gives way */
     CONTROL_TIMEOUT_S = 5,
     CONTROL_HOLD_S = 20,
     CONTROL_ANSWER_MAX = 1 << 20,

@@ -18,12 +18,14 @@
 #include "core/hub/hub_own.h"
 #include "core/peer/invite.h"
 #include "core/peer/place.h"
+#include "core/peer/ring.h"
 #include "core/peer/ringkey.h"
 
 enum {
     TURN_TICKS = 10, /* between looks at keys that wait for their time */
     STATUS_TICKS = 10,
     EXPIRY_WARN_DAYS = 14,
+    ONCE_LEAST_S = 1, /* counts are looked at once */
     ONCE_MOST_S = 600
 };
 
@@ -51,6 +53,7 @@ static void close_node(struct hub *h)
     struct errinfo why;
 
     counts_free(&h->counts);
+    share_free(&h->share);
     node_close(&h->node);
     (void)exchange_renew(h->exchange, h->config, &why); /* nothing is made */
     server_wake(h->server);
@@ -147,6 +150,10 @@ static void open_node(struct hub *h)
     if (counts_new(&h->node, &h->counts, &why) != ERR_OK) {
         hub_trouble(h, "counts", &why);
     }
+    if (share_new(h->node.sync, h->node.state_dir, &h->node.keys, &h->node.self.origin,
+                  &h->share, &why) != ERR_OK) {
+        hub_trouble(h, "share", &why);
+    }
     renew(h);
 }
 
@@ -156,8 +163,6 @@ static void open_node(struct hub *h)
 static void turn_keys(struct hub *h)
 {
     uint64_t now_ms = clock_wall_us() / 1000;
-    const struct manifest_member *self = node_self(&h->node);
-    struct key_binding next;
     struct errinfo why = {.text = ""};
     bool changed = false;
 
@@ -169,17 +174,11 @@ static void turn_keys(struct hub *h)
                      &changed, &why) != ERR_OK) {
         hub_trouble(h, "ringkey", &why);
     }
-    if (self != NULL &&
-        identity_prepared(h->node.dir, &h->node.self, &next, NULL) == ERR_OK &&
-        next.not_before_ms <= now_ms) {
-        for (unsigned i = 0; i < self->nkeys; i++) {
-            if (memcmp(self->keys[i].binding.key, next.key, OBJECT_KEY_BYTES) == 0 &&
-                !changed) {
-                changed = identity_rotate(h->node.dir, &h->node.self, &why) == ERR_OK;
-                log_info("event=rotate result=%s %s", changed ? "done" : "failed",
-                         why.text);
-            }
-        }
+    if (!changed && ring_turn_identity(h->node.dir, &h->node.manifest, &h->node.self,
+                                       now_ms, &changed, &why) != ERR_OK) {
+        hub_trouble(h, "rotate", &why);
+    } else if (changed) {
+        log_info("event=keys state=turned: another key of this server is in force");
     }
     if (changed) {
         h->needs_reopen = true;
@@ -210,12 +209,19 @@ static void publish(struct hub *h)
     if (!exchange_may_publish(h->exchange) || node_self(&h->node) == NULL) {
         return;
     }
-    if (!h->has_published) {
-        h->has_published = true;
+    if (!h->publishes) {
+        h->publishes = true;
         log_info("event=publish state=begins");
     }
     if (counts_tick(h->counts, &why) != ERR_OK) {
         hub_trouble(h, "counts", &why);
+    }
+    if (h->share != NULL && share_tick(h->share, h->config, &why) != ERR_OK) {
+        hub_trouble(h, "share", &why);
+    }
+    if (h->o.is_once) {
+        h->has_published =
+            h->ticks > ONCE_LEAST_S && (h->share == NULL || share_is_settled(h->share));
     }
 }
 
@@ -507,6 +513,7 @@ static void tear_down(struct hub *h)
     exchange_free(&h->exchange);
     server_free(&h->server);
     counts_free(&h->counts);
+    share_free(&h->share);
     node_close(&h->node);
     for (size_t i = 0; i < sizeof h->signals / sizeof h->signals[0]; i++) {
         if (h->signals[i] != NULL) {

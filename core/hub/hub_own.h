@@ -12,6 +12,7 @@
 #include "core/hub/hub.h"
 #include "core/hub/node.h"
 #include "core/hub/server.h"
+#include "core/peer/share.h"
 
 struct hub {
     struct hub_options o;
@@ -24,12 +25,14 @@ struct hub {
     struct server *server;
     struct exchange *exchange; /* NULL: while the files are held */
     struct counts *counts;
+    struct share *share;
     struct control *control;
     bool is_held;
-    bool is_waiting;   /* for a ring: it was said */
-    bool needs_reopen; /* keys changed: node and all, not only connections */
-    bool has_published;
-    int status; /* to end with */
+    bool is_waiting;    /* for a ring: it was said */
+    bool needs_reopen;  /* keys changed: node and all, not only connections */
+    bool publishes;     /* it was said */
+    bool has_published; /* once: all there was */
+    int status;         /* to end with */
     uint64_t start_us;
     uint64_t ticks;
     uint64_t turn_ticks;

@@ -6,15 +6,12 @@ Usage: test_hub.py [TEST...]      ends like unittest. GILLNET_BUILD names the bu
 import json
 import os
 import random
-import re
 import signal
 import socket
-import subprocess
 import sys
 import time
 import unittest
 
-import ring
 from ring import Ring, Server, invite, until
 
 SEED = int(os.environ.get("GILLNET_SEED", random.SystemRandom().randrange(1 << 32)))
@@ -69,6 +66,32 @@ class Hub(unittest.TestCase):
             for of, at in ((c, a), (b, a), (b, c), (c, b)):
                 until(lambda: holds(at, of, of.totals(of.origin(), "own")), f"{of.name} at {at.name}", log=at.logs)
             self.assertEqual(c.status()["alpha"]["refused"], {})
+
+    def test_an_entry__scores_over_a_third_server(self):
+        shared = 'lists = ( { name = "phish"; category = "phish"; weight = 9.0; share = "entries"; } );'
+        with Ring("alpha", "beta", "gamma",
+                  config={"alpha": 'hub = { connect = [ "beta" ]; };' + shared, "beta": shared,
+                          "gamma": 'hub = { connect = [ "beta" ]; };' + shared}) as (a, b, c):
+            until(lambda: c.connected() == {"beta"} and a.connected() == {"beta"}, "beta", log=c.logs)
+
+            def listed(server):
+                rows = server.json("lookup", "url_host:bad.example", rc=None)
+                return [r for r in rows if r.get("status") == "confirmed"]
+
+            a.run("list", "add", "phish", "--type", "url_host", "bad.example")
+            begun = time.monotonic()
+            until(lambda: listed(c), "alpha's entry at gamma", log=lambda: a.logs() + b.logs() + c.logs())
+            took = time.monotonic() - begun
+            print(f"an entry from alpha to gamma over beta: {took:.1f} s", file=sys.stderr)
+            self.assertIn("alpha", json.dumps(listed(c)))
+            for s in (a, b, c):
+                s.kill_hub()
+                s.hub(wait=False)
+            until(lambda: listed(c), "alpha's entry after kill -9", log=c.logs)
+            a.run("list", "revoke", "phish", "--type", "url_host", "bad.example")
+            begun = time.monotonic()
+            until(lambda: not listed(c), "its revocation at gamma", log=lambda: a.logs() + b.logs() + c.logs())
+            print(f"its revocation: {time.monotonic() - begun:.1f} s", file=sys.stderr)
 
     def test_killed_at_any_moment__then_all_hold_the_same(self):
         print(f"GILLNET_SEED={SEED} GILLNET_ROUNDS={ROUNDS}", file=sys.stderr)

@@ -256,7 +256,21 @@ static void end(struct hub *h, int status)
 static void end_once(struct hub *h)
 {
     unsigned failed = 0;
+    unsigned unfollowed = 0;
 
+    if (!subscribe_is_done(h->subscribe, &unfollowed)) {
+        if (h->ticks > ONCE_MOST_S) {
+            end(h, EX_TEMPFAIL);
+        }
+        return;
+    }
+    if (h->subscribe == NULL) { /* it could not begin */
+        unfollowed = (unsigned)h->config->nsubscriptions;
+    }
+    if (!h->node.is_open && h->is_waiting && h->config->nsubscriptions > 0) {
+        end(h, unfollowed > 0 ? EX_UNAVAILABLE : EX_OK); /* without a ring */
+        return;
+    }
     if (!h->node.is_open) {
         log_error("event=once error=\"%s\"",
                   h->trouble[0] != '\0' ? h->trouble : "there is no ring yet");
@@ -264,7 +278,7 @@ static void end_once(struct hub *h)
         return;
     }
     if (exchange_is_done(h->exchange, &failed) && h->has_published) {
-        end(h, failed > 0 ? EX_UNAVAILABLE : EX_OK);
+        end(h, failed + unfollowed > 0 ? EX_UNAVAILABLE : EX_OK);
     } else if (h->ticks > ONCE_MOST_S) {
         end(h, EX_TEMPFAIL);
     }
@@ -371,6 +385,16 @@ static void release(void *context)
     open_node(h);
 }
 
+static void follow_publishers(struct hub *h)
+{
+    struct errinfo why;
+
+    subscribe_free(&h->subscribe);
+    if (subscribe_new(h->config, h->o.is_once, &h->subscribe, &why) != ERR_OK) {
+        log_errinfo("subscribe", &why); /* the exchange with peers goes on */
+    }
+}
+
 static void reload(struct hub *h, struct buf *ret)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted};
@@ -399,6 +423,7 @@ static void reload(struct hub *h, struct buf *ret)
     buf_fini(&restart);
     config_release(&h->config);
     h->config = fresh;
+    follow_publishers(h);
     log_set_level(fresh->log_level);
     server_set_rate(h->server, fresh->hub.bytes_per_s);
     h->needs_reopen = true;
@@ -504,12 +529,16 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     if (e == ERR_OK) {
         e = make_control(h, reterr);
     }
+    if (e == ERR_OK) {
+        follow_publishers(h);
+    }
     return e == ERR_OK ? make_ends(h, reterr) : e;
 }
 
 static void tear_down(struct hub *h)
 {
     control_free(&h->control);
+    subscribe_free(&h->subscribe);
     exchange_free(&h->exchange);
     server_free(&h->server);
     counts_free(&h->counts);

@@ -12,6 +12,7 @@
 #include "core/hub/hub.h"
 #include "core/hub/node.h"
 #include "core/hub/server.h"
+#include "core/hub/subscribe.h"
 #include "core/peer/share.h"
 
 struct hub {
@@ -27,6 +28,7 @@ struct hub {
     struct counts *counts;
     struct share *share;
     struct control *control;
+    struct subscribe *subscribe; /* NULL: nobody is followed */
     bool is_held;
     bool is_waiting;    /* for a ring: it was said */
     bool needs_reopen;  /* keys changed: node and all, not only connections */

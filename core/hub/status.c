@@ -178,6 +178,13 @@ void hub_answer_status(void *context, struct buf *ret)
         buf_add_str(ret, "error out of memory\n");
         return;
     }
+    if (!h->node.is_open && h->subscribe != NULL && !h->is_held) {
+        buf_printf(ret, "ok manifest=0 members=0 now_ms=%llu\n",
+                   (unsigned long long)(clock_wall_us() / 1000));
+        subscribe_status(h->subscribe, ret);
+        free(v);
+        return;
+    }
     if (!h->node.is_open) {
         buf_printf(ret, "error %s\n",
                    h->is_held              ? "a command holds the ring's files"
@@ -195,5 +202,6 @@ void hub_answer_status(void *context, struct buf *ret)
     for (unsigned i = 0; i < m->nmembers; i++) {
         add_member(h, &m->members[i], stat_of(v, n, &m->members[i].origin), ret);
     }
+    subscribe_status(h->subscribe, ret);
     free(v);
 }

@@ -129,7 +129,7 @@ static void note(struct subscribe *s, struct follower *f, enum err result,
         errinfo_format(why, text, sizeof text);
     }
     (void)pthread_mutex_lock(&s->mutex);
-    is_new = strcmp(text, f->trouble) != 0;
+    is_new = !f->was_asked || strcmp(text, f->trouble) != 0;
     memcpy(f->trouble, text, sizeof text);
     f->failures = result == ERR_OK ? 0 : f->failures + 1;
     f->was_asked = true;

@@ -218,6 +218,22 @@ static void print_row(const json_t *row)
     print_refusals(row);
 }
 
+/* A publisher that is followed. */
+static void print_subscription(const json_t *row)
+{
+    print_cell(text_of(row, "subscription"), 20);
+    (void)printf("%-8s publication %" PRIu64 ", %" PRIu64 " lists, %" PRIu64
+                 " entries, %" PRIu64 " refused, %" PRIu64 " bytes in\n",
+                 text_of(row, "state"), number_of(row, "publications"),
+                 number_of(row, "lists"), number_of(row, "entries"),
+                 number_of(row, "refused"), number_of(row, "bytes_in"));
+    if (text_of(row, "last_failure")[0] != '\0') {
+        (void)fputs("    last: ", stdout);
+        text_print(stdout, slice_str(text_of(row, "last_failure")), 400);
+        (void)putchar('\n');
+    }
+}
+
 static int print_status(struct slice answer)
 {
     struct slice first = slice_cut(&answer, '\n');
@@ -233,6 +249,9 @@ static int print_status(struct slice answer)
         json_t *row = json_loadb(line.p, line.n, 0, NULL);
         if (json_is_object(row) && json_object_get(row, "name") != NULL) {
             print_row(row);
+        } else if (json_is_object(row) &&
+                   json_object_get(row, "subscription") != NULL) {
+            print_subscription(row);
         }
         json_decref(row);
     }

@@ -258,14 +258,11 @@ static void end_once(struct hub *h)
     unsigned failed = 0;
     unsigned unfollowed = 0;
 
-    if (!subscribe_is_done(h->subscribe, &unfollowed)) {
+    if (!subscribe_is_done(h->subscribe, h->config, &unfollowed)) {
         if (h->ticks > ONCE_MOST_S) {
             end(h, EX_TEMPFAIL);
         }
         return;
-    }
-    if (h->subscribe == NULL) { /* it could not begin */
-        unfollowed = (unsigned)h->config->nsubscriptions;
     }
     if (!h->node.is_open && h->is_waiting && h->config->nsubscriptions > 0) {
         end(h, unfollowed > 0 ? EX_UNAVAILABLE : EX_OK); /* without a ring */
@@ -385,16 +382,6 @@ static void release(void *context)
     open_node(h);
 }
 
-static void follow_publishers(struct hub *h)
-{
-    struct errinfo why;
-
-    subscribe_free(&h->subscribe);
-    if (subscribe_new(h->config, h->o.is_once, &h->subscribe, &why) != ERR_OK) {
-        log_errinfo("subscribe", &why); /* the exchange with peers goes on */
-    }
-}
-
 static void reload(struct hub *h, struct buf *ret)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted};
@@ -423,7 +410,7 @@ static void reload(struct hub *h, struct buf *ret)
     buf_fini(&restart);
     config_release(&h->config);
     h->config = fresh;
-    follow_publishers(h);
+    subscribe_renew(&h->subscribe, h->config, h->o.is_once);
     log_set_level(fresh->log_level);
     server_set_rate(h->server, fresh->hub.bytes_per_s);
     h->needs_reopen = true;
@@ -530,7 +517,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
         e = make_control(h, reterr);
     }
     if (e == ERR_OK) {
-        follow_publishers(h);
+        subscribe_renew(&h->subscribe, h->config, h->o.is_once);
     }
     return e == ERR_OK ? make_ends(h, reterr) : e;
 }

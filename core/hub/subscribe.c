@@ -364,13 +364,24 @@ void subscribe_free(struct subscribe **subscribe)
     *subscribe = NULL;
 }
 
+void subscribe_renew(struct subscribe **io, const struct config *config, bool is_once)
+{
+    struct errinfo why;
+
+    subscribe_free(io);
+    if (subscribe_new(config, is_once, io, &why) != ERR_OK) {
+        log_errinfo("subscribe", &why);
+    }
+}
+
 /* ---- to be seen ---- */
 
-bool subscribe_is_done(struct subscribe *s, unsigned *retfailed)
+bool subscribe_is_done(struct subscribe *s, const struct config *config,
+                       unsigned *retfailed)
 {
     bool is_done = true;
 
-    *retfailed = 0;
+    *retfailed = s == NULL ? (unsigned)config->nsubscriptions : 0;
     if (s == NULL) {
         return true;
     }

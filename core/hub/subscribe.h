@@ -23,8 +23,12 @@ enum err subscribe_new(const struct config *config, bool is_once,
 /* Ends within a second, or when a list that is being taken is. Accepts NULL. */
 void subscribe_free(struct subscribe **s);
 
-/* Each publisher was asked (is_once). *retfailed: of how many not all could be had. s may be NULL. */
-bool subscribe_is_done(struct subscribe *s, unsigned *retfailed);
+/* Ends *io and begins anew as config says. What fails is logged; *io is NULL then, and all else goes on. */
+void subscribe_renew(struct subscribe **io, const struct config *config, bool is_once);
+
+/* Each publisher was asked (is_once). *retfailed: of how many not all could be had. s NULL: of all that config names. */
+bool subscribe_is_done(struct subscribe *s, const struct config *config,
+                       unsigned *retfailed);
 /* One JSON object a line for each. s may be NULL. */
 void subscribe_status(struct subscribe *s, struct buf *ret);
 

@@ -7,7 +7,6 @@ Needs nothing but Python; loopback only.
 import hashlib
 import http.server
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -110,6 +109,7 @@ class PublishTest(unittest.TestCase):
         self.subscriber = self.subscribe([self.site.url])
 
     def config(self, name, text):
+        (self.folder / name).mkdir(exist_ok=True)
         path = self.folder / f"{name}.conf"
         path.write_text(f'state_dir = "{self.folder / name}";\n{text}\n')
         return path
@@ -231,10 +231,6 @@ class PublishTest(unittest.TestCase):
     def test_expired_heads_are_told(self):
         self.run_ok(self.publisher, "publish", "--valid", "60s", str(self.place))
         self.follow_ok()
-        env = dict(os.environ)
-        del env
-        heads = self.place / "v1" / "heads"
-        self.assertTrue(heads.is_file())
         done = self.run_any(self.publisher, "publish", "--valid", "1s", str(self.place))
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("--valid", done.stderr)

@@ -107,12 +107,14 @@ static void on_read(struct bufferevent *bev, void *context)
     size_t end = slice_find(got, '\n');
     struct buf text;
 
-    if (p == NULL || (end == got.n && n < CONTROL_LINE_MAX)) {
+    if (p == NULL || (end == got.n && n < CONTROL_INPUT_MAX)) {
         return;
     }
     buf_init(&text, CONTROL_ANSWER_MAX);
     v->is_answered = true;
-    answer(v, end == got.n ? SLICE_LIT("(too long)") : slice_trim(slice_head(got, end)),
+    answer(v,
+           end > CONTROL_LINE_MAX ? SLICE_LIT("(too long)")
+                                  : slice_trim(slice_head(got, end)),
            &text);
     (void)evbuffer_add(bufferevent_get_output(bev), text.p, text.n);
     buf_fini(&text);

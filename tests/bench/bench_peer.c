@@ -8,7 +8,7 @@
  *     parts of it, and a plain copy of as many bytes for comparison.
  *   traffic-count  a day of 1,000,000 messages by the traffic model (40 keys, 60 % new), a DELTA each 5 s, a closing SNAP each
  *     bucket. Bytes of headers and payloads, and of the heads that tell of them.
- *   offer-count, offer-list  the same through sync_offer, with chain, quota, files and folders (/var/tmp): CPU time of this thread
+ *   offer-count, offer-list  the same through sync_offer, with chain, quota, files and folders (/var/tmp): CPU time of all threads
  *     and wall time with its syncs.
  *   traffic-list   an hour of 5,000,000 new entries, a DELTA each 5 s: bytes an entry.
  */

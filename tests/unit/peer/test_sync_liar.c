@@ -375,13 +375,16 @@ static void test_offer__when_more_than_allowed__then_quota(void **state)
     assert_int_equal(sync_set_manifest(r->node[0].sync, &r->m, &r->why), ERR_OK);
     tale_begin(r, &t, 1);
     assert_offer(r, 0, tale_next(r, &t, OBJECT_DELTA, v, 5), SYNC_QUOTA);
+    buf_fini(&t.last);
     tale_begin(r, &t, 2);
     assert_offer(r, 0, tale_next(r, &t, OBJECT_DELTA, v, 4), SYNC_APPLIED);
     assert_int_equal(stat_of(r, 0, LIAR).quota, 4);
     assert_int_equal(stat_of(r, 0, LIAR).quota_used, 4);
     assert_offer(r, 0, tale_next(r, &t, OBJECT_DELTA, v, 1), SYNC_QUOTA);
+    buf_fini(&t.last);
     tale_begin(r, &t, 3); /* another incarnation helps as little */
     assert_offer(r, 0, tale_next(r, &t, OBJECT_DELTA, v, 1), SYNC_QUOTA);
+    buf_fini(&t.last);
     r->m.version++;
     r->m.members[LIAR].records_per_day = 1000000;
     assert_int_equal(sync_set_manifest(r->node[0].sync, &r->m, &r->why), ERR_OK);

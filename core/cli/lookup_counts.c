@@ -7,7 +7,6 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/base/hash256.h"
 #include "core/cli/counted.h"
 #include "core/cli/counts.h"
 #include "core/cli/evidence.h"
@@ -132,38 +131,17 @@ static json_t *row_json(const uint64_t *v, size_t n)
     return array;
 }
 
-/* {"origin": "1f...", "name": "alpha", "cap": 10, "w10m": 1, ...} */
-static json_t *peer_json(const struct count_share *share)
-{
-    char hex[2 * ORIGIN_BYTES + 1];
-    json_t *windows = counted_windows_json(share->w);
-
-    hex_print(share->origin->origin, ORIGIN_BYTES, hex);
-    json_t *object =
-        json_pack("{s:s, s:s, s:I}", "origin", hex, "name", share->origin->name, "cap",
-                  (json_int_t)share->origin->cap);
-    if (object != NULL && windows != NULL) {
-        (void)json_object_update(object, windows);
-    }
-    json_decref(windows);
-    return object;
-}
-
 /* Who counted it, and how much of that may be used against it. */
 static void add_shares(json_t *object, const struct one *o)
 {
     const struct count_shares *s = &o->shares;
     uint64_t bounded[COUNT_WINDOWS];
-    json_t *peers = json_array();
 
-    for (unsigned i = 1; i < s->n; i++) {
-        (void)json_array_append_new(peers, peer_json(&s->v[i]));
-    }
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
         bounded[w] = count_shares_bounded(s, w);
     }
     (void)json_object_set_new(object, "own", counted_windows_json(s->v[0].w));
-    (void)json_object_set_new(object, "peers", peers);
+    (void)json_object_set_new(object, "peers", counted_peers_json(s));
     (void)json_object_set_new(object, "counts", counted_windows_json(bounded));
 }
 

@@ -315,9 +315,8 @@ static enum err tell(struct look *l, struct follow_bucket *b, bool is_complete,
     enum err e = l->fn(l->context, b->start_s, v, b->nchanged, is_complete);
     free(v);
     if (e != ERR_OK) {
-        return errinfo_set(reterr, e, l->f->dir, 0,
-                           "what was counted could not be told to peers; it is tried "
-                           "again");
+        l->e = l->e == ERR_OK ? e : l->e; /* the text is the teller's */
+        return ERR_OK;
     }
     b->nchanged = 0;
     b->is_complete = is_complete;

@@ -37,7 +37,7 @@ void follow_close(struct follow **f);
  * bucket (n may be 0 then); said once. Not ERR_OK: the same is told again with the next look, and what is new with it. */
 typedef enum err follow_fn(void *context, uint64_t start_s,
                            const struct run_record *totals, size_t n, bool is_complete);
-/* Looks once, oldest bucket first. The first error of the disk or of fn is returned; the other buckets are looked at all
+/* Looks once, oldest bucket first. The first error of the disk or of fn (whose text is fn's to keep) is returned; the other buckets are looked at all
  * the same. ERR_NOT_FOUND: gillnetd has not counted here yet. */
 enum err follow_look(struct follow *f, uint64_t now_s, follow_fn *fn, void *context,
                      struct errinfo *reterr);

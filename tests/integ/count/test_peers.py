@@ -86,6 +86,15 @@ class Peers(unittest.TestCase):
         self.wait_for(29, lambda: self.row()["w1d"])
         symbols = self.send()
         self.assertIn("BULK_SENDER(20.0)", symbols)
+        mail = pathlib.Path(self.daemon.folder) / "m.eml"
+        mail.write_text(f"From: <{SENDER}>\n\npills\n", encoding="ascii")
+        args = ("-c", self.daemon.conf, "check", "--from", SENDER, str(mail))
+        counts = json.loads(gillnet("--json", *args, check=False).stdout)["counts"]
+        row = next(c for c in counts if c["type"] == "envelope_from")
+        self.assertEqual((row["own"]["w1d"], len(row["peers"])), (1, 29))
+        text = gillnet(*args, check=False).stdout
+        self.assertRegex(text, r"count envelope_from .* \(in 14d own 1, n\d+ 1, n\d+ 1,")
+        self.assertRegex(text, r"BULK_SENDER .*seen 30 times in 1d \(own 1, n\d+ 1.* 24 more servers; 27 of them count\)")
         self.wait_for(30, lambda: self.row()["w1d"])
 
     def test_liars__of_eight_three__harm_nobody(self):

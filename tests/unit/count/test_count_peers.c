@@ -1,8 +1,6 @@
 /*
  * test_count_peers - what peers counted, in the counts as a whole, against a plain list of who counted what.
- *
- * The hub is played by the test: it appends to streams, closes them into runs, merges days, removes what a dropped
- * member brought.
+ * The hub is played here.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -289,7 +287,6 @@ static bool remove_run(void *context, const struct run *run)
     return true;
 }
 
-/* What it brought is gone for good, in the files and in the list of the test. */
 static void drop(struct ring *r, unsigned who, bool also_files)
 {
     char path[FILE_PATH_MAX];
@@ -475,7 +472,6 @@ static void step(struct ring *r)
         clock_advance_us(lrand48() % 8 == 0 ? BUCKET * (uint64_t)(lrand48() % 2)
                                             : BUCKET / 4);
     } else if (what == 85) {
-        /* steps that period.h believes at once */
         for (long i = lrand48() % 200; i > 0; i--) {
             clock_advance_us(BUCKET);
             count_tick(r->count);
@@ -563,9 +559,8 @@ static void test_peers__while_threads_count_and_ask__nothing_is_lost(void **stat
     pthread_t threads[2];
     join_ring(r);
     open_count(r);
-    for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_on, &askers[i]), 0);
-    }
+    assert_int_equal(pthread_create(&threads[0], NULL, ask_on, &askers[0]), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, ask_on, &askers[1]), 0);
     srand48(11);
     for (unsigned i = 0; i < 60; i++) {
         for (unsigned k = 0; k < 10; k++) {
@@ -584,9 +579,8 @@ static void test_peers__while_threads_count_and_ask__nothing_is_lost(void **stat
         count_tick(r->count);
     }
     atomic_store(&is_over, true);
-    for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    }
+    assert_int_equal(pthread_join(threads[0], NULL), 0);
+    assert_int_equal(pthread_join(threads[1], NULL), 0);
     for (unsigned key = 1; key < KEYS; key++) {
         (void)check_key(r, key);
     }

@@ -1,6 +1,5 @@
 /*
  * test_count_peers - what peers counted, in the counts as a whole, against a plain list of who counted what.
- * The hub is played here.
  */
 #include <inttypes.h>
 #include <pthread.h>

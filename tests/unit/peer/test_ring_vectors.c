@@ -119,9 +119,9 @@ static void test_token__when_made_again__then_the_same(void **state)
     example_identity("one", &inviter);
     example_identity("two", &joiner);
     memcpy(t.server_key, inviter.signing.key, OBJECT_KEY_BYTES);
-    for (uint8_t i = 0; i < INVITE_SECRET_BYTES; i++) {
+    for (unsigned i = 0; i < INVITE_SECRET_BYTES; i++) {
         t.secret[i] = (uint8_t)(0xa0 + i);
-        t.id[i % INVITE_ID_BYTES] = i;
+        t.id[i % INVITE_ID_BYTES] = (uint8_t)i;
         bytes[i] = (uint8_t)(0x10 + i);
     }
     keyring_key_of(bytes, &key);

@@ -311,6 +311,7 @@ static void test_redeem__when_others_must_sign__then_it_waits_and_no_key_goes_ou
     make_ring_of_two(&a, &other);
 
     struct invite_token token = make_token(&a, "bee", T0 + 3600);
+    char first[65536] = "";
     for (unsigned i = 0; i < 2; i++) { /* asking again does not undo what was signed */
         assert_int_equal(redeem(&a, &b, &token, &response), ERR_OK);
         assert_int_equal(slice_find_slice(buf_slice(&response), SLICE_LIT("seal")),
@@ -321,6 +322,12 @@ static void test_redeem__when_others_must_sign__then_it_waits_and_no_key_goes_ou
         assert_false(answer.is_member);
         assert_int_equal(answer.version, 3);
         buf_fini(&response);
+        assert_int_equal(ring_next(a.dir, &next, NULL), ERR_OK);
+        assert_true(next.text_len < sizeof(first));
+        assert_true(i == 0 || strcmp(first, next.text) == 0);
+        memcpy(first, next.text, next.text_len + 1);
+        manifest_fini(&next);
+        set_time(T0 + 1);
     }
     assert_int_equal(keyring_load(b.state, &keys, NULL), ERR_OK);
     assert_int_equal(keys.n, 1);

@@ -272,6 +272,31 @@ static void test_change__when_two_of_three_must_sign__then_in_force_with_the_sec
     drop_server(&a);
 }
 
+static void test_change__when_one_would_rule_alone_again__then_two_must_sign_that(
+    void **state)
+{
+    struct tempdir *t = *state;
+    struct server a;
+    struct ring_outcome o;
+    struct buf text;
+    uint8_t own[1][OBJECT_KEY_BYTES];
+
+    set_time(T0);
+    make_server(t, "a", &a);
+    buf_init(&text, MANIFEST_BYTES_MAX);
+    make_two_of_three(&a, &text);
+    memcpy(own, a.m.admins[0], sizeof(own));
+    struct ring_admins alone = {own, 1, 1};
+    assert_int_equal(ring_change(a.dir, ring_edit_admins, &alone, &a.m, &o, NULL),
+                     ERR_OK);
+    assert_false(o.is_in_force);
+    assert_int_equal(o.signatures, 1);
+    assert_int_equal(o.needed, 2);
+    assert_int_equal(a.m.version, 2);
+    buf_fini(&text);
+    drop_server(&a);
+}
+
 static void test_accept__when_it_is_a_rollback_or_a_strangers__then_refused(
     void **state)
 {
@@ -384,6 +409,8 @@ int main(void)
         cmocka_unit_test(test_admins__when_the_numbers_do_not_fit__then_refused),
         IN_FOLDER(
             test_change__when_two_of_three_must_sign__then_in_force_with_the_second),
+        IN_FOLDER(
+            test_change__when_one_would_rule_alone_again__then_two_must_sign_that),
         IN_FOLDER(test_accept__when_it_is_a_rollback_or_a_strangers__then_refused),
         IN_FOLDER(
             test_turn__when_the_ring_knows_the_key_and_it_is_time__then_it_is_used),

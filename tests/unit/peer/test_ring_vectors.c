@@ -104,6 +104,31 @@ static void add_hex(struct buf *b, const char *name, const uint8_t *bytes, size_
     buf_printf(b, "%s %s\n", name, hex);
 }
 
+/* Its own key opens it as long as nothing in it was exchanged. */
+static void assert_sealed(const struct invite_token *t, uint8_t seal[INVITE_SEAL_BYTES],
+                          const struct hashkey *want)
+{
+    struct hashkey key;
+    struct invite_token x = *t;
+
+    assert_int_equal(invite_token_open(&x, seal, &key), ERR_OK);
+    assert_memory_equal(&key, want, sizeof(key));
+    for (size_t i = 0; i < sizeof(x.sealed); i++) {
+        x.sealed[i] ^= 1;
+        assert_int_equal(invite_token_open(&x, seal, &key), ERR_KEY);
+        x.sealed[i] ^= 1;
+    }
+    x.address[0] ^= 1;
+    assert_int_equal(invite_token_open(&x, seal, &key), ERR_KEY);
+    x = *t;
+    x.server_key[0] ^= 1;
+    assert_int_equal(invite_token_open(&x, seal, &key), ERR_KEY);
+    x = *t;
+    seal[31] ^= 1;
+    assert_int_equal(invite_token_open(&x, seal, &key), ERR_KEY);
+    seal[31] ^= 1;
+}
+
 static void test_token__when_made_again__then_the_same(void **state)
 {
     struct identity inviter;
@@ -129,6 +154,7 @@ static void test_token__when_made_again__then_the_same(void **state)
     buf_init(&token, INVITE_TOKEN_MAX);
     buf_init(&text, TEXT_MAX);
     assert_int_equal(invite_token_print(&t, seal, &key, &token), ERR_OK);
+    assert_sealed(&t, seal, &key);
     buf_printf(&text, "token %s\naddress %s\nexpires_s %lu\n", token.p, t.address,
                (unsigned long)t.expires_s);
     add_hex(&text, "server_key", t.server_key, OBJECT_KEY_BYTES);

@@ -154,7 +154,6 @@ enum err sync_tick(struct sync *s, struct errinfo *reterr);
 
 struct sync_origin_stat {
     struct object_id origin;
-    char name[OBJECT_NAME_BYTES + 1];
     uint64_t streams;
     uint64_t records; /* ever applied */
     uint64_t bytes;   /* stored */
@@ -163,8 +162,9 @@ struct sync_origin_stat {
     uint64_t quota;      /* records that a bucket may have */
     uint64_t quota_used; /* of the newest bucket */
     uint64_t seen_ms;    /* of the newest heartbeat or object */
-    bool is_stale;       /* none for 3 minutes */
-    bool is_set_aside;   /* forked */
+    char name[OBJECT_NAME_BYTES + 1];
+    bool is_stale;     /* none for 3 minutes */
+    bool is_set_aside; /* forked */
 };
 size_t sync_stat(struct sync *s, struct sync_origin_stat *ret, size_t most);
 

@@ -52,10 +52,6 @@ static enum fate fate(void)
 }
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
-VISIBLE ssize_t write(int fd, const void *p, size_t n);
-VISIBLE ssize_t pwrite(int fd, const void *p, size_t n, off_t offset);
-VISIBLE ssize_t pwrite64(int fd, const void *p, size_t n, off_t offset);
-
 VISIBLE ssize_t write(int fd, const void *p, size_t n)
 {
     if (fd <= 2) {

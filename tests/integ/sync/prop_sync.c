@@ -156,6 +156,22 @@ static void step(void)
 
 /* ---- the end ---- */
 
+/* What is wanted when i asks k and nothing is lost. */
+static size_t ask(unsigned i, unsigned k)
+{
+    struct syncpull p = {.after = 0};
+    const struct syncway way = {.seen = prop_see};
+    if (world.link_of[i][k] == 0) {
+        return 0;
+    }
+    prop_be(i);
+    if (!syncring_pull(&world.node[i], &world.node[k], &way, &p)) {
+        prop_fail("an exchange failed");
+    }
+    world.nforks += p.results[SYNC_FORK];
+    return p.wants;
+}
+
 static size_t settle_once(void)
 {
     size_t wants = 0;
@@ -165,16 +181,7 @@ static size_t settle_once(void)
         prop_good(prop_publish(i, &why), &why, "publish");
         prop_good(sync_tick(world.node[i].sync, &why), &why, "tick");
         for (unsigned k = 0; k < world.n; k++) {
-            struct syncpull p = {.after = 0};
-            const struct syncway way = {.seen = prop_see};
-            if (world.link_of[i][k] != 0) {
-                prop_be(i);
-                if (!syncring_pull(&world.node[i], &world.node[k], &way, &p)) {
-                    prop_fail("an exchange failed");
-                }
-                world.nforks += p.results[SYNC_FORK];
-                wants += p.wants;
-            }
+            wants += ask(i, k);
         }
     }
     return wants;
@@ -274,17 +281,24 @@ static void check_number(unsigned i, unsigned o, unsigned b, unsigned k)
     }
 }
 
+static void check_origin(unsigned i, unsigned o)
+{
+    for (unsigned b = 0; b < BUCKETS; b++) {
+        for (unsigned k = 0; k < KEYS; k++) {
+            check_number(i, o, b, k);
+        }
+    }
+}
+
 static void check_counts(void)
 {
     for (unsigned i = 0; i < world.n; i++) {
         prop_read(world.node, world.n, i, &held[i]);
     }
     for (unsigned i = 0; i < world.n; i++) {
-        for (unsigned o = 0; o < world.n && i != world.liar; o++) {
-            for (unsigned b = 0; b < BUCKETS && o != world.liar; b++) {
-                for (unsigned k = 0; k < KEYS; k++) {
-                    check_number(i, o, b, k);
-                }
+        for (unsigned o = 0; o < world.n; o++) {
+            if (i != world.liar && o != world.liar) {
+                check_origin(i, o);
             }
         }
     }

@@ -52,6 +52,7 @@ static uint64_t held(struct ring *r, unsigned i, unsigned origin, uint64_t start
     assert_int_equal(file_path(path, "%s/peers/counts/%s", r->node[i].dir, hex),
                      ERR_OK);
     DIR *d = opendir(path);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
     while (d && (entry = readdir(d)) != NULL) {
         struct stream_reader reader;
         char file[FILE_PATH_MAX];

@@ -97,7 +97,7 @@ static void test_offer__when_mixed_or_matched__then_refused(void **state)
     assert_offer(r, 0, buf_slice(&mixed), SYNC_MALFORMED);
     assert_offer(r, 0, SLICE_NONE, SYNC_MALFORMED);
     assert_offer(r, 0, x, SYNC_APPLIED); /* who changed it on its way blocked nothing */
-    x = tale_next(r, &a, OBJECT_DELTA, one, 1);
+    (void)tale_next(r, &a, OBJECT_DELTA, one, 1);
     x = tale_next(r, &a, OBJECT_DELTA, one, 1);
     assert_offer(r, 0, x, SYNC_GAP);
     buf_fini(&mixed);

@@ -22,7 +22,7 @@ static void test_heartbeat__when_none_comes__then_stale_until_one_does(void **st
         assert_false(stat_of(r, 0, 1).is_stale);
     }
     (void)pull(r, 0, 2); /* who relays may hold back, not make up */
-    clock_advance_us(40 * 1000000);
+    clock_advance_us(40 * UINT64_C(1000000));
     assert_true(stat_of(r, 0, 1).is_stale);
     tick(r, 1);
     (void)pull(r, 2, 1);
@@ -44,7 +44,7 @@ static void test_heartbeat__when_origin_was_put_back__then_told(void **state)
     assert_offer(r, 0, heads.heartbeats[0], SYNC_APPLIED);
     assert_offer(r, 0, heads.heartbeats[0], SYNC_DUPLICATE);
     publish(r, 1, BUCKET, v, 1);
-    clock_advance_us(31 * 1000000);
+    clock_advance_us(31 * UINT64_C(1000000));
     tick(r, 1);
     (void)pull(r, 0, 1);
     assert_offer(r, 0, heads.heartbeats[0], SYNC_DUPLICATE); /* an old one */
@@ -56,13 +56,13 @@ static void test_heartbeat__when_origin_was_put_back__then_told(void **state)
     (void)tempdir_remove(dir);
     syncnode_init(&r->node[1], dir, 1);
     open_node(r, 1);
-    clock_advance_us(31 * 1000000);
+    clock_advance_us(31 * UINT64_C(1000000));
     tick(r, 1);
     (void)pull(r, 0, 1);
     assert_int_equal(stat_of(r, 0, 1).refused[SYNC_OLD], 1);
     assert_false(pull(r, 1, 0).knew_itself); /* and it is told, and takes it back */
     assert_true(pull(r, 1, 0).knew_itself);
-    clock_advance_us(200 * 1000000);
+    clock_advance_us(200 * UINT64_C(1000000));
     buf_clear(&old);
     assert_int_equal(sync_heads(r->node[0].sync, 0, &old), ERR_OK);
     assert_int_equal(heads_parse(buf_slice(&old), &heads, NULL), ERR_OK);
@@ -89,6 +89,7 @@ static unsigned files_in(struct ring *r, unsigned i, const char *dir, const char
     const struct dirent *entry = NULL;
     assert_int_equal(file_path(path, "%s/peers/%s", r->node[i].dir, dir), ERR_OK);
     DIR *d = opendir(path);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
     while (d && (entry = readdir(d)) != NULL) {
         n += entry->d_name[0] != '.' && strstr(entry->d_name, part) != NULL;
     }
@@ -161,14 +162,17 @@ static void test_tick__when_days_go_by__then_merged_and_never_taken_in_again(
     buf_clear(&old);
     assert_int_equal(sync_chain(r->node[1].sync, &id, 1, 1, SIZE_MAX, &old), ERR_OK);
     (void)pull(r, 1, 0);
-    wait_s(r, 3 * COUNT_DAY_S); /* node 1 never hears of the end of the second bucket */
+    wait_s(
+        r,
+        3 * (uint64_t)
+                COUNT_DAY_S); /* node 1 never hears of the end of the second bucket */
     assert_int_equal(objects_of(r, 1, 0), 0);
     assert_int_equal(files_in(r, 1, "counts/runs", "-86400-"), 1);
     assert_int_equal(files_in(r, 1, "counts/runs", "-00600-"), 0);
     assert_int_equal(files_in(r, 0, "own/runs", ".run"), 0); /* gillnetd has our own */
     assert_offer(r, 1, buf_slice(&old), SYNC_OLD);
     assert_int_equal(pull(r, 2, 1).wants, 0);
-    wait_s(r, 13 * COUNT_DAY_S);
+    wait_s(r, 13 * (uint64_t)COUNT_DAY_S);
     assert_int_equal(files_in(r, 1, "counts/runs", ".run"), 0);
     assert_offer(r, 1, buf_slice(&old), SYNC_OLD);
     buf_fini(&old);

@@ -336,24 +336,30 @@ static void test_commit__when_the_disk_is_full__then_told_and_nothing_changed(
     table_close(&t);
 }
 
-/* A child counts two values up together and is killed; they are never apart. */
+/* Counts two values up together until it is killed. */
+static _Noreturn void count_up(struct tempdir *dir)
+{
+    struct table *t = open_table(dir, true, MOST);
+    enum err e = ERR_OK;
+    for (unsigned i = 0; e == ERR_OK; i++) {
+        char v[16];
+        struct table_txn *x = begin(t, true);
+        (void)snprintf(v, sizeof(v), "%u", i);
+        (void)table_put(x, SLICE_LIT("left"), slice_str(v));
+        (void)table_put(x, SLICE_LIT("right"), slice_str(v));
+        e = table_commit(&x, NULL);
+    }
+    _exit(1);
+}
+
+/* A child counts and is killed; the two are never apart. */
 static void test_commit__when_killed__then_both_or_none(void **state)
 {
     for (unsigned round = 0; round < 10; round++) {
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            struct table *t = open_table(*state, true, MOST);
-            for (unsigned i = 0;; i++) {
-                char v[16];
-                struct table_txn *x = begin(t, true);
-                (void)snprintf(v, sizeof(v), "%u", i);
-                (void)table_put(x, SLICE_LIT("left"), slice_str(v));
-                (void)table_put(x, SLICE_LIT("right"), slice_str(v));
-                if (table_commit(&x, NULL) != ERR_OK) {
-                    _exit(1);
-                }
-            }
+            count_up(*state);
         }
         (void)usleep(3000 * (round + 1));
         int status = 0;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "core/peer/invite.h"
+#include "core/peer/invite_own.h"
 
 #include "tests/unit/peer/invite_sample.h"
 #include "tests/unit/unit.h"
@@ -123,6 +124,19 @@ static void test_accept__when_the_answer_is_not_of_that_ring__then_nothing_is_ta
     assert_int_equal(
         invite_accept(b.state, &other, &b.self, buf_slice(&good), &answer, NULL),
         ERR_DENIED);
+    /* one that only lacks the pinned server among its members */
+    struct invite_token strange = token;
+    struct buf text;
+    uint8_t seal[INVITE_SEAL_BYTES];
+    buf_init(&text, INVITE_TOKEN_MAX);
+    memcpy(strange.server_key, evil.self.signing.key, OBJECT_KEY_BYTES);
+    invite_seal_key(&a.self, token.id, seal);
+    assert_int_equal(invite_token_print(&strange, seal, &a.keys.ring[0], &text),
+                     ERR_OK);
+    assert_int_equal(
+        invite_accept(b.state, &strange, &b.self, buf_slice(&good), &answer, NULL),
+        ERR_DENIED);
+    buf_fini(&text);
     /* to another server */
     assert_int_equal(
         invite_accept(b.state, &token, &evil.self, buf_slice(&good), &answer, NULL),

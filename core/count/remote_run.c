@@ -5,7 +5,10 @@
 #include "core/base/log.h"
 #include "core/count/remote_own.h"
 
-enum { BATCH = 4096 };
+enum {
+    BATCH = 4096,
+    WHOLE_MAX = 16 /* runs without a stream that are fed at one look */
+};
 
 /* ---- refreshing ---- */
 
@@ -48,6 +51,7 @@ struct feeding {
     void *context;
     struct remote_fed *fresh;
     size_t n;
+    unsigned nwhole;
 };
 
 static const struct remote_stream *stream_of(const struct remote *r,
@@ -141,6 +145,9 @@ static void look_at_run(struct feeding *f, const struct runset_item *item, bool 
         r->wants_rebuild = !is_explained(r, e->run);
     } else if (!is_new || item->is_in_day) {
         r->wants_rebuild = true; /* it was replaced, or came after its day */
+    } else if (stream_of(r, &e->id) == NULL && ++f->nwhole > WHOLE_MAX) {
+        r->wants_rebuild =
+            true; /* a whole history: a rebuild has its turns, this has not */
     } else {
         feed_bucket(f, e->run);
     }

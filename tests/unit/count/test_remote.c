@@ -317,6 +317,33 @@ static void test_remote__when_bits_are_flipped__then_never_too_much(void **state
     }
 }
 
+/* A peer's whole history at once is left to the rebuild, which does not hold up the end of a bucket. */
+static void test_remote__when_a_history_comes_at_once__then_a_rebuild(void **state)
+{
+    struct folder *f = *state;
+    char path[FILE_PATH_MAX];
+
+    look(f, NOW);
+    (void)remote_take_rebuild(f->r);
+    for (uint64_t back = 2; back < 8; back++) {
+        struct run_id id = id_of(f, 2, NOW - back, 1);
+        write_run(f, &id, 1, path);
+    }
+    look(f, NOW);
+    assert_int_equal(f->fed, 6);
+    assert_false(remote_take_rebuild(f->r));
+    for (uint64_t back = 10; back < 60; back++) {
+        struct run_id id = id_of(f, 2, NOW - back, 1);
+        write_run(f, &id, 1, path);
+    }
+    look(f, NOW);
+    assert_true(f->fed < 6 + 50);
+    assert_true(remote_take_rebuild(f->r));
+    assert_int_equal(asked(f, NOW), 56);
+    look(f, NOW);
+    assert_false(remote_take_rebuild(f->r));
+}
+
 /* The hub may cut a stream's torn end, or make the file anew. */
 static void test_remote__when_a_stream_is_made_anew__then_it_counts_once(void **state)
 {
@@ -346,6 +373,7 @@ int main(void)
         FOLDER(test_remote__when_files_are_hostile__then_the_others_count),
         FOLDER(test_remote__when_streams_are_too_many__then_some_are_left_out),
         FOLDER(test_remote__when_bits_are_flipped__then_never_too_much),
+        FOLDER(test_remote__when_a_history_comes_at_once__then_a_rebuild),
         FOLDER(test_remote__when_a_stream_is_made_anew__then_it_counts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

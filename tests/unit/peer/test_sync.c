@@ -177,6 +177,42 @@ static void test_manifest__when_member_is_dropped__then_nothing_of_it_is_left(
     origins_fini(&o);
 }
 
+static size_t heads_after(struct ring *r, unsigned i, uint64_t after,
+                          uint64_t *retversion)
+{
+    struct buf b;
+    struct heads h;
+    buf_init(&b, SIZE_MAX);
+    assert_int_equal(sync_heads(r->node[i].sync, after, &b), ERR_OK);
+    assert_int_equal(heads_parse(buf_slice(&b), &h, NULL), ERR_OK);
+    const size_t n = h.n;
+    *retversion = h.version;
+    heads_fini(&h);
+    buf_fini(&b);
+    return n;
+}
+
+static void test_heads__when_asked_after_a_version__then_only_what_changed(void **state)
+{
+    struct ring *r = *state;
+    const struct count_record v[] = {{5, 3}, {6, 1}};
+    uint64_t version = 0;
+    uint64_t later = 0;
+    publish(r, 0, BUCKET, v, 1);
+    publish(r, 0, BUCKET + 600, v, 1);
+    assert_int_equal(heads_after(r, 0, 0, &version), 2);
+    assert_int_equal(version, sync_version(r->node[0].sync));
+    assert_int_equal(heads_after(r, 0, version, &later), 0);
+    assert_int_equal(later, version);
+    publish(r, 0, BUCKET, v, 2);
+    assert_int_equal(heads_after(r, 0, version, &later), 1);
+    assert_true(later > version);
+    assert_int_equal(heads_after(r, 0, later + 1, &later), 2); /* not one of ours */
+    syncnode_close(&r->node[0]);
+    open_node(r, 0);
+    assert_int_equal(heads_after(r, 0, later, &version), 2); /* of the process before */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +222,9 @@ int main(void)
             test_close__when_bucket_is_over__then_run_takes_its_place, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_open__when_stopped__then_goes_on_where_it_was, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_heads__when_asked_after_a_version__then_only_what_changed, setup,
+            teardown),
         cmocka_unit_test_setup_teardown(
             test_manifest__when_member_is_dropped__then_nothing_of_it_is_left, setup,
             teardown),

@@ -195,6 +195,27 @@ static void test_tick__when_the_clock_is_set_forward__then_nothing_expires_at_on
     assert_int_equal(pull(r, 2, 1).results[SYNC_APPLIED], 2);
 }
 
+/* Every bucket a record, for a day: then three times what is usual, and never below what a small server may grow to. */
+static void test_quota__when_a_day_is_known__then_what_is_usual_bounds_it(void **state)
+{
+    struct ring *r = *state;
+    const struct count_record v[] = {{5, 3}};
+    const uint64_t allowed = stat_of(r, 1, 0).quota;
+    assert_int_equal(allowed, r->m.default_records_per_day / 144 * SYNC_BURST);
+    for (unsigned i = 0; i < SYNC_HISTORY_MIN + 8; i++) {
+        assert_true(i >= SYNC_HISTORY_MIN || stat_of(r, 1, 0).quota == allowed);
+        publish(r, 0, BUCKET + i * UINT64_C(600), v, 1);
+        (void)pull(r, 1, 0);
+        clock_advance_us(600 * UINT64_C(1000000));
+        tick(r, 0);
+        tick(r, 1);
+    }
+    assert_int_equal(stat_of(r, 1, 0).quota, SYNC_QUOTA_MIN);
+    syncnode_close(&r->node[1]);
+    open_node(r, 1);
+    assert_int_equal(stat_of(r, 1, 0).quota, SYNC_QUOTA_MIN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +235,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_tick__when_the_clock_is_set_forward__then_nothing_expires_at_once,
             setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_quota__when_a_day_is_known__then_what_is_usual_bounds_it, setup,
+            teardown),
     };
     (void)base_init();
     return cmocka_run_group_tests(tests, NULL, NULL);

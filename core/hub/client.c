@@ -104,26 +104,29 @@ static int set_timer(CURLM *multi, long ms, void *context)
 
 /* ---- one call ---- */
 
-static void drop(struct client_call *call)
+static void destroy(struct client_call *call)
 {
-    struct client *c = call->client;
-
-    if (call->before != NULL) {
-        call->before->next = call->next;
-    } else {
-        c->calls = call->next;
-    }
-    if (call->next != NULL) {
-        call->next->before = call->before;
-    }
     if (call->easy != NULL) {
-        (void)curl_multi_remove_handle(c->multi, call->easy);
+        (void)curl_multi_remove_handle(call->client->multi, call->easy);
         curl_easy_cleanup(call->easy);
     }
     curl_slist_free_all(call->headers);
     curl_slist_free_all(call->connect_to);
     buf_fini(&call->body);
     free(call);
+}
+
+static void drop(struct client_call *call)
+{
+    if (call->before != NULL) {
+        call->before->next = call->next;
+    } else {
+        call->client->calls = call->next;
+    }
+    if (call->next != NULL) {
+        call->next->before = call->before;
+    }
+    destroy(call);
 }
 
 static void explain(struct client_call *call, CURLcode code)
@@ -387,9 +390,11 @@ void client_free(struct client **c)
     if (*c == NULL) {
         return;
     }
-    while ((*c)->calls != NULL) {
-        (*c)->calls->before = NULL; /* it is the first */
-        drop((*c)->calls);
+    for (struct client_call *call = (*c)->calls; call != NULL;) {
+        struct client_call *next = call->next;
+
+        destroy(call);
+        call = next;
     }
     if ((*c)->multi != NULL) {
         (void)curl_multi_cleanup((*c)->multi);

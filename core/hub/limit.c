@@ -8,7 +8,7 @@
 #include "core/base/digest.h"
 
 const struct bucket_rate limit_address_rate = {.per_s = 20, .burst = 200};
-const struct bucket_rate limit_all_rate = {.per_s = 200, .burst = 1000};
+const struct bucket_rate limit_all_rate = {.per_s = 50, .burst = 300};
 
 bool bucket_take(struct bucket *b, const struct bucket_rate *rate, double n,
                  uint64_t now_us, unsigned *retwait_s)

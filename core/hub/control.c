@@ -15,6 +15,8 @@
 #include "core/base/clock.h"
 #include "core/base/slice.h"
 
+enum { BACKLOG = 128 };
+
 struct visitor {
     struct control *control;
     struct bufferevent *bev; /* NULL: free */
@@ -227,7 +229,7 @@ static enum err bind_at(struct control *c, struct errinfo *reterr)
     (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", before);
     (void)unlink(before);
     mask = umask(0177);
-    c->listener = evconnlistener_new_bind(c->base, on_accept, c, flags, 16,
+    c->listener = evconnlistener_new_bind(c->base, on_accept, c, flags, BACKLOG,
                                           (const struct sockaddr *)&un, sizeof un);
     (void)umask(mask);
     if (c->listener == NULL) {

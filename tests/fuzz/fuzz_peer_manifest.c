@@ -53,9 +53,9 @@ static void make_ring(struct manifest *m, struct manifest_member members[2])
 static void sign(uint8_t who, struct buf *text)
 {
     for (unsigned i = 0; i < ADMINS + 2; i++) {
-        struct identity admin;
-        identity_number((uint8_t)(100 + i), &admin);
         if ((who & (1u << i)) != 0) {
+            struct identity admin;
+            identity_number((uint8_t)(100 + i), &admin);
             (void)manifest_sign(admin.secret, text, NULL); /* not of any form */
         }
     }

@@ -143,12 +143,14 @@ static void look_at_run(struct feeding *f, const struct runset_item *item, bool 
     }
     if (e->id.len_s == COUNT_DAY_S) {
         r->wants_rebuild = !is_explained(r, e->run);
-    } else if (!is_new || item->is_in_day) {
-        r->wants_rebuild = true; /* it was replaced, or came after its day */
-    } else if (stream_of(r, &e->id) == NULL && ++f->nwhole > WHOLE_MAX) {
-        r->wants_rebuild =
-            true; /* a whole history: a rebuild has its turns, this has not */
-    } else {
+        return;
+    }
+    bool is_whole = stream_of(r, &e->id) == NULL;
+    f->nwhole += is_whole;
+    /* it was replaced, or came after its day; or a whole history comes: a rebuild has its turns, this has not */
+    r->wants_rebuild =
+        !is_new || item->is_in_day || (is_whole && f->nwhole > WHOLE_MAX);
+    if (!r->wants_rebuild) {
         feed_bucket(f, e->run);
     }
 }

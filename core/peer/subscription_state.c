@@ -115,14 +115,15 @@ struct making {
     uint64_t gone;    /* of what is taken out, refused when it came */
 };
 
-/* Only what our own reader of entries makes of a text again is one. */
+/* Only what our own reader of entries makes of a text again is one; of a skeleton it makes another skeleton. */
 static bool is_entry(struct arena *arena, const struct list_record *r)
 {
     struct feature_entry e;
     arena_reset(arena);
     return feature_entry_parse(r->text, (enum feature_type)r->type, arena, &e, NULL) ==
                ERR_OK &&
-           e.class_type == r->type && slice_eq(e.text, r->text);
+           e.class_type == r->type &&
+           (slice_eq(e.text, r->text) || r->type == FEATURE_subject_skeleton);
 }
 
 static void make_one(struct making *m, const struct list_record *r, unsigned after)

@@ -31,17 +31,15 @@ static enum err url_of(const struct follower *f, unsigned place, const char *pat
                : errinfo_set(reterr, ERR_LIMIT, url, 0, "the address is too long");
 }
 
-static enum err get(struct subscribe *s, struct follower *f, unsigned place,
-                    const char *path, const char *etag, struct buf *ret,
-                    struct fetch_answer *retanswer, struct errinfo *reterr)
+/* answer->etag: of what is known, or "". */
+static enum err get(struct subscribe *s, struct follower *f, const char *url,
+                    struct buf *ret, struct fetch_answer *answer,
+                    struct errinfo *reterr)
 {
-    char url[FETCH_URL_MAX];
-    enum err e = url_of(f, place, path, url, reterr);
+    const struct fetch_answer known = *answer;
+    enum err e = fetch_small(s->fetch, url, known.etag, ret, answer, reterr);
 
-    if (e == ERR_OK) {
-        e = fetch_small(s->fetch, url, etag, ret, retanswer, reterr);
-        add_traffic(s, f, retanswer, 0);
-    }
+    add_traffic(s, f, answer, 0);
     return e;
 }
 
@@ -50,12 +48,14 @@ static enum subscription_answer get_key(struct subscribe *s, struct follower *f,
                                         unsigned place, struct slice heads,
                                         struct errinfo *reterr)
 {
-    struct fetch_answer answer;
+    struct fetch_answer answer = {.etag = ""};
+    char url[FETCH_URL_MAX];
     struct buf key;
     enum subscription_answer a = SUBSCRIPTION_REFUSED;
 
     buf_init(&key, PUBLICATION_KEY_BYTES);
-    if (get(s, f, place, "v1/key", "", &key, &answer, reterr) == ERR_OK &&
+    if (url_of(f, place, "v1/key", url, reterr) == ERR_OK &&
+        get(s, f, url, &key, &answer, reterr) == ERR_OK &&
         subscription_key(f->subscription, buf_slice(&key), reterr) == ERR_OK) {
         a = subscription_hear(f->subscription, place, heads, reterr);
     }
@@ -67,12 +67,17 @@ static enum subscription_answer get_key(struct subscribe *s, struct follower *f,
 static enum err hear(struct subscribe *s, struct follower *f, unsigned place,
                      struct errinfo *reterr)
 {
-    struct fetch_answer answer;
+    struct fetch_answer answer = {.status = 0};
+    char url[FETCH_URL_MAX];
     struct buf heads;
     enum subscription_answer a = SUBSCRIPTION_REFUSED;
 
     buf_init(&heads, PUBLICATION_HEADS_BYTES);
-    enum err e = get(s, f, place, "v1/heads", f->etag[place], &heads, &answer, reterr);
+    memcpy(answer.etag, f->etag[place], sizeof answer.etag);
+    enum err e = url_of(f, place, "v1/heads", url, reterr);
+    if (e == ERR_OK) {
+        e = get(s, f, url, &heads, &answer, reterr);
+    }
     if (e == ERR_OK && answer.status == NOT_MODIFIED) {
         subscription_hear_same(f->subscription, place);
         a = SUBSCRIPTION_SAME;
@@ -97,11 +102,15 @@ static enum err hear(struct subscribe *s, struct follower *f, unsigned place,
 static enum err take_small(struct subscribe *s, struct follower *f, unsigned place,
                            const struct subscription_want *w, struct errinfo *reterr)
 {
-    struct fetch_answer answer;
+    struct fetch_answer answer = {.etag = ""};
+    char url[FETCH_URL_MAX];
     struct buf object;
 
     buf_init(&object, (size_t)w->most_bytes);
-    enum err e = get(s, f, place, w->path, "", &object, &answer, reterr);
+    enum err e = url_of(f, place, w->path, url, reterr);
+    if (e == ERR_OK) {
+        e = get(s, f, url, &object, &answer, reterr);
+    }
     if (e == ERR_OK) {
         e = subscription_take(f->subscription, buf_slice(&object), reterr);
         add_traffic(s, f, &(struct fetch_answer){.bytes = 0}, 1);
@@ -122,7 +131,9 @@ static enum err part_path(const struct subscribe *s, const struct follower *f,
 
     (void)snprintf(name, sizeof name, "%s.part", w->path + strlen("v1/s/"));
     for (char *p = name; *p != '\0'; p++) {
-        *p = *p == '/' ? '-' : *p;
+        if (*p == '/') {
+            *p = '-';
+        }
     }
     if (file_path(dir, "%s/%s", s->dir, f->config->name) != ERR_OK ||
         file_path(ret, "%s/%s", dir, name) != ERR_OK) {

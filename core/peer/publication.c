@@ -155,10 +155,9 @@ enum err publication_parse(struct slice bytes, struct publication *ret,
     if (e != ERR_OK) {
         return e;
     }
-    if (p.heads.nheartbeats != 1) {
+    if (p.heads.nheartbeats != 1 || !p.heads.heartbeats) {
         e = refuse(reterr, ERR_SYNTAX, "there must be one heartbeat");
-    }
-    if (e == ERR_OK) {
+    } else {
         e = object_parse(p.heads.heartbeats[0], &p.heartbeat, reterr);
     }
     if (e == ERR_OK &&

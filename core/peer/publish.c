@@ -397,7 +397,7 @@ enum err publish_entries(struct publish *p, const char *name,
                          const struct textlist *entries, struct publish_result *ret,
                          struct errinfo *reterr)
 {
-    struct publishing x;
+    struct publishing x = {.p = p};
     if (!list_name_is_valid(slice_str(name))) {
         return errinfo_set(reterr, ERR_SYNTAX, name, 0, "no name of a list");
     }

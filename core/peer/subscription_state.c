@@ -143,6 +143,9 @@ static void make_step(struct making *m, const struct list_record *from,
                       const struct list_record *to)
 {
     const struct list_record *r = to ? to : from;
+    if (!r) {
+        return; /* there is always one */
+    }
     if (is_entry(m->arena, r)) {
         make_one(m, r, to ? to->after : (unsigned)ENTRY_ABSENT);
     } else {
@@ -223,25 +226,28 @@ static bool list_is_held(const struct subscription *s, const struct stream_key *
     return peerlist_get(s->lists, k, &any, NULL) == ERR_OK;
 }
 
-/* from NULL: whatever is there, `to` is all afterwards. */
+struct change {
+    uint64_t inc;                /* of the publisher's stream */
+    const struct textlist *from; /* NULL: whatever is there */
+    const struct textlist *to;   /* all there is afterwards */
+};
 static enum err change_list(const struct subscription *s, const struct follow *f,
-                            uint64_t inc, const struct textlist *from,
-                            const struct textlist *to, uint64_t *retrefused,
+                            const struct change *c, uint64_t *retrefused,
                             struct errinfo *reterr)
 {
     const struct textlist none = {0};
-    const struct stream_key k = list_of(s, f, inc);
-    bool is_snap = !from || !list_is_held(s, &k);
-    const struct textlist *before = is_snap ? &none : from;
+    const struct stream_key k = list_of(s, f, c->inc);
+    bool is_snap = !c->from || !list_is_held(s, &k);
+    const struct textlist *before = is_snap ? &none : c->from;
     struct making m = {.key = &s->keys->ring[0],
                        .arena = arena_new(ENTRY_ARENA_BYTES),
-                       .v = calloc(before->n + to->n + 1, sizeof(*m.v))};
+                       .v = calloc(before->n + c->to->n + 1, sizeof(*m.v))};
     if (!m.arena || !m.v) {
         arena_free(&m.arena);
         free(m.v);
         return errinfo_set(reterr, ERR_NOMEM, s->name, 0, "no memory for an update");
     }
-    make_difference(&m, before, to);
+    make_difference(&m, before, c->to);
     enum err e = give(s, &k, is_snap, &m, reterr);
     *retrefused = (is_snap ? 0 : f->refused) + m.refused - m.gone;
     arena_free(&m.arena);
@@ -308,9 +314,10 @@ enum err follow_apply(struct subscription *s, struct work *w, struct errinfo *re
     w->now.number[NUMBER_REFUSED] = f->refused;
     enum err e = textfile_write(s->dir, name, &w->now, reterr);
     if (e == ERR_OK) {
-        e = change_list(s, f, w->now.object.stream.inc,
-                        f->is_known ? &w->from.list : NULL, &w->now.list,
-                        &w->now.number[NUMBER_REFUSED], reterr);
+        const struct change c = {.inc = w->now.object.stream.inc,
+                                 .from = f->is_known ? &w->from.list : NULL,
+                                 .to = &w->now.list};
+        e = change_list(s, f, &c, &w->now.number[NUMBER_REFUSED], reterr);
     }
     if (e == ERR_OK && w->now.number[NUMBER_REFUSED] != f->refused) {
         e = textfile_write(s->dir, name, &w->now, reterr);
@@ -344,8 +351,8 @@ enum err follow_recover(struct subscription *s, struct follow *f,
     }
     const struct stream_key k = list_of(s, f, t.object.stream.inc);
     if (is_next || !list_is_held(s, &k)) {
-        e = change_list(s, f, t.object.stream.inc, NULL, &t.list,
-                        &t.number[NUMBER_REFUSED], reterr);
+        const struct change c = {.inc = t.object.stream.inc, .to = &t.list};
+        e = change_list(s, f, &c, &t.number[NUMBER_REFUSED], reterr);
     }
     if (e == ERR_OK && is_next) {
         e = take_place(s, f, reterr);

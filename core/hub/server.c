@@ -217,13 +217,14 @@ static enum err bind_all(struct server *s, unsigned port)
                                .sin6_port = htons((uint16_t)port)};
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 
-    s->listeners[0] = bind_to(s, (const struct sockaddr *)&in, sizeof in);
+    /* [::] takes IPv4 too unless the system says otherwise (net.ipv6.bindv6only); then the second is needed */
+    s->listeners[0] = bind_to(s, (const struct sockaddr *)&in6, sizeof in6);
+    s->listeners[1] = bind_to(s, (const struct sockaddr *)&in, sizeof in);
     if (s->listeners[0] == NULL) {
-        return ERR_IO;
+        s->listeners[0] = s->listeners[1];
+        s->listeners[1] = NULL;
     }
-    /* libevent leaves IPV6_V6ONLY alone: where both share a port the first has it all */
-    s->listeners[1] = bind_to(s, (const struct sockaddr *)&in6, sizeof in6);
-    return ERR_OK;
+    return s->listeners[0] != NULL ? ERR_OK : ERR_IO;
 }
 
 enum err server_listen(struct server *s, const char *address, bool is_lenient,

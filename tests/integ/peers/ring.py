@@ -189,9 +189,11 @@ class Server:
 class Ring:
     """with Ring("a", "b", "c") as (a, b, c): a made the ring, the others joined with a token each."""
 
-    def __init__(self, *names, config=None, hubs=True):
+    def __init__(self, *names, config=None, hubs=True, addresses=None):
         self.top = tempfile.mkdtemp(prefix="gillnet-ring-")
         self.servers = [Server(self.top, n, (config or {}).get(n, "")) for n in names]
+        for s in self.servers:
+            s.address = (addresses or {}).get(s.name, s.address)
         self.hubs = hubs
 
     def __enter__(self):

@@ -12,7 +12,7 @@ import sys
 import time
 import unittest
 
-from ring import Ring, Server, invite, until
+from ring import Ring, Server, free_port, invite, until
 
 SEED = int(os.environ.get("GILLNET_SEED", random.SystemRandom().randrange(1 << 32)))
 ROUNDS = int(os.environ.get("GILLNET_ROUNDS", 4))
@@ -193,6 +193,15 @@ class Hub(unittest.TestCase):
             a.hub_proc.send_signal(signal.SIGHUP)
             until(lambda: a.hub_lines("did you mean")[1:], "the log")
             self.assertIn("ring=open", a.control("ping"))
+
+    def test_an_address_behind_nat__then_all_addresses_at_its_port(self):
+        port = free_port()
+        with Ring("alpha", config={"alpha": ""}, addresses={"alpha": f"192.0.2.1:{port}"}) as (a,):
+            until(lambda: a.hub_lines("event=listen"), "a port", log=a.logs)
+            for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+                with socket.socket(family) as s:
+                    s.settimeout(10)
+                    s.connect((host, port))
 
     def test_a_rotated_key__then_exchange_goes_on(self):
         with Ring("alpha", "beta") as (a, b):

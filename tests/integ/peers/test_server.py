@@ -110,7 +110,8 @@ class Limits(unittest.TestCase):
                     reader.sendall(b"GET /v1/manifest HTTP/1.1\r\nHost: x\r\n\r\n" * 20)
             except (ssl.SSLError, ConnectionError, TimeoutError, socket.timeout):
                 pass
-            self.assertLess(self.rss(a) - before, 20 * 1024)
+            if "libasan" not in pathlib.Path(f"/proc/{a.hub_proc.pid}/maps").read_text():  # it keeps what is freed
+                self.assertLess(self.rss(a) - before, 20 * 1024)
             timeouts = a.stat("timeouts")
             until(lambda: a.stat("timeouts") > timeouts, "the reader's end", seconds=60, log=a.logs)
             drip.close()

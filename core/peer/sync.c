@@ -190,7 +190,7 @@ enum err sync_open(const struct sync_options *options, struct sync **ret,
                    struct errinfo *reterr)
 {
     uint32_t session = 0;
-    struct errinfo unused;
+    struct errinfo unused = {.code = ERR_OK};
     reterr = reterr ? reterr : &unused;
     struct sync *s = calloc(1, sizeof(*s));
     if (!s) {

@@ -499,6 +499,7 @@ static enum err remove_runs(const char *dir, const char *hex, struct errinfo *re
         return errno == ENOENT ? ERR_OK
                                : errinfo_errno(reterr, dir, "cannot open the folder");
     }
+    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
     while ((entry = readdir(d)) != NULL) {
         char path[FILE_PATH_MAX];

@@ -207,18 +207,23 @@ enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
     uint64_t key_id = 0;
     enum sync_result r = SYNC_OLD;
     struct origin *o = f->origin;
+    if (!o) {
+        return r;
+    }
     buf_init(&stored, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
     buf_init(&proof, SYNC_PROOF_BYTES);
     if (sync_object_read(s, f->stream, seq, &stored, reterr) == ERR_OK) {
         buf_add(&proof, slice_head(buf_slice(&stored), OBJECT_HEADER_BYTES));
         buf_add(&proof, f->header);
-        (void)errinfo_set(
-            reterr, ERR_RANGE, o->name, 0,
-            "it signed two histories of one stream; it is set aside until "
-            "the manifest has a new key for it");
-        if (o && !buf_failed(&proof) && proven(s, buf_slice(&proof), &key_id) == o) {
+        if (!buf_failed(&proof) && proven(s, buf_slice(&proof), &key_id) == o) {
+            (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
+                              "it signed two histories of one stream; it is set aside "
+                              "until the manifest has a new key for it");
             r = set_aside(s, o, buf_slice(&proof), reterr);
             f->stream = NULL;
+        } else {
+            (void)errinfo_set(reterr, ERR_RANGE, "prev", 0,
+                              "it does not follow what is held");
         }
     }
     buf_fini(&stored);

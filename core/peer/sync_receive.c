@@ -572,7 +572,7 @@ static void note(struct sync *s, const struct offer *f, enum sync_result r)
 enum sync_result sync_offer(struct sync *s, struct slice object, struct errinfo *reterr)
 {
     struct offer f = {.has_payload = false};
-    struct errinfo unused;
+    struct errinfo unused = {.code = ERR_OK};
     reterr = reterr ? reterr : &unused;
     buf_init(&f.raw, OBJECT_RAW_MAX);
     enum sync_result r = sync_examine(s, object, &f, reterr);

@@ -182,7 +182,7 @@ static enum err new_bucket(struct sync *s, uint64_t bucket, struct errinfo *rete
 enum err sync_tick(struct sync *s, struct errinfo *reterr)
 {
     const uint64_t now_ms = sync_now_ms();
-    struct errinfo unused;
+    struct errinfo unused = {.code = ERR_OK};
     enum err e = ERR_OK;
     reterr = reterr ? reterr : &unused;
     (void)period_look(&s->period, clock_wall_us(), clock_boot_us());

@@ -111,6 +111,7 @@ static enum err drop_strangers(struct sync *s, struct errinfo *reterr)
     if (!d) {
         return errinfo_errno(reterr, path, "cannot open the folder");
     }
+    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
     while (e == ERR_OK && (entry = readdir(d)) != NULL) {
         struct object_id id;

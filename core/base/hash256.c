@@ -9,7 +9,8 @@ void hash256_make(const struct slice *parts, size_t n, struct hash256 *ret)
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, HASH256_BYTES);
     for (size_t i = 0; i < n; i++) {
-        (void)crypto_generichash_update(&state, (const uint8_t *)parts[i].p, parts[i].n);
+        (void)crypto_generichash_update(&state, (const uint8_t *)parts[i].p,
+                                        parts[i].n);
     }
     (void)crypto_generichash_final(&state, ret->b, HASH256_BYTES);
 }

@@ -86,7 +86,7 @@ static json_t *hits_json(struct check *c, const struct list_hits *hits)
         struct standing_result s = standing_of(c, set, hits, i);
         const char *silence = h->silence == LIST_HEARD ? NULL : silence_name(h);
         (void)json_array_append_new(
-            array, json_pack("{s:s, s:s?, s:s?, s:s, s:o, s:s, s:s, s:b, s:f}", "list",
+            array, json_pack("{s:s, s:s*, s:s*, s:s, s:o, s:s, s:s, s:b, s:f}", "list",
                              list_reader_name(listset_reader(set, h->list)), "origin",
                              listset_origin(set, h->list), "silent", silence, "type",
                              evidence_type_name(h->report_type), "value",

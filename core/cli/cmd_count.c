@@ -64,10 +64,8 @@ int cmd_count(struct cli *cli, int argc, char **argv)
         const char *name;
         int (*run)(struct cli *cli, int argc, char **argv);
     } commands[] = {
-        {"stat", cmd_state},
-        {"verify", count_cmd_verify},
-        {"export", count_cmd_export},
-        {"import", count_cmd_import},
+        {"stat", cmd_state},          {"verify", count_cmd_verify},
+        {"export", count_cmd_export}, {"import", count_cmd_import},
         {"merge", count_cmd_merge},
     };
     if (argc < 2) {

@@ -70,7 +70,7 @@ static json_t *match_json(const struct lookup_match *m)
                              m->standing);
     }
     json_t *object = json_pack(
-        "{s:o, s:s, s:s, s:s?, s:s?, s:s, s:o, s:s, s:s, s:o, s:b}", "value",
+        "{s:o, s:s, s:s, s:s*, s:s*, s:s, s:o, s:s, s:s, s:o, s:b}", "value",
         json_text(m->value), "status", list_answer_name(m->answer), "list", m->list,
         "origin", m->origin, "silent",
         m->silence == LIST_HEARD ? NULL : list_silence_name(m->silence), "type",

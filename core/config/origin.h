@@ -41,7 +41,7 @@ struct config_origin {
     struct config_source key[SCHEMA_KEYS];
     struct config_list_origin *lists; /* as many as config.nlists */
     struct config_list_origin list_default;
-    struct config_rule_origin *rules; /* as many as config.nrules */
+    struct config_rule_origin *rules;                 /* as many as config.nrules */
     struct config_subscription_origin *subscriptions; /* of config.nsubscriptions */
 };
 

@@ -144,10 +144,12 @@ static enum err use_files(SSL_CTX *ctx, const char *dir, struct errinfo *reterr)
 enum err tls_client_set(SSL_CTX *ctx, const char *dir, struct tls_pins *pins,
                         struct errinfo *reterr)
 {
+    char only[] = "ed25519"; /* the macros below cast const away */
+
     if (SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) != 1 ||
         SSL_CTX_set_max_proto_version(ctx, TLS1_3_VERSION) != 1 ||
-        SSL_CTX_set1_sigalgs_list(ctx, "ed25519") != 1 ||
-        SSL_CTX_set1_client_sigalgs_list(ctx, "ed25519") != 1 ||
+        SSL_CTX_set1_sigalgs_list(ctx, only) != 1 ||
+        SSL_CTX_set1_client_sigalgs_list(ctx, only) != 1 ||
         SSL_CTX_set_num_tickets(ctx, 0) != 1 ||
         SSL_CTX_set_max_early_data(ctx, 0) != 1) {
         return failed("TLS", reterr, "OpenSSL refuses TLS 1.3 with Ed25519");

@@ -189,29 +189,27 @@ static struct publish_row *find_row(struct publish *p, const char *name)
 
 /* ---- one list ---- */
 
-static enum err open_publishing(struct publish *p, const char *name,
-                                struct publishing *ret, struct errinfo *reterr)
+static enum err open_publishing(struct publishing *x, struct errinfo *reterr)
 {
-    struct publishing x = {.p = p, .name = name};
-    if (file_path(x.dir, "%s/%s", p->dir, name) != ERR_OK ||
-        file_path(x.out, "%s/%s/out", p->dir, name) != ERR_OK) {
+    const struct publish *p = x->p;
+    if (file_path(x->dir, "%s/%s", p->dir, x->name) != ERR_OK ||
+        file_path(x->out, "%s/%s/out", p->dir, x->name) != ERR_OK) {
         return too_long(p->dir, reterr);
     }
-    enum err e = place_make_dir(x.dir, reterr);
+    enum err e = place_make_dir(x->dir, reterr);
     if (e == ERR_OK) {
-        e = place_make_dir(x.out, reterr);
+        e = place_make_dir(x->out, reterr);
     }
     if (e == ERR_OK && !p->o.is_anew) {
-        e = textfile_read(x.dir, "state", &x.state, reterr);
-        x.has_state = e == ERR_OK;
+        e = textfile_read(x->dir, "state", &x->state, reterr);
+        x->has_state = e == ERR_OK;
         if (e == ERR_CORRUPT) {
-            (void)errinfo_set(reterr, e, x.dir, 0,
+            (void)errinfo_set(reterr, e, x->dir, 0,
                               "what was published last is damaged; publish with "
                               "--anew");
         }
         e = e == ERR_NOT_FOUND ? ERR_OK : e;
     }
-    *ret = x;
     return e;
 }
 
@@ -397,11 +395,11 @@ enum err publish_entries(struct publish *p, const char *name,
                          const struct textlist *entries, struct publish_result *ret,
                          struct errinfo *reterr)
 {
-    struct publishing x = {.p = p};
+    struct publishing x = {.p = p, .name = name};
     if (!list_name_is_valid(slice_str(name))) {
         return errinfo_set(reterr, ERR_SYNTAX, name, 0, "no name of a list");
     }
-    enum err e = open_publishing(p, name, &x, reterr);
+    enum err e = open_publishing(&x, reterr);
     if (e == ERR_OK) {
         e = publish_all(&x, entries, reterr);
     }

@@ -45,7 +45,8 @@ struct bench {
 
 static int failed(const struct bench *b, const char *what)
 {
-    (void)fprintf(stderr, "bench_share: %s: %s: %s\n", what, b->why.source, b->why.text);
+    (void)fprintf(stderr, "bench_share: %s: %s: %s\n", what, b->why.source,
+                  b->why.text);
     return 1;
 }
 

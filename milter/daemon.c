@@ -209,6 +209,7 @@ static struct listhold *open_lists(const struct config *config, bool *retfailed)
     daemon_state.has_keys = has_keys;
     if (has_keys) {
         daemon_state.keys = keys;
+        watch_set_ring(config->state_dir, keys.ring[0].id);
     }
     if (!has_keys) {
         report("keys", "keys", &why);

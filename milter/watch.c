@@ -4,9 +4,12 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/keyring.h"
 #include "core/base/log.h"
 #include "core/base/stats.h"
 #include "core/feature/feature.h"
@@ -20,6 +23,10 @@ enum {
     RELOAD_WAIT_S = 20,  /* for who waits for a reload */
     RESULT_MAX = 64 * 1024
 };
+#define RING_FAULT "ring-key"
+#define RING_ADVICE                                                                    \
+    "messages are still counted under the former one, which other servers do not use " \
+    "any more; restart gillnetd"
 
 static struct {
     pthread_mutex_t lock; /* guards: asked, done, result, code, is_ending */
@@ -33,8 +40,13 @@ static struct {
     pthread_t thread;
     const char *config_file;
     struct listhold *lists;
-    bool lists_failed;   /* as last said */
-    struct guard *guard; /* NULL: none */
+    bool lists_failed;             /* as last said */
+    struct guard *guard;           /* NULL: none */
+    char ring_file[FILE_PATH_MAX]; /* empty: it is not looked at */
+    char state_dir[FILE_PATH_MAX];
+    uint32_t ring_id; /* that gillnetd began with */
+    struct stat ring_sign;
+    bool ring_differs; /* as last said */
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void refresh_lists(void)
@@ -63,6 +75,41 @@ static void look_at_filters(void)
     if (watch.guard) {
         guard_look(watch.guard);
     }
+}
+
+/* Whether the file of ring keys is another one than at the last look. */
+static bool ring_has_changed(void)
+{
+    struct stat st = {0};
+    struct stat *last = &watch.ring_sign;
+    if (watch.ring_file[0] == '\0' || stat(watch.ring_file, &st) != 0) {
+        return false;
+    }
+    bool is_same = st.st_ino == last->st_ino && st.st_size == last->st_size &&
+                   st.st_mtim.tv_sec == last->st_mtim.tv_sec &&
+                   st.st_mtim.tv_nsec == last->st_mtim.tv_nsec;
+    *last = st;
+    return !is_same;
+}
+
+/* A file that cannot be read says nothing: doctor names it, and the next start. */
+static void look_at_ring(void)
+{
+    struct keyring keys;
+    if (!ring_has_changed() || keyring_load(watch.state_dir, &keys, NULL) != ERR_OK) {
+        return;
+    }
+    bool differs = keys.ring[0].id != watch.ring_id;
+    explicit_bzero(&keys, sizeof keys);
+    if (differs && !watch.ring_differs) {
+        log_warn("event=ring-key restart_needed=\"%s\": the ring has another key; "
+                 "" RING_ADVICE,
+                 watch.ring_file);
+        stats_fault(RING_FAULT, "the ring has another key: " RING_ADVICE);
+    } else if (!differs && watch.ring_differs) {
+        stats_fault(RING_FAULT, NULL);
+    }
+    watch.ring_differs = differs;
 }
 
 static enum err refuse(struct config_errors *errors, struct buf *ret)
@@ -105,6 +152,11 @@ static enum err load_config(struct buf *ret)
         log_warn("event=reload restart_needed=\"%s\": these keys keep their old values "
                  "until gillnetd is restarted",
                  restart.p);
+    }
+    look_at_ring();
+    if (watch.ring_differs) {
+        buf_add_str(ret, "a restart is needed for: keys/ring.key (the ring has another "
+                         "key)\n");
     }
     log_info("event=reload result=ok config=%llu", (unsigned long long)generation + 1);
     buf_fini(&restart);
@@ -174,6 +226,7 @@ static void *run(void *context)
             what = wait_for_work(&until, false);
         } else if (what == WAKE_LOOK) {
             refresh_lists();
+            look_at_ring();
             look_at_filters();
         }
         if (what == WAKE_END) {
@@ -206,6 +259,17 @@ void watch_set_guard(struct guard *guard)
     watch.guard = guard;
 }
 
+void watch_set_ring(const char *state_dir, uint32_t id)
+{
+    if (file_path(watch.ring_file, "%s/keys/ring.key", state_dir) != ERR_OK ||
+        file_path(watch.state_dir, "%s", state_dir) != ERR_OK) {
+        watch.ring_file[0] = '\0'; /* such a path has no keys either */
+    }
+    watch.ring_id = id;
+    watch.ring_sign = (struct stat){0};
+    watch.ring_differs = false;
+}
+
 void watch_stop(void)
 {
     if (!watch.is_started) {
@@ -218,6 +282,7 @@ void watch_stop(void)
     pthread_join(watch.thread, NULL);
     watch.is_started = false;
     watch.guard = NULL;
+    watch.ring_file[0] = '\0';
     buf_fini(&watch.result);
     pthread_cond_destroy(&watch.changed);
 }

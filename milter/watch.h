@@ -4,7 +4,7 @@
  * Four times a second it takes over lists that changed on disk and frees those that nobody
  * uses any more. A reload is asked for by signal or control socket and done here: the new
  * configuration is loaded to the side and published whole; one with errors changes nothing,
- * and every error is logged and handed to who asked.
+ * and every error is logged and handed to who asked. It also sees when the ring has another key.
  * Threads: watch_start makes one; the rest from any thread.
  */
 #ifndef MILTER_WATCH_H
@@ -21,6 +21,10 @@ enum err watch_start(const char *config_file, struct listhold *lists,
                      bool lists_failed);
 /* Has the lists in use watched over as well; borrowed until watch_stop. Before watch_start. */
 void watch_set_guard(struct guard *guard);
+/* The ring key that is written with from now to the end: where keys/ring.key comes to name another one, that is said,
+ * as a fault and by each reload. It is taken up at a start only: fingerprints and counts of one process must
+ * be of one ring key. Before watch_start. */
+void watch_set_ring(const char *state_dir, uint32_t id);
 void watch_stop(void);
 
 /* A reload as soon as may be; many requests together become one. */

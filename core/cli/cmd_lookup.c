@@ -59,6 +59,15 @@ static json_t *with_standing(json_t *object, const struct standing_result *s)
     return object;
 }
 
+/* Why it makes nothing listed; NULL: it does. */
+static const char *silent_because(const struct lookup_match *m)
+{
+    if (m->silence != LIST_HEARD) {
+        return list_silence_name(m->silence);
+    }
+    return m->has_weight ? NULL : "weighs nothing here";
+}
+
 static json_t *match_json(const struct lookup_match *m)
 {
     char first[TEXT_TIME_MAX];
@@ -72,8 +81,7 @@ static json_t *match_json(const struct lookup_match *m)
     json_t *object = json_pack(
         "{s:o, s:s, s:s, s:s*, s:s*, s:s, s:o, s:s, s:s, s:o, s:b}", "value",
         json_text(m->value), "status", list_answer_name(m->answer), "list", m->list,
-        "origin", m->origin, "silent",
-        m->silence == LIST_HEARD ? NULL : list_silence_name(m->silence), "type",
+        "origin", m->origin, "silent", silent_because(m), "type",
         evidence_type_name(m->class_type), "key", json_text(m->key), "first_seen",
         text_time(m->from->first_seen_s, first), "expiry",
         text_time(m->from->expiry_s, expiry), "source",
@@ -99,10 +107,11 @@ static void print_match(const struct lookup_match *m)
         (void)puts(")");
         return;
     }
-    const char *silence = list_silence_name(m->silence);
+    const char *silent = silent_because(m);
     printf(": %s%s%s: %s%s%s %s ", m->list, m->origin == NULL ? "" : " of ",
            m->origin == NULL ? "" : m->origin, list_answer_name(m->answer),
-           *silence == '\0' ? "" : ", ", silence, evidence_type_name(m->class_type));
+           silent == NULL ? "" : ", ", silent == NULL ? "" : silent,
+           evidence_type_name(m->class_type));
     text_print(stdout, m->key, EVIDENCE_SHOWN);
     printf(", first seen %s, expires %s, source ",
            text_time(m->from->first_seen_s, first),
@@ -126,9 +135,10 @@ static bool on_match(void *context, const struct lookup_match *m)
         q->last = m->value;
         q->best = LIST_NO;
     }
-    q->is_unsure = q->is_unsure || (m->list != NULL && m->answer == LIST_POSSIBLE &&
-                                    !m->from->is_member);
-    if (m->list != NULL && q->best != LIST_CONFIRMED && m->silence == LIST_HEARD) {
+    bool is_heard = m->list != NULL && silent_because(m) == NULL;
+    q->is_unsure =
+        q->is_unsure || (is_heard && m->answer == LIST_POSSIBLE && !m->from->is_member);
+    if (is_heard && q->best != LIST_CONFIRMED) {
         q->best = m->answer;
     }
     if (q->is_quiet || (m->list == NULL && q->file != NULL && !q->wants_all)) {

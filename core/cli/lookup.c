@@ -314,6 +314,7 @@ static bool answer_value(struct lookup *l, const struct value *v, uint64_t now_s
             .list = list_reader_name(l->lists->v[f->list]),
             .origin = f->list < l->lists->nown ? NULL : l->lists->origin[f->list],
             .silence = silence_of(l, f),
+            .has_weight = has_weight(l->lists, f->list),
             .answer = f->answer,
             .class_type = l->keys[f->key].class_type,
             .key = l->keys[f->key].text,

@@ -20,6 +20,7 @@ struct lookup_match {
     const char *list;   /* NULL: on none */
     const char *origin; /* who keeps it; NULL: we do */
     enum list_silence silence;
+    bool has_weight; /* false: it may hint, and makes nothing listed */
     enum list_answer answer;
     uint16_t class_type; /* of the key that matched */
     struct slice key;

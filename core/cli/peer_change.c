@@ -200,7 +200,8 @@ static int rotate_ring_key(struct change *c, uint64_t from_ms)
     int status = change_make(c, ring_edit_ring_key, &edit, "The ring has a new key");
     if (status == 0) {
         (void)printf("It is used from %s on; the hubs fetch it before. After that "
-                     "restart gillnetd on every server, so that it counts with it. "
+                     "restart gillnetd on every server (a reload is not enough), so "
+                     "that it counts with it; until then `gillnet doctor` says so. "
                      "Lists made under the old key stay readable.\n",
                      text_time(from_ms / MS_PER_S, when));
     }

@@ -18,6 +18,7 @@ struct weighing {
     struct named name[PEERS_NAMES_MAX];
     size_t nhits;
     const struct list_hit *hit[PEERS_HITS_MAX]; /* confirmed ones, of peers */
+    double weight[PEERS_HITS_MAX];              /* of each, as weight_of */
 };
 
 static const char *name_of(const struct peers_case *c, const struct list_hit *h)
@@ -51,18 +52,21 @@ static struct named *named_find(struct weighing *w, const char *name)
     return &w->name[w->n++];
 }
 
-/* Origins that list this value under this name; an origin has one list of a name, which may answer for
- * several types of the value. */
-static size_t origins_of(const struct weighing *w, const struct list_hit *of)
+/* Origins that list the value of hit i under its name; an origin has one list of a name, which may answer for
+ * several types of the value. Who weighs nothing here does not stand beside those who do. */
+static size_t origins_of(const struct weighing *w, size_t of_hit)
 {
+    const struct list_hit *of = w->hit[of_hit];
     uint64_t seen[PEERS_LISTS_MAX / 64] = {0};
     const char *name = name_of(w->c, of);
     size_t n = 0;
     for (size_t i = 0; i < w->nhits; i++) {
         const struct list_hit *h = w->hit[i];
         uint64_t bit = (uint64_t)1 << h->list % 64;
-        if (h->list < PEERS_LISTS_MAX && (seen[h->list / 64] & bit) == 0 &&
-            slice_eq(h->value, of->value) && strcmp(name_of(w->c, h), name) == 0) {
+        bool is_of_them = w->weight[i] > 0 || w->weight[of_hit] <= 0;
+        if (is_of_them && h->list < PEERS_LISTS_MAX &&
+            (seen[h->list / 64] & bit) == 0 && slice_eq(h->value, of->value) &&
+            strcmp(name_of(w->c, h), name) == 0) {
             seen[h->list / 64] |= bit;
             n++;
         }
@@ -71,14 +75,15 @@ static size_t origins_of(const struct weighing *w, const struct list_hit *of)
 }
 
 /* A quorum goes before weight. */
-static void weigh(struct weighing *w, const struct list_hit *h)
+static void weigh(struct weighing *w, size_t i)
 {
+    const struct list_hit *h = w->hit[i];
     struct named *name = named_find(w, name_of(w->c, h));
     if (!name) {
         return;
     }
-    double weight = weight_of(w->c, h);
-    size_t origins = origins_of(w, h);
+    double weight = w->weight[i];
+    size_t origins = origins_of(w, i);
     size_t quorum = w->c->config->peers.quorum_lists;
     bool has = origins >= quorum && weight > 0;
     bool had = name->origins >= quorum && name->weight > 0;
@@ -149,11 +154,12 @@ void peers_judge(const struct peers_case *c)
     for (size_t i = 0; i < c->hits->n && w.nhits < PEERS_HITS_MAX; i++) {
         const struct list_hit *h = &c->hits->v[i];
         if (h->list >= nown && h->answer == LIST_CONFIRMED) {
+            w.weight[w.nhits] = weight_of(c, h);
             w.hit[w.nhits++] = h;
         }
     }
     for (size_t i = 0; i < w.nhits; i++) {
-        weigh(&w, w.hit[i]);
+        weigh(&w, i);
     }
     if (w.n > 0) {
         note_ours(&w);

@@ -84,6 +84,13 @@ class Hub(unittest.TestCase):
             took = time.monotonic() - begun
             print(f"an entry from alpha to gamma over beta: {took:.1f} s", file=sys.stderr)
             self.assertIn("alpha", json.dumps(listed(c)))
+            # an origin that weighs nothing here hints, and makes nothing listed
+            of_gamma = 'hub = { connect = [ "beta" ]; };' + shared
+            c.run("lookup", "--quiet", "--file", "-", text="url_host:bad.example\n", rc=1)
+            c.write(of_gamma + 'peers = { weights = [ "alpha=0" ]; };')
+            self.assertIn("confirmed, weighs nothing here", c.run("lookup", "url_host:bad.example", rc=0))
+            self.assertIn("0 listed", c.run("lookup", "--quiet", "--file", "-", text="url_host:bad.example\n", rc=0))
+            c.write(of_gamma)
             for s in (a, b, c):
                 s.kill_hub()
                 s.hub(wait=False)

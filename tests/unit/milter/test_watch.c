@@ -102,6 +102,61 @@ static void test_reload__good_and_bad__published_or_refused_whole(void **state)
     end();
 }
 
+static void store_ring(const char *state_dir, const struct keyring *k, unsigned first)
+{
+    struct hashkey v[KEYRING_MAX] = {k->ring[first], k->ring[1 - first]};
+    assert_int_equal(keyring_store_ring(state_dir, v, KEYRING_MAX, NULL), ERR_OK);
+}
+
+static bool says_restart(void)
+{
+    struct buf text;
+    buf_init(&text, 65536);
+    assert_int_equal(watch_reload(&text), ERR_OK);
+    bool says = strstr(text.p, "keys/ring.key") != NULL;
+    buf_fini(&text);
+    return says;
+}
+
+static bool has_ring_fault(const char *page)
+{
+    struct stats_view view;
+    assert_int_equal(stats_read(page, &view, NULL), ERR_OK);
+    for (size_t i = 0; i < view.nfaults; i++) {
+        if (strncmp(view.fault[i], "ring-key: ", 10) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_ring_key__another_is_written_with__said_until_restarted(void **state)
+{
+    const struct tempdir *t = *state;
+    char page[TEMPDIR_PATH + 8];
+    uint8_t bytes[HASHKEY_BYTES];
+    struct keyring k;
+    snprintf(page, sizeof page, "%s/stats", t->path);
+    assert_int_equal(stats_open(page, NULL), ERR_OK);
+    assert_int_equal(keyring_load_or_create(t->path, &k, NULL), ERR_OK);
+    random_bytes(bytes, sizeof bytes);
+    keyring_key_of(bytes, &k.ring[1]);
+    watch_set_ring(t->path, k.ring[0].id);
+    begin(t);
+    assert_false(says_restart());
+    store_ring(t->path, &k, 0); /* it is to come */
+    assert_false(says_restart());
+    assert_false(has_ring_fault(page));
+    store_ring(t->path, &k, 1); /* it is in force */
+    assert_true(says_restart());
+    assert_true(has_ring_fault(page));
+    store_ring(t->path, &k, 0);
+    assert_false(says_restart());
+    assert_false(has_ring_fault(page));
+    end();
+    stats_close();
+}
+
 static void *ask(void *context)
 {
     (void)context;
@@ -216,6 +271,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             test_reload__good_and_bad__published_or_refused_whole, tempdir_setup,
+            tempdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_ring_key__another_is_written_with__said_until_restarted, tempdir_setup,
             tempdir_teardown),
         cmocka_unit_test_setup_teardown(test_reload__many_ask_at_once__each_is_answered,
                                         tempdir_setup, tempdir_teardown),

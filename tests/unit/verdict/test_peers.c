@@ -68,6 +68,23 @@ static void test_judge__when_too_few_say_so__then_it_marks_and_no_more(void **st
     has_symbol(b, 0, "LIST_PHISH", 20, "by bert and 1 more: url_domain=other.example");
 }
 
+static void test_judge__when_one_of_a_quorum_weighs_nothing__then_there_is_none(
+    void **state)
+{
+    struct bench *b = *state;
+    peers(b, 3, 20);
+    b->config.peers.quorum_lists = 2;
+    lists.weight[2] = 0;
+    add_hit(b, 1, FEATURE_url_domain, "evil.example");
+    add_hit(b, 2, FEATURE_url_domain, "evil.example");
+    judge(b);
+    assert_int_equal(b->v.action, ACTION_HEADER);
+    add_hit(b, 3, FEATURE_url_domain, "evil.example");
+    judge(b);
+    assert_int_equal(b->v.action, ACTION_REJECT);
+    has_symbol(b, 0, "LIST_PHISH", 20, "by anna and 1 more: url_domain=evil.example");
+}
+
 static void test_judge__when_it_is_not_theirs_to_say__then_it_is_shown_only(
     void **state)
 {
@@ -159,6 +176,7 @@ int main(void)
         TEST(test_judge__when_several_peers_list_it__then_the_strongest_counts),
         TEST(test_judge__when_ours_lists_it_too__then_ours_alone_counts),
         TEST(test_judge__when_too_few_say_so__then_it_marks_and_no_more),
+        TEST(test_judge__when_one_of_a_quorum_weighs_nothing__then_there_is_none),
         cmocka_unit_test(
             test_judge__when_it_is_not_theirs_to_say__then_it_is_shown_only),
         TEST(test_judge__when_a_list_lowers_scores__then_peers_cannot),

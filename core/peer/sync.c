@@ -57,19 +57,22 @@ enum err sync_path(const struct sync *s, char ret[FILE_PATH_MAX], const char *fo
                                               : file_path(ret, "%s/%s", s->dir, name);
 }
 
-/* A time in the upper bits, so that a later one is higher; never one that is in use. */
+/* A time in the upper bits, so that a later one is higher than all in use. With a clock that went back it is still drawn,
+ * not counted on: a disk that is put back must not come to the same one again. */
 uint64_t sync_fresh_inc(const struct sync *s)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
+    uint64_t time = sync_now_ms();
+    uint64_t newest = s->inc;
     uint32_t noise = 0;
     random_bytes(&noise, sizeof(noise));
-    uint64_t inc =
-        sync_now_ms() << INC_RANDOM_BITS | (noise & ((1U << INC_RANDOM_BITS) - 1));
     for (const struct stream *st = self ? self->streams : NULL; st;
          st = st->of_origin) {
-        inc = st->key.inc >= inc ? st->key.inc + 1 : inc;
+        newest = st->key.inc > newest ? st->key.inc : newest;
     }
-    return inc > s->inc ? inc : s->inc + 1;
+    newest >>= INC_RANDOM_BITS;
+    time = time > newest ? time : newest + 1;
+    return time << INC_RANDOM_BITS | (noise & ((1U << INC_RANDOM_BITS) - 1));
 }
 
 static enum err make_folders(struct sync *s, struct errinfo *reterr)

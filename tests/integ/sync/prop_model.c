@@ -144,6 +144,7 @@ struct seen {
     struct object_id stream;
     uint64_t seq; /* 0: free */
     struct hash256 hash;
+    struct hash256 root;
 };
 static struct seen seen[OBJECTS];
 static size_t nseen;
@@ -152,6 +153,27 @@ void prop_forget_objects(void)
 {
     memset(seen, 0, sizeof(seen));
     nseen = 0;
+}
+
+/* Where it is, or could be put. */
+static struct seen *place_of(const struct object_id *stream, uint64_t seq)
+{
+    uint64_t at = 0;
+    memcpy(&at, stream->b, sizeof(at));
+    at = (at + seq * UINT64_C(0x9e3779b97f4a7c15)) % OBJECTS;
+    while (seen[at].seq != 0 &&
+           (seen[at].seq != seq ||
+            memcmp(seen[at].stream.b, stream->b, OBJECT_ID_BYTES) != 0)) {
+        at = (at + 1) % OBJECTS;
+    }
+    return &seen[at];
+}
+
+bool prop_signed_root(const struct object_id *stream, uint64_t seq, struct hash256 *ret)
+{
+    const struct seen *p = place_of(stream, seq);
+    *ret = p->root;
+    return p->seq != 0;
 }
 
 bool prop_note_object(struct slice object)
@@ -163,21 +185,18 @@ bool prop_note_object(struct slice object)
     }
     stream_key_id(&o.stream, &s.stream);
     s.seq = o.seq;
+    s.root = o.root;
     object_hash(object, &s.hash);
-    uint64_t at = 0;
-    memcpy(&at, s.stream.b, sizeof(at));
-    at = (at + s.seq * UINT64_C(0x9e3779b97f4a7c15)) % OBJECTS;
-    while (seen[at].seq != 0) {
-        if (seen[at].seq == s.seq &&
-            memcmp(seen[at].stream.b, s.stream.b, OBJECT_ID_BYTES) == 0) {
-            return hash256_equal(&seen[at].hash, &s.hash);
-        }
-        at = (at + 1) % OBJECTS;
+    struct seen *p = place_of(&s.stream, s.seq);
+    if (p->seq != 0) {
+        const bool is_same = hash256_equal(&p->hash, &s.hash);
+        *p = s;
+        return is_same;
     }
     if (++nseen > OBJECTS / 2) {
         prop_fail("too many objects");
     }
-    seen[at] = s;
+    *p = s;
     return true;
 }
 

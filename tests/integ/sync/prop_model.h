@@ -37,8 +37,11 @@ unsigned prop_bucket(uint64_t start_s);
 void prop_read(const struct syncnode *v, unsigned n, unsigned node,
                struct holding *ret);
 
-/* Every object that an origin signed: one for each place. False: two were seen. */
+/* Every object that an origin signed: one for each place. False: two were seen; the later one is remembered. */
 bool prop_note_object(struct slice object);
+/* The root that the object for that place says. False: it was never sent. */
+bool prop_signed_root(const struct object_id *stream, uint64_t seq,
+                      struct hash256 *ret);
 void prop_forget_objects(void);
 
 /* Copies a folder with what lies in it; to must not be there. */

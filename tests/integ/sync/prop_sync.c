@@ -56,6 +56,9 @@ static void begin(void)
     world.n = 2 + prop_below(NODES_MAX - 1);
     world.liar = world.seed % 5 == 4 && world.n >= 4 ? world.n - 1 : NODES_MAX;
     world.has_lied = false;
+    world.has_lists = world.seed % 6 != 0;
+    world.filterer = prop_below(world.n);
+    world.only_copied = world.has_lists ? prop_below(world.n) : NODES_MAX;
     world.now_s = SYNCRING_NOW_S + prop_below(600);
     world.boot_s = 100000;
     prop_forget_objects();
@@ -137,20 +140,31 @@ static void step(void)
         if (prop_happens(300)) {
             prop_count(k);
         }
+        if (world.has_lists && prop_happens(60)) {
+            prop_list_change(&world.server[k].lists, world.now_s);
+        }
+    }
+    if (world.has_lists && prop_happens(25)) {
+        prop_filter_change(&world.node[world.filterer],
+                           &world.server[world.filterer].lists);
     }
     act(i);
     if (prop_happens(20)) {
         prop_stop(i, prop_happens(500));
     }
     if (world.seed % 3 == 0 && world.liar >= world.n &&
-        prop_happens(15)) { /* a copy may forget a lie */
+        (world.only_copied == NODES_MAX || world.only_copied == i) &&
+        prop_happens(30)) { /* a copy may forget a lie */
         prop_make_copy(i);
     }
-    if (world.server[i].has_copy && prop_happens(10)) {
+    if (world.server[i].has_copy && prop_happens(40)) {
         prop_restore(i);
     }
     if (world.liar < world.n && prop_happens(10)) {
         prop_lie();
+    }
+    if (prop_happens(50)) {
+        prop_check_held(prop_below(world.n));
     }
 }
 
@@ -168,6 +182,7 @@ static size_t ask(unsigned i, unsigned k)
     if (!syncring_pull(&world.node[i], &world.node[k], &way, &p)) {
         prop_fail("an exchange failed");
     }
+    world.server[i].has_asked[k] = true;
     world.nforks += p.results[SYNC_FORK];
     return p.wants;
 }
@@ -175,11 +190,15 @@ static size_t ask(unsigned i, unsigned k)
 static size_t settle_once(void)
 {
     size_t wants = 0;
+    world.published_s = world.now_s;
     for (unsigned i = 0; i < world.n; i++) {
         struct errinfo why;
         prop_be(i);
+        world.server[i].lists.is_told = false; /* what ended meanwhile */
         prop_good(prop_publish(i, &why), &why, "publish");
         prop_good(sync_tick(world.node[i].sync, &why), &why, "tick");
+    }
+    for (unsigned i = 0; i < world.n; i++) {
         for (unsigned k = 0; k < world.n; k++) {
             wants += ask(i, k);
         }
@@ -217,13 +236,7 @@ static int by_stream(const void *a, const void *b)
 static void heads_of(unsigned i, struct heads *ret)
 {
     struct buf b;
-    struct errinfo why;
-    buf_init(&b, SIZE_MAX);
-    prop_be(i);
-    if (sync_heads(world.node[i].sync, 0, &b) != ERR_OK) {
-        prop_fail("no heads");
-    }
-    prop_good(heads_parse(buf_slice(&b), ret, &why), &why, "heads");
+    prop_heads(i, ret, &b);
     buf_fini(&b);
     size_t kept = 0;
     for (size_t h = 0; h < ret->n; h++) {
@@ -233,6 +246,7 @@ static void heads_of(unsigned i, struct heads *ret)
         memcpy(&same.stream.origin, &p->stream.origin, sizeof(same.stream.origin));
         same.stream.inc = p->stream.inc;
         same.stream.start_s = p->stream.start_s;
+        same.stream.kind = p->stream.kind;
         same.flags = p->flags;
         same.seq = p->seq;
         same.hash = p->hash;
@@ -304,6 +318,62 @@ static void check_counts(void)
     }
 }
 
+/* What i holds of the list and the filter of o. */
+static void check_list(unsigned i, unsigned o)
+{
+    const struct listing *l = &world.server[o].lists;
+    struct list_state v[ITEMS];
+    struct list_state first[ITEMS];
+    struct hash256 root;
+    struct hash256 root_of_first;
+    struct stream_key k;
+    struct buf file;
+    (void)prop_list_read(&world.node[i], &world.node[o], v);
+    (void)prop_list_read(&world.node[0], &world.node[o], first);
+    prop_list_check(l, v, world.published_s, i, o);
+    prop_list_root(&world.ring.ring, v, &root);
+    prop_list_root(&world.ring.ring, first, &root_of_first);
+    if (!hash256_equal(&root, &root_of_first)) {
+        prop_fail("servers 0 and %u differ in a list", i);
+    }
+    buf_init(&file, FILTER_BYTES_MAX);
+    if (sync_own_stream(world.node[o].sync, OBJECT_MEMBER, "bad", &k)) {
+        prop_filter_read(&world.node[i], &k, &file);
+    }
+    if (!slice_eq(buf_slice(&file), slice_of(l->file, l->nfile))) {
+        prop_fail("server %u does not hold the filter of server %u", i, o);
+    }
+    buf_fini(&file);
+}
+
+static void check_lists(void)
+{
+    for (unsigned i = 0; world.has_lists && i < world.n; i++) {
+        for (unsigned o = 0; o < world.n; o++) {
+            if (i != world.liar && o != world.liar) {
+                check_list(i, o);
+            }
+        }
+        if (i != world.liar) {
+            prop_check_held(i);
+        }
+    }
+}
+
+static void check_trust(void)
+{
+    for (unsigned i = 0; i < world.n; i++) {
+        struct sync_origin_stat stat[NODES_MAX];
+        prop_be(i);
+        const size_t n = sync_stat(world.node[i].sync, stat, NODES_MAX);
+        for (unsigned k = 0; k < n; k++) {
+            if (stat[k].is_set_aside && (k != world.liar || !world.has_lied)) {
+                prop_fail("server %u set the honest server %u aside", i, k);
+            }
+        }
+    }
+}
+
 static void check_liar(void)
 {
     for (unsigned i = 0; world.has_lied && i + 1 < world.n; i++) {
@@ -316,6 +386,9 @@ static void check_liar(void)
         }
         if (memcmp(&held[i].of[world.liar], &none, sizeof(none)) != 0) {
             prop_fail("server %u still counts what the liar said", i);
+        }
+        if (prop_list_is_there(&world.node[i], &world.node[world.liar])) {
+            prop_fail("server %u still has the liar's lists", i);
         }
     }
 }
@@ -344,6 +417,9 @@ static void check_dropped(void)
         if (memcmp(&held[i].of[gone], &none, sizeof(none)) != 0) {
             prop_fail("server %u still counts for the dropped one", i);
         }
+        if (prop_list_is_there(&world.node[i], &world.node[gone])) {
+            prop_fail("server %u still has lists of the dropped one", i);
+        }
     }
 }
 
@@ -361,6 +437,8 @@ static void run(void)
     settle();
     check_heads();
     check_counts();
+    check_lists();
+    check_trust();
     check_liar();
     check_dropped();
     for (unsigned i = 0; i < world.n; i++) {
@@ -403,8 +481,9 @@ int main(int argc, char **argv)
     }
     (void)printf("{\"test\":\"prop_sync\",\"seeds\":%" PRIu64 ",\"from\":%" PRIu64
                  ",\"stops\":%" PRIu64 ",\"restored\":%" PRIu64 ",\"objects\":%" PRIu64
-                 ",\"forks\":%" PRIu64 ",\"violations\":0}\n",
+                 ",\"of_lists\":%" PRIu64 ",\"forks\":%" PRIu64 ",\"compared\":%" PRIu64
+                 ",\"violations\":0}\n",
                  seeds, from, world.ncrashes, world.nrestores, world.nobjects,
-                 world.nforks);
+                 world.nsteps, world.nforks, world.nroots);
     return 0;
 }

@@ -117,6 +117,9 @@ static void tell_anew(unsigned i)
 {
     memset(world.server[i].is_told, 0, sizeof(world.server[i].is_told));
     memset(world.server[i].is_ended, 0, sizeof(world.server[i].is_ended));
+    memset(world.server[i].has_asked, 0, sizeof(world.server[i].has_asked));
+    world.server[i].lists.is_told = false;
+    world.server[i].lists.is_filter_told = false;
 }
 
 void prop_open_again(unsigned i)
@@ -138,6 +141,7 @@ void prop_open_again(unsigned i)
         }
         prop_good(e, &why, "open");
         tell_anew(i);
+        prop_check_known(i);
         return;
     }
     syncnode_close(&world.node[i]);
@@ -193,6 +197,29 @@ static enum err publish_bucket(unsigned i, unsigned b, struct errinfo *why)
     return sync_publish_counts(world.node[i].sync, prop_start(b), v, nv, why);
 }
 
+/* Lists go on over a start: not before all were asked what they know of them. */
+static bool may_list(unsigned i)
+{
+    bool may = world.has_lists;
+    for (unsigned k = 0; k < world.n; k++) {
+        may = may && (world.link_of[i][k] == 0 || world.server[i].has_asked[k]);
+    }
+    return may;
+}
+
+static enum err publish_lists(unsigned i, struct errinfo *why)
+{
+    struct listing *l = &world.server[i].lists;
+    enum err e = ERR_OK;
+    if (may_list(i) && !l->is_told) {
+        e = prop_list_publish(&world.node[i], l, wall_of(i), why);
+    }
+    if (e == ERR_OK && may_list(i) && l->generation > 0 && !l->is_filter_told) {
+        e = prop_filter_publish(&world.node[i], l, why);
+    }
+    return e;
+}
+
 /* False: something failed, *why says what. */
 enum err prop_publish(unsigned i, struct errinfo *why)
 {
@@ -212,7 +239,20 @@ enum err prop_publish(unsigned i, struct errinfo *why)
             s->is_ended[b] = e == ERR_OK;
         }
     }
-    return e;
+    return e == ERR_OK ? publish_lists(i, why) : e;
+}
+
+/* A list goes on after a copy was put back, at a place whose object was sent once but reached nobody: none can know. Where
+ * somebody has it, that is a fork, which prop_pull sees. */
+static bool may_be_new(const struct object *o)
+{
+    for (unsigned i = 0; i < world.n; i++) {
+        if (memcmp(o->stream.origin.b, world.node[i].self.origin.b, OBJECT_ID_BYTES) ==
+            0) {
+            return o->stream.kind != OBJECT_COUNT && world.server[i].was_restored;
+        }
+    }
+    return false;
 }
 
 void prop_see(void *context, struct slice object)
@@ -220,12 +260,16 @@ void prop_see(void *context, struct slice object)
     (void)context;
     world.nobjects++;
     struct object o;
-    if (object_parse(object, &o, NULL) == ERR_OK && world.liar < world.n &&
+    if (object_parse(object, &o, NULL) != ERR_OK) {
+        prop_fail("what was sent is no object");
+    }
+    world.nsteps += o.stream.kind != OBJECT_COUNT;
+    if (world.liar < world.n &&
         memcmp(o.stream.origin.b, world.node[world.liar].self.origin.b,
                OBJECT_ID_BYTES) == 0) {
         return;
     }
-    if (!prop_note_object(object)) {
+    if (!prop_note_object(object) && !may_be_new(&o)) {
         prop_fail("two objects were signed for one place");
     }
 }
@@ -239,7 +283,9 @@ void prop_pull(unsigned to, unsigned from, bool is_whole)
                                 .seen = prop_see};
     struct syncpull p = {.after = 0};
     prop_be(to);
-    (void)syncring_pull(&world.node[to], &world.node[from], &way, &p);
+    if (syncring_pull(&world.node[to], &world.node[from], &way, &p)) {
+        world.server[to].has_asked[from] = true;
+    }
     world.nforks += p.results[SYNC_FORK];
     const uint64_t bad = p.results[SYNC_SIGNATURE] + p.results[SYNC_PAYLOAD] +
                          p.results[SYNC_ROOT] + p.results[SYNC_MALFORMED];
@@ -263,6 +309,7 @@ void prop_make_copy(unsigned i)
     world.server[i].copy = world.server[i].counted;
     world.server[i].copy_told = world.server[i].told;
     world.server[i].copy_bucket = world.server[i].bucket;
+    world.server[i].copy_lists = world.server[i].lists;
 }
 
 void prop_restore(unsigned i)
@@ -281,6 +328,7 @@ void prop_restore(unsigned i)
         }
     }
     world.server[i].bucket = world.server[i].copy_bucket;
+    world.server[i].lists = world.server[i].copy_lists;
     world.server[i].was_restored = true;
     world.nrestores++;
     prop_open_again(i);

@@ -1,7 +1,7 @@
 /*
  * prop_world - a ring of servers in virtual time, and the things that happen to one of them.
  *
- * Depends: prop_model, disk_dies.   Threads: one.
+ * Depends: prop_model, prop_lists, disk_dies.   Threads: one.
  */
 #ifndef TESTS_INTEG_SYNC_PROP_WORLD_H
 #define TESTS_INTEG_SYNC_PROP_WORLD_H
@@ -12,6 +12,7 @@
 
 #include "core/base/file.h"
 
+#include "tests/integ/sync/prop_lists.h"
 #include "tests/integ/sync/prop_model.h"
 
 enum { LINK_DOWN = 1, LINK_UP = 2 };
@@ -29,6 +30,9 @@ struct server {
     struct tally twice; /* counted, not told when copied: told by both lives */
     unsigned copy_bucket;
     bool was_restored;
+    struct listing lists;
+    struct listing copy_lists;
+    bool has_asked[NODES_MAX]; /* since its start, what they know of it */
 };
 
 /* All there is. */
@@ -43,15 +47,21 @@ struct world {
     struct tally ever[NODES_MAX]; /* all that was counted, whatever was restored */
     unsigned n;
     unsigned liar; /* NODES_MAX: none */
+    bool has_lists;
+    unsigned filterer;    /* whose filter is shared */
+    unsigned only_copied; /* with lists none but that one is set back; NODES_MAX: any */
     bool has_lied;
     uint8_t link_of[NODES_MAX][NODES_MAX]; /* 0: they never reach each other */
     uint64_t now_s;
     uint64_t boot_s;
+    uint64_t published_s; /* when all published last */
     struct manifest ring;
     uint64_t ncrashes;
     uint64_t nrestores;
     uint64_t nobjects;
     uint64_t nforks;
+    uint64_t nsteps; /* objects of lists and filters */
+    uint64_t nroots; /* compared with what is held */
 };
 extern struct world world;
 
@@ -69,5 +79,12 @@ void prop_copy_path(unsigned i, char ret[FILE_PATH_MAX]);
 void prop_make_copy(unsigned i);
 void prop_restore(unsigned i);
 void prop_lie(void);
+
+/* Free both. */
+void prop_heads(unsigned i, struct heads *ret, struct buf *b);
+/* The files of each stream say what its origin signed for the place where it is. */
+void prop_check_held(unsigned i);
+/* After a start: what peers have of its streams was durable. */
+void prop_check_known(unsigned i);
 
 #endif

@@ -161,8 +161,10 @@ enum err payload_reader_init(struct payload_reader *r, uint16_t kind, bool is_sn
 {
     const char *why = NULL;
     uint64_t record = 0;
-    *r = (struct payload_reader){
-        .raw = raw, .n = records, .kind = kind, .is_snap = is_snap};
+    *r = (struct payload_reader){.raw = raw.n > 0 ? raw : SLICE_LIT(""),
+                                 .n = records,
+                                 .kind = kind,
+                                 .is_snap = is_snap};
     if (!payload_length_is_possible(kind, records, raw.n)) {
         why = "the payload cannot be as long as this with so many records";
     } else if (kind == OBJECT_COUNT) {

@@ -168,9 +168,9 @@ static void make_difference(struct making *m, const struct textlist *from,
     size_t a = 0;
     size_t b = 0;
     while (a < from->n || b < to->n) {
-        const struct list_record *x = &from->v[a];
-        const struct list_record *y = &to->v[b];
-        int order = a == from->n ? 1 : b == to->n ? -1 : textlist_compare(x, y);
+        const struct list_record *x = a < from->n ? &from->v[a] : NULL;
+        const struct list_record *y = b < to->n ? &to->v[b] : NULL;
+        int order = !x ? 1 : !y ? -1 : textlist_compare(x, y);
         if (order != 0 || x->after != y->after || x->expiry_h != y->expiry_h) {
             make_step(m, order <= 0 ? x : NULL, order >= 0 ? y : NULL);
         }

@@ -82,7 +82,7 @@ static void send_answer(struct conn *c, struct server_answer *a)
     s->pending += c->pending;
     s->stats.bytes_out += c->pending;
     set_deadline(c, SERVER_SEND_S + c->pending / SERVER_SEND_RATE);
-    if (!c->is_join && server_peer_row(s, &c->origin, &at) != NULL) {
+    if (!c->is_join && server_peer_row(s, &c->asker, &at) != NULL) {
         s->peers[at].bytes_out += c->pending;
         s->bytes[at].tokens -= (double)c->pending;
     }
@@ -108,16 +108,69 @@ static void refuse(struct conn *c, unsigned status)
     send_answer(c, &a);
 }
 
+/* Of a proxy's request: whether somebody asks who may, and who. */
+static bool name_asker(struct conn *c)
+{
+    struct server *s = c->server;
+    const char *why = NULL;
+    const struct manifest_member *m = NULL;
+    struct server_peer *row = NULL;
+    unsigned at = 0;
+
+    c->asker = c->origin;
+    if (!c->is_proxy || !s->o.node->is_open) {
+        return true; /* what is closed answers nobody */
+    }
+    if (c->is_join) {
+        return c->has_key;
+    }
+    m = c->has_key ? node_member_of_key(s->o.node, c->key, &why) : NULL;
+    row = m != NULL ? server_peer_row(s, &m->origin, &at) : NULL;
+    if (row == NULL) {
+        return false;
+    }
+    row->seen_ms = clock_wall_us() / 1000;
+    c->asker = m->origin;
+    return true;
+}
+
+/* A member's connections are few; its requests that a proxy lets wait are so too. */
+static void bound_held(struct server *s, const struct conn *newest)
+{
+    struct conn *oldest = NULL;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < s->stats.open; i++) {
+        struct conn *c = s->conns[i];
+
+        if (c != newest && c->state == CONN_HELD && c->is_proxy &&
+            memcmp(c->asker.b, newest->asker.b, OBJECT_ID_BYTES) == 0) {
+            n++;
+            oldest =
+                oldest == NULL || c->deadline_us < oldest->deadline_us ? c : oldest;
+        }
+    }
+    if (n >= SERVER_PEER_CONNS && oldest != NULL) {
+        oldest->deadline_us = 0;
+        conn_wake(oldest, clock_mono_us());
+    }
+}
+
 static void answer(struct conn *c, struct slice body)
 {
-    struct server_asker asker = {.who = c->is_join ? NULL : &c->origin};
+    struct server_asker asker = {.who = c->is_join ? NULL : &c->asker};
     struct server_answer a;
 
     c->server->stats.requests++;
-    if (c->is_join && !tls_peer_key(bufferevent_openssl_get_ssl(c->bev), asker.key)) {
-        refuse(c, 403);
+    if (!name_asker(c)) {
+        /* the proxy's connection stays: whom it lets in must not cost it handshakes */
+        c->server->stats.refused_requests++;
+        a = (struct server_answer){.status = 403};
+        buf_init(&a.body, 1);
+        send_answer(c, &a);
         return;
     }
+    memcpy(asker.key, c->key, sizeof asker.key);
     serve_request(c->server, &c->request, body, &asker, &a);
     if (a.is_held) {
         buf_fini(&a.body);
@@ -125,6 +178,9 @@ static void answer(struct conn *c, struct slice body)
         c->epoch = c->server->o.node->epoch;
         c->server->stats.held++;
         set_deadline(c, SERVER_HOLD_S);
+        if (c->is_proxy) {
+            bound_held(c->server, c);
+        }
         return;
     }
     send_answer(c, &a);
@@ -134,7 +190,8 @@ void conn_wake(struct conn *c, uint64_t now_us)
 {
     struct server *s = c->server;
     const struct node *r = s->o.node;
-    const struct server_asker asker = {.who = &c->origin};
+    const struct server_asker asker = {.who = &c->asker};
+    const char *why = NULL;
     struct server_answer a = {.status = 304};
 
     if (c->state != CONN_HELD) {
@@ -153,6 +210,12 @@ void conn_wake(struct conn *c, uint64_t now_us)
     }
     s->stats.held--;
     c->state = CONN_IDLE;
+    if (c->is_proxy && r->is_open && node_member_of_key(r, c->key, &why) == NULL) {
+        a.status = 403; /* dropped while it waited */
+        buf_init(&a.body, 1);
+        send_answer(c, &a);
+        return;
+    }
     if (r->is_open && sync_version(r->sync) == c->request.from) { /* a new manifest */
         a.manifest = r->manifest.version;
         buf_init(&a.body, 1);
@@ -199,6 +262,10 @@ static bool take_head(struct conn *c, struct evbuffer *in)
     c->has_begun = false;
     c->request = (struct http_request){.route = ROUTE_HEADS};
     status = n == 0 ? 431 : http_parse(slice_head(bytes, n), &c->request);
+    if (status == 0 && c->is_proxy) {
+        c->has_key = tls_key_of_text(c->request.client, c->key);
+    }
+    c->request.client = SLICE_NONE;
     (void)evbuffer_drain(in, n == 0 ? here : n);
     if (status == 0 && c->is_join != (c->request.route == ROUTE_JOIN)) {
         status = 403;
@@ -298,31 +365,37 @@ static void greet(struct conn *c)
 {
     struct server *s = c->server;
     const SSL *ssl = bufferevent_openssl_get_ssl(c->bev);
-    uint8_t key[OBJECT_KEY_BYTES];
     const char *why = NULL;
     const struct manifest_member *m = NULL;
     struct server_peer *row = NULL;
     unsigned at = 0;
 
+    if (!tls_peer_key(ssl, c->key)) {
+        conn_close(c);
+        return;
+    }
+    m = node_member_of_key(s->o.node, c->key, &why);
+    c->is_proxy = m != NULL &&
+                  memcmp(m->origin.b, s->o.node->self.origin.b, OBJECT_ID_BYTES) == 0;
     c->is_join = tls_is_join(ssl);
     set_deadline(c, SERVER_HEAD_S);
     if (c->is_join) {
         c->state = CONN_IDLE;
         return;
     }
-    m = tls_peer_key(ssl, key) ? node_member_of_key(s->o.node, key, &why) : NULL;
     row = m != NULL ? server_peer_row(s, &m->origin, &at) : NULL;
     if (row == NULL) {
         conn_close(c);
         return;
     }
     c->origin = m->origin;
+    c->asker = m->origin;
     c->epoch = s->o.node->epoch;
     c->state = CONN_IDLE;
     row->conns++;
     row->seen_ms = clock_wall_us() / 1000;
     limit_know(s->limit, (const struct sockaddr *)&c->from, clock_mono_us());
-    if (row->conns > SERVER_PEER_CONNS) {
+    if (row->conns > (c->is_proxy ? SERVER_PROXY_CONNS : SERVER_PEER_CONNS)) {
         bound_peer(s, c);
     }
 }

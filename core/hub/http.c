@@ -69,7 +69,7 @@ static unsigned parse_get(struct slice target, struct http_request *ret)
     } routes[] = {
         {{"/v1/heads?after=", 16}, ROUTE_HEADS}, {{"/v1/chain/", 10}, ROUTE_CHAIN},
         {{"/v1/snap/", 9}, ROUTE_SNAP},          {{"/v1/ringkey/", 12}, ROUTE_RING_KEY},
-        {{"/v1/manifest", 12}, ROUTE_MANIFEST},
+        {{"/v1/manifest", 12}, ROUTE_MANIFEST},  {{"/v1/member", 10}, ROUTE_MEMBER},
     };
     size_t i = 0;
 
@@ -92,6 +92,7 @@ static unsigned parse_get(struct slice target, struct http_request *ret)
     case ROUTE_RING_KEY:
         return take_number(target, &ret->from) && ret->from <= UINT32_MAX ? 0 : 400;
     case ROUTE_MANIFEST:
+    case ROUTE_MEMBER:
     case ROUTE_JOIN:
         break;
     }
@@ -147,6 +148,7 @@ struct fields {
     unsigned n;
     unsigned hosts;
     unsigned lengths;
+    unsigned clients;
 };
 
 static unsigned parse_field(struct slice line, struct fields *f,
@@ -174,6 +176,11 @@ static unsigned parse_field(struct slice line, struct fields *f,
             return 413;
         }
         ret->body = (size_t)length;
+    } else if (slice_eq_nocase(name, SLICE_LIT(HTTP_CLIENT_FIELD))) {
+        if (++f->clients > 1) {
+            return 400;
+        }
+        ret->client = value;
     } else if (slice_eq_nocase(name, SLICE_LIT("connection"))) {
         ret->keeps_alive =
             ret->keeps_alive && !slice_eq_nocase(value, SLICE_LIT("close"));
@@ -197,7 +204,7 @@ static bool take_line(struct slice *rest, struct slice *ret)
 unsigned http_parse(struct slice head, struct http_request *ret)
 {
     struct http_request r = {.route = ROUTE_HEADS};
-    struct fields f = {0, 0, 0};
+    struct fields f = {0};
     struct slice line;
     bool is_get = false;
     unsigned status;

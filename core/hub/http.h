@@ -16,6 +16,8 @@
 #include "core/base/slice.h"
 #include "core/peer/object.h"
 
+#define HTTP_CLIENT_FIELD "Gillnet-Client-Cert"
+
 enum {
     HTTP_HEAD_MAX = 8192, /* bytes of a request's head */
     HTTP_FIELDS_MAX = 64,
@@ -29,6 +31,7 @@ enum http_route {
     ROUTE_SNAP,     /* GET /v1/snap/STREAM/SEQ */
     ROUTE_MANIFEST, /* GET /v1/manifest */
     ROUTE_RING_KEY, /* GET /v1/ringkey/ID */
+    ROUTE_MEMBER,   /* GET /v1/member: whether the asker is one */
     ROUTE_JOIN      /* POST /v1/join */
 };
 
@@ -39,6 +42,8 @@ struct http_request {
     struct object_id stream; /* CHAIN, SNAP */
     uint64_t from;           /* HEADS: after; CHAIN: from; SNAP: seq; RING_KEY: id */
     uint64_t to;             /* CHAIN */
+    struct slice
+        client; /* value of Gillnet-Client-Cert, borrowed of the head; n 0: none */
 };
 
 /* Length of the head at the begin of bytes, its empty line included; 0: not whole yet. */

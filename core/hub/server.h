@@ -20,6 +20,7 @@ enum {
     SERVER_CONNS_MAX = 1024,
     SERVER_STRANGERS_MAX = 128, /* connections whose handshake is not done */
     SERVER_PEER_CONNS = 4,
+    SERVER_PROXY_CONNS = 512, /* of a proxy that shows this server's own key */
     SERVER_HANDSHAKE_S = 5,
     SERVER_HEAD_S = 5,  /* from a request's first byte to its last */
     SERVER_IDLE_S = 75, /* between requests */

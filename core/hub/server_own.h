@@ -28,7 +28,12 @@ struct conn {
     enum conn_state state;
     bool is_join;   /* a stranger with an invitation: may join, nothing else */
     bool has_begun; /* of the next head something is here */
-    struct object_id origin;
+    bool
+        is_proxy; /* its key is this server's own: a proxy before it, which says who asks */
+    bool has_key;                  /* of a proxy: the request names a key */
+    struct object_id origin;       /* whose key it showed */
+    struct object_id asker;        /* whose request it is */
+    uint8_t key[OBJECT_KEY_BYTES]; /* of who asks */
     struct http_request request;
     uint64_t epoch; /* of the ring, when the member was last looked at */
     uint64_t deadline_us;

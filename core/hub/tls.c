@@ -1,6 +1,7 @@
 #include "core/hub/tls.h"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,16 +17,10 @@ static bool key_of(X509 *certificate, uint8_t ret[OBJECT_KEY_BYTES])
            EVP_PKEY_get_raw_public_key(key, ret, &n) == 1 && n == OBJECT_KEY_BYTES;
 }
 
-/* NULL: it has the form of ours. */
-static const char *form_fault(X509_STORE_CTX *store, X509 *certificate, bool is_server,
+/* NULL: it has the form of ours. use: what it must be for. */
+static const char *form_fault(X509 *certificate, uint32_t use,
                               uint8_t retkey[OBJECT_KEY_BYTES])
 {
-    const STACK_OF(X509) *chain = X509_STORE_CTX_get0_untrusted(store);
-    uint32_t use = is_server ? XKU_SSL_CLIENT : XKU_SSL_SERVER; /* what they are */
-
-    if (sk_X509_num(chain) != 1) {
-        return "it showed several certificates; a peer has one";
-    }
     if (!key_of(certificate, retkey)) {
         return "its key is not Ed25519";
     }
@@ -88,9 +83,15 @@ static int check(X509_STORE_CTX *store, void *context)
     SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
     uint8_t key[OBJECT_KEY_BYTES];
     bool is_server = ssl != NULL && SSL_is_server(ssl);
-    const char *why = certificate == NULL
-                          ? "it showed no certificate"
-                          : form_fault(store, certificate, is_server, key);
+    const char *why = NULL;
+
+    if (certificate == NULL) {
+        why = "it showed no certificate";
+    } else if (sk_X509_num(X509_STORE_CTX_get0_untrusted(store)) != 1) {
+        why = "it showed several certificates; a peer has one";
+    } else {
+        why = form_fault(certificate, is_server ? XKU_SSL_CLIENT : XKU_SSL_SERVER, key);
+    }
 
     if (why == NULL && is_server && tls_is_join(ssl)) {
         why = pins->node != NULL && pins->may_join != NULL && pins->may_join(pins->node)
@@ -203,4 +204,57 @@ bool tls_peer_key(const SSL *ssl, uint8_t ret[OBJECT_KEY_BYTES])
     X509 *certificate = SSL_get0_peer_certificate(ssl);
 
     return certificate != NULL && key_of(certificate, ret);
+}
+
+/* "%XX" of text; false: it is no such text, or too long. */
+static bool unescape(struct slice text, char dst[TLS_CERT_TEXT_MAX], size_t *retn)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; n++) {
+        uint8_t byte = (uint8_t)text.p[i];
+        size_t used = 1;
+
+        if (n == TLS_CERT_TEXT_MAX) {
+            return false;
+        }
+        if (byte == '%') {
+            if (text.n - i < 3 || !hex_parse(slice_of(text.p + i + 1, 2), &byte, 1)) {
+                return false;
+            }
+            used = 3;
+        }
+        dst[n] = (char)byte;
+        i += used;
+    }
+    *retn = n;
+    return true;
+}
+
+/* What is enciphered must not make us ask at a terminal. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): OpenSSL's type */
+static int no_password(char *dst, int size, int is_for_writing, void *arg)
+{
+    (void)dst;
+    (void)size;
+    (void)is_for_writing;
+    (void)arg;
+    return -1;
+}
+
+bool tls_key_of_text(struct slice escaped, uint8_t ret[OBJECT_KEY_BYTES])
+{
+    char pem[TLS_CERT_TEXT_MAX];
+    size_t n = 0;
+    BIO *bio =
+        unescape(escaped, pem, &n) && n > 0 ? BIO_new_mem_buf(pem, (int)n) : NULL;
+    X509 *certificate =
+        bio != NULL ? PEM_read_bio_X509(bio, NULL, no_password, NULL) : NULL;
+    bool is_good = certificate != NULL && BIO_eof(bio) &&
+                   form_fault(certificate, XKU_SSL_CLIENT, ret) == NULL;
+
+    X509_free(certificate);
+    BIO_free(bio);
+    ERR_clear_error();
+    return is_good;
 }

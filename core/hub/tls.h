@@ -17,6 +17,8 @@
 
 #define TLS_JOIN_NAME "join.gillnet"
 
+enum { TLS_CERT_TEXT_MAX = 4096 /* bytes of a certificate's PEM */ };
+
 /* Whom this side accepts. */
 struct tls_pins {
     const struct node *node;        /* members of its manifest; NULL: key alone */
@@ -37,6 +39,9 @@ enum err tls_client_set(SSL_CTX *ctx, const char *dir, struct tls_pins *pins,
 
 /* The key of the certificate that the other side showed; false: none. */
 bool tls_peer_key(const SSL *ssl, uint8_t ret[OBJECT_KEY_BYTES]);
+/* The key of a certificate of a peer's form that a proxy of this server passes on: PEM, all but letters, digits and
+ * "-._~" as %XX. false: it is none. */
+bool tls_key_of_text(struct slice escaped, uint8_t ret[OBJECT_KEY_BYTES]);
 /* Whether the other side asked for TLS_JOIN_NAME. */
 bool tls_is_join(const SSL *ssl);
 

@@ -115,6 +115,8 @@ enum err sync_heads(struct sync *s, uint64_t after, struct buf *ret);
  * ERR_NOT_FOUND: `from` cannot be had any more, see SNAP. */
 enum err sync_chain(struct sync *s, const struct object_id *stream, uint64_t from,
                     uint64_t to, size_t max_bytes, struct buf *ret);
+/* Whether that stream has come as far as seq here: what is told of objects up to it never changes. */
+bool sync_reaches(const struct sync *s, const struct object_id *stream, uint64_t seq);
 /* A SNAP with its payload, made again from what we hold. */
 enum err sync_snap(struct sync *s, const struct object_id *stream, uint64_t seq,
                    struct buf *ret, struct errinfo *reterr);

@@ -143,6 +143,12 @@ enum err sync_chain(struct sync *s, const struct object_id *stream, uint64_t fro
     return buf_failed(ret) ? ERR_NOMEM : ERR_OK;
 }
 
+bool sync_reaches(const struct sync *s, const struct object_id *stream, uint64_t seq)
+{
+    const struct stream *st = sync_find(s, stream);
+    return st && seq <= st->seq;
+}
+
 /* The header that is stored of the SNAP, and the payload as what is held makes it. */
 static enum err make_snap(struct sync *s, struct stream *st, struct buf *ret,
                           struct errinfo *reterr)

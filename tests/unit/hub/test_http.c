@@ -36,6 +36,7 @@ static void test_parse__when_a_peer_asks__then_understood(void **state)
         {GET "/v1/snap/" ID "/4" END, ROUTE_SNAP, 4, 0, true},
         {GET "/v1/manifest" END, ROUTE_MANIFEST, 0, 0, true},
         {GET "/v1/ringkey/4294967295" END, ROUTE_RING_KEY, UINT32_MAX, 0, true},
+        {GET "/v1/member" END, ROUTE_MEMBER, 0, 0, true},
         {GET "/v1/manifest HTTP/1.0\r\n\r\n", ROUTE_MANIFEST, 0, 0, false},
         {GET "/v1/manifest HTTP/1.1\r\nHost: x\r\nConnection: Close\r\n\r\n",
          ROUTE_MANIFEST, 0, 0, false},
@@ -93,6 +94,10 @@ static void test_parse__when_it_could_mean_two_things__then_refused(void **state
         {GET "/v1/manifest HTTP/1.1\r\n\r\n", 400},
         {GET "/v1/manifest HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
         {GET "/v1/manifest HTTP/1.1\r\nHost: a\r\nX : b\r\n\r\n", 400},
+        {GET "/v1/members" END, 404},
+        {GET "/v1/member HTTP/1.1\r\nHost: a\r\nGillnet-Client-Cert: a\r\n"
+             "gillnet-client-cert: b\r\n\r\n",
+         400},
         {GET "/v1/manifest HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n", 400},
         {GET "/v1/manifest HTTP/1.1\r\nHost: a\nX: b\r\n\r\n", 400},
         {GET "/v1/manifest HTTP/1.1\r\nHost: a\r\nX: \001\r\n\r\n", 400},

@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/random.h"
 #include "core/hub/exchange_own.h"
 #include "core/hub/http.h"
 
@@ -36,15 +37,80 @@ static void drop_peer(struct peer *p)
     free(p);
 }
 
-static bool is_wanted(const struct config *c, const char *name)
-{
-    bool is = c->hub.connect.n == 0;
+/* ---- whom to call ---- */
 
-    for (size_t i = 0; i < c->hub.connect.n && !is; i++) {
-        is = strcmp(c->hub.connect.v[i], name) == 0;
-    }
-    return is;
+static bool is_self(const struct exchange *x, const struct manifest_member *m)
+{
+    return memcmp(m->origin.b, x->node->self.origin.b, OBJECT_ID_BYTES) == 0;
 }
+
+static bool is_callable(const struct exchange *x, const struct manifest_member *m)
+{
+    char host[HTTP_ADDRESS_MAX];
+    unsigned port = 0;
+
+    return m->state == MEMBER_ACTIVE && !is_self(x, m) && m->address[0] != '\0' &&
+           http_address_split(slice_str(m->address), host, &port);
+}
+
+static bool is_named(const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->hub.connect.n; i++) {
+        if (strcmp(c->hub.connect.v[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Says what hub.connect names in vain, once for each set of names. */
+static void tell_unknown(struct exchange *x, const struct config *c, bool by_names)
+{
+    char names[sizeof x->unknown] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->hub.connect.n; i++) {
+        const struct manifest_member *m =
+            manifest_find_name(&x->node->manifest, slice_str(c->hub.connect.v[i]));
+
+        if ((m == NULL || !(is_self(x, m) || is_callable(x, m))) &&
+            n < sizeof names - 1) {
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? " " : "",
+                                  c->hub.connect.v[i]);
+        }
+    }
+    if (strcmp(names, x->unknown) == 0) {
+        return;
+    }
+    memcpy(x->unknown, names, sizeof names);
+    if (names[0] == '\0') {
+        log_info("event=connect state=known manifest=%llu: all that hub.connect names "
+                 "can be called now",
+                 (unsigned long long)x->node->manifest.version);
+        return;
+    }
+    log_warn("event=connect state=unknown names=\"%s\" manifest=%llu: hub.connect "
+             "names what is no active member with an address; %s",
+             names, (unsigned long long)x->node->manifest.version,
+             by_names ? "the others that it names are called"
+                      : "all members that have an address are called meanwhile");
+}
+
+/* A member that is to join yet, or has left, may be all that hub.connect names; who calls nobody would never hear of a
+ * change. */
+static bool goes_by_names(const struct exchange *x, const struct config *c)
+{
+    const struct manifest *m = &x->node->manifest;
+
+    for (unsigned i = 0; i < m->nmembers; i++) {
+        if (is_callable(x, &m->members[i]) && is_named(c, m->members[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- peers ---- */
 
 static struct peer *new_peer(struct exchange *x, const struct manifest_member *m)
 {
@@ -78,11 +144,32 @@ static struct peer *find(struct peer **v, unsigned n, const struct object_id *or
     return NULL;
 }
 
-static void add_member(struct exchange *x, const struct config *config,
-                       const struct manifest_member *m, const struct peer *before)
+static void on_look_timer(evutil_socket_t fd, short what, void *context)
 {
-    char host[HTTP_ADDRESS_MAX];
-    unsigned port = 0;
+    static const struct timeval next = {EXCHANGE_LOOK_S, 0};
+    struct exchange *x = context;
+    struct peer *chosen = NULL;
+    uint32_t nidle = 0;
+
+    (void)fd;
+    (void)what;
+    for (unsigned i = 0; i < x->npeers; i++) { /* each as likely as any other */
+        uint32_t random = 0;
+
+        random_bytes(&random, sizeof random);
+        if (x->peers[i]->is_idle && random % ++nidle == 0) {
+            chosen = x->peers[i];
+        }
+    }
+    if (chosen != NULL) {
+        exchange_look(chosen);
+        (void)event_add(x->look, &next);
+    }
+}
+
+static void add_member(struct exchange *x, const struct manifest_member *m,
+                       bool is_called, const struct peer *before)
+{
     struct peer *p = new_peer(x, m);
 
     if (p == NULL) {
@@ -96,8 +183,9 @@ static void add_member(struct exchange *x, const struct config *config,
         memcpy(p->logged_until_us, before->logged_until_us, sizeof p->logged_until_us);
     }
     p->stat.wants = 0;
-    p->stat.is_called = m->address[0] != '\0' && is_wanted(config, m->name) &&
-                        http_address_split(slice_str(m->address), host, &port);
+    p->is_idle = !is_called && is_callable(x, m);
+    p->stat.is_called = is_called;
+    p->stat.is_connected = is_called && p->stat.is_connected;
     x->peers[x->npeers++] = p;
     if (p->stat.is_called) {
         exchange_rest(p, 0);
@@ -106,12 +194,34 @@ static void add_member(struct exchange *x, const struct config *config,
     }
 }
 
+static void add_members(struct exchange *x, const struct config *config,
+                        struct peer **before, unsigned nbefore)
+{
+    const struct manifest *m = &x->node->manifest;
+    bool by_names = goes_by_names(x, config);
+    static const struct timeval soon = {1, 0};
+
+    tell_unknown(x, config, by_names);
+    for (unsigned i = 0; i < m->nmembers; i++) {
+        const struct manifest_member *member = &m->members[i];
+
+        if (member->state == MEMBER_ACTIVE && !is_self(x, member)) {
+            add_member(x, member,
+                       is_callable(x, member) &&
+                           (!by_names || is_named(config, member->name)),
+                       find(before, nbefore, &member->origin));
+        }
+    }
+    if (!x->is_once && by_names) {
+        (void)event_add(x->look, &soon);
+    }
+}
+
 enum err exchange_renew(struct exchange *x, const struct config *config,
                         struct errinfo *reterr)
 {
     struct peer *before[MANIFEST_MEMBERS_MAX];
     unsigned n = x->npeers;
-    const struct manifest *m = &x->node->manifest;
     enum err e = ERR_OK;
 
     for (unsigned i = 0; i < n; i++) {
@@ -131,13 +241,8 @@ enum err exchange_renew(struct exchange *x, const struct config *config,
     if (x->node->is_open) {
         e = client_new(x->base, x->node->dir, &x->client, reterr);
     }
-    for (unsigned i = 0; e == ERR_OK && x->node->is_open && i < m->nmembers; i++) {
-        if (m->members[i].state == MEMBER_ACTIVE &&
-            memcmp(m->members[i].origin.b, x->node->self.origin.b, OBJECT_ID_BYTES) !=
-                0) {
-            add_member(x, config, &m->members[i],
-                       find(before, n, &m->members[i].origin));
-        }
+    if (e == ERR_OK && x->node->is_open) {
+        add_members(x, config, before, n);
     }
     for (unsigned i = 0; i < n; i++) {
         drop_peer(before[i]);
@@ -158,6 +263,11 @@ enum err exchange_new(struct event_base *base, struct node *node,
     x->node = node;
     x->hooks = *hooks;
     x->is_once = is_once;
+    x->look = evtimer_new(base, on_look_timer, x);
+    if (x->look == NULL) {
+        free(x);
+        return errinfo_set(reterr, ERR_NOMEM, "exchange", 0, "out of memory");
+    }
     *ret = x;
     return ERR_OK;
 }
@@ -171,6 +281,7 @@ void exchange_free(struct exchange **x)
         drop_peer((*x)->peers[--(*x)->npeers]);
     }
     client_free(&(*x)->client);
+    event_free((*x)->look);
     free(*x);
     *x = NULL;
 }

@@ -1,11 +1,13 @@
 /*
  * exchange - fetches what peers have and this server lacks: heads, wants, objects; over and over.
  *
- * One round with each peer that has an address: heads after the version seen last (held there until something
+ * Whom hub.connect names is called, or who has an address: also while none whom it names is a member that can be.
+ * One round with each peer that is called: heads after the version seen last (held there until something
  * changes), then the objects that sync wants, up to FETCHES at once, no stream from two peers at the same time; what came is
  * offered to sync, which decides. Refusals are counted, and logged once for each peer and reason an hour. A peer that
  * cannot be reached, or hands out what no honest one could hold, is left alone for longer and longer.
- * Newer manifests and ring keys that it names are fetched on the way.
+ * Newer manifests and ring keys that it names are fetched on the way; one of those that are not called is asked for its
+ * manifest now and then, so that those who are cannot keep a new one back.
  * Depends: base, config, peer.   Threads: one.   Owns: its client.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_H
@@ -23,7 +25,9 @@ enum {
     EXCHANGE_DEFER_MS = 100, /* while another peer sends the same stream */
     EXCHANGE_WHOLE_S = 300,  /* all heads, not only changed ones */
     EXCHANGE_SKIP_S = 60,    /* a refused stream is not fetched again */
-    EXCHANGE_ASK_S = 60      /* for peers' word on our own streams, before we publish */
+    EXCHANGE_LOOK_S =
+        60,             /* one of those that are not called is asked for its manifest */
+    EXCHANGE_ASK_S = 60 /* for peers' word on our own streams, before we publish */
 };
 
 struct exchange_hooks {

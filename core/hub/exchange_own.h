@@ -56,6 +56,7 @@ struct peer {
     bool has_asked; /* one whole round was made */
     bool has_failed;
     bool is_done; /* once */
+    bool is_idle; /* it could be called, and is not */
     uint64_t manifest_seen;
     uint64_t manifest_refused;
     uint32_t ring_key; /* asked for last */
@@ -80,6 +81,8 @@ struct exchange {
     struct skipped skipped[SKIPPED_MAX];
     size_t next_skipped;
     uint64_t begun_us;
+    struct event *look; /* at the manifest of one that is not called otherwise */
+    char unknown[512];  /* names of hub.connect that the log was told of */
 };
 
 /* ---- exchange_round ---- */
@@ -102,6 +105,9 @@ enum err exchange_call(struct peer *p, const char *path, const struct ask *ask,
                        struct client_call **ret);
 /* What else is to be asked for before the next heads; false: nothing. */
 bool exchange_ask(struct peer *p);
+
+/* Asks for the manifest of one that is not called otherwise. */
+void exchange_look(struct peer *p);
 
 /* ---- exchange_fetch ---- */
 

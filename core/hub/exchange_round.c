@@ -113,18 +113,14 @@ enum err exchange_call(struct peer *p, const char *path, const struct ask *ask,
 
 /* ---- manifest and ring keys ---- */
 
-static void on_manifest(void *context, const struct client_answer *a)
+/* What a peer gave out as its manifest. */
+static void take_manifest(struct peer *p, const struct client_answer *a)
 {
-    struct peer *p = context;
     struct exchange *x = p->x;
     struct errinfo why = {.text = ""};
-    enum err e;
+    enum err e =
+        a->status == 200 ? node_take_manifest(x->node, a->body, &why) : ERR_NOT_FOUND;
 
-    p->call = NULL;
-    if (!is_good(p, a, "manifest")) {
-        return;
-    }
-    e = a->status == 200 ? node_take_manifest(x->node, a->body, &why) : ERR_NOT_FOUND;
     if (e == ERR_OK) {
         log_info("event=manifest version=%llu from=%s members=%u",
                  (unsigned long long)x->node->manifest.version, p->name,
@@ -135,7 +131,42 @@ static void on_manifest(void *context, const struct client_answer *a)
                  (unsigned long long)p->manifest_seen, p->name, why.text);
     }
     p->manifest_refused = p->manifest_seen;
-    exchange_end(p);
+}
+
+static void on_manifest(void *context, const struct client_answer *a)
+{
+    struct peer *p = context;
+
+    p->call = NULL;
+    if (is_good(p, a, "manifest")) {
+        take_manifest(p, a);
+        exchange_end(p);
+    }
+}
+
+static void on_look(void *context, const struct client_answer *a)
+{
+    struct peer *p = context;
+
+    p->call = NULL;
+    p->stat.bytes_in += a->body.n;
+    if (a->status == 200) {
+        p->manifest_seen = a->manifest;
+        take_manifest(p, a);
+    }
+}
+
+static const struct ask manifest_ask = {.most = MANIFEST_BYTES_MAX + 65536};
+
+void exchange_look(struct peer *p)
+{
+    struct ask ask = manifest_ask;
+
+    ask.done = on_look;
+    ask.context = p;
+    if (p->call == NULL) {
+        (void)exchange_call(p, "/v1/manifest", &ask, &p->call);
+    }
 }
 
 static void on_ring_key(void *context, const struct client_answer *a)
@@ -191,11 +222,11 @@ bool exchange_ask(struct peer *p)
 {
     if (p->manifest_seen > p->x->node->manifest.version &&
         p->manifest_seen != p->manifest_refused) {
-        return exchange_call(p, "/v1/manifest",
-                             &(const struct ask){.most = MANIFEST_BYTES_MAX + 65536,
-                                                 .done = on_manifest,
-                                                 .context = p},
-                             &p->call) == ERR_OK;
+        struct ask ask = manifest_ask;
+
+        ask.done = on_manifest;
+        ask.context = p;
+        return exchange_call(p, "/v1/manifest", &ask, &p->call) == ERR_OK;
     }
     return ask_for_ring_key(p);
 }

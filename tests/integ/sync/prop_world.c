@@ -225,6 +225,9 @@ enum err prop_publish(unsigned i, struct errinfo *why)
 {
     struct server *s = &world.server[i];
     enum err e = ERR_OK;
+    if (world.is_greedy && i == world.liar) {
+        return ERR_OK; /* it would keep to its quota */
+    }
     for (unsigned b = 0; b < BUCKETS && e == ERR_OK; b++) {
         if (!s->is_told[b]) {
             e = publish_bucket(i, b, why);
@@ -340,6 +343,49 @@ void prop_restore(unsigned i)
 }
 
 /* ---- a liar ---- */
+
+void prop_check_quota(unsigned i)
+{
+    struct sync_origin_stat stat[NODES_MAX];
+    prop_be(i);
+    if (sync_stat(world.node[i].sync, stat, NODES_MAX) != world.n ||
+        stat[world.liar].quota != GREEDY_BUCKET ||
+        stat[world.liar].quota_used > GREEDY_BUCKET) {
+        prop_fail("server %u holds %" PRIu64 " records of one bucket of the liar", i,
+                  stat[world.liar].quota_used);
+    }
+}
+
+void prop_be_greedy(void)
+{
+    struct count_record v[2 * GREEDY_BUCKET];
+    const unsigned to = prop_below(world.n - 1);
+    const size_t n = 1 + prop_below(2 * GREEDY_BUCKET);
+    const uint64_t start = world.now_s - world.now_s % 600;
+    struct root root = {{0}};
+    struct object o = {
+        .type = OBJECT_DELTA, .seq = 1, .created_ms = world.now_s * 1000};
+    struct buf object;
+    struct errinfo why;
+    v[0] = (struct count_record){draw(NULL) >> 8 | 1, 1};
+    for (size_t i = 1; i < n; i++) {
+        v[i] = (struct count_record){v[i - 1].key + 1 + prop_below(9), 1};
+    }
+    syncring_count_key(&world.node[world.liar], draw(NULL) | 1, start, &o.stream);
+    buf_init(&object, 1 << 20);
+    if (!syncring_make(&world.node[world.liar].self, &o, v, n, &root, &object)) {
+        prop_fail("no memory for too much");
+    }
+    prop_be(to);
+    enum sync_result r = sync_offer(world.node[to].sync, buf_slice(&object), &why);
+    if (r == SYNC_APPLIED ? n > GREEDY_BUCKET
+                          : r != SYNC_QUOTA && r != SYNC_FUTURE && r != SYNC_OLD) {
+        prop_fail("too much is %s", sync_result_name(r));
+    }
+    world.nrefused += r == SYNC_QUOTA;
+    prop_check_quota(to);
+    buf_fini(&object);
+}
 
 /* One place of one stream, told differently to two. */
 void prop_lie(void)

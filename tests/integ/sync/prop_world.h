@@ -16,6 +16,7 @@
 #include "tests/integ/sync/prop_model.h"
 
 enum { LINK_DOWN = 1, LINK_UP = 2 };
+enum { GREEDY_A_DAY = 144 * 16, GREEDY_BUCKET = 16 * SYNC_BURST };
 
 struct server {
     struct tally counted; /* as its gillnetd remembers it */
@@ -51,6 +52,7 @@ struct world {
     unsigned filterer;    /* whose filter is shared */
     unsigned only_copied; /* with lists none but that one is set back; NODES_MAX: any */
     bool has_lied;
+    bool is_greedy; /* the liar: it brings more than it may, else two histories */
     uint8_t link_of[NODES_MAX][NODES_MAX]; /* 0: they never reach each other */
     uint64_t now_s;
     uint64_t boot_s;
@@ -60,8 +62,9 @@ struct world {
     uint64_t nrestores;
     uint64_t nobjects;
     uint64_t nforks;
-    uint64_t nsteps; /* objects of lists and filters */
-    uint64_t nroots; /* compared with what is held */
+    uint64_t nrefused; /* for the quota */
+    uint64_t nsteps;   /* objects of lists and filters */
+    uint64_t nroots;   /* compared with what is held */
 };
 extern struct world world;
 
@@ -79,6 +82,10 @@ void prop_copy_path(unsigned i, char ret[FILE_PATH_MAX]);
 void prop_make_copy(unsigned i);
 void prop_restore(unsigned i);
 void prop_lie(void);
+/* Brings a server records beyond what the manifest lets it. */
+void prop_be_greedy(void);
+/* Fails where a server holds more of the liar than that. */
+void prop_check_quota(unsigned i);
 
 /* Free both. */
 void prop_heads(unsigned i, struct heads *ret, struct buf *b);

@@ -83,10 +83,10 @@ class Server:
     def stop_hub(self):
         if self.process:
             self.process.terminate()
-            self.test.assertEqual(self.process.wait(30), 0, self.log.read_text()[-3000:])
+            self.test.assertEqual(self.process.wait(120), 0, self.log.read_text()[-3000:])
             self.process = None
 
-    def wait(self, what, seconds=30):
+    def wait(self, what, seconds=120):
         end = time.monotonic() + seconds
         while not what():
             self.test.assertLess(time.monotonic(), end, self.log.read_text()[-3000:] if self.log.exists() else "")
@@ -226,7 +226,7 @@ class Peer(unittest.TestCase):
     def refused(self, server, token):
         """The status of a refusal: by the server (77), or by nobody who listens for strangers any more (69)."""
         p = subprocess.run([GILLNET, "-c", server.conf, "peer", "join", token], stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL, timeout=60)
+                           stderr=subprocess.DEVNULL, timeout=120)
         self.assertIn(p.returncode, (69, 77))
         return p.returncode
 

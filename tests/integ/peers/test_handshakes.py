@@ -84,8 +84,8 @@ def context(pem=None, server=False, version=ssl.TLSVersion.TLSv1_3, alpn="http/1
 def ask(port, ctx, name=None, request="GET /v1/manifest HTTP/1.1\r\nHost: x\r\n\r\n"):
     """The begin of the answer; "" where there is none."""
     try:
-        with socket.create_connection(("127.0.0.1", port), 10) as raw:
-            raw.settimeout(10)
+        with socket.create_connection(("127.0.0.1", port), 60) as raw:
+            raw.settimeout(60)
             with ctx.wrap_socket(raw, server_hostname=name) as s:
                 s.sendall(request.encode())
                 out = b""
@@ -164,7 +164,7 @@ class Handshakes(unittest.TestCase):
     def test_sessions__are_never_taken_up_again(self):
         with Ring("alpha", "beta") as (a, b):
             ctx = context(self.make.certificate(b.state / "peers/signing.key"))
-            with socket.create_connection(("127.0.0.1", a.port), 10) as raw:
+            with socket.create_connection(("127.0.0.1", a.port), 60) as raw:
                 with ctx.wrap_socket(raw) as s:
                     s.sendall(b"GET /v1/manifest HTTP/1.1\r\nHost: x\r\n\r\n")
                     self.assertIn(b"200", s.recv(100))
@@ -175,7 +175,7 @@ class Handshakes(unittest.TestCase):
             said = subprocess.run(["openssl", "s_client", "-connect", a.address, "-cert", b.state / "peers/signing.key",
                                    "-key", b.state / "peers/signing.key", "-alpn", "http/1.1", "-ign_eof"],
                                   input="GET /v1/manifest HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-                                  capture_output=True, text=True, timeout=60).stdout
+                                  capture_output=True, text=True, timeout=120).stdout
             self.assertIn("200 OK", said)
             self.assertNotIn("New Session Ticket", said)
             self.assertNotIn("Early data was accepted", said)
@@ -186,14 +186,14 @@ class Handshakes(unittest.TestCase):
             key.write_text((b.state / "peers/signing.key").read_text())
             ctx = context(self.make.certificate(key))
             b.stop()
-            with socket.create_connection(("127.0.0.1", a.port), 10) as raw:
+            with socket.create_connection(("127.0.0.1", a.port), 60) as raw:
                 with ctx.wrap_socket(raw) as s:
                     s.sendall(b"GET /v1/manifest HTTP/1.1\r\nHost: x\r\n\r\n")
                     self.assertIn(b"200", s.recv(65536))
                     s.recv(65536)
                     a.run("peer", "drop", "beta")
                     # a connection that was there before is closed, not answered
-                    s.settimeout(20)
+                    s.settimeout(60)
                     try:
                         s.sendall(b"GET /v1/manifest HTTP/1.1\r\nHost: x\r\n\r\n")
                         got = s.recv(65536)
@@ -244,9 +244,9 @@ class Handshakes(unittest.TestCase):
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(("127.0.0.1", port))
             listener.listen(5)
-            listener.settimeout(90)
+            listener.settimeout(240)
             raw, _ = listener.accept()
-            raw.settimeout(10)
+            raw.settimeout(60)
             try:
                 with ctx.wrap_socket(raw, server_side=True) as s:
                     return s.recv(65536)

@@ -123,7 +123,7 @@ class PublishTest(unittest.TestCase):
 
     def run_any(self, config, *args, **more):
         return subprocess.run([str(GILLNET), "-c", str(config), *args], capture_output=True, text=True,
-                              timeout=60, check=False, **more)
+                              timeout=300, check=False, **more)
 
     def run_ok(self, config, *args, **more):
         done = self.run_any(config, *args, **more)
@@ -139,7 +139,7 @@ class PublishTest(unittest.TestCase):
 
     def follow(self, config=None):
         return subprocess.run([str(GILLNET.parent / "gillnet-hub"), "-c", str(config or self.subscriber), "--once"],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=300, check=False)
 
     def follow_ok(self, config=None):
         done = self.follow(config)
@@ -178,14 +178,14 @@ class PublishTest(unittest.TestCase):
         hub = subprocess.Popen([str(GILLNET.parent / "gillnet-hub"), "-c", str(self.subscriber), "-f"],
                                stderr=subprocess.PIPE, text=True)
         try:
-            self.wait(lambda: any(a[1] == 304 for a in self.site.asked), 40)
+            self.wait(lambda: any(a[1] == 304 for a in self.site.asked), 120)
             status = self.run_ok(self.subscriber, "peer", "status", "--json")
             row = [json.loads(line) for line in status.splitlines() if "subscription" in line][0]
             self.assertEqual((row["subscription"], row["state"], row["entries"]), ("pub", "well", 2000))
             self.assertIn("pub", self.run_ok(self.subscriber, "peer", "status"))
         finally:
             hub.send_signal(signal.SIGTERM)
-            hub.communicate(timeout=30)
+            hub.communicate(timeout=120)
         self.assertEqual(hub.returncode, 0)
 
     def wait(self, condition, seconds):

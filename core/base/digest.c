@@ -1,6 +1,7 @@
 /* digest - SipHash-2-4-128 through libsodium; long values streamed. */
 #include "core/base/digest.h"
 
+#include <endian.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -108,9 +109,24 @@ void digest_make(const struct hashkey *key, uint16_t type, struct slice value,
     (void)crypto_shorthash_siphashx24(ret->b, text, PREFIX_BYTES + value.n, key->bytes);
 }
 
+static uint64_t load_be(const uint8_t *p)
+{
+    uint64_t v = 0;
+    memcpy(&v, p, sizeof(v));
+    return be64toh(v);
+}
+
+/* Merges ask for each record: two words instead of a call of memcmp. */
 int digest_cmp(const struct digest *a, const struct digest *b)
 {
-    return memcmp(a->b, b->b, DIGEST_BYTES);
+    enum { HALF = DIGEST_BYTES / 2 };
+    uint64_t x = load_be(a->b);
+    uint64_t y = load_be(b->b);
+    if (x == y) {
+        x = load_be(a->b + HALF);
+        y = load_be(b->b + HALF);
+    }
+    return (x > y) - (x < y);
 }
 
 /* Written once, in base_init, before other threads start. */

@@ -45,11 +45,20 @@ static enum err filter_new(struct build *b, uint64_t n, struct errinfo *reterr)
     return e;
 }
 
+static void filter_flush(struct build *b)
+{
+    bloom_add_batch(&b->filter.bloom, b->some, b->nsome);
+    if (has_front(b)) {
+        bloom_add_batch(&b->front.bloom, b->some, b->nsome);
+    }
+    b->nsome = 0;
+}
+
 static void filter_add(struct build *b, const struct digest *d)
 {
-    bloom_add(&b->filter.bloom, d);
-    if (has_front(b)) {
-        bloom_add(&b->front.bloom, d);
+    b->some[b->nsome++] = *d;
+    if (b->nsome == BUILD_SOME) {
+        filter_flush(b);
     }
 }
 
@@ -94,6 +103,7 @@ static enum err filter_shrink(struct build *b, const struct index *ix,
     struct index_record r;
     bloomfile_close(&b->filter);
     bloomfile_close(&b->front);
+    b->nsome = 0;
     enum err e = filter_new(b, b->count, reterr);
     if (e != ERR_OK) {
         return e;
@@ -136,6 +146,7 @@ static enum err filter_write(struct build *b, const struct index *ix,
         e = filter_shrink(b, ix, reterr);
     }
     if (e == ERR_OK) {
+        filter_flush(b);
         e = one_write(b, &b->filter, LIST_FILE_BASE, reterr);
     }
     if (e == ERR_OK && has_front(b)) {

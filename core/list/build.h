@@ -25,7 +25,11 @@
  * foreign digests from it. */
 #define BLOOM_FRONT_ERROR 0.1
 
-enum { BUILD_PROGRESS_EVERY = 32768 };
+enum {
+    BUILD_PROGRESS_EVERY = 32768,
+    BUILD_SOME =
+        256 /* digests that are added to the filter at once: lines are fetched ahead */
+};
 
 /* What a level is to be. */
 struct build_order {
@@ -43,7 +47,9 @@ struct build {
     struct build_order order;
     struct index_builder *index;
     struct bloomfile filter;
-    struct bloomfile front; /* with filter.has_front, of the oldest level */
+    struct bloomfile front;         /* with filter.has_front, of the oldest level */
+    struct digest some[BUILD_SOME]; /* counted, not in the filters yet */
+    unsigned nsome;
     uint64_t count;
     uint32_t first; /* segments that the records stand in */
     uint32_t last;

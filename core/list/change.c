@@ -12,6 +12,15 @@
 
 enum { ROOM_ATTEMPTS = 4 };
 
+enum err change_damaged(const struct list_writer *w, enum err e, struct errinfo *reterr)
+{
+    return errinfo_set(
+        reterr, e, w->dir, 0,
+        "what is known of this entry is damaged; run `gillnet list rebuild "
+        "%s`",
+        w->name);
+}
+
 /* What is known of d. With a damaged level the others are asked: the change then may lose the
  * entry's first date, and the totals are wrong until the rebuild. */
 enum err change_prior(const struct list_writer *w, const struct digest *d,
@@ -22,14 +31,7 @@ enum err change_prior(const struct list_writer *w, const struct digest *d,
         e = index_stack_get(&w->stack, d, ret, NULL);
     }
     *rethas = e == ERR_OK;
-    if (e == ERR_OK || e == ERR_NOT_FOUND) {
-        return ERR_OK;
-    }
-    return errinfo_set(
-        reterr, e, w->dir, 0,
-        "what is known of this entry is damaged; run `gillnet list rebuild "
-        "%s`",
-        w->name);
+    return e == ERR_OK || e == ERR_NOT_FOUND ? ERR_OK : change_damaged(w, e, reterr);
 }
 
 /* An explicit record that says what stands already need not be written again. */
@@ -191,6 +193,25 @@ static enum err stage_room(struct list_writer *w, const struct digest *d,
     return e == ERR_OK ? make_room(w, reterr) : e;
 }
 
+/* p has what was known before. */
+static enum err stage_over(struct list_writer *w, struct pending *p,
+                           struct log_record *r, struct slice source,
+                           struct errinfo *reterr)
+{
+    enum err e = tail_stage(&w->tail, r, source, reterr);
+    if (e != ERR_OK) {
+        pending_forget(w);
+        return e;
+    }
+    p->after = p->before;
+    (void)entry_fold(&p->after, p->has_before, r); /* an explicit one always changes */
+    uint16_t *slot = pending_slot(w, &r->digest);
+    w->pending[w->npending++] = *p;
+    *slot = (uint16_t)w->npending;
+    w->pending_s = r->time_s;
+    return ERR_OK;
+}
+
 static enum err stage(struct list_writer *w, struct log_record *r, struct slice source,
                       bool is_again, struct errinfo *reterr)
 {
@@ -199,18 +220,7 @@ static enum err stage(struct list_writer *w, struct log_record *r, struct slice 
     if (e != ERR_OK || (p.has_before && !is_again && says_nothing_new(&p.before, r))) {
         return e;
     }
-    e = tail_stage(&w->tail, r, source, reterr);
-    if (e != ERR_OK) {
-        pending_forget(w);
-        return e;
-    }
-    p.after = p.before;
-    (void)entry_fold(&p.after, p.has_before, r); /* an explicit one always changes */
-    uint16_t *slot = pending_slot(w, &r->digest);
-    w->pending[w->npending++] = p;
-    *slot = (uint16_t)w->npending;
-    w->pending_s = r->time_s;
-    return ERR_OK;
+    return stage_over(w, &p, r, source, reterr);
 }
 
 enum err list_stage(struct list_writer *w, const struct list_change *c,
@@ -239,6 +249,18 @@ enum err change_again(struct list_writer *w, struct log_record *r, struct slice 
 {
     enum err e = stage_room(w, &r->digest, reterr);
     return e == ERR_OK ? stage(w, r, source, true, reterr) : e;
+}
+
+enum err change_known(struct list_writer *w, struct log_record *r,
+                      const struct index_record *known, struct slice source,
+                      struct errinfo *reterr)
+{
+    struct pending p = {.digest = r->digest, .has_before = known != NULL};
+    if (known) {
+        p.before = *known;
+    }
+    enum err e = stage_room(w, &r->digest, reterr);
+    return e == ERR_OK ? stage_over(w, &p, r, source, reterr) : e;
 }
 
 static enum err change_one(struct list_writer *w, const struct list_change *c,

@@ -12,6 +12,7 @@ struct streams {
     struct merge *m;
     struct build build;
     struct index_stack older; /* the levels that stay */
+    struct stack_look *look;  /* into these, for what is imported */
     struct stack_walk *walk;
     struct recent_entry base; /* next of the levels */
     bool has_base;
@@ -178,7 +179,7 @@ static enum err ask_older(struct streams *s, const struct digest *d, struct outc
                           struct errinfo *reterr)
 {
     uint32_t level = 0;
-    enum err e = index_stack_get(&s->older, d, &o->state, &level);
+    enum err e = stack_look_get(s->look, d, &o->state, &level);
     o->has = e == ERR_OK;
     o->is_former = o->has && s->m->period_s[level] != s->m->order.period_s;
     return e == ERR_OK || e == ERR_NOT_FOUND
@@ -283,6 +284,11 @@ static enum err streams_begin(struct streams *s, struct errinfo *reterr)
             m->order.expected += index_count(m->stack.index[i]);
         }
     }
+    e = m->in ? stack_look_new(&s->older, &s->look) : ERR_OK;
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, m->order.dir, 0, "cannot ask the index: %s",
+                           err_text(e));
+    }
     return build_begin(&s->build, &m->order, reterr);
 }
 
@@ -296,6 +302,7 @@ enum err merge_run(struct merge *m, struct errinfo *reterr)
         e = streams_run(&s, reterr);
     }
     stack_walk_free(&s.walk);
+    stack_look_free(&s.look);
     if (e == ERR_OK && m->is_made) {
         if (m->progress) {
             m->progress(m->context, "filter", 1);

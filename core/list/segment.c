@@ -3,6 +3,7 @@
  */
 #include "core/list/segment.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,32 +71,34 @@ static uint32_t record_sum(uint32_t length, struct slice body)
     return checksum32(body) ^ length;
 }
 
+static char *put_le(char *p, uint64_t v, size_t n)
+{
+    v = htole64(v);
+    memcpy(p, &v, n);
+    return p + n;
+}
+
+/* Written in place: a merge prints a record for each step. */
 void segment_record_print(const struct log_record *r, struct buf *ret)
 {
-    size_t start = ret->n;
-    uint32_t length = (uint32_t)(RECORD_FIXED_BYTES + r->text.n);
-    buf_add(ret, slice_of(record_mark, sizeof(record_mark)));
-    buf_add_u32(ret, length);
-    size_t sum_at = ret->n;
-    buf_add_u32(ret, 0);
-    size_t body_at = ret->n;
-    buf_add_u8(ret, (uint8_t)r->kind);
-    buf_add_u8(ret, 0);
-    buf_add_u16(ret, r->class_type);
-    buf_add_u32(ret, r->time_s);
-    buf_add_u32(ret, r->expiry_s);
-    buf_add_u32(ret, r->source_at);
-    const void *digest = r->digest.b;
-    buf_add(ret, slice_of(digest, DIGEST_BYTES));
-    buf_add(ret, r->text);
-    if (buf_failed(ret) || ret->n != start + RECORD_HEAD_BYTES + length) {
-        ret->failed = true;
+    const size_t length = RECORD_FIXED_BYTES + r->text.n;
+    char *head = buf_extend(ret, RECORD_HEAD_BYTES + length);
+    if (!head) {
         return;
     }
-    uint32_t sum = record_sum(length, slice_of(ret->p + body_at, length));
-    for (unsigned i = 0; i < 4; i++) {
-        ret->p[sum_at + i] = (char)(sum >> (8 * i) & 0xff);
+    char *body = head + RECORD_HEAD_BYTES;
+    char *p = put_le(body, (uint8_t)r->kind, 2); /* no flags */
+    p = put_le(p, r->class_type, 2);
+    p = put_le(p, r->time_s, 4);
+    p = put_le(p, r->expiry_s, 4);
+    p = put_le(p, r->source_at, 4);
+    memcpy(p, r->digest.b, DIGEST_BYTES);
+    if (r->text.n > 0) {
+        memcpy(p + DIGEST_BYTES, r->text.p, r->text.n);
     }
+    memcpy(head, record_mark, sizeof(record_mark));
+    p = put_le(head + sizeof(record_mark), length, 4);
+    (void)put_le(p, record_sum((uint32_t)length, slice_of(body, length)), 4);
 }
 
 bool segment_record_parse(struct slice bytes, struct log_record *ret, size_t *retsize)

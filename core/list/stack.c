@@ -31,6 +31,52 @@ enum err index_stack_get(const struct index_stack *s, const struct digest *d,
     return e;
 }
 
+struct stack_look {
+    uint32_t n;
+    struct index_walk *walk[LIST_LEVELS_MAX]; /* oldest first */
+};
+
+enum err stack_look_new(const struct index_stack *s, struct stack_look **ret)
+{
+    struct stack_look *l = calloc(1, sizeof(*l));
+    enum err e = l ? ERR_OK : ERR_NOMEM;
+    for (uint32_t i = 0; e == ERR_OK && i < s->n; i++) {
+        e = index_walk_new(s->index[i], &l->walk[i]);
+        l->n += e == ERR_OK;
+    }
+    if (e != ERR_OK) {
+        stack_look_free(&l);
+        return e;
+    }
+    *ret = l;
+    return ERR_OK;
+}
+
+enum err stack_look_get(const struct stack_look *l, const struct digest *d,
+                        struct index_record *ret, uint32_t *retlevel)
+{
+    enum err e = ERR_NOT_FOUND;
+    uint32_t i = l->n;
+    while (e == ERR_NOT_FOUND && i > 0) {
+        e = index_walk_find(l->walk[--i], d, ret);
+    }
+    if (retlevel) {
+        *retlevel = i;
+    }
+    return e;
+}
+
+void stack_look_free(struct stack_look **l)
+{
+    if (*l) {
+        for (uint32_t i = 0; i < (*l)->n; i++) {
+            index_walk_free(&(*l)->walk[i]);
+        }
+        free(*l);
+    }
+    *l = NULL;
+}
+
 static enum err advance(struct source *s)
 {
     enum err e = ERR_OK;

@@ -20,6 +20,13 @@ struct index_stack {
 enum err index_stack_get(const struct index_stack *s, const struct digest *d,
                          struct index_record *ret, uint32_t *retlevel);
 
+/* As index_stack_get, for many digests: less work when they rise. */
+struct stack_look;
+enum err stack_look_new(const struct index_stack *s, struct stack_look **ret);
+enum err stack_look_get(const struct stack_look *l, const struct digest *d,
+                        struct index_record *ret, uint32_t *retlevel);
+void stack_look_free(struct stack_look **l);
+
 /* Walks all digests of levels from..n-1 in order, each once. */
 struct stack_walk;
 enum err stack_walk_new(const struct index_stack *s, uint32_t from,

@@ -46,32 +46,141 @@ static struct list_state state_of(const struct digest *d, const struct index_rec
                                .expiry_s = r->expiry_s};
 }
 
+/* ---- what is known ---- */
+
+struct list_look {
+    const struct list_writer *w;
+    struct stack_look *levels;
+};
+
+enum err list_look_new(const struct list_writer *w, struct list_look **ret,
+                       struct errinfo *reterr)
+{
+    struct list_look *l = calloc(1, sizeof(*l));
+    enum err e = l ? stack_look_new(&w->stack, &l->levels) : ERR_NOMEM;
+    if (e != ERR_OK) {
+        free(l);
+        return errinfo_set(reterr, e, w->dir, 0, "cannot ask the index: %s",
+                           err_text(e));
+    }
+    l->w = w;
+    *ret = l;
+    return ERR_OK;
+}
+
+static enum err look_prior(const struct list_look *l, const struct digest *d,
+                           struct index_record *ret, bool *rethas,
+                           struct errinfo *reterr)
+{
+    enum err e = recent_get(&l->w->recent, d, ret);
+    if (e == ERR_NOT_FOUND) {
+        e = stack_look_get(l->levels, d, ret, NULL);
+    }
+    *rethas = e == ERR_OK;
+    return e == ERR_OK || e == ERR_NOT_FOUND ? ERR_OK : change_damaged(l->w, e, reterr);
+}
+
+static void state_set(struct list_state *io, const struct index_record *known, bool has)
+{
+    if (has && !is_gone(known)) {
+        *io = state_of(&io->digest, known);
+    } else {
+        io->status = 0;
+    }
+}
+
+enum err list_look_get(const struct list_look *l, struct list_state *io,
+                       struct errinfo *reterr)
+{
+    struct index_record known;
+    bool has = false;
+    enum err e = look_prior(l, &io->digest, &known, &has, reterr);
+    if (e == ERR_OK) {
+        state_set(io, &known, has);
+    }
+    return e;
+}
+
+void list_look_free(struct list_look **l)
+{
+    if (*l) {
+        stack_look_free(&(*l)->levels);
+        free(*l);
+    }
+    *l = NULL;
+}
+
 /* ---- many ---- */
 
-static enum err stage_all(struct list_writer *w, list_step_fn *next, void *context,
-                          struct slice source, struct errinfo *reterr)
+/* A step and what was known before it. */
+struct known_step {
+    struct list_state said;
+    struct index_record known;
+    bool has;
+};
+
+enum { LOOK_AHEAD = 512 };
+
+struct gathering {
+    list_step_fn *next;
+    void *context;
+    bool is_end;
+    bool has_last;
+    struct digest last;
+    size_t n;
+    struct known_step v[LOOK_AHEAD];
+};
+
+/* The next steps and what is known of their digests, asked together: staging one may merge the list. */
+static enum err look_ahead(struct list_writer *w, struct gathering *g,
+                           struct errinfo *reterr)
 {
-    struct list_state s;
-    struct digest last = {{0}};
-    bool is_first = true;
-    enum err e = ERR_OK;
-    while (e == ERR_OK && next(context, &s)) {
-        struct index_record known;
-        bool has = false;
-        if (!is_first && digest_cmp(&last, &s.digest) >= 0) {
+    struct list_look *look = NULL;
+    g->n = 0;
+    enum err e = list_look_new(w, &look, reterr);
+    while (look && e == ERR_OK && g->n < LOOK_AHEAD) {
+        struct known_step *k = &g->v[g->n];
+        if (!g->next(g->context, &k->said)) {
+            g->is_end = true;
+            break;
+        }
+        if (g->has_last && digest_cmp(&g->last, &k->said.digest) >= 0) {
             e = errinfo_set(reterr, ERR_RANGE, w->dir, 0,
                             "steps of a list are not in order");
             break;
         }
-        is_first = false;
-        last = s.digest;
-        e = change_prior(w, &s.digest, &known, &has, reterr);
-        if (e == ERR_OK && step_is_new(&s, has ? &known : NULL)) {
-            struct log_record r = step_record(&s, writer_now_s());
-            e = change_again(w, &r, source, reterr);
+        g->has_last = true;
+        g->last = k->said.digest;
+        e = look_prior(look, &k->said.digest, &k->known, &k->has, reterr);
+        g->n += e == ERR_OK;
+    }
+    list_look_free(&look);
+    return e;
+}
+
+static enum err stage_all(struct list_writer *w, list_step_fn *next, void *context,
+                          struct slice source, struct errinfo *reterr)
+{
+    struct gathering *g = calloc(1, sizeof(*g));
+    if (!g) {
+        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory for changes");
+    }
+    g->next = next;
+    g->context = context;
+    enum err e = ERR_OK;
+    while (e == ERR_OK && !g->is_end) {
+        e = look_ahead(w, g, reterr);
+        for (size_t i = 0; e == ERR_OK && i < g->n; i++) {
+            const struct known_step *k = &g->v[i];
+            const struct index_record *known = k->has ? &k->known : NULL;
+            if (step_is_new(&k->said, known)) {
+                struct log_record r = step_record(&k->said, writer_now_s());
+                e = change_known(w, &r, known, source, reterr);
+            }
         }
     }
     enum err flushed = list_flush(w, e == ERR_OK ? reterr : NULL);
+    free(g);
     return e == ERR_OK ? flushed : e;
 }
 
@@ -110,10 +219,8 @@ enum err list_state_get(const struct list_writer *w, struct list_state *ret,
     struct index_record known;
     bool has = false;
     enum err e = change_prior(w, &ret->digest, &known, &has, reterr);
-    if (e == ERR_OK && has && !is_gone(&known)) {
-        *ret = state_of(&ret->digest, &known);
-    } else if (e == ERR_OK) {
-        ret->status = 0;
+    if (e == ERR_OK) {
+        state_set(ret, &known, has);
     }
     return e;
 }
@@ -144,6 +251,12 @@ uint64_t list_state_count(const struct list_writer *w)
 {
     struct recent_numbers n = recent_numbers_get(&w->recent);
     return n.totals.listed + n.totals.revoked;
+}
+
+bool list_is_blank(const struct list_writer *w)
+{
+    return w->current.nlevels == 0 && w->recent.used == 0 && w->npending == 0 &&
+           !w->compaction;
 }
 
 struct list_walk {

@@ -49,9 +49,19 @@ enum err list_steps(struct list_writer *w, list_step_fn *next, void *context,
 /* What the list holds of ret->digest. */
 enum err list_state_get(const struct list_writer *w, struct list_state *ret,
                         struct errinfo *reterr);
+/* As list_state_get, for many digests, best in rising order. w does not change meanwhile. */
+struct list_look;
+enum err list_look_new(const struct list_writer *w, struct list_look **ret,
+                       struct errinfo *reterr);
+enum err list_look_get(const struct list_look *l, struct list_state *io,
+                       struct errinfo *reterr);
+void list_look_free(struct list_look **l); /* accepts NULL */
+
 /* What r holds of io->digest; what expired by now_s is nothing. */
 enum err list_state_of(const struct list_reader *r, uint64_t now_s,
                        struct list_state *io, struct errinfo *reterr);
+/* Nothing was ever entered, or all of it went with a merge. */
+bool list_is_blank(const struct list_writer *w);
 /* Entries in all, revoked ones too. */
 uint64_t list_state_count(const struct list_writer *w);
 

@@ -41,8 +41,8 @@ static enum err refuse(const struct object *o, enum err code, uint64_t at,
                        what);
 }
 
-/* One record beside what is held (w NULL: nothing is). */
-static enum err check_record(const struct list_writer *w, const struct object *o,
+/* One record beside what is held (look NULL: nothing is). */
+static enum err check_record(const struct list_look *look, const struct object *o,
                              uint64_t at, const struct list_record *r,
                              struct errinfo *reterr)
 {
@@ -50,7 +50,7 @@ static enum err check_record(const struct list_writer *w, const struct object *o
     if (r->expiry_h > PEERLIST_EXPIRY_MAX_H) {
         return refuse(o, ERR_RANGE, at, "its expiry is beyond all times", reterr);
     }
-    enum err e = w ? list_state_get(w, &held, reterr) : ERR_OK;
+    enum err e = look ? list_look_get(look, &held, reterr) : ERR_OK;
     if (e != ERR_OK) {
         return e;
     }
@@ -73,12 +73,14 @@ static enum err check_all(const struct list_writer *w, const struct object *o,
     struct list_record r;
     uint64_t n = w ? list_state_count(w) : 0;
     uint64_t at = 0;
-    enum err e = ERR_OK;
+    struct list_look *look = NULL;
+    enum err e = w ? list_look_new(w, &look, reterr) : ERR_OK;
     while (e == ERR_OK && payload_next_list(&in, &r)) {
-        e = check_record(w, o, at++, &r, reterr);
+        e = check_record(look, o, at++, &r, reterr);
         n += r.before == ENTRY_ABSENT;
         n -= r.after == ENTRY_ABSENT;
     }
+    list_look_free(&look);
     if (e == ERR_OK && n > PEERLIST_ENTRIES_MAX) {
         e = errinfo_set(reterr, ERR_LIMIT, o->stream.list, 0,
                         "%" PRIu64 " entries, %d are the most of one list", n,
@@ -229,6 +231,14 @@ static enum err count_changes(struct list_writer *w,
     return e;
 }
 
+/* Of a list that says nothing yet: its first object, mostly. */
+static enum err fill(struct list_writer *w, const struct payload_reader *records,
+                     struct slice source, struct errinfo *reterr)
+{
+    struct payload_reader in = *records;
+    return list_steps(w, next_record, &in, in.n, source, reterr);
+}
+
 /* A few changes end the walk when they are merged, so they are gathered before. */
 static enum err replace(struct list_writer *w, const struct payload_reader *records,
                         struct slice source, struct errinfo *reterr)
@@ -274,7 +284,8 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
         struct payload_reader in = *records;
         e = list_steps(h->w, next_record, &in, o->records, slice_str(source), reterr);
     } else {
-        e = replace(h->w, records, slice_str(source), reterr);
+        e = (list_is_blank(h->w) ? fill : replace)(h->w, records, slice_str(source),
+                                                   reterr);
     }
     if (e == ERR_OK && !is_held) {
         e = owner_write(p, &o->stream, reterr);

@@ -1,6 +1,7 @@
 /* root - sums of hashes modulo 2^256, in four words. */
 #include "core/peer/root.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -10,17 +11,14 @@ enum { WORDS = 4, HEAD_MAX = 48 };
 static uint64_t le64(const uint8_t *p)
 {
     uint64_t v = 0;
-    for (unsigned i = 0; i < sizeof(v); i++) {
-        v |= (uint64_t)p[i] << (8 * i);
-    }
-    return v;
+    memcpy(&v, p, sizeof(v));
+    return le64toh(v);
 }
 
 static void put_le(uint8_t *p, uint64_t v, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        p[i] = (uint8_t)(v >> (8 * i));
-    }
+    v = htole64(v);
+    memcpy(p, &v, n);
 }
 
 static void add(struct root *r, const struct root *x)

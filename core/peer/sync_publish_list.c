@@ -75,9 +75,7 @@ static enum err list_part(struct sync *s, const char *list, const struct list_re
     f.records = buf_slice(&f.raw);
     f.o.raw_len = f.records.n;
     f.root = f.stream->root;
-    for (size_t i = 0; i < n; i++) {
-        root_step(&f.root, &s->manifest.ring, OBJECT_LIST, &v[i]);
-    }
+    root_steps(&f.root, &s->manifest.ring, OBJECT_LIST, v, n);
     e = buf_failed(&f.raw) ? ERR_NOMEM : payload_pack(f.records, &packed);
     if (e != ERR_OK || buf_failed(&packed)) {
         e = errinfo_set(reterr, ERR_NOMEM, list, 0, "no memory to pack its steps");

@@ -279,6 +279,17 @@ bool index_walk_next(struct index_walk *w, struct digest *retdigest,
     return true;
 }
 
+enum err index_walk_find(struct index_walk *w, const struct digest *d,
+                         struct index_record *ret)
+{
+    struct digest wanted = *d; /* MDB_val is not const */
+    MDB_val key = {DIGEST_BYTES, wanted.b};
+    MDB_val value = {0, NULL};
+    int rc = mdb_cursor_get(w->cursor, &key, &value, MDB_SET);
+    return rc == MDB_SUCCESS ? index_value_read(d, value.mv_data, value.mv_size, ret)
+                             : index_lmdb_err(rc, NULL, "", NULL);
+}
+
 void index_walk_free(struct index_walk **w)
 {
     if (*w) {

@@ -1,6 +1,7 @@
 /* index_file - records, sums and error codes of the exact index. */
 #include "core/store/index_file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
@@ -13,11 +14,18 @@
 #include "core/base/cursor.h"
 #include "core/base/file.h"
 
-static void put_le(uint8_t *p, uint64_t v, unsigned n)
+/* Constant n: a store. Levels are written anew as a whole, record by record. */
+static void put_le(uint8_t *p, uint64_t v, size_t n)
 {
-    for (unsigned i = 0; i < n; i++) {
-        p[i] = (uint8_t)(v >> (8 * i));
-    }
+    v = htole64(v);
+    memcpy(p, &v, n);
+}
+
+static uint64_t get_le(const uint8_t *p, size_t n)
+{
+    uint64_t v = 0;
+    memcpy(&v, p, n);
+    return le64toh(v);
 }
 
 static uint32_t value_checksum(const struct digest *d, const uint8_t *fields)
@@ -44,20 +52,18 @@ void index_value_write(const struct digest *d, const struct index_record *r,
 enum err index_value_read(const struct digest *d, const void *value, size_t n,
                           struct index_record *ret)
 {
-    struct cursor c = cursor_of(slice_of(value, n));
-    struct index_record r;
-    r.status = cursor_u8(&c);
-    r.flags = cursor_u8(&c);
-    r.class_type = cursor_u16(&c);
-    r.segment = cursor_u32(&c);
-    r.offset = cursor_u32(&c);
-    r.first_seen_s = cursor_u32(&c);
-    r.expiry_s = cursor_u32(&c);
-    uint32_t sum = cursor_u32(&c);
-    if (!cursor_done(&c) || sum != value_checksum(d, value)) {
+    const uint8_t *p = value;
+    if (n != INDEX_VALUE_BYTES ||
+        get_le(p + INDEX_FIELDS_BYTES, 4) != value_checksum(d, p)) {
         return ERR_CORRUPT;
     }
-    *ret = r;
+    *ret = (struct index_record){.status = p[0],
+                                 .flags = p[1],
+                                 .class_type = (uint16_t)get_le(p + 2, 2),
+                                 .segment = (uint32_t)get_le(p + 4, 4),
+                                 .offset = (uint32_t)get_le(p + 8, 4),
+                                 .first_seen_s = (uint32_t)get_le(p + 12, 4),
+                                 .expiry_s = (uint32_t)get_le(p + 16, 4)};
     return ERR_OK;
 }
 

@@ -94,6 +94,22 @@ static void test_cmp__order__is_unsigned_bytes(void **state)
     assert_true(digest_cmp(&b, &a) > 0);
 }
 
+static void test_cmp__each_byte__is_in_its_place(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DIGEST_BYTES; i++) {
+        struct digest a = {{0}};
+        struct digest b = {{0}};
+        a.b[i] = 0x80;
+        b.b[i] = 0x7f;
+        for (unsigned k = i + 1; k < DIGEST_BYTES; k++) {
+            b.b[k] = 0xff; /* what follows does not matter */
+        }
+        assert_true(digest_cmp(&a, &b) > 0);
+        assert_true(digest_cmp(&b, &a) < 0);
+    }
+}
+
 static void test_hash_local__two_draws_of_the_key__differ(void **state)
 {
     (void)state;
@@ -113,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_make__long_values__equal_libsodium),
         cmocka_unit_test(test_make__type_value_and_key__each_matter),
         cmocka_unit_test(test_cmp__order__is_unsigned_bytes),
+        cmocka_unit_test(test_cmp__each_byte__is_in_its_place),
         cmocka_unit_test(test_hash_local__two_draws_of_the_key__differ),
     };
     return base_init() == ERR_OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

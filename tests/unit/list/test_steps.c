@@ -127,6 +127,19 @@ static void compare(struct model *m)
     assert_int_equal(e, ERR_OK);
     assert_int_equal(list_state_count(m->w), n);
     list_walk_free(&walk);
+    struct list_look *look = NULL;
+    MUST(m->f, list_look_new(m->w, &look, &m->f->info));
+    for (size_t i = 0; i < DIGESTS; i++) {
+        const struct list_state *want = &m->state[i];
+        struct list_state one = {.digest = want->digest, .status = 77};
+        MUST(m->f, list_look_get(look, &one, &m->f->info));
+        assert_int_equal(one.status, want->status);
+        if (want->status != 0) {
+            assert_int_equal(one.class_type, want->class_type);
+            assert_int_equal(one.expiry_s, want->expiry_s);
+        }
+    }
+    list_look_free(&look);
 }
 
 static void test_steps__when_any_are_taken__then_the_list_is_what_was_said(void **state)
@@ -143,6 +156,25 @@ static void test_steps__when_any_are_taken__then_the_list_is_what_was_said(void 
         open_list(m);
         compare(m);
     }
+}
+
+static void test_blank__when_anything_was_ever_said__then_it_is_not(void **state)
+{
+    struct model *m = *state;
+    assert_true(list_is_blank(m->w));
+    m->n = 1;
+    m->step[0] = (struct list_state){.digest = m->state[0].digest, .status = 1};
+    apply(m);
+    assert_false(list_is_blank(m->w));
+    m->step[0].status = 0;
+    apply(m); /* taken out again: a record says so */
+    assert_false(list_is_blank(m->w));
+    list_writer_close(&m->w);
+    open_list(m);
+    assert_false(list_is_blank(m->w));
+    choose(m, 15000);
+    apply(m);
+    assert_false(list_is_blank(m->w));
 }
 
 static void test_steps__when_all_are_taken_out__then_nothing_is_left(void **state)
@@ -216,6 +248,8 @@ static void test_reader__when_an_entry_expired__then_it_is_not_listed(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_blank__when_anything_was_ever_said__then_it_is_not, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_steps__when_any_are_taken__then_the_list_is_what_was_said, setup,
             teardown),

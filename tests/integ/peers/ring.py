@@ -40,8 +40,10 @@ def until(what, name="it", seconds=120, step=0.05, log=lambda: ""):
 class Server:
     """One server; hub() and daemon() start its programs."""
 
-    def __init__(self, top, name, config="", port=None):
+    def __init__(self, top, name, config="", port=None, enter=()):
+        """enter: the words before each command, to run it elsewhere."""
         self.name = name
+        self.enter = list(enter)
         self.top = pathlib.Path(top)
         self.state = self.top / name
         self.conf = self.top / f"{name}.conf"
@@ -58,7 +60,7 @@ class Server:
                              f'count = {{ messages_per_day = 1000; }};\n{config}\n')
 
     def run(self, *args, rc=0, text=None):
-        p = subprocess.run([f"{BUILD}/gillnet", "-c", self.conf, *map(str, args)], input=text,
+        p = subprocess.run([*self.enter, f"{BUILD}/gillnet", "-c", self.conf, *map(str, args)], input=text,
                            capture_output=True, text=True, timeout=300)
         if rc is not None and p.returncode != rc:
             raise AssertionError(f"gillnet {args} of {self.name}: {p.returncode}, not {rc}\n"
@@ -66,7 +68,7 @@ class Server:
         return p.stdout + p.stderr
 
     def json(self, *args, rc=0):
-        p = subprocess.run([f"{BUILD}/gillnet", "-c", self.conf, "--json", *map(str, args)],
+        p = subprocess.run([*self.enter, f"{BUILD}/gillnet", "-c", self.conf, "--json", *map(str, args)],
                            capture_output=True, text=True, timeout=300)
         if rc is not None and p.returncode not in (rc, 1):
             raise AssertionError(f"gillnet {args} of {self.name}: {p.returncode}\n{p.stdout}{p.stderr}")
@@ -76,7 +78,7 @@ class Server:
 
     def start(self, program, log, *args):
         with open(log, "ab") as f:
-            return subprocess.Popen([f"{BUILD}/{program}", "-c", self.conf, "-f", *args],
+            return subprocess.Popen([*self.enter, f"{BUILD}/{program}", "-c", self.conf, "-f", *args],
                                     stdin=subprocess.DEVNULL, stdout=f, stderr=f)
 
     def hub(self, wait=True):
@@ -190,9 +192,10 @@ class Server:
 class Ring:
     """with Ring("a", "b", "c") as (a, b, c): a made the ring, the others joined with a token each."""
 
-    def __init__(self, *names, config=None, hubs=True, addresses=None):
+    def __init__(self, *names, config=None, hubs=True, addresses=None, enter=None):
         self.top = tempfile.mkdtemp(prefix="gillnet-ring-")
-        self.servers = [Server(self.top, n, (config or {}).get(n, "")) for n in names]
+        self.servers = [Server(self.top, n, (config or {}).get(n, ""), enter=(enter or {}).get(n, ()))
+                        for n in names]
         for s in self.servers:
             s.address = (addresses or {}).get(s.name, s.address)
         self.hubs = hubs

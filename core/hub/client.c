@@ -1,6 +1,8 @@
 #include "core/hub/client.h"
 
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +248,29 @@ static CURLcode on_tls(CURL *easy, void *ctx, void *context)
     return CURLE_OK;
 }
 
+/* A connection through a net that was cut: the kernel alone would wait up to a quarter of an hour, and after that as long
+ * again as it was cut. */
+static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
+{
+    static const struct {
+        int level;
+        int name;
+        int value;
+    } rows[] = {{SOL_SOCKET, SO_KEEPALIVE, 1},
+                {IPPROTO_TCP, TCP_KEEPIDLE, CLIENT_PROBE_S},
+                {IPPROTO_TCP, TCP_KEEPINTVL, CLIENT_PROBE_S},
+                {IPPROTO_TCP, TCP_USER_TIMEOUT, CLIENT_LOST_S * 1000}};
+
+    (void)context;
+    if (purpose == CURLSOCKTYPE_IPCXN) {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            (void)setsockopt(fd, rows[i].level, rows[i].name, &rows[i].value,
+                             sizeof rows[i].value);
+        }
+    }
+    return CURL_SOCKOPT_OK;
+}
+
 #define SET(option, value) ok = ok && curl_easy_setopt(e, option, value) == CURLE_OK
 
 static bool set_safe(CURL *e, struct client_call *call)
@@ -261,6 +286,7 @@ static bool set_safe(CURL *e, struct client_call *call)
     SET(CURLOPT_FOLLOWLOCATION, 0L);
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_TCP_NODELAY, 1L);
+    SET(CURLOPT_SOCKOPTFUNCTION, on_new_socket);
     SET(CURLOPT_CONNECTTIMEOUT, (long)CLIENT_CONNECT_S);
     SET(CURLOPT_LOW_SPEED_LIMIT, 1024L);
     SET(CURLOPT_LOW_SPEED_TIME, (long)CLIENT_STALL_S);

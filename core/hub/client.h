@@ -49,6 +49,8 @@ struct client_request {
 };
 enum {
     CLIENT_CONNECT_S = 10,
+    CLIENT_PROBE_S = 2,  /* of silence: is the other side there? */
+    CLIENT_LOST_S = 10,  /* without a sign from the other side's kernel */
     CLIENT_STALL_S = 40, /* longer than a request for heads is held */
     CLIENT_HOST_CONNS = 3
 };

@@ -121,6 +121,7 @@ static void on_object(void *context, const struct client_answer *a)
     if (a->status != 200 && a->status != 404) {
         if (!p->is_failing) {
             p->is_failing = true;
+            p->is_unheard = a->status == 0;
             (void)snprintf(p->why, sizeof p->why, "%s",
                            a->status == 0 ? a->why : "refused");
             p->retry_s = a->status == 429 || a->status == 503 ? a->retry_s : 0;

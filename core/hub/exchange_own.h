@@ -47,6 +47,7 @@ struct peer {
     bool has_progress;
     bool is_deferred; /* a stream was left to another peer */
     bool is_failing;
+    bool is_unheard; /* nothing came that could be called an answer */
     bool is_blamed;
     bool is_troubled;
     bool misses; /* something that its heads name could not be had */

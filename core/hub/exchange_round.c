@@ -67,7 +67,11 @@ void exchange_fail(struct peer *p, const char *what, const char *why, unsigned r
         p->is_done = true;
         return;
     }
-    exchange_rest(p, retry_s > 0 ? retry_s * 1000U : backoff_ms(p->failures, random));
+    exchange_rest(p, retry_s > 0 ? retry_s * 1000U
+                                 : backoff_ms(p->failures,
+                                              p->is_unheard ? BACKOFF_UNHEARD_MS
+                                                            : BACKOFF_MOST_MS,
+                                              random));
 }
 
 /* An answer of the HTTP kind; false: the round is over. */
@@ -83,6 +87,7 @@ static bool is_good(struct peer *p, const struct client_answer *a, const char *w
         return true;
     }
     (void)snprintf(why, sizeof why, "status %u", a->status);
+    p->is_unheard = a->status == 0;
     exchange_fail(
         p, what, a->status == 0 ? a->why : why,
         a->status == 429 || a->status == 503 ? (a->retry_s > 0 ? a->retry_s : 1) : 0);
@@ -299,6 +304,7 @@ void exchange_begin(struct peer *p)
     }
     p->begun_us = clock_mono_us();
     p->has_progress = p->is_failing = p->is_blamed = p->is_troubled = p->misses = false;
+    p->is_unheard = false;
     p->defers = 0;
     (void)snprintf(path, sizeof path, "/v1/heads?after=%llu",
                    (unsigned long long)p->after);

@@ -135,15 +135,15 @@ void limit_know(struct limit *l, const struct sockaddr *from, uint64_t now_us)
     }
 }
 
-unsigned backoff_ms(unsigned failures, uint32_t random)
+unsigned backoff_ms(unsigned failures, unsigned longest_ms, uint32_t random)
 {
     unsigned most = BACKOFF_FIRST_MS;
 
-    for (unsigned i = 1; i < failures && most < BACKOFF_MOST_MS; i++) {
+    for (unsigned i = 1; i < failures && most < longest_ms; i++) {
         most *= 2;
     }
-    if (most > BACKOFF_MOST_MS) {
-        most = BACKOFF_MOST_MS;
+    if (most > longest_ms) {
+        most = longest_ms;
     }
     return most / 2 + random % (most / 2 + 1);
 }

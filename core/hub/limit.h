@@ -44,9 +44,14 @@ bool limit_admit(struct limit *l, const struct sockaddr *from, uint64_t now_us);
 /* A member came from there. */
 void limit_know(struct limit *l, const struct sockaddr *from, uint64_t now_us);
 
-enum { BACKOFF_FIRST_MS = 1000, BACKOFF_MOST_MS = 60000 };
-/* Wait after so many failures (from 1) in a row: doubling, and random in its upper half so that many do not come
- * together. */
-unsigned backoff_ms(unsigned failures, uint32_t random);
+enum {
+    BACKOFF_FIRST_MS = 1000,
+    BACKOFF_MOST_MS = 60000,
+    /* after no answer: a net that was cut is whole again without notice */
+    BACKOFF_UNHEARD_MS = 5000
+};
+/* Wait after so many failures (from 1) in a row: doubling up to longest_ms, and random in its upper half so that many do
+ * not come together. */
+unsigned backoff_ms(unsigned failures, unsigned longest_ms, uint32_t random);
 
 #endif

@@ -118,18 +118,16 @@ class Traffic:
         self.running = []
 
 
-def look(server, value):
-    return server.json("lookup", value, rc=None)
-
-
 def shown(server, values):
     """Which of the values score at a server."""
-    return {v for v in values
-            if any(r.get("status") == "confirmed" for r in look(server, f"url_host:{v}"))}
+    if not values:
+        return set()
+    rows = server.json("lookup", *(f"url_host:{v}" for v in values), rc=None)
+    return {v for v in values if any(r.get("status") == "confirmed" and v in r["value"] for r in rows)}
 
 
 def counted(server, sender):
-    rows = [r for r in look(server, f"envelope_from:{sender}") if "counted_as" in r]
+    rows = [r for r in server.json("lookup", f"envelope_from:{sender}", rc=None) if "counted_as" in r]
     return rows[0]["w1d"] if rows else 0
 
 

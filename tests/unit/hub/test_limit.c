@@ -123,19 +123,25 @@ static void test_admit__when_many_addresses_flood__then_a_known_one_comes_in(
     limit_free(&l);
 }
 
-static void test_backoff__when_it_fails_on__then_longer_up_to_a_minute(void **state)
+static void test_backoff__when_it_fails_on__then_longer_up_to_a_bound(void **state)
 {
     (void)state;
-    assert_int_equal(backoff_ms(1, 0), 500);
-    assert_int_equal(backoff_ms(1, 500), 1000);
-    assert_int_equal(backoff_ms(2, 0), 1000);
-    assert_int_equal(backoff_ms(7, 0), 30000);
-    assert_int_equal(backoff_ms(4000000000U, 30000), 60000);
+    const unsigned longest[] = {BACKOFF_MOST_MS, BACKOFF_UNHEARD_MS};
+
+    assert_int_equal(backoff_ms(1, BACKOFF_MOST_MS, 0), 500);
+    assert_int_equal(backoff_ms(1, BACKOFF_MOST_MS, 500), 1000);
+    assert_int_equal(backoff_ms(2, BACKOFF_MOST_MS, 0), 1000);
+    assert_int_equal(backoff_ms(7, BACKOFF_MOST_MS, 0), 30000);
+    assert_int_equal(backoff_ms(4000000000U, BACKOFF_MOST_MS, 30000), 60000);
+    assert_int_equal(backoff_ms(3, BACKOFF_UNHEARD_MS, 2000), 4000);
+    assert_int_equal(backoff_ms(4000000000U, BACKOFF_UNHEARD_MS, 2500), 5000);
     for (unsigned f = 1; f < 20; f++) {
         for (uint32_t r = 0; r < 70000; r += 777) {
-            unsigned ms = backoff_ms(f, r);
+            for (unsigned i = 0; i < 2; i++) {
+                unsigned ms = backoff_ms(f, longest[i], r);
 
-            assert_true(ms >= BACKOFF_FIRST_MS / 2 && ms <= BACKOFF_MOST_MS);
+                assert_true(ms >= BACKOFF_FIRST_MS / 2 && ms <= longest[i]);
+            }
         }
     }
 }
@@ -149,7 +155,7 @@ int main(void)
         cmocka_unit_test(test_admit__when_v6__then_by_64),
         cmocka_unit_test(
             test_admit__when_many_addresses_flood__then_a_known_one_comes_in),
-        cmocka_unit_test(test_backoff__when_it_fails_on__then_longer_up_to_a_minute),
+        cmocka_unit_test(test_backoff__when_it_fails_on__then_longer_up_to_a_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

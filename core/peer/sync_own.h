@@ -59,7 +59,8 @@ struct stream {
     uint64_t applied; /* at least */
     uint64_t own_seq; /* of ours: signed by this installation as it remembers itself */
     /* ------ */
-    bool is_begun_here; /* COUNT of ours, by this process */
+    bool is_begun_here;  /* COUNT of ours, by this process */
+    bool is_signed_here; /* by this process: nobody can have more of it */
     uint64_t version;
     struct stream_writer *writer; /* COUNT, open: its file; NULL: not opened now */
     uint64_t written;             /* last seq in that file, when writer was opened */

@@ -87,6 +87,7 @@ enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
         f->has_payload = false;
     }
     e = e == ERR_OK ? sync_keep(s, f, reterr) : e;
+    f->stream->is_signed_here = f->stream->is_signed_here || e == ERR_OK;
     if (e == ERR_OK && sync_apply(s, f, &why) != ERR_OK) {
         log_errinfo("peers", &why); /* it is kept: sync_tick applies it */
     }

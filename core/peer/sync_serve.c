@@ -314,7 +314,8 @@ bool sync_knows_itself(struct sync *s, const struct heads *heads)
         }
         stream_key_id(&h->stream, &id);
         struct stream *st = sync_find(s, &id);
-        if (st && h->seq > st->seq && !st->is_left) {
+        /* heads are not signed: a liar may make a list begin anew once in the life of a process, not ever again */
+        if (st && h->seq > st->seq && !st->is_left && !st->is_signed_here) {
             st->is_left = true; /* whatever comes back of it, another goes on */
             if (sync_save(s, st, NULL) != ERR_OK) {
                 st->is_left = false;

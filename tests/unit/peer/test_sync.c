@@ -213,6 +213,46 @@ static void test_heads__when_asked_after_a_version__then_only_what_changed(void 
     assert_int_equal(heads_after(r, 0, later, &version), 2); /* of the process before */
 }
 
+static void publish_entry(struct ring *r, unsigned i, uint8_t digest)
+{
+    const struct list_record v = {
+        .digest = {{digest}}, .after = ENTRY_STANDS, .type = 1};
+    if (sync_publish_list(r->node[i].sync, "bad", &v, 1, SLICE_NONE, &r->why) !=
+        ERR_OK) {
+        fail_msg("%s: %s", r->why.source, r->why.text);
+    }
+}
+
+/* Heads that say that this stream of ours is further than we know. */
+static bool knows_better(struct ring *r, unsigned i, const struct stream_key *k)
+{
+    struct head claim = {.stream = *k, .seq = 9, .from = 1};
+    const struct heads heads = {.version = 1, .v = &claim, .n = 1};
+    return sync_knows_itself(r->node[i].sync, &heads);
+}
+
+static void test_knows_itself__when_a_liar_knows_more__then_a_list_begins_anew_once(
+    void **state)
+{
+    struct ring *r = *state;
+    struct stream_key first;
+    struct stream_key k;
+    publish_entry(r, 1, 1);
+    assert_true(sync_own_stream(r->node[1].sync, OBJECT_LIST, "bad", &first));
+    syncnode_close(&r->node[1]);
+    open_node(r, 1);
+    assert_false(knows_better(r, 1, &first)); /* it may be so: a disk put back */
+    assert_false(sync_own_stream(r->node[1].sync, OBJECT_LIST, "bad", &k));
+    publish_entry(r, 1, 2);
+    assert_true(sync_own_stream(r->node[1].sync, OBJECT_LIST, "bad", &first));
+    assert_false(knows_better(r, 1, &first)); /* cannot be: this process began it */
+    assert_true(sync_own_stream(r->node[1].sync, OBJECT_LIST, "bad", &k));
+    assert_true(stream_key_equal(&first, &k));
+    publish_entry(r, 1, 3);
+    assert_true(sync_own_stream(r->node[1].sync, OBJECT_LIST, "bad", &k));
+    assert_true(stream_key_equal(&first, &k));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +268,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_manifest__when_member_is_dropped__then_nothing_of_it_is_left, setup,
             teardown),
+        cmocka_unit_test_setup_teardown(
+            test_knows_itself__when_a_liar_knows_more__then_a_list_begins_anew_once,
+            setup, teardown),
     };
     (void)base_init();
     return cmocka_run_group_tests(tests, NULL, NULL);

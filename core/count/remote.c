@@ -83,6 +83,7 @@ void remote_close(struct remote **remote)
         tally_fini(&r->streams[i]->counts);
         free(r->streams[i]);
     }
+    remote_close_sheets(r);
     runset_close(&r->runset);
     origins_fini(&r->origins);
     (void)pthread_rwlock_destroy(&r->lock);
@@ -139,6 +140,7 @@ void remote_refresh(struct remote *r, uint64_t now, remote_fn *fn, void *context
     /* a stream is in its table or in its run, for everyone who asks */
     pthread_rwlock_wrlock(&r->lock);
     remote_refresh_runs(r);
+    remote_refresh_sheets(r);
     remote_mark_closed(r);
     pthread_rwlock_unlock(&r->lock);
     if (!r->is_loaded) {
@@ -224,45 +226,13 @@ static void ask_streams(const struct remote *r, const uint64_t *keys,
     }
 }
 
-/* The origin says how long its own history is; of a run that cannot be asked it is at least so much. */
-static void ask_run(const struct runset_item *item, uint64_t key, uint64_t now,
-                    struct count_shares *io)
-{
-    const struct runset_entry *e = item->entry;
-    struct runset_place place = runset_place_of(item, now);
-    uint64_t count = 0;
-
-    if (runset_place_is_none(place)) {
-        return;
-    }
-    enum err got = e->run != NULL ? run_get(e->run, key, &count) : ERR_CORRUPT;
-    if (got == ERR_NOT_FOUND) {
-        return;
-    }
-    struct count_share *share = count_shares_of(io, e->id.origin);
-    if (share != NULL && got == ERR_OK) {
-        count_history_take(&share->history, place, count);
-    } else if (share != NULL) {
-        share->history.ndamaged++;
-    }
-}
-
 void remote_ask(struct remote *r, const uint64_t *keys, const uint32_t *key_ids,
                 unsigned nkeys, uint64_t now, struct count_shares *io)
 {
     pthread_rwlock_rdlock(&r->lock);
     if (count_shares_set_origins(io, &r->origins) && io->npeers > 0) {
-        struct runset_list *list = r->runset != NULL ? runset_pin(r->runset) : NULL;
-        for (size_t i = 0; list != NULL && i < list->n; i++) {
-            const struct run_id *id = &list->v[i].entry->id;
-            const uint64_t *key = runset_key_for(keys, key_ids, nkeys, id->key_id);
-            if (key != NULL) {
-                ask_run(&list->v[i], *key, now, io);
-            }
-        }
-        if (list != NULL) {
-            runset_unpin(r->runset, &list);
-        }
+        const struct remote_question q = {keys, key_ids, nkeys, now};
+        remote_ask_runs(r, &q, io);
         for (unsigned i = 1; i < io->n; i++) {
             count_history_end(&io->v[i].history);
         }

@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/count/remote.h"
 #include "core/count/runset_own.h"
+#include "core/count/sheets.h"
 #include "core/count/stream.h"
 #include "core/count/tally.h"
 
@@ -43,6 +44,17 @@ struct remote_fed {
     bool is_in_day;
 };
 
+/* A sheet, and which runs it stands for. */
+struct remote_sheet {
+    struct sheets_name name;
+    struct sheet *sheet;
+    uint64_t inode;
+    const struct runset_item *
+        *item;     /* of each source, in list; NULL: it is of no run that is there */
+    size_t nitems; /* those that are there */
+    bool was_bad;  /* a block is damaged, and it was said; atomic */
+};
+
 struct remote_pairs {
     struct run_record *v;
     size_t n;
@@ -59,6 +71,13 @@ struct remote {
 
     struct origins origins;
     struct runset *runset; /* NULL: none yet */
+    struct runset_list
+        *list; /* of runset, pinned; the next four are of it. NULL: none yet */
+    struct remote_sheet *sheets; /* of buckets that several peers have counts of */
+    size_t nsheets;
+    const struct runset_item *
+        *loose; /* the runs in none of these; NULL: no memory, then all are */
+    size_t nloose;
     struct remote_stream *streams[REMOTE_STREAMS_MAX];
     size_t nstreams;
     uint64_t naside; /* files that were left out for their number; atomic (a figure) */
@@ -74,6 +93,7 @@ struct remote {
     struct remote_sign dir_sign;
     struct remote_sign origins_sign;
     struct remote_sign runs_sign;
+    struct remote_sign sheets_sign;
     struct remote_sign folder_sign[ORIGINS_MAX]; /* in the order of origins */
     struct remote_pairs pairs;
     struct remote_fed *fed; /* in the order of runs */
@@ -101,5 +121,20 @@ void remote_read_streams(struct remote *r, remote_fn *fn, void *context);
 
 void remote_refresh_runs(struct remote *r); /* with lock */
 void remote_feed_runs(struct remote *r, remote_fn *fn, void *context);
+
+/* ---- sheets (remote_sheet.c) ---- */
+
+/* Which there are, and what they stand for. With lock, behind remote_refresh_runs. */
+void remote_refresh_sheets(struct remote *r);
+void remote_close_sheets(struct remote *r);
+/* Adds what runs have of a key, through sheets where there are some; keys as in remote_ask. */
+struct remote_question {
+    const uint64_t *keys;
+    const uint32_t *key_ids;
+    unsigned nkeys;
+    uint64_t now;
+};
+void remote_ask_runs(struct remote *r, const struct remote_question *q,
+                     struct count_shares *io);
 
 #endif

@@ -28,6 +28,7 @@ void remote_refresh_runs(struct remote *r)
     }
     r->has_changed = true;
     if (!r->runs_sign.is_there) {
+        remote_close_sheets(r);
         runset_close(&r->runset); /* the folder is the hub's to make */
     } else if (r->runset == NULL) {
         e = runset_open(r->runs_dir, on_damage, NULL, &r->runset, &why);

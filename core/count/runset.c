@@ -133,8 +133,8 @@ static int by_id(const void *a, const void *b)
     return runset_id_cmp(&x->entry->id, &y->entry->id);
 }
 
-struct runset_entry *runset_find(const struct runset_list *list,
-                                 const struct run_id *id)
+const struct runset_item *runset_find_item(const struct runset_list *list,
+                                           const struct run_id *id)
 {
     size_t low = 0;
     size_t high = list->n;
@@ -142,7 +142,7 @@ struct runset_entry *runset_find(const struct runset_list *list,
         size_t middle = low + (high - low) / 2;
         int order = runset_id_cmp(&list->v[middle].entry->id, id);
         if (order == 0) {
-            return list->v[middle].entry;
+            return &list->v[middle];
         }
         if (order < 0) {
             low = middle + 1;
@@ -151,6 +151,13 @@ struct runset_entry *runset_find(const struct runset_list *list,
         }
     }
     return NULL;
+}
+
+struct runset_entry *runset_find(const struct runset_list *list,
+                                 const struct run_id *id)
+{
+    const struct runset_item *item = runset_find_item(list, id);
+    return item ? item->entry : NULL;
 }
 
 const struct runset_entry *runset_day_of(const struct runset_list *list,
@@ -209,7 +216,7 @@ struct loading {
     struct runset_list *old; /* may be NULL */
     struct runset_list *fresh;
     size_t room;
-    size_t nopen;
+    size_t nopen[2]; /* files; of buckets, of days */
     runset_damage_fn *on_damage;
     void *context;
 };
@@ -240,10 +247,12 @@ static void open_run(struct loading *l, struct runset_entry *e, const char *path
         tell(l, &why);
         return;
     }
-    if (l->nopen >= RUNSET_FILES_OPEN) {
+    bool is_day = e->id.len_s == COUNT_DAY_S;
+    e->is_open = l->nopen[0] + l->nopen[1] < RUNSET_FILES_OPEN &&
+                 (is_day || l->nopen[0] < RUNSET_BUCKETS_OPEN);
+    l->nopen[is_day] += e->is_open;
+    if (!e->is_open) {
         run_rest(e->run);
-    } else {
-        l->nopen++;
     }
 }
 
@@ -279,7 +288,7 @@ static enum err load_one(struct loading *l, const struct run_id *id)
         pthread_mutex_lock(&l->set->lock);
         entry->refs++;
         pthread_mutex_unlock(&l->set->lock);
-        l->nopen += entry->run != NULL;
+        l->nopen[id->len_s == COUNT_DAY_S] += entry->is_open;
     } else {
         entry = calloc(1, sizeof(*entry));
         if (!entry) {

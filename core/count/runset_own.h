@@ -12,7 +12,9 @@
 
 enum {
     RUNSET_FILES_OPEN = 512, /* of the others the file is opened for each question */
-    RUNSET_MERGE_MAX = 1024  /* runs in one merge: 4 KiB of memory each */
+    RUNSET_BUCKETS_OPEN =
+        192, /* of these, of buckets: those of peers are in sheets soon */
+    RUNSET_MERGE_MAX = 1024 /* runs in one merge: 4 KiB of memory each */
 };
 
 /* A file that may be in several lists, one after the other. */
@@ -20,6 +22,7 @@ struct runset_entry {
     struct run_id id;
     struct run *run; /* NULL: it cannot be read */
     enum err why;    /* then */
+    bool is_open;    /* its file is, and counts among RUNSET_FILES_OPEN */
     uint64_t inode;
     uint64_t bytes;
     size_t refs; /* of lists; guarded by runset.lock */
@@ -62,6 +65,9 @@ const uint64_t *runset_key_for(const uint64_t *keys, const uint32_t *key_ids,
 /* The order of lists: length, begin, origin, ring key, incarnation. */
 int runset_id_cmp(const struct run_id *x, const struct run_id *y);
 
+/* NULL: it is not there. */
+const struct runset_item *runset_find_item(const struct runset_list *list,
+                                           const struct run_id *id);
 struct runset_entry *runset_find(const struct runset_list *list,
                                  const struct run_id *id);
 

@@ -13,7 +13,7 @@
 #include "core/peer/peerlist.h"
 #include "core/peer/sync_parts.h"
 
-enum { INC_RANDOM_BITS = 22, VERSION_BITS = 32, FOLDERS = 7 };
+enum { INC_RANDOM_BITS = 22, VERSION_BITS = 32, FOLDERS = 8 };
 
 const char *sync_result_name(enum sync_result r)
 {
@@ -78,7 +78,8 @@ uint64_t sync_fresh_inc(const struct sync *s)
 static enum err make_folders(struct sync *s, struct errinfo *reterr)
 {
     static const char *const names[FOLDERS] = {
-        "", "objects", "counts", "counts/runs", "own", "own/runs", "lists"};
+        "",    "objects",  "counts", "counts/runs", "counts/sheets",
+        "own", "own/runs", "lists"};
     enum err e = ERR_OK;
     for (unsigned i = 0; i < FOLDERS && e == ERR_OK; i++) {
         char path[FILE_PATH_MAX];
@@ -92,7 +93,7 @@ static enum err make_folders(struct sync *s, struct errinfo *reterr)
 /* What writers of runs left when they were stopped. */
 static enum err sweep(struct sync *s, struct errinfo *reterr)
 {
-    static const char *const names[] = {"counts/runs", "own/runs"};
+    static const char *const names[] = {"counts/runs", "counts/sheets", "own/runs"};
     enum err e = ERR_OK;
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names) && e == ERR_OK; i++) {
         char path[FILE_PATH_MAX];

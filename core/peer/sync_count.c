@@ -8,6 +8,7 @@
 
 #include "core/base/log.h"
 #include "core/count/runset.h"
+#include "core/count/sheets.h"
 #include "core/peer/sync_content.h"
 #include "core/peer/sync_parts.h"
 
@@ -525,6 +526,10 @@ enum err sync_count_drop(struct sync *s, const struct object_id *origin,
     enum err e = sync_remove_tree(path, reterr);
     if (e == ERR_OK && sync_path(s, path, "counts/runs") == ERR_OK) {
         e = remove_runs(path, hex, reterr);
+    }
+    if (e == ERR_OK && sync_path(s, path, "counts") == ERR_OK) {
+        e = sheets_drop(path, origin->b, reterr);
+        s->sheets_at_s = 0; /* those of the others are made anew */
     }
     return e;
 }

@@ -142,6 +142,8 @@ struct sync {
     uint64_t next_heartbeat_ms;
     struct period period;  /* nothing expires while a step of the clock is on trial */
     uint64_t cared_bucket; /* when days were last merged */
+    uint64_t
+        sheets_at_s; /* buckets up to this one have their sheets; UINT64_MAX: all */
     uint64_t trimmed_ms;
 };
 

@@ -7,6 +7,7 @@
 #include "core/base/cursor.h"
 #include "core/base/log.h"
 #include "core/count/runset.h"
+#include "core/count/sheets.h"
 #include "core/peer/sync_parts.h"
 
 enum {
@@ -119,6 +120,16 @@ static enum err merge_days(struct sync *s, uint64_t bucket, struct errinfo *rete
     return e;
 }
 
+/* The sheets of one bucket; the rest has its turn in the next ticks. */
+static enum err make_sheet(struct sync *s, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    if (sync_path(s, path, "counts") != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    return sheets_make_next(path, s->period.bucket, &s->sheets_at_s, reterr);
+}
+
 /* ---- graves ---- */
 
 struct digging {
@@ -199,6 +210,10 @@ enum err sync_tick(struct sync *s, struct errinfo *reterr)
     if (s->period.bucket != s->cared_bucket && s->period.bucket > 2) {
         enum err one = new_bucket(s, s->period.bucket, reterr);
         s->cared_bucket = s->period.bucket;
+        s->sheets_at_s = 0;
+        e = e == ERR_OK ? one : e;
+    } else if (s->sheets_at_s != UINT64_MAX) {
+        enum err one = make_sheet(s, reterr);
         e = e == ERR_OK ? one : e;
     }
     return e;

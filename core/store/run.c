@@ -176,6 +176,7 @@ enum err run_open(const char *path, struct run **ret, struct errinfo *reterr)
     }
     *r = h.run;
     r->bytes = size;
+    r->sum = h.tail_sum;
     r->fd = fd;
     r->path = memcpy(r + 1, path, n);
     e = index_read(r, h.tail_sum, reterr);

@@ -5,6 +5,7 @@
 
 struct feeder {
     struct run_record record;
+    bool is_damaged; /* a block of it */
     struct run_cursor cursor;
 };
 
@@ -21,6 +22,7 @@ static enum err advance(struct merge *m, struct feeder *f)
     enum err e = ERR_CORRUPT;
     while ((e = run_cursor_next(&f->cursor, &f->record)) == ERR_CORRUPT) {
         m->damaged++;
+        f->is_damaged = true;
     }
     return e;
 }
@@ -62,7 +64,7 @@ static enum err step(struct merge *m)
 
 static enum err begin(struct merge *m, const struct run *const *runs, size_t n)
 {
-    m->all = malloc(n * sizeof(*m->all) + 1);
+    m->all = calloc(n + 1, sizeof(*m->all));
     m->heap = malloc(n * sizeof(struct feeder *) + 1);
     if (!m->all || !m->heap) {
         return ERR_NOMEM;
@@ -94,6 +96,37 @@ static enum err run_out(struct merge *m, struct run_writer *w)
         }
         run_writer_add(w, &sum);
     }
+    return e;
+}
+
+/* The one whose damaged block was met last. */
+static size_t find_bad(const struct merge *m, size_t n)
+{
+    size_t i = 0;
+    while (i + 1 < n && !m->all[i].is_damaged) {
+        i++;
+    }
+    return i;
+}
+
+enum err run_merge_each(const struct run *const *runs, size_t n, run_merge_fn *fn,
+                        void *context, size_t *retbad)
+{
+    struct merge m = {0};
+    enum err e = begin(&m, runs, n);
+
+    *retbad = 0;
+    while (e == ERR_OK && m.damaged == 0 && m.n > 0) {
+        struct feeder *f = m.heap[0];
+        fn(context, (size_t)(f - m.all), &f->record);
+        e = step(&m);
+    }
+    if (m.damaged > 0) {
+        *retbad = find_bad(&m, n);
+        e = ERR_CORRUPT;
+    }
+    free(m.all);
+    free(m.heap);
     return e;
 }
 

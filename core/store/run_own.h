@@ -44,6 +44,7 @@ struct run {
     uint64_t bytes;
     uint64_t nblocks;
     uint64_t nsources;
+    uint64_t sum;    /* of all behind the blocks */
     uint64_t *index; /* first keys, then the sources as pairs */
     int fd;          /* -1: run_rest */
     char *path;      /* behind the struct */
@@ -61,5 +62,10 @@ void run_block_begin(struct run_cursor *c);
 /* a + b, or the largest number. */
 uint64_t run_sum(uint64_t a, uint64_t b);
 struct run_source run_source_at(const struct run *r, uint64_t i);
+/* The records of n runs in rising order of key; equal keys stand together. ERR_CORRUPT: run *retbad has a damaged
+ * block. */
+typedef void run_merge_fn(void *context, size_t which, const struct run_record *r);
+enum err run_merge_each(const struct run *const *runs, size_t n, run_merge_fn *fn,
+                        void *context, size_t *retbad);
 
 #endif

@@ -1,5 +1,6 @@
 /* doctor_state - state folder, rights, disk, keys, lists and gillnetd as they are on disk. */
 #include <errno.h>
+#include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,8 @@ enum {
     DISK_EMPTY_MIB = 16,  /* below: fail */
     VERIFY_MIB_MAX = 256, /* larger lists are not read through here */
     USER_NAME_MAX = 64,
-    NAME_BUFFER = 16384
+    NAME_BUFFER = 16384,
+    GROUPS_MAX = 64
 };
 
 /* Name of a user, or the number. */
@@ -74,6 +76,44 @@ static void check_rights(struct doctor *d, const char *path, bool is_secret)
     }
 }
 
+static bool is_in_group(uid_t uid, gid_t gid)
+{
+    struct passwd pw;
+    struct passwd *found = NULL;
+    char buffer[NAME_BUFFER];
+    gid_t groups[GROUPS_MAX];
+    int n = GROUPS_MAX;
+    bool is = false;
+
+    if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) != 0 || found == NULL) {
+        return false;
+    }
+    if (getgrouplist(pw.pw_name, pw.pw_gid, groups, &n) < 0) {
+        n = GROUPS_MAX; /* of more groups than that the first ones */
+    }
+    for (int i = 0; i < n && !is; i++) {
+        is = groups[i] == gid;
+    }
+    return is;
+}
+
+/* The MTA's user is in the group of the state folder, for the socket. */
+static void check_keys_group(struct doctor *d, const struct stat *folder,
+                             const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) == 0 && st.st_gid == folder->st_gid &&
+        (st.st_mode & S_IWGRP) != 0) {
+        doctor_say(d, DOCTOR_WARN, "rights",
+                   "give it to a group of gillnetd and gillnet-hub alone, as "
+                   "gillnet.tmpfiles does: chgrp -R _gillnet-keys",
+                   "everyone in the group of the state folder may replace the keys in "
+                   "%s",
+                   path);
+    }
+}
+
 /* Whether gillnetd can use what root made: its user is the one that owns the state folder. */
 static void check_readable(struct doctor *d, const struct stat *folder,
                            const char *path)
@@ -88,7 +128,7 @@ static void check_readable(struct doctor *d, const struct stat *folder,
         return;
     }
     needed = S_ISDIR(st.st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
-    if (st.st_gid == folder->st_gid) {
+    if (st.st_gid == folder->st_gid || is_in_group(folder->st_uid, st.st_gid)) {
         needed <<= 3;
     }
     if ((st.st_mode & needed) == needed) {
@@ -183,6 +223,9 @@ void doctor_state(struct doctor *d)
             check_rights(d, path, inside[i].is_secret);
             if (inside[i].is_read) {
                 check_readable(d, &st, path);
+            }
+            if (i == 0) {
+                check_keys_group(d, &st, path);
             }
         }
     }

@@ -23,6 +23,7 @@ struct visitor {
     uint64_t since_us;
     bool is_holding;
     bool is_answered;
+    bool may_hold;
 };
 
 struct control {
@@ -62,6 +63,11 @@ static void hold(struct visitor *v, struct buf *ret)
     struct timeval most = {.tv_sec = CONTROL_HOLD_S};
     struct control *c = v->control;
 
+    if (!v->may_hold) {
+        buf_add_str(ret, "error only root and the hub's own user may hold the ring's "
+                         "files\n");
+        return;
+    }
     if (is_held(c)) {
         buf_add_str(ret, "error another command holds the ring's files; try again\n");
         return;
@@ -160,6 +166,16 @@ static struct visitor *place_of(struct control *c)
     return oldest;
 }
 
+/* The group may ask, and the MTA's user is in it; nobody but who can change the files may stop the exchange. */
+static bool may_hold(evutil_socket_t fd)
+{
+    struct ucred who = {.uid = (uid_t)-1};
+    socklen_t n = sizeof who;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 &&
+           (who.uid == 0 || who.uid == geteuid());
+}
+
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
                       struct sockaddr *from, int from_len, void *context)
 {
@@ -174,7 +190,8 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
         evutil_closesocket(fd);
         return;
     }
-    *v = (struct visitor){.control = c, .since_us = clock_mono_us()};
+    *v = (struct visitor){
+        .control = c, .since_us = clock_mono_us(), .may_hold = may_hold(fd)};
     v->bev = bufferevent_socket_new(c->base, fd, BEV_OPT_CLOSE_ON_FREE);
     if (v->bev == NULL) {
         evutil_closesocket(fd);

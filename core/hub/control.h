@@ -3,7 +3,8 @@
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is closed. After "hold"
  * the hub lets go of STATE/peers and answers "ok held"; the connection stays open until the other side closes it or
- * HOLD_S passed, then the hub takes everything up again from the files.
+ * HOLD_S passed, then the hub takes everything up again from the files. The socket is the group's (mode 0660); hold is for
+ * root and the hub's own user.
  * Depends: base, libevent.   Threads: one.   Owns: its socket.   ADR 0034.
  */
 #ifndef CORE_HUB_CONTROL_H

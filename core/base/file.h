@@ -78,6 +78,10 @@ enum err file_sync_dir(const char *dir, struct errinfo *reterr);
 /* mkdir -p of the last component only, with mode; fine when it is there already. */
 enum err file_make_dir(const char *dir, mode_t mode, struct errinfo *reterr);
 
+/* Removes a file, or a folder with all that is in it, following no link; fine when nothing is there. ERR_LIMIT: folders
+ * deeper than any that gillnet makes. */
+enum err file_remove_tree(const char *path, struct errinfo *reterr);
+
 /* An advisory whole-file lock. ERR_LOCKED when another process has it; never waits. */
 struct filelock {
     int fd; /* -1: not held */

@@ -93,7 +93,7 @@ int cmd_list(struct cli *cli, int argc, char **argv)
         {"revoke", list_cmd_revoke}, {"export", list_cmd_export},
         {"stat", list_cmd_stat},     {"rebuild", list_cmd_rebuild},
         {"merge", list_cmd_merge},   {"verify", list_cmd_verify},
-        {"age", list_cmd_age},
+        {"age", list_cmd_age},       {"rekey", list_cmd_rekey},
     };
     if (argc < 2) {
         return list_cmd_usage("say what to do with which list");

@@ -1,4 +1,5 @@
-/* list_care - `gillnet list rebuild` and `verify`: the files of the lists. */
+/* list_care - `gillnet list rebuild`, `rekey` and `verify`: the files of the lists. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <sysexits.h>
 
@@ -8,6 +9,8 @@
 #include "core/cli/options.h"
 #include "core/cli/progress.h"
 #include "core/cli/state.h"
+#include "core/list/rekey.h"
+#include "core/list/steps.h"
 
 enum { NAMES_ARENA = 16 << 20 };
 
@@ -41,6 +44,99 @@ int list_cmd_rebuild(struct cli *cli, int argc, char **argv)
     progress_clear(&progress);
     status = e == ERR_OK ? 0 : cli_fail(&info);
     list_writer_close(&writer);
+    return status;
+}
+
+static void rekeyed(const char *name, const struct list_rekeyed *r, uint32_t key)
+{
+    printf("%s: %" PRIu64 " entries and %" PRIu64
+           " revoked ones are made with the ring key %08" PRIx32 " now\n",
+           name, r->listed, r->revoked, key);
+    if (r->without_text > 0) {
+        printf("%s: %" PRIu64 " entries without text are left out\n", name,
+               r->without_text);
+    }
+    if (r->had_filters) {
+        printf("%s: filters that were merged into it are left out: they were made with "
+               "the former key; merge new ones\n",
+               name);
+    }
+}
+
+static int rekey_one(struct cli *cli, const char *name, bool drops_textless)
+{
+    struct list_writer *writer = NULL;
+    struct list_rekeyed done;
+    struct progress progress;
+    struct errinfo info = {.code = ERR_OK};
+    int status = list_cmd_open_writer(cli, name, false, &writer);
+
+    if (status != 0) {
+        return status;
+    }
+    if (list_writer_key(writer) == cli->keys.ring[0].id) {
+        printf("%s: is made with the newest ring key %08" PRIx32 "\n", name,
+               cli->keys.ring[0].id);
+        list_writer_close(&writer);
+        return 0;
+    }
+    progress_init(&progress);
+    enum err e =
+        list_rekey(writer,
+                   &(struct list_rekeying){cli->config->state_dir, drops_textless,
+                                           on_stage, &progress},
+                   &done, &info);
+    progress_clear(&progress);
+    list_writer_close(&writer);
+    if (e != ERR_OK) {
+        return cli_fail(&info);
+    }
+    rekeyed(name, &done, cli->keys.ring[0].id);
+    return 0;
+}
+
+static int rekey_all(struct cli *cli, bool drops_textless)
+{
+    struct arena *arena = arena_new(NAMES_ARENA);
+    struct errinfo info = {.code = ERR_OK};
+    struct slice *names = NULL;
+    size_t n = 0;
+    int status = 0;
+    enum err e = arena == NULL
+                     ? errinfo_set(&info, ERR_NOMEM, "lists", 0, "no memory")
+                     : list_names(cli->config->state_dir, arena, &names, &n, &info);
+
+    if (e != ERR_OK && e != ERR_NOT_FOUND) {
+        status = cli_fail(&info);
+    }
+    for (size_t i = 0; e == ERR_OK && i < n; i++) {
+        char name[LIST_NAME_MAX + 1];
+
+        (void)snprintf(name, sizeof name, "%.*s", SLICE_ARGS(names[i]));
+        int s = rekey_one(cli, name, drops_textless);
+        status = status == 0 ? s : status;
+    }
+    arena_free(&arena);
+    return status;
+}
+
+int list_cmd_rekey(struct cli *cli, int argc, char **argv)
+{
+    bool drops_textless = false;
+    const struct cli_option options[] = {
+        {"--drop-textless", NULL, &drops_textless, NULL}};
+    int status = cli_options(cli_command("list"), options, 1, &argc, argv);
+
+    for (int i = 1; status == 0 && i < argc; i++) {
+        status = list_cmd_check_name(argv[i]);
+    }
+    status = status == 0 ? cli_keys(cli, false) : status;
+    if (status == 0 && argc == 1) {
+        return rekey_all(cli, drops_textless);
+    }
+    for (int i = 1; status == 0 && i < argc; i++) {
+        status = rekey_one(cli, argv[i], drops_textless);
+    }
     return status;
 }
 

@@ -15,6 +15,7 @@ int list_cmd_revoke(struct cli *cli, int argc, char **argv);
 int list_cmd_export(struct cli *cli, int argc, char **argv);
 int list_cmd_stat(struct cli *cli, int argc, char **argv);
 int list_cmd_rebuild(struct cli *cli, int argc, char **argv);
+int list_cmd_rekey(struct cli *cli, int argc, char **argv);
 int list_cmd_merge(struct cli *cli, int argc, char **argv);
 int list_cmd_verify(struct cli *cli, int argc, char **argv);
 int list_cmd_age(struct cli *cli, int argc, char **argv);

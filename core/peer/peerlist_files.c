@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,32 +17,13 @@
 enum {
     OWNER_BYTES = 12, /* incarnation and key */
     OWNER_TEXT_MAX = 128,
-    TREE_FDS = 16,
     LOG_RECORD_BYTES = 48, /* of an entry in the log, about */
     LOG_TIMES = 4          /* as much log as entries need is kept beside the slack */
 };
 #define OWNER_MAGIC "gillnet-peer-list 1 "
 #define DROP_PREFIX ".drop-"
 
-/* ---- trees ---- */
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    (void)st;
-    (void)type;
-    (void)at;
-    return remove(path) == 0 || errno == ENOENT ? 0 : -1;
-}
-
-enum err tree_remove(const char *path, struct errinfo *reterr)
-{
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread alone drives sync */
-    int failed = nftw(path, remove_one, TREE_FDS, FTW_DEPTH | FTW_PHYS);
-    if (failed != 0 && errno != ENOENT) {
-        return errinfo_errno(reterr, path, "cannot remove what a peer listed");
-    }
-    return ERR_OK;
-}
+/* ---- paths ---- */
 
 static enum err path_failed(enum err e, const char *dir, struct errinfo *reterr)
 {
@@ -211,7 +191,7 @@ static enum err list_remove(const char *folder, const char *list,
     char path[FILE_PATH_MAX];
     enum err e =
         path_failed(file_path(path, "%s/lists/%s", folder, list), folder, reterr);
-    return e == ERR_OK ? tree_remove(path, reterr) : e;
+    return e == ERR_OK ? file_remove_tree(path, reterr) : e;
 }
 
 static enum err held_make(struct peerlists *p, const struct stream_key *k,
@@ -337,7 +317,7 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
         e = path_failed(ERR_LIMIT, folder, reterr);
     }
     if (e == ERR_OK) {
-        e = tree_remove(renew, reterr);
+        e = file_remove_tree(renew, reterr);
     }
     if (e == ERR_OK) {
         e = file_make_dir(renew, LIST_DIR_MODE, reterr);
@@ -353,7 +333,7 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
                               "cannot put a list made anew in its place");
         }
     }
-    enum err removed = tree_remove(renew, e == ERR_OK ? reterr : NULL);
+    enum err removed = file_remove_tree(renew, e == ERR_OK ? reterr : NULL);
     return e == ERR_OK ? removed : e;
 }
 
@@ -380,7 +360,7 @@ static enum err sweep(const char *dir, struct errinfo *reterr)
         if ((is_dropped && file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) ||
             (is_origin &&
              file_path(path, "%s/%s/renew", dir, entry->d_name) == ERR_OK)) {
-            e = tree_remove(path, reterr);
+            e = file_remove_tree(path, reterr);
         }
     }
     (void)closedir(d);
@@ -455,7 +435,7 @@ enum err peerlists_drop(struct peerlists *p, const struct object_id *origin,
                         reterr);
     }
     if (e == ERR_OK) {
-        e = tree_remove(gone, reterr);
+        e = file_remove_tree(gone, reterr);
     }
     if (e != ERR_OK) {
         return e;
@@ -466,5 +446,5 @@ enum err peerlists_drop(struct peerlists *p, const struct object_id *origin,
                    : errinfo_errno(reterr, folder, "cannot remove what a peer listed");
     }
     e = file_sync_dir(p->dir, reterr);
-    return e == ERR_OK ? tree_remove(gone, reterr) : e;
+    return e == ERR_OK ? file_remove_tree(gone, reterr) : e;
 }

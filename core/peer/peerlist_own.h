@@ -55,7 +55,5 @@ void held_close(struct held *h);
 /* Makes a list whose log outgrew it anew. */
 enum err held_renew(struct peerlists *p, struct held *h, const char *name,
                     struct errinfo *reterr);
-/* Removes a folder and all in it. That there is none is no error. */
-enum err tree_remove(const char *path, struct errinfo *reterr);
 
 #endif

@@ -92,10 +92,9 @@ static enum err make_room(const char *state_dir, const struct hashkey *leaving,
     return errinfo_set(
         reterr, ERR_LIMIT, list, 0,
         "this list was made with ring key %08" PRIx32
-        ", and a third key does not fit into keys/ring.key; write it out "
-        "(`gillnet list export %s >FILE`), move the folder lists/%s away, "
-        "do this again, then `gillnet list import %s FILE`",
-        leaving->id, list, list, list);
+        ", and a third key does not fit into keys/ring.key; make it anew under the newer "
+        "one (`gillnet list rekey %s`), then do this again",
+        leaving->id, list);
 }
 
 enum err ringkey_put(const char *state_dir, const struct hashkey *key, bool is_first,

@@ -523,7 +523,7 @@ enum err sync_count_drop(struct sync *s, const struct object_id *origin,
     if (sync_path(s, path, "counts/%s", hex) != ERR_OK) {
         return too_long(s, reterr);
     }
-    enum err e = sync_remove_tree(path, reterr);
+    enum err e = file_remove_tree(path, reterr);
     if (e == ERR_OK && sync_path(s, path, "counts/runs") == ERR_OK) {
         e = remove_runs(path, hex, reterr);
     }

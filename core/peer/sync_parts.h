@@ -53,8 +53,6 @@ enum err sync_trim(struct sync *s, struct stream *st, uint64_t seq,
 /* Our own object that was signed but not noted: its very bytes are taken, nothing is signed anew. */
 bool sync_adopt(struct sync *s, struct stream *st, uint64_t seq);
 void sync_remove_objects(const struct sync *s, const struct stream *st);
-/* Removes path and what lies in it. */
-enum err sync_remove_tree(const char *path, struct errinfo *reterr);
 /* Files that a crash left: ours are finished, others' go. */
 enum err sync_finish_objects(struct sync *s, struct errinfo *reterr);
 

@@ -92,7 +92,7 @@ enum err sync_drop_origin(struct sync *s, const struct object_id *id,
     e = e == ERR_OK ? remove_entries(s, id, reterr) : e;
     if (e == ERR_OK) {
         e = sync_path(s, path, "objects/%s", hex) == ERR_OK
-                ? sync_remove_tree(path, reterr)
+                ? file_remove_tree(path, reterr)
                 : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
     }
     return e;

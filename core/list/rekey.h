@@ -1,0 +1,33 @@
+/*
+ * rekey - a list made anew under the ring's newest key, from the texts that its log keeps.
+ *
+ * A digest cannot be turned into one of another key. So whoever joins a ring, or sees its key rotated, has lists that
+ * nobody else can ask, and that he himself can ask only as long as the former key is kept.
+ * Depends: reader, writer, change.   Threads: the writer's.
+ */
+#ifndef CORE_LIST_REKEY_H
+#define CORE_LIST_REKEY_H
+
+#include "core/list/list.h"
+
+struct list_rekeyed {
+    uint64_t listed;
+    uint64_t revoked;
+    uint64_t without_text; /* left out: their digests cannot be made anew */
+    bool had_filters;      /* filters of others, merged in by hand, are left out */
+};
+
+/* Makes the list that w has open anew beside it with keys->ring[0], and puts it in its place in one step: a crash
+ * leaves one of the two. Status, expiry, source, time and who said so stay; of a list that ages all entries belong to one period afterwards.
+ * state_dir: as w was opened with. ERR_UNSUPPORTED: entries without text, and drops_textless is not set; nothing changed. Whatever comes of it,
+ * w can only be closed afterwards. progress may be NULL. */
+struct list_rekeying {
+    const char *state_dir;
+    bool drops_textless;
+    list_progress_fn *progress;
+    void *context;
+};
+enum err list_rekey(struct list_writer *w, const struct list_rekeying *how,
+                    struct list_rekeyed *ret, struct errinfo *reterr);
+
+#endif

@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/count/runset.h"
 #include "core/count/stream.h"
+#include "core/peer/peerlist.h"
 #include "core/store/origins.h"
 
 #include "tests/unit/peer/syncring_unit.h"
@@ -253,6 +254,83 @@ static void test_knows_itself__when_a_liar_knows_more__then_a_list_begins_anew_o
     assert_true(stream_key_equal(&first, &k));
 }
 
+enum { LISTED = 80000, SOME = 7 };
+
+static void publish_list(struct ring *r, unsigned i, struct list_record *v, size_t n)
+{
+    if (sync_publish_list(r->node[i].sync, "bad", v, n, SLICE_NONE, &r->why) !=
+        ERR_OK) {
+        fail_msg("%s: %s", r->why.source, r->why.text);
+    }
+    for (size_t k = 0; k < n; k++) {
+        v[k].before = v[k].after;
+    }
+}
+
+static void give_list(struct ring *r, unsigned i, struct buf *ret)
+{
+    struct stream_key k;
+    uint64_t n = 0;
+    assert_true(sync_own_stream(r->node[0].sync, OBJECT_LIST, "bad", &k));
+    buf_init(ret, OBJECT_SNAP_MAX);
+    if (peerlist_snap(sync_lists(r->node[i].sync), &k, ret, &n, &r->why) != ERR_OK) {
+        fail_msg("%s: %s", r->why.source, r->why.text);
+    }
+    assert_int_equal(n, LISTED - SOME);
+}
+
+/* Of a long list the steps are forgotten when a SNAP has them: who comes then takes that, and so does who asks this one. */
+static void test_list__when_its_steps_are_gone__then_a_snap_brings_it(void **state)
+{
+    struct ring *r = *state;
+    struct list_record *v = calloc(LISTED, sizeof(*v));
+    struct heads heads;
+    struct buf answer;
+    struct buf first;
+    assert_non_null(v);
+    for (uint32_t i = 0; i < LISTED; i++) {
+        struct hash256 noise;
+        hash256_of(slice_of((const char *)&i, sizeof(i)), &noise);
+        memcpy(v[i].digest.b, noise.b, sizeof(v[i].digest.b));
+        v[i].digest.b[0] = (uint8_t)(i >> 16);
+        v[i].digest.b[1] = (uint8_t)(i >> 8);
+        v[i].digest.b[2] = (uint8_t)i;
+        v[i].after = ENTRY_STANDS;
+        v[i].type = 1;
+    }
+    publish_list(r, 0, v, LISTED);
+    for (unsigned i = 0; i < 2 * SOME; i++) { /* some go, some are taken back */
+        v[i].after = i % 2 ? ENTRY_ABSENT : ENTRY_TAKEN_BACK;
+    }
+    publish_list(r, 0, v, 2 * (size_t)SOME);
+    assert_int_equal(pull(r, 1, 0).results[SYNC_APPLIED], 3);
+    for (unsigned k = 0; k < 26; k++) {
+        clock_advance_us(300 * UINT64_C(1000000));
+        assert_int_equal(sync_tick(r->node[0].sync, &r->why), ERR_OK);
+    }
+    buf_init(&answer, SIZE_MAX);
+    assert_int_equal(sync_heads(r->node[0].sync, 0, &answer), ERR_OK);
+    assert_int_equal(heads_parse(buf_slice(&answer), &heads, NULL), ERR_OK);
+    assert_int_equal(heads.n, 1);
+    assert_int_equal(heads.v[0].from, 2);
+    assert_int_equal(heads.v[0].snap_seq, 2);
+    heads_fini(&heads);
+    (void)pull(r, 2, 0);
+    (void)pull(r, 2, 0);
+    (void)pull(r, 3, 2);
+    (void)pull(r, 3, 2);
+    give_list(r, 0, &first);
+    for (unsigned i = 1; i < NODES; i++) {
+        struct buf other;
+        give_list(r, i, &other);
+        assert_true(slice_eq(buf_slice(&first), buf_slice(&other)));
+        buf_fini(&other);
+    }
+    buf_fini(&first);
+    buf_fini(&answer);
+    free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +349,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_knows_itself__when_a_liar_knows_more__then_a_list_begins_anew_once,
             setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_list__when_its_steps_are_gone__then_a_snap_brings_it, setup, teardown),
     };
     (void)base_init();
     return cmocka_run_group_tests(tests, NULL, NULL);

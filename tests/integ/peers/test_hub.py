@@ -204,10 +204,14 @@ class Hub(unittest.TestCase):
                 until(lambda: b.connected() == {"alpha"}, "alpha", log=b.logs)
                 b.stop()
                 self.assertEqual(b.run("hub", "--once").count("state=lost"), 0)
-                a.stop()
-                self.assertIn("state=lost", b.run("hub", "--once", rc=69))
             finally:
                 b.kill()
+
+    def test_once__nobody_answers__says_so_after_a_minute(self):
+        with Ring("alpha", "beta") as (a, b):
+            a.stop()
+            b.stop()
+            self.assertIn("state=lost", b.run("hub", "--once", rc=69))
 
     def test_control__odd_visitors(self):
         with Ring("alpha") as (a,):

@@ -252,6 +252,22 @@ static void on_finding(void *context, const struct errinfo *finding)
                errinfo_format(finding, text, sizeof(text)));
 }
 
+/* Other servers cannot find what is under a former key, and after the next one neither can this. */
+static void check_key(struct doctor *d, const struct list_reader *reader,
+                      struct slice name, const char *what)
+{
+    char advice[96];
+
+    if (list_reader_key(reader)->id == d->cli->keys.ring[0].id) {
+        return;
+    }
+    (void)snprintf(advice, sizeof(advice), "make it anew: gillnet list rekey %.*s",
+                   SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
+    doctor_say(d, DOCTOR_WARN, what, advice,
+               "it is made with a former ring key: found here, but not by the servers "
+               "of the ring that it is shared with");
+}
+
 /* Filters that err more than designed cost time, never an answer. */
 static void check_filters(struct doctor *d, const struct list_reader *reader,
                           const char *what)
@@ -328,6 +344,7 @@ static void check_list(struct doctor *d, struct slice name)
             "%s", errinfo_format(&why, text, sizeof(text)));
         return;
     }
+    check_key(d, reader, name, what);
     check_open_list(d, reader, name, what);
     list_reader_close(&reader);
 }

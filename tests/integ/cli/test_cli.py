@@ -533,6 +533,22 @@ class Edit(Case):
         out, _ = self.run_it("doctor", rc=1)
         self.assertIn("a file lies where the folder of lists is needed", out)
 
+    def test_rekey__former_key_left_out__all_is_found_still(self):
+        self.run_it("list", "add", "l", "evil.example", "other.example")
+        self.run_it("list", "revoke", "l", "other.example")
+        ring = self.state / "keys/ring.key"
+        newer = "00112233445566778899aabbccddeeff\n"
+        ring.write_text(newer + ring.read_text())
+        self.assertIn("list rekey l", self.run_it("doctor", rc=1)[0])
+        out, _ = self.run_it("list", "rekey")
+        self.assertRegex(out, "l: 1 entries and 1 revoked ones are made with the ring key")
+        self.assertNotIn("list rekey", self.run_it("doctor", rc=1)[0])
+        ring.write_text(newer)
+        self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
+        self.assertEqual(self.status("other.example"), {"l": "revoked"})
+        self.assertIn("newest", self.run_it("list", "rekey", "l")[0])
+        self.run_it("list", "rekey", "nolist", rc=66)
+
     def test_revoke_of_no_list(self):
         self.run_it("list", "add", "l", "evil.example")
         _, err = self.run_it("list", "revoke", "other", "evil.example", rc=66)

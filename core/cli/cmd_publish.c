@@ -21,8 +21,9 @@ struct publishing_run {
     const char *place;
     struct identity self;
     struct progress progress;
-    const char *list; /* at work */
-    bool is_first;    /* the place was empty */
+    const char *list;      /* at work */
+    bool is_first;         /* the place was empty */
+    const char *withdrawn; /* list that is to go; NULL: none */
 };
 
 static void on_progress(void *context, const char *stage, double share)
@@ -101,6 +102,13 @@ static int publish_all(struct publishing_run *r, struct publish *p,
         r->list = lists[i];
         enum err e = publish_list(p, lists[i], &result, &why);
         progress_clear(&r->progress);
+        if (e == ERR_NOT_FOUND) {
+            (void)errinfo_set(
+                &why, e, lists[i], 0,
+                "there is no such list; if it was published once: gillnet "
+                "publish --withdraw %s %s",
+                lists[i], r->place);
+        }
         if (e != ERR_OK) {
             return cli_fail(&why);
         }
@@ -117,23 +125,27 @@ static int publish_all(struct publishing_run *r, struct publish *p,
 static int run(struct publishing_run *r, struct publish_options *o,
                const char *const *given, size_t ngiven)
 {
-    const char *known[PUBLICATION_LISTS_MAX];
+    const char *known[PUBLICATION_LISTS_MAX] = {NULL};
     char names[PUBLICATION_LISTS_MAX][LIST_NAME_MAX + 1];
     struct publish *p = NULL;
     struct errinfo why = {.text = ""};
     enum err e = publish_open(o, &p, &why);
 
+    if (e == ERR_OK && r->withdrawn != NULL) {
+        e = publish_withdraw(p, r->withdrawn, &why);
+    }
     if (e != ERR_OK) {
+        publish_close(&p);
         return cli_fail(&why);
     }
     size_t n = publish_lists(p, known);
-    r->is_first = n == 0;
+    r->is_first = n == 0 && r->withdrawn == NULL;
     for (size_t i = 0; i < n; i++) { /* they move while lists are brought */
         (void)snprintf(names[i], sizeof names[i], "%s", known[i]);
         known[i] = names[i];
     }
     int status = 0;
-    if (ngiven == 0 && n == 0) {
+    if (ngiven == 0 && n == 0 && r->withdrawn == NULL) {
         status = cli_usage(cli_command("publish"),
                            "nothing is published there yet: name the lists");
     } else {
@@ -184,6 +196,7 @@ int cmd_publish(struct cli *cli, int argc, char **argv)
     struct publish_options o = {.progress = on_progress, .context = &r};
     const char *valid = NULL;
     const struct cli_option table[] = {{"--valid", &valid, NULL, NULL},
+                                       {"--withdraw", &r.withdrawn, NULL, NULL},
                                        {"--anew", NULL, &o.is_anew, NULL}};
     int status = cli_options(cli_command("publish"), table,
                              sizeof table / sizeof table[0], &argc, argv);

@@ -45,6 +45,19 @@ void simulation_print_cell(const struct simulation *s, const struct simulation_c
                            const struct experiment_tally *tallies);
 /* How many cells of the experiment fit, by column. cells: of one experiment. */
 void simulation_print_foot(const struct simulation_cell *cells, size_t n);
+/* The paper's key that server a, whose cells are (2, 5, 8), saw 2 times and server b, (4, 4, 3), 3 times, each then
+ * `more` times again. */
+enum { SIMULATION_EXAMPLE_CELLS = 3 };
+struct simulation_merge {
+    unsigned truth;
+    unsigned cells[SIMULATION_EXAMPLE_CELLS]; /* of both, added */
+    unsigned count;                           /* that these say */
+    unsigned a;                               /* that a alone says */
+    unsigned b;
+};
+/* False: never. */
+bool simulation_merge_example(enum counting_variant variant, unsigned more,
+                              struct simulation_merge *ret);
 /* Table 2 and the merge that is no longer the truth; false after a message. */
 bool simulation_print_examples(bool json);
 

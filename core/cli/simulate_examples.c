@@ -4,7 +4,12 @@
 #include "core/cli/json.h"
 #include "core/cli/simulate.h"
 
-enum { CELLS = 3, OCCURRENCES = 5, SEEN_AT_A = 2, SEEN_AT_B = 3 };
+enum {
+    CELLS = SIMULATION_EXAMPLE_CELLS,
+    OCCURRENCES = 5,
+    SEEN_AT_A = 2,
+    SEEN_AT_B = 3
+};
 
 static const uint64_t all_cells[CELLS] = {0, 1, 2};
 /* A key's cells at server b before the first of Table 2, and at both servers in the example. */
@@ -78,32 +83,43 @@ static bool show_table(bool json)
     return is_good;
 }
 
-/* Both servers see the key `more` times again, then b's cells are added to a's. */
-static bool show_merge(enum counting_variant variant, unsigned more, bool json)
+bool simulation_merge_example(enum counting_variant variant, unsigned more,
+                              struct simulation_merge *ret)
 {
-    const char *name = variant == COUNTING_INTUITIVE ? "intuitive" : "refined";
-    unsigned truth = SEEN_AT_A + SEEN_AT_B + 2 * more;
     struct example a;
     struct example b;
-    unsigned v[CELLS];
 
     make(&a, variant, example_a);
     make(&b, variant, example_b);
     (void)counting_add_at(&a.c, all_cells, more);
     (void)counting_add_at(&b.c, all_cells, more);
+    ret->truth = SEEN_AT_A + SEEN_AT_B + 2 * more;
+    ret->a = (unsigned)counting_get_at(&a.c, all_cells).count;
+    ret->b = (unsigned)counting_get_at(&b.c, all_cells).count;
     if (counting_merge(&a.c, &b.c, NULL) != ERR_OK) {
         return false; /* never: they are alike */
     }
-    read_cells(&a, v);
-    unsigned count = (unsigned)counting_get_at(&a.c, all_cells).count;
+    read_cells(&a, ret->cells);
+    ret->count = (unsigned)counting_get_at(&a.c, all_cells).count;
+    return true;
+}
+
+static bool show_merge(enum counting_variant variant, unsigned more, bool json)
+{
+    const char *name = variant == COUNTING_INTUITIVE ? "intuitive" : "refined";
+    struct simulation_merge m;
+
+    if (!simulation_merge_example(variant, more, &m)) {
+        return false;
+    }
     if (json) {
         return json_line(json_pack("{s:s, s:s, s:i, s:[i,i,i], s:i, s:i}", "example",
                                    "merge", "variant", name, "more", (int)more, "cells",
-                                   (int)v[0], (int)v[1], (int)v[2], "count", (int)count,
-                                   "truth", (int)truth));
+                                   (int)m.cells[0], (int)m.cells[1], (int)m.cells[2],
+                                   "count", (int)m.count, "truth", (int)m.truth));
     }
     printf("  %-9s %u more at each: cells (%u, %u, %u), count %u, truth %u\n", name,
-           more, v[0], v[1], v[2], count, truth);
+           more, m.cells[0], m.cells[1], m.cells[2], m.count, m.truth);
     return true;
 }
 

@@ -45,7 +45,7 @@ static void describe(struct follower *f, const struct config_subscription *c)
         }
     }
     (void)hex_parse(slice_str(c->key), f->key, sizeof f->key); /* 64 digits: checked */
-    identity_origin(f->key, &f->origin);
+    subscription_place(c->name, f->key, &f->origin);
 }
 
 static bool is_configured(const struct subscribe *s, const char *name)
@@ -197,7 +197,7 @@ static void follow_keys(struct subscribe *s)
     }
     close_all(s);
     s->keys = keys;
-    if (peerlists_open(s->lists_dir, &s->keys, &s->lists, &why) != ERR_OK) {
+    if (peerlists_open_subscribed(s->lists_dir, &s->keys, &s->lists, &why) != ERR_OK) {
         log_errinfo("subscribe", &why);
     }
     log_info("event=subscribe state=rekeyed");
@@ -281,7 +281,7 @@ static enum err prepare(struct subscribe *s, struct errinfo *reterr)
         e = keyring_load_or_create(s->config->state_dir, &s->keys, reterr);
     }
     if (e == ERR_OK) {
-        e = peerlists_open(s->lists_dir, &s->keys, &s->lists, reterr);
+        e = peerlists_open_subscribed(s->lists_dir, &s->keys, &s->lists, reterr);
     }
     if (e == ERR_OK) {
         e = fetch_new(&s->stop, &s->fetch);

@@ -29,6 +29,10 @@ struct peerlists;
 /* Finishes what a crash broke off. dir is made. keys are borrowed and may gain keys meanwhile. */
 enum err peerlists_open(const char *dir, const struct keyring *keys,
                         struct peerlists **ret, struct errinfo *reterr);
+/* As peerlists_open, for subscriptions, whose origins are other ones in the same dir: both may be open at once, each from
+ * its own thread, and neither touches what the other has in work. */
+enum err peerlists_open_subscribed(const char *dir, const struct keyring *keys,
+                                   struct peerlists **ret, struct errinfo *reterr);
 void peerlists_close(struct peerlists **p); /* accepts NULL */
 /* Digests of names that no peer may list, under the writers' key; a filter that takes more of them than
  * chance does is refused. Copied. */

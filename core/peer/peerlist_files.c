@@ -21,7 +21,12 @@ enum {
     LOG_TIMES = 4          /* as much log as entries need is kept beside the slack */
 };
 #define OWNER_MAGIC "gillnet-peer-list 1 "
-#define DROP_PREFIX ".drop-"
+
+/* What is in work has other names for either side: it is no crash's remains to the other. */
+static const char renew_ring[] = "renew";
+static const char drop_ring[] = ".drop-";
+static const char renew_subscribed[] = "renew-subscribed";
+static const char drop_subscribed[] = ".subscribed-drop-";
 
 /* ---- paths ---- */
 
@@ -311,7 +316,7 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
         return ERR_OK;
     }
     enum err e = origin_path(p, &h->origin, folder, reterr);
-    if (e == ERR_OK && (file_path(renew, "%s/renew", folder) != ERR_OK ||
+    if (e == ERR_OK && (file_path(renew, "%s/%s", folder, p->renew) != ERR_OK ||
                         file_path(fresh, "%s/lists/%s", renew, h->list) != ERR_OK ||
                         file_path(place, "%s/lists/%s", folder, h->list) != ERR_OK)) {
         e = path_failed(ERR_LIMIT, folder, reterr);
@@ -340,7 +345,8 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
 /* ---- begin and end ---- */
 
 /* What a crash left of a removal or of a list made anew. */
-static enum err sweep(const char *dir, struct errinfo *reterr)
+static enum err sweep(const struct peerlists *p, const char *dir,
+                      struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = ERR_OK;
@@ -355,11 +361,11 @@ static enum err sweep(const char *dir, struct errinfo *reterr)
             break;
         }
         struct slice name = slice_str(entry->d_name);
-        bool is_dropped = slice_has_prefix(name, SLICE_LIT(DROP_PREFIX));
+        bool is_dropped = slice_has_prefix(name, slice_str(p->drop));
         bool is_origin = name.n == 2 * (size_t)OBJECT_ID_BYTES;
         if ((is_dropped && file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) ||
             (is_origin &&
-             file_path(path, "%s/%s/renew", dir, entry->d_name) == ERR_OK)) {
+             file_path(path, "%s/%s/%s", dir, entry->d_name, p->renew) == ERR_OK)) {
             e = file_remove_tree(path, reterr);
         }
     }
@@ -367,7 +373,7 @@ static enum err sweep(const char *dir, struct errinfo *reterr)
     return e;
 }
 
-enum err peerlists_open(const char *dir, const struct keyring *keys,
+static enum err open_as(bool is_subscribed, const char *dir, const struct keyring *keys,
                         struct peerlists **ret, struct errinfo *reterr)
 {
     struct peerlists *p = calloc(1, sizeof(*p));
@@ -375,12 +381,14 @@ enum err peerlists_open(const char *dir, const struct keyring *keys,
         return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory");
     }
     p->keys = keys;
+    p->renew = is_subscribed ? renew_subscribed : renew_ring;
+    p->drop = is_subscribed ? drop_subscribed : drop_ring;
     enum err e = path_failed(file_path(p->dir, "%s", dir), dir, reterr);
     if (e == ERR_OK) {
         e = file_make_dir(dir, LIST_DIR_MODE, reterr);
     }
     if (e == ERR_OK) {
-        e = sweep(dir, reterr);
+        e = sweep(p, dir, reterr);
     }
     if (e != ERR_OK) {
         peerlists_close(&p);
@@ -388,6 +396,18 @@ enum err peerlists_open(const char *dir, const struct keyring *keys,
     }
     *ret = p;
     return ERR_OK;
+}
+
+enum err peerlists_open(const char *dir, const struct keyring *keys,
+                        struct peerlists **ret, struct errinfo *reterr)
+{
+    return open_as(false, dir, keys, ret, reterr);
+}
+
+enum err peerlists_open_subscribed(const char *dir, const struct keyring *keys,
+                                   struct peerlists **ret, struct errinfo *reterr)
+{
+    return open_as(true, dir, keys, ret, reterr);
 }
 
 void peerlists_close(struct peerlists **p)
@@ -431,7 +451,7 @@ enum err peerlists_drop(struct peerlists *p, const struct object_id *origin,
     hex_print(origin->b, OBJECT_ID_BYTES, hex);
     enum err e = origin_path(p, origin, folder, reterr);
     if (e == ERR_OK) {
-        e = path_failed(file_path(gone, "%s/" DROP_PREFIX "%s", p->dir, hex), p->dir,
+        e = path_failed(file_path(gone, "%s/%s%s", p->dir, p->drop, hex), p->dir,
                         reterr);
     }
     if (e == ERR_OK) {

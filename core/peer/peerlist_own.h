@@ -24,6 +24,9 @@ struct held {
 struct peerlists {
     char dir[FILE_PATH_MAX];
     const struct keyring *keys;
+    const char *renew; /* name of a list's folder while it is made anew, in ORIGIN */
+    const char
+        *drop; /* begin of the name of an origin's folder that is being removed */
     struct held held[PEERLIST_OPEN_MAX];
     uint64_t clock;
     struct digest *guarded;

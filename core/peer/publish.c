@@ -156,6 +156,7 @@ enum err publish_open(const struct publish_options *options, struct publish **re
         return e;
     }
     qsort(p->row, p->nrows, sizeof(p->row[0]), compare_rows);
+    publish_note_streams(p);
     *ret = p;
     return ERR_OK;
 }
@@ -561,6 +562,9 @@ enum err publish_commit(struct publish *p, struct errinfo *reterr)
         if (p->row[i].keep > 0) {
             publish_remove_before(p, &id, p->row[i].keep);
         }
+    }
+    if (e == ERR_OK) {
+        publish_sweep(p);
     }
     return e;
 }

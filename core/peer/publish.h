@@ -27,7 +27,13 @@
 #include "core/peer/publication.h"
 #include "core/peer/textlist.h"
 
-enum { PUBLISH_CHAIN_MAX = 128 };
+enum {
+    PUBLISH_CHAIN_MAX = 128,
+    PUBLISH_GRACE_S =
+        3 *
+        3600 /* files of a stream that the heads name no more stay so long: who is just
+                                  fetching them ends before */
+};
 
 /* share: 0..1, below 0 where it is not known. */
 typedef void publish_progress_fn(void *context, const char *stage, double share);
@@ -69,6 +75,9 @@ enum err publish_list(struct publish *p, const char *name, struct publish_result
 enum err publish_entries(struct publish *p, const char *name,
                          const struct textlist *entries, struct publish_result *ret,
                          struct errinfo *reterr);
+/* What is in the place of the list is shown no more. STATE remembers it: who publishes it again goes on. ERR_NOT_FOUND: it
+ * is not published there. */
+enum err publish_withdraw(struct publish *p, const char *name, struct errinfo *reterr);
 /* Shows all that to the world: the key, then the heads. Without it nobody sees what publish_list brought. */
 enum err publish_commit(struct publish *p, struct errinfo *reterr);
 

@@ -294,7 +294,7 @@ bool publishing_is_whole(const struct publishing *x)
     return is_whole;
 }
 
-static void remove_old(const char *dir, uint64_t keep)
+void publish_remove_files(const char *dir, uint64_t keep)
 {
     DIR *d = opendir(dir);
     while (d) {
@@ -324,9 +324,9 @@ void publish_remove_before(const struct publish *p, const struct object_id *stre
     char dir[FILE_PATH_MAX];
     hex_print(stream->b, OBJECT_ID_BYTES, hex);
     if (file_path(dir, "%s/v1/o/%s", p->place, hex) == ERR_OK) {
-        remove_old(dir, keep);
+        publish_remove_files(dir, keep);
     }
     if (file_path(dir, "%s/v1/s/%s", p->place, hex) == ERR_OK) {
-        remove_old(dir, keep);
+        publish_remove_files(dir, keep);
     }
 }

@@ -25,6 +25,8 @@ struct publish {
     struct filelock lock;
     struct publish_row row[PUBLICATION_LISTS_MAX]; /* sorted by name */
     size_t nrows;
+    struct object_id before[PUBLICATION_LISTS_MAX]; /* streams that the place showed */
+    size_t nbefore;
     uint64_t heads_seq; /* of the newest heads known */
     uint64_t heads_ms;  /* when they were made */
 };
@@ -60,6 +62,12 @@ enum err publishing_sweep(struct publishing *x, struct errinfo *reterr);
 enum err publishing_deliver(struct publishing *x, struct errinfo *reterr);
 /* Whether the place has every file that the head promises. */
 bool publishing_is_whole(const struct publishing *x);
+/* Remembers what the place shows. */
+void publish_note_streams(struct publish *p);
+/* Removes from the place, in time, the files of streams that its heads name no more. What cannot be removed stays. */
+void publish_sweep(const struct publish *p);
+/* Removes files of objects before keep from a folder of them. What cannot be removed stays. */
+void publish_remove_files(const char *dir, uint64_t keep);
 /* Removes from the place the objects of a stream before keep. */
 void publish_remove_before(const struct publish *p, const struct object_id *stream,
                            uint64_t keep);

@@ -12,6 +12,8 @@
 #include "core/peer/place.h"
 #include "core/peer/subscription_own.h"
 
+enum { PLACE_BYTES = 512 };
+
 static const char *const answers[SUBSCRIPTION_ANSWERS] = {
     [SUBSCRIPTION_NEWER] = "newer",     [SUBSCRIPTION_SAME] = "same",
     [SUBSCRIPTION_OLDER] = "older",     [SUBSCRIPTION_KEY] = "key",
@@ -80,12 +82,13 @@ static enum err remove_files(const char *dir, keep_fn *keep, const void *context
     return e;
 }
 
-static enum err drop_all(const char *dir, const uint8_t key[OBJECT_KEY_BYTES],
-                         struct peerlists *lists, struct errinfo *reterr)
+static enum err drop_all(const char *dir, const char *name,
+                         const uint8_t key[OBJECT_KEY_BYTES], struct peerlists *lists,
+                         struct errinfo *reterr)
 {
-    struct object_id origin;
-    identity_origin(key, &origin);
-    enum err e = peerlists_drop(lists, &origin, reterr);
+    struct object_id place;
+    subscription_place(name, key, &place);
+    enum err e = peerlists_drop(lists, &place, reterr);
     return e == ERR_OK ? remove_files(dir, NULL, NULL, reterr) : e;
 }
 
@@ -99,7 +102,7 @@ enum err subscription_drop(const char *state_dir, const char *name,
     if (e == ERR_OK) {
         e = seen_read(dir, key, &seen, reterr);
         e = e == ERR_NOT_FOUND ? remove_files(dir, NULL, NULL, reterr)
-            : e == ERR_OK      ? drop_all(dir, key, lists, reterr)
+            : e == ERR_OK      ? drop_all(dir, name, key, lists, reterr)
                                : e;
     }
     if (e == ERR_OK && rmdir(dir) != 0 && errno != ENOENT) {
@@ -128,7 +131,7 @@ static bool is_of_now(const void *context, const char *name)
 /* Some list of the publisher is followed no more: all its lists are made anew from what is remembered. */
 static enum err forget_lists(struct subscription *s, struct errinfo *reterr)
 {
-    enum err e = peerlists_drop(s->lists, &s->origin, reterr);
+    enum err e = peerlists_drop(s->lists, &s->kept_as, reterr);
     return e == ERR_OK ? remove_files(s->dir, is_of_now, s, reterr) : e;
 }
 
@@ -161,7 +164,7 @@ static enum err load_seen(struct subscription *s, struct errinfo *reterr)
     }
     if (e == ERR_OK && memcmp(key, s->key, sizeof(key)) != 0) {
         s->seen = (struct seen){.seq = 0};
-        return drop_all(s->dir, key, s->lists, reterr);
+        return drop_all(s->dir, s->name, key, s->lists, reterr);
     }
     s->has_key = e == ERR_OK;
     return e;
@@ -197,6 +200,7 @@ enum err subscription_open(const struct subscription_options *options,
     (void)snprintf(s->name, sizeof(s->name), "%s", options->name);
     memcpy(s->key, options->key, sizeof(s->key));
     identity_origin(s->key, &s->origin);
+    subscription_place(s->name, s->key, &s->kept_as);
     s->lists = lists;
     s->keys = keys;
     s->most_entries = options->most_entries;
@@ -229,9 +233,19 @@ void subscription_close(struct subscription **s)
     *s = NULL;
 }
 
-const struct object_id *subscription_origin(const struct subscription *s)
+void subscription_place(const char *name, const uint8_t key[OBJECT_KEY_BYTES],
+                        struct object_id *ret)
 {
-    return &s->origin;
+    struct hash256 hash;
+    struct buf b;
+    buf_init(&b, PLACE_BYTES);
+    buf_add_str(&b, "gillnet-subscription/1");
+    buf_add(&b, slice_of("", 1));
+    buf_add(&b, slice_of((const char *)key, OBJECT_KEY_BYTES));
+    buf_add_str(&b, name);
+    hash256_of(buf_slice(&b), &hash);
+    buf_fini(&b);
+    memcpy(ret->b, hash.b, OBJECT_ID_BYTES);
 }
 
 /* ---- heads ---- */

@@ -57,7 +57,10 @@ enum err subscription_open(const struct subscription_options *options,
                            struct peerlists *lists, const struct keyring *keys,
                            struct subscription **ret, struct errinfo *reterr);
 void subscription_close(struct subscription **s);
-const struct object_id *subscription_origin(const struct subscription *s);
+/* Under what origin a subscription's lists lie in peers/lists: none that a server can have, so what a publisher who is a
+ * member of the ring too says there is kept apart from what he publishes. */
+void subscription_place(const char *name, const uint8_t key[OBJECT_KEY_BYTES],
+                        struct object_id *ret);
 /* Removes all that a subscription brought. */
 enum err subscription_drop(const char *state_dir, const char *name,
                            struct peerlists *lists, struct errinfo *reterr);

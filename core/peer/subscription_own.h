@@ -50,7 +50,8 @@ struct subscription {
     char name[ERRINFO_SOURCE_MAX];
     char dir[FILE_PATH_MAX];
     uint8_t key[OBJECT_KEY_BYTES];
-    struct object_id origin;
+    struct object_id origin;  /* of the publisher */
+    struct object_id kept_as; /* subscription_place */
     struct peerlists *lists;
     const struct keyring *keys;
     uint64_t most_entries;

@@ -212,7 +212,7 @@ static enum err give(const struct subscription *s, const struct stream_key *k,
 static struct stream_key list_of(const struct subscription *s, const struct follow *f,
                                  uint64_t inc)
 {
-    struct stream_key k = {.origin = s->origin,
+    struct stream_key k = {.origin = s->kept_as,
                            .inc = inc,
                            .ring_key = s->keys->ring[0].id,
                            .kind = OBJECT_LIST};

@@ -81,7 +81,7 @@ static void open_it(void)
     (void)snprintf(path, sizeof(path), "%s/peers", it.dir);
     FUZZ_CHECK(file_make_dir(path, 0700, &why) == ERR_OK);
     (void)snprintf(path, sizeof(path), "%s/peers/lists", it.dir);
-    FUZZ_CHECK(peerlists_open(path, &it.keys, &it.lists, &why) == ERR_OK);
+    FUZZ_CHECK(peerlists_open_subscribed(path, &it.keys, &it.lists, &why) == ERR_OK);
     FUZZ_CHECK(subscription_open(&o, it.lists, &it.keys, &it.s, &why) == ERR_OK);
 }
 

@@ -206,8 +206,10 @@ class Sync(Case):
         rows, _ = self.by_example()
         echo = {(r["nodes"], r["rounds"]): r["bare"] for r in rows if r["example"] == "echo"}
         self.assertEqual(echo, {(3, 5): 21, (5, 4): 31})
-        cells = [r for r in rows if r["example"] == "cells"][0]
-        self.assertEqual((cells["bare"], cells["streams"]), (min(cells["sum"]), 5))
+        cells = [(r["variant"], r["more"], r["sum"], r["bare"], r["streams"], r["truth"])
+                 for r in rows if r["example"] == "cells"]
+        self.assertEqual(cells, [("intuitive", 0, [6, 9, 11], 6, 5, 5), ("refined", 0, [6, 9, 11], 6, 5, 5),
+                                 ("intuitive", 1, [8, 11, 13], 8, 7, 7), ("refined", 1, [7, 9, 12], 7, 7, 7)])
 
     def test_same_traffic__streams_are_exact__additions_are_not(self):
         for loss, worst in ((0, 1), (0.1, 1.3), (0.3, 1.6)):

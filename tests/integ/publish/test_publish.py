@@ -131,7 +131,9 @@ class PublishTest(unittest.TestCase):
         return done.stdout
 
     def publish(self, *lists):
-        lines = self.run_ok(self.publisher, "publish", "--json", str(self.place), *lists).splitlines()
+        options = lists[:2] if lists[:1] == ("--withdraw",) else ()
+        lines = self.run_ok(self.publisher, "publish", "--json", *options, str(self.place),
+                            *lists[len(options):]).splitlines()
         result = {}
         for line in lines:
             result.update(json.loads(line))
@@ -275,6 +277,26 @@ class PublishTest(unittest.TestCase):
         self.assertIn("another publisher", done.stderr)
         text = self.run_ok(nobody, "publish", str(self.folder / "mine"), "x")
         self.assertRegex(text, r'key = "[0-9a-f]{64}"')
+
+    def test_withdrawn_list__is_told_and_the_others_go_on(self):
+        self.run_ok(self.subscriber, "list", "add", "bad", "other.example")
+        self.run_ok(self.publisher, "list", "add", "more", "more.example")
+        self.publish("more")
+        self.follow_ok()
+        self.publish("--withdraw", "phish")
+        done = self.follow()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("does not publish this list", done.stderr)
+        self.assertTrue(self.is_listed("https://evil5.example/pay"))
+        shutil.rmtree(self.folder / "publisher/lists/more")
+        done = self.run_any(self.publisher, "publish", str(self.place))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--withdraw more", done.stderr)
+        self.publish("--withdraw", "more")
+        done = self.run_any(self.publisher, "publish", "--withdraw", "more", str(self.place))
+        self.assertIn("not published there", done.stderr)
+        self.publish("phish")
+        self.follow_ok()
 
     def test_every_type_of_entry_goes_through(self):
         values = ["evil.example", "host:a.evil.example", "10.9.0.0/16", "2001:db8::/32", "a@evil.example",

@@ -123,7 +123,7 @@ static enum err open_follower(struct follower *f, struct errinfo *reterr)
     enum err e = file_make_dir(dir, 0700, reterr);
     (void)snprintf(dir, sizeof(dir), "%s/peers/lists", f->subscriber);
     if (e == ERR_OK && !f->lists) {
-        e = peerlists_open(dir, &f->keys, &f->lists, reterr);
+        e = peerlists_open_subscribed(dir, &f->keys, &f->lists, reterr);
     }
     return e == ERR_OK && !f->s
                ? subscription_open(&o, f->lists, &f->keys, &f->s, reterr)
@@ -204,11 +204,11 @@ void follower_assert_same(struct follower *f)
         assert_int_equal(want.v[i].after, state.list.v[i].after);
         assert_int_equal(want.v[i].expiry_h, state.list.v[i].expiry_h);
     }
-    struct stream_key k = {.origin = f->self.origin,
-                           .inc = state.object.stream.inc,
+    struct stream_key k = {.inc = state.object.stream.inc,
                            .ring_key = f->keys.ring[0].id,
                            .kind = OBJECT_LIST,
                            .list = "ours"};
+    subscription_place("pub", f->self.public_key, &k.origin);
     for (unsigned i = 0; i < FOLLOWER_ENTRIES; i++) {
         struct list_record r = {.after = 9};
         digest_make(&f->keys.ring[0], f->entry[i].type, f->entry[i].text, &r.digest);

@@ -49,6 +49,13 @@ class Spaces:
                 run("ip", "-n", name, *words)
         self.lost = self.cut = 0
 
+    def remove(self):
+        for name in self.names:
+            run("ip", "netns", "del", name)
+        run("ip", "link", "del", "ring")
+        run("umount", "/run/netns")
+        run("nft", "delete", "table", "bridge", "weather")
+
     def host(self, name):
         return f"{NET}.{self.names.index(name) + 1}"
 

@@ -129,6 +129,10 @@ void prop_check_held(unsigned i)
         struct hash256 is_signed;
         struct hash256 is_held;
         stream_key_id(&p->stream, &id);
+        if (p->stream.kind != OBJECT_COUNT && world.server[i].was_restored &&
+            server_of(&p->stream.origin) == i) {
+            continue; /* what was sent of that place may have reached nobody: prop_see */
+        }
         if (!prop_signed_root(&id, p->seq, &is_signed) || !is_newest(&h, p) ||
             !root_of(i, &p->stream, &is_held)) {
             continue;

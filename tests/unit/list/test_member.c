@@ -5,10 +5,13 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
+#include "core/base/file.h"
+#include "core/filter/bloomfile_merge.h"
 #include "core/list/member.h"
 #include "core/list/reader.h"
 
 #include "tests/unit/list/list_fixture.h"
+#include "tests/unit/tempdir.h"
 
 static const struct hashkey ring = {.id = 5, .bytes = "0123456789abcde"};
 
@@ -454,6 +457,75 @@ static void test_list__reopened_beside__filters_of_peers_are_shared(void **state
     list_reader_close(&after);
 }
 
+/* ---- made-up bits ---- */
+
+enum { MADE_PROBES = 20000 };
+
+/* Bits at random, so many of 64 set on the mean; the same for the same seed. */
+static void scatter(struct bloomfile *f, unsigned of_64, uint64_t seed)
+{
+    uint64_t *words = f->memory;
+    for (uint64_t bit = 0; bit < f->bloom.nlines * BLOOM_LINE_BITS; bit++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        words[bit / 64] |= (uint64_t)((seed >> 33) % 64 < of_64) << bit % 64;
+    }
+}
+
+/* What the best lie with these bits takes of all values; 0: it is not believed. */
+static double share_taken(const char *path, uint64_t nlines, unsigned k, unsigned of_64,
+                          bool says_one)
+{
+    const struct member_belief belief = {.key = &ring};
+    struct bloomfile f = {0};
+    struct errinfo info;
+    unsigned hits = 0;
+    assert_int_equal(bloomfile_new(&f, BLOOM_ONE_LINE, nlines, k, &ring, &info),
+                     ERR_OK);
+    scatter(&f, of_64, nlines * 1000 + k * 64 + of_64);
+    uint64_t entries = says_one ? 1 : bloomfile_estimate(&f);
+    f.facts.role = BLOOMFILE_SPAM;
+    f.facts.digest_key = ring.id;
+    f.facts.position_key = ring.id;
+    f.facts.entries = entries;
+    f.facts.capacity = entries > 0 ? entries : 1;
+    assert_int_equal(bloomfile_write(&f, path, &info), ERR_OK);
+    if (member_believe(path, &belief, &info) == ERR_OK) {
+        for (uint64_t i = 0; i < MADE_PROBES; i++) {
+            struct digest d = digest_number(FOREIGN + i);
+            uint8_t hit = 0;
+            bloom_test_batch(&f.bloom, &d, 1, &hit);
+            hits += hit;
+        }
+    }
+    bloomfile_close(&f);
+    return (double)hits / MADE_PROBES;
+}
+
+/* In a few lines nobody can tell them from entries; but they gain nothing by it. */
+static void
+test_believe__made_up_bits_in_a_tiny_filter__take_no_more_than_an_honest_one_may(
+    void **state)
+{
+    static const uint64_t lines[] = {1, 2, 16, 255};
+    static const unsigned ks[] = {1, 2, 4, 8};
+    static const unsigned bits[] = {1, 4, 8, 16, 24, 32, 48, 63};
+    char dir[64];
+    char path[FILE_PATH_MAX];
+    double worst = 0;
+    (void)state;
+    assert_true(tempdir_make_fast(dir));
+    (void)snprintf(path, sizeof(path), "%s/filter", dir);
+    for (unsigned i = 0; i < 2 * 4 * 4 * 8; i++) {
+        double share = share_taken(path, lines[i / 32 % 4], ks[i / 8 % 4], bits[i % 8],
+                                   i / 128 == 1);
+        worst = share > worst ? share : worst;
+    }
+    print_message("made-up bits take %.2f %% at most\n", worst * 100);
+    assert_true(worst > 0); /* some are believed */
+    assert_true(worst < 2 * MEMBER_ERROR_MAX);
+    assert_int_equal(tempdir_remove(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +533,8 @@ int main(void)
         cmocka_unit_test(
             test_batch__either_order_or_sampled__the_answers_of_one_by_one),
         cmocka_unit_test(test_order_best__by_rates_and_sizes),
+        cmocka_unit_test(
+            test_believe__made_up_bits_in_a_tiny_filter__take_no_more_than_an_honest_one_may),
         cmocka_unit_test(test_batch__a_skewed_mix__changes_the_order_and_back),
         cmocka_unit_test(test_batch__many_threads__same_answers),
         cmocka_unit_test_setup_teardown(

@@ -11,6 +11,7 @@
 #include "core/cli/json.h"
 #include "core/cli/lookup.h"
 #include "core/cli/lookup_counts.h"
+#include "core/cli/lookup_file.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
 #include "core/cli/value_features.h"
@@ -296,8 +297,10 @@ static int run(struct query *q, char **values)
 int cmd_lookup(struct cli *cli, int argc, char **argv)
 {
     struct query q = {.cli = cli};
+    const char *counts = NULL; /* a counting filter to be asked instead */
     const struct cli_option table[] = {
         {"--file", &q.file, NULL, NULL},
+        {"--counts", &counts, NULL, NULL},
         {"--all", NULL, &q.wants_all, NULL},
         {"--quiet", NULL, &q.is_quiet, NULL},
     };
@@ -307,6 +310,12 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
 
     if (status != 0) {
         return status;
+    }
+    if (counts != NULL) {
+        return argc < 2 || q.file != NULL || q.wants_all || q.is_quiet
+                   ? cli_usage(command,
+                               "--counts FILE takes values, and no other option")
+                   : lookup_file(cli, counts, argv + 1);
     }
     if (argc == 2 && strcmp(argv[1], "-") == 0 && q.file == NULL) {
         q.file = "-";

@@ -131,6 +131,24 @@ class Counts(test_cli.Case):
         row = self.json("count", "merge", "--output", files[2], files[0], files[1])[0]
         self.assertEqual(row["sources"], 2)
         self.assertEqual(row["cells_saturated"], 0)
+        # a filter answers for values: what both counted, whatever else is in it, and nothing of others
+        for path, times in ((files[0], 2), (files[1], 3), (files[2], 5)):
+            row = self.json("lookup", "--counts", path, SENDER, rc=1)[0]
+            self.assertEqual((row["counted_as"], row["at_most"], row["saturated"]), ("envelope_from", times, False))
+        out, _ = self.run_it("lookup", "--counts", files[2], SENDER, "absent.example", rc=1)
+        self.assertIn("joe@evil.example: counted as envelope_from: at most 5 times", out)
+        self.assertIn("absent.example: not counted", out)
+        self.assertEqual(out.count("by server"), 2)
+        self.run_it("lookup", "--counts", files[2], "absent.example", rc=0)
+        self.run_it("lookup", "--counts", files[2], rc=64)
+        self.run_it("lookup", "--counts", files[2], "--all", SENDER, rc=64)
+        self.run_it("lookup", "--counts", self.folder / "absent", SENDER, rc=66)
+        self.state = self.folder / "other"  # of another ring
+        self.configure()
+        self.count(1)
+        self.assertIn("key", self.run_it("lookup", "--counts", files[2], SENDER, rc=78)[1])
+        self.state = self.folder / "B"
+        self.configure()
         # what was merged is not merged again
         err = self.run_it("count", "merge", "--output", self.folder / "x", files[2], files[0], rc=65)[1]
         self.assertIn("count twice", err)

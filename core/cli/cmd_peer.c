@@ -244,12 +244,19 @@ int cmd_peer(struct cli *cli, int argc, char **argv)
         const char *name;
         int (*run)(struct cli *cli, int argc, char **argv);
     } commands[] = {
-        {"init", peer_cmd_init},           {"ring", peer_cmd_ring},
-        {"admin-key", peer_cmd_admin_key}, {"invite", peer_cmd_invite},
-        {"join", peer_cmd_join},           {"list", peer_cmd_list},
-        {"status", peer_cmd_status},       {"drop", peer_cmd_drop},
-        {"rotate", peer_cmd_rotate},       {"revoke-key", peer_cmd_revoke_key},
-        {"manifest", peer_cmd_manifest},   {"renew", peer_cmd_renew},
+        {"init", peer_cmd_init},
+        {"ring", peer_cmd_ring},
+        {"admin-key", peer_cmd_admin_key},
+        {"invite", peer_cmd_invite},
+        {"join", peer_cmd_join},
+        {"list", peer_cmd_list},
+        {"status", peer_cmd_status},
+        {"drop", peer_cmd_drop},
+        {"rotate", peer_cmd_rotate},
+        {"revoke-key", peer_cmd_revoke_key},
+        {"manifest", peer_cmd_manifest},
+        {"renew", peer_cmd_renew},
+        {"set", peer_cmd_set},
     };
     if (argc < 2) {
         return peer_cmd_usage("say what to do");

@@ -23,6 +23,7 @@ int peer_cmd_drop(struct cli *cli, int argc, char **argv);
 int peer_cmd_rotate(struct cli *cli, int argc, char **argv);
 int peer_cmd_revoke_key(struct cli *cli, int argc, char **argv);
 int peer_cmd_manifest(struct cli *cli, int argc, char **argv);
+int peer_cmd_set(struct cli *cli, int argc, char **argv);
 int peer_cmd_renew(struct cli *cli, int argc, char **argv);
 
 /* The usage of `gillnet peer` with this reason. */

@@ -110,6 +110,19 @@ struct ring_address {
 };
 ring_edit_fn ring_edit_address;
 
+/* What is given changes. Bounds are the manifest's. ERR_NOT_FOUND: no such member. */
+struct ring_terms {
+    const char *name;    /* NULL: of the whole ring */
+    const char *address; /* of a member; NULL: as it is */
+    bool has_cap;
+    uint64_t cap; /* of a member, 0: the ring's */
+    bool has_records;
+    uint64_t records_per_day; /* likewise */
+    bool has_quorum;
+    uint64_t quorum; /* of the ring */
+};
+ring_edit_fn ring_edit_terms;
+
 ring_edit_fn ring_edit_nothing;  /* renewal */
 ring_edit_fn ring_edit_ring_key; /* context: struct manifest_ring_key to add */
 

@@ -179,6 +179,41 @@ enum err ring_edit_address(struct manifest *m, void *context, struct errinfo *re
                           : not_a_member(reterr);
 }
 
+static enum err edit_ring_terms(struct manifest *m, const struct ring_terms *t,
+                                struct errinfo *reterr)
+{
+    if ((t->has_cap && t->cap == 0) || (t->has_records && t->records_per_day == 0) ||
+        (t->has_quorum && (t->quorum == 0 || t->quorum > MANIFEST_MEMBERS_MAX))) {
+        return errinfo_set(reterr, ERR_RANGE, "ring", 0,
+                           "its cap and records a day are at least 1, its quorum 1 to "
+                           "%d",
+                           MANIFEST_MEMBERS_MAX);
+    }
+    m->default_cap = t->has_cap ? t->cap : m->default_cap;
+    m->quorum = t->has_quorum ? (unsigned)t->quorum : m->quorum;
+    m->default_records_per_day =
+        t->has_records ? t->records_per_day : m->default_records_per_day;
+    return ERR_OK;
+}
+
+enum err ring_edit_terms(struct manifest *m, void *context, struct errinfo *reterr)
+{
+    const struct ring_terms *t = context;
+
+    if (t->name == NULL) {
+        return edit_ring_terms(m, t, reterr);
+    }
+    struct manifest_member *member =
+        member_of(m, manifest_find_name(m, slice_str(t->name)));
+    if (member == NULL) {
+        return unknown(t->name, reterr);
+    }
+    member->cap = t->has_cap ? t->cap : member->cap;
+    member->records_per_day =
+        t->has_records ? t->records_per_day : member->records_per_day;
+    return t->address != NULL ? set_address(m, member, t->address, reterr) : ERR_OK;
+}
+
 enum err ring_edit_rotate(struct manifest *m, void *context, struct errinfo *reterr)
 {
     const struct ring_rotation *r = context;

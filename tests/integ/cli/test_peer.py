@@ -164,6 +164,46 @@ class Peer(unittest.TestCase):
             a.peer("init", "--address", bad, rc=65)
         self.assertEqual(a.ring()["version"], 2)
 
+    def test_set__terms_of_a_member_and_of_all__in_the_manifest(self):
+        a, b = self.server("a"), self.server("b")
+        a.create()
+        a.start_hub()
+        b.init()
+        b.peer("join", a.token("b"))
+
+        def body():
+            return json.loads((a.peers / "manifest").read_text().splitlines()[1])
+
+        def of(name):
+            return next(m for m in body()["members"] if m["name"] == name)
+
+        a.peer("set", "b", "--cap", 3, "--records-per-day", 1000000)
+        self.assertEqual((of("b")["cap"], of("b")["records_per_day"], of("a")["cap"]), (3, 1000000, 0))
+        a.peer("set", "--ring", "--cap", 7, "--quorum", 3, "--records-per-day", 2000000)
+        self.assertEqual([body()[x] for x in ("default_cap", "quorum", "default_records_per_day")], [7, 3, 2000000])
+        a.peer("set", "b", "--cap", 0)
+        self.assertEqual((of("b")["cap"], of("b")["records_per_day"]), (0, 1000000))
+        version = a.ring()["version"]
+        for args, rc in ((("set",), 64), (("set", "b"), 64), (("set", "b", "--quorum", 2), 64), (("set", "--ring"), 64),
+                         (("set", "--ring", "--address", "x:1"), 64), (("set", "b", "--cap", "many"), 64),
+                         (("set", "b", "--cap", ""), 64), (("set", "b", "--cap", "9" * 16), 64),
+                         (("set", "b", "--cap", 1000001), 65), (("set", "--ring", "--cap", 0), 65),
+                         (("set", "--ring", "--quorum", 257), 65), (("set", "b", "--address", "nowhere"), 65),
+                         (("set", "b", "--address", a.address), None), (("set", "c", "--cap", 1), None)):
+            p = subprocess.run([GILLNET, "-c", a.conf, "peer", *map(str, args)], capture_output=True, text=True)
+            self.assertTrue(p.returncode == rc or rc is None and p.returncode > 0, (args, p.returncode, p.stderr))
+        self.assertEqual(a.ring()["version"], version)
+        # b moved; its own manifest does not know its address yet, but it calls a, which has the new one
+        b.address = f"127.0.0.1:{free_port()}"
+        a.peer("set", "b", "--address", b.address)
+        b.start_hub()
+        a.wait(lambda: b.ring()["version"] == a.ring()["version"] and b.members()["b"]["address"] == b.address)
+        b.stop_hub()
+        b.start_hub()  # listens where it is now
+        a.wait(lambda: "b" in a.connected() and "a" in b.connected())
+        a.peer("set", "b", "--address", "none")
+        self.assertEqual(a.members()["b"]["address"], "")
+
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_root__gives_what_it_makes_to_the_folders_user(self):
         a = self.server("a")

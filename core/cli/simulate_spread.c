@@ -3,7 +3,7 @@
  *
  * A server asks a peer for heads; the answer is held until something changes, then the objects are fetched, then it rests
  * for the gap. So a hop waits for the end of the round that is on its way when the object comes up, and takes a request
- * for it. Whoever looks at files (mirror, publish) does so each interval, at a moment of its own. One origin's
+ * for it. A publisher publishes each --interval, whoever looks at files (mirror, publish) does so as often, at a moment of its own. One origin's
  * object comes to each server by its fastest way: events in order of time, memory linear in the servers.
  */
 #include <math.h>
@@ -105,6 +105,17 @@ static struct event pop(struct network *net)
 
 /* ---- hops ---- */
 
+static bool is_published(const struct spread *s)
+{
+    return s->topology == SPREAD_MIRROR || s->topology == SPREAD_PUBLISH;
+}
+
+/* What was seen goes out at the end of it. */
+static double interval_s(const struct spread *s)
+{
+    return is_published(s) ? (double)s->interval_s : SYNC_INTERVAL_S;
+}
+
 /* Until a request and its answer have come through. */
 static double request_s(struct network *net)
 {
@@ -127,7 +138,8 @@ static double hop_s(struct network *net)
 
 static double look_s(struct network *net)
 {
-    return prng_share(&net->random) * SYNC_INTERVAL_S + request_s(net) + request_s(net);
+    return prng_share(&net->random) * (double)net->s->interval_s + request_s(net) +
+           request_s(net);
 }
 
 static void reach(struct network *net, double at_s, uint32_t node)
@@ -202,11 +214,6 @@ static void tell(struct network *net, double at_s, uint32_t node)
 
 /* ---- a sample ---- */
 
-static bool is_published(const struct spread *s)
-{
-    return s->topology == SPREAD_MIRROR || s->topology == SPREAD_PUBLISH;
-}
-
 static void spread_one(struct network *net, uint32_t origin)
 {
     uint32_t all = net->s->nodes + net->nrelays;
@@ -215,8 +222,7 @@ static void spread_one(struct network *net, uint32_t origin)
         net->known_s[i] = (double)INFINITY;
     }
     net->nqueue = 0;
-    /* what was seen is published at the end of its interval */
-    reach(net, prng_share(&net->random) * SYNC_INTERVAL_S, origin);
+    reach(net, prng_share(&net->random) * interval_s(net->s), origin);
     while (net->nqueue > 0 && !net->failed) {
         struct event e = pop(net);
         if (e.at_s <= net->known_s[e.node]) {
@@ -273,13 +279,13 @@ static double counts_bytes(const struct spread *s)
 static void tell_traffic(const struct network *net, struct spread_result *ret)
 {
     const struct spread *s = net->s;
-    double intervals = (double)DAY_S / SYNC_INTERVAL_S;
+    double intervals = DAY_S / interval_s(s);
     double others = s->nodes - 1;
     double rounds = DAY_S * 1000.0 / (GAP_MS + 2 * ROUND_TRIP_MS);
     double again = 1 / (1 - s->loss); /* requests for one answer */
 
     if (is_published(s)) {
-        double entries = (double)s->entries_per_hour * SYNC_INTERVAL_S / 3600;
+        double entries = (double)s->entries_per_hour * interval_s(s) / 3600;
         double readers = s->topology == SPREAD_MIRROR ? net->nrelays : others;
         ret->object_bytes = OBJECT_HEADER_BYTES + entries * LIST_BYTES;
         ret->in_bytes_per_day =

@@ -17,6 +17,9 @@ enum {
     DEGREE_USUAL = 100,
     MESSAGES_USUAL = 100000,
     ENTRIES_USUAL = 50000,
+    INTERVAL_USUAL = 300, /* of `subscribe` */
+    INTERVAL_LEAST = 10,
+    INTERVAL_MOST = 86400,
     BARE_NODES = 5
 };
 
@@ -28,6 +31,7 @@ struct words {
     const char *seed;
     const char *messages_per_day;
     const char *entries_per_hour;
+    const char *interval;
 };
 
 static int read_number(const char *option, const char *text, double least, double most,
@@ -70,6 +74,7 @@ static int read_words(const struct words *w, struct spread *ret)
     double messages = MESSAGES_USUAL;
     double entries = ENTRIES_USUAL;
     double seed = 1;
+    double interval = INTERVAL_USUAL;
     const struct {
         const char *option;
         const char *text;
@@ -84,6 +89,7 @@ static int read_words(const struct words *w, struct spread *ret)
         {"--seed", w->seed, 0, 0x1p53, true, &seed},
         {"--messages-per-day", w->messages_per_day, 1, 1e8, true, &messages},
         {"--entries-per-hour", w->entries_per_hour, 1, 1e9, true, &entries},
+        {"--interval", w->interval, INTERVAL_LEAST, INTERVAL_MOST, true, &interval},
     };
     int status = read_topology(w->topology, &ret->topology);
 
@@ -96,6 +102,7 @@ static int read_words(const struct words *w, struct spread *ret)
     ret->seed = (uint64_t)seed;
     ret->messages_per_day = (uint64_t)messages;
     ret->entries_per_hour = (uint64_t)entries;
+    ret->interval_s = (uint64_t)interval;
     return status;
 }
 
@@ -238,8 +245,9 @@ static void show_spread(const struct spread *s, const struct spread_result *r)
         printf(", %u %s", r->relays, is_published ? "mirrors" : "relays");
     }
     if (is_published) {
-        printf(", one publishes %s entries an hour",
-               figure_count(s->entries_per_hour, a));
+        printf(", one publishes %s entries an hour, each looks every %s",
+               figure_count(s->entries_per_hour, a),
+               figure_seconds((double)s->interval_s, b));
     } else {
         printf(", each with %s messages a day", figure_count(s->messages_per_day, a));
     }
@@ -270,6 +278,7 @@ int simulate_sync(struct cli *cli, int argc, char **argv)
         {"--seed", &w.seed, NULL, NULL},
         {"--messages-per-day", &w.messages_per_day, NULL, NULL},
         {"--entries-per-hour", &w.entries_per_hour, NULL, NULL},
+        {"--interval", &w.interval, NULL, NULL},
     };
     int status = cli_options(cli_command("simulate"), table,
                              sizeof(table) / sizeof(table[0]), &argc, argv);

@@ -62,6 +62,7 @@ struct spread {
     uint64_t seed;
     uint64_t messages_per_day; /* of each server */
     uint64_t entries_per_hour; /* of a publisher */
+    uint64_t interval_s;       /* of publications, and of looks at them */
 };
 struct spread_result {
     unsigned relays; /* or mirrors */

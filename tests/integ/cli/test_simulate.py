@@ -230,6 +230,11 @@ class Sync(Case):
         self.assertLess(last["mesh"]["worst_s"], 10)      # two intervals
         self.assertLess(last["relay"]["worst_s"], 10)
         self.assertGreater(last["ring"]["worst_s"], 60)   # why there are relays
+        for t, looks in ("publish", 1), ("mirror", 2):  # an interval to publish and for each look: 5 min
+            self.assertTrue(150 * (looks + 1) * 0.9 < last[t]["mean_s"] < 150 * (looks + 1) * 1.1, last[t])
+            self.assertTrue(270 * (looks + 1) < last[t]["worst_s"] < 300 * (looks + 1) + 5, last[t])
+        quick = self.by_example("--topology", "publish", "--nodes", 10000, "--interval", 10)[1]["spread"]
+        self.assertLess(quick["worst_s"], 21)
         self.assertLess(last["mirror"]["most_out_bytes_per_day"],
                         last["publish"]["most_out_bytes_per_day"] / 50)
 
@@ -241,7 +246,7 @@ class Sync(Case):
 
     def test_bad_input(self):
         for args in (["--nodes", 1], ["--nodes", 10001], ["--loss", 1], ["--loss", "x"],
-                     ["--nodes", 300], ["--degree", 0], ["--seed", -1]):
+                     ["--nodes", 300], ["--degree", 0], ["--seed", -1], ["--interval", 9]):
             self.run_gillnet("sync", *args, rc=65)
         self.run_gillnet("sync", "--topology", "star", rc=64)
         self.run_gillnet("sync", "more", rc=64)

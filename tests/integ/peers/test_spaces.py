@@ -31,13 +31,13 @@ CONFIG = 'lists = ( { name = "phish"; category = "phish"; weight = 9.0; share = 
 HEAD_BYTES = 192
 
 
-def ask(server, path):
-    """The body of an answer, with the server's own key; None: no answer."""
+def ask(server, member, path):
+    """The body of an answer to another member; None: no answer."""
     c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     c.check_hostname = False
     c.verify_mode = ssl.CERT_NONE
     c.set_alpn_protocols(["http/1.1"])
-    c.load_cert_chain(server.state / "peers/cert.pem", server.state / "peers/signing.key")
+    c.load_cert_chain(member.state / "peers/cert.pem", member.state / "peers/signing.key")
     host, port = server.address.split(":")
     try:
         with socket.create_connection((host, int(port)), 10) as raw, c.wrap_socket(raw) as s:
@@ -59,9 +59,9 @@ def need(out):
     return len(head) + 4 + int(re.search(rb"(?i)content-length: (\d+)", head).group(1))
 
 
-def heads(server):
+def heads(server, member):
     """{stream: (seq, hash)}, of all that the server would give away."""
-    body = ask(server, "/v1/heads?after=0")
+    body = ask(server, member, "/v1/heads?after=0")
     if body is None:
         return None
     n = int.from_bytes(body[4:8], "little")
@@ -222,7 +222,7 @@ class Spaces(unittest.TestCase):
             return values[0] not in (None, {}, 0) and all(v == values[0] for v in values[1:])
 
         def heads_are():
-            if not same([heads(s) for s in servers]):
+            if not same(self.heads(servers)):
                 took.pop("heads", None)
                 return False
             took.setdefault("heads", time.monotonic() - begun)
@@ -242,12 +242,15 @@ class Spaces(unittest.TestCase):
                 self.assertFalse(row.get("is_set_aside"), (s.name, name, row))
         return took
 
+    def heads(self, servers):
+        return [heads(s, servers[i - 1]) for i, s in enumerate(servers)]
+
     def held(self, server, servers):
         """{origin: totals} of all open buckets."""
         return {s.name: server.totals(s.origin(), "own" if s is server else "counts") for s in servers}
 
     def differences(self, servers, traffic):
-        got = [heads(s) for s in servers]
+        got = self.heads(servers)
         every = set().union(*(g or {} for g in got))
         out = [f"heads {[None if g is None else len(g) for g in got]} of {len(every)}"]
         out += [f"{k[:4].hex()} {k[40:48].hex()}: {[(g or {}).get(k, b'')[8:16].hex() for g in got]}"

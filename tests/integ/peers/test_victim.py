@@ -2,10 +2,9 @@
 """A victim's newsletter, and a server with eight peers of which three want to harm it: the verdict is what it was.
 
 Usage: test_victim.py [TEST...]      ends like unittest. GILLNET_BUILD names the build folder; GILLNET_LIARS says how many
-of the eight lie: with four the test must fail.
+of the eight lie: with five the test must fail.
 """
 import os
-import sys
 import unittest
 
 from ring import MAIL, Ring, until
@@ -67,7 +66,6 @@ class Victim(unittest.TestCase):
                   seconds=120, log=lambda: f"{self.row(me)}\n{me.logs()}")
             until(lambda: {h["origin"] for h in self.hits(me)} >= set(LIARS), "what liars listed", seconds=120,
                   log=lambda: f"{self.hits(me)}\n{me.logs()}")
-            print(f"without {self.send(me)}", file=sys.stderr)
             self.assertGreater(self.row(me)["w1d"], 20, "what is seen is far above the rule")
             self.assertLess(self.row(me)["counts"]["w1d"], 20, "what counts is not")
             # who revokes everything takes back nothing of others

@@ -55,6 +55,10 @@ enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct b
 enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
                       struct list_record *io, struct errinfo *reterr);
 
+/* What comes of k (whatever its kind) from its begin is the whole again; until then what is held stays. */
+enum err peerlist_forget(struct peerlists *p, const struct stream_key *k,
+                         struct errinfo *reterr);
+
 /* The walk of a list of k in order of digest: state, type and expiry as in a SNAP. Until the next change of it. */
 struct peerlist_walk;
 enum err peerlist_walk_new(struct peerlists *p, const struct stream_key *k,

@@ -118,6 +118,17 @@ enum err owner_write(const struct peerlists *p, const struct stream_key *k,
     return e;
 }
 
+enum err peerlist_forget(struct peerlists *p, const struct stream_key *k,
+                         struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = owner_path(p, k, path, reterr);
+    if (e == ERR_OK && unlink(path) != 0 && errno != ENOENT) {
+        e = errinfo_errno(reterr, path, "cannot remove");
+    }
+    return e;
+}
+
 /* Lists of one origin. */
 static unsigned count_lists(const char *folder)
 {

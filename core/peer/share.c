@@ -3,6 +3,7 @@
  */
 #include "core/peer/share.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
+#include "core/base/log.h"
 #include "core/feature/feature.h"
 #include "core/list/news.h"
 #include "core/peer/share_own.h"
@@ -262,6 +264,23 @@ static enum err follow(struct share *x, struct shared_list *l, struct errinfo *r
 
 /* ---- one list ---- */
 
+/* Under which key its digests are; false: under one that only this server has, so that nobody else could ask for them. */
+static bool look_at_key(struct share *x, struct shared_list *l)
+{
+    uint32_t id = l->reader ? list_reader_key(l->reader)->id : 0;
+    bool is_ours = id == 0 || sync_is_ring_key(x->sync, id);
+    if (!is_ours && l->foreign_key != id) {
+        log_warn("event=share list=%s state=left-out: its entries are kept under key "
+                 "%08" PRIx32
+                 " of this server, which the ring does not have, so others "
+                 "could not look them up; to share it: `gillnet list rekey %s`",
+                 l->name, id, l->name);
+    }
+    l->foreign_key = is_ours ? 0 : id;
+    sync_use_list_key(x->sync, is_ours ? id : 0);
+    return is_ours;
+}
+
 static enum err tick_entries(struct share *x, struct shared_list *l, bool is_changed,
                              struct errinfo *reterr)
 {
@@ -286,20 +305,21 @@ static enum err tick_list(struct share *x, struct shared_list *l,
     enum list_share share = c->is_allow ? LIST_SHARE_NO : c->share;
     bool was = l->wants_entries;
     bool is_changed = false;
-    l->wants_entries = share == LIST_SHARE_ENTRIES;
-    l->wants_filters = share == LIST_SHARE_FILTERS;
-    if (l->wants_entries != was) {
-        l->is_compared = false;
-    }
     if (!l->is_ours) { /* it is gone: what was said of it is taken back */
         list_reader_close(&l->reader);
-    } else if (l->wants_entries || l->wants_filters) {
+    } else if (share != LIST_SHARE_NO) {
         enum err e =
             list_news_look(x->state_dir, name, x->keys, &l->reader, &l->seen, reterr);
         if (e != ERR_OK) {
             return e;
         }
         is_changed = l->seen.is_changed;
+    }
+    share = look_at_key(x, l) ? share : LIST_SHARE_NO;
+    l->wants_entries = share == LIST_SHARE_ENTRIES;
+    l->wants_filters = share == LIST_SHARE_FILTERS;
+    if (l->wants_entries != was) {
+        l->is_compared = false;
     }
     l->is_dirty = l->is_dirty || is_changed;
     struct stream_key k;

@@ -21,6 +21,8 @@ struct shared_list {
     bool wants_filters;
     struct list_reader *reader; /* NULL: not opened */
     struct list_seen seen;
+    uint32_t
+        foreign_key; /* that its digests are under, and the ring has not; 0: none */
     /* entries */
     bool is_compared; /* position says from where on its log is news */
     bool is_again;    /* something was taken away that is to stand anew */

@@ -145,11 +145,17 @@ static void recover_streams(struct sync *s)
                 continue;
             }
             log_errinfo("peers", &why);
-            if (st->key.kind == OBJECT_COUNT &&
-                (e == ERR_NOT_FOUND || e == ERR_CORRUPT)) {
-                sync_count_remove(s, st);
-                (void)sync_erase(s, st, NULL);
+            if (e != ERR_NOT_FOUND && e != ERR_CORRUPT && e != ERR_SYNTAX) {
+                continue;
             }
+            log_warn("event=peers state=again: that stream is fetched again");
+            if (st->key.kind == OBJECT_COUNT) {
+                sync_count_remove(s, st);
+            } else if (peerlist_forget(s->lists, &st->key, &why) != ERR_OK) {
+                log_errinfo("peers", &why);
+                continue;
+            }
+            (void)sync_erase(s, st, NULL);
         }
     }
 }

@@ -119,6 +119,7 @@ struct sync {
     char dir[FILE_PATH_MAX]; /* STATE/peers */
     const struct identity *self;
     const struct keyring *keys;
+    uint32_t list_key; /* of digests of our lists that are published; 0: see there */
     struct manifest manifest;
     struct filelock lock;
     struct table *table;

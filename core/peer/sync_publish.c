@@ -10,11 +10,15 @@ enum { PUBLISHED_MIN = 1024 };
 
 /* ---- one object ---- */
 
-bool sync_may_continue(const struct sync *s, const struct stream *st)
+bool sync_may_go_on(const struct sync *s, const struct stream *st)
 {
     return !st->is_left && st->own_seq == st->seq && (st->flags & OBJECT_CLOSED) == 0 &&
-           st->key.ring_key == s->keys->ring[0].id &&
            (st->seq == 0 || st->key_id == object_key_id(s->self->signing.key));
+}
+
+bool sync_may_continue(const struct sync *s, const struct stream *st)
+{
+    return sync_may_go_on(s, st) && st->key.ring_key == s->keys->ring[0].id;
 }
 
 enum err sync_may_publish(const struct sync *s, struct errinfo *reterr)

@@ -13,12 +13,34 @@ struct peerlists *sync_lists(struct sync *s)
     return s->lists;
 }
 
+void sync_use_list_key(struct sync *s, uint32_t id)
+{
+    s->list_key = id;
+}
+
+bool sync_is_ring_key(const struct sync *s, uint32_t id)
+{
+    for (unsigned i = 0; i < s->manifest.nring_keys; i++) {
+        if (s->manifest.ring_keys[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Digests of one key are in a stream. */
+static bool goes_on(const struct sync *s, const struct stream *st)
+{
+    return sync_may_go_on(s, st) &&
+           (s->list_key == 0 || st->key.ring_key == s->list_key);
+}
+
 bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,
                      struct stream_key *ret)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
     const struct stream *st = self ? sync_newest(self, kind, list) : NULL;
-    if (!st || st->seq == 0 || !sync_may_continue(s, st)) {
+    if (!st || st->seq == 0 || !goes_on(s, st)) {
         return false;
     }
     *ret = st->key;
@@ -31,13 +53,15 @@ static enum err list_stream(struct sync *s, uint16_t kind, const char *list,
 {
     struct origin *self = sync_origin(s, &s->self->origin);
     struct stream *st = sync_newest(self, kind, list);
-    struct stream_key k = {
-        .origin = s->self->origin, .ring_key = s->keys->ring[0].id, .kind = kind};
+    struct stream_key k = {.origin = s->self->origin,
+                           .ring_key =
+                               s->list_key != 0 ? s->list_key : s->keys->ring[0].id,
+                           .kind = kind};
     const size_t n = strlen(list);
     if (n == 0 || n > OBJECT_NAME_BYTES) {
         return errinfo_set(reterr, ERR_RANGE, list, 0, "no name of a list");
     }
-    if (st && sync_may_continue(s, st)) {
+    if (st && goes_on(s, st)) {
         *ret = st;
         return ERR_OK;
     }

@@ -295,6 +295,102 @@ static void test_share__when_an_expiry_moves__then_peers_follow(void **state)
     peerlist_walk_free(&walk);
 }
 
+/* Another key becomes the first of server i, with what it had behind it. */
+static void put_key(struct ring *r, unsigned i, const struct hashkey *key)
+{
+    struct keyring *k = &r->node[i].keys;
+    syncnode_close(&r->node[i]);
+    k->ring[1] = k->ring[0];
+    k->ring[0] = *key;
+    k->n = 2;
+    MUST(r, syncnode_open(&r->node[i], &r->m, &r->why));
+}
+
+static void make_key(uint8_t n, struct hashkey *ret)
+{
+    uint8_t bytes[HASHKEY_BYTES] = {n, 1, 2, 3};
+    keyring_key_of(bytes, ret);
+}
+
+static void test_share__when_the_ring_key_changes__then_the_list_is_found_as_before(
+    void **state)
+{
+    struct ring *r = *state;
+    struct hashkey fresh;
+    import(r, 0, 100, 0);
+    share(r);
+    assert_int_equal(ask(r, 2, 7), LIST_CONFIRMED);
+    make_key(9, &fresh);
+    r->m.ring_keys[r->m.nring_keys++] = (struct manifest_ring_key){fresh.id, 0};
+    share_free(&r->share);
+    for (unsigned i = 0; i < NODES; i++) {
+        put_key(r, i, &fresh);
+    }
+    open_share(r);
+    change(r, 1000, false, 0);
+    share(r);
+    assert_int_equal(ask(r, 2, 1000), LIST_CONFIRMED);
+    assert_int_equal(ask(r, 2, 7), LIST_CONFIRMED);
+}
+
+static void test_share__when_the_list_is_of_a_key_of_its_own__then_it_is_left_out(
+    void **state)
+{
+    struct ring *r = *state;
+    struct hashkey ring = r->node[0].keys.ring[0];
+    make_key(9, &r->node[0].keys.ring[0]);
+    import(r, 0, 100, 0); /* before it joined */
+    share_free(&r->share);
+    put_key(r, 0, &ring);
+    open_share(r);
+    share(r);
+    assert_int_equal(objects(r), 0);
+    struct list_writer *w = NULL; /* made anew, as the log says */
+    char path[400];
+    snprintf(path, sizeof(path), "%s/lists/bad", r->node[0].dir);
+    assert_int_equal(tempdir_remove(path), 0);
+    MUST(r, list_writer_open(r->node[0].dir, SLICE_LIT("bad"), &r->node[0].keys, true,
+                             &w, &r->why));
+    list_writer_close(&w);
+    import(r, 0, 100, 0);
+    share(r);
+    assert_int_equal(ask(r, 2, 7), LIST_CONFIRMED);
+}
+
+static void test_share__when_objects_of_it_are_lost_or_cut__then_fetched_again(
+    void **state)
+{
+    struct ring *r = *state;
+    char path[2000];
+    struct stream_key k;
+    struct object_id id;
+    char origin[2 * OBJECT_ID_BYTES + 1];
+    char stream[2 * OBJECT_ID_BYTES + 1];
+    hex_print(r->node[0].self.origin.b, OBJECT_ID_BYTES, origin);
+    for (unsigned how = 0; how < 2; how++) {
+        change(r, 10 + how, false, 0);
+        share(r);
+        assert_int_equal(ask(r, 2, 10 + how), LIST_CONFIRMED);
+        assert_true(sync_own_stream(r->node[0].sync, OBJECT_LIST, "bad", &k));
+        stream_key_id(&k, &id);
+        hex_print(id.b, OBJECT_ID_BYTES, stream);
+        syncnode_close(&r->node[2]);
+        snprintf(path, sizeof(path), "%s/peers/objects/%s/%s", r->node[2].dir, origin,
+                 stream);
+        if (how == 0) {
+            assert_int_equal(tempdir_remove(path), 0);
+        } else {
+            snprintf(path + strlen(path), 40, "/%020u", how + 1);
+            assert_int_equal(truncate(path, 100), 0);
+        }
+        MUST(r, syncnode_open(&r->node[2], &r->m, &r->why));
+        change(r, 20 + how, false, 0);
+        share(r);
+        assert_int_equal(ask(r, 2, 20 + how), LIST_CONFIRMED);
+        assert_int_equal(ask(r, 2, 10), LIST_CONFIRMED);
+    }
+}
+
 static void test_share__when_a_period_is_dropped__then_peers_drop_it(void **state)
 {
     struct ring *r = *state;
@@ -445,6 +541,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        TEST(test_share__when_the_ring_key_changes__then_the_list_is_found_as_before),
+        TEST(test_share__when_the_list_is_of_a_key_of_its_own__then_it_is_left_out),
+        TEST(test_share__when_objects_of_it_are_lost_or_cut__then_fetched_again),
         TEST(test_share__when_listed_and_revoked__then_so_it_is_everywhere),
         TEST(test_share__when_nothing_changed__then_a_restart_publishes_nothing),
         TEST(test_share__when_an_expiry_moves__then_peers_follow),

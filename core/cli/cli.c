@@ -6,6 +6,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "core/base/version.h"
 #include "core/cli/state.h"
 #include "core/feature/feature.h"
@@ -120,6 +121,14 @@ int cli_config(struct cli *cli)
     return EX_CONFIG;
 }
 
+static bool has_key_folder(const struct cli *cli)
+{
+    char dir[FILE_PATH_MAX];
+
+    return file_path(dir, "%s/keys", cli->config->state_dir) == ERR_OK &&
+           access(dir, F_OK) == 0;
+}
+
 int cli_keys(struct cli *cli, bool create)
 {
     struct errinfo why = {0};
@@ -131,6 +140,12 @@ int cli_keys(struct cli *cli, bool create)
     }
     e = create ? keyring_load_or_create(cli->config->state_dir, &cli->keys, &why)
                : keyring_load(cli->config->state_dir, &cli->keys, &why);
+    if (e == ERR_NOT_FOUND && !has_key_folder(cli)) {
+        (void)errinfo_set(
+            &why, e, cli->config->state_dir, 0,
+            "there are no keys here yet; the first `gillnet list import`, "
+            "`gillnet peer ring create` or start of gillnetd makes them");
+    }
     return e == ERR_OK ? 0 : cli_fail(&why);
 }
 

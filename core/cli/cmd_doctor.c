@@ -89,6 +89,7 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
         doctor_lists(&d);
         doctor_counts(&d);
         doctor_daemon(&d);
+        doctor_peers(&d);
         doctor_socket(&d);
         doctor_postfix(&d);
         doctor_sendmail(&d);

@@ -34,9 +34,12 @@ void doctor_say(struct doctor *d, enum doctor_level level, const char *what,
                 const char *advice, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-void doctor_state(struct doctor *d);  /* state folder, its rights, the disk, the keys */
+void doctor_state(struct doctor *d); /* state folder, its rights, the disk, the keys */
+/* A peer or publisher has a list of that name here; "*": any. */
+bool doctor_has_peers_list(const struct doctor *d, const char *name);
 void doctor_lists(struct doctor *d);  /* every list opens, is whole, is fresh */
 void doctor_counts(struct doctor *d); /* runs are whole, the size fits the traffic */
+void doctor_peers(struct doctor *d);  /* ring, publishers, the hub */
 void doctor_daemon(struct doctor *d); /* gillnetd runs, and its faults */
 void doctor_socket(struct doctor *d); /* the MTA's users reach the socket */
 void doctor_postfix(struct doctor *d);

@@ -364,7 +364,8 @@ static void check_named_lists(struct doctor *d, const struct slice *names, size_
     const struct config *c = d->cli->config;
 
     for (size_t i = 0; i < c->nlists; i++) {
-        if (!is_there(names, n, c->lists[i].name)) {
+        if (!is_there(names, n, c->lists[i].name) &&
+            !doctor_has_peers_list(d, c->lists[i].name)) {
             doctor_say(d, DOCTOR_WARN, "lists",
                        "import it, or mend the name in the configuration",
                        "the configuration speaks of list %s, which is not there",
@@ -390,8 +391,12 @@ void doctor_lists(struct doctor *d)
                    errinfo_format(&why, text, sizeof(text)));
     } else if (e != ERR_OK || n == 0) {
         n = 0;
-        doctor_say(d, DOCTOR_WARN, "lists", "gillnet list import NAME FILE",
-                   "there are none, so nothing can be found");
+        if (doctor_has_peers_list(d, "*")) {
+            doctor_say(d, DOCTOR_OK, "lists", "", "none of its own; peers have some");
+        } else {
+            doctor_say(d, DOCTOR_WARN, "lists", "gillnet list import NAME FILE",
+                       "there are none, so nothing can be found");
+        }
     }
     if (e == ERR_OK && d->cli->keys.n > 0) {
         for (size_t i = 0; i < n; i++) {

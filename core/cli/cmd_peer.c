@@ -60,7 +60,7 @@ int peer_dir(struct cli *cli, char ret[FILE_PATH_MAX])
 static enum err ask_hub(const char *path, int *retfd, struct errinfo *reterr)
 {
     struct timeval wait = {.tv_sec = HUB_WAIT_S};
-    char answer[64];
+    char answer[160];
     ssize_t n = 0;
     enum err e = control_connect(path, retfd, reterr);
 
@@ -78,6 +78,10 @@ static enum err ask_hub(const char *path, int *retfd, struct errinfo *reterr)
     }
     if (n >= 2 && memcmp(answer, "ok", 2) == 0) {
         return ERR_OK;
+    }
+    if (n > 6 && memcmp(answer, "error ", 6) == 0) {
+        struct slice why = slice_trim(slice_of(answer + 6, (size_t)n - 6));
+        return errinfo_set(reterr, ERR_TIMEOUT, path, 0, "%.*s", SLICE_ARGS(why));
     }
     return errinfo_set(reterr, ERR_TIMEOUT, path, 0,
                        "the hub does not stand aside; see its log, or stop it first");

@@ -284,9 +284,11 @@ static int revoke(struct change *c, const char *name, uint64_t key_id)
     (void)snprintf(what, sizeof(what), "A signing key of %.64s is revoked", edit.name);
     int status = change_make(c, ring_edit_revoke, &edit, what);
     if (status == 0) {
-        (void)printf("What it signed is taken out. That server needs a new key: there "
-                     "`gillnet peer rotate`, here `gillnet peer drop %s` and `gillnet "
-                     "peer invite %s`, there `gillnet peer join TOKEN`.\n",
+        (void)printf("What it signed is taken out. That server needs a new key. Here: "
+                     "`gillnet peer drop %s`, `gillnet peer invite %s`. There: stop "
+                     "gillnet-hub, move peers/manifest and peers/manifest.next in the "
+                     "state folder away, `gillnet peer rotate`, `gillnet peer join "
+                     "TOKEN`, start it.\n",
                      edit.name, edit.name);
     }
     return status;

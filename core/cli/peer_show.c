@@ -103,7 +103,7 @@ static void list_ring(const struct manifest *m, uint64_t now_ms)
     }
 }
 
-static void list_waiting(const char *dir)
+static void list_waiting(const char *dir, uint64_t version)
 {
     struct invite_row rows[INVITES_MAX];
     struct manifest next = {.version = 0};
@@ -116,7 +116,13 @@ static void list_waiting(const char *dir)
                          text_time(rows[i].expires_s, when));
         }
     }
-    if (ring_next(dir, &next, NULL) == ERR_OK) {
+    if (ring_next(dir, &next, NULL) == ERR_OK && next.version <= version) {
+        (void)printf("A change that waits here (version %" PRIu64 ") was made of an "
+                     "older version and can not come into force: gillnet peer "
+                     "manifest discard, and make it again.\n",
+                     next.version);
+        manifest_fini(&next);
+    } else if (next.version > 0) {
         (void)printf("version %" PRIu64
                      " waits for signatures (%u so far): gillnet peer "
                      "manifest show --next\n",
@@ -148,7 +154,7 @@ int peer_cmd_list(struct cli *cli, int argc, char **argv)
     } else {
         list_ring(&m, now_ms);
         list_members(&m, &self, now_ms);
-        list_waiting(dir);
+        list_waiting(dir, m.version);
     }
     manifest_fini(&m);
     identity_wipe(&self);
@@ -176,6 +182,18 @@ static void print_cell(const char *text, int width)
     text_print(stdout, slice_str(text), (size_t)width);
     int pad = width - (int)strlen(text);
     (void)printf("%*s ", pad > 0 ? pad : 0, "");
+}
+
+static void print_failure(const json_t *row)
+{
+    if (json_is_true(json_object_get(row, "connected")) ||
+        text_of(row, "last_failure")[0] == '-' ||
+        text_of(row, "last_failure")[0] == '\0') {
+        return;
+    }
+    (void)fputs("    not reached: ", stdout);
+    text_print(stdout, slice_str(text_of(row, "last_failure")), 400);
+    (void)putchar('\n');
 }
 
 static void print_refusals(const json_t *row)
@@ -215,6 +233,7 @@ static void print_row(const json_t *row)
                  number_of(row, "heads"), number_of(row, "lag_s"),
                  number_of(row, "applied"), number_of(row, "bytes_in"),
                  number_of(row, "bytes_out"), used, say);
+    print_failure(row);
     print_refusals(row);
 }
 

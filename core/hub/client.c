@@ -139,6 +139,10 @@ static void explain(struct client_call *call, CURLcode code)
         call->answer.why = "the answer is longer than it may be";
     } else if (pins != NULL && pins->why[0] != '\0') {
         call->answer.why = pins->why;
+    } else if (strstr(call->why, "alert handshake failure") != NULL) {
+        call->answer.why = "it does not take this server's key: this server is not in "
+                           "its manifest, was dropped there, or its key is revoked; "
+                           "compare `gillnet peer list` here and there";
     } else {
         call->answer.why = call->why[0] != '\0' ? call->why : curl_easy_strerror(code);
     }

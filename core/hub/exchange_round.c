@@ -246,6 +246,17 @@ static void on_heard(void *context, enum sync_result r, const struct errinfo *wh
     }
 }
 
+/* It answered as a hub does: nonsense is no sign of life. */
+static void greet(struct peer *p)
+{
+    if (!p->stat.is_connected) {
+        log_info("event=peer name=%s state=connected address=%s", p->name, p->address);
+    }
+    p->failures = 0;
+    p->stat.is_connected = true;
+    p->stat.last_failure[0] = '\0';
+}
+
 static void on_heads(void *context, const struct client_answer *a)
 {
     struct peer *p = context;
@@ -256,14 +267,9 @@ static void on_heads(void *context, const struct client_answer *a)
     if (!is_good(p, a, "heads")) {
         return;
     }
-    if (!p->stat.is_connected) {
-        log_info("event=peer name=%s state=connected address=%s", p->name, p->address);
-    }
-    p->failures = 0;
-    p->stat.is_connected = true;
-    p->stat.last_failure[0] = '\0';
     p->stat.answered_ms = clock_wall_us() / 1000;
     if (a->status == 304) {
+        greet(p);
         if (!exchange_ask(p)) {
             exchange_end(p);
         }
@@ -276,6 +282,7 @@ static void on_heads(void *context, const struct client_answer *a)
         exchange_fail(p, "heads", a->status != 200 ? "not found" : why.text, 0);
         return;
     }
+    greet(p);
     p->has_heads = true;
     if (p->after == 0) {
         p->stat.heads = p->heads.n;

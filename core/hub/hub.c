@@ -127,6 +127,7 @@ static void open_node(struct hub *h)
         return;
     }
     e = node_open(&h->node, &why);
+    h->is_locked = e == ERR_LOCKED;
     if (e == ERR_LOCKED && !h->o.is_once &&
         h->ticks % STATUS_TICKS != STATUS_TICKS - 1) {
         return; /* a command is at work: a moment later */
@@ -271,7 +272,7 @@ static void end_once(struct hub *h)
     if (!h->node.is_open) {
         log_error("event=once error=\"%s\"",
                   h->trouble[0] != '\0' ? h->trouble : "there is no ring yet");
-        end(h, EX_CONFIG);
+        end(h, h->is_locked ? EX_TEMPFAIL : EX_CONFIG);
         return;
     }
     if (exchange_is_done(h->exchange, &failed) && h->has_published) {

@@ -30,6 +30,7 @@ struct hub {
     struct control *control;
     struct subscribe *subscribe; /* NULL: nobody is followed */
     bool is_held;
+    bool is_locked;     /* somebody else has the folder */
     bool is_waiting;    /* for a ring: it was said */
     bool needs_reopen;  /* keys changed: node and all, not only connections */
     bool publishes;     /* it was said */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/hub/client.h"
@@ -134,6 +135,34 @@ static int finish(struct join *j, const struct config *config)
     return complain(&why, j->status == 503 ? EX_TEMPFAIL : EX_NOPERM);
 }
 
+/* In a ring already? The same one may be joined again, by its own hub's leave. */
+static enum err check_ring(const struct join *j, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct filelock lock = {.fd = -1};
+    struct manifest m = {.version = 0};
+    const struct manifest_key *key = NULL;
+    enum err e = file_path(path, "%s/LOCK", j->node.dir);
+
+    if (manifest_load(j->node.dir, &m, NULL) != ERR_OK) {
+        return ERR_OK; /* none, or none that can be read: the answer is looked at */
+    }
+    if (manifest_find_key(&m, object_key_id(j->token.server_key),
+                          clock_wall_us() / 1000, &key) == NULL) {
+        e = errinfo_set(reterr, ERR_EXISTS, j->node.dir, 0,
+                        "this server is in a ring already, whose members do not have "
+                        "the key in the token; to leave it let this server be dropped "
+                        "there, then move the files manifest and manifest.next away");
+    } else if (e == ERR_OK && filelock_take(&lock, path, NULL) != ERR_OK) {
+        e = errinfo_set(reterr, ERR_LOCKED, j->node.dir, 0,
+                        "this server is in that ring already; to join again stop "
+                        "gillnet-hub first");
+    }
+    filelock_drop(&lock);
+    manifest_fini(&m);
+    return e;
+}
+
 static enum err prepare(struct join *j, const struct config *config, const char *token,
                         struct errinfo *reterr)
 {
@@ -142,6 +171,9 @@ static enum err prepare(struct join *j, const struct config *config, const char 
 
     if (e == ERR_OK) {
         e = invite_parse(slice_str(token), &j->token, reterr);
+    }
+    if (e == ERR_OK) {
+        e = check_ring(j, reterr);
     }
     if (e == ERR_OK) {
         e = identity_load(j->node.dir, &j->self, reterr);
@@ -166,7 +198,10 @@ int join_run(const struct config *config, const char *token)
     buf_init(&j.response, INVITE_RESPONSE_MAX);
     e = prepare(&j, config, token, &why);
     if (e != ERR_OK) {
-        status = complain(&why, e == ERR_SYNTAX ? EX_USAGE : EX_CONFIG);
+        status = complain(&why, e == ERR_SYNTAX   ? EX_USAGE
+                                : e == ERR_EXISTS ? EX_UNAVAILABLE
+                                : e == ERR_LOCKED ? EX_TEMPFAIL
+                                                  : EX_CONFIG);
     } else if (ask(&j, &why) != ERR_OK) {
         status = complain(&why, EX_OSERR);
     } else {

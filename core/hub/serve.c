@@ -87,14 +87,15 @@ static void answer_join(struct server *s, const struct server_asker *asker,
         return;
     }
     buf_clear(&ret->body);
-    if (e != ERR_DENIED && e != ERR_SYNTAX && e != ERR_EXISTS) {
+    if (e != ERR_DENIED && e != ERR_SYNTAX && e != ERR_EXISTS && e != ERR_TIMEOUT) {
         refuse(ret, 503, 5);
         return;
     }
     /* for the administrator at the other end; of a secret that is wrong nothing is told */
-    buf_add_str(&ret->body, e == ERR_EXISTS ? why.text
-                                            : "there is no such invitation, or it was "
-                                              "used, or its time is over");
+    buf_add_str(&ret->body, e == ERR_EXISTS || e == ERR_TIMEOUT
+                                ? why.text
+                                : "there is no such invitation, or it was "
+                                  "used, or its time is over");
     ret->status = 403;
 }
 

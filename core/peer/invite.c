@@ -234,6 +234,12 @@ static enum err admit(struct redemption *x, const struct invite_line *row,
     return e;
 }
 
+/* What the manifest says against the newcomer; nothing was written. */
+static bool is_without_change(enum err e)
+{
+    return e == ERR_DENIED || e == ERR_EXISTS || e == ERR_SYNTAX || e == ERR_TIMEOUT;
+}
+
 static enum err redeem_row(struct redemption *x, struct invite_line *row,
                            struct buf *ret)
 {
@@ -248,6 +254,11 @@ static enum err redeem_row(struct redemption *x, struct invite_line *row,
     }
     if (e == ERR_OK) {
         e = admit(x, row, was_used, &response.version);
+        if (!was_used && is_without_change(e)) { /* it may try again, mended */
+            row->is_used = false;
+            memset(row->identity, 0, sizeof(row->identity));
+            (void)invite_rows_write(x->s->dir, &x->rows, NULL);
+        }
     }
     if (e != ERR_OK) {
         return e;

@@ -2,6 +2,7 @@
 #include "core/peer/ring.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
@@ -192,13 +193,60 @@ static bool is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTE
     return false;
 }
 
+/* Behind the body. */
+static size_t body_end(struct slice text)
+{
+    size_t first = slice_find(text, '\n') + 1;
+    return first + slice_find(slice_from(text, first), '\n') + 1;
+}
+
+static bool has_body_of(const struct manifest *a, const struct manifest *b)
+{
+    struct slice x = slice_of(a->text, a->text_len);
+    struct slice y = slice_of(b->text, b->text_len);
+
+    return slice_eq(slice_head(x, body_end(x)), slice_head(y, body_end(y)));
+}
+
+/* One version of a ring has one text: two that enough administrators signed would part it. */
+static enum err check_only_one(const char *dir, const struct manifest *m,
+                               const struct manifest *old, struct errinfo *reterr)
+{
+    struct manifest next = {.version = 0};
+    enum err e = ERR_OK;
+
+    if (old != NULL && m->version <= old->version) {
+        return errinfo_set(reterr, ERR_EXISTS, "manifest", 0,
+                           "version %" PRIu64 " of the ring is in force here, and this "
+                           "version %" PRIu64 " was made of an older one; where it was "
+                           "made run `gillnet peer manifest discard`, and make the "
+                           "change again when the version in force is there",
+                           old->version, m->version);
+    }
+    if (ring_next(dir, &next, NULL) == ERR_OK) {
+        if (memcmp(&next.ring, &m->ring, sizeof(m->ring)) == 0 &&
+            next.version == m->version && !has_body_of(&next, m)) {
+            e = errinfo_set(reterr, ERR_EXISTS, "manifest", 0,
+                            "another version %" PRIu64 " waits for signatures here; "
+                            "see `gillnet peer manifest show --next`, and `gillnet "
+                            "peer manifest discard` to give it up",
+                            m->version);
+        }
+        manifest_fini(&next);
+    }
+    return e;
+}
+
 enum err ring_sign(const char *dir, const struct manifest *m,
                    const struct manifest *old, struct buf *text, struct errinfo *reterr)
 {
     uint8_t secret[OBJECT_KEY_BYTES];
     uint8_t key[OBJECT_KEY_BYTES];
-    enum err e = ring_admin_key(dir, false, secret, key, reterr);
+    enum err e = check_only_one(dir, m, old, reterr);
 
+    if (e == ERR_OK) {
+        e = ring_admin_key(dir, false, secret, key, reterr);
+    }
     if (e == ERR_OK && old != NULL && !is_admin(m, key) && !is_admin(old, key)) {
         e = errinfo_set(reterr, ERR_DENIED, dir, 0,
                         "the administrator's key here (admin.key) is none of this "
@@ -397,13 +445,6 @@ enum err ring_create(const char *dir, const struct manifest *m,
 
 /* ---- what somebody brought ---- */
 
-/* Behind the body. */
-static size_t body_end(struct slice text)
-{
-    size_t first = slice_find(text, '\n') + 1;
-    return first + slice_find(slice_from(text, first), '\n') + 1;
-}
-
 /* The signatures of both, when the bodies are the same; ret is what both are then. */
 static enum err join_signatures(const struct manifest *a, const struct manifest *b,
                                 struct manifest *ret, struct errinfo *reterr)
@@ -413,7 +454,7 @@ static enum err join_signatures(const struct manifest *a, const struct manifest 
     size_t end = body_end(x);
     struct buf text;
 
-    if (!slice_eq(slice_head(x, end), slice_head(y, body_end(y)))) {
+    if (!has_body_of(a, b)) {
         return errinfo_set(
             reterr, ERR_EXISTS, "manifest", 0,
             "another change waits for signatures here; see `gillnet peer "

@@ -32,7 +32,13 @@ static enum err set_address(struct manifest *m, struct manifest_member *member,
                            "write it as HOST:PORT or [IPV6]:PORT");
     }
     for (unsigned i = 0; n > 0 && i < m->nmembers; i++) {
-        if (&m->members[i] != member && strcmp(m->members[i].address, address) == 0) {
+        struct manifest_member *other = &m->members[i];
+        if (other == member || strcmp(other->address, address) != 0) {
+            continue;
+        }
+        if (other->state != MEMBER_ACTIVE) { /* it needs none any more */
+            memset(other->address, 0, sizeof(other->address));
+        } else {
             return errinfo_set(reterr, ERR_EXISTS, address, 0,
                                "member \"%s\" has this address; give this server its "
                                "own with `gillnet peer init --address HOST:PORT`",
@@ -82,9 +88,11 @@ static enum err add_key(struct manifest_member *member,
         }
     }
     if (found != NULL && found->is_revoked) {
-        return errinfo_set(reterr, ERR_DENIED, member->name, 0,
-                           "this signing key is revoked; let that server run `gillnet "
-                           "peer rotate --now` first");
+        return errinfo_set(reterr, ERR_EXISTS, member->name, 0,
+                           "the signing key of that server is revoked; there move "
+                           "peers/manifest (and peers/manifest.next) in the state "
+                           "folder away, run `gillnet peer rotate`, and join again "
+                           "with the same token");
     }
     if (found == NULL && member->nkeys == MANIFEST_KEYS_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, member->name, 0,
@@ -114,6 +122,16 @@ static struct manifest_member *append_member(struct manifest *m)
     return &more[m->nmembers++];
 }
 
+/* Of one that is in the ring no more: it is kept as what it is, under a name that nobody wants. */
+static void give_up_name(struct manifest_member *member)
+{
+    char hex[2 * OBJECT_ID_BYTES + 1];
+
+    hex_print(member->origin.b, OBJECT_ID_BYTES, hex);
+    memset(member->name, 0, sizeof(member->name));
+    (void)snprintf(member->name, sizeof(member->name), "gone-%.24s", hex);
+}
+
 enum err ring_edit_join(struct manifest *m, void *context, struct errinfo *reterr)
 {
     const struct ring_join *j = context;
@@ -122,7 +140,9 @@ enum err ring_edit_join(struct manifest *m, void *context, struct errinfo *reter
 
     identity_origin(j->identity, &origin);
     struct manifest_member *member = member_of(m, manifest_find(m, &origin));
-    if (named != NULL && named != member) {
+    if (named != NULL && named != member && named->state != MEMBER_ACTIVE) {
+        give_up_name(member_of(m, named));
+    } else if (named != NULL && named != member) {
         return errinfo_set(reterr, ERR_EXISTS, j->name, 0,
                            "another server is a member by this name");
     }

@@ -386,7 +386,7 @@ class Peer(unittest.TestCase):
         other = "00112233445566778899aabbccddeeff"
         (a.state / "keys/ring.key").write_text(f"{other}\n{a.keys()[0]}\n")
         out = a.peer("rotate", "--ring-key", rc=65)
-        self.assertIn("gillnet list export bad", out)
+        self.assertIn("gillnet list rekey bad", out)
         self.assertEqual(a.ring()["version"], 1)
 
     def test_status__without_a_hub(self):

@@ -8,8 +8,10 @@ import os
 import random
 import signal
 import socket
+import ssl
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -263,6 +265,89 @@ class Hub(unittest.TestCase):
             until(lambda: b.connected() == {"alpha"} and a.connected() == {"beta"} and
                   b.status()["alpha"]["answered_ms"] > time.time() * 1000 - 5000, "both again", log=b.logs)
             self.assertGreaterEqual(version, 2)
+
+    def test_a_revoked_server__comes_back_with_a_new_key(self):
+        with Ring("alpha", "beta") as (a, b):
+            until(lambda: b.connected() == {"alpha"}, "alpha", log=b.logs)
+            self.assertIn("drop beta", a.run("peer", "revoke-key", "beta"))
+            until(lambda: "does not take this server's key" in b.run("peer", "status"), "the reason", log=b.logs)
+            a.run("peer", "drop", "beta")
+            token = next(x for x in a.run("peer", "invite", "beta").splitlines() if x.startswith("gnp1-"))
+            self.assertIn("stop gillnet-hub first", b.run("peer", "join", token, rc=75))
+            b.stop()
+            self.assertIn("peer rotate", b.run("peer", "join", token, rc=77))
+            (b.state / "peers/manifest").rename(b.state / "former")
+            b.run("peer", "rotate")
+            b.run("peer", "join", token)
+            b.hub()
+            until(lambda: b.connected() == {"alpha"} and a.connected() == {"beta"}, "both", log=b.logs)
+
+    def test_a_newcomer__takes_name_and_address_of_one_dropped(self):
+        with Ring("alpha", "beta") as (a, b):
+            a.run("peer", "drop", "beta")
+            b.stop()
+            c = Server(a.top, "gamma", port=b.port)
+            token = next(x for x in a.run("peer", "invite", "beta").splitlines() if x.startswith("gnp1-"))
+            c.run("peer", "init", "--address", c.address)
+            c.run("peer", "join", token)
+            self.assertIn("beta", a.run("peer", "list"))
+            # another ring's token: seen before anybody there is asked
+            d = Server(a.top, "delta").hub()
+            try:
+                d.run("peer", "ring", "create", "--name", "delta", "--address", d.address)
+                until(lambda: "ring=open" in d.control("ping"), "the ring", log=d.logs)
+                other = next(x for x in d.run("peer", "invite", "c").splitlines() if x.startswith("gnp1-"))
+                self.assertIn("in a ring already", c.run("peer", "join", other, rc=69))
+                self.assertEqual(d.hub_lines("event=join"), [])
+            finally:
+                d.stop()
+
+    def test_nonsense_for_heads__then_it_is_no_sign_of_life(self):
+        with Ring("alpha", "beta") as (a, b):
+            until(lambda: a.connected() == {"beta"}, "beta", log=a.logs)
+            lost = len(a.hub_lines("name=beta", "state=lost"))
+            b.stop()
+            until(lambda: len(a.hub_lines("name=beta", "state=lost")) > lost, "beta lost", seconds=120, log=a.logs)
+            lines = len(a.hub_lines("name=beta"))
+            asked = liar(b)
+            try:
+                until(lambda: len(asked) >= 3, "alpha to ask", seconds=120, log=a.logs)
+                self.assertEqual(len(a.hub_lines("name=beta")), lines, a.logs())
+                self.assertEqual(a.connected(), set())
+            finally:
+                asked.door.close()
+
+
+class Asked(list):
+    door = None
+
+
+def liar(server):
+    """In the place of a server's hub, with its key: answers 200 with nothing in it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(server.state / "peers/cert.pem", server.state / "peers/signing.key")
+    asked = Asked()
+    asked.door = socket.create_server(("127.0.0.1", server.port))
+
+    def answer(conn):
+        try:
+            with context.wrap_socket(conn, server_side=True) as c:
+                while c.recv(65536):
+                    asked.append(1)
+                    c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        except OSError:
+            pass
+
+    def run():
+        while True:
+            try:
+                conn, _ = asked.door.accept()
+            except OSError:
+                return
+            threading.Thread(target=answer, args=(conn,), daemon=True).start()
+
+    threading.Thread(target=run, daemon=True).start()
+    return asked
 
 
 if __name__ == "__main__":

@@ -109,6 +109,35 @@ static void test_redeem__when_its_user_was_dropped_since__then_not_let_in_again(
     drop_server(&a);
 }
 
+static void
+test_redeem__when_the_ring_has_something_against_it__then_the_token_stays_good(
+    void **state)
+{
+    struct tempdir *t = *state;
+    struct server a;
+    struct server b;
+    struct ring_outcome o;
+    struct ring_revocation leaked = {"bee", 0};
+    struct ring_state drop = {"bee", MEMBER_DROPPED, (uint64_t)T0 * 1000};
+
+    set_time(T0);
+    make_server(t, "a", &a);
+    make_server(t, "b", &b);
+    make_ring(&a, 0, 1);
+    struct invite_token token = make_token(&a, "bee", T0 + 3600);
+    assert_int_equal(redeem_only(&a, &b, &token), ERR_OK);
+    assert_int_equal(ring_change(a.dir, ring_edit_revoke, &leaked, &a.m, &o, NULL),
+                     ERR_OK);
+    assert_int_equal(ring_change(a.dir, ring_edit_state, &drop, &a.m, &o, NULL),
+                     ERR_OK);
+    token = make_token(&a, "bee", T0 + 3600);
+    assert_int_equal(redeem_only(&a, &b, &token), ERR_EXISTS); /* the key is revoked */
+    assert_int_equal(identity_rotate(b.dir, &b.self, NULL), ERR_OK);
+    assert_int_equal(redeem_only(&a, &b, &token), ERR_OK);
+    assert_int_equal(manifest_find(&a.m, &b.self.origin)->state, MEMBER_ACTIVE);
+    drop_server(&a);
+}
+
 static void test_redeem__when_anything_is_wrong__then_denied_alike(void **state)
 {
     struct tempdir *t = *state;
@@ -358,6 +387,8 @@ int main(void)
         IN_FOLDER(test_join__when_all_is_well__then_both_have_ring_and_key),
         IN_FOLDER(test_redeem__when_used__then_only_its_user_gets_the_same_again),
         IN_FOLDER(test_redeem__when_its_user_was_dropped_since__then_not_let_in_again),
+        IN_FOLDER(
+            test_redeem__when_the_ring_has_something_against_it__then_the_token_stays_good),
         IN_FOLDER(test_redeem__when_anything_is_wrong__then_denied_alike),
         IN_FOLDER(test_redeem__when_the_manifest_has_expired__then_nobody_joins),
         IN_FOLDER(test_redeem__when_many_do_so_at_once__then_one_is_let_in),

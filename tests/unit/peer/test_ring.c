@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "core/base/file.h"
 #include "core/peer/ring.h"
 
 #include "tests/unit/peer/invite_sample.h"
@@ -64,6 +65,38 @@ static void test_join__when_name_address_or_place_is_taken__then_refused(void **
     manifest_fini(&m);
 }
 
+static void test_join__when_a_dropped_one_has_name_and_address__then_it_gives_them_up(
+    void **state)
+{
+    struct manifest m = {.version = 1};
+    struct identity i[2];
+    struct ring_join j[2];
+    struct ring_state drop = {"x", MEMBER_DROPPED, 7};
+
+    (void)state;
+    for (unsigned n = 0; n < 2; n++) {
+        make_binding(n, 0, &j[n], &i[n]);
+        j[n].address = "h:1";
+    }
+    assert_int_equal(ring_edit_join(&m, &j[0], NULL), ERR_OK);
+    assert_int_equal(ring_edit_state(&m, &drop, NULL), ERR_OK);
+    assert_int_equal(ring_edit_join(&m, &j[1], NULL), ERR_OK);
+    assert_int_equal(m.nmembers, 2);
+    assert_int_equal(m.members[0].state, MEMBER_DROPPED);
+    assert_memory_equal(m.members[0].name, "gone-", 5);
+    assert_true(manifest_name_is_valid(slice_str(m.members[0].name)));
+    assert_string_equal(m.members[0].address, "");
+    assert_string_equal(m.members[1].name, "x");
+    assert_string_equal(m.members[1].address, "h:1");
+    /* it comes back, by another name: the address is another's now */
+    j[0].name = "y";
+    assert_int_equal(ring_edit_join(&m, &j[0], NULL), ERR_EXISTS);
+    j[0].address = "h:2";
+    assert_int_equal(ring_edit_join(&m, &j[0], NULL), ERR_OK);
+    assert_int_equal(m.nmembers, 2);
+    manifest_fini(&m);
+}
+
 static void test_rotate__when_done_often__then_old_keys_are_forgotten_in_time(
     void **state)
 {
@@ -105,7 +138,7 @@ static void test_rotate__when_done_often__then_old_keys_are_forgotten_in_time(
     }
     r.is_leaked = false;
     r.binding = leaked;
-    assert_int_equal(ring_edit_rotate(&m, &r, NULL), ERR_DENIED);
+    assert_int_equal(ring_edit_rotate(&m, &r, NULL), ERR_EXISTS);
     r.origin.b[0] ^= 1;
     assert_int_equal(ring_edit_rotate(&m, &r, NULL), ERR_NOT_FOUND);
     manifest_fini(&m);
@@ -272,6 +305,64 @@ static void test_change__when_two_of_three_must_sign__then_in_force_with_the_sec
     drop_server(&a);
 }
 
+/* A change of now that the administrator's key here does not sign. */
+static void change_unsigned(struct tempdir *t, struct server *a)
+{
+    struct ring_outcome o;
+    char key[FILE_PATH_MAX];
+
+    (void)snprintf(key, sizeof(key), "%s", tempdir_file(t, "a/peers/admin.key"));
+    assert_int_equal(rename(key, tempdir_file(t, "a/peers/elsewhere")), 0);
+    assert_int_equal(ring_change(a->dir, ring_edit_nothing, NULL, &a->m, &o, NULL),
+                     ERR_OK);
+    assert_int_equal(o.signatures, 0);
+    assert_int_equal(rename(tempdir_file(t, "a/peers/elsewhere"), key), 0);
+}
+
+static enum err sign_again(const struct server *a, const struct manifest *m)
+{
+    struct buf text;
+
+    buf_init(&text, MANIFEST_BYTES_MAX);
+    buf_add(&text, slice_of(m->text, m->text_len));
+    enum err e = ring_sign(a->dir, m, &a->m, &text, NULL);
+    buf_fini(&text);
+    return e;
+}
+
+static void test_sign__when_another_of_that_number_is_there__then_refused(void **state)
+{
+    struct tempdir *t = *state;
+    struct server a;
+    struct ring_outcome o;
+    struct buf text;
+    struct manifest stale;
+
+    set_time(T0);
+    make_server(t, "a", &a);
+    buf_init(&text, MANIFEST_BYTES_MAX);
+    make_two_of_three(&a, &text);
+    change_unsigned(t, &a);
+    assert_int_equal(ring_next(a.dir, &stale, NULL), ERR_OK);
+    assert_int_equal(stale.version, 3);
+    assert_int_equal(sign_again(&a, &stale), ERR_OK);
+    set_time(T0 + 1);
+    change_unsigned(t, &a); /* version 3 once more, and another */
+    assert_int_equal(sign_again(&a, &stale), ERR_EXISTS);
+    /* or in force */
+    read_next(&a, &text);
+    sign_with(1, &text);
+    sign_with(2, &text);
+    assert_int_equal(ring_accept(a.dir, buf_slice(&text), &o, NULL), ERR_OK);
+    assert_true(o.is_in_force);
+    manifest_fini(&a.m);
+    assert_int_equal(manifest_load(a.dir, &a.m, NULL), ERR_OK);
+    assert_int_equal(sign_again(&a, &stale), ERR_EXISTS);
+    manifest_fini(&stale);
+    buf_fini(&text);
+    drop_server(&a);
+}
+
 static void test_change__when_one_would_rule_alone_again__then_two_must_sign_that(
     void **state)
 {
@@ -400,6 +491,8 @@ static void test_self__when_stored__then_back__and_of_the_host_without(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            test_join__when_a_dropped_one_has_name_and_address__then_it_gives_them_up),
         cmocka_unit_test(test_join__when_name_address_or_place_is_taken__then_refused),
         cmocka_unit_test(
             test_rotate__when_done_often__then_old_keys_are_forgotten_in_time),
@@ -411,6 +504,7 @@ int main(void)
             test_change__when_two_of_three_must_sign__then_in_force_with_the_second),
         IN_FOLDER(
             test_change__when_one_would_rule_alone_again__then_two_must_sign_that),
+        IN_FOLDER(test_sign__when_another_of_that_number_is_there__then_refused),
         IN_FOLDER(test_accept__when_it_is_a_rollback_or_a_strangers__then_refused),
         IN_FOLDER(
             test_turn__when_the_ring_knows_the_key_and_it_is_time__then_it_is_used),

@@ -88,6 +88,7 @@ static void test_parse__when_it_could_mean_two_things__then_refused(void **state
         {"POST /v1/join" END, 411},
         {GET "/v1/join" END, 404},
         {GET "/v1/manifest HTTP/2.0\r\n\r\n", 505},
+        {GET "/v1/manifest HTTP/1.7\r\nHost: a\r\n\r\n", 505},
         {GET "/v1/manifest\r\n\r\n", 400},
         {GET " /v1/manifest" END, 400},
         {"\r\n\r\n", 400},
@@ -104,6 +105,9 @@ static void test_parse__when_it_could_mean_two_things__then_refused(void **state
         {GET "/v1/manifest HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", 400},
         {"POST /v1/join HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: "
          "1\r\n\r\n",
+         400},
+        {"POST /v1/join HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: "
+         "10\r\n\r\n",
          400},
         {"POST /v1/join HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n", 400},
         {"POST /v1/join HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", 413},

@@ -481,7 +481,7 @@ static double share_taken(const char *path, uint64_t nlines, unsigned k, unsigne
     unsigned hits = 0;
     assert_int_equal(bloomfile_new(&f, BLOOM_ONE_LINE, nlines, k, &ring, &info),
                      ERR_OK);
-    scatter(&f, of_64, nlines * 1000 + k * 64 + of_64);
+    scatter(&f, of_64, nlines * 1000 + UINT64_C(64) * k + of_64);
     uint64_t entries = says_one ? 1 : bloomfile_estimate(&f);
     f.facts.role = BLOOMFILE_SPAM;
     f.facts.digest_key = ring.id;

@@ -308,8 +308,8 @@ enum err origins_write_subscriptions(const char *state_dir, const struct origins
 void origins_fini(struct origins *o)
 {
     free(o->v);
-    o->v = NULL; /* apart: the analyser takes an assigned struct for unknown */
     *o = (struct origins){.n = 0};
+    o->v = NULL; /* after it: the analyser takes an assigned struct for unknown */
 }
 
 const struct origin_row *origins_find(const struct origins *o,

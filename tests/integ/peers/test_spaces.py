@@ -234,7 +234,7 @@ class Spaces(unittest.TestCase):
                     all(shown(s, traffic.listed) == want for s in servers) and
                     same([self.held(s, servers) for s in servers]))
 
-        until(all_is, "all to be equal", seconds=60, step=0.1, log=lambda: self.differences(servers, traffic))
+        until(all_is, "all to be equal", seconds=240, step=0.1, log=lambda: self.differences(servers, traffic))
         took["all"] = time.monotonic() - begun
         self.assertLessEqual(counted(servers[0], SENDER), traffic.counted)
         for s in servers:

@@ -213,14 +213,17 @@ static enum err remove_if(const char *dir, sheets_fn *is_over, const void *conte
                           struct errinfo *reterr)
 {
     char folder[FILE_PATH_MAX];
-    enum err e = file_path(folder, "%s/" SHEETS_FOLDER, dir);
-    DIR *d = e == ERR_OK ? opendir(folder) : NULL;
     const struct dirent *entry;
+    enum err e = file_path(folder, "%s/" SHEETS_FOLDER, dir);
 
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, dir, 0, "the path is too long");
+    }
+    DIR *d = opendir(folder);
     if (d == NULL) {
-        return e == ERR_OK && errno == ENOENT ? ERR_OK
-               : e == ERR_OK ? errinfo_errno(reterr, folder, "cannot open the folder")
-                             : errinfo_set(reterr, e, dir, 0, "the path is too long");
+        return errno == ENOENT
+                   ? ERR_OK
+                   : errinfo_errno(reterr, folder, "cannot open the folder");
     }
     /* cppcheck-suppress readdirCalled ; the stream is ours alone */
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */

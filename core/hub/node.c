@@ -26,7 +26,12 @@ static enum err open_sync(struct node *n, struct errinfo *reterr)
                                          .keys = &n->keys,
                                          .manifest = &n->manifest};
 
-    return sync_open(&options, &n->sync, reterr);
+    enum err e = sync_open(&options, &n->sync, reterr);
+
+    if (e == ERR_OK) {
+        sync_work_behind(n->sync);
+    }
+    return e;
 }
 
 /* A command may have changed the files after they were read and before the lock was ours. */

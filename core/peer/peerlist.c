@@ -278,6 +278,7 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
     if (e != ERR_OK) {
         return e;
     }
+    held_settle(p, h);
     (void)snprintf(source, sizeof(source), "peer:%s", name);
     bool is_held = owner_is(&owner, &o->stream);
     if (is_held && o->type != OBJECT_SNAP) {
@@ -370,37 +371,81 @@ void peerlist_walk_free(struct peerlist_walk **w)
     *w = NULL;
 }
 
-enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct buf *ret,
-                       uint64_t *retrecords, struct errinfo *reterr)
+struct peerlist_snap {
+    struct list_walk *walk;
+    uint64_t room;
+    char list[OBJECT_NAME_BYTES + 1];
+};
+
+enum err peerlist_snap_begin(struct peerlists *p, const struct stream_key *k,
+                             struct peerlist_snap **ret, struct errinfo *reterr)
 {
-    struct peerlist_walk *walk = NULL;
     struct held *h = NULL;
     enum err e = find(p, k, &h, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    uint64_t room = list_state_count(h->w);
-    struct list_record *v = calloc(room + 1, sizeof(*v));
-    uint64_t n = 0;
-    if (!v) {
+    struct peerlist_snap *x = calloc(1, sizeof(*x));
+    if (!x) {
         return errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory for a snapshot");
     }
-    e = peerlist_walk_new(p, k, &walk, reterr);
-    enum err walked = ERR_OK;
-    while (walk && n < room && peerlist_walk_next(walk, &v[n], &walked)) {
-        n++;
+    memcpy(x->list, k->list, sizeof(x->list));
+    e = list_walk_new(h->w, &x->walk, reterr);
+    if (e != ERR_OK) {
+        free(x);
+        return e;
     }
-    peerlist_walk_free(&walk);
-    if (e == ERR_OK && (walked != ERR_OK || n != room)) {
-        e = errinfo_set(reterr, ERR_CORRUPT, k->list, 0, "a peer's list is damaged");
+    x->room = list_state_count(h->w);
+    p->pinned = h;
+    *ret = x;
+    return ERR_OK;
+}
+
+enum err peerlist_snap_run(struct peerlist_snap *x, struct buf *ret,
+                           uint64_t *retrecords, struct errinfo *reterr)
+{
+    struct list_record *v = calloc(x->room + 1, sizeof(*v));
+    struct list_state s;
+    enum err e = ERR_OK;
+    uint64_t n = 0;
+    if (!v) {
+        return errinfo_set(reterr, ERR_NOMEM, x->list, 0, "no memory for a snapshot");
     }
-    if (e == ERR_OK) {
+    while (n < x->room && list_walk_next(x->walk, &s, &e)) {
+        v[n++] = record_of(&s);
+    }
+    if (e != ERR_OK || n != x->room) {
+        e = errinfo_set(reterr, ERR_CORRUPT, x->list, 0, "a peer's list is damaged");
+    } else {
         payload_print_list(v, n, ret);
         *retrecords = n;
         e = buf_failed(ret)
-                ? errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory for a snapshot")
+                ? errinfo_set(reterr, ERR_NOMEM, x->list, 0, "no memory for a snapshot")
                 : ERR_OK;
     }
     free(v);
+    return e;
+}
+
+void peerlist_snap_end(struct peerlists *p, struct peerlist_snap **x)
+{
+    if (*x) {
+        list_walk_free(&(*x)->walk);
+        free(*x);
+        p->pinned = NULL;
+    }
+    *x = NULL;
+}
+
+enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct buf *ret,
+                       uint64_t *retrecords, struct errinfo *reterr)
+{
+    struct peerlist_snap *x = NULL;
+    if (p->pinned && p->wait) {
+        p->wait(p->wait_context); /* one at a time */
+    }
+    enum err e = peerlist_snap_begin(p, k, &x, reterr);
+    e = e == ERR_OK ? peerlist_snap_run(x, ret, retrecords, reterr) : e;
+    peerlist_snap_end(p, &x);
     return e;
 }

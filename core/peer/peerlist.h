@@ -51,6 +51,18 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
 /* The whole stream as a SNAP's payload. ERR_NOT_FOUND: another stream is held. */
 enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct buf *ret,
                        uint64_t *retrecords, struct errinfo *reterr);
+/* The same in three steps, of which the second may be another thread's: of the list as it is when it begins. Until it is
+ * ended the list stays as it is: who would change or close it calls `wait` before, which returns when the second
+ * step is over. One at a time. */
+struct peerlist_snap;
+typedef void peerlist_wait_fn(void *context);
+void peerlists_wait_by(struct peerlists *p, peerlist_wait_fn *wait, void *context);
+enum err peerlist_snap_begin(struct peerlists *p, const struct stream_key *k,
+                             struct peerlist_snap **ret, struct errinfo *reterr);
+enum err peerlist_snap_run(struct peerlist_snap *x, struct buf *ret,
+                           uint64_t *retrecords, struct errinfo *reterr);
+void peerlist_snap_end(struct peerlists *p,
+                       struct peerlist_snap **x); /* accepts NULL */
 /* What is held of digest in the list of k: the state after, type and expiry of *io. */
 enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
                       struct list_record *io, struct errinfo *reterr);

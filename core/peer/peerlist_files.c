@@ -170,6 +170,13 @@ enum err owner_may_become(const struct peerlists *p, const struct owner *o,
 
 /* ---- open lists ---- */
 
+void held_settle(const struct peerlists *p, const struct held *h)
+{
+    if (p->pinned == h && p->wait) {
+        p->wait(p->wait_context);
+    }
+}
+
 void held_close(struct held *h)
 {
     list_writer_close(&h->w);
@@ -197,6 +204,7 @@ static struct held *held_place(struct peerlists *p)
             oldest = &p->held[i];
         }
     }
+    held_settle(p, oldest);
     held_close(oldest);
     return oldest;
 }
@@ -246,6 +254,7 @@ enum err held_open(struct peerlists *p, const struct stream_key *k, struct held 
     struct held *h = held_find(p, k);
     enum err e = ERR_OK;
     if (h && list_writer_key(h->w) != k->ring_key) {
+        held_settle(p, h);
         held_close(h);
         h = NULL;
     }
@@ -421,6 +430,12 @@ enum err peerlists_open_subscribed(const char *dir, const struct keyring *keys,
     return open_as(true, dir, keys, ret, reterr);
 }
 
+void peerlists_wait_by(struct peerlists *p, peerlist_wait_fn *wait, void *context)
+{
+    p->wait = wait;
+    p->wait_context = context;
+}
+
 void peerlists_close(struct peerlists **p)
 {
     if (*p) {
@@ -456,6 +471,7 @@ enum err peerlists_drop(struct peerlists *p, const struct object_id *origin,
     char hex[2 * OBJECT_ID_BYTES + 1];
     for (unsigned i = 0; i < PEERLIST_OPEN_MAX; i++) {
         if (p->held[i].w && memcmp(&p->held[i].origin, origin, sizeof(*origin)) == 0) {
+            held_settle(p, &p->held[i]);
             held_close(&p->held[i]);
         }
     }

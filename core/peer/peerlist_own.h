@@ -29,6 +29,9 @@ struct peerlists {
         *drop; /* begin of the name of an origin's folder that is being removed */
     struct held held[PEERLIST_OPEN_MAX];
     uint64_t clock;
+    const struct held *pinned; /* a snapshot of it is being made; NULL: none */
+    peerlist_wait_fn *wait;
+    void *wait_context;
     struct digest *guarded;
     size_t nguarded;
 };
@@ -54,6 +57,8 @@ enum err origin_path(const struct peerlists *p, const struct object_id *origin,
 /* The open list of k; it is made where there is none, anew where its digests are of another key. */
 enum err held_open(struct peerlists *p, const struct stream_key *k, struct held **ret,
                    struct errinfo *reterr);
+/* Before h is changed or closed. */
+void held_settle(const struct peerlists *p, const struct held *h);
 void held_close(struct held *h);
 /* Makes a list whose log outgrew it anew. */
 enum err held_renew(struct peerlists *p, struct held *h, const char *name,

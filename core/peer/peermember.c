@@ -92,6 +92,7 @@ enum err peermember_apply(struct peerlists *p, const struct object *o,
     struct held *h = NULL;
     enum err e = held_open(p, &o->stream, &h, reterr);
     if (e == ERR_OK) {
+        held_settle(p, h);
         e = origin_path(p, &o->stream.origin, folder, reterr);
     }
     if (e == ERR_OK) {

@@ -305,6 +305,9 @@ static enum err tick_list(struct share *x, struct shared_list *l,
     enum list_share share = c->is_allow ? LIST_SHARE_NO : c->share;
     bool was = l->wants_entries;
     bool is_changed = false;
+    if (sync_is_busy_with(x->sync, l->name)) {
+        return ERR_OK; /* it is seen a moment later */
+    }
     if (!l->is_ours) { /* it is gone: what was said of it is taken back */
         list_reader_close(&l->reader);
     } else if (share != LIST_SHARE_NO) {

@@ -183,6 +183,9 @@ static enum err open_all(struct sync *s, const struct sync_options *options,
     e = e == ERR_OK ? manifest_copy(options->manifest, &s->manifest) : e;
     e = e == ERR_OK ? open_table(s, reterr) : e;
     e = e == ERR_OK ? open_lists(s, reterr) : e;
+    if (e == ERR_OK) {
+        sync_work_init(s);
+    }
     e = e == ERR_OK ? sync_trust(s, reterr) : e;
     e = e == ERR_OK ? sync_load_streams(s, reterr) : e;
     e = e == ERR_OK ? sync_trust(s, reterr) : e; /* streams of revoked keys */
@@ -232,6 +235,7 @@ void sync_close(struct sync **sp)
     if (!s) {
         return;
     }
+    sync_work_fini(s);
     for (unsigned i = 0; i < s->norigins; i++) {
         while (s->origins[i]->streams) {
             sync_forget(s, s->origins[i]->streams);
@@ -241,6 +245,7 @@ void sync_close(struct sync **sp)
     free(s->origins);
     free(s->slots);
     sync_published_free(s);
+    buf_fini(&s->made.bytes);
     peerlists_close(&s->lists);
     table_close(&s->table);
     manifest_fini(&s->manifest);

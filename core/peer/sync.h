@@ -154,6 +154,12 @@ struct peerlists *sync_lists(struct sync *s);
 enum err sync_publish_member(struct sync *s, const char *list, bool is_revoked,
                              struct slice file, struct errinfo *reterr);
 
+/* From now on merging of days and SNAPs of lists are the work of a thread of this sync; sync_tick takes what it made.
+ * Without, all is done at once. */
+void sync_work_behind(struct sync *s);
+/* A SNAP of our list is being made: its next steps would wait for that, so they are better published a moment later. */
+bool sync_is_busy_with(const struct sync *s, const char *list);
+
 /* Expiry, merging of days, heartbeats, closing of overdue streams: to be called about once a second. */
 enum err sync_tick(struct sync *s, struct errinfo *reterr);
 

@@ -520,6 +520,7 @@ enum err sync_count_drop(struct sync *s, const struct object_id *origin,
     char hex[ID_HEX + 1];
     char path[FILE_PATH_MAX];
     hex_print(origin->b, OBJECT_ID_BYTES, hex);
+    sync_work_wait(s); /* a day being merged may have it */
     if (sync_path(s, path, "counts/%s", hex) != ERR_OK) {
         return too_long(s, reterr);
     }

@@ -11,6 +11,7 @@
 #include "core/count/stream.h"
 #include "core/peer/root.h"
 #include "core/peer/sync.h"
+#include "core/store/behind.h"
 #include "core/store/table.h"
 
 enum {
@@ -61,6 +62,7 @@ struct stream {
     /* ------ */
     bool is_begun_here;  /* COUNT of ours, by this process */
     bool is_signed_here; /* by this process: nobody can have more of it */
+    bool wants_snap;     /* LIST: its SNAP is to be made when there is time */
     uint64_t version;
     struct stream_writer *writer; /* COUNT, open: its file; NULL: not opened now */
     uint64_t written;             /* last seq in that file, when writer was opened */
@@ -113,6 +115,43 @@ struct published {
 };
 enum { SYNC_PUBLISHED_MAX = 4 };
 
+/* What takes long, done by a thread of its own where that was asked for; what it makes is taken by sync_tick. */
+enum work_kind { WORK_NONE, WORK_DAYS, WORK_SNAP };
+struct work {
+    struct behind behind;
+    bool has_thread; /* false: done at once */
+    void (*before)(
+        void *context); /* for tests: called by the thread before each work */
+    void *before_context;
+    enum work_kind kind;
+    /* The thread's own until it is idle. */
+    enum err result;
+    struct errinfo why;
+    char runs[FILE_PATH_MAX]; /* DAYS */
+    uint64_t first_day;
+    uint64_t bucket;
+    bool expires;
+    struct peerlist_snap *snap; /* SNAP */
+    struct buf whole;           /* a header, or room for it, and the payload */
+    uint64_t records;
+    struct hash256 hash;
+    /* The owner's. */
+    struct object_id stream;
+    uint64_t seq; /* of the SNAP */
+    bool is_own;  /* to be signed; else a peer's, whose header is here */
+};
+
+/* The SNAP that was last made for a peer, so that who asks for it again and again makes no work; or that it cannot be
+ * made. */
+struct made_snap {
+    struct object_id stream;
+    uint64_t seq; /* 0: none */
+    struct buf bytes;
+    bool is_bad;
+    uint64_t until_ms; /* is_bad: then it is tried again */
+};
+enum { SYNC_MADE_MAX = 16 << 20 };
+
 struct peerlists;
 struct sync {
     char state_dir[FILE_PATH_MAX];
@@ -124,6 +163,8 @@ struct sync {
     struct filelock lock;
     struct table *table;
     struct peerlists *lists;
+    struct work work;
+    struct made_snap made;
     struct stream **slots;
     size_t nslots; /* a power of two */
     size_t nstreams;
@@ -166,6 +207,7 @@ struct offer {
     struct root root;             /* of the stream after it */
     struct slice position;        /* of our list's log */
     const char *list;             /* whose position that is; NULL: none */
+    const struct hash256 *sum;    /* of the payload, where it is known */
 };
 
 #endif

@@ -92,6 +92,31 @@ void sync_count_remove(struct sync *s, struct stream *st);
 enum err sync_count_drop(struct sync *s, const struct object_id *origin,
                          struct errinfo *reterr);
 
+/* ---- sync_work.c: what takes long ---- */
+
+void sync_work_init(struct sync *s);
+/* Waits, takes nothing more. */
+void sync_work_fini(struct sync *s);
+/* The thread reads and writes nothing when it returns; what it made is still to be taken. */
+void sync_work_wait(struct sync *s);
+/* Takes what is made; begins with what waits. */
+enum err sync_work_tick(struct sync *s, struct errinfo *reterr);
+/* Merges days of peers' runs before first_day; expires: removes what is too old at bucket. */
+enum err sync_work_days(struct sync *s, uint64_t first_day, uint64_t bucket,
+                        bool expires, struct errinfo *reterr);
+/* The SNAP of a list: the next object of one of ours, or the payload of a peer's newest, which came as a header.
+ * Later, when the thread is busy. */
+enum err sync_work_snap(struct sync *s, struct stream *st, struct errinfo *reterr);
+
+/* ---- sync_publish_list.c ---- */
+
+/* A SNAP of st with the payload in whole (behind room for a header). */
+enum err sync_list_snap(struct sync *s, struct stream *st, const struct buf *whole,
+                        uint64_t records, const struct hash256 *sum,
+                        struct errinfo *reterr);
+/* Who comes late would take many steps without. */
+bool sync_is_worth_a_snap(const struct stream *st);
+
 /* ---- sync_receive.c ---- */
 
 /* Applies what is kept and not applied. */

@@ -55,7 +55,11 @@ static enum err sign(struct sync *s, struct offer *f, struct buf *header,
     o->sent_len = f->payload.n;
     o->created_ms = now > since ? now : since;
     root_print(&f->root, &o->root);
-    hash256_of(f->payload, &o->payload);
+    if (f->sum) {
+        o->payload = *f->sum;
+    } else {
+        hash256_of(f->payload, &o->payload);
+    }
     enum err e = object_sign(o, s->self->signing_secret, header);
     if (e != ERR_OK || buf_failed(header)) {
         return errinfo_set(reterr, e == ERR_OK ? ERR_NOMEM : e, s->dir, 0,

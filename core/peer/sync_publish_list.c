@@ -118,22 +118,20 @@ static enum err list_part(struct sync *s, const char *list, const struct list_re
     return e;
 }
 
-/* So that who comes late takes the list as it is, not its history. */
-static enum err list_snap(struct sync *s, struct stream *st, struct errinfo *reterr)
+enum err sync_list_snap(struct sync *s, struct stream *st, const struct buf *whole,
+                        uint64_t records, const struct hash256 *sum,
+                        struct errinfo *reterr)
 {
-    struct buf whole;
-    struct offer f = {.o = {.type = OBJECT_SNAP},
+    struct offer f = {.o = {.type = OBJECT_SNAP, .records = records},
                       .stream = st,
                       .root = st->root,
+                      .payload = slice_from(buf_slice(whole), OBJECT_HEADER_BYTES),
                       .has_payload = true,
-                      .is_same = true};
-    buf_init(&whole, OBJECT_SNAP_MAX);
-    enum err e = peerlist_snap(s->lists, &st->key, &whole, &f.o.records, reterr);
-    f.payload = buf_slice(&whole);
-    f.o.raw_len = whole.n;
-    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
-    buf_fini(&whole);
-    return e;
+                      .is_same = true,
+                      .sum = sum};
+    f.o.raw_len = f.payload.n;
+    enum err e = sync_may_publish(s, reterr);
+    return e == ERR_OK ? sync_publish(s, &f, reterr) : e;
 }
 
 /* A new incarnation of a list that has nothing now: what the older one said goes. */
@@ -155,7 +153,7 @@ static enum err list_empty(struct sync *s, const char *list, struct errinfo *ret
     return e;
 }
 
-static bool is_worth_a_snap(const struct stream *st)
+bool sync_is_worth_a_snap(const struct stream *st)
 {
     const uint64_t since = st->bytes > st->snap_bytes ? st->bytes - st->snap_bytes : 0;
     return st->snap_seq < st->seq && since > LIST_SNAP_BYTES &&
@@ -183,7 +181,8 @@ enum err sync_publish_list(struct sync *s, const char *list,
     stream_key_id(&key, &id);
     struct stream *st = sync_find(s, &id);
     struct errinfo why;
-    if (is_worth_a_snap(st) && list_snap(s, st, &why) != ERR_OK) {
+    /* so that who comes late takes the list as it is, not its history */
+    if (sync_is_worth_a_snap(st) && sync_work_snap(s, st, &why) != ERR_OK) {
         log_errinfo("peers",
                     &why); /* the steps are published; the next ones try again */
     }

@@ -348,27 +348,13 @@ static enum sync_result check_root(struct offer *f, struct errinfo *reterr)
 
 /* ---- kept and applied ---- */
 
-/* The payload of a SNAP that came as a header: made now, while what is held is what it says. */
+/* The payload of a SNAP that came as a header: made while what is held is what it says. */
 static void complete_snap(struct sync *s, const struct offer *f)
 {
-    struct buf whole;
-    struct hash256 hash;
     struct errinfo why;
-    uint64_t records = 0;
-    buf_init(&whole, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
-    buf_add(&whole, f->header);
-    enum err e = sync_ops(f->o.stream.kind)->snap(s, f->stream, &whole, &records, &why);
-    if (e == ERR_OK) {
-        hash256_of(slice_from(buf_slice(&whole), OBJECT_HEADER_BYTES), &hash);
-        e = hash256_equal(&hash, &f->o.payload)
-                ? sync_object_write(s, f->stream, f->o.seq, buf_slice(&whole), &why)
-                : errinfo_set(&why, ERR_CORRUPT, f->o.stream.list, 0,
-                              "what is held is not what its SNAP says");
-    }
-    if (e != ERR_OK) {
+    if (f->stream->seq == f->o.seq && sync_work_snap(s, f->stream, &why) != ERR_OK) {
         log_errinfo("peers", &why);
     }
-    buf_fini(&whole);
 }
 
 /* Header alone from now on: the payload can be made again. */
@@ -396,12 +382,12 @@ enum err sync_apply(struct sync *s, struct offer *f, struct errinfo *reterr)
     if (e == ERR_OK && ops == &sync_member_ops && f->has_payload) {
         e = strip_filter(s, f, reterr);
     }
+    if (e == ERR_OK) {
+        f->stream->applied = f->o.seq;
+    }
     if (e == ERR_OK && ops->keeps_snaps && f->o.type == OBJECT_SNAP &&
         !f->has_payload) {
         complete_snap(s, f);
-    }
-    if (e == ERR_OK) {
-        f->stream->applied = f->o.seq;
     }
     return e;
 }

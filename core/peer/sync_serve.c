@@ -149,33 +149,64 @@ bool sync_reaches(const struct sync *s, const struct object_id *stream, uint64_t
     return st && seq <= st->seq;
 }
 
-/* The header that is stored of the SNAP, and the payload as what is held makes it. */
-static enum err make_snap(struct sync *s, struct stream *st, struct buf *ret,
-                          struct errinfo *reterr)
+static enum err bad_snap(struct sync *s, struct errinfo *reterr)
 {
+    return errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0,
+                       "what is held is not what the SNAP says");
+}
+
+/* The payload as what is held makes it, behind the header that is stored. */
+static enum err make_payload(struct sync *s, struct stream *st, struct buf *ret,
+                             struct errinfo *reterr)
+{
+    struct made_snap *m = &s->made;
     struct object o;
     struct hash256 hash;
     uint64_t records = 0;
-    const size_t at = ret->n;
-    enum err e = sync_object_read(s, st, st->snap_seq, ret, reterr);
-    if (e != ERR_OK || ret->n - at > OBJECT_HEADER_BYTES) {
-        return e; /* it is stored with its payload */
-    }
-    if (st->applied < st->seq) {
-        return errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0, "it is not applied yet");
-    }
-    e = object_parse(slice_from(buf_slice(ret), at), &o, reterr);
+    enum err e = object_parse(buf_slice(ret), &o, reterr);
     if (e == ERR_OK && !sync_ops(st->key.kind)->keeps_snaps) {
         e = sync_ops(st->key.kind)->snap(s, st, ret, &records, reterr);
     }
-    if (e == ERR_OK) {
-        hash256_of(slice_from(buf_slice(ret), at + OBJECT_HEADER_BYTES), &hash);
-        if (!hash256_equal(&hash, &o.payload)) {
-            e = errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0,
-                            "what is held is not what the SNAP says");
-        }
+    if (e != ERR_OK) {
+        return e;
     }
-    return e;
+    buf_fini(&m->bytes);
+    buf_init(&m->bytes, SYNC_MADE_MAX);
+    hash256_of(slice_from(buf_slice(ret), OBJECT_HEADER_BYTES), &hash);
+    m->is_bad = !hash256_equal(&hash, &o.payload);
+    m->until_ms = sync_now_ms() + SYNC_RETRY_S * UINT64_C(1000);
+    if (!m->is_bad) {
+        buf_add(&m->bytes, buf_slice(ret));
+    }
+    m->stream = st->id;
+    m->seq = buf_failed(&m->bytes) ? 0 : st->snap_seq; /* too large: not kept */
+    return m->is_bad ? bad_snap(s, reterr) : ERR_OK;
+}
+
+static bool is_made(const struct sync *s, const struct stream *st)
+{
+    const struct made_snap *m = &s->made;
+    const uint64_t now = sync_now_ms();
+    return m->seq == st->snap_seq &&
+           memcmp(m->stream.b, st->id.b, OBJECT_ID_BYTES) == 0 &&
+           (!m->is_bad ||
+            (now < m->until_ms && m->until_ms <= now + SYNC_RETRY_S * UINT64_C(1000)));
+}
+
+static enum err make_snap(struct sync *s, struct stream *st, struct buf *ret,
+                          struct errinfo *reterr)
+{
+    if (is_made(s, st)) {
+        buf_add(ret, buf_slice(&s->made.bytes));
+        return s->made.is_bad ? bad_snap(s, reterr) : ERR_OK;
+    }
+    enum err e = sync_object_read(s, st, st->snap_seq, ret, reterr);
+    if (e != ERR_OK || ret->n > OBJECT_HEADER_BYTES) {
+        return e; /* it is stored with its payload */
+    }
+    return st->applied < st->seq
+               ? errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0, "it is not applied yet")
+               : make_payload(s, st, ret, reterr);
 }
 
 enum err sync_snap(struct sync *s, const struct object_id *stream, uint64_t seq,
@@ -190,7 +221,7 @@ enum err sync_snap(struct sync *s, const struct object_id *stream, uint64_t seq,
     enum err e = make_snap(s, st, &bytes, reterr);
     if (e == ERR_OK) {
         buf_add(ret, buf_slice(&bytes));
-        e = buf_failed(ret)
+        e = buf_failed(&bytes) || buf_failed(ret)
                 ? errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a SNAP")
                 : ERR_OK;
     }

@@ -103,21 +103,8 @@ static uint64_t first_day_kept(const struct sync *s, uint64_t today)
 
 static enum err merge_days(struct sync *s, uint64_t bucket, struct errinfo *reterr)
 {
-    char path[FILE_PATH_MAX];
-    struct runset *runs = NULL;
-    if (sync_path(s, path, "counts/runs") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    enum err e = runset_open(path, NULL, NULL, &runs, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    e = runset_merge_days(runs, first_day_kept(s, bucket / COUNT_DAY_BUCKETS), reterr);
-    if (e == ERR_OK && !s->period.is_suspended) {
-        e = runset_expire(runs, bucket, reterr);
-    }
-    runset_close(&runs);
-    return e;
+    return sync_work_days(s, first_day_kept(s, bucket / COUNT_DAY_BUCKETS), bucket,
+                          !s->period.is_suspended, reterr);
 }
 
 /* The sheets of one bucket; the rest has its turn in the next ticks. */
@@ -197,9 +184,11 @@ enum err sync_tick(struct sync *s, struct errinfo *reterr)
     enum err e = ERR_OK;
     reterr = reterr ? reterr : &unused;
     (void)period_look(&s->period, clock_wall_us(), clock_boot_us());
+    e = sync_work_tick(s, reterr);
     if (now_ms >= s->next_heartbeat_ms ||
         s->next_heartbeat_ms > now_ms + SYNC_HEARTBEAT_S * UINT64_C(1000)) {
-        e = sync_heartbeat(s, reterr);
+        enum err one = sync_heartbeat(s, reterr);
+        e = e == ERR_OK ? one : e;
         s->next_heartbeat_ms = now_ms + SYNC_HEARTBEAT_S * UINT64_C(1000);
     }
     if (now_ms >= s->trimmed_ms + TRIM_S * UINT64_C(1000) || now_ms < s->trimmed_ms) {
@@ -212,7 +201,7 @@ enum err sync_tick(struct sync *s, struct errinfo *reterr)
         s->cared_bucket = s->period.bucket;
         s->sheets_at_s = 0;
         e = e == ERR_OK ? one : e;
-    } else if (s->sheets_at_s != UINT64_MAX) {
+    } else if (s->sheets_at_s != UINT64_MAX && s->work.kind != WORK_DAYS) {
         enum err one = make_sheet(s, reterr);
         e = e == ERR_OK ? one : e;
     }

@@ -267,6 +267,7 @@ static enum err drop_untrusted(struct sync *s, struct errinfo *reterr)
 enum err sync_trust(struct sync *s, struct errinfo *reterr)
 {
     enum err e = update_origins(s);
+    sync_work_wait(s); /* what it reads may be to go */
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, s->dir, 0, "no memory for the members");
     }

@@ -69,6 +69,14 @@ void behind_wait(struct behind *b)
     (void)pthread_mutex_unlock(&b->lock);
 }
 
+bool behind_is_idle(struct behind *b)
+{
+    (void)pthread_mutex_lock(&b->lock);
+    const bool is_idle = b->job == NULL;
+    (void)pthread_mutex_unlock(&b->lock);
+    return is_idle;
+}
+
 void behind_fini(struct behind *b)
 {
     if (b->has_thread) {

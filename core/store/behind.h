@@ -3,7 +3,7 @@
  *
  * What a job reads and writes belongs to it from behind_start until behind_wait. The thread is
  * made for the first job; where none can be made the job is done at once instead.
- * Threads: one owner.   Owns: its thread.   Not for other rooms.
+ * Threads: one owner.   Owns: its thread.
  */
 #ifndef CORE_STORE_BEHIND_H
 #define CORE_STORE_BEHIND_H
@@ -27,6 +27,8 @@ void behind_init(struct behind *b);
 /* Waits for the job before. */
 void behind_start(struct behind *b, behind_fn *job, void *context);
 void behind_wait(struct behind *b);
+/* Whether behind_wait would not wait. */
+bool behind_is_idle(struct behind *b);
 /* Waits, then ends the thread. */
 void behind_fini(struct behind *b);
 

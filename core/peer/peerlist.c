@@ -445,7 +445,9 @@ enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct b
         p->wait(p->wait_context); /* one at a time */
     }
     enum err e = peerlist_snap_begin(p, k, &x, reterr);
-    e = e == ERR_OK ? peerlist_snap_run(x, ret, retrecords, reterr) : e;
+    if (x) {
+        e = peerlist_snap_run(x, ret, retrecords, reterr);
+    }
     peerlist_snap_end(p, &x);
     return e;
 }

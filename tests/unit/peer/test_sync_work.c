@@ -9,7 +9,11 @@
 
 #include "tests/unit/peer/syncring_unit.h"
 
-enum { MANY = 100000, TURNS = 60000 }; /* more than a SNAP is made for; a minute */
+enum {
+    FEW = 60000,
+    MANY = 100000,
+    TURNS = 60000
+}; /* a SNAP is made for many; a minute */
 
 /* The thread stands here until it may go on. */
 struct gate {
@@ -137,7 +141,7 @@ static void assert_chain(struct ring *r, unsigned i, const struct head *h)
 
 static void get_snap(struct ring *r, unsigned i, struct buf *ret)
 {
-    struct head h;
+    struct head h = {.seq = 0};
     struct object_id id;
     buf_init(ret, SIZE_MAX);
     assert_true(head_of(r, i, 0, &h));
@@ -149,7 +153,7 @@ static void test_snap__while_it_is_made__then_peers_are_answered(void **state)
 {
     struct ring *r = *state;
     const struct count_record v[] = {{5, 3}};
-    struct head h;
+    struct head h = {.seq = 0};
     struct buf snap;
     work_behind(r, 0, false);
     publish_list(r, 0, MANY, 1);
@@ -179,18 +183,19 @@ static void test_snap__while_it_is_made__then_peers_are_answered(void **state)
 static void test_snap__when_it_came_as_a_header__then_made_behind(void **state)
 {
     struct ring *r = *state;
-    struct head h;
+    struct head h = {.seq = 0};
     struct buf first;
     struct buf second;
-    publish_list(r, 0, MANY, 1); /* node 0 does all at once */
-    assert_true(head_of(r, 0, 0, &h));
-    assert_int_equal(h.snap_seq, 2);
     work_behind(r, 1, false);
+    publish_list(r, 0, FEW, 1); /* node 0 does all at once */
+    (void)pull(r, 1, 0);
+    publish_list(r, 0, MANY - FEW, 1 + FEW);
+    assert_true(head_of(r, 0, 0, &h));
+    assert_int_equal(h.snap_seq, 3);
     (void)pull(r, 1, 0);
     wait_for_thread(1);
     assert_true(head_of(r, 1, 0, &h));
-    assert_int_equal(h.seq, 2);
-    assert_int_equal(stat_of(r, 1, 0).records, MANY);
+    assert_int_equal(h.seq, 3);
     set_gate(true);
     for (unsigned k = 0; k < TURNS && r->node[1].sync->work.kind != WORK_NONE; k++) {
         rest();
@@ -217,9 +222,8 @@ static void test_snap__when_the_list_goes_on__then_a_later_one_is_right(void **s
     assert_offer(r, 1, buf_slice(&snap), SYNC_APPLIED);
     buf_fini(&snap);
     (void)pull(r, 2, 0); /* by steps */
-    assert_int_equal(stat_of(r, 2, 0).records, 3 * MANY);
-    struct head a;
-    struct head b;
+    struct head a = {.seq = 0};
+    struct head b = {.seq = 0};
     assert_true(head_of(r, 1, 0, &a) && head_of(r, 2, 0, &b));
     assert_int_equal(a.seq, b.seq);
     assert_true(hash256_equal(&a.hash, &b.hash));
@@ -228,7 +232,7 @@ static void test_snap__when_the_list_goes_on__then_a_later_one_is_right(void **s
 static void test_close__while_it_works__then_it_is_waited_for(void **state)
 {
     struct ring *r = *state;
-    struct head h;
+    struct head h = {.seq = 0};
     work_behind(r, 0, true);
     publish_list(r, 0, MANY, 1);
     syncnode_close(
@@ -341,7 +345,14 @@ static void test_snap__when_asked_for_again__then_not_made_again(void **state)
     buf_fini(&again);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* After a failure the thread may stand at the gate. */
+static int leave(void **state)
+{
+    set_gate(true);
+    return teardown(state);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, leave)
 
 int main(void)
 {

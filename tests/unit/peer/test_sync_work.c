@@ -10,8 +10,8 @@
 #include "tests/unit/peer/syncring_unit.h"
 
 enum {
-    FEW = 40000,
-    MANY = 70000,
+    FEW = 60000,
+    MANY = 100000,
     TURNS = 60000
 }; /* a SNAP is made for many; a minute */
 

@@ -290,7 +290,7 @@ static void test_days__when_merged_behind__then_peers_are_answered(void **state)
 
 static void slowly(void *context)
 {
-    static const struct timespec pause = {.tv_nsec = 50000000};
+    static const struct timespec pause = {.tv_nsec = 300000000};
     (void)context;
     (void)nanosleep(&pause, NULL);
 }
@@ -312,6 +312,7 @@ static void test_drop__while_days_are_merged__then_nothing_of_it_stays(void **st
         ERR_OK);
     r->m.members[0].state = MEMBER_DROPPED;
     assert_int_equal(sync_set_manifest(r->node[1].sync, &r->m, &r->why), ERR_OK);
+    assert_true(behind_is_idle(&r->node[1].sync->work.behind)); /* waited for */
     assert_int_equal(runs_of(r, 1, ".run"), 0);
     assert_int_equal(sync_tick(r->node[1].sync, &r->why), ERR_OK);
     assert_int_equal(runs_of(r, 1, ".run"), 0);

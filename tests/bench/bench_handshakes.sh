@@ -48,14 +48,14 @@ else:
     part = 0
 
 
-class End(Exception):
-    pass
+ends = False  # no exception: one that is raised while Python frees something is lost
 
 
 def on_term(number, frame):
+    global ends
+    ends = True
     for pid in children:
         os.kill(pid, signal.SIGTERM)
-    raise End
 
 
 signal.signal(signal.SIGTERM, on_term)
@@ -66,37 +66,37 @@ except ssl.SSLWantReadError:
     hello = hello_out.read()
 begun = time.monotonic()
 open_ones = []
-try:
-    for i in itertools.count(part, 4):
-        s = socket.socket()
-        s.setblocking(False)
-        try:
-            s.bind((f"127.0.{i // 250 % 4}.{i % 250 + 2}", 0))
-            s.connect_ex(("127.0.0.1", port))
-            open_ones.append(s)
-            if len(open_ones) > 25:
-                old = open_ones.pop(0)
-                try:
-                    if i // 4 % 2:
-                        old.send(hello)
-                    else:
-                        old.settimeout(0.02)
-                        t = ctx.wrap_socket(old)
-                        t.send(b"GET / HTTP/1.1\r\n\r\n")
-                        t.close()
-                except OSError:
-                    pass
-                old.close()
-        except OSError:
-            s.close()
-        wait = begun + i / 1000 - time.monotonic()
-        if wait > 0:
-            time.sleep(wait)
-except End:
-    with open(sys.argv[4], "a") as f:
-        f.write(f"{(i - part) / 4 / (time.monotonic() - begun)}\n")
-    for pid in children:
-        os.waitpid(pid, 0)
+for i in itertools.count(part, 4):
+    if ends:
+        break
+    s = socket.socket()
+    s.setblocking(False)
+    try:
+        s.bind((f"127.0.{i // 250 % 4}.{i % 250 + 2}", 0))
+        s.connect_ex(("127.0.0.1", port))
+        open_ones.append(s)
+        if len(open_ones) > 25:
+            old = open_ones.pop(0)
+            try:
+                if i // 4 % 2:
+                    old.send(hello)
+                else:
+                    old.settimeout(0.02)
+                    t = ctx.wrap_socket(old)
+                    t.send(b"GET / HTTP/1.1\r\n\r\n")
+                    t.close()
+            except OSError:
+                pass
+            old.close()
+    except OSError:
+        s.close()
+    wait = begun + i / 1000 - time.monotonic()
+    if wait > 0:
+        time.sleep(wait)
+with open(sys.argv[4], "a") as f:
+    f.write(f"{(i - part) / 4 / (time.monotonic() - begun)}\n")
+for pid in children:
+    os.waitpid(pid, 0)
 PY
 cat >"$dir/sink.py" <<'PY'
 import socket, sys

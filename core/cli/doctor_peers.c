@@ -1,8 +1,9 @@
 /* doctor_peers - the ring and the publishers that are followed: the hub runs, members and publishers answer. */
-#include <glob.h>
+#include <dirent.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -14,14 +15,27 @@ enum { US_PER_MS = 1000, DAY_MS = 86400000, WARN_DAYS = 14, WHY_MAX = 200 };
 
 bool doctor_has_peers_list(const struct doctor *d, const char *name)
 {
-    char pattern[FILE_PATH_MAX];
-    glob_t found = {.gl_pathc = 0};
-    bool is = file_path(pattern, "%s/peers/lists/*/lists/%s/CURRENT",
-                        d->cli->config->state_dir, name) == ERR_OK &&
-              glob(pattern, GLOB_NOSORT, NULL, &found) == 0 && found.gl_pathc > 0;
+    char path[FILE_PATH_MAX];
+    const char *state_dir = d->cli->config->state_dir;
+    bool has = false;
+    DIR *origins =
+        file_path(path, "%s/peers/lists", state_dir) == ERR_OK ? opendir(path) : NULL;
 
-    globfree(&found);
-    return is;
+    while (origins != NULL && !has) {
+        const struct dirent *entry =
+            readdir(origins); /* NOLINT(concurrency-mt-unsafe) */
+
+        if (entry == NULL) {
+            break;
+        }
+        has = file_path(path, "%s/peers/lists/%s/lists/%s/CURRENT", state_dir,
+                        entry->d_name, name) == ERR_OK &&
+              access(path, F_OK) == 0;
+    }
+    if (origins != NULL) {
+        (void)closedir(origins);
+    }
+    return has;
 }
 
 /* ---- the ring ---- */
@@ -52,7 +66,9 @@ static void print_why(const json_t *row, char ret[WHY_MAX])
 {
     (void)snprintf(ret, WHY_MAX, "%s", text_of(row, "last_failure"));
     for (char *p = ret; *p != '\0'; p++) {
-        *p = (unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f ? '?' : *p;
+        if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f) {
+            *p = '?';
+        }
     }
 }
 

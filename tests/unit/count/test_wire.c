@@ -311,8 +311,8 @@ static void test_shares__when_the_answer_is_hostile__then_it_is_none(void **stat
         "peer 02000000000000000000000000000000  1 0 0 0 0 0 0 0\n",
         "peer 02000000000000000000000000000000 alpha 1 0 0 99999 0 0 0 0\n",
         "peer 0200000000000000000000000000000g alpha 1 0 0 0 0 0 0 0\n",
-        "peer 02000000000000000000000000000000 "
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1 0 0 0 0 0 0 0\n",
+        ("peer 02000000000000000000000000000000 "
+         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1 0 0 0 0 0 0 0\n"),
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct buf request;

@@ -97,7 +97,8 @@ static void test_withdraw__when_a_list_goes__then_its_files_stay_for_a_time(
     later(&f, 1);
     publish_other(&f);
     assert_int_equal(folders(&f, 'o'), 2);
-    later(&f, UINT64_C(10) * PUBLISH_GRACE_S); /* how long it was published does not matter */
+    later(&f, UINT64_C(10) *
+                  PUBLISH_GRACE_S); /* how long it was published does not matter */
     withdraw(&f, "other");
     assert_int_equal(folders(&f, 'o'), 2);
     later(&f, PUBLISH_GRACE_S - 10);

@@ -108,7 +108,8 @@ def check_case(server, g, case):
     if is_fault is not None:
         assert bool(named) == is_fault, (case, named)
     if is_fault:
-        assert "event=list_fault phish" in g.log() or "event=keys" in g.log(), (case, g.log())
+        proc.wait_for("the line of %s" % pattern, lambda: re.search(  # a thread writes it
+            "event=list_fault phish|event=keys", g.log()))
     said = doctor(g)
     if advice is None:
         assert not said, (case, said)
@@ -218,7 +219,7 @@ def test_disk__full_at_start__mail_flows_and_the_fault_is_named(env):
         with g, env.mta(g) as server:
             assert ask(server, IMPORTED, "full") == "Yes"
             assert ask(server, "clean.example", "full") == "No"
-            assert "space" in g.log().lower(), g.log()
+            proc.wait_for("the line of the full disk", lambda: "space" in g.log().lower())
             said = doctor(g)
             assert any("disk" in line for line in said), said
 

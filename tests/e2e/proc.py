@@ -7,12 +7,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("GILLNET_BUILD", os.path.join(TOP, "build", "release")))
 MTA_ROOT = os.path.join(os.environ.get("GILLNET_MTA", os.path.join(TOP, "build", "mta")), "root")
+sys.path.insert(0, os.path.join(TOP, "tests"))
+from ports import free_port  # noqa: E402, F401: used as proc.free_port
+
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -35,12 +39,6 @@ def scratch(name, where=None):
 def socket_folder():
     """For Unix sockets: Sendmail accepts none below a world-writable folder such as /tmp."""
     return scratch("socket", "/run")
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def _die_with_parent():

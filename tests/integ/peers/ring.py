@@ -14,16 +14,12 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tests/integ/milter"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/integ/milter")]
+from ports import free_port  # noqa: E402
+
 BUILD = os.path.abspath(os.environ.get("GILLNET_BUILD", ROOT / "build/release"))
 MAIL = ROOT / "tests/data/mail/listed-url.eml"
 os.environ.setdefault("TSAN_OPTIONS", f"suppressions={ROOT}/tests/tsan.supp")  # libmilter's own, in gillnetd
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def until(what, name="it", seconds=120, step=0.05, log=lambda: ""):

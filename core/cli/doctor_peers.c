@@ -17,14 +17,14 @@ bool doctor_has_peers_list(const struct doctor *d, const char *name)
 {
     char path[FILE_PATH_MAX];
     const char *state_dir = d->cli->config->state_dir;
+    const struct dirent *entry = NULL;
     bool has = false;
     DIR *origins =
         file_path(path, "%s/peers/lists", state_dir) == ERR_OK ? opendir(path) : NULL;
 
     while (origins != NULL && !has) {
-        const struct dirent *entry =
-            readdir(origins); /* NOLINT(concurrency-mt-unsafe) */
-
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        entry = readdir(origins); /* NOLINT(concurrency-mt-unsafe) */
         if (entry == NULL) {
             break;
         }

@@ -78,6 +78,9 @@ enum err file_sync_dir(const char *dir, struct errinfo *reterr);
 /* mkdir -p of the last component only, with mode; fine when it is there already. */
 enum err file_make_dir(const char *dir, mode_t mode, struct errinfo *reterr);
 
+/* Puts fresh in the place of path and path in that of fresh, two files or folders of one file system, durably: at any moment one
+ * of the two is there, and after ERR_OK the former one may be removed. */
+enum err file_exchange(const char *fresh, const char *path, struct errinfo *reterr);
 /* Removes a file, or a folder with all that is in it, following no link; fine when nothing is there. ERR_LIMIT: folders
  * deeper than any that gillnet makes. */
 enum err file_remove_tree(const char *path, struct errinfo *reterr);

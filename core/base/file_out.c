@@ -77,6 +77,16 @@ static enum err sync_parent(const char *path, struct errinfo *reterr)
     return e != ERR_OK ? e : file_sync_dir(dir, reterr);
 }
 
+enum err file_exchange(const char *fresh, const char *path, struct errinfo *reterr)
+{
+    if (renameat2(AT_FDCWD, fresh, AT_FDCWD, path, RENAME_EXCHANGE) != 0) {
+        return file_sys_fail(reterr, path,
+                             "cannot put what was made anew in its place");
+    }
+    enum err e = sync_parent(path, reterr);
+    return e == ERR_OK ? sync_parent(fresh, reterr) : e;
+}
+
 /* Everything between the last byte and the new name. fsync is called once: after a failure the
  * kernel may have dropped the pages, and a second call would lie. */
 static enum err publish(int fd, const char *temp, const char *path,

@@ -3,11 +3,6 @@
  */
 #include "core/list/rekey.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/file.h"
 #include "core/feature/feature.h"
 #include "core/list/change.h"
@@ -128,9 +123,7 @@ enum err list_rekey(struct list_writer *w, const struct list_rekeying *how,
     if (e == ERR_OK) {
         writer_close_generation(w);
         w->state = WRITER_STOPPED;
-        if (renameat2(AT_FDCWD, fresh, AT_FDCWD, w->dir, RENAME_EXCHANGE) != 0) {
-            e = errinfo_errno(reterr, w->dir, "cannot put the new list in its place");
-        }
+        e = file_exchange(fresh, w->dir, reterr);
     }
     *ret = x.done;
     enum err removed = file_remove_tree(folder, e == ERR_OK ? reterr : NULL);

@@ -3,7 +3,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -352,11 +351,7 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
     }
     if (e == ERR_OK) {
         held_close(h);
-        /* one of the two is there at any moment */
-        if (renameat2(AT_FDCWD, fresh, AT_FDCWD, place, RENAME_EXCHANGE) != 0) {
-            e = errinfo_errno(reterr, place,
-                              "cannot put a list made anew in its place");
-        }
+        e = file_exchange(fresh, place, reterr);
     }
     enum err removed = file_remove_tree(renew, e == ERR_OK ? reterr : NULL);
     return e == ERR_OK ? removed : e;

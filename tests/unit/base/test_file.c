@@ -340,6 +340,37 @@ static void test_make_dir__twice_and_over_a_file__is_told(void **state)
     assert_int_equal(file_make_dir(tempdir_file(t, "a/b"), 0750, NULL), ERR_NOT_FOUND);
 }
 
+static void
+test_exchange_and_remove_tree__folders__the_new_one_stands_and_links_are_not_followed(
+    void **state)
+{
+    struct tempdir *t = *state;
+    char fresh[TEMPDIR_PATH];
+    char outside[TEMPDIR_PATH];
+    (void)snprintf(outside, sizeof(outside), "%s", tempdir_file(t, "outside"));
+    assert_int_equal(file_write_atomic(outside, SLICE_LIT("kept"), 0640, NULL), ERR_OK);
+    (void)snprintf(fresh, sizeof(fresh), "%s", tempdir_file(t, "fresh"));
+    assert_int_equal(file_make_dir(fresh, 0750, NULL), ERR_OK);
+    assert_int_equal(file_make_dir(tempdir_file(t, "old"), 0750, NULL), ERR_OK);
+    assert_int_equal(symlink("../outside", tempdir_file(t, "old/link")), 0);
+    assert_int_equal(file_make_dir(tempdir_file(t, "old/sub"), 0750, NULL), ERR_OK);
+    assert_int_equal(
+        file_write_atomic(tempdir_file(t, "old/sub/f"), SLICE_LIT("old"), 0640, NULL),
+        ERR_OK);
+    assert_int_equal(
+        file_write_atomic(tempdir_file(t, "fresh/f"), SLICE_LIT("new"), 0640, NULL),
+        ERR_OK);
+    assert_int_equal(file_exchange(fresh, tempdir_file(t, "old"), NULL), ERR_OK);
+    assert_content(tempdir_file(t, "old/f"), SLICE_LIT("new"));
+    assert_content(tempdir_file(t, "fresh/sub/f"), SLICE_LIT("old"));
+    assert_int_equal(file_remove_tree(fresh, NULL), ERR_OK);
+    assert_int_not_equal(access(fresh, F_OK), 0);
+    assert_content(outside, SLICE_LIT("kept"));
+    assert_int_equal(file_remove_tree(fresh, NULL), ERR_OK);
+    assert_int_equal(file_exchange(fresh, tempdir_file(t, "old"), NULL), ERR_NOT_FOUND);
+    assert_content(tempdir_file(t, "old/f"), SLICE_LIT("new"));
+}
+
 static void test_lock__second_taker__is_refused_until_dropped(void **state)
 {
     struct tempdir *t = *state;
@@ -393,6 +424,8 @@ int main(void)
         TEST(test_map__each_mode__shows_the_bytes),
         TEST(test_allocate__size__is_really_there_and_zero),
         TEST(test_make_dir__twice_and_over_a_file__is_told),
+        TEST(
+            test_exchange_and_remove_tree__folders__the_new_one_stands_and_links_are_not_followed),
         TEST(test_lock__second_taker__is_refused_until_dropped),
         TEST(test_lock__holder_dies__is_free),
     };

@@ -45,15 +45,25 @@ static enum err begin(struct import *i)
     return list_import_begin(i->writer, slice_str(i->source), &i->im, &i->why);
 }
 
-static enum err on_entry(void *context, const struct feature_entry *e)
+/* The sooner of the feed's own end of an entry and that of --expire. */
+static uint32_t expiry_of(const struct import *i, const struct feed_item *item)
+{
+    bool is_own =
+        item->expiry_s != 0 && (i->expiry_s == 0 || item->expiry_s < i->expiry_s);
+    return is_own ? item->expiry_s : i->expiry_s;
+}
+
+static enum err on_entry(void *context, const struct feed_item *item)
 {
     struct import *i = context;
     enum err result = i->im == NULL ? begin(i) : ERR_OK;
 
     if (result == ERR_OK) {
-        list_cmd_check_class(i->cli, i->list, e->class_type, &i->said_class);
+        list_cmd_check_class(i->cli, i->list, item->entry.class_type, &i->said_class);
     }
-    return result == ERR_OK ? list_import_add(i->im, e, i->expiry_s, &i->why) : result;
+    return result != ERR_OK
+               ? result
+               : list_import_add(i->im, &item->entry, expiry_of(i, item), &i->why);
 }
 
 static void on_bad(void *context, uint64_t line, const char *reason, struct slice text)
@@ -82,6 +92,29 @@ static void on_stage(void *context, const char *stage, double share)
     progress_show(&i->progress, stage, share);
 }
 
+/* {"expired": 3, ...}: what made no entry, and why. */
+static json_t *unused_json(const struct feed_counts *c)
+{
+    json_t *object = json_object();
+    for (unsigned u = 0; u < FEED_UNUSED_COUNT; u++) {
+        if (c->unused[u] > 0) {
+            (void)json_object_set_new(object, feed_unused_name((enum feed_unused)u),
+                                      json_integer((json_int_t)c->unused[u]));
+        }
+    }
+    return object;
+}
+
+static void say_unused(const struct import *i, const struct feed_counts *c)
+{
+    for (unsigned u = 0; u < FEED_UNUSED_COUNT; u++) {
+        if (c->unused[u] > 0) {
+            (void)fprintf(stderr, "gillnet: %s: %" PRIu64 " of the ignored %s\n",
+                          i->file, c->unused[u], feed_unused_text((enum feed_unused)u));
+        }
+    }
+}
+
 static bool print_summary(const struct import *i, const struct feed_counts *c,
                           uint64_t us)
 {
@@ -89,14 +122,14 @@ static bool print_summary(const struct import *i, const struct feed_counts *c,
 
     if (i->cli->json) {
         return json_line(json_pack(
-            "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "list",
-            i->list, "file", json_text(slice_str(i->file)), "format",
+            "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+            "list", i->list, "file", json_text(slice_str(i->file)), "format",
             feed_format_name(c->format), "lines", (json_int_t)c->lines, "entries",
             (json_int_t)c->entries, "added", (json_int_t)r->added, "known",
             (json_int_t)r->known, "duplicates", (json_int_t)r->duplicates, "revoked",
             (json_int_t)r->revoked, "ignored", (json_int_t)c->ignored, "bad",
             (json_int_t)c->bad, "listed", (json_int_t)r->entries, "time_us",
-            (json_int_t)us));
+            (json_int_t)us, "unused", unused_json(c)));
     }
     printf(
         "%s: %s (%s): %" PRIu64 " lines, %" PRIu64 " entries: %" PRIu64 " new, %" PRIu64
@@ -144,6 +177,7 @@ static int import_fd(struct import *i, int fd, const struct feed_options *option
         (void)fprintf(stderr, "gillnet: %s: ... and %" PRIu64 " more bad lines\n",
                       i->file, i->bad - BAD_SHOWN);
     }
+    say_unused(i, &counts);
     if (i->status != 0) {
         status = i->status;
     } else if (e != ERR_OK) {
@@ -199,7 +233,8 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
     const char *type = NULL;
     const char *expire = NULL;
     bool may_be_empty = false;
-    struct feed_options options = {.format = FEED_AUTO};
+    struct feed_options options = {.format = FEED_AUTO,
+                                   .now_s = (uint32_t)(clock_wall_us() / 1000000)};
     const struct cli_option table[] = {
         {"--format", &format, NULL, NULL}, {"--column", &column, NULL, NULL},
         {"--type", &type, NULL, NULL},     {"--source", &i.source, NULL, NULL},

@@ -43,6 +43,25 @@ enum feed_format feed_format_by_name(struct slice name)
     return (enum feed_format)i;
 }
 
+static const struct {
+    const char *name;
+    const char *text;
+} unused[FEED_UNUSED_COUNT] = {
+#define UNUSED(name, text) [FEED_UNUSED_##name] = {#name, (text)},
+#include "core/feed/unused.def"
+#undef UNUSED
+};
+
+const char *feed_unused_name(enum feed_unused u)
+{
+    return unused[u].name;
+}
+
+const char *feed_unused_text(enum feed_unused u)
+{
+    return unused[u].text;
+}
+
 void feed_ignored(struct feed *f)
 {
     f->counts.ignored++;
@@ -63,19 +82,36 @@ void feed_bad(struct feed *f, const char *reason, struct slice text)
     }
 }
 
+void feed_unused(struct feed *f, enum feed_unused why)
+{
+    f->counts.ignored++;
+    f->counts.unused[why]++;
+}
+
 void feed_emit(struct feed *f, struct slice text, uint16_t hint)
 {
-    struct feature_entry entry;
+    feed_emit_timed(f, text, hint, &(struct feed_times){0, 0});
+}
+
+void feed_emit_timed(struct feed *f, struct slice text, uint16_t hint,
+                     const struct feed_times *times)
+{
+    struct feed_item item = {.first_seen_s = times->first_seen_s,
+                             .expiry_s = times->expiry_s};
     struct errinfo info = {.code = ERR_OK};
 
+    if (times->expiry_s != 0 && times->expiry_s < f->options.now_s) {
+        feed_unused(f, FEED_UNUSED_expired);
+        return;
+    }
     arena_reset(f->arena);
-    enum err e =
-        feature_entry_parse(text, (enum feature_type)hint, f->arena, &entry, &info);
+    enum err e = feature_entry_parse(text, (enum feature_type)hint, f->arena,
+                                     &item.entry, &info);
     if (e != ERR_OK) {
         feed_bad(f, info.text[0] == '\0' ? err_text(e) : info.text, text);
         return;
     }
-    e = f->sink->on_entry(f->sink->context, &entry);
+    e = f->sink->on_entry(f->sink->context, &item);
     if (e != ERR_OK) {
         f->failed = e;
         (void)errinfo_set(f->reterr, e, f->name, (unsigned)f->counts.lines,

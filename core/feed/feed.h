@@ -38,9 +38,21 @@ enum feed_format feed_format_by_name(struct slice name);
 /* The most likely format of a file from its beginning; FEED_AUTO when none fits (binary, HTML). */
 enum feed_format feed_sniff(struct slice beginning);
 
+/* Why something that was read well makes no entry. */
+enum feed_unused {
+#define UNUSED(name, text) FEED_UNUSED_##name,
+#include "core/feed/unused.def"
+#undef UNUSED
+    FEED_UNUSED_COUNT
+};
+const char *feed_unused_name(enum feed_unused u); /* "expired" */
+const char *feed_unused_text(
+    enum feed_unused u); /* behind a number: "had ended before" */
+
 struct feed_options {
     enum feed_format format; /* FEED_AUTO: sniffed */
     uint16_t entry_type;     /* forces a feature type for plain and csv; 0: by look */
+    uint32_t now_s;          /* what ended before it is no entry; 0: all are */
     struct slice
         csv_column; /* header name, or a number from 1; empty: the only column that
                                   looks like entries (url, domain, ...) */
@@ -53,10 +65,19 @@ struct feed_counts {
     uint64_t
         ignored; /* comments, blank lines, rules that list nothing (adblock @@, ...) */
     uint64_t bad;
+    uint64_t unused[FEED_UNUSED_COUNT]; /* of the ignored, those with a reason */
+    uint32_t made_s; /* when the feed says it was made; 0: it does not */
+};
+
+/* An entry, and what the feed says of its time: 0 where it says nothing. */
+struct feed_item {
+    struct feature_entry entry;
+    uint32_t first_seen_s;
+    uint32_t expiry_s;
 };
 
 /* An entry; text is valid during the call. An error stops the feed. */
-typedef enum err feed_entry_fn(void *context, const struct feature_entry *e);
+typedef enum err feed_entry_fn(void *context, const struct feed_item *item);
 /* A bad line: number, reason, and the line itself (untrusted, cut). */
 typedef void feed_bad_fn(void *context, uint64_t line, const char *reason,
                          struct slice text);

@@ -59,9 +59,18 @@ struct feed {
     enum err failed; /* stops the feed; reterr is filled */
 };
 
+/* Times of an entry, in seconds since 1970; 0: not known. */
+struct feed_times {
+    uint32_t first_seen_s;
+    uint32_t expiry_s;
+};
+
 /* Reads text as an entry and hands it on; a bad one is a bad line. */
 void feed_emit(struct feed *f, struct slice text, uint16_t hint);
+void feed_emit_timed(struct feed *f, struct slice text, uint16_t hint,
+                     const struct feed_times *times);
 void feed_ignored(struct feed *f);
+void feed_unused(struct feed *f, enum feed_unused why);
 void feed_bad(struct feed *f, const char *reason, struct slice text);
 /* Adds a line to the open record; false: over the bound, the record was closed as bad. */
 bool feed_record_add(struct feed *f, struct slice line, const char *reason);

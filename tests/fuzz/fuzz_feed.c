@@ -14,9 +14,10 @@ struct seen {
     uint64_t lines;
 };
 
-static enum err on_entry(void *context, const struct feature_entry *e)
+static enum err on_entry(void *context, const struct feed_item *item)
 {
     struct seen *s = context;
+    const struct feature_entry *e = &item->entry;
     struct feature_entry again;
 
     s->entries++;

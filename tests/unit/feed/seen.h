@@ -22,9 +22,10 @@ struct seen {
     uint64_t n;
 };
 
-static inline enum err on_entry(void *context, const struct feature_entry *e)
+static inline enum err on_entry(void *context, const struct feed_item *item)
 {
     struct seen *s = context;
+    const struct feature_entry *e = &item->entry;
     if (s->stop_after != 0 && s->n >= s->stop_after) {
         return ERR_NOSPACE;
     }

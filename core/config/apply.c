@@ -11,6 +11,7 @@ enum {
     APPLY_LISTS_MAX = 256,
     APPLY_RULES_MAX = 64,
     APPLY_SUBSCRIPTIONS_MAX = 32,
+    APPLY_FEEDS_MAX = 256,
     APPLY_LABEL_MAX = 160
 };
 
@@ -37,7 +38,7 @@ static void unknown_key(struct load *l, const char *group, const config_setting_
     }
 }
 
-/* One group of a family: a list, a rule or a subscription, where it was named, and where each key is from. */
+/* One group of a family: a list, a rule, a subscription or a feed, where it was named, and where each key is from. */
 struct member {
     void *base;
     const char *name; /* NULL: list_defaults */
@@ -45,7 +46,7 @@ struct member {
     struct config_source *key;
 };
 
-/* Groups that have a name: lists, rules and subscriptions. */
+/* Groups that have a name: lists, rules, subscriptions and feeds. */
 struct family {
     const char *group; /* "lists" */
     const char *one;   /* "list" */
@@ -193,6 +194,43 @@ static bool add_subscription(struct config *c, const char *name)
     return true;
 }
 
+static size_t feed_count(const struct config *c)
+{
+    return c->nfeeds;
+}
+
+static struct member feed_at(const struct config *c, size_t i)
+{
+    struct config_feed_origin *o = &c->origin->feeds[i];
+
+    return (struct member){&c->feeds[i], c->feeds[i].name, &o->named, o->key};
+}
+
+static bool add_feed(struct config *c, const char *name)
+{
+    struct config_feed *v = reallocarray(c->feeds, c->nfeeds + 1, sizeof(*v));
+    struct config_feed_origin *origins = NULL;
+
+    if (v != NULL) {
+        c->feeds = v;
+    }
+    origins = reallocarray(c->origin->feeds, c->nfeeds + 1, sizeof(*origins));
+    if (origins != NULL) {
+        c->origin->feeds = origins;
+    }
+    if (v == NULL || origins == NULL) {
+        return false;
+    }
+    memset(&v[c->nfeeds], 0, sizeof(*v));
+    memset(&origins[c->nfeeds], 0, sizeof(*origins));
+    v[c->nfeeds].name = strdup(name);
+    if (v[c->nfeeds].name == NULL) {
+        return false;
+    }
+    c->nfeeds++;
+    return true;
+}
+
 static const struct family lists_family = {
     .group = "lists",
     .one = "list",
@@ -228,6 +266,18 @@ static const struct family subscriptions_family = {
     .count = subscription_count,
     .at = subscription_at,
     .add = add_subscription,
+};
+
+static const struct family feeds_family = {
+    .group = "feeds",
+    .one = "feed",
+    .example = "{ name = \"phish\"; url = \"https://feeds.example/urls.txt\"; }",
+    .rows = schema_feed_keys,
+    .nrows = SCHEMA_FEED_KEYS,
+    .most = APPLY_FEEDS_MAX,
+    .count = feed_count,
+    .at = feed_at,
+    .add = add_feed,
 };
 
 /* The member of that name, made when there is none; false after an error. */
@@ -414,6 +464,8 @@ void apply_settings(struct load *l, const config_setting_t *root)
             apply_rules(l, s);
         } else if (strcmp(name, "subscribe") == 0) {
             apply_family(l, &subscriptions_family, s);
+        } else if (strcmp(name, "feeds") == 0) {
+            apply_family(l, &feeds_family, s);
         } else if (strcmp(name, "list_defaults") == 0) {
             apply_list_defaults(l, s);
         } else if (schema_is_group(name)) {

@@ -56,6 +56,29 @@ const char *list_share_name(enum list_share s)
     return names[s];
 }
 
+static const char *const role_names[] = {
+    [API_NONE] = "none",
+    [API_READ] = "read",
+    [API_REPORT] = "report",
+    [API_ADMIN] = "admin",
+};
+
+const char *api_role_name(enum api_role r)
+{
+    return role_names[r];
+}
+
+bool api_role_by_name(struct slice name, enum api_role *ret)
+{
+    for (int i = 0; i < API_ROLES; i++) {
+        if (slice_eq(name, slice_str(role_names[i]))) {
+            *ret = (enum api_role)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 double config_peer_weight(const struct config *c, struct slice name)
 {
     for (size_t i = 0; i < c->peers.weights.n; i++) {
@@ -123,6 +146,14 @@ static void free_subscription(struct config_subscription *s)
     free(s->name);
 }
 
+static void free_feed(struct config_feed *f)
+{
+    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
+        value_free(&schema_feed_keys[i], f);
+    }
+    free(f->name);
+}
+
 static void free_config(struct config *c)
 {
     struct config_origin *o = c->origin;
@@ -146,6 +177,12 @@ static void free_config(struct config *c)
     free_subscription(&c->subscription_default);
     free(c->subscriptions);
     free(o->subscriptions);
+    for (size_t i = 0; i < c->nfeeds; i++) {
+        free_feed(&c->feeds[i]);
+    }
+    free_feed(&c->feed_default);
+    free(c->feeds);
+    free(o->feeds);
     free(c->file);
     for (size_t i = 0; i < o->nfiles; i++) {
         free(o->files[i]);

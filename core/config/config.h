@@ -176,6 +176,8 @@ struct config {
 
     struct config_hub hub;
     struct config_peers peers;
+    struct config_api api;
+    struct config_alerts alerts;
 
     size_t nlists;
     struct config_list *lists;
@@ -188,6 +190,10 @@ struct config {
     size_t nsubscriptions;
     struct config_subscription *subscriptions;
     struct config_subscription subscription_default; /* name NULL */
+
+    size_t nfeeds;
+    struct config_feed *feeds;
+    struct config_feed feed_default; /* name NULL */
 
     struct config_origin
         *origin; /* private: references, and where each value is from */

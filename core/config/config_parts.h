@@ -1,13 +1,16 @@
 /*
- * config_parts - groups of the configuration that are of the exchange between servers; see config.h.
+ * config_parts - groups of the configuration that are of the companion service: peers, feeds, API; see config.h.
  *
  * Threads: as config.h.   Owns: every string in it.
  */
 #ifndef CORE_CONFIG_CONFIG_PARTS_H
 #define CORE_CONFIG_CONFIG_PARTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "core/base/slice.h"
 
 struct config_strings {
     size_t n;
@@ -28,6 +31,67 @@ struct config_peers {
     unsigned quorum;       /* peers that must have counted it; 0: the manifest's */
     unsigned quorum_lists; /* peers that must list it for more than a header */
     struct config_strings weights; /* "NAME=NUMBER"; see config_peer_weight */
+};
+
+/* A list of the world that is fetched by itself. */
+struct config_feed {
+    char *name; /* [a-z0-9_-]{1,32} */
+    bool enabled;
+    char *url;  /* http://, https://, file:///PATH */
+    char *list; /* once loaded never "auto" */
+    char *format;
+    char *column;
+    char *type; /* name of a feature type, or "" */
+    uint64_t interval_s;
+    char *user;
+    char *password_file; /* path, or "" */
+    struct config_strings headers;
+    char *headers_file; /* path, or "" */
+    char *proxy;
+    char *ca_file; /* path, or "" */
+    bool may_be_private;
+    uint64_t bytes;    /* of one download */
+    uint64_t expanded; /* after decompression */
+    uint64_t timeout_s;
+    unsigned entries;
+    unsigned entries_least;
+    double shrink; /* least share of the last good version; 0: any */
+    double grow;   /* most times the last good version; 0: any */
+    double bad;    /* most share of lines that cannot be read */
+    double ham;    /* most share of good mail that one entry may hit */
+    uint64_t keep_s;
+    uint64_t silent_after_s; /* 0: never */
+    unsigned versions;
+};
+
+/* What a client of the HTTP API may do; each may also what those before it may. */
+enum api_role { API_NONE, API_READ, API_REPORT, API_ADMIN, API_ROLES };
+const char *api_role_name(enum api_role r); /* "none", "read", "report", "admin" */
+/* False: no such role. */
+bool api_role_by_name(struct slice name, enum api_role *ret);
+
+/* The HTTP API, metrics and the status page. */
+struct config_api {
+    struct config_strings listen; /* "HOST:PORT", "[IPV6]:PORT" or "unix:/PATH" */
+    char *tokens_file;            /* path */
+    enum api_role local_role;     /* of loopback and Unix sockets without a token */
+    char *certificate;            /* PEM file of the chain, or "" */
+    char *key;                    /* PEM file, or "" */
+    struct config_strings names;  /* by which browsers may call it, besides addresses */
+    uint64_t body_bytes;          /* of a request but scan */
+    unsigned values;              /* of one check */
+    unsigned requests_per_s;      /* of one address that is not local */
+    unsigned connections;
+    char *allow_list; /* where POST /v1/allow puts its values */
+};
+
+/* When the built-in alerts fire. */
+struct config_alerts {
+    double false_positives; /* share of filter hits' error, see the page */
+    uint64_t latency_us;    /* p99 of a message's end */
+    double errors;          /* share of messages with trouble of ours */
+    double memory;          /* share of the memory that may be used */
+    uint64_t interval_s;
 };
 
 /* A publisher whose lists are followed. */

@@ -87,6 +87,18 @@ static void add_subscription(const struct dump *d, const struct config_subscript
     }
 }
 
+static void add_feed(const struct dump *d, const struct config_feed *f,
+                     const struct config_feed_origin *origin)
+{
+    char key[DUMP_KEY_MAX];
+
+    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
+        (void)snprintf(key, sizeof(key), "feeds.%s.%s", f->name,
+                       schema_feed_keys[i].path);
+        add_line(d, key, &schema_feed_keys[i], f, origin->key[i]);
+    }
+}
+
 void config_dump(const struct config *c, bool json, struct buf *ret)
 {
     struct dump d = {c, json, ret};
@@ -103,6 +115,9 @@ void config_dump(const struct config *c, bool json, struct buf *ret)
     }
     for (size_t i = 0; i < c->nsubscriptions; i++) {
         add_subscription(&d, &c->subscriptions[i], &c->origin->subscriptions[i]);
+    }
+    for (size_t i = 0; i < c->nfeeds; i++) {
+        add_feed(&d, &c->feeds[i], &c->origin->feeds[i]);
     }
 }
 
@@ -130,6 +145,9 @@ void config_schema(struct buf *ret)
     }
     for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
         add_schema_row("subscribe.", &schema_subscribe_keys[i], ret);
+    }
+    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
+        add_schema_row("feeds.", &schema_feed_keys[i], ret);
     }
 }
 

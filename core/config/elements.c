@@ -172,6 +172,39 @@ static const char *tidy_url(char *s)
     return n > 8 ? NULL : form;
 }
 
+static const char *tidy_text(char *s)
+{
+    for (const char *p = s; *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
+            return "the text has a control character; write printable ones only";
+        }
+    }
+    return *s == '\0' || strlen(s) > VALUE_TEXT_MAX ? "write 1 to 1024 characters"
+                                                    : NULL;
+}
+
+/* unix:/PATH, HOST:PORT or [IPV6]:PORT. */
+static const char *tidy_listen(char *s)
+{
+    static const char form[] = "write HOST:PORT, [IPV6]:PORT or unix:/PATH, such as "
+                               "\"127.0.0.1:8896\"";
+    const char *colon = strrchr(s, ':');
+    unsigned long port = 0;
+
+    if (strncmp(s, "unix:", 5) == 0) {
+        return s[5] == '/' && s[6] != '\0' && strlen(s + 5) <= VALUE_SOCKET_PATH_MAX
+                   ? NULL
+                   : "write unix: and an absolute path of at most 107 bytes";
+    }
+    if (colon == NULL || colon == s || strpbrk(s, " /@") != NULL ||
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
+        (*s != '[' && colon != strchr(s, ':'))) {
+        return form;
+    }
+    port = strtoul(colon + 1, NULL, 10); /* too many digits: ULONG_MAX */
+    return port == 0 || port > UINT16_MAX ? form : NULL;
+}
+
 static void refuse(const struct value_place *place, const config_setting_t *element,
                    enum err code, const char *why)
 {
@@ -208,6 +241,10 @@ static char *take_string(const struct value_place *place,
         why = tidy_weight(copy);
     } else if (place->row->kind == SCHEMA_URLS) {
         why = tidy_url(copy);
+    } else if (place->row->kind == SCHEMA_TEXTS) {
+        why = tidy_text(copy);
+    } else if (place->row->kind == SCHEMA_LISTENS) {
+        why = tidy_listen(copy);
     } else {
         why = tidy_token(copy);
     }

@@ -8,7 +8,7 @@
 
 #include "core/config/value.h"
 
-/* value_set for the kinds NETWORKS, TOKENS, ADDRESSES, DOMAINS and WEIGHTS: replaces the whole array. */
+/* value_set for the kinds NETWORKS, TOKENS, ADDRESSES, DOMAINS, WEIGHTS, URLS, TEXTS and LISTENS: replaces the whole array. */
 bool elements_set(const struct value_place *place, const config_setting_t *setting);
 
 /* The two members of a NETWORKS row, which always lies in struct config. */

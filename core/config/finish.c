@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config/feeds.h"
 #include "core/config/origin.h"
 #include "core/config/subscribe.h"
 #include "core/config/value.h"
@@ -270,4 +271,5 @@ void config_finish(struct config *c, const struct config_types *types,
         check_types(c, types->is_sought, errors);
     }
     config_finish_subscriptions(c, errors);
+    config_finish_feeds(c, types, errors);
 }

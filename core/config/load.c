@@ -282,6 +282,12 @@ static void apply_defaults(struct load *l)
         place.label = place.row->path;
         apply_default(&place);
     }
+    place.base = &l->c->feed_default;
+    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
+        place.row = &schema_feed_keys[i];
+        place.label = place.row->path;
+        apply_default(&place);
+    }
     apply_built_in_rules(l);
 }
 

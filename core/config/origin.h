@@ -31,6 +31,11 @@ struct config_subscription_origin {
     struct config_source key[SCHEMA_SUBSCRIBE_KEYS];
 };
 
+struct config_feed_origin {
+    struct config_source named; /* where the feed was named last */
+    struct config_source key[SCHEMA_FEED_KEYS];
+};
+
 struct config_origin {
     /* Partner: itself. Acquire adds relaxed (the caller holds a reference); release subtracts
      * with acq_rel so that every use happens before the free. */
@@ -43,6 +48,7 @@ struct config_origin {
     struct config_list_origin list_default;
     struct config_rule_origin *rules;                 /* as many as config.nrules */
     struct config_subscription_origin *subscriptions; /* of config.nsubscriptions */
+    struct config_feed_origin *feeds;                 /* of config.nfeeds */
 };
 
 /* A configuration in which every value is empty, with one reference; NULL without memory. */

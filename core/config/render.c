@@ -22,13 +22,15 @@ static bool is_text(enum schema_kind kind)
 {
     return kind == SCHEMA_PATH || kind == SCHEMA_SOCKET || kind == SCHEMA_CONTROL ||
            kind == SCHEMA_NAME || kind == SCHEMA_REPLY || kind == SCHEMA_CATEGORY ||
-           kind == SCHEMA_TYPE || kind == SCHEMA_LISTEN;
+           kind == SCHEMA_TYPE || kind == SCHEMA_LISTEN || kind == SCHEMA_FILE ||
+           kind == SCHEMA_FEED_URL;
 }
 
 static bool is_strings(enum schema_kind kind)
 {
     return kind == SCHEMA_TOKENS || kind == SCHEMA_ADDRESSES ||
-           kind == SCHEMA_DOMAINS || kind == SCHEMA_WEIGHTS || kind == SCHEMA_URLS;
+           kind == SCHEMA_DOMAINS || kind == SCHEMA_WEIGHTS || kind == SCHEMA_URLS ||
+           kind == SCHEMA_TEXTS || kind == SCHEMA_LISTENS;
 }
 
 void value_free(const struct schema_row *row, void *base)
@@ -63,6 +65,7 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
     }
     switch (row->kind) {
     case SCHEMA_TIME_S:
+    case SCHEMA_SIZE:
         *(uint64_t *)field = *(const uint64_t *)source;
         return true;
     case SCHEMA_BOOL:
@@ -83,7 +86,7 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
     case SCHEMA_COUNT:
         *(unsigned *)field = *(const unsigned *)source;
         return true;
-    default: /* SCHEMA_SCORE, SCHEMA_SHARE; lists and rules have no other kinds */
+    default: /* SCHEMA_SCORE, SCHEMA_SHARE; groups of families have no other kinds */
         *(double *)field = *(const double *)source;
         return true;
     }
@@ -235,6 +238,8 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_REPLY:
     case SCHEMA_CATEGORY:
     case SCHEMA_TYPE:
+    case SCHEMA_FILE:
+    case SCHEMA_FEED_URL:
         add_quoted(ret, *(char *const *)field);
         break;
     case SCHEMA_MODE:
@@ -264,6 +269,9 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_BULK_ALONE:
         add_quoted(ret, action_name(*(const enum action *)field));
         break;
+    case SCHEMA_ROLE:
+        add_quoted(ret, api_role_name(*(const enum api_role *)field));
+        break;
     case SCHEMA_WINDOW:
         add_quoted(ret, rule_window_name(*(const enum rule_window *)field));
         break;
@@ -287,6 +295,8 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_DOMAINS:
     case SCHEMA_WEIGHTS:
     case SCHEMA_URLS:
+    case SCHEMA_TEXTS:
+    case SCHEMA_LISTENS:
         add_strings(field, ret);
         break;
     }

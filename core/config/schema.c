@@ -47,6 +47,14 @@ const struct schema_row schema_subscribe_keys[SCHEMA_SUBSCRIBE_KEYS] = {
 #undef CONFIG_SUBSCRIBE_KEY
 };
 
+const struct schema_row schema_feed_keys[SCHEMA_FEED_KEYS] = {
+#define CONFIG_FEED_KEY(path, kind, field, min, max, def, help)     \
+    {path, def, help,          offsetof(struct config_feed, field), \
+     min,  max, SCHEMA_##kind, true},
+#include "core/config/feed.def"
+#undef CONFIG_FEED_KEY
+};
+
 const char *schema_kind_name(enum schema_kind kind)
 {
     static const char *const names[] = {
@@ -66,6 +74,9 @@ const char *schema_kind_name(enum schema_kind kind)
         [SCHEMA_SHARE] = "share",        [SCHEMA_COUNT_UNIT] = "word",
         [SCHEMA_BULK_ALONE] = "word",    [SCHEMA_TYPE] = "word",
         [SCHEMA_WINDOW] = "word",        [SCHEMA_URLS] = "URLs",
+        [SCHEMA_FILE] = "path",          [SCHEMA_FEED_URL] = "URL",
+        [SCHEMA_TEXTS] = "texts",        [SCHEMA_LISTENS] = "addresses",
+        [SCHEMA_ROLE] = "word",
     };
 
     return names[kind];
@@ -147,9 +158,12 @@ static void consider(struct nearest *n, const char *path)
 const char *schema_nearest(const char *group, const char *name)
 {
     static const char *const others[] = {
-        "lists", "list_defaults", "log",        "limits",         "thresholds",
-        "allow", "count",         "lists.name", "rules",          "rules.name",
-        "hub",   "peers",         "subscribe",  "subscribe.name",
+        "lists",     "list_defaults",  "log",   "limits",     "thresholds", "allow",
+        "count",     "lists.name",     "rules", "rules.name", "hub",        "peers",
+        "subscribe", "subscribe.name", "feeds", "feeds.name", "api",        "alerts",
+#define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) "feeds." path,
+#include "core/config/feed.def"
+#undef CONFIG_FEED_KEY
 #define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help) "subscribe." path,
 #include "core/config/subscribe.def"
 #undef CONFIG_SUBSCRIBE_KEY

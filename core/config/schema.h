@@ -41,7 +41,12 @@ enum schema_kind {
     SCHEMA_ADDRESSES, /* struct config_strings */
     SCHEMA_DOMAINS,   /* struct config_strings */
     SCHEMA_URLS,      /* struct config_strings, http:// or https:// */
-    SCHEMA_WEIGHTS    /* struct config_strings, "NAME=NUMBER" */
+    SCHEMA_WEIGHTS,   /* struct config_strings, "NAME=NUMBER" */
+    SCHEMA_FILE,      /* absolute path, or "" */
+    SCHEMA_FEED_URL,  /* http://, https:// or file:///PATH, or "" */
+    SCHEMA_TEXTS,     /* struct config_strings, as written */
+    SCHEMA_LISTENS,   /* struct config_strings, HOST:PORT or unix:/PATH */
+    SCHEMA_ROLE       /* enum api_role */
 };
 
 struct schema_row {
@@ -88,6 +93,11 @@ enum {
 #define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/subscribe.def"
 #undef CONFIG_SUBSCRIBE_KEY
+    ,
+    SCHEMA_FEED_KEYS = 0
+#define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) +1
+#include "core/config/feed.def"
+#undef CONFIG_FEED_KEY
 };
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -95,6 +105,7 @@ extern const struct schema_row schema_keys[SCHEMA_KEYS];
 extern const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS];
 extern const struct schema_row schema_rule_keys[SCHEMA_RULE_KEYS];
 extern const struct schema_row schema_subscribe_keys[SCHEMA_SUBSCRIBE_KEYS];
+extern const struct schema_row schema_feed_keys[SCHEMA_FEED_KEYS];
 
 /* Name of a kind in texts: "size", "time", ... */
 const char *schema_kind_name(enum schema_kind kind);

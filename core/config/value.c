@@ -88,6 +88,39 @@ static bool set_path(const struct value_place *place, const config_setting_t *se
     return true;
 }
 
+static bool set_file(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = value_string(place, setting, "\"/etc/gillnet/feed.key\"");
+
+    return s != NULL &&
+           (*s == '\0' || *s == '/' ||
+            value_refuse(
+                place, setting, ERR_RANGE,
+                "write an absolute path; programs start in different folders")) &&
+           store_text(place, setting, s);
+}
+
+static bool set_feed_url(const struct value_place *place,
+                         const config_setting_t *setting)
+{
+    static const char *const schemes[] = {"http://", "https://", "file:///"};
+    const char *s = value_string(place, setting, "\"https://feeds.example/urls.txt\"");
+    bool is_known = false;
+
+    for (size_t i = 0; s != NULL && i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        size_t n = strlen(schemes[i]);
+
+        is_known = is_known || (strncmp(s, schemes[i], n) == 0 && s[n] != '\0');
+    }
+    if (s != NULL && *s != '\0' && (!is_known || strpbrk(s, " \"<>\\") != NULL)) {
+        return value_refuse(
+            place, setting, ERR_SYNTAX,
+            "write an address such as \"https://feeds.example/urls.txt\" or "
+            "\"file:///srv/feeds/urls.txt\"");
+    }
+    return s != NULL && store_text(place, setting, s);
+}
+
 static bool check_unix_path(const struct value_place *place,
                             const config_setting_t *setting, const char *path)
 {
@@ -420,6 +453,10 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
         return set_score(place, setting);
     case SCHEMA_TYPE:
         return set_type(place, setting);
+    case SCHEMA_FILE:
+        return set_file(place, setting);
+    case SCHEMA_FEED_URL:
+        return set_feed_url(place, setting);
     case SCHEMA_LOG_TARGET:
     case SCHEMA_LOG_LEVEL:
     case SCHEMA_ON_ERROR:
@@ -429,6 +466,7 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
     case SCHEMA_COUNT_UNIT:
     case SCHEMA_WINDOW:
     case SCHEMA_BULK_ALONE:
+    case SCHEMA_ROLE:
         return words_set(place, setting);
     case SCHEMA_NETWORKS:
     case SCHEMA_TOKENS:
@@ -436,6 +474,8 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
     case SCHEMA_DOMAINS:
     case SCHEMA_WEIGHTS:
     case SCHEMA_URLS:
+    case SCHEMA_TEXTS:
+    case SCHEMA_LISTENS:
         break;
     }
     return elements_set(place, setting);

@@ -174,6 +174,16 @@ static bool set_bulk_alone(const struct value_place *place,
                                      "\"reject\" or \"discard\"");
 }
 
+static bool set_role(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = value_string(place, setting, "\"read\"");
+
+    return s != NULL &&
+           (api_role_by_name(slice_str(s), field_of(place->row, place->base)) ||
+            value_refuse(place, setting, ERR_RANGE,
+                         "write \"none\", \"read\", \"report\" or \"admin\""));
+}
+
 /* NOLINTNEXTLINE(hicpp-multiway-paths-covered): the other kinds are no words */
 bool words_set(const struct value_place *place, const config_setting_t *setting)
 {
@@ -194,6 +204,8 @@ bool words_set(const struct value_place *place, const config_setting_t *setting)
         return set_count_unit(place, setting);
     case SCHEMA_WINDOW:
         return set_window(place, setting);
+    case SCHEMA_ROLE:
+        return set_role(place, setting);
     case SCHEMA_BULK_ALONE:
         return set_bulk_alone(place, setting);
     default:

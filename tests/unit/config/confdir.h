@@ -78,4 +78,18 @@ static inline int confdir_has_error(const struct config_errors *errors, unsigned
     return 0;
 }
 
+/* Whether the first error of a configuration with this text says why. */
+static inline void confdir_refused(const char *text, const char *why)
+{
+    struct config *c = NULL;
+    struct config_errors errors = {0, NULL};
+
+    assert_int_not_equal(
+        config_load(confdir_put("gillnet.conf", text), NULL, &c, &errors), ERR_OK);
+    if (strstr(errors.v[0].text, why) == NULL) {
+        fail_msg("%s: not refused for \"%s\" but: %s", text, why, errors.v[0].text);
+    }
+    config_errors_free(&errors);
+}
+
 #endif

@@ -201,12 +201,14 @@ static void test_manual__when_read__then_every_key_with_its_default(void **state
     assert_true(fread(page, 1, (1 << 18) - 1, f) > 0);
     fclose(f);
     buf_init(&item, 4096);
-    for (size_t i = 0;
-         i < SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS + SCHEMA_SUBSCRIBE_KEYS;
+    for (size_t i = 0; i < SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
+                               SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS;
          i++) {
         size_t later = SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS;
         const struct schema_row *row =
-            i >= later        ? &schema_subscribe_keys[i - later]
+            i >= later + SCHEMA_SUBSCRIBE_KEYS
+                ? &schema_feed_keys[i - later - SCHEMA_SUBSCRIBE_KEYS]
+            : i >= later      ? &schema_subscribe_keys[i - later]
             : i < SCHEMA_KEYS ? &schema_keys[i]
             : i < SCHEMA_KEYS + SCHEMA_LIST_KEYS
                 ? &schema_list_keys[i - SCHEMA_KEYS]
@@ -240,7 +242,7 @@ static void test_schema__when_printed__then_one_row_a_key(void **state)
         assert_true(line.n > 0 && memchr(line.p, '\t', line.n) == NULL);
     }
     assert_int_equal(rows, SCHEMA_KEYS + 2 * SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
-                               SCHEMA_SUBSCRIBE_KEYS);
+                               SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS);
     buf_fini(&text);
 }
 

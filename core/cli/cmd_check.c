@@ -9,17 +9,19 @@
 #include "core/cli/counted.h"
 #include "core/cli/counts.h"
 #include "core/cli/evidence.h"
+#include "core/cli/json.h"
 #include "core/cli/messages.h"
 #include "core/cli/options.h"
 #include "core/cli/state.h"
 #include "core/cli/text.h"
-#include "core/verdict/verdict.h"
+#include "core/verdict/explain.h"
 
 struct check {
     struct cli *cli;
     struct messages_envelope envelope;
     struct listhold *hold;
     struct hits_view *hits; /* what look-ups of gillnetd came to, or NULL */
+    struct voices voices;
     bool is_counting;
     struct counts counts;
     uint64_t nasked;
@@ -34,82 +36,30 @@ struct outcome {
     struct message_counts counts;
 };
 
-static json_t *symbols_json(const struct verdict *v)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < v->nsymbols; i++) {
-        const struct symbol *s = &v->symbols[i];
-        (void)json_array_append_new(array, json_pack("{s:s, s:f, s:o}", "name", s->name,
-                                                     "score", s->score, "detail",
-                                                     json_text(s->detail)));
-    }
-    return array;
-}
-
 static const char *silence_name(const struct list_hit *h)
 {
     return list_silence_name((enum list_silence)h->silence);
 }
 
-/* What the value of the i-th hit is called by all lists that answered for it. */
-static struct standing_result standing_of(const struct check *c,
-                                          const struct listset *set,
-                                          const struct list_hits *hits, size_t i)
-{
-    const struct list_hit *of = &hits->v[i];
-    struct standing_sum sum = standing_begin(1, 1);
-    for (size_t k = 0; k < hits->n; k++) {
-        const struct list_hit *h = &hits->v[k];
-        if (h->report_type != of->report_type || !slice_eq(h->value, of->value) ||
-            h->silence != LIST_HEARD) {
-            continue;
-        }
-        struct standing_voice v =
-            state_voice(listset_reader(set, h->list), c->cli->config, c->hits);
-        /* all peers together are as one list */
-        v.list = h->list < listset_count(set) ? h->list : listset_count(set);
-        v.answer = h->answer;
-        v.is_explicit = h->is_explicit;
-        v.is_shadow = v.is_shadow || !(listset_weight(set, h->list) > 0);
-        standing_add(&sum, &v);
-    }
-    return standing_end(&sum);
-}
-
 /* The snapshot is the one that was asked: nothing refreshes it in between. */
-static json_t *hits_json(struct check *c, const struct list_hits *hits)
-{
-    json_t *array = json_array();
-    const struct listset *set = listhold_acquire(c->hold);
-    for (size_t i = 0; i < hits->n; i++) {
-        const struct list_hit *h = &hits->v[i];
-        struct standing_result s = standing_of(c, set, hits, i);
-        const char *silence = h->silence == LIST_HEARD ? NULL : silence_name(h);
-        (void)json_array_append_new(
-            array, json_pack("{s:s, s:s*, s:s*, s:s, s:o, s:s, s:s, s:b, s:f}", "list",
-                             list_reader_name(listset_reader(set, h->list)), "origin",
-                             listset_origin(set, h->list), "silent", silence, "type",
-                             evidence_type_name(h->report_type), "value",
-                             json_text(h->value), "status", list_answer_name(h->answer),
-                             "standing", standing_name(s.standing), "requires_blocking",
-                             (int)s.requires_blocking, "confidence", s.confidence));
-    }
-    listhold_release(c->hold, &set);
-    return array;
-}
-
-static bool print_json(struct check *c, const struct message *m,
+static bool print_json(const struct check *c, const struct message *m,
                        const struct outcome *o)
 {
-    const struct verdict *v = &o->verdict;
-    return json_line(json_pack("{s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:I}", "file",
-                               json_text(m->file), "action", action_name(v->action),
-                               "score", v->score, "symbols", symbols_json(v),
-                               "features", evidence_features(m->features, false),
-                               "lists", hits_json(c, &o->hits), "counts",
-                               counted_json(&o->counts, counts_are_exact(&c->counts)),
-                               "limits", evidence_limits(v->limits), "time_us",
-                               (json_int_t)(clock_mono_us() - m->start_mono_us)));
+    const struct listset *set = listhold_acquire(c->hold);
+    const struct explain_case explain = {.file = m->file,
+                                         .verdict = &o->verdict,
+                                         .features = m->features,
+                                         .lists = set,
+                                         .hits = &o->hits,
+                                         .voices = &c->voices,
+                                         .counts = &o->counts,
+                                         .counts_are_exact =
+                                             counts_are_exact(&c->counts),
+                                         .time_us = clock_mono_us() - m->start_mono_us};
+    bool is_printed = json_line(explain_json(&explain));
+
+    listhold_release(c->hold, &set);
+    return is_printed;
 }
 
 static void print_text(struct check *c, const struct message *m,
@@ -134,9 +84,9 @@ static void print_text(struct check *c, const struct message *m,
         const char *silence = silence_name(h);
         printf("  list %s%s%s: %s ", list_reader_name(listset_reader(set, h->list)),
                origin == NULL ? "" : " of ", origin == NULL ? "" : origin,
-               evidence_type_name(h->report_type));
+               feature_type_name(h->report_type));
         text_print(stdout, h->value, EVIDENCE_SHOWN);
-        struct standing_result s = standing_of(c, set, hits, i);
+        struct standing_result s = voice_standing(&c->voices, set, hits, i);
         printf(" %s%s%s (%s%s, confidence %.4f)\n", list_answer_name(h->answer),
                *silence == '\0' ? "" : ", ", silence, standing_name(s.standing),
                s.requires_blocking ? ", requires blocking" : "", s.confidence);
@@ -227,6 +177,7 @@ static int open_lists(struct check *c)
         return status;
     }
     c->hits = state_hits(c->cli->config);
+    c->voices = (struct voices){.config = c->cli->config, .view = c->hits};
     c->hold = listhold_new(c->cli->config->state_dir, &c->cli->keys);
     if (c->hold == NULL) {
         (void)fputs("gillnet: out of memory\n", stderr);

@@ -4,6 +4,7 @@
 
 #include "core/cli/cli.h"
 #include "core/cli/evidence.h"
+#include "core/cli/json.h"
 #include "core/cli/messages.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
@@ -22,8 +23,8 @@ static int print_message(void *context, struct arena *arena, const struct messag
         return CLI_CLEAN;
     }
     bool ok = json_line(json_pack("{s:o, s:o, s:o}", "file", json_text(m->file),
-                                  "features", evidence_features(m->features, true),
-                                  "limits", evidence_limits(limits)));
+                                  "features", json_features(m->features, true),
+                                  "limits", json_limits(limits)));
     return ok ? CLI_CLEAN : EX_OSERR;
 }
 

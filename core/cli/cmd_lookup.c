@@ -83,7 +83,7 @@ static json_t *match_json(const struct lookup_match *m)
         "{s:o, s:s, s:s, s:s*, s:s*, s:s, s:o, s:s, s:s, s:o, s:b}", "value",
         json_text(m->value), "status", list_answer_name(m->answer), "list", m->list,
         "origin", m->origin, "silent", silent_because(m), "type",
-        evidence_type_name(m->class_type), "key", json_text(m->key), "first_seen",
+        feature_type_name(m->class_type), "key", json_text(m->key), "first_seen",
         text_time(m->from->first_seen_s, first), "expiry",
         text_time(m->from->expiry_s, expiry), "source",
         json_text(slice_str(m->from->source)), "explicit", (int)m->from->is_explicit);
@@ -112,7 +112,7 @@ static void print_match(const struct lookup_match *m)
     printf(": %s%s%s: %s%s%s %s ", m->list, m->origin == NULL ? "" : " of ",
            m->origin == NULL ? "" : m->origin, list_answer_name(m->answer),
            silent == NULL ? "" : ", ", silent == NULL ? "" : silent,
-           evidence_type_name(m->class_type));
+           feature_type_name(m->class_type));
     text_print(stdout, m->key, EVIDENCE_SHOWN);
     printf(", first seen %s, expires %s, source ",
            text_time(m->from->first_seen_s, first),

@@ -53,7 +53,7 @@ static bool note_ack(const struct edit *e, struct slice value,
         return json_line_to(e->to_acks,
                             json_pack("{s:o, s:s, s:s, s:o}", "value", json_text(value),
                                       "status", e->is_revoke ? "revoked" : "added",
-                                      "type", evidence_type_name(entry->class_type),
+                                      "type", feature_type_name(entry->class_type),
                                       "entry", json_text(entry->text)));
     }
     (void)fputs("ok ", e->to_acks);

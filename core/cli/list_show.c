@@ -70,7 +70,7 @@ static void export_plain(struct export *x, const struct list_provenance *e)
         return;
     }
     if (!is_plain(x, e)) {
-        printf("%s:", evidence_type_name(e->class_type));
+        printf("%s:", feature_type_name(e->class_type));
     }
     (void)fwrite(e->text.p, 1, e->text.n, stdout);
     (void)putchar('\n');
@@ -82,9 +82,8 @@ static bool export_json(const struct list_provenance *e)
     char expiry[TEXT_TIME_MAX];
 
     return json_line(json_pack(
-        "{s:s, s:o, s:s, s:s, s:s, s:o, s:b}", "type",
-        evidence_type_name(e->class_type), "value",
-        e->text.n == 0 ? json_null() : json_text(e->text), "status",
+        "{s:s, s:o, s:s, s:s, s:s, s:o, s:b}", "type", feature_type_name(e->class_type),
+        "value", e->text.n == 0 ? json_null() : json_text(e->text), "status",
         e->status == ENTRY_LISTED ? "listed" : "revoked", "first_seen",
         text_time(e->first_seen_s, first), "expiry", text_time(e->expiry_s, expiry),
         "source", json_text(slice_str(e->source)), "explicit", (int)e->is_explicit));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/list/voice.h"
 #include "core/url/host.h"
 #include "core/url/url.h"
 #include "core/url/urlkey.h"
@@ -262,12 +263,12 @@ static bool has_weight(const struct state_lists *lists, size_t i)
 static struct standing_result judge(const struct lookup *l)
 {
     const struct state_lists *lists = l->lists;
+    const struct voices voices = {.config = lists->config, .view = lists->hits};
     struct standing_sum sum = standing_begin(lists->n, lists->nlists);
 
     for (size_t i = 0; i < l->nfound; i++) {
         const struct found *f = &l->found[i];
-        struct standing_voice v =
-            state_voice(lists->v[f->list], lists->config, lists->hits);
+        struct standing_voice v = voice_of(&voices, lists->v[f->list]);
         if (silence_of(l, f) != LIST_HEARD) {
             continue;
         }

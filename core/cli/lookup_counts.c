@@ -11,10 +11,11 @@
 #include "core/cli/counts.h"
 #include "core/cli/evidence.h"
 #include "core/cli/figure.h"
+#include "core/cli/json.h"
 #include "core/cli/sparkline.h"
 #include "core/cli/text.h"
 #include "core/cli/value_features.h"
-#include "core/count/message.h"
+#include "core/count/json.h"
 
 enum { US_PER_S = 1000000, VALUE_ARENA = 1 << 20, HALF_DAY = COUNT_BUCKETS / 2 };
 
@@ -140,9 +141,9 @@ static void add_shares(json_t *object, const struct one *o)
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
         bounded[w] = count_shares_bounded(s, w);
     }
-    (void)json_object_set_new(object, "own", counted_windows_json(s->v[0].w));
-    (void)json_object_set_new(object, "peers", counted_peers_json(s));
-    (void)json_object_set_new(object, "counts", counted_windows_json(bounded));
+    (void)json_object_set_new(object, "own", count_json_windows(s->v[0].w));
+    (void)json_object_set_new(object, "peers", count_json_peers(s));
+    (void)json_object_set_new(object, "counts", count_json_windows(bounded));
 }
 
 static json_t *one_json(const struct one *o)
@@ -150,10 +151,10 @@ static json_t *one_json(const struct one *o)
     const struct count_history *h = &o->history;
     char first[TEXT_TIME_MAX];
     char last[TEXT_TIME_MAX];
-    json_t *windows = counted_windows_json(o->w);
+    json_t *windows = count_json_windows(o->w);
     json_t *object = json_pack(
         "{s:o, s:s, s:o, s:b, s:s, s:s, s:I, s:o, s:o, s:I}", "value",
-        json_text(o->value), "counted_as", evidence_type_name((uint16_t)o->type), "key",
+        json_text(o->value), "counted_as", feature_type_name((uint16_t)o->type), "key",
         json_text(o->text), "exact", 1, "first_seen", text_time(o->first_s, first),
         "last_seen", text_time(o->last_s, last), "bucket",
         (json_int_t)h->now * COUNT_BUCKET_S, "buckets",
@@ -251,7 +252,7 @@ static void print_one(const struct show *s, const struct one *o)
     char last[TEXT_TIME_MAX];
 
     text_print(stdout, o->text, EVIDENCE_SHOWN);
-    printf(": counted as %s: ", evidence_type_name((uint16_t)o->type));
+    printf(": counted as %s: ", feature_type_name((uint16_t)o->type));
     counted_print_windows(o->w);
     printf(", first seen %s, last seen %s\n", text_time(o->first_s, first),
            text_time(o->last_s, last));
@@ -286,7 +287,7 @@ static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *ret
     } else if (o->first_s == 0) {
         text_print(stdout, o->text, EVIDENCE_SHOWN);
         printf(": not counted as %s in the last fortnight\n",
-               evidence_type_name((uint16_t)o->type));
+               feature_type_name((uint16_t)o->type));
     } else {
         print_one(s, o);
     }

@@ -55,15 +55,15 @@ static void print_one(struct asking *a, struct slice value, uint16_t type,
     if (a->cli->json) {
         a->is_output_bad = !json_line(json_pack(
             "{s:o, s:s, s:o, s:b, s:I, s:b}", "value", json_text(value), "counted_as",
-            evidence_type_name(type), "key", json_text(text), "exact", 0, "at_most",
+            feature_type_name(type), "key", json_text(text), "exact", 0, "at_most",
             (json_int_t)r.count, "saturated", (int)r.is_saturated));
         return;
     }
     text_print(stdout, text, EVIDENCE_SHOWN);
     if (r.count == 0) {
-        printf(": not counted as %s\n", evidence_type_name(type));
+        printf(": not counted as %s\n", feature_type_name(type));
     } else {
-        printf(": counted as %s: %s %" PRIu64 " times\n", evidence_type_name(type),
+        printf(": counted as %s: %s %" PRIu64 " times\n", feature_type_name(type),
                r.is_saturated ? "at least" : "at most", r.count);
     }
     a->is_output_bad = ferror(stdout) != 0;

@@ -221,23 +221,6 @@ struct hits_view *state_hits(const struct config *config)
     return v;
 }
 
-struct standing_voice state_voice(const struct list_reader *r,
-                                  const struct config *config,
-                                  const struct hits_view *hits)
-{
-    struct slice name = slice_str(list_reader_name(r));
-    const struct config_list *list = config_list_find(config, name);
-    struct hits_counts counts = {.since_s = 0};
-    struct standing_voice v = {.is_allow = list->is_allow, .is_shadow = list->shadow};
-
-    list_reader_totals(r, &v.listed, &v.revoked);
-    if (hits != NULL && hits_view_find(hits, name, HITS_WHOLE, &counts)) {
-        v.confirmed = counts.number[HITS_CONFIRMED] + counts.number[HITS_REVOKED];
-        v.false_positives = counts.number[HITS_FALSE];
-    }
-    return v;
-}
-
 void state_print_standings(FILE *to)
 {
     (void)fputs("\nWhat a value is called, by the lists' answers:\n", to);

@@ -37,12 +37,6 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret);
 int state_open_peers(struct cli *cli, struct state_lists *io);
 void state_close_lists(struct state_lists *s);
 
-/* What a list is like: its configuration and what was counted (hits may be NULL), for the answer
- * that the caller puts in. */
-struct standing_voice state_voice(const struct list_reader *r,
-                                  const struct config *config,
-                                  const struct hits_view *hits);
-
 /* What gillnetd counted in this state folder, or NULL. */
 struct hits_view *state_hits(const struct config *config);
 

@@ -307,3 +307,20 @@ void count_message(const struct count_port *port, const struct keyring *keys,
         stats_add(STAT_count_keys, ret->n);
     }
 }
+
+bool message_counts_shares(const struct message_counts *counts, const struct counted *c,
+                           struct count_shares *ret)
+{
+    const struct count_port *port = counts->port;
+
+    *ret = (struct count_shares){.n = 0};
+    if (port == NULL || port->shares == NULL) {
+        return false;
+    }
+    port->shares(port->context, c->digest, ret);
+    if (ret->n == 0 || ret->npeers == 0) {
+        count_shares_fini(ret);
+        return false;
+    }
+    return true;
+}

@@ -64,6 +64,10 @@ void count_message(const struct count_port *port, const struct keyring *keys,
                    const struct message_facts *facts, bool is_reading,
                    struct arena *arena, struct message_counts *ret);
 
+/* Who counted it. False: there is no ring, and no need to ask again. Free with count_shares_fini. */
+bool message_counts_shares(const struct message_counts *counts, const struct counted *c,
+                           struct count_shares *ret);
+
 /* The digests under which a value is counted, with the configured prefix. */
 void count_digest(const struct keyring *keys, const struct config *config,
                   uint16_t type, struct slice value, struct digest ret[KEYRING_MAX]);

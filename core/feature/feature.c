@@ -29,6 +29,12 @@ const struct feature_info *feature_info(enum feature_type type)
     return NULL;
 }
 
+const char *feature_type_name(uint16_t type)
+{
+    const struct feature_info *info = feature_info((enum feature_type)type);
+    return info == NULL ? "unknown" : info->name;
+}
+
 const struct feature_info *feature_info_by_name(struct slice name)
 {
     /* the first byte rules most rows out: every URL of a feed has a ':' and comes here */

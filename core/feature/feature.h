@@ -44,6 +44,8 @@ struct feature_info {
 /* The row of a type, or NULL. */
 const struct feature_info *feature_info(enum feature_type type);
 const struct feature_info *feature_info_by_name(struct slice name);
+/* The name of a type; "unknown" for a number that is none. */
+const char *feature_type_name(uint16_t type);
 /* Whether the table has a type of this name that is looked up in lists, or a class of entries. */
 bool feature_is_sought(struct slice name);
 /* Whether the table has a type of this name that is counted. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/verdict/allow.h"
 #include "core/verdict/bulk.h"
 #include "core/verdict/peers.h"
@@ -320,25 +321,38 @@ void verdict_make(const struct config *config, const struct featureset *features
 }
 
 /* NOLINTNEXTLINE(readability-function-size): as verdict_make */
+void verdict_evaluate_in(const struct config *config, const struct listset *set,
+                         struct featureset *features,
+                         const struct verdict_context *context,
+                         uint64_t deadline_mono_us, struct arena *arena,
+                         struct verdict *ret, struct list_hits *rethits)
+{
+    struct verdict_context timed = *context;
+    uint64_t begin_us = clock_mono_us();
+    *rethits = (struct list_hits){.n = 0};
+    enum err e = listset_lookup(set, features, deadline_mono_us, arena, rethits);
+    uint64_t looked_us = clock_mono_us();
+
+    timed.deadline_mono_us = deadline_mono_us;
+    verdict_make(config, features, set, rethits, &timed, arena, ret);
+    if (e == ERR_NOMEM) {
+        ret->limits |= LIMIT_FLAG(memory);
+    }
+    ret->lookup_us = looked_us - begin_us;
+    ret->judge_us = clock_mono_us() - looked_us;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): as verdict_make */
 void verdict_evaluate(const struct config *config, struct listhold *lists,
                       struct featureset *features,
                       const struct verdict_context *context, uint64_t deadline_mono_us,
                       struct arena *arena, struct verdict *ret,
                       struct list_hits *rethits)
 {
-    struct list_hits hits = {.n = 0};
+    struct list_hits hits;
     const struct listset *set = listhold_acquire(lists);
-    enum err e = listset_lookup(set, features, deadline_mono_us, arena, &hits);
 
-    struct verdict_context timed = *context;
-
-    timed.deadline_mono_us = deadline_mono_us;
-    verdict_make(config, features, set, &hits, &timed, arena, ret);
-    if (e == ERR_NOMEM) {
-        ret->limits |= LIMIT_FLAG(memory);
-    }
+    verdict_evaluate_in(config, set, features, context, deadline_mono_us, arena, ret,
+                        rethits != NULL ? rethits : &hits);
     listhold_release(lists, &set);
-    if (rethits != NULL) {
-        *rethits = hits;
-    }
 }

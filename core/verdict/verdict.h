@@ -43,8 +43,10 @@ struct verdict {
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
-    unsigned limits;  /* LIMIT_FLAG bits met by extraction or look-up */
-    bool is_degraded; /* a list has a fault, or none could be opened */
+    unsigned limits;    /* LIMIT_FLAG bits met by extraction or look-up */
+    bool is_degraded;   /* a list has a fault, or none could be opened */
+    uint64_t lookup_us; /* verdict_evaluate: time of the look-up in lists */
+    uint64_t judge_us;  /* and of all that came after it */
 };
 
 /* Facts that are not in the features. */
@@ -72,5 +74,11 @@ void verdict_evaluate(const struct config *config, struct listhold *lists,
                       const struct verdict_context *context, uint64_t deadline_mono_us,
                       struct arena *arena, struct verdict *ret,
                       struct list_hits *rethits);
+/* The same in a snapshot that the caller has pinned. */
+void verdict_evaluate_in(const struct config *config, const struct listset *set,
+                         struct featureset *features,
+                         const struct verdict_context *context,
+                         uint64_t deadline_mono_us, struct arena *arena,
+                         struct verdict *ret, struct list_hits *rethits);
 
 #endif

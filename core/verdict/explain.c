@@ -1,0 +1,53 @@
+/* explain - a judged message as JSON. */
+#include "core/verdict/explain.h"
+
+#include "core/count/json.h"
+#include "core/feature/json.h"
+
+static json_t *symbols_json(const struct verdict *v)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < v->nsymbols; i++) {
+        const struct symbol *s = &v->symbols[i];
+        (void)json_array_append_new(array, json_pack("{s:s, s:f, s:o}", "name", s->name,
+                                                     "score", s->score, "detail",
+                                                     json_text(s->detail)));
+    }
+    return array;
+}
+
+static json_t *hits_json(const struct explain_case *c)
+{
+    const struct listset *set = c->lists;
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < c->hits->n; i++) {
+        const struct list_hit *h = &c->hits->v[i];
+        struct standing_result s = voice_standing(c->voices, set, c->hits, i);
+        const char *silence = h->silence == LIST_HEARD
+                                  ? NULL
+                                  : list_silence_name((enum list_silence)h->silence);
+        (void)json_array_append_new(
+            array, json_pack("{s:s, s:s*, s:s*, s:s, s:o, s:s, s:s, s:b, s:f}", "list",
+                             list_reader_name(listset_reader(set, h->list)), "origin",
+                             listset_origin(set, h->list), "silent", silence, "type",
+                             feature_type_name(h->report_type), "value",
+                             json_text(h->value), "status", list_answer_name(h->answer),
+                             "standing", standing_name(s.standing), "requires_blocking",
+                             (int)s.requires_blocking, "confidence", s.confidence));
+    }
+    return array;
+}
+
+json_t *explain_json(const struct explain_case *c)
+{
+    const struct verdict *v = c->verdict;
+
+    return json_pack("{s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:I}", "file",
+                     json_text(c->file), "action", action_name(v->action), "score",
+                     v->score, "symbols", symbols_json(v), "features",
+                     json_features(c->features, false), "lists", hits_json(c), "counts",
+                     count_json(c->counts, c->counts_are_exact), "limits",
+                     json_limits(v->limits), "time_us", (json_int_t)c->time_us);
+}

@@ -1,0 +1,30 @@
+/*
+ * explain - a judged message as JSON: the object of `gillnet check --json` and of gillnetd's `scan`.
+ *
+ * Depends: count, feature, list, verdict.h.   Threads: pure but for the port of the counts.
+ * Allocates: jansson's values, which the caller owns.
+ */
+#ifndef CORE_VERDICT_EXPLAIN_H
+#define CORE_VERDICT_EXPLAIN_H
+
+#include <jansson.h>
+
+#include "core/list/voice.h"
+#include "core/verdict/verdict.h"
+
+struct explain_case {
+    struct slice file; /* "-": it came from no file */
+    const struct verdict *verdict;
+    const struct featureset *features;
+    const struct listset *lists; /* those that were asked */
+    const struct list_hits *hits;
+    const struct voices *voices;
+    const struct message_counts *counts;
+    bool counts_are_exact;
+    uint64_t time_us; /* that the message took */
+};
+
+/* {file, action, score, symbols, features, lists, counts, limits, time_us}; NULL without memory. */
+json_t *explain_json(const struct explain_case *c);
+
+#endif

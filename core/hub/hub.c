@@ -16,20 +16,9 @@
 #include "core/base/version.h"
 #include "core/feature/feature.h"
 #include "core/hub/hub_own.h"
-#include "core/peer/invite.h"
 #include "core/peer/place.h"
-#include "core/peer/ring.h"
-#include "core/peer/ringkey.h"
 
-enum {
-    TURN_TICKS = 10, /* between looks at keys that wait for their time */
-    STATUS_TICKS = 10,
-    EXPIRY_WARN_DAYS = 14,
-    ONCE_LEAST_S = 1, /* counts are looked at once */
-    ONCE_MOST_S = 600
-};
-
-static void open_node(struct hub *h);
+enum { STATUS_TICKS = 10, ONCE_MOST_S = 600 };
 
 void hub_trouble(struct hub *h, const char *event, const struct errinfo *why)
 {
@@ -46,185 +35,7 @@ void hub_trouble(struct hub *h, const char *event, const struct errinfo *why)
     }
 }
 
-/* ---- the ring's files: taken up, let go ---- */
-
-static void close_node(struct hub *h)
-{
-    struct errinfo why;
-
-    counts_free(&h->counts);
-    share_free(&h->share);
-    node_close(&h->node);
-    (void)exchange_renew(h->exchange, h->config, &why); /* nothing is made */
-    server_wake(h->server);
-}
-
-static void listen_for_peers(struct hub *h)
-{
-    const char *address = h->config->hub.listen;
-    bool is_auto = strcmp(address, "auto") == 0;
-    const struct manifest_member *self = node_self(&h->node);
-    struct errinfo why;
-
-    if (h->o.is_once || strcmp(address, "off") == 0 || server_is_listening(h->server) ||
-        (is_auto && (self == NULL || self->address[0] == '\0'))) {
-        return;
-    }
-    address = is_auto ? self->address : address;
-    if (server_listen(h->server, address, is_auto, &why) != ERR_OK) {
-        hub_trouble(h, "listen", &why);
-        return;
-    }
-    log_info("event=listen address=%s", address);
-}
-
-/* Connections follow the manifest and keys of now. */
-static void renew(struct hub *h)
-{
-    struct errinfo why;
-
-    if (node_self(&h->node) == NULL) {
-        log_error(
-            "event=ring state=out: this server is no active member of its ring any "
-            "more; peers refuse it, and its counts and lists stay here");
-    }
-    if (server_renew(h->server, &why) != ERR_OK ||
-        exchange_renew(h->exchange, h->config, &why) != ERR_OK) {
-        hub_trouble(h, "ring", &why);
-        return;
-    }
-    listen_for_peers(h);
-}
-
-static void on_renew(evutil_socket_t fd, short what, void *context)
-{
-    struct hub *h = context;
-
-    (void)fd;
-    (void)what;
-    if (h->needs_reopen && h->node.is_open) {
-        h->needs_reopen = false;
-        close_node(h);
-        open_node(h);
-    } else if (h->node.is_open) {
-        renew(h);
-    }
-}
-
-static void ask_renew(struct hub *h)
-{
-    static const struct timeval now = {0, 0};
-
-    (void)event_add(h->renew, &now);
-}
-
-static void open_node(struct hub *h)
-{
-    struct errinfo why = {.text = ""};
-    enum err e = ERR_OK;
-
-    if (h->is_held || h->node.is_open) {
-        return;
-    }
-    e = node_open(&h->node, &why);
-    h->is_locked = e == ERR_LOCKED;
-    if (e == ERR_LOCKED && !h->o.is_once &&
-        h->ticks % STATUS_TICKS != STATUS_TICKS - 1) {
-        return; /* a command is at work: a moment later */
-    }
-    if (e == ERR_NOT_FOUND) { /* no trouble: it comes with `gillnet peer` */
-        if (!h->is_waiting) {
-            h->is_waiting = true;
-            log_info("event=ring state=none: waiting for `gillnet peer ring create` or "
-                     "`gillnet peer join TOKEN`");
-        }
-        return;
-    }
-    if (e != ERR_OK) {
-        hub_trouble(h, "ring", &why);
-        return;
-    }
-    h->is_waiting = false;
-    hub_trouble(h, NULL, NULL);
-    log_info("event=ring state=open manifest=%llu members=%u",
-             (unsigned long long)h->node.manifest.version, h->node.manifest.nmembers);
-    if (counts_new(&h->node, &h->counts, &why) != ERR_OK) {
-        hub_trouble(h, "counts", &why);
-    }
-    if (share_new(h->node.sync, h->node.state_dir, &h->node.keys, &h->node.self.origin,
-                  &h->share, &why) != ERR_OK) {
-        hub_trouble(h, "share", &why);
-    }
-    renew(h);
-}
-
 /* ---- each second ---- */
-
-/* Keys that waited for their time. */
-static void turn_keys(struct hub *h)
-{
-    uint64_t now_ms = clock_wall_us() / 1000;
-    struct errinfo why = {.text = ""};
-    bool changed = false;
-
-    if (h->ticks < h->turn_ticks) {
-        return;
-    }
-    h->turn_ticks = h->ticks + TURN_TICKS;
-    if (ringkey_turn(h->node.state_dir, &h->node.manifest, &h->node.keys, now_ms,
-                     &changed, &why) != ERR_OK) {
-        hub_trouble(h, "ringkey", &why);
-    }
-    if (!changed && ring_turn_identity(h->node.dir, &h->node.manifest, &h->node.self,
-                                       now_ms, &changed, &why) != ERR_OK) {
-        hub_trouble(h, "rotate", &why);
-    } else if (changed) {
-        log_info("event=keys state=turned: another key of this server is in force");
-    }
-    if (changed) {
-        h->needs_reopen = true;
-        ask_renew(h);
-    }
-}
-
-static void warn_of_expiry(struct hub *h)
-{
-    static struct clock_pace pace;
-    uint64_t now_ms = clock_wall_us() / 1000;
-    uint64_t at = h->node.manifest.expires_ms;
-
-    if (at > now_ms + EXPIRY_WARN_DAYS * 86400000ULL ||
-        !clock_take_turn(&pace, 86400 * 1000000ULL)) {
-        return;
-    }
-    log_warn(
-        "event=manifest state=%s: `gillnet peer renew` on an administrator's server; "
-        "exchange goes on with the members of now",
-        at <= now_ms ? "expired" : "expiring");
-}
-
-static void publish(struct hub *h)
-{
-    struct errinfo why = {.text = ""};
-
-    if (!exchange_may_publish(h->exchange) || node_self(&h->node) == NULL) {
-        return;
-    }
-    if (!h->publishes) {
-        h->publishes = true;
-        log_info("event=publish state=begins");
-    }
-    if (counts_tick(h->counts, &why) != ERR_OK) {
-        hub_trouble(h, "counts", &why);
-    }
-    if (h->share != NULL && share_tick(h->share, h->config, &why) != ERR_OK) {
-        hub_trouble(h, "share", &why);
-    }
-    if (h->o.is_once) {
-        h->has_published =
-            h->ticks > ONCE_LEAST_S && (h->share == NULL || share_is_settled(h->share));
-    }
-}
 
 static void tell_manager(struct hub *h)
 {
@@ -285,102 +96,20 @@ static void end_once(struct hub *h)
 static void on_tick(evutil_socket_t fd, short what, void *context)
 {
     struct hub *h = context;
-    struct errinfo why = {.text = ""};
 
     (void)fd;
     (void)what;
-    open_node(h);
+    hub_ring_open(h);
     h->ticks++;
     server_tick(h->server);
     if (h->node.is_open) {
-        if (sync_tick(h->node.sync, &why) != ERR_OK) {
-            hub_trouble(h, "sync", &why);
-        }
-        publish(h);
-        turn_keys(h);
-        warn_of_expiry(h);
-        server_wake(h->server);
+        hub_ring_tick(h);
     }
+    hub_show(h);
     tell_manager(h);
     if (h->o.is_once) {
         end_once(h);
     }
-}
-
-/* ---- hooks ---- */
-
-static void on_changed(void *context)
-{
-    struct hub *h = context;
-
-    server_wake(h->server);
-}
-
-static void on_manifest(void *context)
-{
-    ask_renew(context);
-}
-
-static void on_ring_key(void *context)
-{
-    struct hub *h = context;
-
-    h->needs_reopen = true;
-    ask_renew(h);
-}
-
-static bool may_join(const struct node *n)
-{
-    return n->is_open && invite_is_open(n->dir);
-}
-
-static enum err answer_join(void *context, const uint8_t key[OBJECT_KEY_BYTES],
-                            struct slice request, struct buf *ret,
-                            struct errinfo *reterr)
-{
-    struct hub *h = context;
-    const struct invite_server s = {
-        .dir = h->node.dir, .self = &h->node.self, .keys = &h->node.keys};
-    uint64_t version = h->node.manifest.version;
-    enum err e = invite_redeem(&s, key, request, &h->node.manifest, ret, reterr);
-
-    log_info("event=join result=%s manifest=%llu %s", e == ERR_OK ? "ok" : "refused",
-             (unsigned long long)h->node.manifest.version,
-             e == ERR_OK ? "" : reterr->text);
-    if (h->node.manifest.version != version) {
-        struct errinfo why;
-
-        if (node_use_manifest(&h->node, &why) != ERR_OK) {
-            hub_trouble(h, "manifest", &why);
-        }
-        ask_renew(h);
-    }
-    return e;
-}
-
-static enum err answer_ring_key(void *context, uint32_t id, struct buf *ret)
-{
-    struct hub *h = context;
-
-    return ringkey_print(&h->node.keys, id, ret);
-}
-
-static void hold(void *context)
-{
-    struct hub *h = context;
-
-    h->is_held = true;
-    close_node(h);
-    log_info("event=hold state=held");
-}
-
-static void release(void *context)
-{
-    struct hub *h = context;
-
-    h->is_held = false;
-    log_info("event=hold state=released");
-    open_node(h);
 }
 
 static void reload(struct hub *h, struct buf *ret)
@@ -415,7 +144,7 @@ static void reload(struct hub *h, struct buf *ret)
     log_set_level(fresh->log_level);
     server_set_rate(h->server, fresh->hub.bytes_per_s);
     h->needs_reopen = true;
-    ask_renew(h);
+    hub_ring_renew_soon(h);
 }
 
 static void answer_reload(void *context, struct buf *ret)
@@ -460,7 +189,7 @@ static enum err make_events(struct hub *h, struct errinfo *reterr)
         ok = h->signals[i] != NULL && event_add(h->signals[i], NULL) == 0;
     }
     if (ok) {
-        h->renew = evtimer_new(h->base, on_renew, h);
+        h->renew = evtimer_new(h->base, hub_ring_on_renew, h);
         h->tick = event_new(h->base, -1, EV_PERSIST, on_tick, h);
         ok = h->renew != NULL && h->tick != NULL && event_add(h->tick, &second) == 0;
     }
@@ -476,38 +205,22 @@ static enum err make_control(struct hub *h, struct errinfo *reterr)
                                         .stat = hub_answer_stat,
                                         .status = hub_answer_status,
                                         .reload = answer_reload,
-                                        .hold = hold,
-                                        .release = release};
+                                        .hold = hub_ring_hold,
+                                        .release = hub_ring_release};
 
     return h->o.is_once ? ERR_OK
                         : control_new(h->base, h->config->hub.control_socket, &hooks,
                                       &h->control, reterr);
 }
 
-static enum err make_ends(struct hub *h, struct errinfo *reterr)
-{
-    const struct server_options server = {.base = h->base,
-                                          .node = &h->node,
-                                          .bytes_per_s = h->config->hub.bytes_per_s,
-                                          .may_join = may_join,
-                                          .join = answer_join,
-                                          .ring_key = answer_ring_key,
-                                          .context = h};
-    const struct exchange_hooks hooks = {.context = h,
-                                         .changed = on_changed,
-                                         .manifest = on_manifest,
-                                         .ring_key = on_ring_key};
-    enum err e = server_new(&server, &h->server, reterr);
-
-    return e == ERR_OK ? exchange_new(h->base, &h->node, &hooks, h->o.is_once,
-                                      &h->exchange, reterr)
-                       : e;
-}
-
 static enum err make_parts(struct hub *h, struct errinfo *reterr)
 {
     enum err e = node_init(&h->node, h->config->state_dir, reterr);
 
+    h->board = board_new();
+    if (e == ERR_OK && h->board == NULL) {
+        e = errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+    }
     if (e == ERR_OK) {
         e = make_events(h, reterr);
     }
@@ -520,7 +233,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     if (e == ERR_OK) {
         subscribe_renew(&h->subscribe, h->config, h->o.is_once);
     }
-    return e == ERR_OK ? make_ends(h, reterr) : e;
+    return e == ERR_OK ? hub_ring_make_ends(h, reterr) : e;
 }
 
 static void tear_down(struct hub *h)
@@ -546,6 +259,7 @@ static void tear_down(struct hub *h)
     if (h->base != NULL) {
         event_base_free(h->base);
     }
+    board_free(&h->board);
     config_release(&h->config);
 }
 
@@ -587,7 +301,7 @@ int hub_run(struct config *config, const struct hub_options *options)
         log_errinfo("start", &why);
         status = e == ERR_EXISTS || e == ERR_LIMIT ? EX_UNAVAILABLE : EX_OSERR;
     } else {
-        open_node(h);
+        hub_ring_open(h);
         (void)sd_notify(0, "READY=1");
         (void)event_base_dispatch(h->base);
         status = h->status;

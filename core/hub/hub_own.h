@@ -6,6 +6,7 @@
 
 #include <event2/event.h>
 
+#include "core/hub/board.h"
 #include "core/hub/control.h"
 #include "core/hub/counts.h"
 #include "core/hub/exchange.h"
@@ -22,6 +23,7 @@ struct hub {
     struct event *tick;
     struct event *renew; /* what a hook asked for, done outside of it */
     struct event *signals[4];
+    struct board *board; /* what all parts show of themselves */
     struct node node;
     struct server *server;
     struct exchange *exchange; /* NULL: while the files are held */
@@ -46,11 +48,28 @@ struct hub {
 /* Puts a trouble on record, and into the log when it is a new one; NULL: it is over. */
 void hub_trouble(struct hub *h, const char *event, const struct errinfo *why);
 
+/* ---- its side of the ring: hub_ring.c ---- */
+
+/* Takes up the ring's files, where there are and nobody holds them. */
+void hub_ring_open(struct hub *h);
+void hub_ring_close(struct hub *h);
+/* Once the event at hand is over, connections follow the manifest and keys of now. */
+void hub_ring_renew_soon(struct hub *h);
+void hub_ring_on_renew(evutil_socket_t fd, short what, void *context);
+/* Each second while the node is open. */
+void hub_ring_tick(struct hub *h);
+enum err hub_ring_make_ends(struct hub *h, struct errinfo *reterr);
+/* A command works on the files; it is done. */
+void hub_ring_hold(void *context);
+void hub_ring_release(void *context);
+
 /* ---- status ---- */
 
 void hub_answer_ping(void *context, struct buf *ret);
 void hub_answer_stat(void *context, struct buf *ret);
 /* "ok ..." and one JSON object a line: first this server, then each member. */
 void hub_answer_status(void *context, struct buf *ret);
+/* Puts its sections on the board. */
+void hub_show(struct hub *h);
 
 #endif

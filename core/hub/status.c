@@ -18,9 +18,9 @@ void hub_answer_ping(void *context, struct buf *ret)
                                  : "none");
 }
 
-void hub_answer_stat(void *context, struct buf *ret)
+/* The hub's own numbers, in the order in which they are shown. */
+static json_t *numbers(const struct hub *h)
 {
-    const struct hub *h = context;
     const struct server_stats *s = server_stats(h->server);
     const struct {
         const char *name;
@@ -37,11 +37,27 @@ void hub_answer_stat(void *context, struct buf *ret)
                 {"timeouts", s->timeouts},
                 {"bytes_out", s->bytes_out},
                 {"counts_published", counts_published(h->counts)}};
+    json_t *all = json_object();
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        (void)json_object_set_new(all, rows[i].name,
+                                  json_integer((json_int_t)rows[i].v));
+    }
+    return all;
+}
+
+void hub_answer_stat(void *context, struct buf *ret)
+{
+    json_t *all = numbers(context);
+    const char *name = NULL;
+    json_t *v = NULL;
 
     buf_printf(ret, "ok gillnet-hub %s\n", GILLNET_VERSION);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        buf_printf(ret, "%s %llu\n", rows[i].name, (unsigned long long)rows[i].v);
+    json_object_foreach(all, name, v)
+    {
+        buf_printf(ret, "%s %" JSON_INTEGER_FORMAT "\n", name, json_integer_value(v));
     }
+    json_decref(all);
 }
 
 static const char *state_name(enum member_state s)
@@ -62,17 +78,23 @@ static void put(json_t *to, const char *name, uint64_t v)
     (void)json_object_set_new(to, name, json_integer((json_int_t)v));
 }
 
-/* Takes it. */
-static void add_line(struct buf *ret, json_t *line)
+/* One line each; takes them. */
+static void add_lines(struct buf *ret, json_t *rows)
 {
-    char *text = json_dumps(line, JSON_COMPACT);
+    size_t i = 0;
+    json_t *row = NULL;
 
-    if (text != NULL) {
-        buf_add_str(ret, text);
-        buf_add_char(ret, '\n');
+    json_array_foreach(rows, i, row)
+    {
+        char *text = json_dumps(row, JSON_COMPACT);
+
+        if (text != NULL) {
+            buf_add_str(ret, text);
+            buf_add_char(ret, '\n');
+        }
+        free(text);
     }
-    free(text);
-    json_decref(line);
+    json_decref(rows);
 }
 
 static void add_refused(json_t *line, const struct exchange_peer *p,
@@ -139,8 +161,8 @@ static const struct sync_origin_stat *stat_of(const struct sync_origin_stat *v,
     return NULL;
 }
 
-static void add_member(struct hub *h, const struct manifest_member *m,
-                       const struct sync_origin_stat *s, struct buf *ret)
+static json_t *member(const struct hub *h, const struct manifest_member *m,
+                      const struct sync_origin_stat *s)
 {
     const struct exchange_peer *p =
         h->exchange != NULL ? exchange_peer(h->exchange, &m->origin) : NULL;
@@ -164,44 +186,72 @@ static void add_member(struct hub *h, const struct manifest_member *m,
         add_origin(line, s);
     }
     add_refused(line, p, s);
-    add_line(ret, line);
+    return line;
+}
+
+/* Of an open ring; empty else. */
+static json_t *members(const struct hub *h)
+{
+    const struct manifest *m = &h->node.manifest;
+    struct sync_origin_stat *v = calloc(MANIFEST_MEMBERS_MAX, sizeof *v);
+    json_t *rows = json_array();
+    size_t n = 0;
+
+    if (v != NULL && h->node.is_open) {
+        n = sync_stat(h->node.sync, v, MANIFEST_MEMBERS_MAX);
+        for (unsigned i = 0; i < m->nmembers; i++) {
+            (void)json_array_append_new(
+                rows, member(h, &m->members[i], stat_of(v, n, &m->members[i].origin)));
+        }
+    }
+    free(v);
+    return rows;
 }
 
 void hub_answer_status(void *context, struct buf *ret)
 {
     struct hub *h = context;
     const struct manifest *m = &h->node.manifest;
-    struct sync_origin_stat *v = calloc(MANIFEST_MEMBERS_MAX, sizeof *v);
-    size_t n = 0;
+    unsigned long long now_ms = clock_wall_us() / 1000;
 
-    if (v == NULL) {
-        buf_add_str(ret, "error out of memory\n");
-        return;
-    }
-    if (!h->node.is_open && h->subscribe != NULL && !h->is_held) {
-        buf_printf(ret, "ok manifest=0 members=0 now_ms=%llu\n",
-                   (unsigned long long)(clock_wall_us() / 1000));
-        subscribe_status(h->subscribe, ret);
-        free(v);
-        return;
-    }
-    if (!h->node.is_open) {
+    if (h->node.is_open) {
+        buf_printf(ret, "ok manifest=%llu members=%u expires_ms=%llu now_ms=%llu\n",
+                   (unsigned long long)m->version, m->nmembers,
+                   (unsigned long long)m->expires_ms, now_ms);
+        add_lines(ret, members(h));
+    } else if (h->subscribe != NULL && !h->is_held) {
+        buf_printf(ret, "ok manifest=0 members=0 now_ms=%llu\n", now_ms);
+    } else {
         buf_printf(ret, "error %s\n",
                    h->is_held              ? "a command holds the ring's files"
                    : h->trouble[0] != '\0' ? h->trouble
                                            : "no ring yet: gillnet peer ring create, "
                                              "or gillnet peer join TOKEN");
-        free(v);
         return;
     }
-    n = sync_stat(h->node.sync, v, MANIFEST_MEMBERS_MAX);
-    buf_printf(ret, "ok manifest=%llu members=%u expires_ms=%llu now_ms=%llu\n",
-               (unsigned long long)m->version, m->nmembers,
-               (unsigned long long)m->expires_ms,
-               (unsigned long long)(clock_wall_us() / 1000));
-    for (unsigned i = 0; i < m->nmembers; i++) {
-        add_member(h, &m->members[i], stat_of(v, n, &m->members[i].origin), ret);
+    add_lines(ret, subscribe_rows(h->subscribe));
+}
+
+static json_t *ring(const struct hub *h)
+{
+    const struct manifest *m = &h->node.manifest;
+    char hex[2 * OBJECT_ID_BYTES + 1];
+
+    if (!h->node.is_open) {
+        return json_null();
     }
-    subscribe_status(h->subscribe, ret);
-    free(v);
+    hex_print(m->ring.b, OBJECT_ID_BYTES, hex);
+    return json_pack("{s:s, s:I, s:i, s:I}", "ring", hex, "version",
+                     (json_int_t)m->version, "members", (int)m->nmembers, "expires_s",
+                     (json_int_t)(m->expires_ms / 1000));
+}
+
+void hub_show(struct hub *h)
+{
+    board_put(h->board, BOARD_HUB, numbers(h));
+    board_put(h->board, BOARD_SUBSCRIPTIONS, subscribe_rows(h->subscribe));
+    if (!h->is_held) { /* else what was seen last stays for the moment */
+        board_put(h->board, BOARD_RING, ring(h));
+        board_put(h->board, BOARD_PEERS, members(h));
+    }
 }

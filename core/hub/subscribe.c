@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -394,7 +393,7 @@ bool subscribe_is_done(struct subscribe *s, const struct config *config,
     return is_done;
 }
 
-static void add_line(const struct follower *f, struct buf *ret)
+static json_t *row(const struct follower *f)
 {
     char origin[2 * OBJECT_ID_BYTES + 1];
     const struct subscription_stat *t = &f->stat;
@@ -404,7 +403,7 @@ static void add_line(const struct follower *f, struct buf *ret)
                                                 : "behind";
 
     hex_print(f->origin.b, OBJECT_ID_BYTES, origin);
-    json_t *line = json_pack(
+    return json_pack(
         "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}",
         "subscription", f->config->name, "origin", origin, "state", state, "lists",
         (json_int_t)t->lists, "entries", (json_int_t)t->entries, "refused",
@@ -412,24 +411,19 @@ static void add_line(const struct follower *f, struct buf *ret)
         (json_int_t)t->heads_ms, "expires_ms", (json_int_t)t->expires_ms, "asked_ms",
         (json_int_t)f->asked_ms, "bytes_in", (json_int_t)f->bytes, "objects",
         (json_int_t)f->objects, "last_failure", f->trouble);
-    char *text =
-        line != NULL ? json_dumps(line, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
-    if (text != NULL) {
-        buf_add_str(ret, text);
-        buf_add_char(ret, '\n');
-    }
-    free(text);
-    json_decref(line);
 }
 
-void subscribe_status(struct subscribe *s, struct buf *ret)
+json_t *subscribe_rows(struct subscribe *s)
 {
+    json_t *rows = json_array();
+
     if (s == NULL) {
-        return;
+        return rows;
     }
     (void)pthread_mutex_lock(&s->mutex);
     for (size_t i = 0; i < s->n; i++) {
-        add_line(&s->v[i], ret);
+        (void)json_array_append_new(rows, row(&s->v[i]));
     }
     (void)pthread_mutex_unlock(&s->mutex);
+    return rows;
 }

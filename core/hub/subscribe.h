@@ -10,9 +10,10 @@
 #ifndef CORE_HUB_SUBSCRIBE_H
 #define CORE_HUB_SUBSCRIBE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
-#include "core/base/buf.h"
+#include "core/base/err.h"
 #include "core/config/config.h"
 
 struct subscribe;
@@ -29,7 +30,7 @@ void subscribe_renew(struct subscribe **io, const struct config *config, bool is
 /* Each publisher was asked (is_once). *retfailed: of how many not all could be had. s NULL: of all that config names. */
 bool subscribe_is_done(struct subscribe *s, const struct config *config,
                        unsigned *retfailed);
-/* One JSON object a line for each. s may be NULL. */
-void subscribe_status(struct subscribe *s, struct buf *ret);
+/* An object for each. s may be NULL. */
+json_t *subscribe_rows(struct subscribe *s);
 
 #endif

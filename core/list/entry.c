@@ -27,13 +27,17 @@ bool entry_fold(struct index_record *state, bool has, const struct log_record *r
         }
     }
     bool revokes = r->kind == RECORD_REVOKE;
+    uint32_t first_seen_s = stands ? state->first_seen_s : r->time_s;
+    if (r->kind == RECORD_FEED) {
+        first_seen_s = r->first_seen_s;
+    }
     *state = (struct index_record){
         .status = (uint8_t)(revokes ? ENTRY_REVOKED : ENTRY_LISTED),
         .flags = is_explicit ? ENTRY_FLAG_EXPLICIT : 0,
         .class_type = r->class_type,
         .segment = r->segment,
         .offset = r->offset,
-        .first_seen_s = stands ? state->first_seen_s : r->time_s,
+        .first_seen_s = first_seen_s,
         .expiry_s = r->expiry_s,
     };
     return true;

@@ -26,7 +26,7 @@ bool entry_is_expired(const struct index_record *r, uint64_t now_s);
 
 /* Applies a record (not of kind RECORD_SOURCE) to *state; has: *state holds something. False:
  * the record changes nothing (an import of what a person decided, or of what is listed for at
- * least as long). A changed state refers to the record's segment and offset. */
+ * least as long; a feed's word on what a person decided). A changed state refers to the record's segment and offset. */
 bool entry_fold(struct index_record *state, bool has, const struct log_record *r);
 
 /* How the totals of listed and revoked entries move from one state to another. */

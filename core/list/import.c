@@ -108,7 +108,7 @@ static enum err import_publish(struct list_writer *w, struct merge *m,
 enum err import_merge(struct list_writer *w, const struct merge_input *in,
                       struct merge *m, struct errinfo *reterr)
 {
-    uint64_t incoming = in->next ? in->nsteps : sorter_count(in->sorter);
+    uint64_t incoming = in->sorter ? sorter_count(in->sorter) : in->nsteps;
     m->in = in;
     m->bulk.dir = w->dir;
     m->bulk.key_id = w->key.id;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/cursor.h"
+#include "core/list/refresh.h"
 
 /* The state of a merge while it runs. */
 struct streams {
@@ -19,6 +20,7 @@ struct streams {
     size_t at_recent;
     struct sorter_record import;
     struct list_state step; /* instead of the import's data */
+    struct refresh_item item;
     bool has_import;
     uint64_t steps;
 };
@@ -57,25 +59,34 @@ static enum err next_base(struct streams *s, struct errinfo *reterr)
                              "the index is damaged; run `gillnet list rebuild`");
 }
 
-/* The next step in the place of an import's entry. */
+/* The next step, or change of a feed, in the place of an import's entry. */
 static enum err next_step(struct streams *s, struct errinfo *reterr)
 {
     const struct merge_input *in = s->m->in;
     struct digest last = s->import.digest;
     bool had_one = s->has_import;
-    s->has_import = in->next(in->next_context, &s->step);
-    s->import.digest = s->step.digest;
-    if (s->has_import && had_one && digest_cmp(&last, &s->step.digest) >= 0) {
+    enum err e = ERR_OK;
+    if (in->next) {
+        s->has_import = in->next(in->next_context, &s->step);
+        s->import.digest = s->step.digest;
+    } else {
+        const struct refresh_input *changes = in->refresh->in;
+        s->has_import = changes->next(changes->context, &s->item, &e);
+        s->import.digest = s->item.digest;
+    }
+    if (s->has_import && had_one && digest_cmp(&last, &s->import.digest) >= 0) {
         return errinfo_set(reterr, ERR_RANGE, s->m->order.dir, 0,
                            "steps of a list are not in order; nothing was changed");
     }
-    return ERR_OK;
+    return e == ERR_OK ? ERR_OK
+                       : errinfo_set(reterr, e, s->m->order.dir, 0,
+                                     "cannot read the changes; nothing was changed");
 }
 
 static enum err next_import(struct streams *s, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
-    if (s->m->in && s->m->in->next) {
+    if (s->m->in && !s->m->in->sorter) {
         return next_step(s, reterr);
     }
     s->has_import = s->m->in && sorter_next(s->m->in->sorter, &s->import, &e);
@@ -145,6 +156,19 @@ static enum err apply_step(struct streams *s, struct outcome *o, struct errinfo 
     return enter(m, o, &before, &r, reterr);
 }
 
+/* As apply_import, for a feed's change. */
+static enum err apply_refresh(struct streams *s, struct outcome *o,
+                              struct errinfo *reterr)
+{
+    struct index_record before = o->state;
+    struct log_record r;
+    if (!refresh_record(s->m->in->refresh, &s->item, o->has ? &before : NULL, &r) ||
+        !entry_fold(&o->state, o->has, &r)) {
+        return ERR_OK;
+    }
+    return enter(s->m, o, &before, &r, reterr);
+}
+
 /* Applies the import's entry for the digest; writes it to the log when it changes anything. */
 static enum err apply_import(struct streams *s, struct outcome *o,
                              struct errinfo *reterr)
@@ -174,6 +198,15 @@ static enum err apply_import(struct streams *s, struct outcome *o,
     return enter(m, o, &before, &r, reterr);
 }
 
+static enum err apply_one(struct streams *s, struct outcome *o, struct errinfo *reterr)
+{
+    const struct merge_input *in = s->m->in;
+    if (in->next) {
+        return apply_step(s, o, reterr);
+    }
+    return in->refresh ? apply_refresh(s, o, reterr) : apply_import(s, o, reterr);
+}
+
 /* What the levels that stay know of an imported digest. */
 static enum err ask_older(struct streams *s, const struct digest *d, struct outcome *o,
                           struct errinfo *reterr)
@@ -199,7 +232,7 @@ static enum err take_imports(struct streams *s, const struct digest *d,
     bool is_first = true;
     while (e == ERR_OK && s->has_import && digest_cmp(&s->import.digest, d) == 0) {
         if (is_first) {
-            e = s->m->in->next ? apply_step(s, o, reterr) : apply_import(s, o, reterr);
+            e = apply_one(s, o, reterr);
         } else {
             s->m->result.duplicates++;
         }
@@ -275,7 +308,8 @@ static enum err streams_begin(struct streams *s, struct errinfo *reterr)
     m->order.is_oldest = m->from == 0;
     m->order.expected = m->nrecent;
     if (m->in) {
-        m->order.expected += m->in->next ? m->in->nsteps : sorter_count(m->in->sorter);
+        m->order.expected +=
+            m->in->sorter ? sorter_count(m->in->sorter) : m->in->nsteps;
     }
     for (uint32_t i = 0; i < m->stack.n; i++) {
         if (i < m->from) {

@@ -23,12 +23,16 @@ enum { LEVEL_GROWTH = 4 };
  * most. Levels of another period stay, unless there is no room for one more. */
 uint32_t merge_from(const struct list_current *c, uint64_t incoming, uint64_t period_s);
 
-/* Entries of an import: sorted, with data made by merge_data_print; or steps. */
+struct refresh;
+
+/* Entries of an import: sorted, with data made by merge_data_print; or steps; or changes of a
+ * feed. */
 struct merge_input {
-    struct sorter *sorter; /* finished; NULL: steps */
+    struct sorter *sorter; /* finished; NULL: one of the others */
     list_step_fn *next;
     void *next_context;
-    uint64_t nsteps;
+    struct refresh *refresh;
+    uint64_t nsteps; /* or changes, at most */
     struct slice source;
     uint32_t time_s;
 };

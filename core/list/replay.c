@@ -42,6 +42,7 @@ static enum err put_record(struct replay *r, const struct log_record *rec,
     buf_add_u16(&data, rec->class_type);
     buf_add_u32(&data, rec->time_s);
     buf_add_u32(&data, rec->expiry_s);
+    buf_add_u32(&data, rec->first_seen_s);
     buf_add_u32(&data, rec->segment);
     buf_add_u32(&data, rec->offset);
     struct sorter_record s = {
@@ -151,6 +152,7 @@ enum err replay_next(struct replay *r, struct errinfo *reterr)
     r->next.class_type = cursor_u16(&c);
     r->next.time_s = cursor_u32(&c);
     r->next.expiry_s = cursor_u32(&c);
+    r->next.first_seen_s = cursor_u32(&c);
     r->next.segment = cursor_u32(&c);
     r->next.offset = cursor_u32(&c);
     r->next.digest = s.digest;

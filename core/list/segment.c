@@ -81,7 +81,8 @@ static char *put_le(char *p, uint64_t v, size_t n)
 /* Written in place: a merge prints a record for each step. */
 void segment_record_print(const struct log_record *r, struct buf *ret)
 {
-    const size_t length = RECORD_FIXED_BYTES + r->text.n;
+    const size_t seen = r->kind == RECORD_FEED ? RECORD_SEEN_BYTES : 0;
+    const size_t length = RECORD_FIXED_BYTES + seen + r->text.n;
     char *head = buf_extend(ret, RECORD_HEAD_BYTES + length);
     if (!head) {
         return;
@@ -93,8 +94,9 @@ void segment_record_print(const struct log_record *r, struct buf *ret)
     p = put_le(p, r->expiry_s, 4);
     p = put_le(p, r->source_at, 4);
     memcpy(p, r->digest.b, DIGEST_BYTES);
+    p = put_le(p + DIGEST_BYTES, r->first_seen_s, seen);
     if (r->text.n > 0) {
-        memcpy(p + DIGEST_BYTES, r->text.p, r->text.n);
+        memcpy(p, r->text.p, r->text.n);
     }
     memcpy(head, record_mark, sizeof(record_mark));
     p = put_le(head + sizeof(record_mark), length, 4);
@@ -108,7 +110,7 @@ bool segment_record_parse(struct slice bytes, struct log_record *ret, size_t *re
     uint32_t length = cursor_u32(&c);
     uint32_t sum = cursor_u32(&c);
     if (!cursor_ok(&c) || memcmp(mark.p, record_mark, sizeof(record_mark)) != 0 ||
-        length < RECORD_FIXED_BYTES || length > RECORD_FIXED_BYTES + RECORD_TEXT_MAX) {
+        length < RECORD_FIXED_BYTES || length > RECORD_BODY_MAX) {
         return false;
     }
     struct slice body = cursor_bytes(&c, length);
@@ -124,8 +126,10 @@ bool segment_record_parse(struct slice bytes, struct log_record *ret, size_t *re
     r.expiry_s = cursor_u32(&in);
     r.source_at = cursor_u32(&in);
     struct slice digest = cursor_bytes(&in, DIGEST_BYTES);
+    r.first_seen_s = kind == RECORD_FEED ? cursor_u32(&in) : 0;
     r.text = in.rest;
-    if (!cursor_ok(&in) || kind < RECORD_ADD || kind > RECORD_AGAIN || flags != 0) {
+    if (!cursor_ok(&in) || kind < RECORD_ADD || kind > RECORD_FEED || flags != 0 ||
+        r.text.n > RECORD_TEXT_MAX) {
         return false;
     }
     memcpy(r.digest.b, digest.p, DIGEST_BYTES);

@@ -25,7 +25,9 @@ enum record_kind {
     RECORD_REVOKE = 2, /* a person revoked it */
     RECORD_IMPORT = 3, /* a feed listed it */
     RECORD_SOURCE = 4, /* text is the name of a source */
-    RECORD_AGAIN = 5 /* a feed lists it still, in a later period of a list that ages */
+    RECORD_AGAIN = 5, /* a feed lists it still, in a later period of a list that ages */
+    RECORD_FEED = 6 /* a feed says until when it lists it: sooner or later than before,
+                       with its own first date (core/list/refresh.h) */
 };
 
 enum segment_kind {
@@ -38,7 +40,9 @@ enum {
     RECORD_HEAD_BYTES = 12,
     RECORD_FIXED_BYTES = 32,
     RECORD_TEXT_MAX = 8192, /* LIST_TEXT_MAX and LIST_SOURCE_MAX fit */
-    RECORD_BYTES_MAX = RECORD_HEAD_BYTES + RECORD_FIXED_BYTES + RECORD_TEXT_MAX
+    RECORD_SEEN_BYTES = 4,  /* before the text of RECORD_FEED: first seen */
+    RECORD_BODY_MAX = RECORD_FIXED_BYTES + RECORD_SEEN_BYTES + RECORD_TEXT_MAX,
+    RECORD_BYTES_MAX = RECORD_HEAD_BYTES + RECORD_BODY_MAX
 };
 
 struct segment_header {
@@ -53,7 +57,8 @@ struct log_record {
     uint16_t class_type;
     uint32_t time_s;
     uint32_t expiry_s;
-    uint32_t source_at; /* offset of its source's record; 0: none */
+    uint32_t first_seen_s; /* of RECORD_FEED; else 0 */
+    uint32_t source_at;    /* offset of its source's record; 0: none */
     struct digest digest;
     struct slice text;
     uint32_t segment; /* where it stands; not in its bytes */

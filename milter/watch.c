@@ -9,6 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/base/footprint.h"
 #include "core/base/keyring.h"
 #include "core/base/log.h"
 #include "core/base/stats.h"
@@ -21,6 +22,7 @@ enum {
     LOOK_MS = 250,       /* between looks at the lists */
     RELOAD_GAP_MS = 100, /* between reloads: a storm of signals costs one core little */
     RELOAD_WAIT_S = 20,  /* for who waits for a reload */
+    MEMORY_LOOKS = 20,   /* looks between measurements of memory */
     RESULT_MAX = 64 * 1024
 };
 #define RING_FAULT "ring-key"
@@ -44,6 +46,7 @@ static struct {
     struct guard *guard;           /* NULL: none */
     char ring_file[FILE_PATH_MAX]; /* empty: it is not looked at */
     char state_dir[FILE_PATH_MAX];
+    unsigned looks;
     uint32_t ring_id; /* that gillnetd began with */
     struct stat ring_sign;
     bool ring_differs; /* as last said */
@@ -110,6 +113,16 @@ static void look_at_ring(void)
         stats_fault(RING_FAULT, NULL);
     }
     watch.ring_differs = differs;
+}
+
+/* For those who read the statistics page. */
+static void show_signs(void)
+{
+    stats_set(STAT_alive_time, clock_wall_us() / 1000000);
+    if (watch.looks++ % MEMORY_LOOKS == 0) {
+        stats_set(STAT_memory_bytes, footprint_bytes());
+        stats_set(STAT_memory_limit_bytes, footprint_limit(""));
+    }
 }
 
 static enum err refuse(struct config_errors *errors, struct buf *ret)
@@ -228,6 +241,7 @@ static void *run(void *context)
             refresh_lists();
             look_at_ring();
             look_at_filters();
+            show_signs();
         }
         if (what == WAKE_END) {
             return NULL;
@@ -242,6 +256,8 @@ enum err watch_start(const char *config_file, struct listhold *lists, bool lists
     watch.lists = lists;
     watch.lists_failed = lists_failed;
     watch.is_ending = false;
+    watch.looks = 0;
+    show_signs();
     buf_init(&watch.result, RESULT_MAX);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -4,7 +4,8 @@
  * Four times a second it takes over lists that changed on disk and frees those that nobody
  * uses any more. A reload is asked for by signal or control socket and done here: the new
  * configuration is loaded to the side and published whole; one with errors changes nothing,
- * and every error is logged and handed to who asked. It also sees when the ring has another key.
+ * and every error is logged and handed to who asked. It also sees when the ring has another key,
+ * and puts on the statistics page that gillnetd is alive and how much memory it has.
  * Threads: watch_start makes one; the rest from any thread.
  */
 #ifndef MILTER_WATCH_H

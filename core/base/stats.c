@@ -80,6 +80,11 @@ const char *stats_help(enum stat_id id)
     return table[id].help;
 }
 
+bool stats_is_counter(enum stat_id id)
+{
+    return table[id].kind == KIND_COUNTER;
+}
+
 /* Stores the texts of all faults. The sequence number is odd meanwhile, so that a reader of the
  * page knows to look again; the fences pair with those of stats_page_faults. */
 static void publish_faults(struct stats_page *page)

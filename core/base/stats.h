@@ -9,6 +9,7 @@
 #ifndef CORE_BASE_STATS_H
 #define CORE_BASE_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/err.h"
@@ -37,6 +38,7 @@ uint64_t stats_get(enum stat_id id);
 
 const char *stats_name(enum stat_id id);
 const char *stats_help(enum stat_id id);
+bool stats_is_counter(enum stat_id id);
 
 /* Fault texts by a short key such as "list:phish" or "disk"; text NULL clears. At most
  * STATS_FAULTS_MAX at once, the rest are counted only in the log. */

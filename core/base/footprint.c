@@ -1,0 +1,98 @@
+/* footprint - from /proc/self and the control groups (version 2). */
+#include "core/base/footprint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+
+enum { LINE_MAX = 4096 };
+
+/* The first line of a file without its end; false: there is none. */
+static bool first_line(const char *path, char line[LINE_MAX])
+{
+    FILE *f = fopen(path, "re");
+    bool ok = f != NULL && fgets(line, LINE_MAX, f) != NULL;
+
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+    if (ok) {
+        line[strcspn(line, "\n")] = '\0';
+    }
+    return ok;
+}
+
+uint64_t footprint_bytes(void)
+{
+    char line[LINE_MAX];
+    uint64_t pages = 0;
+
+    if (!first_line("/proc/self/statm", line) ||
+        sscanf(line, "%*u %" SCNu64, &pages) != 1) {
+        return 0;
+    }
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void lower(uint64_t *least, uint64_t v)
+{
+    *least = v < *least ? v : *least;
+}
+
+/* What a file of a control group says: a number, or "max". */
+static void lower_to_file(uint64_t *least, const char *root, const char *group,
+                          const char *name)
+{
+    char path[FILE_PATH_MAX];
+    char line[LINE_MAX];
+    uint64_t v = 0;
+
+    if (file_path(path, "%s/sys/fs/cgroup%s/%s", root, group, name) == ERR_OK &&
+        first_line(path, line) && sscanf(line, "%" SCNu64, &v) == 1) {
+        lower(least, v);
+    }
+}
+
+/* Its own group and each one above it. */
+static void lower_to_groups(uint64_t *least, const char *root)
+{
+    static const char unified[] = "0::";
+    char path[FILE_PATH_MAX];
+    char line[LINE_MAX];
+    char *group = line + sizeof unified - 1;
+    char *end = NULL;
+
+    if (file_path(path, "%s/proc/self/cgroup", root) != ERR_OK ||
+        !first_line(path, line) || strncmp(line, unified, sizeof unified - 1) != 0) {
+        return;
+    }
+    do {
+        lower_to_file(least, root, group, "memory.high");
+        lower_to_file(least, root, group, "memory.max");
+        end = strrchr(group, '/');
+        if (end != NULL) {
+            *end = '\0';
+        }
+    } while (end != NULL);
+}
+
+uint64_t footprint_limit(const char *root)
+{
+    static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
+    uint64_t least =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct rlimit l = {.rlim_cur = RLIM_INFINITY};
+
+        if (getrlimit(limits[i], &l) == 0 && l.rlim_cur != RLIM_INFINITY) {
+            lower(&least, l.rlim_cur);
+        }
+    }
+    lower_to_groups(&least, root);
+    return least;
+}

@@ -11,6 +11,7 @@
 #include "core/base/stats.h"
 #include "core/count/message.h"
 
+#include "milter/chronicle.h"
 #include "milter/negotiate.h"
 #include "milter/record.h"
 #include "milter/reply.h"
@@ -333,14 +334,31 @@ static uint64_t deadline_after(uint64_t begin_us, uint64_t deadline_us)
 }
 
 /* How often what is in the message was seen, this time included. */
-static void count(const struct message *m, const struct featureset *features,
+static void count(struct message *m, const struct featureset *features,
                   struct message_counts *ret)
 {
+    uint64_t begin_us = clock_mono_us();
     const struct keyring *keys;
     const struct count_port *port = service_counts(&keys);
     struct message_facts facts = {.ndeliveries = m->nrcpt};
     facts.nrcpt = extract_recipients(m->extract, &facts.rcpt);
     count_message(port, keys, m->config, features, &facts, false, m->arena, ret);
+    m->count_us = clock_mono_us() - begin_us;
+}
+
+/* The look-up and the verdict, in one snapshot of the lists. */
+static void judge(const struct message *m, struct featureset *features,
+                  const struct verdict_context *context, uint64_t begin_us,
+                  struct verdict *ret)
+{
+    struct list_hits hits;
+    const struct listset *lists = listhold_acquire(service_lists());
+    verdict_evaluate(m->config, lists, features, context,
+                     deadline_after(begin_us, m->config->deadline_us), m->arena, ret,
+                     &hits);
+    record_hits(&hits);
+    chronicle_evidence(m, features, lists, &hits, context->counts, ret);
+    listhold_release(service_lists(), &lists);
 }
 
 /* NULL, or the trouble of ours because of which there is no verdict. */
@@ -351,7 +369,9 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         return m->trouble;
     }
     end_headers(m);
+    m->parse_us = extract_cpu_us(m->extract);
     struct featureset *features = extract_finish(m->extract);
+    m->parse_us += clock_mono_us() - begin_us;
     if (!features) {
         return "memory";
     }
@@ -363,11 +383,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .auth = extract_auth(m->extract),
         .counts = &counts,
     };
-    struct list_hits hits = {.n = 0};
-    verdict_evaluate(m->config, service_lists(), features, &context,
-                     deadline_after(begin_us, m->config->deadline_us), m->arena, ret,
-                     &hits);
-    record_hits(&hits);
+    judge(m, features, &context, begin_us, ret);
     return reply_shortfall(m->config, ret);
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/base/history.h"
 #include "core/base/keyring.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
@@ -113,6 +114,22 @@ static void report(const char *event, const char *key, const struct errinfo *why
     stats_fault(key, errinfo_format(why, text, sizeof text));
 }
 
+/* What a day was like, beside the numbers; without it mail is filtered all the same. */
+static void open_history(const struct config *config)
+{
+    char path[FILE_PATH_MAX];
+    struct errinfo why;
+    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_HISTORY_FILE);
+    if (e != ERR_OK) {
+        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
+    } else {
+        e = history_open(path, clock_wall_us() / 1000000, &why);
+    }
+    if (e != ERR_OK) {
+        report("history", "history", &why);
+    }
+}
+
 static void open_stats(const struct config *config)
 {
     char folder[FILE_PATH_MAX];
@@ -152,6 +169,7 @@ static void open_hits(const struct config *config)
         report("hits", "hits", &why);
         return;
     }
+    service_set_hits(daemon_state.hits);
     listhold_count(daemon_state.lists, daemon_state.hits);
     /* a failure is that of the first refresh, and said; the watcher tries again */
     (void)listhold_refresh(daemon_state.lists, config, NULL);
@@ -182,6 +200,7 @@ static void open_counts(const struct config *config)
 
     if (e != ERR_LOCKED) {
         open_stats(config);
+        open_history(config);
     }
     if (is_wanted && e == ERR_OK) {
         e = count_start(daemon_state.counts, &why);
@@ -390,6 +409,7 @@ static void tear_down(void)
     }
     stats_set(STAT_pid, 0);
     stats_close();
+    history_close();
     log_info("event=stopped");
     log_stop();
 }

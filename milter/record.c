@@ -7,6 +7,7 @@
 #include "core/base/log.h"
 #include "core/base/stats.h"
 
+#include "milter/chronicle.h"
 #include "milter/replytext.h"
 
 static void client_text(const struct session *s, char ret[INET6_ADDRSTRLEN])
@@ -102,6 +103,7 @@ void record_message(const struct session *s, const struct verdict *v,
     char from[LOG_STR_MAX];
     char mid[LOG_STR_MAX];
     uint64_t size = count_outcome(m, v, o, us);
+    chronicle_message(m, v, o, size, us);
 
     client_text(s, client);
     if (v) {

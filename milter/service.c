@@ -35,6 +35,7 @@ static struct {
     struct ubiquity *guard;          /* constant; never freed: see service_fini */
     const struct count_port *counts; /* constant, as is count_keys; NULL: none */
     const struct keyring *count_keys;
+    struct hits *hits; /* constant; NULL: none */
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct listhold *lists, bool is_inet,
@@ -84,6 +85,16 @@ const struct count_port *service_counts(const struct keyring **retkeys)
 {
     *retkeys = service.count_keys;
     return service.counts;
+}
+
+void service_set_hits(struct hits *hits)
+{
+    service.hits = hits;
+}
+
+void service_voices(const struct config *config, struct voices *ret)
+{
+    *ret = (struct voices){.config = config, .hits = service.hits};
 }
 
 void service_fini(void)

@@ -18,7 +18,7 @@
 #include "core/config/config.h"
 #include "core/count/count.h"
 #include "core/extract/imprint.h"
-#include "core/list/listset.h"
+#include "core/list/voice.h"
 
 #include "milter/session.h"
 
@@ -51,6 +51,11 @@ void service_imprint(struct imprint_options *ret);
  * borrowed. */
 void service_set_counts(const struct count_port *port, const struct keyring *keys);
 const struct count_port *service_counts(const struct keyring **retkeys);
+
+/* Before the first message: what look-ups come to; NULL: that is not counted. Borrowed. */
+void service_set_hits(struct hits *hits);
+/* What the lists are like under config. */
+void service_voices(const struct config *config, struct voices *ret);
 
 struct listhold *service_lists(void);
 bool service_is_inet(void);

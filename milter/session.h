@@ -60,6 +60,8 @@ struct message {
     bool has_ended_headers;
     unsigned epoch; /* of service_begin_message */
     unsigned nrcpt;
+    uint64_t parse_us; /* mail and features; known at the end of the message */
+    uint64_t count_us;
     uint64_t bytes; /* body bytes seen, for messages that are not examined */
     struct slice mail_from;
     struct forged own[3]; /* X-Gillnet-Status, -Score, -Symbols */

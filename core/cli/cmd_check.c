@@ -41,11 +41,9 @@ static const char *silence_name(const struct list_hit *h)
     return list_silence_name((enum list_silence)h->silence);
 }
 
-/* The snapshot is the one that was asked: nothing refreshes it in between. */
-static bool print_json(const struct check *c, const struct message *m,
-                       const struct outcome *o)
+static bool print_json(const struct check *c, const struct listset *set,
+                       const struct message *m, const struct outcome *o)
 {
-    const struct listset *set = listhold_acquire(c->hold);
     const struct explain_case explain = {.file = m->file,
                                          .verdict = &o->verdict,
                                          .features = m->features,
@@ -56,18 +54,14 @@ static bool print_json(const struct check *c, const struct message *m,
                                          .counts_are_exact =
                                              counts_are_exact(&c->counts),
                                          .time_us = clock_mono_us() - m->start_mono_us};
-    bool is_printed = json_line(explain_json(&explain));
-
-    listhold_release(c->hold, &set);
-    return is_printed;
+    return json_line(explain_json(&explain));
 }
 
-static void print_text(struct check *c, const struct message *m,
-                       const struct outcome *o)
+static void print_text(const struct check *c, const struct listset *set,
+                       const struct message *m, const struct outcome *o)
 {
     const struct verdict *v = &o->verdict;
     const struct list_hits *hits = &o->hits;
-    const struct listset *set = listhold_acquire(c->hold);
 
     text_print(stdout, m->file, FILENAME_MAX);
     printf(": %s, score %g%s%s\n", action_name(v->action), v->score,
@@ -94,7 +88,6 @@ static void print_text(struct check *c, const struct message *m,
     counted_print(&o->counts);
     evidence_print_limits(v->limits);
     evidence_print_features(m->features, false);
-    listhold_release(c->hold, &set);
 }
 
 static bool is_trusted(const struct check *c)
@@ -157,11 +150,15 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .counts = &o.counts};
 
     count(c, arena, m, &o.counts);
-    verdict_evaluate(c->cli->config, c->hold, m->features, &facts, 0, arena, &o.verdict,
+    const struct listset *lists = listhold_acquire(c->hold);
+    verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
+    bool is_printed = !c->cli->json || print_json(c, lists, m, &o);
     if (!c->cli->json) {
-        print_text(c, m, &o);
-    } else if (!print_json(c, m, &o)) {
+        print_text(c, lists, m, &o);
+    }
+    listhold_release(c->hold, &lists);
+    if (!is_printed) {
         return EX_OSERR;
     }
     return o.verdict.action == ACTION_ACCEPT ? CLI_CLEAN : CLI_HIT;

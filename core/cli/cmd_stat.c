@@ -1,4 +1,4 @@
-/* cmd_stat - `gillnet stat`: the statistics page, its faults, the counts, and every list. */
+/* cmd_stat - `gillnet stat`: the statistics page, its faults, the day, the counts, and every list. */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -14,6 +14,7 @@
 #include "core/cli/daemon.h"
 #include "core/cli/json.h"
 #include "core/cli/list_numbers.h"
+#include "core/cli/stat_day.h"
 #include "core/cli/state.h"
 #include "core/list/list.h"
 
@@ -242,7 +243,7 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     } else {
         print_daemon(&d);
     }
-    if (why.code == ERR_OK && !show_counting(cli, &d)) {
+    if (!stat_day_show(cli) || (why.code == ERR_OK && !show_counting(cli, &d))) {
         return EX_OSERR;
     }
     return show_lists(cli);

@@ -392,3 +392,8 @@ uint64_t extract_message_bytes(const struct extract *x)
 {
     return x->bytes;
 }
+
+uint64_t extract_cpu_us(const struct extract *x)
+{
+    return x->cpu_used_us;
+}

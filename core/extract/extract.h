@@ -76,5 +76,7 @@ const struct extract_auth *extract_auth(const struct extract *x);
 size_t extract_recipients(const struct extract *x, const struct slice **ret);
 struct slice extract_message_id(const struct extract *x); /* empty when none */
 uint64_t extract_message_bytes(const struct extract *x);  /* headers and body as seen */
+/* Processor time so far, of all but short header fields; 0 where limits.cpu_us is. */
+uint64_t extract_cpu_us(const struct extract *x);
 
 #endif

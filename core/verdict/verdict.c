@@ -321,11 +321,11 @@ void verdict_make(const struct config *config, const struct featureset *features
 }
 
 /* NOLINTNEXTLINE(readability-function-size): as verdict_make */
-void verdict_evaluate_in(const struct config *config, const struct listset *set,
-                         struct featureset *features,
-                         const struct verdict_context *context,
-                         uint64_t deadline_mono_us, struct arena *arena,
-                         struct verdict *ret, struct list_hits *rethits)
+void verdict_evaluate(const struct config *config, const struct listset *set,
+                      struct featureset *features,
+                      const struct verdict_context *context, uint64_t deadline_mono_us,
+                      struct arena *arena, struct verdict *ret,
+                      struct list_hits *rethits)
 {
     struct verdict_context timed = *context;
     uint64_t begin_us = clock_mono_us();
@@ -340,19 +340,4 @@ void verdict_evaluate_in(const struct config *config, const struct listset *set,
     }
     ret->lookup_us = looked_us - begin_us;
     ret->judge_us = clock_mono_us() - looked_us;
-}
-
-/* NOLINTNEXTLINE(readability-function-size): as verdict_make */
-void verdict_evaluate(const struct config *config, struct listhold *lists,
-                      struct featureset *features,
-                      const struct verdict_context *context, uint64_t deadline_mono_us,
-                      struct arena *arena, struct verdict *ret,
-                      struct list_hits *rethits)
-{
-    struct list_hits hits;
-    const struct listset *set = listhold_acquire(lists);
-
-    verdict_evaluate_in(config, set, features, context, deadline_mono_us, arena, ret,
-                        rethits != NULL ? rethits : &hits);
-    listhold_release(lists, &set);
 }

@@ -67,18 +67,12 @@ void verdict_make(const struct config *config, const struct featureset *features
                   const struct verdict_context *context, struct arena *arena,
                   struct verdict *ret);
 
-/* The whole evaluation of a finished message: look-up in the pinned lists, then verdict_make.
- * deadline_mono_us as in listset_lookup. rethits may be NULL. */
-void verdict_evaluate(const struct config *config, struct listhold *lists,
+/* The whole evaluation of a finished message: look-up in a snapshot that the caller has pinned, then
+ * verdict_make. deadline_mono_us as in listset_lookup. */
+void verdict_evaluate(const struct config *config, const struct listset *lists,
                       struct featureset *features,
                       const struct verdict_context *context, uint64_t deadline_mono_us,
                       struct arena *arena, struct verdict *ret,
                       struct list_hits *rethits);
-/* The same in a snapshot that the caller has pinned. */
-void verdict_evaluate_in(const struct config *config, const struct listset *set,
-                         struct featureset *features,
-                         const struct verdict_context *context,
-                         uint64_t deadline_mono_us, struct arena *arena,
-                         struct verdict *ret, struct list_hits *rethits);
 
 #endif

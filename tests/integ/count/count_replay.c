@@ -103,8 +103,10 @@ static bool replay_message(struct replay *r, char how, const char *path)
     if (how != 'L') {
         count_message(&r->port, &r->keys, r->config, set, &facts, false, r->arena,
                       &counts);
-        verdict_evaluate(r->config, r->lists, set, &context, 0, r->arena, &verdict,
-                         NULL);
+        struct list_hits hits;
+        const struct listset *lists = listhold_acquire(r->lists);
+        verdict_evaluate(r->config, lists, set, &context, 0, r->arena, &verdict, &hits);
+        listhold_release(r->lists, &lists);
         print(path, &verdict);
     }
     buf_fini(&bytes);

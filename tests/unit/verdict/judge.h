@@ -74,21 +74,6 @@ const char *list_reader_name(const struct list_reader *r)
 static struct list_hits lookup_hits;
 static enum err lookup_result;
 static uint64_t lookup_deadline;
-static int pins;
-
-const struct listset *listhold_acquire(struct listhold *h)
-{
-    (void)h;
-    pins++;
-    return &lists;
-}
-
-void listhold_release(struct listhold *h, const struct listset **s)
-{
-    (void)h;
-    pins--;
-    *s = NULL;
-}
 
 enum err listset_lookup(const struct listset *s, const struct featureset *features,
                         uint64_t deadline_mono_us, struct arena *arena,

@@ -138,7 +138,7 @@ static void test_make__degraded_lists__then_in_verdict(void **state)
     assert_true(b->v.is_degraded);
 }
 
-static void test_evaluate__lookup__then_pinned_and_judged(void **state)
+static void test_evaluate__lookup__then_judged(void **state)
 {
     struct bench *b = *state;
     struct list_hits hits;
@@ -146,15 +146,12 @@ static void test_evaluate__lookup__then_pinned_and_judged(void **state)
     add_hit(b, 0, FEATURE_url, "evil.example/x");
     lookup_hits = b->found;
     lookup_result = ERR_NOMEM;
-    verdict_evaluate(&b->config, NULL, b->features, &b->context, 77, b->arena, &b->v,
+    verdict_evaluate(&b->config, &lists, b->features, &b->context, 77, b->arena, &b->v,
                      &hits);
     assert_int_equal(lookup_deadline, 77);
-    assert_int_equal(pins, 0);
     assert_int_equal(hits.n, 1);
     assert_int_equal(b->v.action, ACTION_HEADER);
     assert_true(b->v.limits & LIMIT_FLAG(memory));
-    verdict_evaluate(&b->config, NULL, b->features, &b->context, 0, b->arena, &b->v,
-                     NULL);
 }
 
 static void test_extract_limits__config__then_all_are_taken(void **state)
@@ -198,7 +195,7 @@ int main(void)
         TEST(test_make__long_value__then_detail_is_cut),
         TEST(test_make__limits__then_in_verdict),
         TEST(test_make__degraded_lists__then_in_verdict),
-        TEST(test_evaluate__lookup__then_pinned_and_judged),
+        TEST(test_evaluate__lookup__then_judged),
         TEST(test_extract_limits__config__then_all_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

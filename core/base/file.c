@@ -36,6 +36,25 @@ enum err file_sys_fail(struct errinfo *reterr, const char *path, const char *wha
     return errinfo_errno(reterr, path, what);
 }
 
+enum err file_sys_give(int fd, const char *path, struct errinfo *reterr)
+{
+    const char *slash = strrchr(path, '/');
+    char dir[FILE_PATH_MAX];
+    struct stat st;
+
+    if (geteuid() != 0) {
+        return ERR_OK;
+    }
+    if (file_path(dir, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
+                  slash == NULL ? "." : path) != ERR_OK ||
+        stat(dir, &st) != 0 || st.st_uid == 0 || (st.st_mode & S_ISGID) == 0) {
+        return ERR_OK;
+    }
+    return fchown(fd, st.st_uid, st.st_gid) == 0
+               ? ERR_OK
+               : file_sys_fail(reterr, path, "cannot give it to the folder's owner");
+}
+
 enum err file_sys_open_regular(const char *path, int flags, int *retfd,
                                uint64_t *retsize, struct errinfo *reterr)
 {
@@ -185,16 +204,30 @@ enum err file_sync_dir(const char *dir, struct errinfo *reterr)
     return e;
 }
 
+/* The umask may have taken bits away; a set-group-ID bit that the parent gave stays. */
+static enum err set_up_dir(const char *dir, mode_t mode, struct errinfo *reterr)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+    enum err e = ERR_OK;
+
+    if (fd < 0 || fstat(fd, &st) != 0 ||
+        fchmod(fd, (st.st_mode & (mode_t)07000) | mode) != 0) {
+        e = file_sys_fail(reterr, dir, "cannot set the rights of the folder");
+    } else {
+        e = file_sys_give(fd, dir, reterr);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return e;
+}
+
 enum err file_make_dir(const char *dir, mode_t mode, struct errinfo *reterr)
 {
     struct stat st;
     if (mkdir(dir, mode) == 0) {
-        /* The umask may have taken bits away; a set-group-id bit that the parent gave stays. */
-        if (stat(dir, &st) != 0 ||
-            chmod(dir, (st.st_mode & (mode_t)07000) | mode) != 0) {
-            return file_sys_fail(reterr, dir, "cannot set the rights of the folder");
-        }
-        return ERR_OK;
+        return set_up_dir(dir, mode, reterr);
     }
     if (errno != EEXIST) {
         return file_sys_fail(reterr, dir, "cannot make the folder");
@@ -239,8 +272,14 @@ enum err file_sweep_temps(const char *dir, struct errinfo *reterr)
 
 enum err filelock_take(struct filelock *l, const char *path, struct errinfo *reterr)
 {
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
     l->fd = -1;
-    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0640);
+    int fd = open(path, flags | O_CREAT | O_EXCL, 0640);
+    if (fd >= 0) {
+        (void)file_sys_give(fd, path, NULL); /* who may not change it will say so */
+    } else if (errno == EEXIST) {
+        fd = open(path, flags);
+    }
     if (fd < 0) {
         return file_sys_fail(reterr, path, "cannot open the lock file");
     }

@@ -28,6 +28,19 @@ static enum err check_place(const char *path, struct errinfo *reterr)
         "a device or a socket, so it is not replaced; name another file");
 }
 
+static enum err set_up(int fd, const char *temp, const char *path, mode_t mode,
+                       struct errinfo *reterr)
+{
+    enum err e = fchmod(fd, mode) == 0 /* whatever the umask took away */
+                     ? file_sys_give(fd, path, reterr)
+                     : file_sys_fail(reterr, path, "cannot set the file's rights");
+    if (e != ERR_OK) {
+        (void)close(fd);
+        (void)unlink(temp);
+    }
+    return e;
+}
+
 /* Makes a new file beside path under a name nobody else has; temp gets the name. */
 static enum err make_temp(const char *path, mode_t mode, char temp[FILE_PATH_MAX],
                           int *retfd, struct errinfo *reterr)
@@ -45,15 +58,8 @@ static enum err make_temp(const char *path, mode_t mode, char temp[FILE_PATH_MAX
         }
         int fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd >= 0) {
-            if (fchmod(fd, mode) != 0) { /* whatever the umask took away */
-                enum err e =
-                    file_sys_fail(reterr, path, "cannot set the file's rights");
-                (void)close(fd);
-                (void)unlink(temp);
-                return e;
-            }
             *retfd = fd;
-            return ERR_OK;
+            return set_up(fd, temp, path, mode, reterr);
         }
         if (errno != EEXIST) {
             return file_sys_fail(reterr, path,

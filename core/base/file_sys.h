@@ -19,6 +19,11 @@ enum err file_sys_fail(struct errinfo *reterr, const char *path, const char *wha
 enum err file_sys_open_regular(const char *path, int flags, int *retfd,
                                uint64_t *retsize, struct errinfo *reterr);
 
+/* As root: what was just made there is given to the owner of the folder it lies in, where that folder hands on its
+ * group too (set-group-ID, as all folders of STATE do): so what root's commands make there stays changeable for
+ * the service whose folder it is. Else nothing. */
+enum err file_sys_give(int fd, const char *path, struct errinfo *reterr);
+
 /* read that goes on after a signal. */
 ssize_t file_sys_read(int fd, void *dst, size_t n);
 

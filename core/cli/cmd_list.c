@@ -4,6 +4,7 @@
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
+#include "core/list/lock.h"
 
 int list_cmd_usage(const char *why)
 {
@@ -43,6 +44,13 @@ int list_cmd_type(const char *name, uint16_t *ret)
     return 0;
 }
 
+static void say_waiting(void *context, const struct errinfo *who)
+{
+    (void)context;
+    (void)fprintf(stderr, "gillnet: waiting, up to %d s: %s\n", (int)LIST_LOCK_WAIT_S,
+                  who->text);
+}
+
 int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
                          struct list_writer **ret)
 {
@@ -52,8 +60,9 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
     if (status != 0) {
         return status;
     }
-    enum err e = list_writer_open(cli->config->state_dir, slice_str(name), &cli->keys,
-                                  create, ret, &info);
+    const struct list_lock_wait wait = {.most_s = LIST_LOCK_WAIT_S, .say = say_waiting};
+    enum err e = list_writer_open_waiting(cli->config->state_dir, slice_str(name),
+                                          &cli->keys, create, &wait, ret, &info);
     if (e != ERR_OK) {
         return cli_fail(&info);
     }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/base/file_sys.h"
 #include "core/base/random.h"
 #include "core/store/behind.h"
 #include "core/store/index.h"
@@ -279,6 +280,9 @@ static enum err write_sums(const struct index_builder *b, const char *sum_path,
     struct buf sums;
     buf_init(&sums, INDEX_SUM_MAX);
     enum err e = index_sum_make(fd, b->path, &sums, reterr);
+    if (e == ERR_OK) {
+        e = file_sys_give(fd, b->path, reterr);
+    }
     (void)close(fd);
     if (e == ERR_OK) {
         e = file_write_atomic(sum_path, buf_slice(&sums), INDEX_FILE_MODE, reterr);

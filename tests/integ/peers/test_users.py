@@ -21,7 +21,7 @@ FIRST_ID = 61840
 STATE = "/var/lib/gillnet"
 # Who may own what in STATE; root is an administrator's command.
 OWNERS = {"keys": {"_gillnet", "_gillnet-hub", "root"}, "peers": {"_gillnet-hub"}, "counts": {"_gillnet", "root"},
-          "lists": {"_gillnet", "root"}, "": {"_gillnet", "root"}}
+          "lists": {"_gillnet-hub"}, "feeds": {"_gillnet-hub"}, "": {"_gillnet", "root"}}
 
 
 def rows(name):
@@ -203,15 +203,15 @@ class UsersOfUnits(unittest.TestCase):
         self.assertIn("ring=open", a.control("ping"))
         for secret in ("keys/ring.key", "keys/node.key", "peers/identity.key", "peers/signing.key", "peers/admin.key"):
             denied("mta", open, a.state / secret)
-        for place in ("", "keys", "peers", "peers/lists", "lists", "lists/phish", "counts"):
+        for place in ("", "keys", "peers", "peers/lists", "lists", "lists/phish", "feeds", "counts"):
             denied("mta", os.mkdir, a.state / place / "x")
         for path in ("keys/ring.key", "peers/manifest", "gillnetd.ctl", "peers/hub.ctl", "peers/LOCK", "lists/LOCK"):
             denied("mta", os.unlink, a.state / path)
             denied("mta", os.chmod, a.state / path, 0o777)
         # the folders of one service are not the other's
-        for place in ("peers", "peers/lists"):
+        for place in ("peers", "peers/lists", "lists", "lists/phish", "feeds"):
             denied("_gillnet", os.mkdir, a.state / place / "x")
-        for place in ("", "lists", "counts"):
+        for place in ("", "counts"):
             denied("_gillnet-hub", os.mkdir, a.state / place / "x")
         for s in (a, self.b):
             s.stop()

@@ -1,0 +1,49 @@
+/* lock - tries again, at random moments, so that several who wait all have their turn. */
+#include "core/list/lock.h"
+
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/random.h"
+
+enum { PAUSE_LEAST_MS = 5, PAUSE_MORE_MS = 32, MS = 1000, S = 1000000 };
+
+static void pause_a_moment(void)
+{
+    unsigned char dice = 0;
+    struct timespec t = {.tv_sec = 0};
+
+    random_bytes(&dice, sizeof dice);
+    t.tv_nsec = (PAUSE_LEAST_MS + dice % PAUSE_MORE_MS) * (long)S;
+    (void)nanosleep(&t, NULL);
+}
+
+enum err list_writer_open_waiting(const char *state_dir, struct slice name,
+                                  const struct keyring *keys, bool create,
+                                  const struct list_lock_wait *wait,
+                                  struct list_writer **ret, struct errinfo *reterr)
+{
+    struct errinfo why = {.code = ERR_OK};
+    uint64_t begin_us = clock_mono_us();
+    bool said = false;
+    enum err e = list_writer_open(state_dir, name, keys, create, ret, &why);
+
+    while (e == ERR_LOCKED && !(wait->stop != NULL && atomic_load(wait->stop))) {
+        uint64_t waited_us = clock_mono_us() - begin_us;
+
+        if (waited_us >= (uint64_t)wait->most_s * S) {
+            break;
+        }
+        if (!said && wait->say != NULL &&
+            waited_us >= (uint64_t)LIST_LOCK_SAY_MS * MS) {
+            said = true;
+            wait->say(wait->context, &why);
+        }
+        pause_a_moment();
+        e = list_writer_open(state_dir, name, keys, create, ret, &why);
+    }
+    if (e != ERR_OK && reterr != NULL) {
+        *reterr = why;
+    }
+    return e;
+}

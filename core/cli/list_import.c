@@ -16,7 +16,7 @@
 #include "core/cli/text.h"
 #include "core/feed/feed.h"
 
-enum { BAD_SHOWN = 10, BAD_TEXT = 80 };
+enum { BAD_SHOWN = 10, BAD_TEXT = 80, FORMATS_TEXT = 256 };
 
 struct import {
     struct cli *cli;
@@ -257,8 +257,9 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
         options.format = feed_format_by_name(slice_str(format));
     }
     if (options.format == FEED_FORMAT_COUNT) {
-        return list_cmd_usage("--format: plain, hosts, csv, dnsmasq, unbound, adblock, "
-                              "rpz or auto");
+        char why[FORMATS_TEXT];
+        (void)snprintf(why, sizeof why, "--format: %s", feed_format_names());
+        return list_cmd_usage(why);
     }
     if (column != NULL && options.format == FEED_AUTO) {
         options.format = FEED_CSV; /* only tables have columns */

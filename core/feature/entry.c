@@ -235,7 +235,7 @@ static enum err parse_value(struct slice text, enum feature_type type,
     struct slice value;
     bool is_sum = type == FEATURE_attachment || type == FEATURE_body ||
                   type == FEATURE_text || type == FEATURE_html_structure ||
-                  type == FEATURE_link_set;
+                  type == FEATURE_link_set || type == FEATURE_url_hash;
     if (type == FEATURE_url_folded || type == FEATURE_url_template) {
         return parse_url(text, type, arena, ret, reterr);
     }
@@ -341,6 +341,8 @@ static enum err parse_class(struct slice text, enum feature_type type,
     case FEATURE_url_target:
     case FEATURE_url_expression:
         return parse_url(text, type, arena, ret, reterr);
+    case FEATURE_url_hash:
+        return parse_value(text, type, arena, ret, reterr);
     default: /* domain, and the registrable domains of features */
         return parse_name(text, FEATURE_domain, arena, ret, reterr);
     }

@@ -3,7 +3,7 @@
  *
  * The column is the one that the options name, else the best known name in the header, else the
  * only field of the first record that looks like an entry. abuse.ch writes the header as a
- * comment; that is read too.
+ * comment; that is read too. The native forms of providers have all their columns read by name.
  */
 #include <string.h>
 
@@ -17,6 +17,8 @@ static enum csv_state scan(enum csv_state state, char separator, struct slice li
         char c = line.p[i];
         if (state == CSV_QUOTED) {
             state = c == '"' ? CSV_QUOTE : CSV_QUOTED;
+        } else if (c == ' ' && state == CSV_FIELD) {
+            continue; /* abuse.ch writes ", " */
         } else if (c == '"' && (state == CSV_FIELD || state == CSV_QUOTE)) {
             state = CSV_QUOTED;
         } else {
@@ -30,8 +32,9 @@ static enum csv_state scan(enum csv_state state, char separator, struct slice li
 static struct slice unquote(struct slice field, char *dst)
 {
     size_t n = 0;
+    field = slice_trim(field);
     if (field.n == 0 || field.p[0] != '"') {
-        return slice_trim(field);
+        return field;
     }
     for (size_t i = 1; i < field.n; i++) {
         if (field.p[i] == '"' && (i + 1 >= field.n || field.p[i + 1] != '"')) {
@@ -56,12 +59,60 @@ static bool is_number(struct slice s, size_t *ret)
     return s.n > 0 && v > 0;
 }
 
+/* A native form: keeps the names of all columns; false: the one that must be is not there. */
+static bool read_names(struct feed *f, struct slice record)
+{
+    struct feed_fields *r = &f->fields;
+    struct slice field;
+    char *dst = r->header;
+    bool is_header = false;
+
+    r->n = 0;
+    if (record.n > sizeof r->header) {
+        return false;
+    }
+    while (r->n < FEED_FIELDS_MAX &&
+           feed_csv_field(&record, f->csv.separator, &field)) {
+        struct slice name = slice_trim(unquote(field, dst));
+        if (name.n > 0) {
+            memmove(dst, name.p, name.n);
+        }
+        r->name[r->n++] = slice_of(dst, name.n);
+        is_header =
+            is_header || slice_eq(slice_of(dst, name.n), slice_str(f->row->column));
+        dst += name.n;
+    }
+    return is_header;
+}
+
+/* A native form: all fields by their names. dst has room for the record. */
+static void take_fields(struct feed *f, struct slice record, char *dst)
+{
+    struct feed_fields *r = &f->fields;
+    struct slice whole = record;
+    struct slice field;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (!feed_csv_field(&record, f->csv.separator, &field)) {
+            feed_bad(f, "the record has too few columns", whole);
+            return;
+        }
+        r->value[i] = unquote(field, dst);
+        dst += field.n;
+    }
+    f->row->fields(f, r);
+}
+
 /* The column with the best known name, or the named one; false: this is no such header. */
 static bool read_header(struct feed *f, struct slice record, char *dst)
 {
     struct feed_csv *c = &f->csv;
     struct slice field;
     unsigned best = 0;
+
+    if (f->row->column != NULL) {
+        return read_names(f, record);
+    }
 
     for (size_t i = 0; feed_csv_field(&record, c->separator, &field); i++) {
         struct slice name = unquote(field, dst);
@@ -123,6 +174,16 @@ static bool begin(struct feed *f, struct slice record, char *dst)
     size_t number;
 
     c->is_ready = true;
+    if (f->row->column != NULL) {
+        if (!read_header(f, record, dst)) {
+            f->failed =
+                errinfo_set(f->reterr, ERR_SYNTAX, f->name, (unsigned)f->counts.lines,
+                            "no header names the column \"%s\" that lists in the "
+                            "format %s have",
+                            f->row->column, f->row->name);
+        }
+        return false;
+    }
     if (is_number(f->options.csv_column, &number)) {
         c->column = number - 1;
         struct slice rest = record;
@@ -165,7 +226,11 @@ static void read_record(struct feed *f, struct slice record)
         }
         return;
     }
-    take_column(f, record, dst);
+    if (f->row->column != NULL) {
+        take_fields(f, record, dst);
+    } else {
+        take_column(f, record, dst);
+    }
 }
 
 /* A comment before the first record may be the header. */
@@ -183,7 +248,7 @@ static void read_comment(struct feed *f, struct slice line)
     }
     separator = feed_csv_separator(text);
     if (c->is_ready || !feed_csv_is_word_row(text, separator) ||
-        is_number(f->options.csv_column, &number)) {
+        (f->row->column == NULL && is_number(f->options.csv_column, &number))) {
         return;
     }
     c->separator = separator;

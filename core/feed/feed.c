@@ -13,31 +13,32 @@
 /* An entry of the longest line in all its forms takes less. */
 enum { ENTRY_ARENA = 256 * 1024 };
 
-typedef void line_fn(struct feed *f, struct slice line);
-
-static const struct {
-    const char *name;
-    line_fn *read;
-} formats[FEED_FORMAT_COUNT] = {
-    [FEED_AUTO] = {"auto", NULL},
-    [FEED_PLAIN] = {"plain", feed_line_plain},
-    [FEED_HOSTS] = {"hosts", feed_line_hosts},
-    [FEED_CSV] = {"csv", feed_line_csv},
-    [FEED_DNSMASQ] = {"dnsmasq", feed_line_dnsmasq},
-    [FEED_UNBOUND] = {"unbound", feed_line_unbound},
-    [FEED_ADBLOCK] = {"adblock", feed_line_adblock},
-    [FEED_RPZ] = {"rpz", feed_line_rpz},
+static const struct feed_row rows[FEED_FORMAT_COUNT] = {
+    [FEED_AUTO] = {"auto", NULL, NULL, NULL, NULL},
+#define FORMAT(id, name, line, column, fields, place) \
+    [FEED_##id] = {name, line, column, fields, place},
+#include "core/feed/format.def"
+#undef FORMAT
 };
 
 const char *feed_format_name(enum feed_format f)
 {
-    return (unsigned)f < FEED_FORMAT_COUNT ? formats[f].name : "unknown";
+    return (unsigned)f < FEED_FORMAT_COUNT ? rows[f].name : "unknown";
+}
+
+const char *feed_format_names(void)
+{
+#define FORMAT(id, name, line, column, fields, place) name ", "
+    return
+#include "core/feed/format.def"
+        "or auto";
+#undef FORMAT
 }
 
 enum feed_format feed_format_by_name(struct slice name)
 {
     unsigned i = 0;
-    while (i < FEED_FORMAT_COUNT && !slice_eq(name, slice_str(formats[i].name))) {
+    while (i < FEED_FORMAT_COUNT && !slice_eq(name, slice_str(rows[i].name))) {
         i++;
     }
     return (enum feed_format)i;
@@ -100,6 +101,9 @@ void feed_emit_timed(struct feed *f, struct slice text, uint16_t hint,
                              .expiry_s = times->expiry_s};
     struct errinfo info = {.code = ERR_OK};
 
+    if (item.first_seen_s > f->options.now_s && f->options.now_s != 0) {
+        item.first_seen_s = 0; /* its clock is wrong, or it is no such time */
+    }
     if (times->expiry_s != 0 && times->expiry_s < f->options.now_s) {
         feed_unused(f, FEED_UNUSED_expired);
         return;
@@ -109,6 +113,11 @@ void feed_emit_timed(struct feed *f, struct slice text, uint16_t hint,
                                      &item.entry, &info);
     if (e != ERR_OK) {
         feed_bad(f, info.text[0] == '\0' ? err_text(e) : info.text, text);
+        return;
+    }
+    if (item.entry.class_type == FEATURE_network &&
+        feed_is_sink(slice_head(item.entry.text, slice_find(item.entry.text, '/')))) {
+        feed_bad(f, "this address means no host of the Internet", text);
         return;
     }
     e = f->sink->on_entry(f->sink->context, &item);
@@ -155,7 +164,7 @@ void feed_record_end(struct feed *f)
     f->record.n = 0;
 }
 
-static enum err read_failed(struct feed *f, const struct feed_lines *l)
+enum err feed_read_failed(const struct feed *f, const struct feed_lines *l)
 {
     return errinfo_set(f->reterr, err_of_errno(l->errnum), f->name,
                        (unsigned)f->counts.lines, "reading failed: %s",
@@ -163,12 +172,12 @@ static enum err read_failed(struct feed *f, const struct feed_lines *l)
 }
 
 /* Finds the format; drops a byte order mark. */
-static enum err choose_format(struct feed *f, struct feed_lines *l)
+static enum err choose_format(struct feed *f, struct feed_lines *l, bool *retjson)
 {
     struct slice beginning;
 
     if (feed_lines_peek(l, &beginning) != FEED_LINES_LINE) {
-        return read_failed(f, l);
+        return feed_read_failed(f, l);
     }
     if (slice_has_prefix(beginning, SLICE_LIT("\xef\xbb\xbf"))) {
         feed_lines_skip(l, 3);
@@ -181,19 +190,37 @@ static enum err choose_format(struct feed *f, struct feed_lines *l)
     f->counts.format = f->options.format;
     if (f->options.format == FEED_AUTO) {
         f->counts.format = feed_sniff(beginning);
-        if (f->counts.format == FEED_AUTO) {
-            return errinfo_set(
-                f->reterr, ERR_SYNTAX, f->name, 0,
-                "no known list format fits; if it is one, name it (plain, hosts, csv, "
-                "dnsmasq, unbound, adblock or rpz)");
-        }
+    }
+    f->row = &rows[f->counts.format];
+    if (f->counts.format == FEED_AUTO) {
+        return errinfo_set(f->reterr, ERR_SYNTAX, f->name, 0,
+                           "no known list format fits; if it is one, name it (%s)",
+                           feed_format_names());
+    }
+    *retjson = f->row->place != NULL && feed_looks_like_json(beginning);
+    if (!*retjson && f->row->line == NULL && slice_trim(beginning).n > 0) {
+        return errinfo_set(f->reterr, ERR_SYNTAX, f->name, 0,
+                           "this is no JSON, and lists in the format %s are",
+                           f->row->name);
     }
     return ERR_OK;
 }
 
+static void read_line(struct feed *f, struct slice line)
+{
+    if (f->counts.entries == 0 && f->counts.made_s == 0 && line.n > 0 &&
+        (line.p[0] == '#' || line.p[0] == ';' || line.p[0] == '!')) {
+        feed_note_made(f, line);
+    }
+    if (f->row->line != NULL) {
+        f->row->line(f, line);
+    } else {
+        feed_ignored(f); /* white space instead of JSON */
+    }
+}
+
 static enum err read_lines(struct feed *f, struct feed_lines *l)
 {
-    line_fn *read_line = formats[f->counts.format].read;
     uint64_t told = 0;
     struct slice line;
     enum feed_lines_result r = FEED_LINES_LINE;
@@ -214,7 +241,7 @@ static enum err read_lines(struct feed *f, struct feed_lines *l)
         }
     }
     if (f->failed == ERR_OK && r == FEED_LINES_ERROR) {
-        return read_failed(f, l);
+        return feed_read_failed(f, l);
     }
     if (f->failed == ERR_OK && f->record.lines > 0) {
         f->counts.bad += f->record.lines - 1;
@@ -230,6 +257,7 @@ enum err feed_read(int fd, const char *name, const struct feed_options *options,
 {
     struct feed f = {.name = name, .options = *options, .sink = sink, .reterr = reterr};
     struct feed_lines l;
+    bool is_json = false;
     enum err e = feed_lines_init(&l, fd);
 
     f.arena = arena_new(ENTRY_ARENA);
@@ -238,10 +266,10 @@ enum err feed_read(int fd, const char *name, const struct feed_options *options,
         e = errinfo_set(reterr, ERR_NOMEM, name, 0, "out of memory");
     }
     if (e == ERR_OK) {
-        e = choose_format(&f, &l);
+        e = choose_format(&f, &l, &is_json);
     }
     if (e == ERR_OK) {
-        e = read_lines(&f, &l);
+        e = is_json ? feed_read_json(&f, &l) : read_lines(&f, &l);
     }
     *ret = f.counts;
     free(f.record.p);

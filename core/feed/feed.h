@@ -1,14 +1,16 @@
 /*
- * feed - lists in the formats of the world -> entries, line by line.
+ * feed - lists in the formats of the world -> entries, line by line or record by record.
  *
- * Formats: plain (one entry a line: domain, URL, address, IP or CIDR), hosts, csv (a named
- * column), dnsmasq, unbound, adblock (||host^ and ||host/path^ rules), rpz. Found from the first
- * lines or given. Bad lines are counted and reported with their number, never fatal; lines
- * longer than FEED_LINE_MAX are bad lines. Linear, streaming, constant memory.
+ * The formats are one table, format.def; found from the beginning of the file or given. Those
+ * of a provider have a text and a JSON form under one name. Bad lines and records are counted
+ * and reported with their number, never fatal; lines longer than FEED_LINE_MAX and JSON records
+ * longer than FEED_RECORD_MAX are bad ones. JSON that is not closed at the end is an error: the
+ * rest of it is missing. Linear, streaming, constant memory.
  * What becomes what: hosts -> host (exact); dnsmasq address/server/local, unbound local-zone,
- * adblock ||host^, RPZ *.name -> domain; unbound local-data, RPZ name -> host; rpz-ip ->
- * network; URLs and adblock ||host/path -> url; nothing widens a URL to its host.
- * Depends: base, text, feature.   Threads: one at a time.
+ * adblock ||host^, RPZ *.name, rbldnsd .name -> domain; unbound local-data, RPZ and rbldnsd
+ * name -> host; rpz-ip, CIDR and ranges -> network; URLs and adblock ||host/path -> url;
+ * SHA-256 -> attachment; hashes of Safe Browsing -> url_hash; nothing widens a URL to its host.
+ * Depends: base, url, feature.   Threads: one at a time.   ADR 0041.
  */
 #ifndef CORE_FEED_FEED_H
 #define CORE_FEED_FEED_H
@@ -19,20 +21,18 @@
 #include "core/base/slice.h"
 #include "core/feature/lookup.h"
 
-enum { FEED_LINE_MAX = 16384, FEED_SNIFF_BYTES = 65536 };
+enum { FEED_LINE_MAX = 16384, FEED_RECORD_MAX = 1024 * 1024, FEED_SNIFF_BYTES = 65536 };
 
 enum feed_format {
     FEED_AUTO,
-    FEED_PLAIN,
-    FEED_HOSTS,
-    FEED_CSV,
-    FEED_DNSMASQ,
-    FEED_UNBOUND,
-    FEED_ADBLOCK,
-    FEED_RPZ,
+#define FORMAT(id, name, line, column, fields, place) FEED_##id,
+#include "core/feed/format.def"
+#undef FORMAT
     FEED_FORMAT_COUNT
 };
 const char *feed_format_name(enum feed_format f);
+/* "plain, hosts, ... or auto": for messages. */
+const char *feed_format_names(void);
 /* FEED_FORMAT_COUNT when the name is unknown. */
 enum feed_format feed_format_by_name(struct slice name);
 /* The most likely format of a file from its beginning; FEED_AUTO when none fits (binary, HTML). */
@@ -60,7 +60,7 @@ struct feed_options {
 
 struct feed_counts {
     enum feed_format format; /* the one used */
-    uint64_t lines;
+    uint64_t lines;          /* of JSON: records */
     uint64_t entries;
     uint64_t
         ignored; /* comments, blank lines, rules that list nothing (adblock @@, ...) */
@@ -78,7 +78,7 @@ struct feed_item {
 
 /* An entry; text is valid during the call. An error stops the feed. */
 typedef enum err feed_entry_fn(void *context, const struct feed_item *item);
-/* A bad line: number, reason, and the line itself (untrusted, cut). */
+/* A bad line or JSON record: number, reason, and the line itself (untrusted, cut). */
 typedef void feed_bad_fn(void *context, uint64_t line, const char *reason,
                          struct slice text);
 

@@ -130,3 +130,13 @@ enum feed_lines_result feed_lines_next(struct feed_lines *l, struct slice *ret)
         }
     }
 }
+
+enum feed_lines_result feed_lines_chunk(struct feed_lines *l, struct slice *ret)
+{
+    if (l->begin == l->end && !l->at_end && feed_lines_fill(l) == FEED_LINES_ERROR) {
+        return FEED_LINES_ERROR;
+    }
+    *ret = slice_of(l->p + l->begin, l->end - l->begin);
+    l->begin = l->end;
+    return ret->n == 0 ? FEED_LINES_END : FEED_LINES_LINE;
+}

@@ -41,5 +41,7 @@ enum feed_lines_result feed_lines_peek(struct feed_lines *l, struct slice *ret);
 void feed_lines_skip(struct feed_lines *l, size_t n);
 /* The next line without its end; valid until the next call. */
 enum feed_lines_result feed_lines_next(struct feed_lines *l, struct slice *ret);
+/* What is in the buffer, and more when that is nothing; valid until the next call. */
+enum feed_lines_result feed_lines_chunk(struct feed_lines *l, struct slice *ret);
 
 #endif

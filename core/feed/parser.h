@@ -1,11 +1,13 @@
 /*
  * parser - what the readers of the feed formats share; private to this room.
  *
- * feed.c hands each line to the reader of the format; the reader calls feed_emit, feed_ignored
- * or feed_bad. Threads: one at a time.
+ * feed.c hands each line, and json_records.c each JSON record, to the reader of the format; the
+ * reader calls feed_emit, feed_ignored, feed_unused or feed_bad. Threads: one at a time.
  */
 #ifndef CORE_FEED_PARSER_H
 #define CORE_FEED_PARSER_H
+
+#include <jansson.h>
 
 #include "core/feed/feed.h"
 
@@ -29,6 +31,45 @@ struct feed_csv {
     uint16_t hint;
 };
 
+/* A record by the names of its fields: of a table, or of JSON. */
+enum { FEED_FIELDS_MAX = 48, FEED_HEADER_MAX = 4096, FEED_NUMBERS_MAX = 4 };
+struct feed_fields {
+    json_t *object; /* NULL: of a table */
+    size_t n;
+    struct slice name[FEED_FIELDS_MAX];
+    struct slice value[FEED_FIELDS_MAX];
+    char header[FEED_HEADER_MAX]; /* where the names lie */
+    char number[FEED_NUMBERS_MAX][24];
+    unsigned numbers; /* used, in turn */
+};
+
+/* Where the scanner of JSON stands: the open containers from the outermost on. */
+enum { FEED_JSON_DEPTH = 64, FEED_JSON_KEY = 32 };
+struct feed_json_level {
+    char open; /* '{' or '[' */
+    bool wants_key;
+    size_t nkey;
+    char key[FEED_JSON_KEY]; /* of the value at hand; cut */
+};
+struct feed_json_path {
+    unsigned depth;
+    struct feed_json_level level[FEED_JSON_DEPTH];
+};
+
+struct feed;
+typedef void feed_line_fn(struct feed *f, struct slice line);
+typedef void feed_fields_fn(struct feed *f, struct feed_fields *r);
+/* Whether an object that begins here is a record. */
+typedef bool feed_place_fn(const struct feed_json_path *path);
+
+struct feed_row {
+    const char *name;
+    feed_line_fn *line;
+    const char *column;
+    feed_fields_fn *fields;
+    feed_place_fn *place;
+};
+
 enum { RPZ_NAME_MAX = 255 };
 
 struct rpz_name {
@@ -46,8 +87,14 @@ struct feed_rpz {
     bool owner_is_known;    /* it lies below the apex */
 };
 
+struct feed_rbldnsd {
+    bool is_other; /* the dataset at hand is of a type that says nothing here */
+    bool is_error; /* its entries stand for an error of the server */
+};
+
 struct feed {
     const char *name;
+    const struct feed_row *row;
     struct feed_options options;
     const struct feed_sink *sink;
     struct feed_counts counts;
@@ -55,6 +102,8 @@ struct feed {
     struct feed_record record;
     struct feed_csv csv;
     struct feed_rpz rpz;
+    struct feed_rbldnsd rbldnsd;
+    struct feed_fields fields;
     struct errinfo *reterr;
     enum err failed; /* stops the feed; reterr is filled */
 };
@@ -77,14 +126,36 @@ bool feed_record_add(struct feed *f, struct slice line, const char *reason);
 /* Forgets the open record after it was read; its lines but one count as ignored. */
 void feed_record_end(struct feed *f);
 
-/* One line each; at the end of the file CSV and RPZ are told to close an open record. */
-void feed_line_plain(struct feed *f, struct slice line);
-void feed_line_hosts(struct feed *f, struct slice line);
-void feed_line_dnsmasq(struct feed *f, struct slice line);
-void feed_line_unbound(struct feed *f, struct slice line);
-void feed_line_adblock(struct feed *f, struct slice line);
-void feed_line_csv(struct feed *f, struct slice line);
-void feed_line_rpz(struct feed *f, struct slice line);
+/* One line each; what is open at the end of the file is told by feed.c. */
+feed_line_fn feed_line_plain, feed_line_hosts, feed_line_dnsmasq, feed_line_unbound,
+    feed_line_adblock, feed_line_csv, feed_line_rpz, feed_line_rbldnsd,
+    feed_line_openphish, feed_line_malwarebazaar, feed_line_drop,
+    feed_line_safebrowsing, feed_line_misp;
+/* One record each. */
+feed_fields_fn feed_fields_phishtank, feed_fields_urlhaus, feed_fields_threatfox,
+    feed_fields_malwarebazaar, feed_fields_drop, feed_fields_safebrowsing,
+    feed_fields_misp, feed_fields_stix;
+/* Objects in the array that is the whole, or lies in the object that is the whole. */
+feed_place_fn feed_place_rows;
+/* Objects one after the other. */
+feed_place_fn feed_place_lines;
+feed_place_fn feed_place_safebrowsing, feed_place_misp, feed_place_stix;
+
+/* ---- JSON and fields ---- */
+
+struct feed_lines;
+/* Reads all as JSON, record by record. */
+enum err feed_read_json(struct feed *f, struct feed_lines *l);
+enum err feed_read_failed(const struct feed *f, const struct feed_lines *l);
+/* Whether the container i is the value of this key. */
+bool feed_path_is(const struct feed_json_path *path, unsigned i, const char *key);
+/* The text of a field, trimmed; a number and a truth value as text; empty: it has none. */
+struct slice feed_field(struct feed_fields *r, const char *name);
+/* The time that a text begins with: RFC 3339 (also with a space), a date, seconds since 1970, "02
+ * Jan 2026 03:04:05". 0: none, or none of 1971 to 2105. */
+uint32_t feed_time(struct slice text);
+/* The time of a comment that tells when the list was made. */
+void feed_note_made(struct feed *f, struct slice comment);
 
 /* ---- words ---- */
 
@@ -107,6 +178,13 @@ char feed_csv_separator(struct slice line);
 bool feed_csv_field(struct slice *rest, char separator, struct slice *ret);
 /* A comment that may be a header: several single words. */
 bool feed_csv_is_word_row(struct slice text, char separator);
+/* Digits of a hexadecimal number only. */
+bool feed_is_hex(struct slice s);
+/* The first byte of JSON's containers, and what may follow it. */
+bool feed_looks_like_json(struct slice beginning);
+/* The native form of a provider that a table with these column names is of; FEED_CSV: none. */
+enum feed_format feed_sniff_columns(struct slice header, char separator);
+enum feed_format feed_sniff_json(struct slice beginning);
 /* Why a file with this beginning is no list at all, or NULL. */
 const char *feed_refusal(struct slice beginning);
 

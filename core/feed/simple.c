@@ -1,5 +1,6 @@
 /*
- * simple - the formats that say one thing a line: plain, hosts, dnsmasq, unbound.
+ * simple - the formats that say one thing a line: plain, openphish, hosts, dnsmasq,
+ * unbound.
  */
 #include "core/feed/parser.h"
 #include "core/url/host.h"
@@ -58,6 +59,20 @@ void feed_line_plain(struct feed *f, struct slice line)
         hint = FEATURE_url;
     }
     feed_emit(f, text, hint);
+}
+
+/* The feed of OpenPhish: whole URLs and nothing else, so a page of words is no entry. */
+void feed_line_openphish(struct feed *f, struct slice line)
+{
+    struct slice text = slice_trim(line);
+
+    if (text.n == 0 || text.p[0] == '#') {
+        feed_ignored(f);
+    } else if (slice_find_slice(text, SLICE_LIT("://")) == text.n) {
+        feed_bad(f, "this is no URL", text);
+    } else {
+        feed_emit(f, text, FEATURE_url);
+    }
 }
 
 /* Names that a hosts file gives to this machine itself. */

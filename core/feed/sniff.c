@@ -19,8 +19,11 @@ struct score {
     size_t adblock; /* only what no other format has */
     size_t rpz;     /* zone records and directives */
     size_t rpz_rules;
-    size_t csv; /* lines with as many separators as the first */
+    size_t drop;    /* "CIDR ;" */
+    size_t rbldnsd; /* directives and values that only it has */
+    size_t csv;     /* lines with as many separators as the first */
     bool has_csv_header;
+    enum feed_format native; /* by the header; FEED_AUTO: none was seen */
     bool has_adblock_comment;
     char separator;
     size_t nseparators;
@@ -176,10 +179,22 @@ static bool is_csv_header(struct slice text)
     return has_known;
 }
 
+static void score_header(struct slice text, struct score *s)
+{
+    enum feed_format native = feed_sniff_columns(text, feed_csv_separator(text));
+
+    if (native != FEED_CSV || is_csv_header(text)) {
+        s->has_csv_header = true;
+        s->native = native;
+    }
+}
+
 static void score_csv(struct slice text, struct score *s)
 {
     if (s->lines == 1) {
-        s->has_csv_header = s->has_csv_header || is_csv_header(text);
+        if (!s->has_csv_header) {
+            score_header(text, s);
+        }
         s->separator = feed_csv_separator(text);
         s->nseparators =
             s->separator == '\0' ? 0 : count_separators(text, s->separator);
@@ -196,10 +211,27 @@ static void score_comment(struct slice text, struct score *s)
     while (text.n > 0 && (text.p[0] == '#' || text.p[0] == ' ')) {
         text = slice_from(text, 1);
     }
-    s->has_csv_header =
-        s->has_csv_header ||
-        (s->lines == 0 && feed_csv_is_word_row(text, feed_csv_separator(text)) &&
-         is_csv_header(text));
+    if (!s->has_csv_header && s->lines == 0 &&
+        feed_csv_is_word_row(text, feed_csv_separator(text))) {
+        score_header(text, s);
+    }
+}
+
+/* "192.0.2.0/24 ; SBL1" */
+static bool is_drop_line(struct slice text)
+{
+    size_t semicolon = slice_find(text, ';');
+    struct slice cidr = slice_trim(slice_head(text, semicolon));
+    uint8_t addr[16];
+    return semicolon < text.n && slice_find(cidr, '/') < cidr.n &&
+           host_ip_parse(slice_head(cidr, slice_find(cidr, '/')), addr);
+}
+
+static bool is_rbldnsd_line(struct slice text)
+{
+    static const char *const starts[] = {"$SOA ", "$NS ", "$DATASET ", "$TIMESTAMP ",
+                                         ":127."};
+    return starts_with_any(text, starts, sizeof starts / sizeof starts[0]);
 }
 
 static void score_line(struct slice line, struct score *s)
@@ -220,6 +252,8 @@ static void score_line(struct slice line, struct score *s)
         return;
     }
     s->lines++;
+    s->rbldnsd += is_rbldnsd_line(text);
+    s->drop += is_drop_line(text);
     s->dnsmasq += is_dnsmasq_option(text);
     s->unbound += is_unbound_option(text);
     s->hosts += is_hosts_line(text);
@@ -235,6 +269,12 @@ static enum feed_format decide(const struct score *s)
     if (s->lines == 0) {
         return FEED_PLAIN; /* nothing in it, in any format */
     }
+    if (s->rbldnsd > 0) {
+        return FEED_RBLDNSD;
+    }
+    if (s->drop >= half) {
+        return FEED_DROP;
+    }
     if (s->rpz_rules > 0 && s->rpz >= half) {
         return FEED_RPZ;
     }
@@ -242,7 +282,7 @@ static enum feed_format decide(const struct score *s)
         return FEED_ADBLOCK;
     }
     if (s->has_csv_header) {
-        return FEED_CSV;
+        return s->native;
     }
     if (s->dnsmasq >= half) {
         return FEED_DNSMASQ;
@@ -268,6 +308,9 @@ enum feed_format feed_sniff(struct slice beginning)
 
     if (feed_refusal(beginning) != NULL) {
         return FEED_AUTO;
+    }
+    if (feed_looks_like_json(beginning)) {
+        return feed_sniff_json(beginning);
     }
     while (rest.p != NULL && score.lines < SNIFF_LINES) {
         struct slice line = slice_cut(&rest, '\n');

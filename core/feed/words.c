@@ -61,7 +61,7 @@ bool feed_looks_like_name(struct slice word)
     return has_dot;
 }
 
-static bool is_hex(struct slice s)
+bool feed_is_hex(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
         char c = (char)(s.p[i] | 0x20);
@@ -85,7 +85,7 @@ bool feed_looks_like_entry(struct slice word)
             return false;
         }
     }
-    if (feed_looks_like_name(word) || (word.n == 64 && is_hex(word))) {
+    if (feed_looks_like_name(word) || (word.n == 64 && feed_is_hex(word))) {
         return true;
     }
     struct slice s = word;
@@ -181,8 +181,11 @@ bool feed_csv_field(struct slice *rest, char separator, struct slice *ret)
     if (rest->p == NULL) {
         return false;
     }
-    if (rest->n > 0 && rest->p[0] == '"') {
-        for (i = 1; i < rest->n; i++) {
+    while (i < rest->n && rest->p[i] == ' ' && separator != ' ') {
+        i++; /* abuse.ch writes ", " */
+    }
+    if (i < rest->n && rest->p[i] == '"') {
+        for (i++; i < rest->n; i++) {
             if (rest->p[i] != '"') {
                 continue;
             }

@@ -283,10 +283,10 @@ static void last_reason(void *context, uint64_t line, const char *reason,
     (void)snprintf(context, 128, "%s", reason);
 }
 
-static enum err drop_entry(void *context, const struct feature_entry *e)
+static enum err drop_entry(void *context, const struct feed_item *item)
 {
     (void)context;
-    (void)e;
+    (void)item;
     return ERR_OK;
 }
 

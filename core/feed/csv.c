@@ -100,7 +100,11 @@ static void take_fields(struct feed *f, struct slice record, char *dst)
         r->value[i] = unquote(field, dst);
         dst += field.n;
     }
-    f->row->fields(f, r);
+    if (feed_field(r, f->row->column).n == 0) {
+        feed_ignored(f);
+    } else {
+        f->row->fields(f, r);
+    }
 }
 
 /* The column with the best known name, or the named one; false: this is no such header. */

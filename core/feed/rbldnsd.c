@@ -47,8 +47,8 @@ static void directive(struct feed *f, struct slice line)
     }
 }
 
-/* "192.0" -> 192.0.0.0 to 192.0.255.255; digits and dots only. */
-static bool ip4_range_of(struct slice text, uint32_t *retfirst, uint32_t *retlast)
+/* "192.0" -> 192.0.0.0 to 192.0.255.255. Returns how many numbers there are; 0: it is none such. */
+static unsigned ip4_range_of(struct slice text, uint32_t *retfirst, uint32_t *retlast)
 {
     uint32_t v = 0;
     unsigned n = 0;
@@ -58,12 +58,12 @@ static bool ip4_range_of(struct slice text, uint32_t *retfirst, uint32_t *retlas
         uint32_t octet = 0;
         for (size_t i = 0; i < part.n; i++) {
             if (part.p[i] < '0' || part.p[i] > '9' || octet > 255) {
-                return false;
+                return 0;
             }
             octet = octet * 10 + (uint32_t)(part.p[i] - '0');
         }
         if (part.n == 0 || octet > 255 || n == 4) {
-            return false;
+            return 0;
         }
         v = v << 8 | octet;
         n++;
@@ -71,7 +71,7 @@ static bool ip4_range_of(struct slice text, uint32_t *retfirst, uint32_t *retlas
     unsigned rest = 8 * (4 - n);
     *retfirst = n == 0 ? 0 : (uint32_t)((uint64_t)v << rest);
     *retlast = *retfirst | (uint32_t)((UINT64_C(1) << rest) - 1);
-    return n > 1; /* a single number would be a whole /8 */
+    return n;
 }
 
 /* The networks that make up a range: at most 62. */
@@ -104,17 +104,18 @@ static bool ip4_entry(struct feed *f, struct slice word)
     uint32_t last;
     uint32_t last_end;
 
-    if (!ip4_range_of(from, &first, &first_end)) {
-        return false;
+    if (ip4_range_of(from, &first, &first_end) < 2) {
+        return false; /* a single number would be a whole /8 */
     }
     if (rest.p == NULL) {
         emit_range(f, first, first_end);
         return true;
     }
-    if (!ip4_range_of(rest, &last, &last_end)) {
+    unsigned n = ip4_range_of(rest, &last, &last_end);
+    if (n == 0) {
         return false;
     }
-    if (slice_find(rest, '.') == rest.n && slice_find(from, '.') < from.n) {
+    if (n == 1) {
         /* "192.0.2.1-9": the last number alone */
         uint32_t step = first_end - first + 1;
         uint32_t base = first / step & ~UINT32_C(255);

@@ -4,6 +4,8 @@
 #ifndef TESTS_UNIT_FEED_SEEN_H
 #define TESTS_UNIT_FEED_SEEN_H
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 struct seen {
     struct buf entries; /* "type:value\n" */
     struct buf bad;     /* "line:text\n" */
+    bool has_times; /* entries: " FIRST-EXPIRY" behind the value, where there is one */
     struct feed_counts counts;
     struct errinfo info;
     uint64_t progress;
@@ -30,9 +33,14 @@ static inline enum err on_entry(void *context, const struct feed_item *item)
         return ERR_NOSPACE;
     }
     s->n++;
-    buf_printf(&s->entries, "%s:%.*s\n",
+    buf_printf(&s->entries, "%s:%.*s",
                feature_info((enum feature_type)e->class_type)->name,
                SLICE_ARGS(e->text));
+    if (s->has_times && (item->first_seen_s != 0 || item->expiry_s != 0)) {
+        buf_printf(&s->entries, " %u-%u", (unsigned)item->first_seen_s,
+                   (unsigned)item->expiry_s);
+    }
+    buf_add_char(&s->entries, '\n');
     return ERR_OK;
 }
 
@@ -49,6 +57,17 @@ static inline void on_progress(void *context, uint64_t bytes)
     struct seen *s = context;
     assert_true(bytes > s->progress);
     s->progress = bytes;
+}
+
+/* A file of tests/data/feeds. */
+static inline int feed_fixture(const char *name)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/tests/data/feeds/%s", GILLNET_SOURCE_DIR,
+                   name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    return fd;
 }
 
 static inline void seen_fini(struct seen *s)

@@ -257,19 +257,6 @@ static int dispatch(struct cli *cli, struct args *a)
     return command->run(cli, a->argc, a->argv);
 }
 
-bool cli_takes_expressions(const struct config *config, struct slice list)
-{
-    const struct config_strings *types = &config_list_find(config, list)->types;
-    const char *name = feature_info(FEATURE_url_expression)->name;
-
-    for (size_t i = 0; i < types->n; i++) {
-        if (strcmp(types->v[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 int cli_run(int argc, char **argv)
 {
     struct cli cli = {.config_file = CONFIG_DEFAULT_FILE};

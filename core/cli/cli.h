@@ -56,7 +56,4 @@ const struct cli_command *cli_command(const char *name);
 #include "core/cli/commands.def"
 #undef CLI_COMMAND
 
-/* Whether the list of this name is configured to be asked for url_expression entries. */
-bool cli_takes_expressions(const struct config *config, struct slice list);
-
 #endif

@@ -4,6 +4,7 @@
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
+#include "core/list/ask.h"
 #include "core/list/lock.h"
 
 int list_cmd_usage(const char *why)
@@ -81,7 +82,7 @@ void list_cmd_check_class(struct cli *cli, const char *list, uint16_t class_type
                           bool *said)
 {
     if (class_type != FEATURE_url_expression || *said ||
-        cli_takes_expressions(cli->config, slice_str(list))) {
+        ask_takes_expressions(config_list_find(cli->config, slice_str(list)))) {
         return;
     }
     *said = true;

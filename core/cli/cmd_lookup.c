@@ -14,7 +14,7 @@
 #include "core/cli/lookup_file.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
-#include "core/cli/value_features.h"
+#include "core/feature/value.h"
 
 struct query {
     struct cli *cli;

@@ -1,18 +1,13 @@
 /*
- * lookup - values in bulk against the lists on disk; for `gillnet lookup`.
+ * lookup - values in bulk against the lists on disk, in batches (core/list/ask.h); for `gillnet lookup`.
  *
- * A value is read as a list entry and expanded as a message with it would be: a URL is also
- * sought by its host, a host by its domains, an address by its host, an IP address by its
- * networks. Values are gathered in batches; a batch asks each filter once.
  * Threads: one.
  */
 #ifndef CORE_CLI_LOOKUP_H
 #define CORE_CLI_LOOKUP_H
 
 #include "core/cli/state.h"
-#include "core/list/listset.h"
-
-enum { LOOKUP_BATCH = 1024, LOOKUP_KEYS_PER_VALUE = 2 * FEATURE_KEYS_MAX + 1 };
+#include "core/list/ask.h"
 
 /* One value on one list. */
 struct lookup_match {

@@ -14,8 +14,8 @@
 #include "core/cli/json.h"
 #include "core/cli/sparkline.h"
 #include "core/cli/text.h"
-#include "core/cli/value_features.h"
 #include "core/count/json.h"
+#include "core/feature/value.h"
 
 enum { US_PER_S = 1000000, VALUE_ARENA = 1 << 20, HALF_DAY = COUNT_BUCKETS / 2 };
 

@@ -9,8 +9,8 @@
 #include "core/cli/evidence.h"
 #include "core/cli/json.h"
 #include "core/cli/text.h"
-#include "core/cli/value_features.h"
 #include "core/count/message.h"
+#include "core/feature/value.h"
 #include "core/filter/countingfile.h"
 
 enum { VALUE_ARENA = 1 << 20, KEY_BYTES = 8 };

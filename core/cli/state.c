@@ -9,6 +9,7 @@
 
 #include "core/base/file.h"
 #include "core/base/hash256.h"
+#include "core/list/ask.h"
 
 enum { NAMES_ARENA = 16 << 20 };
 
@@ -112,7 +113,8 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
                               list_reader_name(s.v[s.n]), fault);
             }
             s.has_expressions =
-                s.has_expressions || cli_takes_expressions(cli->config, name[i]);
+                s.has_expressions ||
+                ask_takes_expressions(config_list_find(cli->config, name[i]));
             s.nown = ++s.n;
         } else {
             s.status = open_failed(cli, name[i], e, &info);

@@ -1,13 +1,132 @@
-/* value_features - what a value would be in messages. */
-#include "core/cli/value_features.h"
+#include "core/feature/value.h"
 
-#include "core/feature/lookup.h"
 #include "core/feature/network.h"
 #include "core/url/host.h"
 #include "core/url/url.h"
 #include "core/url/urlkey.h"
 
 enum { NET_V4 = 24, NET_V6 = 48 }; /* bits of client_net */
+
+/* ---- keys ---- */
+
+struct keys {
+    struct arena *arena;
+    struct feature_key *v;
+    size_t n;
+};
+
+static void add_key(struct keys *k, uint16_t class_type, struct slice text)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        if (k->v[i].class_type == class_type && slice_eq(k->v[i].text, text)) {
+            return;
+        }
+    }
+    k->v[k->n++] = (struct feature_key){.class_type = class_type, .text = text};
+}
+
+/* The keys under which a message with this feature would be sought. */
+static void expand(struct keys *k, enum feature_type type, struct slice text)
+{
+    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature f = {.type = (uint16_t)type, .text = text};
+    size_t n = feature_keys(&f, k->arena, keys);
+
+    for (size_t i = 0; i < n; i++) {
+        add_key(k, keys[i].class_type, keys[i].text);
+    }
+}
+
+static unsigned prefix_of(struct slice network)
+{
+    struct slice rest = network;
+    unsigned prefix = 0;
+
+    (void)slice_cut(&rest, '/');
+    for (size_t i = 0; i < rest.n && rest.p[i] >= '0' && rest.p[i] <= '9'; i++) {
+        prefix = prefix * 10 + (unsigned)(rest.p[i] - '0');
+    }
+    return rest.p == NULL ? 128 : prefix;
+}
+
+/* A network is found by wider ones, not by those inside it. */
+static void expand_network(struct keys *k, struct slice network)
+{
+    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature f = {.type = FEATURE_client_ip,
+                        .text = slice_head(network, slice_find(network, '/'))};
+    size_t n = feature_keys(&f, k->arena, keys);
+
+    for (size_t i = 0; i < n; i++) {
+        if (prefix_of(keys[i].text) <= prefix_of(network)) {
+            add_key(k, keys[i].class_type, keys[i].text);
+        }
+    }
+}
+
+/* The looser keys of a URL, where they differ. */
+static void expand_url_keys(struct keys *k, const struct url *url, bool expressions)
+{
+    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature f = {.type = FEATURE_url, .text = url->canonical};
+    bool has_domain = url->host.kind == HOST_NAME;
+    struct slice clean = urlkey_clean(k->arena, url);
+    struct slice folded = clean.n > 0 ? urlkey_folded(k->arena, url, clean) : clean;
+    struct slice template = urlkey_template(
+        k->arena, url, has_domain ? host_registrable(url->host.text) : SLICE_NONE);
+    size_t n = expressions ? feature_url_expressions(&f, k->arena, keys) : 0;
+
+    if (folded.p == NULL || template.p == NULL) {
+        return; /* the arena is full */
+    }
+    add_key(k, FEATURE_url, clean);
+    add_key(k, FEATURE_url_folded, folded);
+    add_key(k, FEATURE_url_template, template);
+    for (size_t i = 0; i < n; i++) {
+        add_key(k, keys[i].class_type, keys[i].text);
+    }
+}
+
+static void expand_url(struct keys *k, struct slice canonical, bool expressions)
+{
+    struct url url;
+
+    if (url_parse(k->arena, canonical, &url) != ERR_OK) {
+        return;
+    }
+    expand(k, FEATURE_url, canonical);
+    expand_url_keys(k, &url, expressions);
+    expand(k, url.host.kind == HOST_NAME ? FEATURE_url_host : FEATURE_url_ip,
+           url.host.text);
+}
+
+size_t value_keys(const struct feature_entry *e, bool expressions, struct arena *arena,
+                  struct feature_key ret[VALUE_KEYS_MAX])
+{
+    struct keys k = {.arena = arena, .v = ret};
+
+    add_key(&k, e->class_type, e->text);
+    switch (e->class_type) {
+    case FEATURE_url:
+        expand_url(&k, e->text, expressions);
+        break;
+    case FEATURE_host:
+    case FEATURE_domain:
+        expand(&k, FEATURE_url_host, e->text);
+        break;
+    case FEATURE_address:
+        expand(&k, FEATURE_from, e->text);
+        break;
+    case FEATURE_network:
+        expand_network(&k, e->text);
+        break;
+    default:
+        break;
+    }
+    return k.n;
+}
+
+/* ---- counted features ---- */
 
 /* What is in messages as each class of entries. */
 static const struct {

@@ -1,5 +1,5 @@
-/* test_value_features - which counted features a value may stand for. */
-#include "core/cli/value_features.h"
+/* test_value - which counted features a value may stand for. */
+#include "core/feature/value.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,6 @@
 #include "core/feature/value.h"
 
+#include "core/base/unfilled.h"
 #include "core/feature/network.h"
 #include "core/url/host.h"
 #include "core/url/url.h"
@@ -28,7 +29,7 @@ static void add_key(struct keys *k, uint16_t class_type, struct slice text)
 /* The keys under which a message with this feature would be sought. */
 static void expand(struct keys *k, enum feature_type type, struct slice text)
 {
-    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
     struct feature f = {.type = (uint16_t)type, .text = text};
     size_t n = feature_keys(&f, k->arena, keys);
 
@@ -52,7 +53,7 @@ static unsigned prefix_of(struct slice network)
 /* A network is found by wider ones, not by those inside it. */
 static void expand_network(struct keys *k, struct slice network)
 {
-    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
     struct feature f = {.type = FEATURE_client_ip,
                         .text = slice_head(network, slice_find(network, '/'))};
     size_t n = feature_keys(&f, k->arena, keys);
@@ -67,7 +68,7 @@ static void expand_network(struct keys *k, struct slice network)
 /* The looser keys of a URL, where they differ. */
 static void expand_url_keys(struct keys *k, const struct url *url, bool expressions)
 {
-    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
     struct feature f = {.type = FEATURE_url, .text = url->canonical};
     bool has_domain = url->host.kind == HOST_NAME;
     struct slice clean = urlkey_clean(k->arena, url);

@@ -13,7 +13,7 @@ size_t http_head_length(struct slice bytes)
     return at < bytes.n ? at + 4 : 0;
 }
 
-static bool take_number(struct slice s, uint64_t *ret)
+bool http_take_number(struct slice s, uint64_t *ret)
 {
     uint64_t v = 0;
 
@@ -47,8 +47,9 @@ static unsigned parse_chain(struct slice rest, struct http_request *ret)
         return 404;
     }
     from = slice_cut(&rest, '-');
-    return rest.p != NULL && take_number(from, &ret->from) &&
-                   take_number(rest, &ret->to) && ret->from >= 1 && ret->from <= ret->to
+    return rest.p != NULL && http_take_number(from, &ret->from) &&
+                   http_take_number(rest, &ret->to) && ret->from >= 1 &&
+                   ret->from <= ret->to
                ? 0
                : 400;
 }
@@ -58,7 +59,7 @@ static unsigned parse_snap(struct slice rest, struct http_request *ret)
     if (!take_stream(&rest, ret)) {
         return 404;
     }
-    return take_number(rest, &ret->from) && ret->from >= 1 ? 0 : 400;
+    return http_take_number(rest, &ret->from) && ret->from >= 1 ? 0 : 400;
 }
 
 static unsigned parse_get(struct slice target, struct http_request *ret)
@@ -88,9 +89,10 @@ static unsigned parse_get(struct slice target, struct http_request *ret)
     case ROUTE_SNAP:
         return parse_snap(target, ret);
     case ROUTE_HEADS:
-        return take_number(target, &ret->from) ? 0 : 400;
+        return http_take_number(target, &ret->from) ? 0 : 400;
     case ROUTE_RING_KEY:
-        return take_number(target, &ret->from) && ret->from <= UINT32_MAX ? 0 : 400;
+        return http_take_number(target, &ret->from) && ret->from <= UINT32_MAX ? 0
+                                                                               : 400;
     case ROUTE_MANIFEST:
     case ROUTE_MEMBER:
     case ROUTE_JOIN:
@@ -120,7 +122,7 @@ static unsigned parse_line(struct slice line, struct http_request *ret, bool *re
     return slice_eq(target, SLICE_LIT("/v1/join")) ? 0 : 404;
 }
 
-static bool is_token(struct slice s)
+bool http_is_token(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
@@ -132,7 +134,7 @@ static bool is_token(struct slice s)
     return s.n > 0;
 }
 
-static bool is_value(struct slice s)
+bool http_is_value(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
@@ -158,7 +160,7 @@ static unsigned parse_field(struct slice line, struct fields *f,
     struct slice value = slice_trim(line);
     uint64_t length = 0;
 
-    if (line.p == NULL || !is_token(name) || !is_value(line)) {
+    if (line.p == NULL || !http_is_token(name) || !http_is_value(line)) {
         return 400;
     }
     if (++f->n > HTTP_FIELDS_MAX) {
@@ -169,7 +171,7 @@ static unsigned parse_field(struct slice line, struct fields *f,
     } else if (slice_eq_nocase(name, SLICE_LIT("transfer-encoding"))) {
         return 501;
     } else if (slice_eq_nocase(name, SLICE_LIT("content-length"))) {
-        if (++f->lengths > 1 || !take_number(value, &length)) {
+        if (++f->lengths > 1 || !http_take_number(value, &length)) {
             return 400;
         }
         if (length > HTTP_BODY_MAX) {
@@ -189,7 +191,7 @@ static unsigned parse_field(struct slice line, struct fields *f,
 }
 
 /* Cuts a line that ends in CR LF. */
-static bool take_line(struct slice *rest, struct slice *ret)
+bool http_take_line(struct slice *rest, struct slice *ret)
 {
     size_t at = slice_find_slice(*rest, SLICE_LIT("\r\n"));
 
@@ -212,11 +214,11 @@ unsigned http_parse(struct slice head, struct http_request *ret)
     if (head.n > HTTP_HEAD_MAX) {
         return 431;
     }
-    if (!take_line(&head, &line) || !is_value(line)) {
+    if (!http_take_line(&head, &line) || !http_is_value(line)) {
         return 400;
     }
     status = parse_line(line, &r, &is_get);
-    while (status == 0 && take_line(&head, &line) && line.n > 0) {
+    while (status == 0 && http_take_line(&head, &line) && line.n > 0) {
         status = parse_field(line, &f, &r);
     }
     if (status != 0) {
@@ -293,7 +295,7 @@ bool http_address_split(struct slice address, char host[HTTP_ADDRESS_MAX],
     uint64_t number = 0;
 
     if (!is_host(name, is_v6) || port.n < 2 || port.p[0] != ':' ||
-        !take_number(slice_from(port, 1), &number) || number == 0 ||
+        !http_take_number(slice_from(port, 1), &number) || number == 0 ||
         number > UINT16_MAX) {
         return false;
     }

@@ -52,6 +52,14 @@ size_t http_head_length(struct slice bytes);
  * the connection is to be closed. */
 unsigned http_parse(struct slice head, struct http_request *ret);
 
+/* What heads consist of, for other readers of them (api_request.h). */
+bool http_is_token(struct slice s);
+bool http_is_value(struct slice s); /* no control byte but tabs */
+/* Decimal, without leading zeros. */
+bool http_take_number(struct slice s, uint64_t *ret);
+/* Cuts a line that ends in CR LF. False: there is none. */
+bool http_take_line(struct slice *rest, struct slice *ret);
+
 /* The head of an answer. fields: more of them, each with its line end, or "". */
 void http_print_head(unsigned status, size_t body_bytes, const char *fields,
                      bool keeps_alive, struct buf *ret);

@@ -141,6 +141,7 @@ static void reload(struct hub *h, struct buf *ret)
     config_release(&h->config);
     h->config = fresh;
     subscribe_renew(&h->subscribe, h->config, h->o.is_once);
+    hub_api_renew(h);
     log_set_level(fresh->log_level);
     server_set_rate(h->server, fresh->hub.bytes_per_s);
     h->needs_reopen = true;
@@ -233,11 +234,18 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     if (e == ERR_OK) {
         subscribe_renew(&h->subscribe, h->config, h->o.is_once);
     }
-    return e == ERR_OK ? hub_ring_make_ends(h, reterr) : e;
+    if (e == ERR_OK) {
+        e = hub_ring_make_ends(h, reterr);
+    }
+    if (e == ERR_OK) {
+        hub_api_start(h);
+    }
+    return e;
 }
 
 static void tear_down(struct hub *h)
 {
+    hub_api_stop(h);
     control_free(&h->control);
     subscribe_free(&h->subscribe);
     exchange_free(&h->exchange);

@@ -6,6 +6,7 @@
 
 #include <event2/event.h>
 
+#include "core/hub/api.h"
 #include "core/hub/board.h"
 #include "core/hub/control.h"
 #include "core/hub/counts.h"
@@ -24,6 +25,8 @@ struct hub {
     struct event *renew; /* what a hook asked for, done outside of it */
     struct event *signals[4];
     struct board *board; /* what all parts show of themselves */
+    struct lists *lists; /* NULL: nobody asks, as api */
+    struct api *api;
     struct node node;
     struct server *server;
     struct exchange *exchange; /* NULL: while the files are held */
@@ -62,6 +65,13 @@ enum err hub_ring_make_ends(struct hub *h, struct errinfo *reterr);
 /* A command works on the files; it is done. */
 void hub_ring_hold(void *context);
 void hub_ring_release(void *context);
+
+/* ---- its HTTP API: hub_api.c ---- */
+
+/* Without an address in api.listen there is none. A failure is logged, and the hub goes on. */
+void hub_api_start(struct hub *h);
+void hub_api_renew(struct hub *h);
+void hub_api_stop(struct hub *h);
 
 /* ---- status ---- */
 

@@ -125,6 +125,12 @@ bool limit_admit(struct limit *l, const struct sockaddr *from, uint64_t now_us)
             bucket_take(&l->all, &limit_all_rate, 1, now_us, NULL));
 }
 
+bool limit_take(struct limit *l, const struct sockaddr *from,
+                const struct bucket_rate *rate, uint64_t now_us, unsigned *retwait_s)
+{
+    return bucket_take(&place_of(l, from, now_us)->bucket, rate, 1, now_us, retwait_s);
+}
+
 void limit_know(struct limit *l, const struct sockaddr *from, uint64_t now_us)
 {
     struct place *p = place_of(l, from, now_us);

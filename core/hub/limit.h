@@ -41,6 +41,9 @@ struct limit *limit_new(void); /* NULL: no memory */
 void limit_free(struct limit **l);
 /* Whether a new connection from there may shake hands. */
 bool limit_admit(struct limit *l, const struct sockaddr *from, uint64_t now_us);
+/* Takes one of the tokens that this address has at that rate. */
+bool limit_take(struct limit *l, const struct sockaddr *from,
+                const struct bucket_rate *rate, uint64_t now_us, unsigned *retwait_s);
 /* A member came from there. */
 void limit_know(struct limit *l, const struct sockaddr *from, uint64_t now_us);
 

@@ -53,7 +53,7 @@ class Server:
 
     def write(self, config=""):
         self.conf.write_text(f'state_dir = "{self.state}";\nsocket = "unix:{self.top}/{self.name}.sock";\n'
-                             f'count = {{ messages_per_day = 1000; }};\n{config}\n')
+                             f'count = {{ messages_per_day = 1000; }};\napi = {{ listen = []; }};\n{config}\n')
 
     def run(self, *args, rc=0, text=None):
         p = subprocess.run([*self.enter, f"{BUILD}/gillnet", "-c", self.conf, *map(str, args)], input=text,

@@ -73,7 +73,7 @@ class UserServer(Server):
 
     def write(self, config=""):
         self.conf.write_text(f'state_dir = "{self.state}";\nsocket = "unix:{self.place}/gillnetd.sock";\n'
-                             f'count = {{ messages_per_day = 1000; }};\n{config}\n')
+                             f'count = {{ messages_per_day = 1000; }};\napi = {{ listen = []; }};\n{config}\n')
 
     def start(self, program, log, *args):
         with open(log, "ab") as f:

@@ -1,0 +1,38 @@
+/* hub_api - the HTTP API of the running hub: started, renewed and ended with it. */
+#include "core/base/log.h"
+#include "core/hub/hub_own.h"
+
+void hub_api_start(struct hub *h)
+{
+    struct api_options o = {.config = h->config, .board = h->board};
+    struct errinfo why = {.text = ""};
+
+    if (h->o.is_once || h->config->api.listen.n == 0) {
+        return;
+    }
+    enum err e = lists_new(h->config, &h->lists, &why);
+
+    o.lists = h->lists;
+    if (e == ERR_OK) {
+        e = api_new(&o, &h->api, &why);
+    }
+    if (e != ERR_OK) {
+        log_errinfo("api", &why);
+    }
+}
+
+void hub_api_renew(struct hub *h)
+{
+    if (h->lists != NULL) {
+        lists_renew(h->lists, h->config);
+    }
+    if (h->api != NULL) {
+        api_renew(h->api, h->config);
+    }
+}
+
+void hub_api_stop(struct hub *h)
+{
+    api_free(&h->api);
+    lists_free(&h->lists);
+}

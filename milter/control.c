@@ -20,11 +20,12 @@
 #include "core/base/stats.h"
 #include "core/base/version.h"
 
+#include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/socket.h"
 #include "milter/watch.h"
 
-enum { ANSWER_MAX = 128 * 1024, BACKLOG = 16, SLOT_END = 0, SLOT_LISTEN = 1 };
+enum { ANSWER_MAX = 128 * 1024, BACKLOG = 64, SLOT_END = 0, SLOT_LISTEN = 1 };
 _Static_assert((int)COUNT_WIRE_ANSWER_MAX <= (int)ANSWER_MAX, "raise ANSWER_MAX");
 
 struct client {
@@ -78,7 +79,7 @@ static void answer(struct slice request, struct buf *ret)
         count_wire_answer(request, control.port, control.keys, ret);
     } else {
         buf_add_str(ret, "error unknown request; understood are ping, stat, reload, "
-                         "count-batch, count-exact, count-shares\n");
+                         "scan, count-batch, count-exact, count-shares\n");
     }
 }
 
@@ -106,6 +107,19 @@ static void serve(struct client *c, struct slice line)
     buf_fini(&text);
 }
 
+/* The line of c, and what came behind it: of all requests only scan has more. */
+static void take_line(struct client *c, struct slice line, struct slice rest)
+{
+    struct slice prefix = SLICE_LIT("scan ");
+
+    if (slice_has_prefix(line, prefix)) {
+        scan_take(c->fd, slice_from(line, prefix.n), rest);
+        c->fd = -1;
+    } else {
+        serve(c, line);
+    }
+}
+
 static void read_client(struct client *c)
 {
     ssize_t n = recv(c->fd, c->line + c->n, sizeof c->line - c->n, MSG_DONTWAIT);
@@ -120,7 +134,7 @@ static void read_client(struct client *c)
     struct slice got = slice_of(c->line, c->n);
     size_t end = slice_find(got, '\n');
     if (end < got.n || (n == 0 && got.n > 0)) {
-        serve(c, slice_head(got, end));
+        take_line(c, slice_head(got, end), slice_from(got, end + 1));
     } else if (n == 0) {
         drop(c);
     } else if (c->n == sizeof c->line) {

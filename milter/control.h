@@ -1,8 +1,8 @@
 /*
- * control - a Unix socket on which `gillnet` asks gillnetd: reload, ping, stat, counts.
+ * control - a Unix socket on which `gillnet` and gillnet-hub ask gillnetd: reload, ping, stat, counts, scan.
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
- * closed. Requests are bounded in length and time, clients in number; whoever may open the
+ * closed. Behind the line of a scan comes a message (scan.h). Requests are bounded in length and time, clients in number; whoever may open the
  * socket (mode 0660) may reload. Threads: control_start makes one.
  */
 #ifndef MILTER_CONTROL_H

@@ -22,6 +22,7 @@
 #include "milter/control.h"
 #include "milter/libmilter.h"
 #include "milter/notify.h"
+#include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/signals.h"
 #include "milter/watch.h"
@@ -270,6 +271,7 @@ static bool end_service(void)
              service_messages());
     notify_stopping();
     control_stop();
+    scan_stop();
     milter_listener_remove(&daemon_state.listener);
     milter_listener_shut(&daemon_state.listener);
     if (!service_drain(DRAIN_US, signals_is_urgent)) {
@@ -360,7 +362,7 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     watch_set_guard(daemon_state.guard);
     if (!daemon_state.guard ||
         watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
-        !control_start() || signals_start(&hooks) != ERR_OK) {
+        !scan_start() || !control_start() || signals_start(&hooks) != ERR_OK) {
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
                     "processes");
@@ -397,6 +399,7 @@ static void tear_down(void)
     watch_stop();
     guard_free(&daemon_state.guard);
     control_stop();
+    scan_stop();
     milter_listener_remove(&daemon_state.listener);
     if (daemon_state.is_gate_closed) {
         service_fini();

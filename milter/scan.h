@@ -1,0 +1,36 @@
+/*
+ * scan - messages given over the control socket: judged as mail is, told as JSON.
+ *
+ * One thread reads messages and writes answers, SCAN_WORKERS judge. Mail goes first: the workers are few and have a
+ * lower priority, and what does not fit is refused ("error busy"). A message is bounded as mail is, in
+ * bytes, memory, processor time and by the deadline; a client in time. Nothing is counted or learnt unless the line asks for it.
+ * The answer is "ok" and a line with the object of `gillnet check --json`, or "error WHY". Request line:
+ * core/base/scanline.h.
+ * Threads: scan_take from the control socket's; start and stop from main.   Owns: the clients that it took.
+ */
+#ifndef MILTER_SCAN_H
+#define MILTER_SCAN_H
+
+#include <stdbool.h>
+
+#include "core/base/slice.h"
+
+enum {
+    SCAN_WORKERS = 2,
+    SCAN_NICE = 10,
+    SCAN_CLIENTS_MAX = 64,              /* at once; more are refused */
+    SCAN_MEMORY_MAX = 64 * 1024 * 1024, /* bytes of messages at once, as announced */
+    SCAN_READ_MS = 10000,               /* for a whole message to come */
+    SCAN_WRITE_MS = 10000,              /* for an answer to be taken */
+    SCAN_ANSWER_MAX = 16 * 1024 * 1024
+};
+
+/* False: no threads; scan_take then refuses. */
+bool scan_start(void);
+/* Answers nobody any more; a message being judged is waited for. Fine in any state. */
+void scan_stop(void);
+/* Takes the connection fd (non-blocking), whose request line was "scan " and args; rest is what came behind the
+ * line. */
+void scan_take(int fd, struct slice args, struct slice rest);
+
+#endif

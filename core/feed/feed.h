@@ -31,7 +31,7 @@ enum feed_format {
     FEED_FORMAT_COUNT
 };
 const char *feed_format_name(enum feed_format f);
-/* "plain, hosts, ... or auto": for messages. */
+/* "plain, hosts, ..., or auto": for messages. */
 const char *feed_format_names(void);
 /* FEED_FORMAT_COUNT when the name is unknown. */
 enum feed_format feed_format_by_name(struct slice name);

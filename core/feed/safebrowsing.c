@@ -123,7 +123,7 @@ static void read_raw(struct feed *f, const json_t *raw)
     } else if (size >= PREFIX_MIN && size < SHA256_BYTES) {
         size_t n = text.n / BASE64_QUAD * BASE64_BYTES / (size_t)size;
         f->counts.unused[FEED_UNUSED_prefix] += n;
-        f->counts.ignored += n;
+        f->counts.ignored += n > 0 ? n : 1;
     } else {
         feed_bad(f, "the size of its hashes is none", text);
     }

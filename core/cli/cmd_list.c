@@ -81,16 +81,19 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
 void list_cmd_check_class(struct cli *cli, const char *list, uint16_t class_type,
                           bool *said)
 {
-    if (class_type != FEATURE_url_expression || *said ||
-        ask_takes_expressions(config_list_find(cli->config, slice_str(list)))) {
+    unsigned bit = feature_expressions_bit(class_type);
+    const char *name = feature_info((enum feature_type)class_type)->name;
+
+    if (*said || (ask_expressions(config_list_find(cli->config, slice_str(list))) &
+                  bit) == bit) {
         return;
     }
     *said = true;
     (void)fprintf(stderr,
-                  "gillnet: list %s: entries of type url_expression are looked up only "
-                  "in lists whose `types` name it; add \"url_expression\" to the types "
-                  "of this list in the configuration\n",
-                  list);
+                  "gillnet: list %s: entries of type %s are looked up only in lists "
+                  "whose `types` name it; add \"%s\" to the types of this list in the "
+                  "configuration\n",
+                  list, name, name);
 }
 
 int cmd_list(struct cli *cli, int argc, char **argv)

@@ -24,7 +24,7 @@ struct state_lists {
     size_t nown; /* the first of them are ours, the others those of peers */
     char (*origin)[ORIGIN_NAME_MAX + 1]; /* of each; empty: ours */
     struct arena *arena;                 /* the names */
-    bool has_expressions; /* some list is asked for entries of type url_expression */
+    unsigned expressions; /* of core/feature/lookup.h that some list is asked for */
     size_t nlists;        /* that there are, opened or not */
     const struct config *config;
     struct hits_view *hits; /* what gillnetd counted; NULL: nothing yet */

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "core/base/checksum.h"
 #include "core/feature/network.h"
 #include "core/url/host.h"
 #include "core/url/safebrowsing.h"
@@ -12,7 +13,7 @@
 enum { DOMAIN_SUFFIXES_MAX = 5 };
 
 enum { URL_CLASSES = 3 };
-_Static_assert((int)SAFEBROWSING_EXPRESSIONS_MAX + (int)URL_CLASSES <=
+_Static_assert(2 * (int)SAFEBROWSING_EXPRESSIONS_MAX + (int)URL_CLASSES <=
                    (int)FEATURE_KEYS_MAX,
                "all keys of a URL fit together");
 
@@ -119,22 +120,50 @@ static size_t shortest_host(const struct safebrowsing *form)
     return registrable.n > 0 ? registrable.n : form->host.n;
 }
 
-size_t feature_url_expressions(const struct feature *f, struct arena *scratch,
+unsigned feature_expressions_bit(uint16_t class_type)
+{
+    return class_type == FEATURE_url_expression ? FEATURE_EXPRESSIONS
+           : class_type == FEATURE_url_hash     ? FEATURE_EXPRESSION_HASHES
+                                                : 0;
+}
+
+static void add_hash(struct keys *k, struct arena *scratch, struct slice expression)
+{
+    char *hex = arena_bytes(scratch, SHA256_HEX + 1);
+    struct sha256 sum;
+
+    if (hex == NULL || sha256_init(&sum) != ERR_OK) {
+        return;
+    }
+    sha256_add(&sum, expression);
+    sha256_final_hex(&sum, hex);
+    add_key(k, FEATURE_url_hash, FEATURE_url, slice_str(hex));
+}
+
+size_t feature_url_expressions(const struct feature *f, unsigned which,
+                               struct arena *scratch,
                                struct feature_key ret[FEATURE_KEYS_MAX])
 {
     struct keys k = {.ret = ret};
     struct url url;
     struct safebrowsing form;
     struct slice all[SAFEBROWSING_EXPRESSIONS_MAX];
-    if (f->type != FEATURE_url || url_parse(scratch, f->text, &url) != ERR_OK ||
+    if (which == 0 || f->type != FEATURE_url ||
+        url_parse(scratch, f->text, &url) != ERR_OK ||
         safebrowsing_of_url(scratch, &url, &form) != ERR_OK) {
         return 0;
     }
     size_t n = safebrowsing_expressions(scratch, &form, all);
     size_t shortest = shortest_host(&form);
     for (size_t i = 0; i < n; i++) {
-        if (slice_find(all[i], '/') >= shortest) {
+        if (slice_find(all[i], '/') < shortest) {
+            continue;
+        }
+        if ((which & FEATURE_EXPRESSIONS) != 0) {
             add_key(&k, FEATURE_url_expression, FEATURE_url, all[i]);
+        }
+        if ((which & FEATURE_EXPRESSION_HASHES) != 0) {
+            add_hash(&k, scratch, all[i]);
         }
     }
     return k.n;

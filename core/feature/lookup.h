@@ -6,8 +6,8 @@
  * domain), an IP address to every prefix length that entries may have. List entries are stored
  * under exactly one such key. So "evil.example" listed as a domain is found in URLs, senders and
  * HELO alike, and a URL entry never widens to its host. Entries that match more than one URL are
- * of classes of their own: url_folded and url_template, and url_expression, which costs so much
- * that it is asked only when some list names the type (feature_url_expressions, ADR 13).
+ * of classes of their own: url_folded and url_template, and url_expression and url_hash, which cost
+ * so much that they are asked only when some list names the type (feature_url_expressions, ADR 13).
  * Threads: pure (libpsl's built-in list is constant).
  * Depends: text (host, url, urlkey, safebrowsing, address).
  */
@@ -18,7 +18,15 @@
 #include "core/base/err.h"
 #include "core/feature/feature.h"
 
-enum { FEATURE_KEYS_MAX = 40, FEATURE_EXPRESSIONS_BYTES = 1024 * 1024 };
+enum { FEATURE_KEYS_MAX = 64, FEATURE_EXPRESSIONS_BYTES = 1024 * 1024 };
+
+/* What is asked only where a list names the type: bits. */
+enum {
+    FEATURE_EXPRESSIONS = 1,      /* as keys of class url_expression */
+    FEATURE_EXPRESSION_HASHES = 2 /* their SHA-256, as keys of class url_hash */
+};
+/* The bit of a class of entries; 0: it is asked of all lists. */
+unsigned feature_expressions_bit(uint16_t class_type);
 
 struct feature_key {
     uint16_t class_type; /* what the digest is made with */
@@ -32,12 +40,13 @@ struct feature_key {
 size_t feature_keys(const struct feature *f, struct arena *scratch,
                     struct feature_key ret[FEATURE_KEYS_MAX]);
 
-/* The Safe Browsing expressions of a feature of type url, as keys of class url_expression: path
+/* The Safe Browsing expressions of a feature of type url, of the kinds in `which`: path
  * prefixes of the host, and of its suffixes down to the registrable domain, private suffixes
  * included: a listing of one customer's folder on shared hosting finds nothing of another's. */
 /* 0 for another type. Together with feature_keys of it at most FEATURE_KEYS_MAX, and scratch gives
  * less than FEATURE_EXPRESSIONS_BYTES. */
-size_t feature_url_expressions(const struct feature *f, struct arena *scratch,
+size_t feature_url_expressions(const struct feature *f, unsigned which,
+                               struct arena *scratch,
                                struct feature_key ret[FEATURE_KEYS_MAX]);
 
 /* One list entry, normalised. */

@@ -66,7 +66,7 @@ static void expand_network(struct keys *k, struct slice network)
 }
 
 /* The looser keys of a URL, where they differ. */
-static void expand_url_keys(struct keys *k, const struct url *url, bool expressions)
+static void expand_url_keys(struct keys *k, const struct url *url, unsigned expressions)
 {
     struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
     struct feature f = {.type = FEATURE_url, .text = url->canonical};
@@ -75,7 +75,7 @@ static void expand_url_keys(struct keys *k, const struct url *url, bool expressi
     struct slice folded = clean.n > 0 ? urlkey_folded(k->arena, url, clean) : clean;
     struct slice template = urlkey_template(
         k->arena, url, has_domain ? host_registrable(url->host.text) : SLICE_NONE);
-    size_t n = expressions ? feature_url_expressions(&f, k->arena, keys) : 0;
+    size_t n = feature_url_expressions(&f, expressions, k->arena, keys);
 
     if (folded.p == NULL || template.p == NULL) {
         return; /* the arena is full */
@@ -88,7 +88,7 @@ static void expand_url_keys(struct keys *k, const struct url *url, bool expressi
     }
 }
 
-static void expand_url(struct keys *k, struct slice canonical, bool expressions)
+static void expand_url(struct keys *k, struct slice canonical, unsigned expressions)
 {
     struct url url;
 
@@ -101,8 +101,8 @@ static void expand_url(struct keys *k, struct slice canonical, bool expressions)
            url.host.text);
 }
 
-size_t value_keys(const struct feature_entry *e, bool expressions, struct arena *arena,
-                  struct feature_key ret[VALUE_KEYS_MAX])
+size_t value_keys(const struct feature_entry *e, unsigned expressions,
+                  struct arena *arena, struct feature_key ret[VALUE_KEYS_MAX])
 {
     struct keys k = {.arena = arena, .v = ret};
 

@@ -114,8 +114,7 @@ static bool fill_ask(struct held *h)
             .origin = origin,
             .has_weight = ask_has_weight(h->view.config, name, origin),
             .voice = voice_of(&voices, r)};
-        ask->has_expressions =
-            ask->has_expressions || ask_takes_expressions(listset_config(set, i));
+        ask->expressions |= ask_expressions(listset_config(set, i));
     }
     return h->asked != NULL;
 }

@@ -33,16 +33,16 @@ struct ask {
     size_t room;
 };
 
-bool ask_takes_expressions(const struct config_list *list)
+unsigned ask_expressions(const struct config_list *list)
 {
-    const char *name = feature_info(FEATURE_url_expression)->name;
+    unsigned which = 0;
 
     for (size_t i = 0; i < list->types.n; i++) {
-        if (strcmp(list->types.v[i], name) == 0) {
-            return true;
-        }
+        const struct feature_info *type =
+            feature_info_by_name(slice_str(list->types.v[i]));
+        which |= type == NULL ? 0 : feature_expressions_bit((uint16_t)type->type);
     }
-    return false;
+    return which;
 }
 
 bool ask_has_weight(const struct config *config, struct slice list, const char *origin)
@@ -134,7 +134,7 @@ enum err ask_add(struct ask *a, struct slice value, enum feature_type hint,
 
     v->text = arena_copy(a->batch, value);
     v->first = a->nkeys;
-    v->n = value_keys(&e, a->lists.has_expressions, a->batch, a->keys + a->nkeys);
+    v->n = value_keys(&e, a->lists.expressions, a->batch, a->keys + a->nkeys);
     if (arena_is_full(a->batch)) {
         return no_memory(reterr);
     }

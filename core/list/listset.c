@@ -41,6 +41,7 @@ struct lookup {
     unsigned origin_most;  /* hits that one origin may have */
     uint16_t *origin_hits; /* that each has; NULL: no peers */
     struct digest *digest; /* of each hit */
+    unsigned which;        /* of enum FEATURE_EXPRESSIONS... some list has */
     struct arena
         *scratch;   /* of expressions until they are asked; NULL: no list has them */
     uint16_t *seen; /* hash table: index into hits + 1; NULL before the first hit */
@@ -70,8 +71,8 @@ static bool has_type(const struct listset_item *item, unsigned type)
  * Expressions are for those that name them, whatever the others hold. */
 static bool takes_key(const struct listset_item *item, const struct batch *b, size_t i)
 {
-    if (b->key[i].class_type == FEATURE_url_expression) {
-        return has_type(item, FEATURE_url_expression);
+    if (feature_expressions_bit(b->key[i].class_type) != 0) {
+        return has_type(item, b->key[i].class_type);
     }
     return item->takes_all || has_type(item, b->type[i]) ||
            has_type(item, b->key[i].report_type) ||
@@ -83,10 +84,10 @@ static void add_keys(struct lookup *l, struct batch *b, const struct feature *f)
 {
     size_t end = b->n + feature_keys(f, l->arena, b->key + b->n);
     if (l->scratch) {
-        end += feature_url_expressions(f, l->scratch, b->key + end);
+        end += feature_url_expressions(f, l->which, l->scratch, b->key + end);
     }
     while (b->n < end) {
-        b->expressions += b->key[b->n].class_type == FEATURE_url_expression;
+        b->expressions += feature_expressions_bit(b->key[b->n].class_type) != 0;
         b->type[b->n++] = f->type;
     }
 }
@@ -178,7 +179,7 @@ static uint16_t *seen_slot(struct lookup *l, size_t list, uint16_t report_type,
 static size_t tested_keys(const struct listset_item *item, const struct batch *b)
 {
     size_t n = 0;
-    if (item->takes_all && !has_type(item, FEATURE_url_expression)) {
+    if (item->takes_all) {
         return b->n - b->expressions;
     }
     for (size_t i = 0; i < b->n; i++) {
@@ -330,14 +331,19 @@ static void ask_all(struct lookup *l, struct batch *b)
     }
 }
 
-static bool has_expressions(const struct listset *s)
+static unsigned which_expressions(const struct listset *s)
 {
+    static const uint16_t classes[] = {FEATURE_url_expression, FEATURE_url_hash};
+    unsigned which = 0;
+
     for (size_t i = 0; i < s->n; i++) {
-        if (has_type(&s->item[i], FEATURE_url_expression)) {
-            return true;
+        for (size_t k = 0; k < sizeof classes / sizeof classes[0]; k++) {
+            if (has_type(&s->item[i], classes[k])) {
+                which |= feature_expressions_bit(classes[k]);
+            }
         }
     }
-    return false;
+    return which;
 }
 
 /* The keys of one more feature may not fit. */
@@ -374,7 +380,8 @@ enum err listset_lookup(const struct listset *s, const struct featureset *featur
     if (!peers_begin(&l)) {
         return ERR_NOMEM;
     }
-    if (has_expressions(s)) {
+    l.which = which_expressions(s);
+    if (l.which != 0) {
         l.scratch = arena_new(EXPRESSIONS_SCRATCH);
         l.failed = l.scratch ? ERR_OK : ERR_NOMEM;
     }

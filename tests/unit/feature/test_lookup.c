@@ -118,7 +118,7 @@ static const char *expressions_line(const char *url, char line[LINE])
 {
     struct feature_key keys[FEATURE_KEYS_MAX];
     struct feature f = {.type = FEATURE_url, .text = slice_str(url)};
-    size_t n = feature_url_expressions(&f, arena, keys);
+    size_t n = feature_url_expressions(&f, FEATURE_EXPRESSIONS, arena, keys);
     size_t at = 0;
     line[0] = '\0';
     for (size_t i = 0; i < n; i++) {
@@ -193,7 +193,7 @@ static void test_expressions__of_shared_hosting__do_not_meet(void **state)
         assert_int_equal(feature_entry_parse(slice_str(rows[i].listed), FEATURE_NONE,
                                              arena, &e, NULL),
                          ERR_OK);
-        size_t n = feature_url_expressions(&f, arena, keys);
+        size_t n = feature_url_expressions(&f, FEATURE_EXPRESSIONS, arena, keys);
         for (size_t k = 0; k < n; k++) {
             found |=
                 keys[k].class_type == e.class_type && slice_eq(keys[k].text, e.text);
@@ -204,21 +204,43 @@ static void test_expressions__of_shared_hosting__do_not_meet(void **state)
     }
 }
 
+/* SHA-256 of "evil.example/" and of "evil.example/a/", as hash lists have them. */
+static void test_expressions__hashes__then_those_of_the_expressions(void **state)
+{
+    static const char root[] =
+        "f001957c833da35384097567d684bbfdccfd3c0aea51b672d740b5858f6e9aa5";
+    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature f = {.type = FEATURE_url, .text = SLICE_LIT("evil.example/a/b")};
+    size_t plain = feature_url_expressions(&f, FEATURE_EXPRESSIONS, arena, keys);
+    size_t n = feature_url_expressions(&f, FEATURE_EXPRESSION_HASHES, arena, keys);
+    bool found = false;
+    (void)state;
+    assert_int_equal(n, plain);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(keys[i].class_type, FEATURE_url_hash);
+        assert_int_equal(keys[i].report_type, FEATURE_url);
+        found |= slice_eq(keys[i].text, slice_str(root));
+    }
+    assert_true(found);
+    assert_int_equal(feature_url_expressions(&f, 0, arena, keys), 0);
+}
+
 static void test_expressions__longest_url__within_bounds(void **state)
 {
     enum { BYTES = 8192 };
     char text[BYTES];
+    const unsigned both = FEATURE_EXPRESSIONS | FEATURE_EXPRESSION_HASHES;
     struct feature_key keys[2 * FEATURE_KEYS_MAX];
     struct feature f = {.type = FEATURE_url, .text = slice_of(text, BYTES)};
     struct arena *own = arena_new(FEATURE_EXPRESSIONS_BYTES);
     (void)state;
     memset(text, '%', BYTES);
     memcpy(text, "a.b.c.d.e.f.g.h.evil.com/1/2/3/4/5/6?", 37);
-    assert_int_equal(feature_url_expressions(&f, own, keys), 30);
+    assert_int_equal(feature_url_expressions(&f, both, own, keys), 60);
     assert_false(arena_is_full(own));
-    assert_true(feature_keys(&f, own, keys) + 30 <= FEATURE_KEYS_MAX);
+    assert_true(feature_keys(&f, own, keys) + 60 <= FEATURE_KEYS_MAX);
     f.type = FEATURE_subject;
-    assert_int_equal(feature_url_expressions(&f, own, keys), 0);
+    assert_int_equal(feature_url_expressions(&f, both, own, keys), 0);
     arena_free(&own);
 }
 
@@ -470,6 +492,8 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(
             test_expressions__of_shared_hosting__do_not_meet, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_expressions__hashes__then_those_of_the_expressions, set_up, tear_down),
         cmocka_unit_test(test_expressions__longest_url__within_bounds),
         cmocka_unit_test_setup_teardown(
             test_keys__ipv4_address__has_every_length_from_32_to_8, set_up, tear_down),

@@ -237,6 +237,28 @@ static void test_listset_lookup__url_expressions__only_where_types_name_them(
     assert_true(slice_eq(hits.v[1].value, SLICE_LIT("exact.example/a/")));
 }
 
+static void test_listset_lookup__url_hashes__only_where_types_name_them(void **state)
+{
+    struct set_fixture *x = *state;
+    struct list_writer *w = open_writer(x->f);
+    add_text(
+        x, w, /* SHA-256 of "evil.example/" */
+        "url_hash:f001957c833da35384097567d684bbfdccfd3c0aea51b672d740b5858f6e9aa5");
+    list_writer_close(&w);
+    refresh(x);
+    assert_int_equal(look_text(x, FEATURE_url, "evil.example/any"), LIST_NO);
+    config_release(&x->config);
+    x->config =
+        load(x, "lists = ( { name = \"test\"; types = [\"url_expression\"]; } );");
+    refresh(x);
+    assert_int_equal(look_text(x, FEATURE_url, "evil.example/any"), LIST_NO);
+    config_release(&x->config);
+    x->config = load(x, "lists = ( { name = \"test\"; types = [\"url_hash\"]; } );");
+    refresh(x);
+    assert_int_equal(look_text(x, FEATURE_url, "evil.example/any"), LIST_CONFIRMED);
+    assert_int_equal(look_text(x, FEATURE_url, "good.example/any"), LIST_NO);
+}
+
 static void test_listset_lookup__looser_keys_of_urls__meet_their_entries(void **state)
 {
     static const struct {
@@ -471,6 +493,7 @@ int main(void)
         SET_TEST(test_listset_lookup__one_domain_under_many_hosts__one_hit),
         SET_TEST(test_listset_lookup__types_and_enabled_configured__only_those),
         SET_TEST(test_listset_lookup__url_expressions__only_where_types_name_them),
+        SET_TEST(test_listset_lookup__url_hashes__only_where_types_name_them),
         SET_TEST(test_listset_lookup__looser_keys_of_urls__meet_their_entries),
         SET_TEST(test_listhold_refresh__list_damaged__fault_then_last_good_then_healed),
         SET_TEST(test_listhold_refresh__folder_removed__list_gone),

@@ -87,6 +87,7 @@ static void answer(struct visitor *v, struct slice line, struct buf *ret)
     } requests[] = {{SLICE_LIT("ping"), c->hooks.ping},
                     {SLICE_LIT("stat"), c->hooks.stat},
                     {SLICE_LIT("status"), c->hooks.status},
+                    {SLICE_LIT("alerts"), c->hooks.alerts},
                     {SLICE_LIT("reload"), c->hooks.reload}};
 
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
@@ -100,8 +101,8 @@ static void answer(struct visitor *v, struct slice line, struct buf *ret)
         return;
     }
     buf_add_str(ret,
-                "error unknown request; understood are ping, stat, status, reload, "
-                "hold\n");
+                "error unknown request; understood are ping, stat, status, alerts, "
+                "reload, hold\n");
 }
 
 static void on_read(struct bufferevent *bev, void *context)

@@ -1,5 +1,5 @@
 /*
- * control - a Unix socket on which `gillnet` asks the hub: ping, stat, status, reload, hold.
+ * control - a Unix socket on which `gillnet` asks the hub: ping, stat, status, alerts, reload, hold.
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is closed. After "hold"
  * the hub lets go of STATE/peers and answers "ok held"; the connection stays open until the other side closes it or
@@ -30,6 +30,7 @@ struct control_hooks {
     void (*ping)(void *context, struct buf *ret);
     void (*stat)(void *context, struct buf *ret);
     void (*status)(void *context, struct buf *ret);
+    void (*alerts)(void *context, struct buf *ret);
     void (*reload)(void *context, struct buf *ret);
     void (*hold)(void *context);
     void (*release)(void *context);

@@ -106,6 +106,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
         hub_ring_tick(h);
     }
     hub_show(h);
+    hub_signs_tick(h);
     tell_manager(h);
     if (h->o.is_once) {
         end_once(h);
@@ -140,6 +141,7 @@ static void reload(struct hub *h, struct buf *ret)
     buf_fini(&restart);
     config_release(&h->config);
     h->config = fresh;
+    surveyor_renew(h->surveyor, h->config);
     subscribe_renew(&h->subscribe, h->config, h->o.is_once);
     hub_api_renew(h);
     log_set_level(fresh->log_level);
@@ -205,6 +207,7 @@ static enum err make_control(struct hub *h, struct errinfo *reterr)
                                         .ping = hub_answer_ping,
                                         .stat = hub_answer_stat,
                                         .status = hub_answer_status,
+                                        .alerts = hub_answer_alerts,
                                         .reload = answer_reload,
                                         .hold = hub_ring_hold,
                                         .release = hub_ring_release};
@@ -221,6 +224,9 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     h->board = board_new();
     if (e == ERR_OK && h->board == NULL) {
         e = errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+    }
+    if (e == ERR_OK) {
+        e = hub_signs_start(h, reterr);
     }
     if (e == ERR_OK) {
         e = make_events(h, reterr);
@@ -267,6 +273,7 @@ static void tear_down(struct hub *h)
     if (h->base != NULL) {
         event_base_free(h->base);
     }
+    hub_signs_stop(h);
     board_free(&h->board);
     config_release(&h->config);
 }

@@ -4,7 +4,11 @@
 
 void hub_api_start(struct hub *h)
 {
-    struct api_options o = {.config = h->config, .board = h->board};
+    struct api_options o = {
+        .config = h->config,
+        .board = h->board,
+        .hooks = {.context = h, .metrics = hub_signs_metrics},
+    };
     struct errinfo why = {.text = ""};
 
     if (h->o.is_once || h->config->api.listen.n == 0) {
@@ -14,11 +18,13 @@ void hub_api_start(struct hub *h)
 
     o.lists = h->lists;
     if (e == ERR_OK) {
+        surveyor_set_lists(h->surveyor, h->lists);
         e = api_new(&o, &h->api, &why);
     }
     if (e != ERR_OK) {
         log_errinfo("api", &why);
     }
+    surveyor_set_api(h->surveyor, h->api);
 }
 
 void hub_api_renew(struct hub *h)
@@ -33,6 +39,9 @@ void hub_api_renew(struct hub *h)
 
 void hub_api_stop(struct hub *h)
 {
+    if (h->surveyor != NULL) {
+        surveyor_set_api(h->surveyor, NULL);
+    }
     api_free(&h->api);
     lists_free(&h->lists);
 }

@@ -6,15 +6,18 @@
 
 #include <event2/event.h>
 
+#include "core/hub/alerts.h"
 #include "core/hub/api.h"
 #include "core/hub/board.h"
 #include "core/hub/control.h"
 #include "core/hub/counts.h"
 #include "core/hub/exchange.h"
 #include "core/hub/hub.h"
+#include "core/hub/metrics.h"
 #include "core/hub/node.h"
 #include "core/hub/server.h"
 #include "core/hub/subscribe.h"
+#include "core/hub/survey.h"
 #include "core/peer/share.h"
 
 struct hub {
@@ -27,6 +30,9 @@ struct hub {
     struct board *board; /* what all parts show of themselves */
     struct lists *lists; /* NULL: nobody asks, as api */
     struct api *api;
+    struct surveyor *surveyor;
+    struct metrics *metrics;
+    struct alerts *alerts;
     struct node node;
     struct server *server;
     struct exchange *exchange; /* NULL: while the files are held */
@@ -72,6 +78,16 @@ void hub_ring_release(void *context);
 void hub_api_start(struct hub *h);
 void hub_api_renew(struct hub *h);
 void hub_api_stop(struct hub *h);
+/* ---- what monitoring reads: hub_signs.c ---- */
+
+enum err hub_signs_start(struct hub *h, struct errinfo *reterr);
+/* After everything that asks for metrics. */
+void hub_signs_stop(struct hub *h);
+void hub_signs_tick(struct hub *h);
+/* Answers GET /metrics; any thread. */
+void hub_signs_metrics(void *context, struct buf *ret);
+/* "ok" and a line for each alert that fires. */
+void hub_answer_alerts(void *context, struct buf *ret);
 
 /* ---- status ---- */
 

@@ -232,6 +232,25 @@ void hub_answer_status(void *context, struct buf *ret)
     add_lines(ret, subscribe_rows(h->subscribe));
 }
 
+void hub_answer_alerts(void *context, struct buf *ret)
+{
+    const struct hub *h = context;
+    json_t *rows = board_get(h->board, BOARD_ALERTS);
+    json_t *firing = json_array();
+    json_t *row = NULL;
+    size_t i = 0;
+
+    json_array_foreach(rows, i, row)
+    {
+        if (json_is_true(json_object_get(row, "firing"))) {
+            (void)json_array_append(firing, row);
+        }
+    }
+    buf_add_str(ret, "ok\n");
+    add_lines(ret, firing);
+    json_decref(rows);
+}
+
 static json_t *ring(const struct hub *h)
 {
     const struct manifest *m = &h->node.manifest;

@@ -188,6 +188,8 @@ const struct hashkey *list_reader_key(const struct list_reader *r);
 /* Entries that stand, and revoked ones. Cheap. */
 void list_reader_totals(const struct list_reader *r, uint64_t *retlisted,
                         uint64_t *retrevoked);
+/* Time of the last change. Cheap. */
+uint64_t list_reader_changed_s(const struct list_reader *r);
 
 /* What the filters of all levels are like together. */
 struct list_filters {

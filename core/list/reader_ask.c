@@ -217,6 +217,11 @@ void list_reader_totals(const struct list_reader *r, uint64_t *retlisted,
     *retrevoked = n.totals.revoked;
 }
 
+uint64_t list_reader_changed_s(const struct list_reader *r)
+{
+    return recent_numbers_get(&r->recent).updated_s;
+}
+
 static uint64_t file_bytes(const char *dir, enum list_file kind, uint64_t number)
 {
     char path[FILE_PATH_MAX];

@@ -1,0 +1,36 @@
+/*
+ * metrics_own - the parts of the answer, each a few families.
+ */
+#ifndef CORE_HUB_METRICS_OWN_H
+#define CORE_HUB_METRICS_OWN_H
+
+#include "core/hub/prom.h"
+#include "core/hub/survey.h"
+
+/* Those of gillnetd: names of the source document, statistics page, history. metrics_mail.c */
+void metrics_add_mail(struct prom *p, const struct survey *s);
+/* metrics_parts.c */
+void metrics_add_lists(struct prom *p, const struct survey *s);
+void metrics_add_feeds(struct prom *p, const struct survey *s);
+void metrics_add_peers(struct prom *p, const struct survey *s);
+/* The API's and the hub's own, alerts. metrics_hub.c */
+void metrics_add_hub(struct prom *p, const struct survey *s);
+
+/* A number or true of a row; 0 when it is not there. */
+double metrics_number(const json_t *row, const char *key);
+/* A text of a row; "" when it is not there. */
+const char *metrics_text(const json_t *row, const char *key);
+
+/* One family whose rows are fields of rows of the board. */
+struct metrics_field {
+    const char *name;
+    enum prom_type type;
+    const char *help;
+    const char *key;
+    double scale; /* from the row's unit to the family's */
+};
+/* A row for each of rows that has the field, labelled with the text of `named`. */
+void metrics_add_fields(struct prom *p, const json_t *rows, const char *label,
+                        const char *named, const struct metrics_field *f, size_t n);
+
+#endif

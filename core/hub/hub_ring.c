@@ -269,6 +269,10 @@ void hub_ring_hold(void *context)
 {
     struct hub *h = context;
 
+    if (h->node.is_open) {
+        publish(
+            h); /* a back-up that copied the counts just now must not have more than peers */
+    }
     h->is_held = true;
     hub_ring_close(h);
     log_info("event=hold state=held");

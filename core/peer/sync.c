@@ -188,6 +188,7 @@ static enum err open_all(struct sync *s, const struct sync_options *options,
     }
     e = e == ERR_OK ? sync_trust(s, reterr) : e;
     e = e == ERR_OK ? sync_load_streams(s, reterr) : e;
+    e = e == ERR_OK ? sync_restored(s, reterr) : e;
     e = e == ERR_OK ? sync_trust(s, reterr) : e; /* streams of revoked keys */
     e = e == ERR_OK ? sync_finish_objects(s, reterr) : e;
     if (e == ERR_OK) {

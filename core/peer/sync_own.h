@@ -176,7 +176,9 @@ struct sync {
     uint64_t inc;     /* of our COUNT streams: of this process */
     uint64_t nsigned; /* objects that we ever published */
     uint64_t opened_ms;
-    bool is_adopting; /* what is offered is ours, signed before a crash */
+    uint64_t
+        counts_from_s; /* of older buckets peers have what there is: a restored disk */
+    bool is_adopting;  /* what is offered is ours, signed before a crash */
     struct refusal refusals[SYNC_REFUSALS];
     unsigned next_refusal;
     struct published published[SYNC_PUBLISHED_MAX];

@@ -36,6 +36,11 @@ enum err sync_erase(struct sync *s, struct stream *st, struct errinfo *reterr);
 /* Of our own: the newest stream of that kind and list; NULL: none. */
 struct stream *sync_newest(const struct origin *o, uint16_t kind, const char *list);
 
+/* ---- sync_restored.c ---- */
+
+/* Where the folder was put back from a back-up: once, what follows from it. After sync_load_streams. */
+enum err sync_restored(struct sync *s, struct errinfo *reterr);
+
 /* ---- sync_store.c: signed objects as files ---- */
 
 /* Durable: the file, then the cursor (and o->position) in one transaction. Then memory is as the table. */

@@ -20,6 +20,13 @@ enum sync_result sync_take_heartbeat(struct sync *s, const struct offer *f,
         (void)errinfo_set(reterr, ERR_RANGE, o->name, 0, "a newer heartbeat is known");
         return SYNC_DUPLICATE;
     }
+    if (sync_is_self(s, &o->id) && f->o.created_ms > s->opened_ms) {
+        return (void)errinfo_set(reterr, ERR_EXISTS, o->name, 0,
+                                 "another server runs with this server's identity "
+                                 "(restored twice, or copied), or the clock went back; "
+                                 "stop one of the two"),
+               SYNC_FORK;
+    }
     const bool is_rolled_back = f->o.seq < o->heartbeat_seq;
     memcpy(o->heartbeat, f->header.p, OBJECT_HEADER_BYTES);
     o->heartbeat_ms = f->o.created_ms;

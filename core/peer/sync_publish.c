@@ -371,6 +371,9 @@ enum err sync_publish_counts(struct sync *s, uint64_t start_s,
     if (start_s == 0 || start_s % OBJECT_BUCKET_S != 0) {
         return errinfo_set(reterr, ERR_RANGE, s->dir, 0, "no bucket begins then");
     }
+    if (start_s < s->counts_from_s) {
+        return ERR_OK;
+    }
     more.v = malloc((n + 1) * sizeof(*more.v));
     if (!more.v) {
         return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");

@@ -1,0 +1,444 @@
+/* restore - a back-up put in the place of a state folder. */
+#include "core/backup/restore.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/backup/below.h"
+
+#define MARK_PARTIAL "restore.partial"
+
+enum {
+    DIR_MODE = 02750,
+    KEYS_MODE = 02770,
+    PRIVATE_MODE = 0700,
+    MARK_MODE = 0640,
+    BUCKET_S = 600, /* of counts, as peers exchange them */
+    LOCKS = 3,
+    RECORD_MAX = 4096
+};
+
+/* Whom the files of a place belong to. */
+struct owners {
+    bool is_known; /* root, and there are such users */
+    uid_t gillnetd;
+    uid_t hub;
+    gid_t group;
+    gid_t keys;
+};
+
+struct restoring {
+    const struct restore_options *o;
+    struct restore_result *ret;
+    char state[FILE_PATH_MAX]; /* without links */
+    char parent[FILE_PATH_MAX];
+    char fresh[FILE_PATH_MAX];
+    char mark[FILE_PATH_MAX]; /* in fresh, until all is in it */
+    int fd;                   /* of fresh */
+    int file;
+    struct owners owners;
+    struct filelock partial;
+    struct filelock locks[LOCKS];
+};
+
+/* ---- owners ---- */
+
+static bool user_of(const char *name, uid_t *retuid, gid_t *retgid)
+{
+    char record[RECORD_MAX];
+    struct passwd p;
+    struct passwd *found = NULL;
+
+    if (getpwnam_r(name, &p, record, sizeof record, &found) != 0 || found == NULL) {
+        return false;
+    }
+    *retuid = p.pw_uid;
+    *retgid = p.pw_gid;
+    return true;
+}
+
+static void find_owners(struct owners *o)
+{
+    char record[RECORD_MAX];
+    struct group g;
+    struct group *found = NULL;
+    gid_t of_hub = 0;
+
+    *o = (struct owners){.gillnetd = (uid_t)-1, .hub = (uid_t)-1, .group = (gid_t)-1};
+    o->is_known = geteuid() == 0 && user_of("_gillnet", &o->gillnetd, &o->group) &&
+                  user_of("_gillnet-hub", &o->hub, &of_hub);
+    if (!o->is_known) {
+        o->gillnetd = o->hub = (uid_t)-1;
+        o->group = (gid_t)-1;
+    }
+    o->keys = o->group;
+    if (o->is_known &&
+        getgrnam_r("_gillnet-keys", &g, record, sizeof record, &found) == 0 &&
+        found != NULL) {
+        o->keys = g.gr_gid;
+    }
+}
+
+/* As systemd/gillnet.tmpfiles has it. */
+static struct below_owner owner_of(const struct owners *o, const char *path)
+{
+    const bool is_keys = strncmp(path, "keys", 4) == 0;
+    const bool is_hub =
+        strncmp(path, "peers", 5) == 0 || strncmp(path, "feeds", 5) == 0;
+
+    return (struct below_owner){.uid = is_hub ? o->hub : o->gillnetd,
+                                .gid = is_keys ? o->keys : o->group,
+                                .mode = is_keys && o->is_known ? KEYS_MODE : DIR_MODE};
+}
+
+/* ---- the folder that is there ---- */
+
+/* A folder that has nothing in it, as systemd-tmpfiles makes. */
+static bool is_bare(int dirfd, const char *name)
+{
+    const int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    bool is = d != NULL;
+
+    while (is) {
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (e == NULL) {
+            break;
+        }
+        is = e->d_name[0] == '.' &&
+             (e->d_name[1] == '\0' || strcmp(e->d_name, "..") == 0);
+    }
+    if (d != NULL) {
+        (void)closedir(d);
+    }
+    return is;
+}
+
+static bool is_empty(const char *path)
+{
+    DIR *d = opendir(path);
+    bool is = true;
+
+    while (is && d != NULL) {
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (e == NULL) {
+            break;
+        }
+        is = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+             is_bare(dirfd(d), e->d_name);
+    }
+    if (d != NULL) {
+        (void)closedir(d);
+    }
+    return is;
+}
+
+static enum err take_locks(struct restoring *r, struct errinfo *reterr)
+{
+    static const char *const names[LOCKS] = {"counts", "peers", "lists"};
+    enum err e = ERR_OK;
+
+    for (unsigned i = 0; e == ERR_OK && i < LOCKS; i++) {
+        char path[FILE_PATH_MAX];
+        if (file_path(path, "%s/%s/LOCK", r->state, names[i]) != ERR_OK) {
+            return errinfo_set(reterr, ERR_LIMIT, r->state, 0, "the path is too long");
+        }
+        if (access(path, F_OK) == 0) {
+            e = filelock_take(&r->locks[i], path, reterr);
+        }
+        if (e == ERR_LOCKED) {
+            (void)errinfo_set(reterr, e, path, 0,
+                              "a program of gillnet works on this folder; stop "
+                              "gillnetd and gillnet-hub first");
+        }
+    }
+    return e;
+}
+
+/* A folder to unpack into. What a restore that was killed left is removed while it is marked; unmarked it is a whole
+ * folder, perhaps the only one, and stays. */
+static enum err make_fresh(struct restoring *r, struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+
+    if (access(r->fresh, F_OK) == 0) {
+        if (access(r->mark, F_OK) != 0 && !is_empty(r->fresh)) {
+            return errinfo_set(reterr, ERR_EXISTS, r->fresh, 0,
+                               "a restore was killed when it was all but done: this is "
+                               "the former state folder, or the restored one; look at "
+                               "both and rename this one");
+        }
+        e = filelock_take(&r->partial, r->mark, reterr);
+        if (e == ERR_LOCKED) {
+            return errinfo_set(reterr, e, r->fresh, 0, "another restore is at work");
+        }
+        filelock_drop(&r->partial);
+        e = e == ERR_OK ? file_remove_tree(r->fresh, reterr) : e;
+    }
+    if (e == ERR_OK && mkdir(r->fresh, PRIVATE_MODE) != 0) {
+        e = errinfo_errno(reterr, r->fresh, "cannot be made");
+    }
+    e = e == ERR_OK ? filelock_take(&r->partial, r->mark, reterr) : e;
+    if (e == ERR_OK) {
+        r->fd = open(r->fresh, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        e = r->fd >= 0 ? ERR_OK : errinfo_errno(reterr, r->fresh, "cannot be opened");
+    }
+    return e;
+}
+
+static enum err find_paths(struct restoring *r, bool *retis_there,
+                           struct errinfo *reterr)
+{
+    char real[FILE_PATH_MAX]; /* PATH_MAX */
+
+    *retis_there = realpath(r->o->state_dir, real) != NULL;
+    enum err e = file_path(r->state, "%s", *retis_there ? real : r->o->state_dir);
+    for (size_t n = strlen(r->state); n > 1 && r->state[n - 1] == '/'; n--) {
+        r->state[n - 1] = '\0';
+    }
+    const char *slash = strrchr(r->state, '/');
+    if (slash == NULL) {
+        (void)file_path(r->parent, ".");
+    } else {
+        const int n = slash == r->state ? 1 : (int)(slash - r->state);
+        (void)file_path(r->parent, "%.*s", n, r->state);
+    }
+    e = e == ERR_OK ? file_path(r->fresh, "%s.restore", r->state) : e;
+    e = e == ERR_OK ? file_path(r->mark, "%s/" MARK_PARTIAL, r->fresh) : e;
+    return e == ERR_OK
+               ? e
+               : errinfo_set(reterr, e, r->o->state_dir, 0, "the path is too long");
+}
+
+static enum err prepare(struct restoring *r, struct errinfo *reterr)
+{
+    struct stat st = {.st_dev = 0};
+    struct stat parent;
+    bool is_there = false;
+    enum err e = find_paths(r, &is_there, reterr);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (stat(r->parent, &parent) != 0 || (is_there && stat(r->state, &st) != 0)) {
+        return errinfo_errno(reterr, r->state, "cannot be looked at");
+    }
+    if (is_there && st.st_dev != parent.st_dev) {
+        return errinfo_set(reterr, ERR_UNSUPPORTED, r->state, 0,
+                           "it is a file system of its own, so no other folder can be "
+                           "put in its place: set state_dir to a folder in it");
+    }
+    if (is_there && !r->o->force && !is_empty(r->state)) {
+        return errinfo_set(reterr, ERR_EXISTS, r->state, 0,
+                           "it is not empty; with --force it is moved aside to "
+                           "%.200s.before-TIME and kept",
+                           r->state);
+    }
+    e = is_there ? take_locks(r, reterr) : ERR_OK;
+    return e == ERR_OK ? make_fresh(r, reterr) : e;
+}
+
+/* ---- unpacking ---- */
+
+static enum err on_begin(void *context, const struct contents *c,
+                         struct errinfo *reterr)
+{
+    struct restoring *r = context;
+    struct statvfs fs;
+
+    if (fstatvfs(r->fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < c->bytes) {
+        return errinfo_set(reterr, ERR_NOSPACE, r->fresh, 0,
+                           "the back-up needs %" PRIu64
+                           " MB and the disk has less; free some space",
+                           c->bytes / 1000000 + 1);
+    }
+    return ERR_OK;
+}
+
+static enum err on_open(void *context, const struct contents_file *f,
+                        struct errinfo *reterr)
+{
+    struct restoring *r = context;
+    const struct below_owner owner = owner_of(&r->owners, f->path);
+    char dir[CONTENTS_PATH_MAX + 1];
+
+    (void)snprintf(dir, sizeof dir, "%s", f->path);
+    char *slash = strrchr(dir, '/');
+    *slash = '\0';
+    r->ret->has_peers = r->ret->has_peers || strncmp(dir, "peers", 5) == 0;
+    const int dirfd = below_make(r->fd, dir, &owner);
+    if (dirfd < 0) {
+        return errinfo_errno(reterr, dir, "cannot be made");
+    }
+    r->file = openat(dirfd, slash + 1,
+                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const bool is_good = r->file >= 0 && fchown(r->file, owner.uid, owner.gid) == 0 &&
+                         fchmod(r->file, f->mode) == 0;
+    const int why = errno;
+    (void)close(dirfd);
+    errno = why;
+    return is_good ? ERR_OK : errinfo_errno(reterr, f->path, "cannot be made");
+}
+
+static enum err on_bytes(void *context, struct slice bytes, struct errinfo *reterr)
+{
+    const struct restoring *r = context;
+
+    while (bytes.n > 0) {
+        const ssize_t n = write(r->file, bytes.p, bytes.n);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return errinfo_errno(reterr, r->fresh, "cannot write");
+        }
+        bytes = slice_from(bytes, (size_t)n);
+    }
+    return ERR_OK;
+}
+
+static enum err on_close(void *context, struct errinfo *reterr)
+{
+    struct restoring *r = context;
+    const int fd = r->file;
+
+    r->file = -1;
+    return close(fd) == 0 ? ERR_OK : errinfo_errno(reterr, r->fresh, "cannot write");
+}
+
+static void on_progress(void *context, const char *what, double share)
+{
+    const struct restoring *r = context;
+
+    if (r->o->progress != NULL) {
+        r->o->progress(r->o->context, what, share);
+    }
+}
+
+static enum err unpack(struct restoring *r, struct errinfo *reterr)
+{
+    const struct bundle_taker taker = {.begin = on_begin,
+                                       .open = on_open,
+                                       .bytes = on_bytes,
+                                       .close = on_close,
+                                       .progress = on_progress,
+                                       .context = r};
+
+    return bundle_read(r->o->fd, r->o->name, &taker, &r->ret->contents, reterr);
+}
+
+/* What the hub must know: sync.h. Counts of buckets that had ended, or were not published when the back-up was taken, are
+ * with the peers already or will never be. */
+static enum err mark_restored(struct restoring *r, struct errinfo *reterr)
+{
+    const struct contents *c = &r->ret->contents;
+    const uint64_t bucket = c->time_s - c->time_s % BUCKET_S;
+    const struct contents_file f = {.path = "peers/restored", .mode = MARK_MODE};
+    char text[32];
+
+    if (!r->ret->has_peers) {
+        return ERR_OK;
+    }
+    const int n = snprintf(text, sizeof text, "%" PRIu64 "\n",
+                           bucket + (c->is_shared ? 0 : BUCKET_S));
+    enum err e = on_open(r, &f, reterr);
+    e = e == ERR_OK ? on_bytes(r, slice_of(text, (size_t)n), reterr) : e;
+    return e == ERR_OK ? on_close(r, reterr) : e;
+}
+
+/* ---- into place ---- */
+
+static enum err name_former(struct restoring *r, struct errinfo *reterr)
+{
+    char when[32];
+    struct tm tm;
+    const time_t now = time(NULL);
+
+    (void)gmtime_r(&now, &tm);
+    (void)strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
+    for (unsigned i = 0; i < 100; i++) {
+        enum err e =
+            i == 0 ? file_path(r->ret->former, "%s.before-%s", r->state, when)
+                   : file_path(r->ret->former, "%s.before-%s-%u", r->state, when, i);
+        if (e == ERR_OK && access(r->ret->former, F_OK) != 0) {
+            return ERR_OK;
+        }
+    }
+    return errinfo_set(reterr, ERR_EXISTS, r->state, 0,
+                       "no name is free for the former folder");
+}
+
+static enum err put_in_place(struct restoring *r, struct errinfo *reterr)
+{
+    const struct below_owner owner = owner_of(&r->owners, "");
+    enum err e = ERR_OK;
+
+    if (fchown(r->fd, owner.uid, owner.gid) != 0 || fchmod(r->fd, DIR_MODE) != 0) {
+        return errinfo_errno(reterr, r->fresh, "cannot be given to its user");
+    }
+    if (syncfs(r->fd) != 0) {
+        return errinfo_errno(reterr, r->fresh, "cannot be synced to disk");
+    }
+    if (unlinkat(r->fd, MARK_PARTIAL, 0) != 0 || fsync(r->fd) != 0) {
+        return errinfo_errno(reterr, r->fresh, "cannot be finished");
+    }
+    if (access(r->state, F_OK) != 0) {
+        return rename(r->fresh, r->state) == 0
+                   ? file_sync_dir(r->parent, reterr)
+                   : errinfo_errno(reterr, r->state, "cannot be put in place");
+    }
+    const bool was_empty = is_empty(r->state);
+    e = was_empty ? ERR_OK : name_former(r, reterr);
+    e = e == ERR_OK ? file_exchange(r->fresh, r->state, reterr) : e;
+    if (e == ERR_OK && was_empty) {
+        (void)file_remove_tree(r->fresh, NULL); /* empty folders */
+    } else if (e == ERR_OK && rename(r->fresh, r->ret->former) != 0) {
+        (void)file_path(r->ret->former, "%s", r->fresh); /* it lies there as well */
+    }
+    return e;
+}
+
+enum err restore_run(const struct restore_options *o, struct restore_result *ret,
+                     struct errinfo *reterr)
+{
+    struct restoring r = {.o = o, .ret = ret, .fd = -1, .file = -1, .partial = {-1}};
+
+    ret->former[0] = '\0';
+    ret->has_peers = false;
+    contents_init(&ret->contents);
+    for (unsigned i = 0; i < LOCKS; i++) {
+        r.locks[i].fd = -1;
+    }
+    find_owners(&r.owners);
+    enum err e = prepare(&r, reterr);
+    e = e == ERR_OK ? unpack(&r, reterr) : e;
+    e = e == ERR_OK ? mark_restored(&r, reterr) : e;
+    e = e == ERR_OK ? put_in_place(&r, reterr) : e;
+    if (r.file >= 0) {
+        (void)close(r.file);
+    }
+    if (r.fd >= 0) {
+        (void)close(r.fd);
+    }
+    if (e != ERR_OK && r.partial.fd >= 0 && access(r.mark, F_OK) == 0) {
+        (void)file_remove_tree(r.fresh, NULL); /* else the next restore does */
+    }
+    filelock_drop(&r.partial);
+    for (unsigned i = 0; i < LOCKS; i++) {
+        filelock_drop(&r.locks[i]);
+    }
+    return e;
+}

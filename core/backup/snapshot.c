@@ -1,0 +1,326 @@
+/* snapshot - the files of a state folder as they are now. */
+#include "core/backup/snapshot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/backup/below.h"
+
+#define SNAPSHOT_DIR  "backup.tmp"
+#define SNAPSHOT_LOCK "backup.lock"
+#define TABLE         "peers/table/data.mdb"
+#define RECENT        "recent."
+
+enum { PASSES_MAX = 100, COPY_BYTES = 1 << 20, SNAPSHOT_MODE = 0700 };
+
+/* One walk through a place: folders that wait, by path. */
+struct walk {
+    struct snapshot *s;
+    char (*dirs)[CONTENTS_PATH_MAX + 1];
+    size_t n;
+    size_t room;
+    bool has_missed; /* something went while we looked: it may be elsewhere now */
+    struct errinfo *err;
+};
+
+static enum err fail(struct walk *w, const char *path, const char *what)
+{
+    return errinfo_errno(w->err, path, what);
+}
+
+static enum err push(struct walk *w, const char *path)
+{
+    if (w->n == w->room) {
+        const size_t room = w->room == 0 ? 64 : 2 * w->room;
+        void *v = reallocarray(w->dirs, room, sizeof *w->dirs);
+        if (v == NULL) {
+            return errinfo_set(w->err, ERR_NOMEM, path, 0, "out of memory");
+        }
+        w->dirs = v;
+        w->room = room;
+    }
+    (void)snprintf(w->dirs[w->n++], sizeof *w->dirs, "%s", path);
+    return ERR_OK;
+}
+
+static void leave_out(struct snapshot *s, const char *path)
+{
+    if (s->nleft_out++ == 0) {
+        (void)snprintf(s->left_out, sizeof s->left_out, "%s", path);
+    }
+}
+
+/* ---- one file ---- */
+
+static enum err copy_bytes(struct walk *w, int from, int to, const char *path)
+{
+    char *bytes = malloc(COPY_BYTES);
+    enum err e = bytes != NULL
+                     ? ERR_OK
+                     : errinfo_set(w->err, ERR_NOMEM, path, 0, "out of memory");
+    ssize_t n = 1;
+
+    while (e == ERR_OK && n > 0) {
+        n = read(from, bytes, COPY_BYTES);
+        if (n < 0) {
+            e = fail(w, path, "cannot read");
+        }
+        for (ssize_t at = 0; e == ERR_OK && at < n;) {
+            const ssize_t written = write(to, bytes + at, (size_t)(n - at));
+            if (written <= 0) {
+                e = fail(w, path, "cannot copy");
+            } else {
+                at += written;
+            }
+        }
+    }
+    free(bytes);
+    return e;
+}
+
+static enum err copy(struct walk *w, int dirfd, const char *name, int tofd,
+                     const char *path)
+{
+    const int from = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    if (from < 0) {
+        return fail(w, path, "cannot open");
+    }
+    const int to =
+        openat(tofd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    enum err e = to < 0 ? fail(w, path, "cannot make a copy in backup.tmp")
+                        : copy_bytes(w, from, to, path);
+    (void)close(from);
+    if (to >= 0) {
+        (void)close(to);
+    }
+    return e;
+}
+
+/* Another file system, or rights: then a copy does. */
+static bool cannot_link(int why)
+{
+    return why == EXDEV || why == EPERM || why == EMLINK || why == EOPNOTSUPP ||
+           why == EACCES;
+}
+
+/* Not by appending: a link would change with it. */
+static bool changes_in_place(const char *path, const char *name)
+{
+    return strcmp(path, TABLE) == 0 || strncmp(name, RECENT, sizeof RECENT - 1) == 0;
+}
+
+static enum err keep(struct walk *w, int dirfd, const char *name, int tofd,
+                     const char *path)
+{
+    struct stat st;
+    enum err e = ERR_OK;
+
+    if (fstatat(tofd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        return ERR_OK; /* by an earlier pass */
+    }
+    if (changes_in_place(path, name)) {
+        e = copy(w, dirfd, name, tofd, path);
+    } else if (linkat(dirfd, name, tofd, name, 0) != 0) {
+        if (errno == ENOENT) {
+            w->has_missed = true;
+            return ERR_OK;
+        }
+        e = cannot_link(errno) ? copy(w, dirfd, name, tofd, path)
+                               : fail(w, path, "cannot be kept in backup.tmp");
+    }
+    if (e == ERR_OK &&
+        (fstatat(tofd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))) {
+        e = errinfo_set(w->err, ERR_CORRUPT, path, 0, "changed while it was looked at");
+    }
+    return e == ERR_OK ? contents_add(&w->s->contents, slice_str(path),
+                                      (uint64_t)st.st_size, st.st_mode, w->err)
+                       : e;
+}
+
+/* ---- one folder ---- */
+
+/* A list on another disk, say: it must not be missing unseen. */
+static bool is_list_elsewhere(const char *path, const struct stat *st)
+{
+    return S_ISLNK(st->st_mode) && strncmp(path, "lists/", 6) == 0;
+}
+
+static enum err take_entry(struct walk *w, int dirfd, const char *dir, const char *name,
+                           int *iotofd)
+{
+    char path[FILE_PATH_MAX];
+    struct stat st;
+
+    if (file_path(path, "%s/%s", dir, name) != ERR_OK ||
+        strlen(path) > CONTENTS_PATH_MAX) {
+        leave_out(w->s, dir);
+        return ERR_OK;
+    }
+    if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        w->has_missed = true;
+        return ERR_OK;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        return push(w, path);
+    }
+    if (is_list_elsewhere(path, &st)) {
+        return errinfo_set(w->err, ERR_UNSUPPORTED, path, 0,
+                           "a symbolic link, and a back-up follows none; mount the "
+                           "other disk in its place (mount --bind)");
+    }
+    if (S_ISREG(st.st_mode) &&
+        contents_takes(slice_str(path), w->s->contents.has_counts)) {
+        if (*iotofd < 0) {
+            *iotofd = below_make(w->s->fd, dir, NULL);
+        }
+        return *iotofd < 0 ? fail(w, dir, "cannot be made in backup.tmp")
+                           : keep(w, dirfd, name, *iotofd, path);
+    }
+    if ((S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) &&
+        !contents_is_passing(slice_str(path)) &&
+        !contents_takes(slice_str(path), true)) {
+        leave_out(w->s, path);
+    }
+    return ERR_OK;
+}
+
+static enum err take_dir(struct walk *w, const char *dir)
+{
+    int tofd = -1;
+    const int fd = below_open(w->s->state_fd, dir);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    enum err e = ERR_OK;
+
+    if (d == NULL) {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        if (errno == ENOENT) {
+            w->has_missed = strchr(dir, '/') != NULL;
+            return ERR_OK;
+        }
+        return fail(w, dir, "cannot list the folder");
+    }
+    while (e == ERR_OK) {
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (entry == NULL) {
+            break;
+        }
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            e = take_entry(w, fd, dir, entry->d_name, &tofd);
+        }
+    }
+    (void)closedir(d);
+    if (tofd >= 0) {
+        (void)close(tofd);
+    }
+    return e;
+}
+
+enum err snapshot_take(struct snapshot *s, const char *place, struct errinfo *reterr)
+{
+    struct walk w = {.s = s, .err = reterr};
+    enum err e = ERR_OK;
+
+    for (unsigned pass = 0; e == ERR_OK && pass < PASSES_MAX; pass++) {
+        w.has_missed = false;
+        e = push(&w, place);
+        while (e == ERR_OK && w.n > 0) {
+            char dir[CONTENTS_PATH_MAX + 1];
+            (void)snprintf(dir, sizeof dir, "%s", w.dirs[--w.n]);
+            e = take_dir(&w, dir);
+        }
+        if (!w.has_missed) {
+            break;
+        }
+    }
+    free(w.dirs);
+    return e;
+}
+
+/* ---- the whole ---- */
+
+enum err snapshot_open(const char *state_dir, bool with_counts, struct snapshot *ret,
+                       struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+
+    *ret = (struct snapshot){.state_fd = -1, .fd = -1, .lock = {.fd = -1}};
+    contents_init(&ret->contents);
+    ret->contents.has_counts = with_counts;
+    if (file_path(ret->state_dir, "%s", state_dir) != ERR_OK ||
+        file_path(path, "%s/" SNAPSHOT_LOCK, state_dir) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    }
+    ret->state_fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (ret->state_fd < 0) {
+        return errinfo_errno(reterr, state_dir, "cannot open the state folder");
+    }
+    enum err e = filelock_take(&ret->lock, path, reterr);
+    if (e == ERR_LOCKED) {
+        return errinfo_set(reterr, e, path, 0, "another back-up is being taken");
+    }
+    if (e == ERR_OK && file_path(path, "%s/" SNAPSHOT_DIR, state_dir) == ERR_OK) {
+        e = file_remove_tree(path, reterr);
+    }
+    if (e == ERR_OK && (mkdirat(ret->state_fd, SNAPSHOT_DIR, SNAPSHOT_MODE) != 0 ||
+                        (ret->fd = below_open(ret->state_fd, SNAPSHOT_DIR)) < 0)) {
+        e = errinfo_errno(reterr, path, "cannot make a folder for the back-up");
+    }
+    return e;
+}
+
+enum err snapshot_read(const struct snapshot *s, const struct contents_file *f,
+                       int *retfd, struct errinfo *reterr)
+{
+    char dir[CONTENTS_PATH_MAX + 1];
+    struct stat st;
+
+    (void)snprintf(dir, sizeof dir, "%s", f->path);
+    char *slash = strrchr(dir, '/');
+    *slash = '\0';
+    const int dirfd = below_open(s->fd, dir);
+    *retfd = dirfd < 0 ? -1
+                       : openat(dirfd, slash + 1,
+                                O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    const int why = errno;
+    if (dirfd >= 0) {
+        (void)close(dirfd);
+    }
+    errno = why;
+    if (*retfd < 0 || fstat(*retfd, &st) != 0) {
+        return errinfo_errno(reterr, f->path, "cannot be read for the back-up");
+    }
+    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < f->size) {
+        (void)close(*retfd);
+        *retfd = -1;
+        return errinfo_set(reterr, ERR_CORRUPT, f->path, 0,
+                           "it became shorter while the back-up was taken; try again");
+    }
+    return ERR_OK;
+}
+
+void snapshot_close(struct snapshot *s)
+{
+    char path[FILE_PATH_MAX];
+
+    if (s->fd >= 0) {
+        (void)close(s->fd);
+        if (file_path(path, "%s/" SNAPSHOT_DIR, s->state_dir) == ERR_OK) {
+            (void)file_remove_tree(path, NULL); /* else the next back-up does */
+        }
+    }
+    if (s->state_fd >= 0) {
+        (void)close(s->state_fd);
+    }
+    filelock_drop(&s->lock);
+    contents_fini(&s->contents);
+    s->state_fd = s->fd = -1;
+}

@@ -1,0 +1,288 @@
+/* cmd_backup - `gillnet backup`: the state folder as one file, while everything runs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/backup/bundle.h"
+#include "core/base/clock.h"
+#include "core/base/hash256.h"
+#include "core/cli/json.h"
+#include "core/cli/options.h"
+#include "core/cli/peer_commands.h"
+#include "core/cli/progress.h"
+#include "core/cli/text.h"
+
+enum {
+    BACKUP_MODE = 0600, /* it holds the keys */
+    LOCK_WAIT_S = 600,
+    LOCK_STEP_NS = 50 * 1000 * 1000,
+    US_PER_S = 1000000
+};
+
+struct backup {
+    struct cli *cli;
+    const char *file; /* "-": standard output */
+    struct snapshot snapshot;
+    struct file_out out;
+    struct progress progress;
+};
+
+static void on_progress(void *context, const char *what, double share)
+{
+    struct backup *b = context;
+
+    progress_show(&b->progress, what, share);
+}
+
+static enum err to_file(void *context, struct slice bytes)
+{
+    struct backup *b = context;
+
+    file_out_add(&b->out, bytes);
+    return b->out.failed;
+}
+
+static enum err to_stdout(void *context, struct slice bytes)
+{
+    (void)context;
+    return fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n ? ERR_OK
+                                                          : err_of_errno(errno);
+}
+
+/* ---- what must be of one moment ---- */
+
+/* Lists and feeds: nobody changes a list meanwhile. */
+static int take_lists(struct backup *b)
+{
+    const struct timespec step = {.tv_nsec = LOCK_STEP_NS};
+    const uint64_t end_us = clock_mono_us() + LOCK_WAIT_S * (uint64_t)US_PER_S;
+    struct filelock lock = {.fd = -1};
+    struct errinfo why = {.code = ERR_OK};
+    char path[FILE_PATH_MAX];
+    bool is_told = false;
+
+    if (file_path(path, "%s/lists/LOCK", b->snapshot.state_dir) != ERR_OK) {
+        return EX_SOFTWARE;
+    }
+    enum err e = ERR_OK;
+    while (access(path, F_OK) == 0 && /* else nobody ever wrote a list */
+           (e = filelock_take(&lock, path, &why)) == ERR_LOCKED &&
+           clock_mono_us() < end_us) {
+        if (!is_told) {
+            (void)fputs("gillnet: the lists are being changed; waiting for the end of "
+                        "it\n",
+                        stderr);
+            is_told = true;
+        }
+        (void)nanosleep(&step, NULL);
+    }
+    e = e == ERR_OK ? snapshot_take(&b->snapshot, "feeds", &why) : e;
+    e = e == ERR_OK ? snapshot_take(&b->snapshot, "lists", &why) : e;
+    filelock_drop(&lock);
+    return e == ERR_OK ? 0 : cli_fail(&why);
+}
+
+/* What this server is called in its ring. */
+static void name_node(struct contents *c, const char *dir)
+{
+    struct identity self;
+    struct manifest m;
+    const struct manifest_member *member = NULL;
+    char origin[2 * OBJECT_ID_BYTES + 1];
+
+    if (identity_load(dir, &self, NULL) != ERR_OK) {
+        return;
+    }
+    hex_print(self.origin.b, OBJECT_ID_BYTES, origin);
+    const bool has_ring = manifest_load(dir, &m, NULL) == ERR_OK;
+    if (has_ring) {
+        member = manifest_find(&m, &self.origin);
+    }
+    (void)snprintf(c->node, sizeof c->node, "%s %s",
+                   member != NULL ? member->name : "?", origin);
+    if (has_ring) {
+        manifest_fini(&m);
+    }
+    identity_wipe(&self);
+}
+
+/* The hub publishes what was counted and stands aside for as long as the links take. */
+static int take_peers(struct backup *b)
+{
+    struct peer_hold hold = {.fd = -1, .lock = {-1}};
+    struct errinfo why = {.code = ERR_OK};
+    char dir[FILE_PATH_MAX];
+    int status = peer_dir(b->cli, dir);
+
+    if (status != 0 || access(dir, F_OK) != 0) {
+        return status;
+    }
+    status = peer_hold_take(b->cli, false, &hold);
+    if (status == 0) {
+        b->snapshot.contents.is_shared = hold.fd >= 0;
+        name_node(&b->snapshot.contents, dir);
+        status =
+            snapshot_take(&b->snapshot, "peers", &why) == ERR_OK ? 0 : cli_fail(&why);
+    }
+    peer_hold_drop(&hold);
+    return status;
+}
+
+static int take(struct backup *b)
+{
+    struct errinfo why = {.code = ERR_OK};
+    int status = take_lists(b);
+
+    if (status == 0) {
+        status =
+            snapshot_take(&b->snapshot, "counts", &why) == ERR_OK ? 0 : cli_fail(&why);
+    }
+    status = status == 0 ? take_peers(b) : status;
+    if (status == 0) {
+        status =
+            snapshot_take(&b->snapshot, "keys", &why) == ERR_OK ? 0 : cli_fail(&why);
+    }
+    if (status == 0 && b->snapshot.contents.n == 0) {
+        (void)errinfo_set(&why, ERR_NOT_FOUND, b->snapshot.state_dir, 0,
+                          "there is nothing in it to back up; is state_dir right?");
+        return cli_fail(&why);
+    }
+    if (status == 0 && b->snapshot.nleft_out > 0) {
+        (void)fprintf(stderr,
+                      "gillnet: left out %zu files that are none of gillnet's, the "
+                      "first is %s\n",
+                      b->snapshot.nleft_out, b->snapshot.left_out);
+    }
+    return status;
+}
+
+/* ---- the file ---- */
+
+static int print_done(struct backup *b, const struct contents *c, uint64_t bytes,
+                      const char *what)
+{
+    char time[TEXT_TIME_MAX];
+    FILE *to = strcmp(b->file, "-") == 0 ? stderr : stdout;
+
+    progress_clear(&b->progress);
+    if (b->cli->json && to == stdout) {
+        return json_line(json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:b}", "file",
+                                   b->file, "state", what, "node", c->node, "time_s",
+                                   (json_int_t)c->time_s, "files", (json_int_t)c->n,
+                                   "bytes", (json_int_t)c->bytes, "counts",
+                                   c->has_counts ? 1 : 0))
+                   ? 0
+                   : EX_OSERR;
+    }
+    (void)fprintf(to, "%s: %s, %zu files, %" PRIu64 " bytes", b->file, what, c->n,
+                  c->bytes);
+    if (bytes > 0) {
+        (void)fprintf(to, " (%" PRIu64 " packed)", bytes);
+    }
+    (void)fprintf(to, ", of %s, server %s%s\n", text_time(c->time_s, time), c->node,
+                  c->has_counts ? "" : ", without counts");
+    return 0;
+}
+
+static int write_file(struct backup *b)
+{
+    const bool is_stdout = strcmp(b->file, "-") == 0;
+    struct errinfo why = {.code = ERR_OK};
+    enum err e =
+        is_stdout ? ERR_OK : file_out_open(&b->out, b->file, BACKUP_MODE, &why);
+
+    if (e == ERR_OK) {
+        e = bundle_write(&b->snapshot, is_stdout ? to_stdout : to_file, b, on_progress,
+                         b, &why);
+        if (!is_stdout && (e == ERR_OK || b->out.failed != ERR_OK)) {
+            e = file_out_commit(&b->out, &why); /* its text names the file */
+        } else if (!is_stdout) {
+            file_out_abort(&b->out);
+        }
+    }
+    if (e == ERR_OK && is_stdout && fflush(stdout) != 0) {
+        e = errinfo_errno(&why, "standard output", "cannot write the back-up");
+    }
+    progress_clear(&b->progress);
+    return e == ERR_OK
+               ? print_done(b, &b->snapshot.contents, b->out.written, "complete")
+               : cli_fail(&why);
+}
+
+static int back_up(struct backup *b, bool with_counts)
+{
+    struct errinfo why = {.code = ERR_OK};
+    int status = cli_config(b->cli);
+
+    if (status == 0 && strcmp(b->file, "-") == 0 && isatty(STDOUT_FILENO) == 1) {
+        return cli_usage(cli_command("backup"),
+                         "a back-up holds keys and is no text: name a file, or let "
+                         "another program read it");
+    }
+    if (status != 0) {
+        return status;
+    }
+    const uint64_t now_s = clock_wall_us() / US_PER_S;
+    if (snapshot_open(b->cli->config->state_dir, with_counts, &b->snapshot, &why) !=
+        ERR_OK) {
+        status = cli_fail(&why);
+    } else {
+        b->snapshot.contents.time_s = now_s;
+        status = take(b);
+        status = status == 0 ? write_file(b) : status;
+    }
+    snapshot_close(&b->snapshot);
+    return status;
+}
+
+static int verify(struct backup *b)
+{
+    const struct bundle_taker taker = {.progress = on_progress, .context = b};
+    struct errinfo why = {.code = ERR_OK};
+    struct contents c;
+    const bool is_stdin = strcmp(b->file, "-") == 0;
+    const int fd = is_stdin ? STDIN_FILENO : open(b->file, O_RDONLY | O_CLOEXEC);
+    int status = 0;
+
+    if (fd < 0) {
+        (void)errinfo_errno(&why, b->file, "cannot open the back-up");
+        return cli_fail(&why);
+    }
+    contents_init(&c);
+    enum err e = bundle_read(fd, b->file, &taker, &c, &why);
+    progress_clear(&b->progress);
+    status = e == ERR_OK ? print_done(b, &c, 0, "whole, every checksum holds")
+                         : cli_fail(&why);
+    contents_fini(&c);
+    if (!is_stdin) {
+        (void)close(fd);
+    }
+    return status;
+}
+
+int cmd_backup(struct cli *cli, int argc, char **argv)
+{
+    struct backup b = {.cli = cli, .out = {.fd = -1}};
+    bool no_counts = false;
+    bool is_verify = false;
+    const struct cli_option table[] = {{"--no-counts", NULL, &no_counts, NULL},
+                                       {"--verify", NULL, &is_verify, NULL}};
+    const struct cli_command *command = cli_command("backup");
+    int status =
+        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if (argc != 2 || (no_counts && is_verify)) {
+        return cli_usage(command, "name the file of the back-up, or - alone");
+    }
+    b.file = argv[1];
+    progress_init(&b.progress);
+    return is_verify ? verify(&b) : back_up(&b, !no_counts);
+}

@@ -1,0 +1,111 @@
+/* cmd_restore - `gillnet restore`: a back-up put in the place of the state folder. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/backup/restore.h"
+#include "core/cli/cli.h"
+#include "core/cli/control.h"
+#include "core/cli/json.h"
+#include "core/cli/options.h"
+#include "core/cli/progress.h"
+#include "core/cli/text.h"
+
+static void on_progress(void *context, const char *what, double share)
+{
+    progress_show(context, what, share);
+}
+
+/* 0, or an exit status after a message. */
+static int check_stopped(const char *program, const char *socket_path)
+{
+    struct errinfo why = {.code = ERR_OK};
+    int fd = -1;
+
+    if (control_connect(socket_path, &fd, NULL) != ERR_OK) {
+        return 0;
+    }
+    (void)close(fd);
+    (void)errinfo_set(&why, ERR_LOCKED, socket_path, 0,
+                      "%s is running; stop gillnetd and gillnet-hub first", program);
+    return cli_fail(&why);
+}
+
+static int print_done(const struct cli *cli, const struct restore_result *r)
+{
+    const struct contents *c = &r->contents;
+    char time[TEXT_TIME_MAX];
+
+    if (cli->json) {
+        return json_line(json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "state_dir",
+                                   cli->config->state_dir, "former", r->former, "node",
+                                   c->node, "time_s", (json_int_t)c->time_s, "files",
+                                   (json_int_t)c->n, "bytes", (json_int_t)c->bytes))
+                   ? 0
+                   : EX_OSERR;
+    }
+    printf("%s: restored as it was at %s: %zu files, %" PRIu64 " bytes, server %s\n",
+           cli->config->state_dir, text_time(c->time_s, time), c->n, c->bytes, c->node);
+    if (r->former[0] != '\0') {
+        printf("What was there before lies in %s; remove it when all is well.\n",
+               r->former);
+    }
+    if (r->has_peers) {
+        (void)fputs("If this server still runs elsewhere, stop it there first: two "
+                    "servers with one identity\noverwrite each other's lists. What its "
+                    "peers have of its lists and counts comes back by itself.\n",
+                    stdout);
+    }
+    (void)fputs("Start gillnetd and gillnet-hub, then run `gillnet doctor`.\n", stdout);
+    return 0;
+}
+
+static int restore(struct cli *cli, const char *file, bool force)
+{
+    struct progress progress;
+    struct restore_result result;
+    struct errinfo why = {.code = ERR_OK};
+    const bool is_stdin = strcmp(file, "-") == 0;
+    struct restore_options o = {.state_dir = cli->config->state_dir,
+                                .fd = STDIN_FILENO,
+                                .name = file,
+                                .force = force,
+                                .progress = on_progress,
+                                .context = &progress};
+
+    if (!is_stdin && (o.fd = open(file, O_RDONLY | O_CLOEXEC)) < 0) {
+        (void)errinfo_errno(&why, file, "cannot open the back-up");
+        return cli_fail(&why);
+    }
+    progress_init(&progress);
+    enum err e = restore_run(&o, &result, &why);
+    progress_clear(&progress);
+    const int status = e == ERR_OK ? print_done(cli, &result) : cli_fail(&why);
+    contents_fini(&result.contents);
+    if (!is_stdin) {
+        (void)close(o.fd);
+    }
+    return status;
+}
+
+int cmd_restore(struct cli *cli, int argc, char **argv)
+{
+    bool force = false;
+    const struct cli_option table[] = {{"--force", NULL, &force, NULL}};
+    const struct cli_command *command = cli_command("restore");
+    int status =
+        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+
+    if (status == 0 && argc != 2) {
+        status = cli_usage(command, "name the file of one back-up, or -");
+    }
+    status = status == 0 ? cli_config(cli) : status;
+    status =
+        status == 0 ? check_stopped("gillnetd", cli->config->control_socket) : status;
+    status = status == 0 ? check_stopped("gillnet-hub", cli->config->hub.control_socket)
+                         : status;
+    return status == 0 ? restore(cli, argv[1], force) : status;
+}

@@ -31,6 +31,7 @@ enum {
     API_SEND_RATE = 64 * 1024,  /* bytes a second that a reader must take */
     API_DRAIN_S = 2,            /* after a refusal, of what the client still sends */
     API_MEMORY_MAX = 256 << 20, /* bytes of requests and answers in all */
+    API_MESSAGE_MAX = 64 << 20, /* of one message to scan or report */
     API_ANSWER_MAX = 64 << 20,  /* of one answer */
     API_LAG_OPTIONAL_US =
         100000,               /* how far behind a loop may be for what is optional, */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/hub/api_body.h"
 #include "core/hub/api_own.h"
 
 enum { DETAIL_MAX = 512 };
@@ -131,6 +132,29 @@ void api_refuse(struct api_call *call, unsigned status, const char *format, ...)
                reason(status), status);
     api_add_text(&a->body, slice_str(detail));
     buf_add_str(&a->body, "}\n");
+}
+
+bool api_read_body(struct api_call *call, const struct api_member *members, size_t n)
+{
+    struct errinfo why = {.text = ""};
+
+    switch (api_body_read(call->body, members, n, call->arena, &why)) {
+    case ERR_OK:
+        return true;
+    case ERR_SYNTAX:
+        api_refuse(call, 400, "%s", why.text);
+        break;
+    case ERR_LIMIT:
+        api_refuse(call, 413, "%s", why.text);
+        break;
+    case ERR_NOMEM:
+        api_refuse(call, 503, "%s", why.text);
+        break;
+    default:
+        api_refuse(call, 422, "%s", why.text);
+        break;
+    }
+    return false;
 }
 
 /* ---- heads ---- */

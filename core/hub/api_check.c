@@ -14,30 +14,6 @@ typedef void print_fn(struct api_call *call, const struct lists_view *view,
                       struct slice value, const struct ask_result *result,
                       const char *why);
 
-/* Reads the body. False: refused. */
-static bool read_body(struct api_call *call, const struct api_member *members, size_t n)
-{
-    struct errinfo why = {.text = ""};
-
-    switch (api_body_read(call->body, members, n, call->arena, &why)) {
-    case ERR_OK:
-        return true;
-    case ERR_SYNTAX:
-        api_refuse(call, 400, "%s", why.text);
-        break;
-    case ERR_LIMIT:
-        api_refuse(call, 413, "%s", why.text);
-        break;
-    case ERR_NOMEM:
-        api_refuse(call, 503, "%s", why.text);
-        break;
-    default:
-        api_refuse(call, 422, "%s", why.text);
-        break;
-    }
-    return false;
-}
-
 /* One value of a batch. */
 struct place {
     size_t at;       /* in the batch */
@@ -146,7 +122,7 @@ void api_check_urls(struct api_call *call)
     struct api_strings urls = {.most = call->config->api.values};
     const struct api_member members[] = {{"urls", API_MEMBER_STRINGS, true, &urls}};
 
-    if (read_body(call, members, 1)) {
+    if (api_read_body(call, members, 1)) {
         answer_values(call, &urls, FEATURE_url, print_url);
     }
 }
@@ -241,7 +217,7 @@ void api_v1_check(struct api_call *call)
         {"values", API_MEMBER_STRINGS, true, &values},
         {"counts", API_MEMBER_BOOL, false, &wants_counts}};
 
-    if (read_body(call, members, sizeof members / sizeof members[0])) {
+    if (api_read_body(call, members, sizeof members / sizeof members[0])) {
         answer_values(call, &values, FEATURE_NONE, print_value);
     }
 }

@@ -81,6 +81,9 @@ void api_refuse(struct api_call *call, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A JSON value as the body; it is taken. NULL: 500. */
 void api_answer_json(struct api_call *call, json_t *value);
+struct api_member;
+/* Reads the JSON body into them (api_body.h). False: it was refused. */
+bool api_read_body(struct api_call *call, const struct api_member *members, size_t n);
 /* A string with its quotes. s is UTF-8. */
 void api_add_text(struct buf *b, struct slice s);
 /* Time since the request was read, "1.234". */
@@ -114,6 +117,9 @@ bool api_pool_put(struct api_pool *p, struct api_work *w);
 /* An answer is there: from a worker. */
 void api_thread_return(struct api_thread *t, struct api_work *w);
 void api_work_free(struct api_work *w);
+
+/* Acts on reports that a former run left. */
+void api_write_resume(struct api *a, struct arena *arena, struct ask *ask);
 
 /* ---- connections ---- */
 
@@ -207,6 +213,7 @@ struct api {
     _Atomic bool stops;
     _Atomic uint64_t memory; /* bytes of requests and answers that wait */
     _Atomic uint64_t values;
+    bool has_open_reports; /* not all could be acted on; the worker that writes has it */
     unsigned nthreads;
     struct api_thread threads[API_THREADS_MAX];
 };

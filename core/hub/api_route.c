@@ -52,7 +52,9 @@ uint64_t api_body_max(const struct config *config, const struct api_request *req
         if (route->body >= API_BODY_MESSAGE &&
             slice_eq(request->path, slice_str(route->path)) &&
             !api_type_is(request->type, JSON_TYPE)) {
-            return config->limits.message_bytes;
+            return config->limits.message_bytes < API_MESSAGE_MAX
+                       ? config->limits.message_bytes
+                       : API_MESSAGE_MAX;
         }
     }
     return config->api.body_bytes;

@@ -1,0 +1,383 @@
+/* api_write - what changes something: reports, values taken back or allowed, feeds asked now. One at a time. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/checksum.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/feature/json.h"
+#include "core/hub/api_body.h"
+#include "core/hub/api_change.h"
+#include "core/hub/api_handlers.h"
+#include "core/hub/api_spool.h"
+
+enum { US_PER_S = 1000000 };
+
+/* Every write stands in the log: who, what, how much, and what came of it. */
+static void audit(const struct api_call *call, const char *what, size_t n)
+{
+    char path[LOG_STR_MAX];
+
+    log_info("event=api write=%s values=%zu result=%u who=%s from=%s path=%s", what, n,
+             call->answer.status, call->who.name, call->from,
+             log_str(path, call->request.path));
+}
+
+static unsigned status_of(enum err e)
+{
+    switch (e) {
+    case ERR_NOT_FOUND:
+        return 404;
+    case ERR_LOCKED:
+    case ERR_NOMEM:
+    case ERR_NOSPACE:
+    case ERR_TIMEOUT:
+        return 503;
+    case ERR_SYNTAX:
+    case ERR_RANGE:
+    case ERR_UNSUPPORTED:
+        return 422;
+    default:
+        return 500;
+    }
+}
+
+static void refuse(struct api_call *call, enum err e, const struct errinfo *why)
+{
+    api_refuse(call, status_of(e), "%s",
+               why->text[0] != '\0' ? why->text : err_text(e));
+    call->answer.retry_s = call->answer.status == 503 ? 1 : 0;
+}
+
+static struct api_change change_of(struct api_call *call)
+{
+    return (struct api_change){.lists = call->api->lists,
+                               .config = call->config,
+                               .arena = call->arena,
+                               .ask = call->ask,
+                               .stop = &call->api->stops,
+                               .who = call->who.name,
+                               .rows = json_array()};
+}
+
+static void answer_changes(struct api_call *call, unsigned status, enum err e,
+                           const struct errinfo *why, json_t *rows)
+{
+    if (e != ERR_OK) {
+        json_decref(rows);
+        refuse(call, e, why);
+        return;
+    }
+    api_answer_json(call, json_pack("{s:o}", "changed", rows));
+    if (call->answer.status == 200) {
+        call->answer.status = status;
+    }
+}
+
+/* ---- POST /v1/revoke, /v1/allow ---- */
+
+static bool read_values(struct api_call *call, struct api_strings *values,
+                        struct slice *list)
+{
+    const struct api_member members[] = {{"values", API_MEMBER_STRINGS, true, values},
+                                         {"list", API_MEMBER_STRING, false, list}};
+
+    *values = (struct api_strings){.most = call->config->api.values};
+    *list = SLICE_NONE;
+    if (!api_read_body(call, members, sizeof members / sizeof members[0])) {
+        return false;
+    }
+    if (list->p != NULL && !list_name_is_valid(*list)) {
+        api_refuse(call, 422, "\"list\" is no name of a list");
+        return false;
+    }
+    return true;
+}
+
+/* A list that was made by a slip of the pen would be asked for ever. */
+static bool is_there(struct api_call *call, struct slice list)
+{
+    const struct lists_view *view = lists_acquire(call->api->lists);
+    bool found = config_list_find(call->config, list)->name != NULL;
+
+    for (size_t i = 0; !found && i < listset_count(view->set); i++) {
+        found =
+            slice_eq(list, slice_str(list_reader_name(listset_reader(view->set, i))));
+    }
+    lists_release(call->api->lists, &view);
+    if (!found) {
+        api_refuse(call, 404, "there is no list of this name");
+    }
+    return found;
+}
+
+void api_v1_revoke(struct api_call *call)
+{
+    struct api_strings values;
+    struct slice list;
+    struct errinfo why = {.text = ""};
+
+    if (!read_values(call, &values, &list) || (list.n > 0 && !is_there(call, list))) {
+        return;
+    }
+    struct api_change c = change_of(call);
+    enum err e = api_change_revoke(&c, list, values.v, values.n, &why);
+
+    answer_changes(call, 200, e, &why, c.rows);
+    audit(call, "revoke", values.n);
+}
+
+void api_v1_allow(struct api_call *call)
+{
+    struct api_strings values;
+    struct slice list;
+    struct errinfo why = {.text = ""};
+
+    if (!read_values(call, &values, &list)) {
+        return;
+    }
+    if (list.n == 0) {
+        list = slice_str(call->config->api.allow_list);
+    }
+    if (!config_list_find(call->config, list)->is_allow) {
+        api_refuse(call, 422,
+                   "the list \"%.*s\" is not of category allow in the configuration",
+                   SLICE_ARGS(list));
+        return;
+    }
+    struct api_change c = change_of(call);
+    enum err e = api_change_add(&c, list, values.v, values.n, &why);
+
+    answer_changes(call, 200, e, &why, c.rows);
+    audit(call, "allow", values.n);
+}
+
+/* ---- POST /v1/report ---- */
+
+/* Of a message its name alone is kept. NULL: no memory. */
+static json_t *message_line(const struct api_call *call)
+{
+    struct sha256 sum;
+    char hex[SHA256_HEX + 1];
+
+    if (sha256_init(&sum) != ERR_OK) {
+        return NULL;
+    }
+    sha256_add(&sum, call->body);
+    sha256_final_hex(&sum, hex);
+    return json_pack("{s:s, s:I}", "message_sha256", hex, "message_bytes",
+                     (json_int_t)call->body.n);
+}
+
+static json_t *values_line(const struct api_strings *values)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < values->n; i++) {
+        (void)json_array_append_new(rows, json_text(values->v[i]));
+    }
+    return json_pack("{s:o}", "values", rows);
+}
+
+/* Takes line. */
+static enum err spool(const struct api_call *call, struct slice kind, json_t *line,
+                      struct errinfo *reterr)
+{
+    json_t *head = json_pack(
+        "{s:I, s:s, s:s, s:s%}", "time", (json_int_t)(clock_wall_us() / US_PER_S),
+        "who", call->who.name, "from", call->from, "kind", kind.p, kind.n);
+    enum err e = ERR_NOMEM;
+
+    if (head != NULL && line != NULL && json_object_update(head, line) == 0) {
+        e = api_spool_add(call->config->state_dir, head, reterr);
+    }
+    json_decref(line);
+    json_decref(head);
+    return e;
+}
+
+/* What the query says; false: refused. */
+static bool read_kind(struct api_call *call, char *ret, size_t size)
+{
+    struct slice rest = call->request.query;
+    struct slice name;
+    bool is_bad = false;
+
+    ret[0] = '\0';
+    while (api_query_next(&rest, &name, ret, size, &is_bad)) {
+        if (!slice_eq(name, SLICE_LIT("kind"))) {
+            is_bad = true;
+            break;
+        }
+    }
+    if (is_bad) {
+        api_refuse(call, 422,
+                   "the query of a message's report is ?kind=spam or ?kind=ham");
+    }
+    return !is_bad;
+}
+
+static bool is_kind(struct api_call *call, struct slice kind)
+{
+    if (slice_eq(kind, SLICE_LIT("spam")) || slice_eq(kind, SLICE_LIT("ham"))) {
+        return true;
+    }
+    api_refuse(call, 422, "\"kind\" is spam or ham");
+    return false;
+}
+
+static void report_message(struct api_call *call)
+{
+    char kind[8];
+    struct errinfo why = {.text = ""};
+
+    if (!read_kind(call, kind, sizeof kind) || !is_kind(call, slice_str(kind))) {
+        return;
+    }
+    enum err e = spool(call, slice_str(kind), message_line(call), &why);
+
+    answer_changes(call, 202, e, &why, json_array());
+    audit(call, kind, 1);
+}
+
+static void report_values(struct api_call *call)
+{
+    struct api_strings values = {.most = call->config->api.values};
+    struct slice kind = SLICE_NONE;
+    struct errinfo why = {.text = ""};
+    const struct api_member members[] = {{"kind", API_MEMBER_STRING, true, &kind},
+                                         {"values", API_MEMBER_STRINGS, true, &values}};
+
+    if (!api_read_body(call, members, sizeof members / sizeof members[0]) ||
+        !is_kind(call, kind)) {
+        return;
+    }
+    struct api_change c = change_of(call);
+    bool is_ham = kind.n == 3;
+    enum err e = api_change_check(&c, values.v, values.n, &why) ? ERR_OK : ERR_RANGE;
+
+    if (e == ERR_OK) {
+        e = spool(call, kind, values_line(&values), &why);
+    }
+    if (e == ERR_OK && is_ham) {
+        e = api_change_revoke(&c, SLICE_NONE, values.v, values.n, &why);
+        /* what is spooled and failed is acted on at the next start */
+        call->api->has_open_reports = call->api->has_open_reports || e != ERR_OK;
+    }
+    if (e == ERR_OK && !call->api->has_open_reports) {
+        (void)api_spool_done(call->config->state_dir, NULL);
+    }
+    answer_changes(call, 202, e, &why, c.rows);
+    audit(call, is_ham ? "ham" : "spam", values.n);
+}
+
+void api_v1_report(struct api_call *call)
+{
+    if (api_type_is(call->request.type, "application/json")) {
+        report_values(call);
+    } else {
+        report_message(call);
+    }
+}
+
+/* ---- reports of a former run ---- */
+
+struct replay {
+    struct api_change change;
+    unsigned reports;
+    unsigned failed;
+};
+
+static void act_again(void *context, const json_t *line)
+{
+    struct replay *r = context;
+    const char *kind = json_string_value(json_object_get(line, "kind"));
+    const json_t *values = json_object_get(line, "values");
+    size_t n = json_array_size(values);
+    struct slice *v = arena_array(r->change.arena, n, sizeof *v);
+    struct errinfo why = {.text = ""};
+    const char *who = json_string_value(json_object_get(line, "who"));
+
+    if (kind == NULL || strcmp(kind, "ham") != 0 || n == 0 || v == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const json_t *s = json_array_get(values, i);
+
+        v[i] = slice_of(json_string_value(s), json_string_length(s));
+    }
+    r->change.who = who != NULL ? who : "report";
+    r->reports++;
+    if (api_change_revoke(&r->change, SLICE_NONE, v, n, &why) != ERR_OK) {
+        r->failed++;
+        log_errinfo("report", &why);
+    }
+    arena_reset(r->change.arena);
+}
+
+void api_write_resume(struct api *a, struct arena *arena, struct ask *ask)
+{
+    struct config *config = api_config(a);
+    struct replay r = {.change = {.lists = a->lists,
+                                  .config = config,
+                                  .arena = arena,
+                                  .ask = ask,
+                                  .stop = &a->stops,
+                                  .rows = json_array()}};
+    struct errinfo why = {.text = ""};
+
+    if (api_spool_each_open(config->state_dir, act_again, &r, &why) != ERR_OK) {
+        log_errinfo("report", &why);
+    } else if (r.failed > 0) {
+        a->has_open_reports = true;
+    } else if (r.reports > 0 && api_spool_done(config->state_dir, &why) != ERR_OK) {
+        log_errinfo("report", &why);
+    }
+    if (r.reports > 0) {
+        log_info("event=api write=ham reports=%u failed=%u: left by the former run",
+                 r.reports, r.failed);
+    }
+    json_decref(r.change.rows);
+    arena_reset(arena);
+    config_release(&config);
+}
+
+/* ---- POST /v1/feeds/update, /v1/feeds/rollback ---- */
+
+static void ask_feed(struct api_call *call, bool rolls_back)
+{
+    const struct api_hooks *h = &call->api->hooks;
+    struct slice feed = SLICE_NONE;
+    struct errinfo why = {.text = ""};
+    const struct api_member members[] = {{"feed", API_MEMBER_STRING, true, &feed}};
+
+    if (!api_read_body(call, members, 1)) {
+        return;
+    }
+    struct slice name = arena_copy(call->arena, feed);
+
+    if (h->feed == NULL || !list_name_is_valid(feed) || name.p == NULL) {
+        api_refuse(call, 404, "there is no such feed");
+        return;
+    }
+    enum err e = h->feed(h->context, name.p, rolls_back, &why);
+
+    if (e != ERR_OK) {
+        refuse(call, e, &why);
+    } else {
+        api_answer_json(call,
+                        json_pack("{s:s, s:s}", "feed", name.p, "state", "queued"));
+        call->answer.status = 202;
+    }
+    audit(call, rolls_back ? "feed-rollback" : "feed-update", 1);
+}
+
+void api_v1_feed_update(struct api_call *call)
+{
+    ask_feed(call, false);
+}
+
+void api_v1_feed_rollback(struct api_call *call)
+{
+    ask_feed(call, true);
+}

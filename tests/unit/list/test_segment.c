@@ -157,7 +157,8 @@ static void test_segment_record_print__longest_text__fits_and_one_more_is_refuse
     (void)state;
     static char text[RECORD_TEXT_MAX + 1];
     struct buf b;
-    struct log_record r = {.kind = RECORD_ADD, .text = {text, RECORD_TEXT_MAX}};
+    struct log_record r = {
+        .kind = RECORD_FEED, .first_seen_s = 77, .text = {text, RECORD_TEXT_MAX}};
     struct log_record back;
     size_t size = 0;
     buf_init(&b, (size_t)2 * RECORD_BYTES_MAX);
@@ -165,7 +166,14 @@ static void test_segment_record_print__longest_text__fits_and_one_more_is_refuse
     assert_int_equal(b.n, RECORD_BYTES_MAX);
     assert_true(segment_record_parse(buf_slice(&b), &back, &size));
     assert_int_equal(size, RECORD_BYTES_MAX);
-    r.text.n++;
+    assert_int_equal(back.first_seen_s, 77);
+    for (r.kind = RECORD_ADD; r.kind < RECORD_FEED; r.kind++) {
+        r.text.n = RECORD_TEXT_MAX + 1;
+        buf_clear(&b);
+        segment_record_print(&r, &b);
+        assert_false(segment_record_parse(buf_slice(&b), &back, &size));
+    }
+    r.text.n = RECORD_TEXT_MAX + 1;
     buf_clear(&b);
     segment_record_print(&r, &b);
     assert_false(segment_record_parse(buf_slice(&b), &back, &size));

@@ -1,11 +1,13 @@
 /*
  * guard - which entries of a feed are never taken, whatever the feed says.
  *
- * Public suffixes; names of ours (`protected`, allow.domains, allow.addresses, allow lists) and names above them; giants
- * (core/feed/giant.def: names so large that listing them whole is always a mistake); names and networks on which much of
- * this site's good mail of late depends (the journal of gillnetd, core/base/journal.h, or a folder of ham); hosts that many strangers share
- * (private suffixes and a list of hosting names), which may be listed by path or by customer's name only.
- * Depends: base, config, url, feature, list.   Threads: one guard, one thread.
+ * Our own names (`protected`, allow.domains, allow.addresses, allow lists), names above them and our networks; public
+ * suffixes; giants (core/feed/giant.def: names so large that listing them whole is always a mistake); hosts that many
+ * strangers share (core/feed/hosting.def, link shorteners), which are listed by path or by a customer's name only; private,
+ * local and very wide networks; and what much of this site's good mail of late has in it (core/base/journal.h).
+ * Of the last only what was seen for longer than a day counts: names of a fresh campaign are in mail that nothing speaks
+ * against as well, and are what feeds are for.
+ * Depends: base, config, url, feature, list.   Threads: one guard, one thread.   Owns: a copy of the journal's keys.
  */
 #ifndef CORE_FEED_GUARD_H
 #define CORE_FEED_GUARD_H
@@ -14,17 +16,34 @@
 #include "core/config/config.h"
 #include "core/feature/lookup.h"
 
+enum {
+    FEED_HAM_LEAST = 3,      /* messages that an entry must be in, whatever `ham` is */
+    FEED_HAM_SPAN_S = 86400, /* between the first and the last of them, at least */
+    FEED_POPULAR_MESSAGES =
+        20, /* in so many of so many networks: a name that people use here */
+    FEED_POPULAR_NETWORKS = 5,
+    FEED_REPLAY_TIMES =
+        10, /* `ham` times this of all good mail hit by what is new: refused */
+    FEED_NETWORK_V4 = 16, /* wider networks are left out */
+    FEED_NETWORK_V6 = 32
+};
+
 struct feed_guard;
-/* keys: of the lists, for digests of the journal. The journal need not be there. */
+/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the journal. The journal need not be
+ * there. */
 enum err feed_guard_new(const struct config *config, const struct config_feed *feed,
                         const struct keyring *keys, struct feed_guard **ret,
                         struct errinfo *reterr);
-void feed_guard_free(struct feed_guard **g);
-/* NULL: it may be taken; else why not, a word for metrics ("giant", "protected", "suffix", "shared", "ham", "allowed")
- * and *retwhy a sentence for people. Constant time but for look-ups. */
+void feed_guard_free(struct feed_guard **g); /* accepts NULL */
+/* NULL: it may be taken; else why not, a word for metrics ("giant", "shared", "suffix", "protected", "allowed", "network",
+ * "empty", "ham") and *retwhy a sentence for people. */
 const char *feed_guard_refuses(const struct feed_guard *g,
                                const struct feature_entry *e, const char **retwhy);
-/* Messages of good mail the guard knows of; 0: there is no journal. */
+/* Good messages of the journal; 0: there is none. */
 uint64_t feed_guard_ham(const struct feed_guard *g);
+/* Marks the good messages that have the entry in them; returns how many are marked by now. */
+uint64_t feed_guard_mark(struct feed_guard *g, const struct feature_entry *e);
+/* What is marked is too much for one update (FEED_REPLAY_TIMES). */
+bool feed_guard_is_too_much(const struct feed_guard *g);
 
 #endif

@@ -71,6 +71,13 @@ static void check(const struct config *c, size_t at, const struct config_types *
     if (f->grow > 0 && f->grow < 1) {
         refuse(c, at, "grow", "write 1.0 or more, or 0.0 for no bound", errors);
     }
+    if (config_list_find(c, slice_str(f->list))->period_s != 0) {
+        refuse(
+            c, at, "into",
+            "its list has `period`: what a feed lists goes when the feed says so, not "
+            "by age; remove `period` there",
+            errors);
+    }
     for (size_t i = 0; i < at; i++) {
         if (strcmp(c->feeds[i].list, f->list) == 0) {
             refuse(c, at, "into",

@@ -50,7 +50,8 @@ struct stage_line {
     enum stage_change change;
     uint16_t class_type;
     struct slice text;
-    const char *reason; /* of STAGE_LEFT_OUT; else NULL */
+    const char *reason; /* of STAGE_LEFT_OUT, a word of guard.h; else NULL */
+    const char *why;    /* the same as a sentence */
 };
 typedef void stage_line_fn(void *context, const struct stage_line *line);
 
@@ -79,12 +80,14 @@ struct stage_options {
     void *context;
 };
 /* Opens or makes STATE/feeds/NAME. ERR_LOCKED: another process works on this feed. */
+/* A state that is damaged is told in the log; the next update begins anew with what the list holds. */
 enum err stage_open(const struct stage_options *options, struct stage **ret,
                     struct errinfo *reterr);
 void stage_close(struct stage **s);
 void stage_get_state(const struct stage *s, struct stage_state *ret);
 
-/* Where the fetcher puts what it downloads: STATE/feeds/NAME/incoming.body; whole files only count. */
+/* Where the fetcher puts what it downloads: STATE/feeds/NAME/incoming.body. stage_update takes it away, whatever it
+ * makes of it; so does the next stage_open. */
 const char *stage_incoming(const struct stage *s);
 /* Takes the incoming body (decompressed, of its validators) through all checks; applied when it passes and
  * !only_checks. is_by_hand: ends a pin and ignores the size band, as `gillnet feed update --force` does. on_line may be NULL.
@@ -98,9 +101,10 @@ struct stage_body {
 enum err stage_update(struct stage *s, const struct stage_body *body,
                       stage_line_fn *on_line, void *context, struct stage_report *ret,
                       struct errinfo *reterr);
-/* The server says that nothing changed. */
+/* The server says that nothing changed. Once a day the body that serves goes through all of stage_update again. */
 enum err stage_unchanged(struct stage *s, struct errinfo *reterr);
-/* Nothing good was heard for feed->silent_after_s: all entries get an expiry of now. No-op before. */
+/* Nothing good was heard for feed->silent_after_s: all entries get an expiry of now, and the validators are forgotten, so
+ * that the next good body lists them again. No-op before. */
 enum err stage_expire_silent(struct stage *s, bool *retdid, struct errinfo *reterr);
 /* Back to the version before the one that serves (or to `version`), and pinned there. ERR_NOT_FOUND: it is not kept. */
 enum err stage_rollback(struct stage *s, uint64_t version, struct stage_report *ret,
@@ -108,7 +112,8 @@ enum err stage_rollback(struct stage *s, uint64_t version, struct stage_report *
 /* Differences between two kept versions (0: the one before, the one that serves). */
 enum err stage_diff(struct stage *s, uint64_t from, uint64_t to, stage_line_fn *on_line,
                     void *context, struct errinfo *reterr);
-/* The feed is not configured any more: its entries leave its list by `keep`, its folder goes. */
+/* The feed is not configured any more: its entries leave its list by `keep`, its folder goes. options->feed: its name,
+ * list and keep_s are used. */
 enum err stage_drop(const struct stage_options *options, struct errinfo *reterr);
 
 #endif

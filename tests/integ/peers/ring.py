@@ -52,8 +52,9 @@ class Server:
         self.write(config)
 
     def write(self, config=""):
+        api = "" if "api = " in config else "api = { listen = []; };\n"
         self.conf.write_text(f'state_dir = "{self.state}";\nsocket = "unix:{self.top}/{self.name}.sock";\n'
-                             f'count = {{ messages_per_day = 1000; }};\napi = {{ listen = []; }};\n{config}\n')
+                             f'count = {{ messages_per_day = 1000; }};\n{api}{config}\n')
 
     def run(self, *args, rc=0, text=None):
         p = subprocess.run([*self.enter, f"{BUILD}/gillnet", "-c", self.conf, *map(str, args)], input=text,

@@ -1,0 +1,68 @@
+// api - one request to the hub: its token, its time limit, and what a failure is called.
+
+const LIMIT_MS = 10000; // of a read
+const LIMIT_LONG_MS = 120000; // of what a person asked for
+const KEY = "gillnet-token";
+
+// kind: "offline" nobody answers; "token" a role is missing; "error" the hub said no; "garbage" no sense in it.
+export class Trouble extends Error {
+  constructor(kind, message) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+// Lives as long as the tab; never in a cookie, never on disk. Where storage is refused: as long as the page.
+let token = "";
+try {
+  token = sessionStorage.getItem(KEY) ?? "";
+} catch { /* refused */ }
+export const hasToken = () => token !== "";
+export function setToken(value) {
+  token = value;
+  try {
+    if (value) sessionStorage.setItem(KEY, value);
+    else sessionStorage.removeItem(KEY);
+  } catch { /* refused */ }
+}
+
+async function reasonOf(response) {
+  try {
+    const problem = JSON.parse(await response.text());
+    return String(problem.detail || problem.title || `status ${response.status}`).slice(0, 500);
+  } catch {
+    return `the hub answered with status ${response.status}`;
+  }
+}
+
+async function ask(path, options, limit) {
+  const headers = { Accept: "application/json", ...options.headers };
+  if (token) headers.Authorization = `Bearer ${token}`;
+  let response, body;
+  try {
+    response = await fetch(path, {
+      ...options, headers, cache: "no-store", credentials: "omit", redirect: "error", signal: AbortSignal.timeout(limit),
+    });
+    if (response.ok) body = await response.text();
+  } catch (e) {
+    throw new Trouble("offline", e.name === "TimeoutError" ? "no answer in time" : "no connection");
+  }
+  if (response.status === 401 || response.status === 403) throw new Trouble("token", await reasonOf(response));
+  if (!response.ok) throw new Trouble("error", await reasonOf(response));
+  if (body === "") return {};
+  try {
+    const value = JSON.parse(body);
+    if (value && typeof value === "object") return value;
+  } catch { /* below */ }
+  throw new Trouble("garbage", "the hub's answer could not be read");
+}
+
+export const get = (path) => ask(path, {}, LIMIT_MS);
+export const post = (path, value) =>
+  ask(path, { method: "POST", body: JSON.stringify(value), headers: { "Content-Type": "application/json" } }, LIMIT_LONG_MS);
+// bytes: a text or a File. query: pairs of names and values.
+export function postMessage(path, bytes, query) {
+  const words = new URLSearchParams(query).toString();
+  return ask(words ? `${path}?${words}` : path,
+    { method: "POST", body: bytes, headers: { "Content-Type": "message/rfc822" } }, LIMIT_LONG_MS);
+}

@@ -1,0 +1,135 @@
+// chart - the drawings: bars over time, a histogram with thresholds, sparklines. Each has a text beside it.
+import { amount, clockOf, count, el, short, svg } from "./dom.js";
+
+const LEFT = 44, BOTTOM = 20, TOP = 14;
+const MARKS = 3 * TOP; // room for the names of thresholds
+
+function label(x, y, words, anchor = "middle") {
+  return svg("text", { x, y, "text-anchor": anchor, class: "label" }, words);
+}
+
+// A round number at or above n whose half is round as well.
+function roundUp(n) {
+  const ten = 10 ** Math.floor(Math.log10(Math.max(n, 1)));
+  return [1, 2, 4, 5, 10].map((m) => m * ten).find((m) => m >= n && (m > 1 || n <= 1)) ?? 10 * ten;
+}
+
+function frame(width, height, words) {
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words, class: "chart" });
+}
+
+// buckets: [{at, NAME: n}] in order of time; series: names from below to above.
+export function stacked(width, height, buckets, series, words) {
+  const chart = frame(width, height, words);
+  const sum = (b) => series.reduce((n, s) => n + b[s], 0);
+  const top = roundUp(Math.max(1, ...buckets.map(sum)));
+  const plot = { w: width - LEFT, h: height - BOTTOM - TOP };
+  const step = plot.w / Math.max(buckets.length, 1);
+  const y = (n) => TOP + plot.h - (n / top) * plot.h;
+
+  for (const n of top === 1 ? [0, 1] : [0, top / 2, top]) {
+    chart.append(svg("line", { x1: LEFT, x2: width, y1: y(n), y2: y(n), class: n === 0 ? "axis" : "grid" }),
+      label(LEFT - 6, y(n) + 4, short(n), "end"));
+  }
+  const hours = width < 480 ? 6 : width < 800 ? 4 : 2;
+  buckets.forEach((b, i) => {
+    const date = new Date(b.at * 1000);
+    const x = LEFT + i * step;
+    if (date.getMinutes() === 0 && date.getHours() % hours === 0 && x + 18 < width && x > LEFT + 14) {
+      chart.append(label(x, height - 5, clockOf(b.at)));
+    }
+    let below = 0;
+    for (const s of series) {
+      if (b[s] > 0) {
+        chart.append(svg("rect", {
+          x: x.toFixed(2), width: Math.max(step - 0.8, 0.8).toFixed(2), y: y(below + b[s]).toFixed(2),
+          height: Math.max(y(below) - y(below + b[s]), 0.5).toFixed(2), class: `fill-${s}`,
+        }));
+        below += b[s];
+      }
+    }
+  });
+  return chart;
+}
+// Which bucket lies under a place; null: none.
+export const bucketAt = (x, width, n) => {
+  const i = Math.floor(((x - LEFT) / (width - LEFT)) * n);
+  return i >= 0 && i < n ? i : null;
+};
+
+// bins: [{from, to, n, action}] with from/to null at the open ends; marks: [{at, name}]. The scale is logarithmic:
+// nearly all mail has one score, and the rest is what matters.
+export function histogram(width, height, bins, marks, words) {
+  const chart = frame(width, height, words);
+  const plot = { w: width - LEFT, h: height - BOTTOM - MARKS };
+  const step = plot.w / Math.max(bins.length, 1);
+  const decades = Math.max(1, Math.ceil(Math.log10(Math.max(1, ...bins.map((b) => b.n)) + 1)));
+  const y = (n) => MARKS + plot.h - (Math.log10(n + 1) / decades) * plot.h;
+  const x = (score) => {
+    const i = bins.findIndex((b) => b.to === null || score < b.to);
+    const b = bins[i];
+    const part = !b || b.from === null || b.to === null ? 0 : (score - b.from) / (b.to - b.from);
+    return LEFT + (Math.max(i, 0) + Math.max(0, part)) * step;
+  };
+
+  for (let d = 0; d <= decades; d++) {
+    const n = d === 0 ? 0 : 10 ** d;
+    chart.append(svg("line", { x1: LEFT, x2: width, y1: y(n), y2: y(n), class: d === 0 ? "axis" : "grid" }),
+      label(LEFT - 6, y(n) + 4, short(n), "end"));
+  }
+  let next = -Infinity;
+  bins.forEach((b, i) => {
+    if (b.n > 0) {
+      chart.append(svg("rect", {
+        x: (LEFT + i * step + 0.4).toFixed(2), width: Math.max(step - 0.8, 0.8).toFixed(2), y: y(b.n).toFixed(2),
+        height: Math.max(y(0) - y(b.n), 1).toFixed(2), class: `fill-${b.action}`,
+      }));
+    }
+    const at = LEFT + i * step;
+    if (b.from !== null && b.from % 5 === 0 && at >= next && at < width - 8) {
+      chart.append(label(at, height - 5, String(b.from)));
+      next = at + 34;
+    }
+  });
+  const ends = [], names = []; // of the labels, row by row
+  for (const m of marks) {
+    const at = x(m.at);
+    const words = `${m.name} ${m.at}`;
+    const wide = words.length * 6.5 + 8;
+    const isLast = at + wide > width;
+    let row = ends.findIndex((end) => end < (isLast ? at - wide : at));
+    if (row < 0) row = ends.length;
+    ends[row] = isLast ? at : at + wide;
+    chart.append(svg("line", { x1: at, x2: at, y1: 2 + TOP * row, y2: y(0), class: "mark" }));
+    names.push(label(isLast ? at - 4 : at + 4, 11 + TOP * row, words, isLast ? "end" : "start"));
+  }
+  chart.append(...names);
+  return chart;
+}
+
+// values: the oldest first.
+export function spark(values, words) {
+  const v = Array.isArray(values) ? values.map(amount) : [];
+  if (v.length === 0) return el("span", { class: "muted" }, "–");
+  const width = 96, height = 22;
+  const top = Math.max(1, ...v);
+  const chart = svg("svg", {
+    viewBox: `0 0 ${width} ${height}`, width, height, role: "img", class: "spark",
+    "aria-label": `${words}: ${count(v.at(-1))} at the end, at most ${count(Math.max(0, ...v))}`,
+  });
+  const step = width / v.length;
+  let line = `M0 ${height}`;
+  v.forEach((n, i) => {
+    const y = (height - 1 - (n / top) * (height - 3)).toFixed(1);
+    line += `V${y}H${((i + 1) * step).toFixed(1)}`;
+  });
+  chart.append(svg("path", { d: `${line}V${height}Z` }));
+  return chart;
+}
+
+// A share of a whole as a bar; what it says stands beside it.
+export function bar(part, kind = "") {
+  const wide = Math.max(0, Math.min(1, Number.isFinite(part) ? part : 0)) * 100;
+  return svg("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: `bar ${kind}`, "aria-hidden": "true" },
+    svg("rect", { width: 100, height: 8, class: "room" }), svg("rect", { width: wide.toFixed(2), height: 8, class: "part" }));
+}

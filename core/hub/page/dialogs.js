@@ -1,0 +1,87 @@
+// dialogs - the token is asked for, what changes something is confirmed, what came of it is said.
+import { hasToken, setToken } from "./api.js";
+import { byId, say } from "./dom.js";
+
+let clearing = 0;
+export function tell(words, kind = "well") {
+  const at = byId("told");
+  clearTimeout(clearing);
+  at.className = kind;
+  say(at, words);
+  clearing = setTimeout(() => say(at, ""), 12000);
+}
+
+// Opens a dialog; resolves with what the button said that closed it, "" for Escape.
+function open(dialog) {
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue), { once: true }));
+}
+
+function showSession() {
+  say(byId("sign"), hasToken() ? "Sign out" : "Sign in");
+}
+
+let onToken = () => {};
+let asking = null;
+// Asks for a token, once at a time; true: one was given.
+export function signIn(why = "") {
+  asking ??= (async () => {
+    say(byId("token-why"), why);
+    byId("token").value = "";
+    const answer = await open(byId("token-dialog"));
+    const value = byId("token").value.trim();
+    byId("token").value = "";
+    asking = null;
+    if (answer !== "yes" || value === "") return false;
+    setToken(value);
+    showSession();
+    onToken();
+    return true;
+  })();
+  return asking;
+}
+
+// true: go on.
+export async function confirm(title, words, yes) {
+  say(byId("confirm-title"), title);
+  say(byId("confirm-words"), words);
+  say(byId("confirm-yes"), yes);
+  return (await open(byId("confirm-dialog"))) === "yes";
+}
+
+// Does what needs a role: where the hub asks for a token, so do we, and then try once more.
+export async function doAs(call, done) {
+  for (let tries = 0; ; tries++) {
+    try {
+      const answer = await call();
+      tell(typeof done === "function" ? done(answer) : done);
+      return answer;
+    } catch (e) {
+      if (e.kind === "token" && tries === 0 && (await signIn(e.message))) continue;
+      tell(`Not done: ${e.message}`, "critical");
+      return null;
+    }
+  }
+}
+
+export function start(changed) {
+  onToken = changed;
+  showSession();
+  byId("sign").addEventListener("click", () => {
+    if (hasToken()) {
+      setToken("");
+      showSession();
+      tell("Signed out: the token is forgotten.");
+      onToken();
+    } else {
+      signIn();
+    }
+  });
+  for (const form of document.querySelectorAll("dialog form")) {
+    form.addEventListener("submit", (e) => {
+      e.preventDefault();
+      form.closest("dialog").close(e.submitter?.value ?? "");
+    });
+  }
+}

@@ -1,0 +1,154 @@
+// dom - elements made without markup, and numbers and times as people read them.
+//
+// Everything the server says enters as text, never as markup; the policy would not let that pass either.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "on") {
+      for (const [event, call] of Object.entries(value)) node.addEventListener(event, call);
+    } else if (value === true) {
+      node.setAttribute(name, "");
+    } else if (value !== false && value !== null && value !== undefined) {
+      node.setAttribute(name, value);
+    }
+  }
+  node.append(...children.filter((c) => c !== null && c !== undefined));
+  return node;
+}
+
+export const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
+export const byId = (id) => document.getElementById(id);
+
+// Sets a text only where it differs: what is selected or read aloud stays undisturbed.
+export function say(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+export const list = (value) => (Array.isArray(value) ? value.filter((v) => v && typeof v === "object") : []);
+export const number = (value) => (typeof value === "number" && Number.isFinite(value) ? value : 0);
+const known = (value) => typeof value === "number" && Number.isFinite(value);
+// Of what there can be some: what is drawn must neither be negative nor overflow when it is added up.
+export const amount = (value) => Math.min(Math.max(number(value), 0), 1e15);
+export const isTime = (s) => known(s) && s > 0 && s < 1e11;
+const NOTHING = "–";
+export const text = (value) => (value === null || value === undefined || value === "" ? NOTHING : String(value));
+
+const whole = new Intl.NumberFormat("en");
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+
+export const count = (n) => (known(n) ? whole.format(n) : NOTHING);
+export const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;
+
+function scaled(n, step, units) {
+  let at = 0;
+  while (n >= step && at < units.length - 1) {
+    n /= step;
+    at++;
+  }
+  return `${at === 0 || n >= 100 ? Math.round(n) : Number(n.toFixed(1))}${units[at]}`;
+}
+export const short = (n) => (known(n) ? scaled(n, 1000, ["", " k", " M", " bn", " tn"]) : NOTHING);
+export const bytes = (n) => (known(n) ? scaled(n, 1024, [" B", " KB", " MB", " GB", " TB"]) : NOTHING);
+
+export function share(n) {
+  if (!known(n)) return NOTHING;
+  const percent = n * 100;
+  if (percent === 0) return "0 %";
+  if (percent < 0.001) return "< 0.001 %";
+  return `${Number(percent.toPrecision(percent >= 99.95 ? 4 : 3))} %`;
+}
+
+export function lasting(seconds) {
+  if (!known(seconds)) return NOTHING;
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.round(s / 60)} min`;
+  if (s < 86400 * 2) return `${Number((s / 3600).toFixed(s < 36000 ? 1 : 0))} h`;
+  return `${Math.round(s / 86400)} d`;
+}
+export const clockOf = (s) => (isTime(s) ? clock.format(new Date(s * 1000)) : NOTHING);
+export const timeOf = (s) => (isTime(s) ? day.format(new Date(s * 1000)) : NOTHING);
+
+// Seconds since 1970, or an RFC 3339 text as the command line prints it.
+export const seconds = (value) => (typeof value === "string" ? Date.parse(value) / 1000 : value);
+
+// The server's clock as of its last answer: ages are told by it, not by the browser's.
+let ahead = 0;
+export function setServerTime(s) {
+  if (isTime(s)) ahead = s - Date.now() / 1000;
+}
+export const now = () => Date.now() / 1000 + ahead;
+export function ago(s) {
+  if (!isTime(s)) return "never";
+  const past = now() - s;
+  return past < -1 ? `in ${lasting(-past)}` : past < 5 ? "just now" : `${lasting(past)} ago`;
+}
+
+// An age; the full date is its tooltip.
+function when(node, s) {
+  say(node, ago(s));
+  node.title = isTime(s) ? timeOf(s) : "";
+}
+
+export const chip = (word, kind) => el("span", { class: `chip ${kind}` }, String(word));
+
+// Puts children in a node, unless they are what it has.
+export function put(node, children) {
+  const fresh = el("div", {}, ...children);
+  const isSame = fresh.childNodes.length === node.childNodes.length &&
+    [...fresh.childNodes].every((c, i) => c.isEqualNode(node.childNodes[i]));
+  if (!isSame) node.replaceChildren(...fresh.childNodes);
+}
+
+function showCell(cell, column, row) {
+  if (column.keep) column.keep(cell, row);
+  else if (column.parts) put(cell, column.parts(row));
+  else if (column.at) when(cell, column.at(row));
+  else say(cell, text(column.text(row)));
+  if (column.bad) cell.classList.toggle("bad", Boolean(column.bad(row)));
+}
+
+// A table whose rows stay in place while their cells change, so that a button keeps the focus.
+//
+// columns: {head, hidden, num, wide, bad(row)} with one of text(row); parts(row): nodes and texts; at(row): seconds,
+// shown as an age; keep(cell, row): is given the same cell each time. key(row) names a row.
+// isHeaded: a heading above says the caption already.
+export function table(caption, columns, key, isHeaded = false) {
+  const body = el("tbody");
+  const kind = (c) => (c.num ? "num" : c.wide ? "wide" : null);
+  const head = columns.map((c) => el("th", { scope: "col", class: kind(c) }, c.hidden ? el("span", { class: "unseen" }, c.head) : c.head));
+  const node = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el("table", {}, el("caption", { class: isHeaded ? "unseen" : null }, caption), el("thead", {}, el("tr", {}, ...head)), body));
+  const rows = new Map();
+
+  function rowOf(name) {
+    const row = rows.get(name) ?? el("tr", {}, ...columns.map((c, i) =>
+      i === 0 ? el("th", { scope: "row" }) : el("td", { class: kind(c) })));
+    rows.set(name, row);
+    return row;
+  }
+  function show(items) {
+    const seen = new Set();
+    items.forEach((item, at) => {
+      let name = String(key(item, at));
+      while (seen.has(name)) name += "+";
+      seen.add(name);
+      const row = rowOf(name);
+      columns.forEach((c, i) => showCell(row.cells[i], c, item));
+      if (body.rows[at] !== row) body.insertBefore(row, body.rows[at] ?? null);
+    });
+    for (const [name, row] of rows) {
+      if (!seen.has(name)) {
+        row.remove();
+        rows.delete(name);
+      }
+    }
+    return node;
+  }
+  return { node, show };
+}

@@ -1,0 +1,143 @@
+// tables - lists, feeds, peers, and the long work that runs now.
+import { bar } from "./chart.js";
+import { ago, byId, bytes, chip, count, el, lasting, list, now, number, say, share, short, table, text } from "./dom.js";
+
+// Shows a table, or the words that stand for an empty one.
+function showOrEmpty(part, of, rows) {
+  byId(`${part}-empty`).hidden = rows.length > 0;
+  of.node.hidden = rows.length === 0;
+  of.show(rows);
+}
+
+// ---- lists ----
+
+const FULL = 0.5; // share of a filter's bits that are set when it holds what it was built for
+
+const under = (words) => el("span", { class: "under" }, words);
+const named = (name, more, tags = []) => [el("span", { class: "name" }, text(name)), ...tags.map((t) => chip(t, "plain")),
+  more ? under(more) : null];
+const isOld = (l) => number(l.max_age_s) > 0 && now() - number(l.updated_s) > l.max_age_s;
+const isOver = (l) => number(l.error_target) > 0 && number(l.error_now) > number(l.error_target);
+
+const listTable = table("Lists in use", [
+  { head: "List", parts: (l) => named(l.name, l.origin ? `from ${l.origin}` : "", [l.category, l.shadow ? "shadow" : ""].filter(Boolean)) },
+  { head: "Entries", num: true, text: (l) => count(l.entries) },
+  { head: "Revoked", num: true, text: (l) => count(l.revoked) },
+  { head: "Weight", num: true, text: (l) => l.weight },
+  { head: "Fill", num: true, parts: (l) => [share(l.fill), bar(number(l.fill) / FULL)] },
+  { head: "Error now", num: true, bad: isOver, parts: (l) => [share(l.error_now), under(`${isOver(l) ? "over" : "of"} ${share(l.error_target)}`)] },
+  { head: "Updated", bad: isOld, parts: (l) => [ago(l.updated_s), number(l.max_age_s) > 0 ? under(`${isOld(l) ? "over" : "of"} ${lasting(l.max_age_s)}`) : null] },
+  { head: "On disk", num: true, text: (l) => bytes(number(l.filter_bytes) + number(l.index_bytes) + number(l.log_bytes)) },
+  { head: "Fault", wide: true, bad: (l) => l.fault, text: (l) => l.fault || "none" },
+], (l) => `${l.origin ?? ""} ${l.name}`, true);
+
+export const showLists = (data) => showOrEmpty("list", listTable, list(data.lists.lists));
+
+// ---- feeds ----
+
+const FEED_STATE = { ok: "well", refused: "warning", failing: "warning", off: "plain" };
+const feedState = (f) => (f.enabled === false ? "off" : text(f.state));
+const lastingMs = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : lasting(ms / 1000));
+let change = () => {};
+
+function feedButton(cell, word, path) {
+  const button = el("button", { type: "button", class: "small" }, word, el("span", { class: "unseen" }));
+  button.addEventListener("click", () => change(button, path, cell.feed));
+  return button;
+}
+
+function feedActions(cell, f) {
+  if (!cell.firstChild) {
+    cell.classList.add("actions");
+    cell.append(feedButton(cell, "Update", "v1/feeds/update"), feedButton(cell, "Roll back", "v1/feeds/rollback"));
+  }
+  cell.feed = f;
+  for (const b of cell.children) say(b.lastChild, ` ${f.name}`);
+  cell.firstChild.disabled = f.enabled === false;
+  cell.lastChild.disabled = number(f.versions) < 2;
+}
+
+const feedTable = table("Feeds and how they do", [
+  { head: "Feed", parts: (f) => named(f.name, `${f.list && f.list !== f.name ? `to ${f.list}, ` : ""}${f.url ?? ""}`, f.pinned ? ["pinned"] : []) },
+  { head: "State", parts: (f) => [chip(feedState(f), FEED_STATE[feedState(f)] ?? "busy")] },
+  { head: "Trouble", wide: true, bad: (f) => f.trouble,
+    text: (f) => (f.trouble ? `${f.trouble}${number(f.failures) > 1 ? ` (${count(f.failures)} times)` : ""}` : "none") },
+  { head: "Entries", num: true, text: (f) => count(f.entries) },
+  { head: "Last change", num: true, parts: (f) => [`+${short(number(f.entered))} −${short(number(f.left))}`, under(ago(f.changed_s))] },
+  { head: "Last good", at: (f) => f.good_s },
+  { head: "Next", text: (f) => (feedState(f) === "off" ? "off" : number(f.next_s) <= now() ? "now" : ago(f.next_s)) },
+  { head: "Took", num: true, parts: (f) => [lastingMs(number(f.fetch_ms) + number(f.check_ms) + number(f.import_ms)), under(bytes(f.bytes))] },
+  { head: "Actions", keep: feedActions },
+], (f) => f.name, true);
+
+export const showFeeds = (data) => showOrEmpty("feed", feedTable, list(data.feeds.feeds));
+
+// ---- peers ----
+
+function peerState(p) {
+  if (p.self) return ["this server", "plain"];
+  if (p.state !== "active") return [text(p.state), "plain"];
+  if (p.is_set_aside) return ["set aside", "critical"];
+  if (p.is_stale) return ["stale", "warning"];
+  return p.connected ? ["connected", "well"] : ["not connected", "warning"];
+}
+const refusals = (p) => Object.entries(p.refused && typeof p.refused === "object" ? p.refused : {})
+  .filter(([, n]) => number(n) > 0).map(([why, n]) => `${count(n)} ${why}`).join(", ");
+
+const peerTable = table("Servers of the ring", [
+  { head: "Server", parts: (p) => named(p.name, p.address) },
+  { head: "State", parts: (p) => [chip(...peerState(p))] },
+  { head: "Behind", num: true, text: (p) => (p.self ? "" : lasting(p.lag_s)) },
+  { head: "Received", num: true, text: (p) => bytes(p.bytes_in) },
+  { head: "Sent", num: true, text: (p) => bytes(p.bytes_out) },
+  { head: "Quota used", num: true, text: (p) => (number(p.quota) > 0 ? share(number(p.quota_used) / p.quota) : "") },
+  { head: "Refused", wide: true, text: (p) => refusals(p) || "nothing" },
+  { head: "Last failure", wide: true, text: (p) => p.last_failure || p.last_refusal || "none" },
+], (p) => p.origin ?? p.name);
+
+const SUBSCRIPTION_STATE = { well: "well", trouble: "warning" };
+const subscriptionTable = table("Subscriptions to publishers", [
+  { head: "Publisher", text: (s) => s.subscription },
+  { head: "State", parts: (s) => [chip(text(s.state), SUBSCRIPTION_STATE[s.state] ?? "busy")] },
+  { head: "Lists", num: true, text: (s) => count(s.lists) },
+  { head: "Entries", num: true, text: (s) => count(s.entries) },
+  { head: "Refused", num: true, text: (s) => count(s.refused) },
+  { head: "Published", at: (s) => number(s.heads_ms) / 1000 },
+  { head: "Last failure", wide: true, text: (s) => s.last_failure || "none" },
+], (s) => s.subscription);
+
+export function showPeers(data) {
+  const peers = list(data.peers.peers);
+  const subscriptions = list(data.peers.subscriptions);
+  showOrEmpty("peer", peerTable, peers);
+  byId("peer-empty").hidden = peers.length > 0 || subscriptions.length > 0;
+  subscriptionTable.node.hidden = subscriptions.length === 0;
+  subscriptionTable.show(subscriptions);
+}
+
+// ---- progress ----
+
+export function showProgress(data) {
+  const tasks = list(data.progress.tasks);
+  byId("progress").hidden = tasks.length === 0;
+  byId("tasks").replaceChildren(...tasks.map((t) => {
+    const isKnown = typeof t.share === "number";
+    const name = `${text(t.what)} ${t.name ?? ""}`.trim();
+    return el("li", {},
+      el("span", { class: "name" }, name), el("span", { class: "muted" }, ` ${t.stage ?? ""}`),
+      el("progress", { "aria-label": name, max: "1", value: isKnown ? String(t.share) : null }),
+      el("span", { class: "muted num" }, `${isKnown ? `${Math.floor(t.share * 100)} %, ` : ""}${number(t.since_s) > 0 ? lasting(now() - t.since_s) : ""}`));
+  }));
+  return tasks.length;
+}
+
+// onChange(button, path, feed): a person asked for it.
+export function start(onChange) {
+  change = onChange;
+  for (const [part, tables] of [["list", [listTable]], ["feed", [feedTable]], ["peer", [peerTable, subscriptionTable]]]) {
+    for (const t of tables) {
+      t.node.hidden = true;
+      byId(`${part}-table`).append(t.node);
+    }
+  }
+}

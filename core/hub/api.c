@@ -415,6 +415,7 @@ static enum err start(struct api *a, struct errinfo *reterr)
         e = api_pool_new(a, &a->pool);
     }
     if (e == ERR_OK) {
+        api_tokens_look(a->tokens, a->config->api.tokens_file);
         open_listeners(a);
     }
     for (unsigned i = 0; e == ERR_OK && i < a->nthreads; i++) {

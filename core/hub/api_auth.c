@@ -52,7 +52,7 @@ void api_tokens_free(struct api_tokens **t)
 
 /* ---- the file ---- */
 
-static bool is_name(struct slice s)
+bool api_token_name_is_valid(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
         if (!http_is_token(slice_of(s.p + i, 1))) {
@@ -93,7 +93,7 @@ static bool read_row(struct slice line, struct row *ret)
     struct slice hash = next_word(&line);
 
     *ret = (struct row){.hash = ""};
-    if (!is_name(name) || !is_hash(hash) || slice_trim(line).n > 0 ||
+    if (!api_token_name_is_valid(name) || !is_hash(hash) || slice_trim(line).n > 0 ||
         !api_role_by_name(role, &ret->who.role)) {
         return false;
     }

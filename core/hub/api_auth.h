@@ -20,6 +20,9 @@ struct api_who {
     char name[API_NAME_MAX + 1]; /* of the token; "local", "anonymous" */
 };
 
+/* A name that a token may have. */
+bool api_token_name_is_valid(struct slice s);
+
 struct api_tokens;
 struct api_tokens *api_tokens_new(void); /* NULL: no memory */
 void api_tokens_free(struct api_tokens **t);

@@ -303,7 +303,9 @@ static enum err take_member(struct reader *r, const struct api_member *members,
 {
     struct slice name;
     size_t at = 0;
-    enum err e = take_string(r, &name);
+    enum err e = peek(r) == '"'
+                     ? take_string(r, &name)
+                     : refuse(r, ERR_SYNTAX, "the name of a member is wanted");
 
     if (e != ERR_OK) {
         return e;

@@ -43,7 +43,7 @@ static unsigned parse_line(struct slice line, struct api_request *ret,
         ret->is_1_1 = true;
         ret->keeps_alive = true;
     } else if (!slice_eq(line, SLICE_LIT("HTTP/1.0"))) {
-        return slice_has_prefix(line, SLICE_LIT("HTTP/"))
+        return line.n == 8 && slice_has_prefix(line, SLICE_LIT("HTTP/"))
                    ? refuse(505, "HTTP/1.1 and 1.0 are understood", retwhy)
                    : refuse(400, "the first line is no request", retwhy);
     }

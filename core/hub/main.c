@@ -15,11 +15,14 @@
 #include "core/feature/feature.h"
 #include "core/hub/hub.h"
 #include "core/hub/join.h"
+#include "core/hub/token.h"
 #include "core/peer/invite.h"
 
 struct arguments {
     struct hub_options o;
     const char *token; /* join; NULL: the service */
+    const char *name;  /* token: to be made for whom; NULL: none is */
+    const char *role;
     bool prints_version;
 };
 
@@ -27,6 +30,7 @@ static void print_usage(FILE *to)
 {
     (void)fputs("usage: gillnet hub [-c FILE] [-f] [--once]\n"
                 "       gillnet-hub [-c FILE] join TOKEN|-\n"
+                "       gillnet hub [-c FILE] token NAME read|report|admin\n"
                 "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
                 "  -f         log to standard error\n"
                 "  --once     one exchange with every peer, then exit\n"
@@ -70,6 +74,11 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
     }
     if (argc - optind == 2 && strcmp(argv[optind], "join") == 0) {
         ret->token = argv[optind + 1];
+        return EX_OK;
+    }
+    if (argc - optind == 3 && strcmp(argv[optind], "token") == 0) {
+        ret->name = argv[optind + 1];
+        ret->role = argv[optind + 2];
         return EX_OK;
     }
     if (optind < argc) {
@@ -128,6 +137,9 @@ int main(int argc, char **argv)
             line[strcspn(line, "\r\n")] = '\0';
         }
         status = join_run(config, a.token != NULL ? a.token : "");
+        config_release(&config);
+    } else if (a.name != NULL) {
+        status = token_make(config, a.name, a.role);
         config_release(&config);
     } else {
         status = hub_run(config, &a.o);

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""What the HTTP API answers: look-ups, what it shows, roles, reports. Usage: test_api.py [TEST...]"""
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import time
+import unittest
+
+from hub import BUILD, JSON, LISTED, Hub, until
+
+MAIL = b"From: a@sender.example\r\nTo: b@here.example\r\nSubject: x\r\n\r\nSee http://evil1.example/pay?x=1 now\r\n"
+
+
+def statuses(answer):
+    return [r["status"] for r in answer.json()["results"]]
+
+
+class Api(unittest.TestCase):
+    def setUp(self):
+        self.hub = Hub(api='local_role = "admin";')
+        self.addCleanup(self.hub.close)
+        self.hub.start()
+
+    # ---- look-ups ----
+
+    def test_check_urls__as_the_source_document_has_it(self):
+        urls = ["http://evil1.example/pay?x=1", "https://www.bad2.example/any", "http://good.example.net/", "no url"]
+        a = self.hub.post("/check-urls", {"urls": urls})
+        self.assertEqual(a.status, 200)
+        self.assertEqual([r["url"] for r in a.json()["results"]], urls)
+        self.assertEqual(statuses(a), ["MALICIOUS", "MALICIOUS", "CLEAN", "INVALID"])
+        self.assertEqual([r["requires_blocking"] for r in a.json()["results"]], [True, True, False, False])
+        self.assertGreaterEqual(a.json()["processing_time_ms"], 0)
+
+    def test_check__values_of_any_type__then_statuses_with_provenance(self):
+        self.hub.run("list", "add", "manual", "mine@evil.example")
+        until(lambda: statuses(self.hub.post("/v1/check", {"values": ["mine@evil.example"]})) == ["KNOWN_MALICIOUS"],
+              "a person's entry is not seen")
+        a = self.hub.post("/v1/check", {"values": LISTED + ["sub.bad2.example", "nobody.example", "x"]})
+        self.assertEqual(statuses(a), ["MALICIOUS"] * 5 + ["CLEAN", "INVALID"])
+        match = a.json()["results"][1]["matches"][0]
+        self.assertEqual((match["list"], match["origin"], match["type"], match["key"], match["source"], match["status"]),
+                         ("phish", None, "domain", "bad2.example", "feed", "confirmed"))
+        self.assertLess(abs(match["first_seen_s"] - time.time()), 600)
+
+    def test_check__what_the_command_says(self):
+        values = LISTED + ["http://www.evil1.example/pay?x=1", "198.51.100.7", "a@bad2.example"]
+        said = self.hub.run("--json", "lookup", *values, rc=1).splitlines()
+        said = {r["value"]: r["standing"] for r in map(json.loads, said) if "standing" in r}
+        a = self.hub.post("/v1/check", {"values": values})
+        self.assertEqual({r["value"]: r["status"] for r in a.json()["results"]}, said)
+
+    def test_more_values_than_a_batch__then_all_in_order(self):
+        hub = Hub(api="values = 5000;")
+        self.addCleanup(hub.close)
+        hub.start()
+        values = [f"h{i}.bad2.example" if i % 7 == 0 else f"h{i}.good.example.net" for i in range(5000)]
+        a = hub.post("/v1/check", {"values": values})
+        self.assertEqual([r["value"] for r in a.json()["results"]], values)
+        self.assertEqual(statuses(a), ["MALICIOUS" if i % 7 == 0 else "CLEAN" for i in range(5000)])
+        self.assertEqual(hub.post("/v1/check", {"values": values + ["x.example.net"]}).status, 413)
+
+    def test_a_list_that_changes__then_answers_follow(self):
+        ask = {"values": ["new.evil.example"]}
+        self.assertEqual(statuses(self.hub.post("/v1/check", ask)), ["CLEAN"])
+        self.hub.run("list", "add", "phish", "new.evil.example")
+        until(lambda: statuses(self.hub.post("/v1/check", ask)) == ["KNOWN_MALICIOUS"], "the entry is not seen")
+        self.hub.run("list", "add", "fresh", "other.evil.example")
+        until(lambda: statuses(self.hub.post("/v1/check", {"values": ["other.evil.example"]})) == ["KNOWN_MALICIOUS"],
+              "the new list is not seen")
+
+    # ---- what is shown ----
+
+    def test_shown__every_section(self):
+        lists = self.hub.get("/v1/lists").json()["lists"]
+        self.assertEqual([(r["name"], r["entries"]) for r in lists], [("phish", len(LISTED))])
+        self.assertEqual(self.hub.get("/v1/feeds").json(), {"feeds": []})
+        self.assertEqual(self.hub.get("/v1/peers").json(), {"ring": None, "peers": [], "subscriptions": []})
+        self.assertEqual(self.hub.get("/v1/progress").json(), {"tasks": []})
+        self.assertIn("alerts", self.hub.get("/v1/alerts").json())
+        self.assertEqual(self.hub.get("/stats").json()["filter"]["entries"], len(LISTED))
+        self.assertFalse(self.hub.get("/v1/stats").json()["gillnetd"]["running"])
+        self.assertIn(b"# TYPE", self.hub.get("/metrics").body)
+        page = self.hub.get("/")
+        self.assertEqual((page.status, page.headers["Content-Type"]), (200, "text/html; charset=utf-8"))
+        self.assertEqual(self.hub.get("/", {"If-None-Match": page.headers["ETag"]}).status, 304)
+
+    def test_ready__when_gillnetd_works_and_lists_are_whole(self):
+        a = self.hub.get("/readyz")
+        self.assertEqual(a.status, 503)
+        self.assertEqual(a.json()["status"], "unready")
+        self.hub.start_gillnetd()
+        self.assertEqual(self.hub.get("/readyz").json(), {"status": "ready", "reasons": []})
+        self.assertTrue(self.hub.get("/v1/stats").json()["gillnetd"]["running"])
+
+    def test_methods(self):
+        a = self.hub.ask("HEAD", "/v1/lists")
+        self.assertEqual((a.status, a.body), (200, b""))
+        self.assertGreater(int(a.headers["Content-Length"]), 10)
+        a = self.hub.ask("OPTIONS", "/check-urls")
+        self.assertEqual((a.status, a.headers["Allow"]), (204, "POST, OPTIONS"))
+        a = self.hub.get("/check-urls")
+        self.assertEqual((a.status, a.headers["Allow"], a.headers["Content-Type"]),
+                         (405, "POST, OPTIONS", "application/problem+json"))
+        self.assertEqual(self.hub.ask("DELETE", "/v1/lists").status, 501)
+        self.assertEqual(self.hub.get("/v1/none").status, 404)
+        self.assertEqual(self.hub.get("/v1/lists", {"Accept": "text/html"}).status, 406)
+        self.assertEqual(self.hub.get("/v1/lists", {"Accept": "text/html, application/*;q=0.5"}).status, 200)
+        self.assertEqual(self.hub.post("/check-urls", {"urls": []}, {"Content-Type": "text/plain"}).status, 415)
+
+    # ---- who may what ----
+
+    def test_roles__each_may_what_its_role_says(self):
+        hub = Hub(api='local_role = "none";')
+        self.addCleanup(hub.close)
+        tokens = {r: hub.token(f"t-{r}", r) for r in ("read", "report", "admin")}
+        self.assertEqual(os.stat(hub.tokens).st_mode & 0o777, 0o640)
+        self.assertNotIn(tokens["admin"], hub.tokens.read_text())
+        hub.start()
+        calls = {"read": lambda h: hub.get("/v1/lists", h),
+                 "report": lambda h: hub.post("/v1/report", {"kind": "spam", "values": ["x.example.net"]}, h),
+                 "admin": lambda h: hub.post("/v1/allow", {"values": ["ok.example.net"]}, h)}
+        order = ["read", "report", "admin"]
+        for has in order:
+            for needs in order:
+                may = order.index(has) >= order.index(needs)
+                a = calls[needs]({"Authorization": f"Bearer {tokens[has]}"})
+                self.assertEqual(a.status in (200, 202), may, (has, needs, a.body))
+                self.assertTrue(may or a.status == 403)
+        for needs in order:
+            self.assertEqual(calls[needs]({}).status, 401)
+            self.assertEqual(calls[needs]({"Authorization": "Bearer gnt-wrong"}).status, 401)
+        self.assertEqual(hub.get("/healthz").status, 200)
+        self.assertEqual(hub.get("/").status, 200)
+        self.assertEqual(hub.get("/v1/lists", unix=True).status, 401)
+
+    def test_tokens__when_the_file_changes__then_it_holds_at_once_and_unsafe_ones_do_not(self):
+        hub = Hub(api='local_role = "none";')
+        self.addCleanup(hub.close)
+        hub.start()
+        head = {"Authorization": "Bearer " + hub.token("one", "read")}
+        until(lambda: hub.get("/v1/lists", head).status == 200, "the new token is not accepted")
+        os.chmod(hub.tokens, 0o644)
+        until(lambda: hub.get("/v1/lists", head).status == 401, "a file that others may read is used")
+        os.chmod(hub.tokens, 0o600)
+        until(lambda: hub.get("/v1/lists", head).status == 200, "the mended file is not used")
+        hub.tokens.write_text("")
+        until(lambda: hub.get("/v1/lists", head).status == 401, "a token that is gone is accepted")
+
+    def test_behind_a_proxy__then_nobody_is_local(self):
+        self.assertEqual(self.hub.get("/v1/lists", {"X-Forwarded-For": "192.0.2.1"}).status, 401)
+
+    def test_browsers_that_others_sent__then_refused(self):
+        host = f"127.0.0.1:{self.hub.port}"
+        for headers in ({"Host": "evil.example"}, {"Host": f"evil.example:{self.hub.port}"},
+                        {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Origin": f"http://localhost:{self.hub.port}"},
+                        {"Sec-Fetch-Site": "cross-site"}):
+            self.assertEqual(self.hub.get("/v1/lists", headers).status, 403, headers)
+            self.assertEqual(self.hub.post("/v1/allow", {"values": ["a.example.net"]}, headers).status, 403, headers)
+        for headers in ({"Host": host, "Origin": f"http://{host}"}, {"Host": "localhost"}, {"Host": "[::1]:8896"},
+                        {"Sec-Fetch-Site": "same-origin"}):
+            self.assertEqual(self.hub.get("/v1/lists", headers).status, 200, headers)
+
+    def test_unix_socket__is_the_groups_and_local(self):
+        self.assertEqual(os.stat(self.hub.unix).st_mode & 0o777, 0o660)
+        self.assertEqual(self.hub.get("/v1/lists", unix=True).status, 200)
+
+    # ---- changes ----
+
+    def test_ham__then_taken_back_within_a_second_and_in_the_spool(self):
+        value = LISTED[0]
+        begun = time.monotonic()
+        a = self.hub.post("/v1/report", {"kind": "ham", "values": [value]})
+        self.assertEqual(a.status, 202)
+        self.assertEqual([(r["value"], r["list"], r["status"]) for r in a.json()["changed"]], [(value, "phish", "revoked")])
+        until(lambda: statuses(self.hub.post("/v1/check", {"values": [value]})) == ["CLEAN"], "it is still listed")
+        print(f'{{"bench": "api_ham", "effective_ms": {(time.monotonic() - begun) * 1000:.0f}}}')
+        self.hub.run("lookup", value)  # not listed: exit status 0
+        line = json.loads((self.hub.state / "reports/spool").read_text())
+        self.assertEqual((line["who"], line["kind"], line["values"]), ("local", "ham", [value]))
+        self.assertIn("write=ham values=1 result=202 who=local", self.hub.logs())
+
+    def test_ham__of_a_page_below_a_listed_domain__then_the_domain_stays(self):
+        a = self.hub.post("/v1/report", {"kind": "ham", "values": ["http://www.bad2.example/fine"]})
+        self.assertEqual((a.status, a.json()), (202, {"changed": []}))
+        self.assertEqual(statuses(self.hub.post("/v1/check", {"values": ["bad2.example"]})), ["MALICIOUS"])
+
+    def test_ham__when_killed_before_it_was_done__then_done_at_the_next_start(self):
+        self.hub.post("/v1/report", {"kind": "spam", "values": ["x.example.net"]})
+        lock = subprocess.Popen(["flock", "-F", self.hub.state / "lists/LOCK", "sleep", "60"])
+        try:
+            time.sleep(0.2)
+            c = subprocess.Popen(["curl", "-sS", "-H", "Content-Type: application/json", "-d",
+                                  json.dumps({"kind": "ham", "values": ["bad2.example"]}),
+                                  f"http://127.0.0.1:{self.hub.port}/v1/report"], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+            spool = self.hub.state / "reports/spool"
+            until(lambda: spool.read_text().count("\n") == 2, "the report is not in the spool")
+            self.assertIsNone(c.poll())  # not acknowledged yet
+            self.hub.kill()
+            c.wait(30)
+        finally:
+            lock.kill()
+            lock.wait()
+        with open(spool, "a") as f:
+            f.write('{"time": 1, "kind": "ham", "values": ["joe@evil3')  # cut short by a crash
+        self.hub.start()
+        until(lambda: statuses(self.hub.post("/v1/check", {"values": ["bad2.example"]})) == ["CLEAN"],
+              f"it is still listed\n{self.hub.logs()}", seconds=90)
+        self.assertEqual(statuses(self.hub.post("/v1/check", {"values": ["joe@evil3.example"]})), ["MALICIOUS"])
+        self.assertEqual(self.hub.post("/v1/report", {"kind": "ham", "values": ["joe@evil3.example"]}).status, 202)
+
+    def test_report_of_a_message__then_its_name_alone_is_kept(self):
+        a = self.hub.ask("POST", "/v1/report?kind=spam", MAIL, {"Content-Type": "message/rfc822"})
+        self.assertEqual(a.status, 202)
+        text = (self.hub.state / "reports/spool").read_text()
+        self.assertEqual(json.loads(text)["message_sha256"], hashlib.sha256(MAIL).hexdigest())
+        self.assertNotIn("evil1", text)
+        for path in ("/v1/report", "/v1/report?kind=x", "/v1/report?kind=spam&x=1", "/v1/report?kind=%ff%"):
+            self.assertEqual(self.hub.ask("POST", path, MAIL, {"Content-Type": "message/rfc822"}).status, 422, path)
+
+    def test_revoke_and_allow__then_the_lists_have_it(self):
+        a = self.hub.post("/v1/revoke", {"values": ["bad2.example"], "list": "phish"})
+        self.assertEqual((a.status, a.json()["changed"][0]["status"]), (200, "revoked"))
+        a = self.hub.post("/v1/allow", {"values": ["fine.example.net"]})
+        self.assertEqual((a.status, a.json()["changed"][0]["list"]), (200, "allow"))
+        self.assertIn("allow: confirmed", self.hub.run("lookup", "fine.example.net", rc=1))
+        self.assertEqual(self.hub.post("/v1/allow", {"values": ["a.example.net"], "list": "phish"}).status, 422)
+        self.assertEqual(self.hub.post("/v1/revoke", {"values": ["a.example.net"], "list": "slip"}).status, 404)
+        self.assertEqual(self.hub.post("/v1/revoke", {"values": ["a.example.net"], "list": "../x"}).status, 422)
+        self.assertFalse((self.hub.state / "lists/slip").exists())
+
+    def test_values_that_cannot_be_read__then_nothing_is_changed(self):
+        a = self.hub.post("/v1/report", {"kind": "ham", "values": ["bad2.example", "localhost"]})
+        self.assertEqual(a.status, 422)
+        self.assertIn("localhost", a.json()["detail"])
+        self.assertFalse((self.hub.state / "reports/spool").exists())
+        self.assertEqual(statuses(self.hub.post("/v1/check", {"values": ["bad2.example"]})), ["MALICIOUS"])
+
+    def test_stop__while_work_waits__then_the_hub_ends(self):
+        lock = subprocess.Popen(["flock", "-F", self.hub.state / "lists/LOCK", "sleep", "60"])
+        try:
+            time.sleep(0.2)
+            c = subprocess.Popen(["curl", "-s", "-H", "Content-Type: application/json", "-d",
+                                  json.dumps({"values": ["bad2.example"], "list": "phish"}),
+                                  f"http://127.0.0.1:{self.hub.port}/v1/revoke"], stdout=subprocess.DEVNULL)
+            time.sleep(0.3)
+            self.hub.process.terminate()
+            self.assertEqual(self.hub.process.wait(20), 0)
+            c.wait(20)
+        finally:
+            lock.kill()
+            lock.wait()
+
+    def test_reload__then_another_role_holds(self):
+        self.hub.configure('local_role = "none";')
+        self.hub.process.send_signal(1)
+        until(lambda: self.hub.get("/v1/lists").status == 401, "the former role is in force")
+
+
+class Tls(unittest.TestCase):
+    def test_tls__then_1_2_and_later_and_nothing_plain(self):
+        hub = Hub()
+        self.addCleanup(hub.close)
+        key, cert = hub.top / "key.pem", hub.top / "cert.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost", "-addext",
+                        "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+        hub.configure(f'certificate = "{cert}"; key = "{key}";')
+        hub.is_up = lambda: hub.get("/healthz", unix=True).status == 200 if os.path.exists(hub.unix) else False
+        hub.start()
+        url = f"https://localhost:{hub.port}/check-urls"
+        body = json.dumps({"urls": ["http://evil1.example/pay?x=1"] * 300})
+        for version in ("--tlsv1.2", "--tlsv1.3"):
+            p = subprocess.run(["curl", "-sS", version, "--cacert", cert, "-H", "Content-Type: application/json", "-d", body,
+                                url, "--next", "-sS", "--cacert", cert, f"https://localhost:{hub.port}/healthz"],
+                               capture_output=True, text=True, timeout=60)
+            self.assertEqual(p.stdout.count('"MALICIOUS"'), 300, p.stderr)
+            self.assertIn('"ok"', p.stdout)
+        old = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{hub.port}", "-tls1_1"], input=b"",
+                             capture_output=True, timeout=60)
+        self.assertNotEqual(old.returncode, 0)
+        self.assertEqual(hub.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")[:4] == b"HTTP", False)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

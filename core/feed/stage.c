@@ -72,7 +72,7 @@ static bool is_needed(const struct stage *s, const char *name)
 {
     uint64_t number = number_of(name);
     if (number == 0) {
-        return strncmp(name, "incoming.", 9) != 0;
+        return true;
     }
     if (s->saved.pending.version.number == number) {
         return true;
@@ -185,6 +185,7 @@ enum err stage_open(const struct stage_options *options, struct stage **ret,
         stage_close(&s);
         return e;
     }
+    (void)unlink(s->incoming); /* of one that was killed; never of an update under way */
     stage_sweep(s);
     *ret = s;
     return ERR_OK;

@@ -16,6 +16,7 @@
 #include "milter/record.h"
 #include "milter/reply.h"
 #include "milter/service.h"
+#include "milter/witness.h"
 
 enum {
     PROGRESS_AFTER_US = 1000 * 1000, /* a later final answer is announced */
@@ -384,6 +385,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .counts = &counts,
     };
     judge(m, features, &context, begin_us, ret);
+    witness_message(features, ret);
     return reply_shortfall(m->config, ret);
 }
 

@@ -26,6 +26,7 @@
 #include "milter/service.h"
 #include "milter/signals.h"
 #include "milter/watch.h"
+#include "milter/witness.h"
 
 enum {
     DRAIN_US = 15 * 1000 * 1000, /* for messages in flight when we are to stop */
@@ -46,6 +47,7 @@ static struct {
     struct hits *hits; /* NULL: they cannot be counted */
     struct guard *guard;
     bool has_keys;
+    struct journal *journal; /* NULL: none; closed when the sessions are */
     struct keyring keys;
     struct count *counts; /* NULL: nothing is counted */
     struct count_port port;
@@ -131,6 +133,25 @@ static void open_history(const struct config *config)
     }
 }
 
+/* By which names mail is known, for the feeds of the companion service. */
+static void open_journal(const struct config *config)
+{
+    char path[FILE_PATH_MAX];
+    struct errinfo why;
+    const struct hashkey *key = &daemon_state.keys.ring[0];
+    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_JOURNAL_FILE);
+    if (e != ERR_OK) {
+        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
+    } else {
+        e = journal_open(path, key->id, &daemon_state.journal, &why);
+    }
+    if (e != ERR_OK) {
+        report("journal", "journal", &why);
+        return;
+    }
+    witness_use(daemon_state.journal, key);
+}
+
 static void open_stats(const struct config *config)
 {
     char folder[FILE_PATH_MAX];
@@ -202,6 +223,9 @@ static void open_counts(const struct config *config)
     if (e != ERR_LOCKED) {
         open_stats(config);
         open_history(config);
+    }
+    if (e != ERR_LOCKED && daemon_state.has_keys) {
+        open_journal(config);
     }
     if (is_wanted && e == ERR_OK) {
         e = count_start(daemon_state.counts, &why);
@@ -406,6 +430,8 @@ static void tear_down(void)
         listhold_free(&daemon_state.lists);
         hits_close(&daemon_state.hits);
         count_close(&daemon_state.counts);
+        witness_use(NULL, NULL);
+        journal_close(&daemon_state.journal);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "
                  "is left to the system");

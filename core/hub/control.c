@@ -100,9 +100,12 @@ static void answer(struct visitor *v, struct slice line, struct buf *ret)
         hold(v, ret);
         return;
     }
-    buf_add_str(ret,
-                "error unknown request; understood are ping, stat, status, alerts, "
-                "reload, hold\n");
+    if (slice_has_prefix(line, SLICE_LIT("feed"))) {
+        c->hooks.feed(c->hooks.context, line, v->may_hold, ret);
+        return;
+    }
+    buf_add_str(ret, "error unknown request; understood are ping, stat, status, "
+                     "alerts, reload, hold, feeds and feed-...\n");
 }
 
 static void on_read(struct bufferevent *bev, void *context)

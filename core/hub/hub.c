@@ -69,14 +69,20 @@ static void end_once(struct hub *h)
 {
     unsigned failed = 0;
     unsigned unfollowed = 0;
+    unsigned unfed = 0;
 
+    if (!feeds_is_done(h->feeds, &unfed)) {
+        return; /* each has an end of its own: `timeout` */
+    }
     if (!subscribe_is_done(h->subscribe, h->config, &unfollowed)) {
         if (h->ticks > ONCE_MOST_S) {
             end(h, EX_TEMPFAIL);
         }
         return;
     }
-    if (!h->node.is_open && h->is_waiting && h->config->nsubscriptions > 0) {
+    unfollowed += unfed;
+    if (!h->node.is_open && h->is_waiting &&
+        h->config->nsubscriptions + h->config->nfeeds > 0) {
         end(h, unfollowed > 0 ? EX_UNAVAILABLE : EX_OK); /* without a ring */
         return;
     }
@@ -105,6 +111,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
     if (h->node.is_open) {
         hub_ring_tick(h);
     }
+    feeds_tick(h->feeds);
     hub_show(h);
     hub_signs_tick(h);
     tell_manager(h);
@@ -143,6 +150,7 @@ static void reload(struct hub *h, struct buf *ret)
     h->config = fresh;
     surveyor_renew(h->surveyor, h->config);
     subscribe_renew(&h->subscribe, h->config, h->o.is_once);
+    feeds_renew(h->feeds, h->config);
     hub_api_renew(h);
     log_set_level(fresh->log_level);
     server_set_rate(h->server, fresh->hub.bytes_per_s);
@@ -209,6 +217,7 @@ static enum err make_control(struct hub *h, struct errinfo *reterr)
                                         .status = hub_answer_status,
                                         .alerts = hub_answer_alerts,
                                         .reload = answer_reload,
+                                        .feed = hub_answer_feed,
                                         .hold = hub_ring_hold,
                                         .release = hub_ring_release};
 
@@ -239,9 +248,10 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     }
     if (e == ERR_OK) {
         subscribe_renew(&h->subscribe, h->config, h->o.is_once);
+        e = hub_ring_make_ends(h, reterr);
     }
     if (e == ERR_OK) {
-        e = hub_ring_make_ends(h, reterr);
+        e = feeds_new(h->config, h->board, h->o.is_once, &h->feeds, reterr);
     }
     if (e == ERR_OK) {
         hub_api_start(h);
@@ -253,6 +263,7 @@ static void tear_down(struct hub *h)
 {
     hub_api_stop(h);
     control_free(&h->control);
+    feeds_free(&h->feeds);
     subscribe_free(&h->subscribe);
     exchange_free(&h->exchange);
     server_free(&h->server);

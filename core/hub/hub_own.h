@@ -8,11 +8,11 @@
 
 #include "core/hub/alerts.h"
 #include "core/hub/api.h"
-#include "core/hub/api_history.h"
 #include "core/hub/board.h"
 #include "core/hub/control.h"
 #include "core/hub/counts.h"
 #include "core/hub/exchange.h"
+#include "core/hub/feeds.h"
 #include "core/hub/hub.h"
 #include "core/hub/metrics.h"
 #include "core/hub/node.h"
@@ -30,7 +30,6 @@ struct hub {
     struct event *signals[4];
     struct board *board; /* what all parts show of themselves */
     struct lists *lists; /* NULL: nobody asks, as api */
-    struct api_history *history;
     struct api *api;
     struct surveyor *surveyor;
     struct metrics *metrics;
@@ -42,6 +41,7 @@ struct hub {
     struct share *share;
     struct control *control;
     struct subscribe *subscribe; /* NULL: nobody is followed */
+    struct feeds *feeds;
     bool is_held;
     bool is_locked;     /* somebody else has the folder */
     bool is_waiting;    /* for a ring: it was said */
@@ -97,6 +97,9 @@ void hub_answer_ping(void *context, struct buf *ret);
 void hub_answer_stat(void *context, struct buf *ret);
 /* "ok ..." and one JSON object a line: first this server, then each member. */
 void hub_answer_status(void *context, struct buf *ret);
+/* "feeds", "feed-update NAME", "feed-force", "feed-test", "feed-rollback NAME [VERSION]", "feed-job NAME JOB". */
+void hub_answer_feed(void *context, struct slice line, bool may_change,
+                     struct buf *ret);
 /* Puts its sections on the board. */
 void hub_show(struct hub *h);
 

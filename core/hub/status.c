@@ -265,6 +265,91 @@ static json_t *ring(const struct hub *h)
                      (json_int_t)(m->expires_ms / 1000));
 }
 
+/* ---- feeds ---- */
+
+/* False: no number of up to 18 digits. */
+static bool read_number(struct slice text, uint64_t *ret)
+{
+    bool ok = text.n > 0 && text.n <= 18;
+
+    *ret = 0;
+    for (size_t i = 0; ok && i < text.n; i++) {
+        ok = text.p[i] >= '0' && text.p[i] <= '9';
+        *ret = *ret * 10 + (uint64_t)(text.p[i] - '0');
+    }
+    return ok;
+}
+
+static void answer_job(struct hub *h, struct slice name, struct slice job,
+                       struct buf *ret)
+{
+    struct buf answer;
+    uint64_t id = 0;
+    enum err e = ERR_NOT_FOUND;
+
+    buf_init(&answer, FEEDS_ANSWER_MAX);
+    if (read_number(job, &id)) {
+        e = feeds_answer(h->feeds, name, id, &answer);
+    }
+    if (e == ERR_LOCKED) {
+        buf_add_str(ret, "ok running\n");
+        add_lines(ret, board_get(h->board, BOARD_TASKS));
+    } else if (e == ERR_OK && !buf_failed(&answer)) {
+        buf_add_str(ret, "ok done\n");
+        buf_add(ret, buf_slice(&answer));
+        buf_add_char(ret, '\n');
+    } else {
+        buf_add_str(ret, "error nothing is known of this\n");
+    }
+    buf_fini(&answer);
+}
+
+static void ask_feed(struct hub *h, struct slice what, struct slice name,
+                     struct slice rest, struct buf *ret)
+{
+    static const char *const names[] = {[FEEDS_UPDATE] = "feed-update",
+                                        [FEEDS_FORCE] = "feed-force",
+                                        [FEEDS_TEST] = "feed-test",
+                                        [FEEDS_ROLLBACK] = "feed-rollback"};
+    struct errinfo why = {.text = ""};
+    uint64_t version = 0;
+    uint64_t job = 0;
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!slice_eq(what, slice_str(names[i]))) {
+            continue;
+        }
+        if (rest.n > 0 && !read_number(rest, &version)) {
+            buf_add_str(ret, "error no number of a version\n");
+        } else if (feeds_ask(h->feeds, name, (enum feeds_what)i, version, &job, &why) ==
+                   ERR_OK) {
+            buf_printf(ret, "ok job=%llu\n", (unsigned long long)job);
+        } else {
+            buf_printf(ret, "error %s\n", why.text);
+        }
+        return;
+    }
+    buf_add_str(ret, "error unknown request of feeds\n");
+}
+
+void hub_answer_feed(void *context, struct slice line, bool may_change, struct buf *ret)
+{
+    struct hub *h = context;
+    struct slice what = slice_cut(&line, ' ');
+    struct slice name = slice_cut(&line, ' ');
+
+    if (slice_eq(what, SLICE_LIT("feeds"))) {
+        buf_add_str(ret, "ok feeds\n");
+        add_lines(ret, board_get(h->board, BOARD_FEEDS));
+    } else if (slice_eq(what, SLICE_LIT("feed-job"))) {
+        answer_job(h, name, line, ret);
+    } else if (!may_change) {
+        buf_add_str(ret, "error only root and the hub's own user may do this\n");
+    } else {
+        ask_feed(h, what, name, line, ret);
+    }
+}
+
 void hub_show(struct hub *h)
 {
     board_put(h->board, BOARD_HUB, numbers(h));

@@ -72,7 +72,7 @@ static void test_list_writer_open_waiting__too_long_or_stopped__locked(void **st
     /* another trouble is not waited for */
     assert_int_equal(list_writer_open_waiting(f->state, SLICE_LIT("../x"), &f->keys,
                                               true, &stopped, &w, &f->info),
-                     ERR_RANGE);
+                     ERR_SYNTAX);
 }
 
 #define TEST(name) \

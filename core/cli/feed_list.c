@@ -1,0 +1,183 @@
+/* feed_list - `gillnet feed list` and `diff`: how each feed stands, and what changed between two versions. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/cli/feed_commands.h"
+#include "core/cli/json.h"
+#include "core/cli/text.h"
+#include "core/feed/show.h"
+
+enum { TROUBLE_SHOWN = 400 };
+
+/* ---- list ---- */
+
+/* Without a hub: what the folder says. Keys are not made for it. */
+static json_t *row_of(struct cli *cli, const struct config_feed *feed)
+{
+    char shown[FEED_SHOWN_MAX];
+    char path[FILE_PATH_MAX];
+    struct stage_state state = {.version = 0};
+    struct stage *s = NULL;
+    struct progress p;
+    json_t *row =
+        json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", feed->name, "list", feed->list,
+                  "url", feed_shown(shown, feed->url), "enabled", feed->enabled ? 1 : 0,
+                  "state", feed->enabled ? "waiting" : "off");
+
+    if (file_path(path, "%s/feeds/%s", cli->config->state_dir, feed->name) == ERR_OK &&
+        access(path, F_OK) == 0 && feed_cmd_open(cli, feed, &p, &s) == 0) {
+        stage_get_state(s, &state);
+        stage_close(&s);
+    }
+    feed_state_json(row, &state);
+    (void)json_object_set_new(row, "trouble",
+                              state.refusal.text[0] != '\0'
+                                  ? json_text(slice_str(state.refusal.text))
+                                  : json_null());
+    return row;
+}
+
+static void print_row(const json_t *row)
+{
+    const char *trouble = json_string_value(json_object_get(row, "trouble"));
+    char when[TEXT_TIME_MAX];
+    json_int_t good_s = json_integer_value(json_object_get(row, "good_s"));
+
+    (void)printf("%-20s %-9s %10" JSON_INTEGER_FORMAT " %-20s %s%s\n",
+                 json_string_value(json_object_get(row, "name")),
+                 json_string_value(json_object_get(row, "state")),
+                 json_integer_value(json_object_get(row, "entries")),
+                 text_time(good_s > 0 ? (uint64_t)good_s : 0, when),
+                 json_string_value(json_object_get(row, "url")),
+                 json_is_true(json_object_get(row, "pinned")) ? " (pinned)" : "");
+    if (trouble != NULL && *trouble != '\0') {
+        (void)fputs("    ", stdout);
+        text_print(stdout, slice_str(trouble), TROUBLE_SHOWN);
+        (void)putchar('\n');
+    }
+}
+
+static bool is_wanted(const json_t *row, int argc, char **argv)
+{
+    const char *name = json_string_value(json_object_get(row, "name"));
+
+    for (int i = 1; name != NULL && i < argc; i++) {
+        if (strcmp(argv[i], name) == 0) {
+            return true;
+        }
+    }
+    return argc == 1;
+}
+
+int feed_cmd_list(struct cli *cli, int argc, char **argv)
+{
+    json_t *rows = NULL;
+    json_t *row = NULL;
+    size_t i = 0;
+    bool ok = true;
+    int status = feed_cmd_ask(cli, "feeds", &rows);
+
+    if (status > 0) {
+        return status;
+    }
+    for (int k = 1; k < argc; k++) {
+        if (feed_cmd_find(cli, argv[k]) == NULL) {
+            json_decref(rows);
+            return EX_USAGE;
+        }
+    }
+    if (status < 0) {
+        rows = json_array();
+        for (size_t k = 0; k < cli->config->nfeeds; k++) {
+            (void)json_array_append_new(rows, row_of(cli, &cli->config->feeds[k]));
+        }
+    }
+    if (!cli->json) {
+        (void)printf("%-20s %-9s %10s %-20s %s\n", "NAME", "STATE", "ENTRIES", "GOOD",
+                     "URL");
+    }
+    json_array_foreach(rows, i, row)
+    {
+        if (!is_wanted(row, argc, argv)) {
+            continue;
+        }
+        if (cli->json) {
+            ok = ok && json_line(json_incref(row));
+        } else {
+            print_row(row);
+        }
+    }
+    json_decref(rows);
+    if (status < 0 && !cli->json && cli->config->nfeeds > 0) {
+        (void)fflush(stdout);
+        (void)fputs("gillnet: the hub does not run, so nothing is fetched: systemctl "
+                    "start gillnet-hub\n",
+                    stderr);
+    }
+    return ok ? 0 : EX_OSERR;
+}
+
+/* ---- diff ---- */
+
+struct diff {
+    const struct cli *cli;
+    uint64_t n[STAGE_LEFT_OUT + 1];
+    bool broken;
+};
+
+static void on_line(void *context, const struct stage_line *line)
+{
+    struct diff *d = context;
+    json_t *row = feed_line_json(line);
+
+    d->n[line->change]++;
+    if (d->cli->json) {
+        d->broken = !json_line(row) || d->broken;
+        return;
+    }
+    feed_cmd_print_line(row);
+    json_decref(row);
+}
+
+static bool read_version(const char *text, uint64_t *ret)
+{
+    char *end = NULL;
+
+    *ret = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == '\0';
+}
+
+int feed_cmd_diff(struct cli *cli, int argc, char **argv)
+{
+    struct diff d = {.cli = cli};
+    struct errinfo why = {.code = ERR_OK};
+    struct stage *s = NULL;
+    struct progress p;
+    uint64_t from = 0;
+    uint64_t to = 0;
+
+    if (argc < 2 || argc > 4 || (argc > 2 && !read_version(argv[2], &from)) ||
+        (argc > 3 && !read_version(argv[3], &to))) {
+        return feed_cmd_usage("diff: name a feed, and two versions or none");
+    }
+    const struct config_feed *feed = feed_cmd_find(cli, argv[1]);
+    int status = feed == NULL ? EX_USAGE : feed_cmd_open(cli, feed, &p, &s);
+    if (status != 0) {
+        return status;
+    }
+    enum err e = stage_diff(s, from, to, on_line, &d, &why);
+    stage_close(&s);
+    if (e != ERR_OK) {
+        return cli_fail(&why);
+    }
+    if (!cli->json) {
+        (void)printf("%s: %" PRIu64 " entered, %" PRIu64 " left\n", feed->name,
+                     d.n[STAGE_ENTERED], d.n[STAGE_LEFT]);
+    }
+    return d.broken ? EX_OSERR : 0;
+}

@@ -1,0 +1,182 @@
+/* unpack - one layer of compression undone with libarchive. */
+#include "core/feed/unpack.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHUNK = 128 * 1024, MAGIC_BYTES = 6 };
+
+struct packing {
+    const char *magic;
+    size_t n;
+    int filter; /* ARCHIVE_FILTER_NONE: a zip */
+};
+
+struct copy {
+    const char *name;
+    int to;
+    uint64_t *left;
+    char *chunk;
+    struct errinfo *reterr;
+};
+
+static const struct packing *packing_of(int fd)
+{
+    static const struct packing all[] = {
+        {"\x1f\x8b", 2, ARCHIVE_FILTER_GZIP},
+        {"\xfd\x37zXZ", 6, ARCHIVE_FILTER_XZ}, /* and a NUL */
+        {"\x28\xb5\x2f\xfd", 4, ARCHIVE_FILTER_ZSTD},
+        {"BZh", 3, ARCHIVE_FILTER_BZIP2},
+        {"PK\x03\x04", 4, ARCHIVE_FILTER_NONE},
+    };
+    char first[MAGIC_BYTES];
+    ssize_t n = pread(fd, first, sizeof first, 0);
+
+    for (size_t i = 0; n > 0 && i < sizeof all / sizeof all[0]; i++) {
+        if ((size_t)n >= all[i].n && memcmp(first, all[i].magic, all[i].n) == 0) {
+            return &all[i];
+        }
+    }
+    return NULL;
+}
+
+static enum err put(const struct copy *c, const char *p, size_t n)
+{
+    if (n > *c->left) {
+        return errinfo_set(c->reterr, ERR_LIMIT, c->name, 0,
+                           "it holds more than it may; if that is right, raise "
+                           "`expanded` of the feed");
+    }
+    *c->left -= n;
+    while (n > 0) {
+        ssize_t done = write(c->to, p, n);
+
+        if (done < 0 && errno != EINTR) {
+            return errinfo_errno(c->reterr, c->name, "what is in it cannot be written");
+        }
+        p += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+    return ERR_OK;
+}
+
+static enum err copy_plain(const struct copy *c, int from)
+{
+    off_t at = 0;
+
+    for (;;) {
+        ssize_t n = pread(from, c->chunk, CHUNK, at);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return n == 0 ? ERR_OK
+                          : errinfo_errno(c->reterr, c->name, "cannot be read");
+        }
+        enum err e = put(c, c->chunk, (size_t)n);
+        if (e != ERR_OK) {
+            return e;
+        }
+        at += n;
+    }
+}
+
+static enum err damaged(const struct copy *c, struct archive *a)
+{
+    const char *why = archive_error_string(a);
+
+    return errinfo_set(c->reterr, ERR_CORRUPT, c->name, 0,
+                       "the compressed data cannot be read: %s",
+                       why != NULL ? why : "they are damaged");
+}
+
+/* The next member that is no folder. */
+static int next_file(struct archive *a, struct archive_entry **ret)
+{
+    int rc = ARCHIVE_OK;
+
+    do {
+        rc = archive_read_next_header(a, ret);
+    } while (rc == ARCHIVE_OK && archive_entry_filetype(*ret) == AE_IFDIR);
+    return rc;
+}
+
+static enum err copy_member(const struct copy *c, struct archive *a)
+{
+    struct archive_entry *entry = NULL;
+    int rc = next_file(a, &entry);
+
+    if (rc == ARCHIVE_EOF) {
+        return ERR_OK; /* nothing is in it */
+    }
+    if (rc != ARCHIVE_OK) {
+        return damaged(c, a);
+    }
+    if (archive_entry_is_encrypted(entry)) {
+        return errinfo_set(c->reterr, ERR_UNSUPPORTED, c->name, 0,
+                           "the archive is encrypted");
+    }
+    for (;;) {
+        la_ssize_t n = archive_read_data(a, c->chunk, CHUNK);
+
+        if (n < 0) {
+            return damaged(c, a);
+        }
+        if (n == 0) {
+            break;
+        }
+        enum err e = put(c, c->chunk, (size_t)n);
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    rc = next_file(a, &entry);
+    if (rc == ARCHIVE_OK) {
+        return errinfo_set(c->reterr, ERR_CORRUPT, c->name, 0,
+                           "the archive holds more than one file");
+    }
+    return rc == ARCHIVE_EOF ? ERR_OK : damaged(c, a);
+}
+
+static enum err copy_packed(const struct copy *c, int from, const struct packing *p)
+{
+    struct archive *a = archive_read_new();
+    enum err e = ERR_OK;
+    bool ok = a != NULL && lseek(from, 0, SEEK_SET) == 0;
+
+    if (ok && p->filter == ARCHIVE_FILTER_NONE) {
+        ok = archive_read_support_format_zip_seekable(a) == ARCHIVE_OK;
+    } else if (ok) {
+        ok = archive_read_set_format(a, ARCHIVE_FORMAT_RAW) == ARCHIVE_OK &&
+             archive_read_append_filter(a, p->filter) == ARCHIVE_OK;
+    }
+    if (ok && archive_read_open_fd(a, from, CHUNK) == ARCHIVE_OK) {
+        e = copy_member(c, a);
+    } else {
+        e = a != NULL ? damaged(c, a)
+                      : errinfo_set(c->reterr, ERR_NOMEM, c->name, 0, "out of memory");
+    }
+    (void)archive_read_free(a);
+    return e;
+}
+
+enum err feed_unpack(int from, const char *name, int to, uint64_t *io_left,
+                     struct errinfo *reterr)
+{
+    struct copy c = {name, to, io_left, malloc(CHUNK), reterr};
+    const struct packing *p = packing_of(from);
+    enum err e = ERR_OK;
+
+    if (c.chunk == NULL) {
+        return errinfo_set(reterr, ERR_NOMEM, name, 0, "out of memory");
+    }
+    e = p == NULL ? copy_plain(&c, from) : copy_packed(&c, from, p);
+    free(c.chunk);
+    return e;
+}

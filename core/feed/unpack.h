@@ -1,0 +1,21 @@
+/*
+ * unpack - a file that may be compressed, copied as what is in it.
+ *
+ * gzip, xz, zstd, bzip2 and a zip of one member, known by their own first bytes, one layer; anything else as it is.
+ * Streamed: memory does not depend on the file, and what comes out is bounded.
+ * Depends: base, libarchive.   Threads: any.   Allocates: its buffers.   ADR 0044.
+ */
+#ifndef CORE_FEED_UNPACK_H
+#define CORE_FEED_UNPACK_H
+
+#include <stdint.h>
+
+#include "core/base/err.h"
+
+/* Appends to the file `to` what lies in the file `from` (from its beginning; a regular file). *io_left: most bytes
+ * that may still come; less what came. ERR_LIMIT: there are more. ERR_CORRUPT: the compressed data are damaged or cut off,
+ * or the zip holds another number of files than one. name is for messages. */
+enum err feed_unpack(int from, const char *name, int to, uint64_t *io_left,
+                     struct errinfo *reterr);
+
+#endif

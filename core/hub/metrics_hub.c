@@ -12,6 +12,16 @@
 
 /* ---- the API ---- */
 
+static bool was_asked(const struct api_route_numbers *r)
+{
+    uint64_t n = 0;
+
+    for (unsigned c = 0; c < API_STATUS_CLASSES; c++) {
+        n += r->requests[c];
+    }
+    return n > 0;
+}
+
 static void add_routes(struct prom *p, const struct api_numbers *n)
 {
     static const char *const classes[API_STATUS_CLASSES] = {"other", "1xx", "2xx",
@@ -30,6 +40,9 @@ static void add_routes(struct prom *p, const struct api_numbers *n)
     prom_family(p, "gillnet_api_request_duration_seconds", PROM_HISTOGRAM,
                 "time of requests by route");
     for (unsigned i = 0; i < n->nroutes; i++) {
+        if (!was_asked(&n->route[i])) {
+            continue;
+        }
         prom_histogram(
             p,
             &(struct prom_ranges){.n = API_LATENCY_BUCKETS,

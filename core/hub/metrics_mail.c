@@ -76,20 +76,32 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static void add_stat(struct prom *p, const struct survey *s, enum stat_id id)
+/* gillnet_ and the name, with the unit that Prometheus wants; numbers of all lists together do not take the names of
+ * those of each list. */
+static double name_of(enum stat_id id, char name[NAME_MAX])
 {
+    static const char lists[] = "list_";
     const char *ours = stats_name(id);
-    enum prom_type type = stats_is_counter(id) ? PROM_COUNTER : PROM_GAUGE;
+    const char *end = stats_is_counter(id) ? "_total" : "";
+    bool is_lists = strncmp(ours, lists, sizeof lists - 1) == 0;
     const struct unit *u = units;
-    char name[NAME_MAX];
 
     while (!ends_in(ours, u->ours)) {
         u++;
     }
-    (void)snprintf(name, sizeof name, "gillnet_%.*s%s%s",
-                   (int)(strlen(ours) - strlen(u->ours)), ours, u->theirs,
-                   type == PROM_COUNTER ? "_total" : "");
-    prom_alone(p, name, type, stats_help(id), stat_now(s, id) / u->divisor);
+    ours += is_lists ? sizeof lists - 1 : 0;
+    (void)snprintf(name, NAME_MAX, "gillnet_%s%.*s%s%s", is_lists ? "lists_" : "",
+                   (int)(strlen(ours) - strlen(u->ours)), ours, u->theirs, end);
+    return u->divisor;
+}
+
+static void add_stat(struct prom *p, const struct survey *s, enum stat_id id)
+{
+    char name[NAME_MAX];
+    double divisor = name_of(id, name);
+
+    prom_alone(p, name, stats_is_counter(id) ? PROM_COUNTER : PROM_GAUGE,
+               stats_help(id), stat_now(s, id) / divisor);
 }
 
 static void add_grouped(struct prom *p, const struct survey *s, const struct grouped *g)

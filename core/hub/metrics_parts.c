@@ -240,8 +240,9 @@ void metrics_add_feeds(struct prom *p, const struct survey *s)
     prom_family(p, "gillnet_feed_silent_after_seconds", PROM_GAUGE,
                 "time without anything good after which its entries go; 0: they stay");
     for (size_t i = 0; i < s->config->nfeeds; i++) {
-        prom_row(p, (double)s->config->feeds[i].silent_after_s, "feed",
-                 s->config->feeds[i].name, NULL);
+        const struct config_feed *f = &s->config->feeds[i];
+
+        prom_row(p, f->enabled ? (double)f->silent_after_s : 0, "feed", f->name, NULL);
     }
 }
 

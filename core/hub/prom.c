@@ -31,7 +31,7 @@ static void add_number(struct buf *to, double v)
     } else if (v == floor(v) && fabs(v) < WHOLE_MAX) {
         buf_printf(to, "%" PRId64, (int64_t)v);
     } else {
-        buf_printf(to, "%.9g", v);
+        buf_printf(to, "%.15g", v);
     }
 }
 

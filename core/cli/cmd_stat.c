@@ -14,6 +14,7 @@
 #include "core/cli/daemon.h"
 #include "core/cli/json.h"
 #include "core/cli/list_numbers.h"
+#include "core/cli/stat_alerts.h"
 #include "core/cli/stat_day.h"
 #include "core/cli/state.h"
 #include "core/list/list.h"
@@ -243,7 +244,8 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     } else {
         print_daemon(&d);
     }
-    if (!stat_day_show(cli) || (why.code == ERR_OK && !show_counting(cli, &d))) {
+    if (!stat_alerts_show(cli) || !stat_day_show(cli) ||
+        (why.code == ERR_OK && !show_counting(cli, &d))) {
         return EX_OSERR;
     }
     return show_lists(cli);

@@ -213,6 +213,8 @@ struct api {
     _Atomic bool stops;
     _Atomic uint64_t memory; /* bytes of requests and answers that wait */
     _Atomic uint64_t values;
+    _Atomic uint64_t reports_ham;
+    _Atomic uint64_t reports_spam;
     bool has_open_reports; /* not all could be acted on; the worker that writes has it */
     unsigned nthreads;
     struct api_thread threads[API_THREADS_MAX];

@@ -191,6 +191,12 @@ static enum err spool(const struct api_call *call, struct slice kind, json_t *li
     if (head != NULL && line != NULL && json_object_update(head, line) == 0) {
         e = api_spool_add(call->config->state_dir, head, reterr);
     }
+    if (e == ERR_OK) {
+        atomic_fetch_add_explicit(slice_eq(kind, SLICE_LIT("ham"))
+                                      ? &call->api->reports_ham
+                                      : &call->api->reports_spam,
+                                  1, memory_order_relaxed);
+    }
     json_decref(line);
     json_decref(head);
     return e;

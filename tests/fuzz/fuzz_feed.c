@@ -7,6 +7,8 @@
 
 #include "tests/fuzz/fuzz.h"
 
+enum { NOW_S = 1780000000 };
+
 struct seen {
     struct arena *arena;
     uint64_t entries;
@@ -21,9 +23,12 @@ static enum err on_entry(void *context, const struct feed_item *item)
     struct feature_entry again;
 
     s->entries++;
+    FUZZ_CHECK(item->first_seen_s <= NOW_S);
+    FUZZ_CHECK(item->expiry_s == 0 || item->expiry_s >= NOW_S);
     FUZZ_CHECK(e->text.n > 0 && feature_info((enum feature_type)e->class_type) != NULL);
     if (e->class_type == FEATURE_domain || e->class_type == FEATURE_host ||
-        e->class_type == FEATURE_network) {
+        e->class_type == FEATURE_network || e->class_type == FEATURE_attachment ||
+        e->class_type == FEATURE_url_hash) {
         arena_reset(s->arena);
         FUZZ_CHECK(feature_entry_parse(e->text, (enum feature_type)e->class_type,
                                        s->arena, &again, NULL) == ERR_OK);
@@ -44,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct seen s = {.arena = arena_new(FUZZ_ARENA)};
     struct feed_sink sink = {on_entry, on_bad, NULL, &s};
-    struct feed_options options = {.format = FEED_AUTO};
+    struct feed_options options = {.format = FEED_AUTO, .now_s = NOW_S};
     struct feed_counts counts;
     struct errinfo info = {.code = ERR_OK};
     int fd = memfd_create("feed", MFD_CLOEXEC);
@@ -58,7 +63,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(size == 0 || write(fd, data, size) == (ssize_t)size);
     FUZZ_CHECK(lseek(fd, 0, SEEK_SET) == 0);
     if (feed_read(fd, "feed", &options, &sink, &counts, &info) == ERR_OK) {
+        uint64_t unused = 0;
+        for (unsigned u = 0; u < FEED_UNUSED_COUNT; u++) {
+            unused += counts.unused[u];
+        }
         FUZZ_CHECK(counts.entries == s.entries && counts.bad >= s.bad);
+        FUZZ_CHECK(unused <= counts.ignored);
         FUZZ_CHECK(s.lines <= counts.lines);
         FUZZ_CHECK(counts.entries + counts.ignored + counts.bad >= counts.lines);
     } else {

@@ -176,10 +176,118 @@ static void test_read__native_form__then_entries_times_and_reasons(void **state)
     }
 }
 
+/* A byte order mark and CR LF change nothing. */
+static void test_read__native_form_from_windows__then_the_same(void **state)
+{
+    static char text[65536];
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct seen s = {.has_times = true};
+        struct buf b;
+        struct feed_options o = {
+            .format = files[i].is_found ? FEED_AUTO : files[i].format, .now_s = NOW_S};
+        int fd = feed_fixture(files[i].file);
+        ssize_t n = read(fd, text, sizeof text);
+        close(fd);
+        assert_true(n > 0);
+        buf_init(&b, 1 << 20);
+        buf_add_str(&b, "\xef\xbb\xbf");
+        for (ssize_t k = 0; k < n; k++) {
+            buf_add_str(&b, text[k] == '\n' ? "\r" : "");
+            buf_add_char(&b, text[k]);
+        }
+        if (read_text(buf_slice(&b), &o, &s) != ERR_OK ||
+            strcmp(text_of(&s.entries), files[i].entries) != 0) {
+            fail_msg("%s: %s\n%s", files[i].file, s.info.text, text_of(&s.entries));
+        }
+        buf_fini(&b);
+        seen_fini(&s);
+    }
+}
+
+/* A line of 1 MiB, a line with a NUL: bad, and what follows is read. */
+static void test_read__endless_line_and_nul__then_the_rest_is_read(void **state)
+{
+    enum { FILL = 5000, LONG_LINE = 1 << 20 };
+    static const struct {
+        enum feed_format format;
+        const char *header;
+        const char *line;
+    } forms[] = {
+        {FEED_OPENPHISH, "", "http://pages.example/x\n"},
+        {FEED_PHISHTANK, "phish_id,url\n", "1,http://pages.example/x\n"},
+        {FEED_URLHAUS, "# id,url\n", "\"1\",\"http://pages.example/x\"\n"},
+        {FEED_THREATFOX, "# \"ioc_value\",\"ioc_type\"\n",
+         "\"http://pages.example/x\", \"url\"\n"},
+        {FEED_MALWAREBAZAAR, "", EMPTY_SUM "\n"},
+        {FEED_DROP, "", "192.0.2.0/24 ; SBL1\n"},
+        {FEED_RBLDNSD, ":127.0.0.2:a\n", ".evil.example\n"},
+        {FEED_SAFEBROWSING, "", HASH_A "\n"},
+        {FEED_MISP, "value,type,to_ids\n", "evil.example,domain,1\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct seen s = {.n = 0};
+        struct buf b;
+        struct feed_options o = {.format = forms[i].format};
+        buf_init(&b, 4 << 20);
+        buf_add_str(&b, forms[i].header);
+        buf_add_str(&b, forms[i].line);
+        for (int k = 0; k < FILL; k++) {
+            buf_add_str(&b, "#");
+        }
+        buf_add_str(&b, "\n");
+        for (int k = 0; k < LONG_LINE; k++) {
+            buf_add_str(&b, "a");
+        }
+        buf_add_str(&b, "\n");
+        buf_add(&b, SLICE_LIT("evil\0.example\n"));
+        buf_add_str(&b, forms[i].line);
+        if (read_text(buf_slice(&b), &o, &s) != ERR_OK || s.counts.entries != 2 ||
+            s.counts.bad < 2) {
+            fail_msg("%s: %s, %lu entries, %lu bad", feed_format_name(forms[i].format),
+                     s.info.text, (unsigned long)s.counts.entries,
+                     (unsigned long)s.counts.bad);
+        }
+        buf_fini(&b);
+        seen_fini(&s);
+    }
+}
+
+/* What a DNS list answers when it refuses to answer is never an entry. */
+static void test_read__answers_over_quota__then_no_entry(void **state)
+{
+    static const struct {
+        enum feed_format format;
+        const char *text;
+    } cases[] = {
+        {FEED_AUTO, "127.255.255.254\n127.255.255.252\n127.0.0.2\n0.0.0.0\n::1\n"},
+        {FEED_CSV, "ip,why\n127.255.255.254,open resolver\n"},
+        {FEED_DROP, "127.255.255.254/32 ; over quota\n127.0.0.0/8 ; SBL0\n"},
+        {FEED_RBLDNSD,
+         ".evil.example :127.255.255.254:open resolver\n127.255.255.254\n"},
+        {FEED_RPZ, "32.254.255.255.127.rpz-ip CNAME .\n"},
+        {FEED_THREATFOX, "ioc_value,ioc_type\n127.255.255.254,domain\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct seen s = {.n = 0};
+        struct feed_options o = {.format = cases[i].format};
+        assert_int_equal(read_text(slice_str(cases[i].text), &o, &s), ERR_OK);
+        if (s.counts.entries != 0) {
+            fail_msg("case %zu: %s", i, s.entries.p);
+        }
+        seen_fini(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read__native_form__then_entries_times_and_reasons),
+        cmocka_unit_test(test_read__native_form_from_windows__then_the_same),
+        cmocka_unit_test(test_read__endless_line_and_nul__then_the_rest_is_read),
+        cmocka_unit_test(test_read__answers_over_quota__then_no_entry),
     };
     if (base_init() != ERR_OK) {
         return 1;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/base/unfilled.h"
 #include "core/feed/parser.h"
 
 /* Whether the record is still inside quotes after these bytes. */
@@ -222,7 +223,7 @@ static bool begin(struct feed *f, struct slice record, char *dst)
 
 static void read_record(struct feed *f, struct slice record)
 {
-    char dst[FEED_LINE_MAX];
+    char dst[FEED_LINE_MAX] UNFILLED;
 
     if (!f->csv.is_ready && !begin(f, record, dst)) {
         if (f->failed == ERR_OK) {
@@ -241,7 +242,7 @@ static void read_record(struct feed *f, struct slice record)
 static void read_comment(struct feed *f, struct slice line)
 {
     struct feed_csv *c = &f->csv;
-    char dst[FEED_LINE_MAX];
+    char dst[FEED_LINE_MAX] UNFILLED;
     struct slice text = slice_trim(line);
     char separator;
     size_t number;

@@ -152,26 +152,21 @@ static void outside_string(struct json *j, char c, size_t i)
     case '{':
     case '[':
         open_container(j, c, i);
-        break;
+        return;
     case '}':
     case ']':
         close_container(j, c, i);
-        break;
+        return;
     case '"':
         open_string(j);
-        break;
-    case ',':
-    case ':':
-        if (level != NULL) {
-            level->wants_key = level->open == '{' && c == ',';
-            break;
-        }
-        /* fall through */
+        return;
     default:
-        if (j->record_depth == 0 && !is_plain_byte(j, c)) {
-            fail(j, "a stray byte", i);
-        }
         break;
+    }
+    if (level != NULL && (c == ',' || c == ':')) {
+        level->wants_key = level->open == '{' && c == ',';
+    } else if (j->record_depth == 0 && !is_plain_byte(j, c)) {
+        fail(j, "a stray byte", i);
     }
 }
 

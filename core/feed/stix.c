@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "core/base/unfilled.h"
 #include "core/feed/parser.h"
 
 enum { TERMS_MAX = 512, STIX_VALUE_MAX = 8192 };
@@ -215,7 +216,7 @@ static void read_pattern(struct pattern *p)
 static void emit_term(struct feed *f, const struct term *t,
                       const struct feed_times *times)
 {
-    char value[STIX_VALUE_MAX];
+    char value[STIX_VALUE_MAX] UNFILLED;
     size_t n = 0;
 
     if (t->value.n > sizeof value) {
@@ -250,8 +251,11 @@ static void emit_joined(struct feed *f, const struct term *t, size_t n,
 static void emit_pattern(struct feed *f, struct slice text,
                          const struct feed_times *times)
 {
-    struct pattern p = {.rest = text};
+    struct pattern p UNFILLED;
 
+    p.rest = text;
+    p.n = 0;
+    p.is_bad = false;
     read_pattern(&p);
     if (p.is_bad) {
         feed_unused(f, FEED_UNUSED_other);

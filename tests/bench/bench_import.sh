@@ -3,6 +3,8 @@
 # absent ones, and prints one JSON line. The base of the ratio is sort(1) of the same file, one
 # thread, bytes compared, in the same run; each of the two is the median of RUNS (default 3; odd).
 # peak_rss_mb: the most that any import held at a time, mapped pages of files included (VmHWM).
+# *_per_s of phishtank.csv, phishtank.json and stix.json: the same URLs in these forms, each into a
+# new list, once.
 # again_*: one more URL into the full list, which goes through all that is there.
 # Usage: [RUNS=N] bench_import.sh GILLNET [COUNT]
 set -eu
@@ -49,6 +51,15 @@ echo "http://one-more.example/page" >"$work/again"
 start=$(now_ms)
 import "$work/again"
 again_ms=$(($(now_ms) - start))
+forms=
+for form in phishtank.csv phishtank.json stix.json; do
+    python3 "$here/feed_forms.py" "$form" <"$work/listed" >"$work/form"
+    echo "state_dir = \"$work/state.$form\";" >"$work/conf.form"
+    start=$(now_ms)
+    "$gillnet" -c "$work/conf.form" --json list import urls "$work/form" >"$work/import"
+    forms="$forms $form=$(($(now_ms) - start))"
+    rm -rf "$work/state.$form" "$work/form"
+done
 # exit 1 of lookup: something is listed
 start=$(now_ms)
 listed=$("$gillnet" -c "$work/conf" --json lookup --quiet --file "$work/listed") || [ $? -eq 1 ]
@@ -60,7 +71,7 @@ absent_ms=$(($(now_ms) - start))
 # shellcheck disable=SC2086
 python3 - "$count" "$(median $runs_sort)" "$(median $runs_import)" "$listed" "$absent" \
     "$listed_ms" "$absent_ms" "$("$gillnet" --version)" "$work/listed" "$peak" "$again_ms" \
-    "$(cat "$work/peak")" <<'END'
+    "$(cat "$work/peak")" "$forms" <<'END'
 import json
 import os
 import platform
@@ -75,6 +86,8 @@ print(json.dumps({
     "machine": f"{platform.machine()} {os.cpu_count()} cpus, load {os.getloadavg()[0]:.1f}",
     "lines_per_s": round(count * 1000 / import_ms),
     "import_ms": import_ms,
+    **{f"{form}_per_s": round(count * 1000 / int(ms))
+       for form, ms in (word.split("=") for word in sys.argv[13].split())},
     "sort_ms": sort_ms,
     "times_sort": round(import_ms / sort_ms, 2),
     "peak_rss_mb": round(int(sys.argv[10]) / 1024, 1),

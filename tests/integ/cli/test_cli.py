@@ -5,6 +5,7 @@ Usage: test_cli.py GILLNET [TEST...]     GILLNET is the program; ends like unitt
 Needs nothing but Python; the full-disk test needs root (it mounts a small tmpfs) and is skipped
 without.  Real feeds are tried too where GILLNET_DATA, or shared/data beside the tree, has them.
 """
+import datetime
 import json
 import lzma
 import os
@@ -312,7 +313,7 @@ class Import(Case):
     def test_every_format(self):
         for file, kind, entries, bad in (
                 ("domains.txt", "plain", 14, 3), ("hosts.txt", "hosts", 4, 2),
-                ("urls.csv", "csv", 3, 2), ("comment-header.csv", "csv", 2, 0),
+                ("urls.csv", "phishtank", 3, 2), ("comment-header.csv", "csv", 2, 0),
                 ("dnsmasq.conf", "dnsmasq", 7, 2), ("unbound.conf", "unbound", 5, 1),
                 ("adblock.txt", "adblock", 12, 0), ("policy.rpz", "rpz", 11, 3)):
             name = file.split(".")[0]
@@ -432,6 +433,29 @@ class Import(Case):
         self.run_it("list", "add", "l", "after.example")
         self.assertEqual(self.status("after.example"), {"l": "confirmed"})
 
+    def test_times_and_reasons_of_a_feed(self):
+        row, = self.json("list", "import", "l", FEEDS / "stix.json", "--expire", "1h")
+        self.assertEqual((row["format"], row["entries"]), ("stix", 9))
+        self.assertEqual(row["unused"], {"expired": 1, "revoked": 1, "doubtful": 2, "checksum": 1, "other": 6})
+        soon = int(time.time()) + 3600
+        ends = {"soon.example": soon - 1800, "late.example": soon + 1800}
+        bundle = {"type": "bundle", "objects": [
+            {"type": "indicator", "pattern": f"[domain-name:value = '{name}']",
+             "valid_until": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(end))}
+            for name, end in ends.items()]}
+        _, err = self.run_it("list", "import", "m", "-", "--expire", "1h", stdin=json.dumps(bundle))
+        self.assertEqual(err, "")
+        for name, end in ends.items():  # the sooner of the two
+            row, = (r for r in self.json("lookup", name, rc=1) if r["list"] == "m")
+            expiry = datetime.datetime.fromisoformat(row["expiry"].replace("Z", "+00:00"))
+            self.assertAlmostEqual(expiry.timestamp(), min(end, soon), delta=60)
+        _, err = self.run_it("list", "import", "n", FEEDS / "malwarebazaar.txt", "--format", "malwarebazaar")
+        self.assertIn("2 of the ignored are MD5, SHA-1", err)
+        _, err = self.run_it("list", "import", "n", FEEDS / "safebrowsing.txt", "--format", "safebrowsing")
+        self.assertIn("url_hash are looked up only in lists whose `types` name it", err)
+        _, err = self.run_it("list", "import", "n", "-", "--format", "stix", stdin='{"objects": [{', rc=65)
+        self.assertIn("this is no whole JSON", err)
+
     def test_real_feeds(self):
         feeds = DATA / "feeds"
         if not feeds.is_dir():
@@ -440,7 +464,7 @@ class Import(Case):
                 ("adaway.hosts.txt", "hosts", 7648), ("adaway.domains.txt", "plain", 7648),
                 ("adaway.dnsmasq.txt", "dnsmasq", 4456), ("adaway.unbound.conf", "unbound", 4456),
                 ("urlhaus-filter-online.adblock.txt", "adblock", 6254),
-                ("sample-phishtank-feed.csv", "csv", 2), ("sample-openphish-feed.txt", "plain", 2),
+                ("sample-phishtank-feed.csv", "phishtank", 2), ("sample-openphish-feed.txt", "plain", 2),
                 ("maltrail-mass_scanner.ip.txt", "plain", 19214),
                 ("stevenblack.wildcard.txt.xz", "plain", 85291),
                 ("stevenblack.adblock.txt.xz", "adblock", 85291)):

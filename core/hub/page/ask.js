@@ -84,7 +84,8 @@ function finding(r) {
     el("p", {}, [means, r.requires_blocking ? "requires blocking" : "", number(r.confidence) > 0 ? `confidence ${share(r.confidence)}` : ""]
       .filter(Boolean).join("; ") + "."),
     matches.length > 0 ? matchTable(matches) : null,
-    counts.length > 0 ? countTable(counts) : el("p", { class: "muted" }, "Not counted in the last fortnight."),
+    counts.length > 0 ? countTable(counts) : el("p", { class: "muted" },
+      Array.isArray(r.counts) ? "Not counted in the last fortnight." : "How often it was seen is not known: gillnetd did not say."),
     el("div", { class: "actions" }, button("Report as spam", () => report("spam", value)), button("Report as ham", () => report("ham", value)),
       button("Allow", () => allow(value)),
       ...[...new Set(matches.filter((m) => m.status !== "revoked").map((m) => String(m.list)))].map((l) => button(`Revoke on ${l}`, () => revoke(value, l)))));

@@ -1,0 +1,142 @@
+// real - the status page with a real hub, gillnetd, lists, feeds and mail: each number is the one that was made.
+//
+//   node real.mjs URL
+//
+// What it cannot do itself it asks for on standard output, a line "@WORD", and waits for a line. GILLNET_TOKEN is an
+// administrator's; test_page.py has the mail and the lists.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import readline from "node:readline";
+
+import { axe, open, sees, shot, tab, textOf, violations } from "./browser.mjs";
+
+const url = process.argv[2];
+const LISTED = "http://login.bank.example.net/verify";
+const RUNS = 7; // of the measurement of the first paint
+
+const lines = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+async function please(word) {
+  console.log(`@${word}`);
+  await lines.next();
+}
+const lookUp = async (it, value, words) => {
+  await it.page.fill("#value", value);
+  await it.page.click("#look");
+  await sees(it, "#found h3", words);
+};
+const again = (it) => it.page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+async function until(it, selector, words) {
+  const end = Date.now() + 60000;
+  while (!words.test(await textOf(it, selector))) {
+    assert.ok(Date.now() < end, `waited in vain for ${words} in ${selector}, which says ${await textOf(it, selector)}`);
+    await again(it);
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}
+
+async function shows(it) {
+  await sees(it, "#updated", /^Updated/);
+  await until(it, "#f-mail", /^60$/);
+  assert.equal(await textOf(it, "#f-caught"), "20");
+  assert.equal(await textOf(it, "#f-caught-more"), "33.3 % of them");
+  assert.match(await textOf(it, "#mail-legend"), /accepted\s*40[^]*rejected\s*20/);
+  assert.match(await textOf(it, "#score-words"), /20 reach header \(5\), 20 reach reject \(10\)/);
+  assert.match(await textOf(it, "#symbol-list"), /LIST_PHISH\s*20\s*20/);
+  assert.match(await textOf(it, "#bulk-list"), /sender\.example\s*template_sender\s*60\s*60\s*60\s*60/);
+  assert.match(await textOf(it, "#list-table"), /phish[^]*2[^]*senders[^]*1/);
+  await sees(it, "#peer-empty", "gillnet peer ring create");
+}
+
+async function looksUp(it) {
+  await lookUp(it, LISTED, "MALICIOUS");
+  assert.match(await textOf(it, "#found"), /requires blocking[^]*phish\s*confirmed[^]*phish\.txt/);
+  await lookUp(it, "http://www.example.org/", "CLEAN");
+}
+
+async function examines(it) {
+  const { page } = it;
+  await page.fill("#message", `From: a@sender.example\nSubject: <b>bold</b>\n\nsee ${LISTED}\n`);
+  await page.click("#scan");
+  await sees(it, "#verdict h3", /reject\s*score 12/);
+  assert.match(await textOf(it, "#verdict"), /LIST_PHISH[^]*login\.bank\.example\.net\/verify[^]*MALICIOUS/);
+  await page.locator("#verdict summary", { hasText: /^\d+ features$/ }).click();
+  await sees(it, "#verdict", "<b>bold</b>");
+  await page.setInputFiles("#file", path.join(process.env.GILLNET_MAIL, "clean.eml"));
+  await sees(it, "#verdict h3", /accept/);
+}
+
+async function changes(it) {
+  const { page } = it;
+  await lookUp(it, LISTED, "MALICIOUS");
+  await page.getByRole("button", { name: "Revoke on phish" }).click();
+  await page.click("#confirm-yes");
+  await page.fill("#token", "wrong");
+  await page.keyboard.press("Enter");
+  await sees(it, "#told", "Not done");
+  await page.click("#sign"); // forgets it
+  await page.click("#sign");
+  await page.fill("#token", process.env.GILLNET_TOKEN);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Revoke on phish" }).click();
+  await page.click("#confirm-yes");
+  await sees(it, "#told", `Revoked on phish: ${LISTED}`);
+  await untilLookedUp(it, LISTED, /FALSE_POSITIVE|CLEAN/);
+  await until(it, "#list-table", /phish\s*phish\s*1\s*1/);
+  await lookUp(it, "evil.example", "CLEAN");
+  await page.getByRole("button", { name: "Report as spam" }).click();
+  await sees(it, "#told", "Reported as spam: evil.example");
+}
+async function untilLookedUp(it, value, words) {
+  const end = Date.now() + 60000;
+  do {
+    await lookUp(it, value, /./);
+    assert.ok(Date.now() < end, `waited in vain for ${value} to be ${words}`);
+  } while (!words.test(await textOf(it, "#found h3")));
+}
+
+async function endsAndComesBack(it) {
+  await please("stop");
+  await again(it);
+  await sees(it, "#offline-words", /No connection to gillnet-hub since/);
+  assert.match(await textOf(it, "#list-table"), /phish/);
+  await please("start");
+  await it.page.click("#again");
+  await it.page.locator("#offline").waitFor({ state: "hidden" });
+  await sees(it, "#list-table", "phish");
+}
+
+// Printed, not judged: other tests run beside this one.
+async function measures(browser) {
+  const paints = [];
+  for (let i = 0; i < RUNS; i++) {
+    const it = await tab(browser, url);
+    const paint = await it.page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+    paints.push(await paint.jsonValue());
+    await it.context.close();
+  }
+  paints.sort((a, b) => a - b);
+  console.log(JSON.stringify({ what: "page", first_paint_ms: Math.round(paints[RUNS >> 1]), least_ms: Math.round(paints[0]), most_ms: Math.round(paints.at(-1)), runs: RUNS }));
+}
+
+const browser = await open();
+const it = await tab(browser, url);
+try {
+  for (const part of [shows, looksUp, examines, changes, endsAndComesBack]) {
+    await part(it);
+    await shot(it, `real-${part.name}`);
+    assert.deepEqual(await axe(it, part.name), []);
+    // What the browser itself says of the hub that is away, and of a token that is refused.
+    assert.deepEqual(it.faults.filter((f) => !/Failed to load resource: .*(ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|40[13])/.test(f)), []);
+    assert.deepEqual(await violations(it), []);
+    console.log(`ok ${part.name}`);
+  }
+  await measures(browser);
+} catch (e) {
+  await shot(it, "failed-real").catch(() => {});
+  console.log(`FAILED\n${e.stack}\n${it.faults.join("\n")}`);
+  process.exitCode = 1;
+}
+fs.closeSync(0);
+await browser.close();
+process.exit();

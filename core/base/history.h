@@ -124,7 +124,7 @@ struct history_view {                              /* 60 KB */
     size_t nkeys; /* of the last day, the most seen first */
     struct history_key key[HISTORY_KEYS];
 };
-/* The page as it is at now_s. ERR_NOT_FOUND: gillnetd has not run yet. */
+/* The page as it is at now_s. ERR_NOT_FOUND: gillnetd has not run yet. On failure *ret is an empty day. */
 enum err history_read(const char *path, uint64_t now_s, struct history_view *ret,
                       struct errinfo *reterr);
 

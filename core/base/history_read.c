@@ -115,6 +115,7 @@ enum err history_page_read(const char *path, struct history_page **ret,
 
 /* ---- what a reader is told ---- */
 
+/* page NULL: there is none. */
 static void view_buckets(const struct history_page *page, uint64_t now_s,
                          struct history_view *ret)
 {
@@ -123,9 +124,11 @@ static void view_buckets(const struct history_page *page, uint64_t now_s,
     for (unsigned i = 0; i < HISTORY_BUCKETS; i++) {
         struct history_bucket *b = &ret->bucket[i];
         uint64_t stamp = now + 1 - HISTORY_BUCKETS + i;
-        const struct history_slot *s = &page->bucket[stamp % HISTORY_BUCKET_SLOTS];
+        const struct history_slot *s =
+            page != NULL ? &page->bucket[stamp % HISTORY_BUCKET_SLOTS] : NULL;
         b->at_s = stamp * HISTORY_BUCKET_S;
-        for (unsigned n = 0; s->stamp == stamp && n < HISTORY_NUMBERS; n++) {
+        for (unsigned n = 0; s != NULL && s->stamp == stamp && n < HISTORY_NUMBERS;
+             n++) {
             b->number[n] = s->number[n];
         }
     }
@@ -215,11 +218,11 @@ enum err history_read(const char *path, uint64_t now_s, struct history_view *ret
     struct history_page *page = NULL;
     enum err e = history_page_read(path, &page, reterr);
 
+    memset(ret, 0, sizeof *ret);
+    view_buckets(page, now_s, ret);
     if (e != ERR_OK) {
         return e;
     }
-    memset(ret, 0, sizeof *ret);
-    view_buckets(page, now_s, ret);
     view_sums(page, now_s, ret);
     view_symbols(page, now_s, ret);
     view_keys(page, now_s, ret);

@@ -8,6 +8,7 @@
 
 #include "core/hub/alerts.h"
 #include "core/hub/api.h"
+#include "core/hub/api_history.h"
 #include "core/hub/board.h"
 #include "core/hub/control.h"
 #include "core/hub/counts.h"
@@ -30,6 +31,7 @@ struct hub {
     struct event *signals[4];
     struct board *board; /* what all parts show of themselves */
     struct lists *lists; /* NULL: nobody asks, as api */
+    struct api_history *history;
     struct api *api;
     struct surveyor *surveyor;
     struct metrics *metrics;

@@ -73,15 +73,14 @@ double history_score_edge(unsigned i)
 
 /* ---- ten minutes and hours ---- */
 
-/* The stamp is 0 meanwhile: a slot half emptied belongs to no time. */
+/* The stamp is 0 meanwhile, and each release store comes after it: a slot half emptied belongs to no time. */
 static void empty_bucket(struct history_slot *s, uint64_t stamp)
 {
     pthread_mutex_lock(&lock);
     if (atomic_load_explicit(&s->stamp, memory_order_relaxed) != stamp) {
         atomic_store_explicit(&s->stamp, 0, memory_order_relaxed);
-        atomic_thread_fence(memory_order_release);
         for (unsigned i = 0; i < HISTORY_NUMBERS; i++) {
-            atomic_store_explicit(&s->number[i], 0, memory_order_relaxed);
+            atomic_store_explicit(&s->number[i], 0, memory_order_release);
         }
         atomic_store_explicit(&s->stamp, stamp, memory_order_release);
     }
@@ -93,12 +92,11 @@ static void empty_hour(struct history_hour *h, uint64_t stamp)
     pthread_mutex_lock(&lock);
     if (atomic_load_explicit(&h->stamp, memory_order_relaxed) != stamp) {
         atomic_store_explicit(&h->stamp, 0, memory_order_relaxed);
-        atomic_thread_fence(memory_order_release);
         for (unsigned i = 0; i < HISTORY_SCORES; i++) {
-            atomic_store_explicit(&h->score[i], 0, memory_order_relaxed);
+            atomic_store_explicit(&h->score[i], 0, memory_order_release);
         }
         for (unsigned i = 0; i <= HISTORY_OTHER; i++) {
-            atomic_store_explicit(&h->symbol[i], 0, memory_order_relaxed);
+            atomic_store_explicit(&h->symbol[i], 0, memory_order_release);
         }
         atomic_store_explicit(&h->stamp, stamp, memory_order_release);
     }
@@ -274,14 +272,13 @@ static unsigned place_for(const struct history_page *page, const struct history_
     return lightest;
 }
 
-/* The fences pair with those of the reader, as in stats.c. */
+/* The number is odd first, hence the exchange, which nothing that follows gets before; and even last. */
 static void store_key(struct history_page *page, unsigned i,
                       const struct history_key *k)
 {
     uint64_t seq = atomic_load_explicit(&page->key_seq, memory_order_relaxed) | 1u;
 
-    atomic_store_explicit(&page->key_seq, seq, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
+    (void)atomic_exchange_explicit(&page->key_seq, seq, memory_order_acq_rel);
     page->key[i] = *k;
     atomic_store_explicit(&page->key_seq, seq + 1, memory_order_release);
 }

@@ -8,6 +8,7 @@ endforeach()
 
 install(FILES README.md CHANGELOG.md conf/gillnet.conf conf/gillnet.conf.minimal
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY conf/feeds.d DESTINATION /etc/gillnet) # ready-made feeds, all off
 install(CODE "
   set(target \"\$ENV{DESTDIR}/etc/gillnet/gillnet.conf\")
   if(EXISTS \"\${target}\")

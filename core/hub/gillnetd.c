@@ -131,6 +131,15 @@ static enum err read_all(const struct asking *a, struct buf *ret)
     }
 }
 
+/* Most of what gillnetd refuses is a request that is none. */
+static enum err code_of(struct slice why)
+{
+    if (slice_has_prefix(why, SLICE_LIT("busy"))) {
+        return ERR_LOCKED;
+    }
+    return slice_eq(why, SLICE_LIT("out of memory")) ? ERR_NOMEM : ERR_SYNTAX;
+}
+
 /* What the first line says. */
 static enum err judge_answer(const struct asking *a, struct slice answer)
 {
@@ -145,13 +154,12 @@ static enum err judge_answer(const struct asking *a, struct slice answer)
         return ERR_OK;
     }
     if (!slice_has_prefix(line, error)) {
-        return errinfo_set(a->reterr, ERR_SYNTAX, a->path, 0,
+        return errinfo_set(a->reterr, ERR_IO, a->path, 0,
                            "this is no answer of gillnetd; does it listen there?");
     }
     line = slice_from(line, error.n);
-    return errinfo_set(
-        a->reterr, slice_has_prefix(line, SLICE_LIT("busy")) ? ERR_LOCKED : ERR_DENIED,
-        a->path, 0, "%.*s", SLICE_ARGS(slice_head(line, ERRINFO_TEXT_MAX)));
+    return errinfo_set(a->reterr, code_of(line), a->path, 0, "%.*s",
+                       SLICE_ARGS(slice_head(line, ERRINFO_TEXT_MAX)));
 }
 
 enum err gillnetd_ask(const char *path, struct slice line, struct slice body,

@@ -14,7 +14,7 @@
 #include "core/base/slice.h"
 
 /* Sends line (a line break is put behind it) and body, appends the whole answer, whose first line begins with "ok",
- * to retanswer. What gillnetd answers with "error WHY" is ERR_DENIED, "error busy" ERR_LOCKED, with
+ * to retanswer. What gillnetd answers with "error WHY" is ERR_SYNTAX, "error busy" ERR_LOCKED, "error out of memory" ERR_NOMEM, with
  * WHY as the text. Nobody listens: ERR_NOT_FOUND. After deadline_mono_us: ERR_TIMEOUT. More than
  * retanswer may hold: ERR_LIMIT. */
 enum err gillnetd_ask(const char *path, struct slice line, struct slice body,

@@ -97,9 +97,9 @@ static void test_ask__refusals__then_their_reason(void **state)
         const char *answer;
         enum err want;
         const char *text;
-    } rows[] = {{"error no such thing\n", ERR_DENIED, "no such thing"},
+    } rows[] = {{"error no such thing\n", ERR_SYNTAX, "no such thing"},
                 {"error busy; try again\n", ERR_LOCKED, "busy; try again"},
-                {"HTTP/1.1 200 OK\r\n", ERR_SYNTAX, "no answer of gillnetd"},
+                {"HTTP/1.1 200 OK\r\n", ERR_IO, "no answer of gillnetd"},
                 {"o", ERR_IO, "ended without an answer"},
                 {NULL, ERR_IO, "ended without an answer"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -122,7 +122,7 @@ static void test_ask__refused_before_all_is_sent__then_the_reason(void **state)
     char *body = calloc(1, n);
     assert_non_null(body);
     assert_int_equal(ask(*state, &p, slice_of(body, n), LONG_US, &answer, &why),
-                     ERR_DENIED);
+                     ERR_SYNTAX);
     assert_non_null(strstr(why.text, "too large"));
     free(body);
     buf_fini(&answer);

@@ -147,62 +147,69 @@ static bool write_some(struct scan *s)
     return s->sent < s->answer.n;
 }
 
-/* Which clients are waited for, and for how long at most. */
-static int fill_poll(struct pollfd p[SCAN_CLIENTS_MAX + 1])
+/* Who is waited for: the wake-up, then clients. No more than there are: the system takes no longer list than a process may have
+ * descriptors. */
+struct waiting {
+    nfds_t n;
+    struct pollfd p[SCAN_CLIENTS_MAX + 1];
+    size_t client[SCAN_CLIENTS_MAX + 1]; /* of each but the first */
+};
+
+/* Milliseconds until a client's time ends; -1: there is none. */
+static int fill_waiting(struct waiting *w)
 {
     uint64_t now = clock_mono_us();
     uint64_t first = UINT64_MAX;
 
+    w->n = 1;
+    w->p[0] = (struct pollfd){.fd = scans.wake_fd, .events = POLLIN};
     for (size_t i = 0; i < SCAN_CLIENTS_MAX; i++) {
-        struct scan *s = scans.clients[i];
-        bool is_ours =
-            s != NULL && (s->state == SCAN_READING || s->state == SCAN_WRITING);
-        if (is_ours && s->end_us <= now) {
+        const struct scan *s = scans.clients[i];
+        if (s == NULL || (s->state != SCAN_READING && s->state != SCAN_WRITING)) {
+            continue;
+        }
+        if (s->end_us <= now) {
             drop(i);
-            is_ours = false;
+            continue;
         }
-        p[i] = (struct pollfd){.fd = -1};
-        if (is_ours) {
-            p[i].fd = s->fd;
-            p[i].events = s->state == SCAN_READING ? POLLIN : POLLOUT;
-            first = s->end_us < first ? s->end_us : first;
-        }
+        short events = s->state == SCAN_READING ? POLLIN : POLLOUT;
+        w->client[w->n] = i;
+        w->p[w->n++] = (struct pollfd){.fd = s->fd, .events = events};
+        first = s->end_us < first ? s->end_us : first;
     }
-    p[SCAN_CLIENTS_MAX] = (struct pollfd){.fd = scans.wake_fd, .events = POLLIN};
     return first == UINT64_MAX ? -1 : (int)((first - now) / 1000 + 1);
 }
 
-static void serve(const struct pollfd p[SCAN_CLIENTS_MAX + 1])
+static void serve(const struct waiting *w)
 {
-    for (size_t i = 0; i < SCAN_CLIENTS_MAX; i++) {
-        struct scan *s = scans.clients[i];
-        if (p[i].fd < 0 || p[i].revents == 0) {
-            continue;
-        }
-        if (!(s->state == SCAN_READING ? read_some(s) : write_some(s))) {
-            drop(i);
+    for (nfds_t i = 1; i < w->n; i++) {
+        struct scan *s = scans.clients[w->client[i]];
+        if (w->p[i].revents != 0 &&
+            !(s->state == SCAN_READING ? read_some(s) : write_some(s))) {
+            drop(w->client[i]);
         }
     }
-    if (p[SCAN_CLIENTS_MAX].revents != 0) {
+    if (w->p[0].revents != 0) {
         uint64_t count = 0;
         (void)!read(scans.wake_fd, &count, sizeof count);
     }
 }
 
-/* The lock is held but for the wait: reads and writes do not block. */
+/* The lock is held but for the wait: reads and writes do not block. Nobody but this thread drops clients, or
+ * changes those that it waits for. */
 static void *run_io(void *context)
 {
-    struct pollfd p[SCAN_CLIENTS_MAX + 1];
+    struct waiting w;
 
     (void)context;
     pthread_mutex_lock(&scans.lock);
     while (!scans.is_ending) {
-        int wait_ms = fill_poll(p);
+        int wait_ms = fill_waiting(&w);
         pthread_mutex_unlock(&scans.lock);
-        int n = poll(p, sizeof p / sizeof p[0], wait_ms);
+        int n = poll(w.p, w.n, wait_ms);
         pthread_mutex_lock(&scans.lock);
         if (n > 0) {
-            serve(p);
+            serve(&w);
         }
     }
     pthread_mutex_unlock(&scans.lock);

@@ -90,14 +90,20 @@ static void find_owners(struct owners *o)
     }
 }
 
+static bool is_below(const char *path, const char *place)
+{
+    const size_t n = strlen(place);
+
+    return strncmp(path, place, n) == 0 && path[n] == '/';
+}
+
 /* As systemd/gillnet.tmpfiles has it. */
 static struct below_owner owner_of(const struct owners *o, const char *path)
 {
-    const bool is_keys = strncmp(path, "keys", 4) == 0;
-    const bool is_hub =
-        strncmp(path, "peers", 5) == 0 || strncmp(path, "feeds", 5) == 0;
+    const bool is_keys = is_below(path, "keys");
+    const bool is_gillnetds = is_keys || is_below(path, "counts") || *path == '\0';
 
-    return (struct below_owner){.uid = is_hub ? o->hub : o->gillnetd,
+    return (struct below_owner){.uid = is_gillnetds ? o->gillnetd : o->hub,
                                 .gid = is_keys ? o->keys : o->group,
                                 .mode = is_keys && o->is_known ? KEYS_MODE : DIR_MODE};
 }
@@ -278,7 +284,7 @@ static enum err on_open(void *context, const struct contents_file *f,
     (void)snprintf(dir, sizeof dir, "%s", f->path);
     char *slash = strrchr(dir, '/');
     *slash = '\0';
-    r->ret->has_peers = r->ret->has_peers || strncmp(dir, "peers", 5) == 0;
+    r->ret->has_peers = r->ret->has_peers || is_below(f->path, "peers");
     const int dirfd = below_make(r->fd, dir, &owner);
     if (dirfd < 0) {
         return errinfo_errno(reterr, dir, "cannot be made");

@@ -4,10 +4,10 @@
  * Files that are replaced as a whole are hard links in STATE/backup.tmp, so nobody waits for the copy; files that grow
  * count up to the length that they have now; those that change in place under their lock (recent tables of lists, the table of
  * streams) are copied. The caller holds what must stand still while a place is taken:
- *   lists, feeds   STATE/lists/LOCK, both in one go
- *   counts         nothing: gillnetd goes on
- *   peers          STATE/peers/LOCK, after counts, so that all that is counted here is known there as published
- *   keys           nothing, last: a key is put there before it is used
+ *   reports, feeds, lists   STATE/lists/LOCK, in one go: what was done to the lists is never further than they are
+ *   counts   nothing: gillnetd goes on
+ *   peers    STATE/peers/LOCK, after counts, so that all that is counted here is known there as published
+ *   keys     nothing, last: a key is put there before it is used
  * No symbolic link is followed: a list behind one is an error, other links are left out.
  * Depends: base.   Threads: one.   Owns: STATE/backup.tmp, under the lock STATE/backup.lock.   ADR 0039.
  */
@@ -30,7 +30,7 @@ struct snapshot {
 /* ERR_LOCKED: another back-up is being taken. What one that was killed left is removed. */
 enum err snapshot_open(const char *state_dir, bool with_counts, struct snapshot *ret,
                        struct errinfo *reterr);
-/* place: "lists", "feeds", "counts", "peers", "keys"; fine where it is not there. */
+/* place: one of these; fine where it is not there. */
 enum err snapshot_take(struct snapshot *s, const char *place, struct errinfo *reterr);
 /* Opens a file of the contents for reading; at least its size can be read. */
 enum err snapshot_read(const struct snapshot *s, const struct contents_file *f,

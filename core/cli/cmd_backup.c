@@ -56,7 +56,7 @@ static enum err to_stdout(void *context, struct slice bytes)
 
 /* ---- what must be of one moment ---- */
 
-/* Lists and feeds: nobody changes a list meanwhile. */
+/* Lists, and what feeds and reports did to them: nobody changes a list meanwhile. */
 static int take_lists(struct backup *b)
 {
     const struct timespec step = {.tv_nsec = LOCK_STEP_NS};
@@ -81,6 +81,7 @@ static int take_lists(struct backup *b)
         }
         (void)nanosleep(&step, NULL);
     }
+    e = e == ERR_OK ? snapshot_take(&b->snapshot, "reports", &why) : e;
     e = e == ERR_OK ? snapshot_take(&b->snapshot, "feeds", &why) : e;
     e = e == ERR_OK ? snapshot_take(&b->snapshot, "lists", &why) : e;
     filelock_drop(&lock);
@@ -163,11 +164,11 @@ static int take(struct backup *b)
 
 /* ---- the file ---- */
 
-static int print_done(struct backup *b, const struct contents *c, uint64_t bytes,
-                      const char *what)
+/* bytes: of the packed file, 0: not known. */
+static int print_done(struct backup *b, FILE *to, const struct contents *c,
+                      uint64_t bytes, const char *what)
 {
     char time[TEXT_TIME_MAX];
-    FILE *to = strcmp(b->file, "-") == 0 ? stderr : stdout;
 
     progress_clear(&b->progress);
     if (b->cli->json && to == stdout) {
@@ -209,9 +210,9 @@ static int write_file(struct backup *b)
         e = errinfo_errno(&why, "standard output", "cannot write the back-up");
     }
     progress_clear(&b->progress);
-    return e == ERR_OK
-               ? print_done(b, &b->snapshot.contents, b->out.written, "complete")
-               : cli_fail(&why);
+    return e == ERR_OK ? print_done(b, is_stdout ? stderr : stdout,
+                                    &b->snapshot.contents, b->out.written, "complete")
+                       : cli_fail(&why);
 }
 
 static int back_up(struct backup *b, bool with_counts)
@@ -256,7 +257,7 @@ static int verify(struct backup *b)
     contents_init(&c);
     enum err e = bundle_read(fd, b->file, &taker, &c, &why);
     progress_clear(&b->progress);
-    status = e == ERR_OK ? print_done(b, &c, 0, "whole, every checksum holds")
+    status = e == ERR_OK ? print_done(b, stdout, &c, 0, "whole, every checksum holds")
                          : cli_fail(&why);
     contents_fini(&c);
     if (!is_stdin) {

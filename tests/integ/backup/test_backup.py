@@ -265,6 +265,39 @@ class Alone(Folder):
         subprocess.run(["tar", "-xf", unpacked(file, self.top), "-C", to], check=True)
         subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=to, check=True)
 
+    def test_restored_by_root__then_each_place_is_its_users(self):
+        """In a mount namespace whose passwd and group have the users of systemd/gillnet.sysusers."""
+        a = self.server("a")
+        a.run("peer", "ring", "create", "--name", "a", "--address", a.address)
+        a.run("list", "add", "phish", url(1))
+        a.daemon()
+        a.count(1)
+        a.stop()
+        a.run("backup", self.top / "a.gnb")
+        shutil.rmtree(a.state)
+        ids = {"_gillnet": 61840, "_gillnet-hub": 61841, "_gillnet-keys": 61842}
+        for name, rows in (("passwd", [f"{n}:x:{i}:{i}::/:/bin/false" for n, i in ids.items() if n != "_gillnet-keys"]),
+                           ("group", [f"{n}:x:{i}:" for n, i in ids.items()])):
+            (self.top / name).write_text("\n".join(["root:x:0:0::/:/bin/sh" if name == "passwd" else "root:x:0:",
+                                                    *rows]) + "\n")
+        subprocess.run(["unshare", "-m", "sh", "-ec", 'mount --bind "$1/passwd" /etc/passwd\n'
+                        'mount --bind "$1/group" /etc/group\nexec "$2" -c "$3" restore "$1/a.gnb"', "sh", self.top,
+                        f"{BUILD}/gillnet", a.conf], check=True, capture_output=True)
+
+        def owner(path):
+            st = (a.state / path).lstat()
+            return st.st_uid, st.st_gid, st.st_mode & 0o7777
+
+        user, hub, keys = ids.values()
+        self.assertEqual(owner(""), (user, user, 0o2750))
+        self.assertEqual(owner("keys"), (user, keys, 0o2770))
+        self.assertEqual(owner("keys/ring.key"), (user, keys, 0o640))
+        self.assertEqual(owner("counts"), (user, user, 0o2750))
+        self.assertEqual(owner("lists/phish/CURRENT"), (hub, user, 0o640))
+        self.assertEqual(owner("peers"), (hub, user, 0o2750))
+        self.assertEqual(owner("peers/identity.key"), (hub, user, 0o600))
+        self.assertEqual(owner("peers/restored"), (hub, user, 0o640))
+
     def test_links_and_strangers__then_not_followed_and_told(self):
         s, _ = self.small()
         secret = self.top / "secret"

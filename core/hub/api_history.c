@@ -239,12 +239,23 @@ static void read_view(struct api_history *h, const struct config *config)
     (void)history_read(path, now_s, &h->view, NULL);
 }
 
+static bool is_time_to_ask(const struct api_history *h)
+{
+    uint64_t age_us = clock_mono_us() - h->asked_us;
+    bool is_new = false;
+
+    for (size_t i = 0; i < h->view.nkeys; i++) {
+        is_new = is_new || find_known(h, &h->view.key[i]) == NULL;
+    }
+    return h->asked_us == 0 || age_us >= (uint64_t)API_HISTORY_KEEP_S * US_PER_S ||
+           (is_new && age_us >= (uint64_t)API_HISTORY_AGAIN_S * US_PER_S);
+}
+
 json_t *api_history_json(struct api_history *h, const struct config *config)
 {
     pthread_mutex_lock(&h->lock);
     read_view(h, config);
-    uint64_t keep_us = (uint64_t)API_HISTORY_KEEP_S * US_PER_S;
-    if (h->asked_us == 0 || clock_mono_us() - h->asked_us >= keep_us) {
+    if (is_time_to_ask(h)) {
         ask_counts(h, config);
     }
     json_t *all =

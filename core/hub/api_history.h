@@ -2,7 +2,7 @@
  * api_history - what gillnetd did over the last day, as GET /v1/history tells it.
  *
  * The page of history is read at each call; how the keys seen most often came in time is asked from gillnetd's
- * exact counts, once a minute.
+ * exact counts, once a minute, or when there are new ones.
  * Depends: base, config, count, feature, hub/gillnetd.h.   Threads: any; callers wait for each other, and for
  * gillnetd at most API_HISTORY_WAIT_MS.   ADR 0040.
  */
@@ -15,7 +15,8 @@
 
 enum {
     API_HISTORY_SPARKS = 48, /* half hours of a key, the oldest first */
-    API_HISTORY_KEEP_S = 60, /* until its counts are asked for anew */
+    API_HISTORY_KEEP_S = 60, /* until its counts are asked for anew, and */
+    API_HISTORY_AGAIN_S = 5, /* where a key is there that was not asked for */
     API_HISTORY_WAIT_MS = 2000
 };
 

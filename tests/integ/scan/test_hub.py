@@ -72,7 +72,8 @@ class Day(unittest.TestCase):
         for stage in ("parse", "lookup", "count", "verdict", "message"):
             t = day["latency"][stage]
             self.assertEqual((t["count"], sum(t["counts"]), len(t["counts"])), (21, 21, len(t["le_us"]) + 1))
-        key = day["bulk"][0]
+        until(lambda: self.history()["bulk"][0]["spark"], "counts of the key")
+        key = self.history()["bulk"][0]
         self.assertEqual((key["type"], key["w10m"], key["w1d"], key["w14d"]), ("text", 20, 20, 20))
         self.assertEqual((len(key["spark"]), sum(key["spark"])), (48, 20))
 

@@ -228,6 +228,24 @@ static void test_json__gillnetd_answers__sparks_asked_once_a_minute(void **state
     assert_int_equal(w->nasked, 2);
 }
 
+static void test_json__a_new_key__asked_soon(void **state)
+{
+    struct world *w = *state;
+    json_decref(ask(w)); /* nothing there yet */
+    fill_page(w);
+    start_server(w);
+    json_decref(ask(w));
+    assert_int_equal(w->nasked, 0);
+    clock_advance_us(API_HISTORY_AGAIN_S * (uint64_t)US);
+    json_t *all = ask(w);
+    assert_int_equal(at(all, "bulk", 0, "w10m"), 1);
+    json_decref(all);
+    clock_advance_us(API_HISTORY_AGAIN_S * (uint64_t)US);
+    json_decref(ask(w));
+    stop_server(w);
+    assert_int_equal(w->nasked, 1);
+}
+
 static void test_json__gillnetd_is_silent__waited_for_no_longer_than_said(void **state)
 {
     struct world *w = *state;
@@ -253,6 +271,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_json__a_day__all_of_it, begin, end),
         cmocka_unit_test_setup_teardown(
             test_json__gillnetd_answers__sparks_asked_once_a_minute, begin, end),
+        cmocka_unit_test_setup_teardown(test_json__a_new_key__asked_soon, begin, end),
         cmocka_unit_test_setup_teardown(
             test_json__gillnetd_is_silent__waited_for_no_longer_than_said, begin, end),
     };

@@ -38,6 +38,7 @@ struct scan {
     size_t n;    /* that came */
     struct buf answer;
     size_t sent;
+    uint64_t held;           /* of memory below: the message, then the answer */
     char room[SCANLINE_MAX]; /* values of the line */
 };
 
@@ -49,7 +50,7 @@ static struct {
     struct scan *clients[SCAN_CLIENTS_MAX]; /* NULL: free */
     struct scan *first;                     /* waiting */
     struct scan *last;
-    uint64_t memory; /* bytes that messages may come to have */
+    uint64_t memory; /* bytes that messages may come to have, and answers have */
     bool is_ending;
     bool is_started;
     int wake_fd;
@@ -74,7 +75,7 @@ static void drop(size_t i)
     struct scan *s = scans.clients[i];
 
     scans.clients[i] = NULL;
-    scans.memory -= s->line.bytes;
+    scans.memory -= s->held;
     close(s->fd);
     free(s->bytes);
     buf_fini(&s->answer);
@@ -254,8 +255,13 @@ static void *run_worker(void *context)
         s->state = SCAN_WORKING;
         pthread_mutex_unlock(&scans.lock);
         answer_scan(s);
+        free(s->bytes);
+        s->bytes = NULL;
         pthread_mutex_lock(&scans.lock);
         stats_add(STAT_scans, 1);
+        scans.memory += s->answer.n;
+        scans.memory -= s->held;
+        s->held = s->answer.n;
         begin_writing(s);
         wake();
     }
@@ -307,7 +313,8 @@ static bool enter(struct scan *s, struct slice rest)
                !scans.is_ending && scans.memory + s->line.bytes <= SCAN_MEMORY_MAX;
     if (has_room) {
         scans.clients[at] = s;
-        scans.memory += s->line.bytes;
+        s->held = s->line.bytes;
+        scans.memory += s->held;
         take_bytes(s, rest);
         wake();
     }

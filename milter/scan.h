@@ -18,10 +18,11 @@
 enum {
     SCAN_WORKERS = 2,
     SCAN_NICE = 10,
-    SCAN_CLIENTS_MAX = 64,              /* at once; more are refused */
-    SCAN_MEMORY_MAX = 64 * 1024 * 1024, /* bytes of messages at once, as announced */
-    SCAN_READ_MS = 10000,               /* for a whole message to come */
-    SCAN_WRITE_MS = 10000,              /* for an answer to be taken */
+    SCAN_CLIENTS_MAX = 64, /* at once; more are refused */
+    SCAN_MEMORY_MAX =
+        64 * 1024 * 1024,  /* bytes of messages, as announced, and answers */
+    SCAN_READ_MS = 10000,  /* for a whole message to come */
+    SCAN_WRITE_MS = 10000, /* for an answer to be taken */
     SCAN_ANSWER_MAX = 16 * 1024 * 1024
 };
 

@@ -90,6 +90,7 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
         doctor_counts(&d);
         doctor_daemon(&d);
         doctor_peers(&d);
+        doctor_feeds(&d);
         doctor_socket(&d);
         doctor_postfix(&d);
         doctor_sendmail(&d);

@@ -12,14 +12,16 @@
 #include "core/cli/count_disk.h"
 #include "core/cli/count_numbers.h"
 #include "core/cli/daemon.h"
+#include "core/cli/feed_rows.h"
 #include "core/cli/json.h"
 #include "core/cli/list_numbers.h"
 #include "core/cli/stat_alerts.h"
 #include "core/cli/stat_day.h"
 #include "core/cli/state.h"
+#include "core/cli/text.h"
 #include "core/list/list.h"
 
-enum { NAMES_MEMORY = 16 << 20, WHEN_MAX = 32 };
+enum { NAMES_MEMORY = 16 << 20, WHEN_MAX = 32, TROUBLE_SHOWN = 400 };
 
 /* "2026-11-21 11:27:20Z"; "never" for 0. */
 static const char *when_text(uint64_t seconds, char dst[WHEN_MAX])
@@ -221,6 +223,36 @@ static int show_lists(struct cli *cli)
     return status;
 }
 
+/* ---- feeds ---- */
+
+/* Those in trouble; as JSON all. */
+static bool show_feeds(struct cli *cli)
+{
+    json_t *rows = NULL;
+    json_t *row = NULL;
+    size_t i = 0;
+    bool runs = false;
+    bool ok = true;
+    int status = 0;
+
+    rows = cli->config->nfeeds > 0 ? feed_rows(cli, &runs, &status) : NULL;
+    json_array_foreach(rows, i, row)
+    {
+        const char *trouble = feed_row_trouble(row);
+
+        if (cli->json) {
+            (void)json_object_set_new(row, "type", json_string("feed"));
+            ok = ok && json_line(json_incref(row));
+        } else if (*trouble != '\0') {
+            (void)printf("fault: feed:%s ", feed_row_name(row));
+            text_print(stdout, slice_str(trouble), TROUBLE_SHOWN);
+            (void)putchar('\n');
+        }
+    }
+    json_decref(rows);
+    return ok;
+}
+
 int cmd_stat(struct cli *cli, int argc, char **argv)
 {
     struct daemon_view d;
@@ -244,7 +276,7 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     } else {
         print_daemon(&d);
     }
-    if (!stat_alerts_show(cli) || !stat_day_show(cli) ||
+    if (!stat_alerts_show(cli) || !show_feeds(cli) || !stat_day_show(cli) ||
         (why.code == ERR_OK && !show_counting(cli, &d))) {
         return EX_OSERR;
     }

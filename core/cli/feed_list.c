@@ -8,6 +8,7 @@
 
 #include "core/base/file.h"
 #include "core/cli/feed_commands.h"
+#include "core/cli/feed_rows.h"
 #include "core/cli/json.h"
 #include "core/cli/text.h"
 #include "core/feed/show.h"
@@ -42,20 +43,52 @@ static json_t *row_of(struct cli *cli, const struct config_feed *feed)
     return row;
 }
 
+json_t *feed_rows(struct cli *cli, bool *retruns, int *retstatus)
+{
+    json_t *rows = NULL;
+
+    *retstatus = feed_cmd_ask(cli, "feeds", &rows);
+    *retruns = *retstatus >= 0;
+    if (*retruns) {
+        return rows;
+    }
+    *retstatus = 0;
+    rows = json_array();
+    for (size_t i = 0; i < cli->config->nfeeds; i++) {
+        (void)json_array_append_new(rows, row_of(cli, &cli->config->feeds[i]));
+    }
+    return rows;
+}
+
+static const char *text_of(const json_t *row, const char *name)
+{
+    const char *text = json_string_value(json_object_get(row, name));
+
+    return text != NULL ? text : "";
+}
+
+const char *feed_row_name(const json_t *row)
+{
+    return text_of(row, "name");
+}
+
+const char *feed_row_trouble(const json_t *row)
+{
+    return text_of(row, "trouble");
+}
+
 static void print_row(const json_t *row)
 {
-    const char *trouble = json_string_value(json_object_get(row, "trouble"));
+    const char *trouble = feed_row_trouble(row);
     char when[TEXT_TIME_MAX];
     json_int_t good_s = json_integer_value(json_object_get(row, "good_s"));
 
-    (void)printf("%-20s %-9s %10" JSON_INTEGER_FORMAT " %-20s %s%s\n",
-                 json_string_value(json_object_get(row, "name")),
-                 json_string_value(json_object_get(row, "state")),
-                 json_integer_value(json_object_get(row, "entries")),
-                 text_time(good_s > 0 ? (uint64_t)good_s : 0, when),
-                 json_string_value(json_object_get(row, "url")),
-                 json_is_true(json_object_get(row, "pinned")) ? " (pinned)" : "");
-    if (trouble != NULL && *trouble != '\0') {
+    (void)printf(
+        "%-20s %-9s %10" JSON_INTEGER_FORMAT " %-20s %s%s\n", feed_row_name(row),
+        text_of(row, "state"), json_integer_value(json_object_get(row, "entries")),
+        text_time(good_s > 0 ? (uint64_t)good_s : 0, when), text_of(row, "url"),
+        json_is_true(json_object_get(row, "pinned")) ? " (pinned)" : "");
+    if (*trouble != '\0') {
         (void)fputs("    ", stdout);
         text_print(stdout, slice_str(trouble), TROUBLE_SHOWN);
         (void)putchar('\n');
@@ -64,10 +97,8 @@ static void print_row(const json_t *row)
 
 static bool is_wanted(const json_t *row, int argc, char **argv)
 {
-    const char *name = json_string_value(json_object_get(row, "name"));
-
-    for (int i = 1; name != NULL && i < argc; i++) {
-        if (strcmp(argv[i], name) == 0) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], feed_row_name(row)) == 0) {
             return true;
         }
     }
@@ -80,22 +111,17 @@ int feed_cmd_list(struct cli *cli, int argc, char **argv)
     json_t *row = NULL;
     size_t i = 0;
     bool ok = true;
-    int status = feed_cmd_ask(cli, "feeds", &rows);
+    bool runs = false;
+    int status = 0;
 
-    if (status > 0) {
-        return status;
-    }
     for (int k = 1; k < argc; k++) {
         if (feed_cmd_find(cli, argv[k]) == NULL) {
-            json_decref(rows);
             return EX_USAGE;
         }
     }
-    if (status < 0) {
-        rows = json_array();
-        for (size_t k = 0; k < cli->config->nfeeds; k++) {
-            (void)json_array_append_new(rows, row_of(cli, &cli->config->feeds[k]));
-        }
+    rows = feed_rows(cli, &runs, &status);
+    if (rows == NULL) {
+        return status;
     }
     if (!cli->json) {
         (void)printf("%-20s %-9s %10s %-20s %s\n", "NAME", "STATE", "ENTRIES", "GOOD",
@@ -113,7 +139,7 @@ int feed_cmd_list(struct cli *cli, int argc, char **argv)
         }
     }
     json_decref(rows);
-    if (status < 0 && !cli->json && cli->config->nfeeds > 0) {
+    if (!runs && !cli->json && cli->config->nfeeds > 0) {
         (void)fflush(stdout);
         (void)fputs("gillnet: the hub does not run, so nothing is fetched: systemctl "
                     "start gillnet-hub\n",

@@ -234,5 +234,8 @@ enum err feed_local_read(const struct config_feed *feed, const char *tag,
         }
     }
     files_free(&f);
+    if (e != ERR_OK && to >= 0) {
+        (void)unlink(body);
+    }
     return e;
 }

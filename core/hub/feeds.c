@@ -118,6 +118,7 @@ static void *work(void *context)
     }
     config_release(&r->config);
     (void)pthread_mutex_lock(&f->mutex);
+    r->has_dropped = !is_named;
     r->is_done = true;
     (void)pthread_mutex_unlock(&f->mutex);
     return NULL;
@@ -339,6 +340,9 @@ void feeds_tick(struct feeds *f)
         }
     }
     begin_all(f); /* one that ended may be wanted again meanwhile */
+    if (done != NULL && !done->has_dropped) {
+        begin_drops(f); /* or be named no more */
+    }
     (void)pthread_mutex_unlock(&f->mutex);
     if (done != NULL) {
         (void)pthread_join(done->thread, NULL);

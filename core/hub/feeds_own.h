@@ -58,7 +58,8 @@ struct feeder {
     atomic_bool stop; /* set once: the thread ends; a download within a second */
     /* guarded by all->mutex */
     pthread_cond_t wake;
-    bool is_done; /* the thread may be joined */
+    bool has_dropped; /* it took the feed out of its list, or tried to */
+    bool is_done;     /* the thread may be joined */
     bool was_asked;
     uint64_t due_us;
     struct feed_job job; /* that waits */

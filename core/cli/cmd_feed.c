@@ -124,8 +124,8 @@ static int ask(const struct cli *cli, const char *request, struct buf *answer,
 
 int feed_cmd_ask(const struct cli *cli, const char *request, json_t **ret)
 {
-    struct slice first;
-    struct slice rest;
+    struct slice first = SLICE_NONE;
+    struct slice rest = SLICE_NONE;
     struct buf answer;
 
     buf_init(&answer, CONTROL_ANSWER_MAX);
@@ -158,8 +158,8 @@ static void show_task(struct progress *p, const char *name, const json_t *rows)
 static int ask_job(const struct cli *cli, const char *request, bool *retdone,
                    json_t **ret)
 {
-    struct slice first;
-    struct slice rest;
+    struct slice first = SLICE_NONE;
+    struct slice rest = SLICE_NONE;
     struct buf answer;
 
     buf_init(&answer, CONTROL_ANSWER_MAX);
@@ -173,8 +173,8 @@ static int ask_job(const struct cli *cli, const char *request, bool *retdone,
 static int begin_job(const struct cli *cli, const char *request, char *retjob, size_t n)
 {
     static const char prefix[] = "ok job=";
-    struct slice first;
-    struct slice rest;
+    struct slice first = SLICE_NONE;
+    struct slice rest = SLICE_NONE;
     struct buf answer;
 
     buf_init(&answer, CONTROL_ANSWER_MAX);

@@ -88,7 +88,9 @@ static enum err list_folder(struct files *f, const char *dir, struct errinfo *re
     if (e == ERR_OK && f->n == 0) {
         e = errinfo_set(reterr, ERR_NOT_FOUND, dir, 0, "the folder holds no file");
     }
-    qsort(f->path, f->n, sizeof *f->path, by_name);
+    if (e == ERR_OK && f->path != NULL) {
+        qsort(f->path, f->n, sizeof *f->path, by_name);
+    }
     return e;
 }
 
@@ -182,7 +184,7 @@ static enum err join(const struct files *f, int to, const struct config_feed *fe
     enum err e = ERR_OK;
 
     for (size_t i = 0; i < f->n && e == ERR_OK; i++) {
-        struct stat st;
+        struct stat st = {.st_size = 0};
         int fd = -1;
 
         e = open_file(f->path[i], &fd, &st, reterr);

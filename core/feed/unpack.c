@@ -20,7 +20,7 @@ struct packing {
 struct copy {
     const char *name;
     int to;
-    uint64_t *left;
+    uint64_t left;
     char *chunk;
     struct errinfo *reterr;
 };
@@ -45,14 +45,14 @@ static const struct packing *packing_of(int fd)
     return NULL;
 }
 
-static enum err put(const struct copy *c, const char *p, size_t n)
+static enum err put(struct copy *c, const char *p, size_t n)
 {
-    if (n > *c->left) {
+    if (n > c->left) {
         return errinfo_set(c->reterr, ERR_LIMIT, c->name, 0,
                            "it holds more than it may; if that is right, raise "
                            "`expanded` of the feed");
     }
-    *c->left -= n;
+    c->left -= n;
     while (n > 0) {
         ssize_t done = write(c->to, p, n);
 
@@ -65,7 +65,7 @@ static enum err put(const struct copy *c, const char *p, size_t n)
     return ERR_OK;
 }
 
-static enum err copy_plain(const struct copy *c, int from)
+static enum err copy_plain(struct copy *c, int from)
 {
     off_t at = 0;
 
@@ -107,7 +107,7 @@ static int next_file(struct archive *a, struct archive_entry **ret)
     return rc;
 }
 
-static enum err copy_member(const struct copy *c, struct archive *a)
+static enum err copy_member(struct copy *c, struct archive *a)
 {
     struct archive_entry *entry = NULL;
     int rc = next_file(a, &entry);
@@ -144,7 +144,7 @@ static enum err copy_member(const struct copy *c, struct archive *a)
     return rc == ARCHIVE_EOF ? ERR_OK : damaged(c, a);
 }
 
-static enum err copy_packed(const struct copy *c, int from, const struct packing *p)
+static enum err copy_packed(struct copy *c, int from, const struct packing *p)
 {
     struct archive *a = archive_read_new();
     enum err e = ERR_OK;
@@ -169,7 +169,7 @@ static enum err copy_packed(const struct copy *c, int from, const struct packing
 enum err feed_unpack(int from, const char *name, int to, uint64_t *io_left,
                      struct errinfo *reterr)
 {
-    struct copy c = {name, to, io_left, malloc(CHUNK), reterr};
+    struct copy c = {name, to, *io_left, malloc(CHUNK), reterr};
     const struct packing *p = packing_of(from);
     enum err e = ERR_OK;
 
@@ -177,6 +177,7 @@ enum err feed_unpack(int from, const char *name, int to, uint64_t *io_left,
         return errinfo_set(reterr, ERR_NOMEM, name, 0, "out of memory");
     }
     e = p == NULL ? copy_plain(&c, from) : copy_packed(&c, from, p);
+    *io_left = c.left;
     free(c.chunk);
     return e;
 }

@@ -18,6 +18,23 @@ static void pause_a_moment(void)
     (void)nanosleep(&t, NULL);
 }
 
+/* Says once who has the lock. False: it was waited for long enough. */
+static bool goes_on(const struct list_lock_wait *wait, uint64_t waited_us,
+                    bool *io_said, const struct errinfo *who)
+{
+    if ((wait->stop != NULL && atomic_load(wait->stop)) ||
+        waited_us >= (uint64_t)wait->most_s * S) {
+        return false;
+    }
+    if (!*io_said && wait->say != NULL &&
+        waited_us >= (uint64_t)LIST_LOCK_SAY_MS * MS) {
+        *io_said = true;
+        wait->say(wait->context, who);
+    }
+    return true;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): those of list_writer_open, and how long */
 enum err list_writer_open_waiting(const char *state_dir, struct slice name,
                                   const struct keyring *keys, bool create,
                                   const struct list_lock_wait *wait,
@@ -28,17 +45,7 @@ enum err list_writer_open_waiting(const char *state_dir, struct slice name,
     bool said = false;
     enum err e = list_writer_open(state_dir, name, keys, create, ret, &why);
 
-    while (e == ERR_LOCKED && !(wait->stop != NULL && atomic_load(wait->stop))) {
-        uint64_t waited_us = clock_mono_us() - begin_us;
-
-        if (waited_us >= (uint64_t)wait->most_s * S) {
-            break;
-        }
-        if (!said && wait->say != NULL &&
-            waited_us >= (uint64_t)LIST_LOCK_SAY_MS * MS) {
-            said = true;
-            wait->say(wait->context, &why);
-        }
+    while (e == ERR_LOCKED && goes_on(wait, clock_mono_us() - begin_us, &said, &why)) {
         pause_a_moment();
         e = list_writer_open(state_dir, name, keys, create, ret, &why);
     }

@@ -1,7 +1,6 @@
 /* sync_restored - this folder was put back from a back-up: what was signed since is with the peers, and unknown here. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/base/cursor.h"
@@ -60,6 +59,19 @@ static void load(struct sync *s)
     table_abort(&x);
 }
 
+/* One number and the end of its line. */
+static bool read_mark(struct buf *text, uint64_t *ret)
+{
+    char *end = NULL;
+    buf_add_char(text, '\0');
+    if (buf_failed(text) || text->p[0] < '0' || text->p[0] > '9') {
+        return false;
+    }
+    errno = 0;
+    *ret = strtoull(text->p, &end, 10);
+    return errno == 0 && end[0] == '\n' && end[1] == '\0';
+}
+
 enum err sync_restored(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -71,9 +83,7 @@ enum err sync_restored(struct sync *s, struct errinfo *reterr)
     }
     buf_init(&text, MARK_MAX);
     enum err e = file_read(path, &text, reterr);
-    buf_add_char(&text, '\0');
-    if (e == ERR_OK &&
-        (buf_failed(&text) || sscanf(text.p, "%" SCNu64, &from_s) != 1)) {
+    if (e == ERR_OK && !read_mark(&text, &from_s)) {
         e = errinfo_set(reterr, ERR_SYNTAX, path, 0,
                         "this is not what `gillnet restore` wrote; restore again");
     }

@@ -119,7 +119,9 @@ class Alone(Folder):
         a.stop()
         a.daemon()
         b.daemon()
-        was, kept = exported(a), exported(b)
+        kept = until(lambda: exported(b), "counts", log=b.logs)  # once a start has made runs of what was running
+        until(lambda: max(exported(a).values(), default=0) >= max(kept.values()), "counts", log=a.logs)
+        was = exported(a)
         self.assertGreaterEqual(max(kept.values()), 3)
         self.assertEqual({k: n for k, n in kept.items() if n > was[k]}, {})
 
@@ -137,8 +139,8 @@ class Alone(Folder):
         for s in (a, b):
             s.kill()
             s.daemon()
-        self.assertGreater(sum(exported(a).values()), 0)
-        self.assertEqual(exported(b), exported(a))
+        until(lambda: exported(a) and exported(b) == exported(a), "the same counts",
+              log=lambda: f"{exported(a)}\n{exported(b)}")  # once a start has made runs of what was running
         c = self.server("c")
         c.run("restore", self.top / "less.gnb")
         c.daemon()

@@ -69,7 +69,7 @@ void verdict_make(const struct config *config, const struct featureset *features
 
 /* The whole evaluation of a finished message: look-up in a snapshot that the caller has pinned, then
  * verdict_make. deadline_mono_us as in listset_lookup. */
-void verdict_evaluate(const struct config *config, const struct listset *lists,
+void verdict_evaluate(const struct config *config, const struct listset *set,
                       struct featureset *features,
                       const struct verdict_context *context, uint64_t deadline_mono_us,
                       struct arena *arena, struct verdict *ret,

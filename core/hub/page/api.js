@@ -47,6 +47,7 @@ async function ask(path, options, limit) {
   } catch (e) {
     throw new Trouble("offline", e.name === "TimeoutError" ? "no answer in time" : "no connection");
   }
+  if (response.status === 401) setToken(""); // nobody's: without it there is at least what anyone may see
   if (response.status === 401 || response.status === 403) throw new Trouble("token", await reasonOf(response));
   if (!response.ok) throw new Trouble("error", await reasonOf(response));
   if (body === "") return {};

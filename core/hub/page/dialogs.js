@@ -18,7 +18,7 @@ function open(dialog) {
   return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue), { once: true }));
 }
 
-function showSession() {
+export function showSession() {
   say(byId("sign"), hasToken() ? "Sign out" : "Sign in");
 }
 

@@ -70,6 +70,7 @@ function showLink(delay) {
   byId("offline").hidden = !isOff;
   if (isOff) say(byId("offline-words"), `No connection to gillnet-hub since ${timeOf(since)}. Next try in ${lasting(delay / 1000)}.`);
   byId("sign-in-first").hidden = !isWaiting;
+  dialogs.showSession();
   if (!isOff && !isWaiting) say(byId("updated"), `Updated ${new Date().toLocaleTimeString("en-GB")}`);
 }
 

@@ -44,7 +44,7 @@ async function shows(it) {
   assert.match(await textOf(it, "#score-words"), /20 reach header \(5\), 20 reach reject \(10\)/);
   assert.match(await textOf(it, "#symbol-list"), /LIST_PHISH\s*20\s*20/);
   assert.match(await textOf(it, "#bulk-list"), /sender\.example\s*template_sender\s*60\s*60\s*60\s*60/);
-  assert.match(await textOf(it, "#list-table"), /phish[^]*2[^]*senders[^]*1/);
+  await until(it, "#list-table", /phish[^]*2[^]*senders[^]*1/);
   await sees(it, "#peer-empty", "gillnet peer ring create");
 }
 
@@ -74,7 +74,7 @@ async function changes(it) {
   await page.fill("#token", "wrong");
   await page.keyboard.press("Enter");
   await sees(it, "#told", "Not done");
-  await page.click("#sign"); // forgets it
+  await until(it, "#sign", /Sign in/); // a token of nobody is forgotten
   await page.click("#sign");
   await page.fill("#token", process.env.GILLNET_TOKEN);
   await page.keyboard.press("Enter");
@@ -93,6 +93,27 @@ async function untilLookedUp(it, value, words) {
     await lookUp(it, value, /./);
     assert.ok(Date.now() < end, `waited in vain for ${value} to be ${words}`);
   } while (!words.test(await textOf(it, "#found h3")));
+}
+
+async function feeds(it) {
+  const update = async () => {
+    await it.page.getByRole("button", { name: "Update club" }).click();
+    await sees(it, "#told", "club is being updated");
+  };
+  await until(it, "#feed-table", /club[^]*127\.0\.0\.1[^]*ok[^]*none\s*2,000/);
+  await until(it, "#list-table", /club[^]*2,000/);
+  await please("short");
+  await update();
+  await until(it, "#feed-table", /refused[^]*2[^]*2,?000/);
+  await shot(it, "real-feed-refused");
+  await please("longer");
+  await update();
+  await until(it, "#feed-table", /ok[^]*none\s*2,004\s*\+4/);
+  await lookUp(it, "http://host2003.club.example/login", "MALICIOUS");
+  await it.page.getByRole("button", { name: "Roll back club" }).click();
+  await it.page.click("#confirm-yes");
+  await sees(it, "#told", "club was rolled back");
+  await until(it, "#feed-table", /pinned[^]*2,000/);
 }
 
 async function endsAndComesBack(it) {
@@ -122,7 +143,7 @@ async function measures(browser) {
 const browser = await open();
 const it = await tab(browser, url);
 try {
-  for (const part of [shows, looksUp, examines, changes, endsAndComesBack]) {
+  for (const part of [shows, looksUp, examines, changes, feeds, endsAndComesBack]) {
     await part(it);
     await shot(it, `real-${part.name}`);
     assert.deepEqual(await axe(it, part.name), []);

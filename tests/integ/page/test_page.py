@@ -4,22 +4,20 @@
 Needs contrib/install-deps test (Chromium, Node.js) and contrib/fetch-browser; screenshots are left in build/page-shots.
 """
 import hashlib
-import http.server
-import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/integ/peers"), str(ROOT / "tests/integ/milter")]
+sys.path[:0] = [str(ROOT / "tests" / p) for p in ("", "integ/peers", "integ/milter", "integ/feeds")]
 from mta import Mta  # noqa: E402
 from ports import free_port  # noqa: E402
-from ring import Server, until  # noqa: E402
+from ring import Server  # noqa: E402
+from site_of_feeds import Site as Feeds  # noqa: E402
 
 TOKEN = "only-for-this-test"
 LISTED = "http://login.bank.example.net/verify"
@@ -94,10 +92,15 @@ class Page(unittest.TestCase):
             self.assertEqual(status, 0, said[-8000:] + site.server.logs())
 
     def test_real__mail_lists_and_a_hub_that_ends__then_shown_as_it_is(self):
-        with Site() as site:
+        feeds = Feeds()
+        entries = [f"http://host{i}.club.example/login" for i in range(2004)]
+        give = {word: lambda n=n: feeds.text("\n".join(entries[:n]).encode()) for word, n in
+                (("good", 2000), ("short", 2), ("longer", 2004))}
+        give["good"]()
+        with Site(f'''feeds = ( {{ name = "club"; url = "{feeds.url()}"; private = true; interval = "1d"; keep = "0s"; }} );''') as site:
             site.fill()
             site.server.hub()
-            asked = {"stop": site.server.kill_hub, "start": site.server.hub}
+            asked = {"stop": site.server.kill_hub, "start": site.server.hub, **give}
             status, said = browse("real.mjs", site.url, asked=asked)
             self.assertEqual(status, 0, said[-8000:] + site.server.logs())
 

@@ -163,6 +163,7 @@ const tests = {
     await it.page.clock.runFor(16000);
     await sees(it, "#feed-table", "4,711");
     await sees(it, "#feed-table", "another");
+    assert.equal(await it.page.locator("#feed-table tbody tr").count(), 5);
     assert.equal(await focused(it), "Update openphish");
   },
 
@@ -320,9 +321,15 @@ const tests = {
     const before = it.asked.length;
     await page.clock.runFor(600000);
     assert.equal(it.asked.length, before);
+    let answer;
+    it.answers["GET /v1/lists"] = () => new Promise((done) => (answer = () => done({ lists: [] })));
     await hide(false);
-    await until(() => it.asked.length === before + 7);
-    await ready(it);
+    await until(() => it.asked.length === before + 7 && answer);
+    await hide(true); // while it waits for an answer
+    answer();
+    await sees(it, "#list-empty", "No lists yet");
+    await page.clock.runFor(600000);
+    assert.equal(it.asked.length, before + 7);
   },
 
   async test_some_answers_fail__then_the_others_are_shown() {

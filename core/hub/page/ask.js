@@ -148,7 +148,7 @@ function verdict(answer, message) {
   const limits = Array.isArray(answer.limits) ? answer.limits : [];
   return [el("article", { class: "finding" },
     el("h3", {}, chip(text(answer.action), ACTION[answer.action] ?? "plain"), ` score ${scoreOf(answer.score)}`),
-    el("p", {}, `${plural(features.length, "feature")}, ${plural(lists.length, "hit")} on lists; examined in ${count(Math.round(number(answer.time_us) / 1000))} ms.`),
+    el("p", {}, `${plural(features.length, "feature")}, ${plural(lists.length, "hit")} on lists; examined in ${number(answer.time_us) < 1000 ? "less than 1" : count(Math.round(answer.time_us / 1000))} ms.`),
     limits.length > 0 ? el("p", { class: "bad" }, `Limits that were met: ${limits.map(text).join(", ")}`) : null,
     symbols.length > 0 ? symbolTable(symbols) : el("p", { class: "muted" }, "No rule fired."),
     lists.length > 0 ? evidenceTable(lists) : null,

@@ -1,6 +1,6 @@
 // overview - is all well, how much mail, what was caught: health, figures, charts, rules, bulk keys.
 import { bar, bucketAt, histogram, spark, stacked } from "./chart.js";
-import { amount, byId, chip, clockOf, count, el, isTime, lasting, list, number, plural, say, share, short, table, text, timeOf } from "./dom.js";
+import { amount, byId, chip, clockOf, count, el, isTime, lasting, list, now, number, plural, say, share, short, table, text, timeOf } from "./dom.js";
 
 export const ACTIONS = ["accept", "header", "quarantine", "defer", "reject", "discard"];
 const MEANS = {
@@ -71,16 +71,21 @@ function figure(id, value, more) {
   say(byId(`${id}-more`), more);
 }
 
+// Messages a minute in the running bucket and the one before.
+function rate(buckets, seconds) {
+  const [before, last] = buckets.slice(-2);
+  if (!last) return 0;
+  return Number(((before.messages + last.messages) / ((seconds + Math.min(Math.max(now() - last.at, 0), seconds)) / 60)).toFixed(1));
+}
+
 export function showFigures(data) {
   if (data.history) {
     const { buckets } = sound(data.history);
     const mail = sumOf(buckets, "messages");
     const caught = ACTIONS.slice(1).reduce((n, a) => n + sumOf(buckets, a), 0);
-    const last = buckets.at(-1), before = buckets.at(-2) ?? last;
     figure("f-mail", short(mail), mail === 0 ? "messages: none yet" : "messages in 24 hours");
     figure("f-caught", short(caught), mail > 0 ? `${share(caught / mail)} of them` : "nothing yet");
-    figure("f-now", before ? short(before.messages / (amount(data.history.bucket_s) / 60 || 10)) : "0",
-      "messages a minute lately");
+    figure("f-now", count(rate(buckets, amount(data.history.bucket_s) || 600)), "messages a minute lately");
   }
   if (data.lists) {
     const lists = list(data.lists.lists);

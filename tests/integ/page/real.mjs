@@ -40,6 +40,7 @@ async function shows(it) {
   await until(it, "#f-mail", /^60$/);
   assert.equal(await textOf(it, "#f-caught"), "20");
   assert.equal(await textOf(it, "#f-caught-more"), "33.3 % of them");
+  assert.ok(Number(await textOf(it, "#f-now")) >= 3); // 60 in at most 20 minutes
   assert.match(await textOf(it, "#mail-legend"), /accepted\s*40[^]*rejected\s*20/);
   assert.match(await textOf(it, "#score-words"), /20 reach header \(5\), 20 reach reject \(10\)/);
   assert.match(await textOf(it, "#symbol-list"), /LIST_PHISH\s*20\s*20/);

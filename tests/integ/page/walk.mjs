@@ -43,6 +43,8 @@ const tests = {
       await shot(it, `page-${name}`);
       const wide = await it.page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${name}: ${wide} pixels wide`);
+      const high = await it.page.evaluate(() => Math.max(...[...document.querySelectorAll(".chip")].map((c) => c.offsetHeight)));
+      assert.ok(high > 0 && high < 32, `${name}: a word over several lines, ${high} pixels high`);
       assert.deepEqual(await axe(it, name), []);
     }
   },
@@ -53,7 +55,7 @@ const tests = {
     await sees(it, "#health-word", "1 thing needs you");
     assert.match(await textOf(it, "#needs"), /refused four times[^]*gillnet feed diff urlhaus/);
     assert.equal(await it.page.title(), "(1) gillnet: needs you");
-    for (const [figure, words] of [["mail", /^\d[\d.]* k$/], ["caught", /^\d[\d.]* k$/], ["lists", /^1\.3 M$/], ["feeds", /^2\/3$/], ["peers", /^1\/2$/]]) {
+    for (const [figure, words] of [["mail", /^\d[\d.]* k$/], ["caught", /^\d[\d.]* k$/], ["lists", /^1\.3 M$/], ["now", /^\d+(\.\d)?$/], ["feeds", /^2\/3$/], ["peers", /^1\/2$/]]) {
       assert.match(await textOf(it, `#f-${figure}`), words);
     }
     const box = await it.page.locator("#mail-plot svg").boundingBox();

@@ -2,7 +2,7 @@
 import { bar, bucketAt, histogram, spark, stacked } from "./chart.js";
 import { amount, byId, chip, clockOf, count, el, isTime, lasting, list, now, number, plural, say, share, short, table, text, timeOf } from "./dom.js";
 
-export const ACTIONS = ["accept", "header", "quarantine", "defer", "reject", "discard"];
+const ACTIONS = ["accept", "header", "quarantine", "defer", "reject", "discard"];
 const MEANS = {
   accept: "accepted", header: "marked", quarantine: "held", defer: "deferred", reject: "rejected", discard: "discarded",
 };
@@ -168,7 +168,7 @@ function binsOf(scores) {
   return counts.map((n, i) => ({ n, from: edges[i - offset] ?? null, to: edges[i - offset + 1] ?? null }));
 }
 
-export function showScores(data) {
+function showScores(data) {
   const scores = data.history.scores;
   const all = binsOf(scores);
   const marks = ACTIONS.slice(1).filter((a) => Number.isFinite(scores?.thresholds?.[a]))
@@ -200,7 +200,7 @@ const symbolTable = table("Rules that fired in the last day", [
   { head: "In all", num: true, text: (r) => count(r.total) },
 ], (r) => r.name, true);
 
-export function showSymbols(data) {
+function showSymbols(data) {
   const rows = list(data.history.symbols).sort((a, b) => number(b.day) - number(a.day) || number(b.total) - number(a.total));
   topSymbol = Math.max(1, ...rows.map((r) => number(r.day)));
   byId("symbol-empty").hidden = rows.length > 0;
@@ -231,7 +231,7 @@ const bulkTable = table("Values seen most often", [
   { head: "Last day", parts: (r) => [spark(r.spark, "Last day")] },
 ], (r) => `${r.type} ${r.value}`);
 
-export function showBulk(data) {
+function showBulk(data) {
   const rows = list(data.history.bulk).sort((a, b) => number(b.w1d) - number(a.w1d));
   byId("bulk-empty").hidden = rows.length > 0;
   bulkTable.node.hidden = rows.length === 0;

@@ -12,7 +12,14 @@
 #include "core/base/err.h"
 #include "core/base/slice.h"
 
-enum { SHA256_BYTES = 32, SHA256_HEX = 64, MD5_BYTES = 16, SHA1_BYTES = 20 };
+enum {
+    SHA256_BYTES = 32,
+    SHA256_HEX = 64,
+    MD5_BYTES = 16,
+    MD5_HEX = 32,
+    SHA1_BYTES = 20,
+    SHA1_HEX = 40
+};
 
 struct sha256 {
     void *ctx; /* EVP_MD_CTX */

@@ -255,7 +255,11 @@ enum err feed_read(int fd, const char *name, const struct feed_options *options,
                    const struct feed_sink *sink, struct feed_counts *ret,
                    struct errinfo *reterr)
 {
-    struct feed f = {.name = name, .options = *options, .sink = sink, .reterr = reterr};
+    struct feed f = {.name = name,
+                     .row = &rows[FEED_AUTO],
+                     .options = *options,
+                     .sink = sink,
+                     .reterr = reterr};
     struct feed_lines l;
     bool is_json = false;
     enum err e = feed_lines_init(&l, fd);

@@ -30,7 +30,7 @@ static void fail(struct json *j, const char *why, size_t i)
     j->f->failed =
         errinfo_set(j->f->reterr, ERR_SYNTAX, j->f->name, 0,
                     "this is no whole JSON: %s at byte %llu; nothing of it is used",
-                    why, (unsigned long long)(j->at + i + 1));
+                    why, (unsigned long long)j->at + i + 1);
 }
 
 bool feed_path_is(const struct feed_json_path *path, unsigned i, const char *key)

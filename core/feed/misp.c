@@ -107,7 +107,7 @@ void feed_line_misp(struct feed *f, struct slice line)
     struct slice rest = line;
     struct slice sum = slice_cut(&rest, ',');
 
-    if (!f->csv.is_ready && sum.n == 2 * MD5_BYTES && feed_is_hex(sum)) {
+    if (!f->csv.is_ready && sum.n == MD5_HEX && feed_is_hex(sum)) {
         feed_unused(f, FEED_UNUSED_checksum);
     } else {
         feed_line_csv(f, line);

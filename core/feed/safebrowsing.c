@@ -11,7 +11,7 @@
 #include "core/base/hash256.h"
 #include "core/feed/parser.h"
 
-enum { PREFIX_MIN = 4, BASE64_QUAD = 4, BASE64_BYTES = 3 };
+enum { PREFIX_MIN = 4, PREFIX_HEX_MIN = 8, BASE64_QUAD = 4, BASE64_BYTES = 3 };
 
 /* Value of a digit of either alphabet; 64: none. */
 static unsigned base64_digit(char c)
@@ -87,7 +87,7 @@ void feed_line_safebrowsing(struct feed *f, struct slice line)
         feed_ignored(f);
     } else if (feed_is_hex(text) && text.n == SHA256_HEX) {
         feed_emit(f, text, FEATURE_url_hash);
-    } else if (feed_is_hex(text) && text.n % 2 == 0 && text.n >= 2 * PREFIX_MIN &&
+    } else if (feed_is_hex(text) && text.n % 2 == 0 && text.n >= PREFIX_HEX_MIN &&
                text.n < SHA256_HEX) {
         feed_unused(f, FEED_UNUSED_prefix);
     } else {

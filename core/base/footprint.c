@@ -82,7 +82,7 @@ static void lower_to_groups(uint64_t *least, const char *root)
 
 uint64_t footprint_limit(const char *root)
 {
-    static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
+    static const __rlimit_resource_t limits[] = {RLIMIT_AS, RLIMIT_DATA};
     uint64_t least =
         (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 

@@ -276,6 +276,9 @@ int feed_cmd_test(struct cli *cli, int argc, char **argv)
             return test_feed(cli, &cli->config->feeds[i], &o);
         }
     }
-    return access(argv[1], F_OK) == 0 ? try_file(cli, NULL, argv[1], &o)
-                                      : (feed_cmd_find(cli, argv[1]), EX_USAGE);
+    if (access(argv[1], F_OK) != 0) {
+        (void)feed_cmd_find(cli, argv[1]);
+        return EX_USAGE;
+    }
+    return try_file(cli, NULL, argv[1], &o);
 }

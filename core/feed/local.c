@@ -60,9 +60,11 @@ static enum err add_file(struct files *f, const char *dir, const char *name,
         return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
     }
     f->path[f->n] = strdup(path);
-    return f->path[f->n] != NULL
-               ? (f->n++, ERR_OK)
-               : errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory");
+    if (f->path[f->n] == NULL) {
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory");
+    }
+    f->n++;
+    return ERR_OK;
 }
 
 static enum err list_folder(struct files *f, const char *dir, struct errinfo *reterr)

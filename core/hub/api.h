@@ -6,7 +6,7 @@
  * connections, requests a second of one address, time for each step. What is optional gives way first: 503 with
  * Retry-After. The peers' loop is not touched.
  * Depends: base, config, list, libevent, OpenSSL, jansson.   Threads: api_new to api_free by one; the rest as said.
- * Owns: its sockets and threads.   ADR 0040.
+ * Owns: its sockets and threads.   ADR 0042.
  */
 #ifndef CORE_HUB_API_H
 #define CORE_HUB_API_H

@@ -3,7 +3,7 @@
  *
  * A token is a secret; the file holds its SHA-256: "NAME ROLE HEX" a line, # for comments. The file is read again when it
  * changed; one that others may read or change is not used. Compared in constant time.
- * Depends: base, config.   Threads: any.   Owns: the table.   ADR 0040.
+ * Depends: base, config.   Threads: any.   Owns: the table.   ADR 0042.
  */
 #ifndef CORE_HUB_API_AUTH_H
 #define CORE_HUB_API_AUTH_H

@@ -6,6 +6,7 @@
 #include "core/base/unfilled.h"
 #include "core/feature/value.h"
 #include "core/hub/api_body.h"
+#include "core/hub/api_counts.h"
 #include "core/hub/api_handlers.h"
 #include "core/list/ask.h"
 
@@ -175,6 +176,14 @@ static void print_match(struct buf *b, const struct ask_list *list,
     }
 }
 
+static void add_counts(struct api_call *call, struct slice value)
+{
+    if (call->counts != NULL) {
+        buf_add_str(&call->answer.body, ",\"counts\":");
+        api_counts_add(call->counts, value, call->arena, &call->answer.body);
+    }
+}
+
 static void print_value(struct api_call *call, const struct lists_view *view,
                         struct slice value, const struct ask_result *r, const char *why)
 {
@@ -187,6 +196,7 @@ static void print_value(struct api_call *call, const struct lists_view *view,
         buf_add_str(b, ",\"status\":\"INVALID\",\"requires_blocking\":false,"
                        "\"confidence\":1,\"matches\":[],\"detail\":");
         api_add_text(b, slice_str(why));
+        add_counts(call, value);
         buf_add_char(b, '}');
         return;
     }
@@ -206,7 +216,9 @@ static void print_value(struct api_call *call, const struct lists_view *view,
         is_first = false;
         print_match(b, &view->ask.v[r->v[i].list], &r->v[i]);
     }
-    buf_add_str(b, "]}");
+    buf_add_char(b, ']');
+    add_counts(call, value);
+    buf_add_char(b, '}');
 }
 
 void api_v1_check(struct api_call *call)
@@ -217,7 +229,27 @@ void api_v1_check(struct api_call *call)
         {"values", API_MEMBER_STRINGS, true, &values},
         {"counts", API_MEMBER_BOOL, false, &wants_counts}};
 
-    if (api_read_body(call, members, sizeof members / sizeof members[0])) {
-        answer_values(call, &values, FEATURE_NONE, print_value);
+    if (!api_read_body(call, members, sizeof members / sizeof members[0])) {
+        return;
+    }
+    if (wants_counts && call->kind == API_INLINE) {
+        call->kind = API_COUNTS; /* once more, on a worker */
+        return;
+    }
+    if (wants_counts && values.n > API_COUNTS_VALUES) {
+        api_refuse(call, 413, "counts are told of %d values at once",
+                   API_COUNTS_VALUES);
+        return;
+    }
+    struct api_counts counts;
+
+    if (wants_counts) {
+        api_counts_begin(&counts, call->config);
+        call->counts = &counts;
+    }
+    answer_values(call, &values, FEATURE_NONE, print_value);
+    if (wants_counts) {
+        call->counts = NULL;
+        api_counts_end(&counts);
     }
 }

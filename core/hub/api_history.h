@@ -4,7 +4,7 @@
  * The page of history is read at each call; how the keys seen most often came in time is asked from gillnetd's
  * exact counts, once a minute, or when there are new ones.
  * Depends: base, config, count, feature, hub/gillnetd.h.   Threads: any; callers wait for each other, and for
- * gillnetd at most API_HISTORY_WAIT_MS.   ADR 0040.
+ * gillnetd at most API_HISTORY_WAIT_MS.   ADR 0042.
  */
 #ifndef CORE_HUB_API_HISTORY_H
 #define CORE_HUB_API_HISTORY_H

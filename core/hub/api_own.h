@@ -65,6 +65,9 @@ struct api_answer {
 struct api_call {
     struct api *api;
     const struct api_route *route; /* NULL: none of them */
+    enum api_kind
+        kind; /* where it runs: the route's, unless its handler sets another and returns */
+    struct api_counts *counts; /* asked for; NULL: not */
     struct api_request request;
     struct slice body;
     struct api_who who;
@@ -81,6 +84,7 @@ void api_refuse(struct api_call *call, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A JSON value as the body; it is taken. NULL: 500. */
 void api_answer_json(struct api_call *call, json_t *value);
+struct api_counts;
 struct api_member;
 /* Reads the JSON body into them (api_body.h). False: it was refused. */
 bool api_read_body(struct api_call *call, const struct api_member *members, size_t n);

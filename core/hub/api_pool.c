@@ -113,7 +113,7 @@ static void *run(void *context)
 
 bool api_pool_put(struct api_pool *p, struct api_work *w)
 {
-    enum api_kind kind = w->call.route->kind;
+    enum api_kind kind = w->call.kind;
     struct line *l = &p->line[kind];
 
     (void)pthread_mutex_lock(&p->mutex);

@@ -4,7 +4,7 @@
  * One reading only: HTTP/1.0 or 1.1, an absolute path, whole lines, one Host, a body by Content-Length alone. What two
  * readers could take for two things (folded fields, bare line ends, two lengths, any transfer coding) is refused, and the
  * connection ends with it.
- * Depends: base, http.h.   Threads: pure.   Allocates: nothing.   Source: RFC 9110, 9112.   ADR 0040.
+ * Depends: base, http.h.   Threads: pure.   Allocates: nothing.   Source: RFC 9110, 9112.   ADR 0042.
  */
 #ifndef CORE_HUB_API_REQUEST_H
 #define CORE_HUB_API_REQUEST_H

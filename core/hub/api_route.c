@@ -197,10 +197,11 @@ void api_dispatch(struct api_call *call, bool is_local, bool is_unix, uint64_t l
         return;
     }
     call->answer.type = call->route->type;
-    *retwaits = call->route->kind != API_INLINE;
-    if (!*retwaits) {
+    call->kind = call->route->kind;
+    if (call->kind == API_INLINE) {
         call->route->handler(call);
     }
+    *retwaits = call->kind != API_INLINE;
 }
 
 /* ---- numbers ---- */

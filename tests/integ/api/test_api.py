@@ -3,12 +3,17 @@
 import hashlib
 import json
 import os
-import pathlib
+import re
 import subprocess
 import time
 import unittest
 
-from hub import BUILD, JSON, LISTED, Hub, until
+import jsonschema
+
+import openapi
+from hub import LISTED, TOP, Hub, until
+
+Hub.checker = staticmethod(openapi.check)
 
 MAIL = b"From: a@sender.example\r\nTo: b@here.example\r\nSubject: x\r\n\r\nSee http://evil1.example/pay?x=1 now\r\n"
 
@@ -51,6 +56,19 @@ class Api(unittest.TestCase):
         said = {r["value"]: r["standing"] for r in map(json.loads, said) if "standing" in r}
         a = self.hub.post("/v1/check", {"values": values})
         self.assertEqual({r["value"]: r["status"] for r in a.json()["results"]}, said)
+
+    def test_counts__of_gillnetd__and_null_while_it_is_down(self):
+        ask = {"values": ["http://evil1.example/pay?x=1"], "counts": True}
+        self.assertIsNone(self.hub.post("/v1/check", ask).json()["results"][0]["counts"])
+        self.hub.start_gillnetd()
+        a = self.hub.ask("POST", "/v1/scan?client=192.0.2.9&from=a%40sender.example&rcpt=b%40here.example", MAIL,
+                         {"Content-Type": "message/rfc822"})
+        self.assertEqual(a.status, 200, a.body)
+        a = self.hub.post("/v1/check", ask)
+        self.assertEqual(statuses(a), ["MALICIOUS"])
+        self.assertIsInstance(a.json()["results"][0]["counts"], list)
+        self.assertEqual(self.hub.post("/v1/check", {"values": ["a.example.net"] * 21, "counts": True}).status, 413)
+        self.assertEqual(self.hub.get("/v1/history").json()["bucket_s"], 600)
 
     def test_more_values_than_a_batch__then_all_in_order(self):
         hub = Hub(api="values = 5000;")
@@ -258,6 +276,27 @@ class Api(unittest.TestCase):
         self.hub.configure('local_role = "none";')
         self.hub.process.send_signal(1)
         until(lambda: self.hub.get("/v1/lists").status == 401, "the former role is in force")
+
+
+class Openapi(unittest.TestCase):
+    def test_document__names_every_route_and_no_other(self):
+        text = (TOP / "core/hub/api_route.def").read_text()
+        routes = {(m[1].lower(), m[0]) for m in re.findall(r'^API_ROUTE\("([^"]+)", (\w+)', text, re.M)}
+        named = {(method, path) for path, row in openapi.PATHS.items() for method in row}
+        self.assertEqual(named, routes)
+
+    def test_schemas__are_sound(self):
+        for path in openapi.PATHS.values():
+            for operation in path.values():
+                for response in operation["responses"].values():
+                    for media in openapi.resolved(response)["content"].values():
+                        jsonschema.Draft202012Validator.check_schema(openapi.schema_of(media["schema"]))
+
+
+class ZAll(unittest.TestCase):
+    def test_all_together__then_every_route_was_answered_well(self):
+        missing = {(m, p) for p, row in openapi.PATHS.items() for m in row} - openapi.seen
+        self.assertLessEqual(missing, {("post", "/v1/feeds/update"), ("post", "/v1/feeds/rollback")})
 
 
 class Tls(unittest.TestCase):

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from hub import Hub, until
+from hub import ROOM, Hub, until
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 BODY = b'{"urls": ["http://evil1.example/pay?x=1"]}'
@@ -94,7 +94,7 @@ class Hostile(unittest.TestCase):
             except (BrokenPipeError, ConnectionResetError):
                 continue
             self.assertEqual(heads(got)[:1], [431])
-        self.assertLess(self.hub.memory(), before + (16 << 20))
+        self.assertLess(self.hub.memory(), before + ROOM * (16 << 20))
 
     def test_pipelined__then_answered_in_order(self):
         one = post(BODY, f"Content-Length: {len(BODY)}")
@@ -208,7 +208,7 @@ class Hostile(unittest.TestCase):
             except BlockingIOError:
                 pass
         self.assertEqual(self.hub.get("/healthz").status, 200)
-        self.assertLess(self.hub.memory(), before + (128 << 20))
+        self.assertLess(self.hub.memory(), before + ROOM * (128 << 20))
         for s in socks:
             s.close()
 
@@ -228,7 +228,7 @@ class Crowd(unittest.TestCase):
             slow.append(s)
         for _ in range(50):
             self.assertEqual(hub.post("/check-urls", {"urls": ["http://evil1.example/pay?x=1"]}).status, 200)
-        self.assertLess(hub.memory(), before + (64 << 20))
+        self.assertLess(hub.memory(), before + ROOM * (64 << 20))
         hub.run("reload")  # gillnetd is at work
         for s in slow:
             s.close()

@@ -156,9 +156,10 @@ static enum feature_type url_class(enum feature_type type)
     }
 }
 
+/* returl, if it is wanted, is the URL as it was read; without text when the entry is not the URL itself. */
 static enum err parse_url(struct slice text, enum feature_type type,
                           struct arena *arena, struct feature_entry *ret,
-                          struct errinfo *reterr)
+                          struct url *returl, struct errinfo *reterr)
 {
     struct url url;
     enum err e = url_parse(arena, text, &url);
@@ -184,6 +185,10 @@ static enum err parse_url(struct slice text, enum feature_type type,
     struct slice value = url_value(arena, type, &url);
     if (value.p == NULL) {
         return refuse_nomem(reterr);
+    }
+    if (returl != NULL && url_class(type) == FEATURE_url &&
+        slice_eq(value, url.canonical)) {
+        *returl = url;
     }
     *ret =
         (struct feature_entry){.class_type = (uint16_t)url_class(type), .text = value};
@@ -237,7 +242,7 @@ static enum err parse_value(struct slice text, enum feature_type type,
                   type == FEATURE_text || type == FEATURE_html_structure ||
                   type == FEATURE_link_set || type == FEATURE_url_hash;
     if (type == FEATURE_url_folded || type == FEATURE_url_template) {
-        return parse_url(text, type, arena, ret, reterr);
+        return parse_url(text, type, arena, ret, NULL, reterr);
     }
     if (type == FEATURE_sign && !sign_is_known(text)) {
         return refuse(reterr, ERR_SYNTAX,
@@ -340,7 +345,7 @@ static enum err parse_class(struct slice text, enum feature_type type,
         return parse_name(text, FEATURE_host, arena, ret, reterr);
     case FEATURE_url_target:
     case FEATURE_url_expression:
-        return parse_url(text, type, arena, ret, reterr);
+        return parse_url(text, type, arena, ret, NULL, reterr);
     case FEATURE_url_hash:
         return parse_value(text, type, arena, ret, reterr);
     default: /* domain, and the registrable domains of features */
@@ -351,6 +356,13 @@ static enum err parse_class(struct slice text, enum feature_type type,
 enum err feature_entry_parse(struct slice text, enum feature_type hint,
                              struct arena *arena, struct feature_entry *ret,
                              struct errinfo *reterr)
+{
+    return feature_entry_parse_url(text, hint, arena, ret, NULL, reterr);
+}
+
+enum err feature_entry_parse_url(struct slice text, enum feature_type hint,
+                                 struct arena *arena, struct feature_entry *ret,
+                                 struct url *returl, struct errinfo *reterr)
 {
     text = slice_trim(text);
     enum feature_type type = hint;
@@ -371,7 +383,7 @@ enum err feature_entry_parse(struct slice text, enum feature_type hint,
     case FEATURE_LOOKUP_VALUE:
         return parse_value(text, type, arena, ret, reterr);
     case FEATURE_LOOKUP_URL:
-        return parse_url(text, type, arena, ret, reterr);
+        return parse_url(text, type, arena, ret, returl, reterr);
     case FEATURE_LOOKUP_ADDRESS:
         return parse_address(text, arena, ret, reterr);
     case FEATURE_LOOKUP_HOST:

@@ -63,5 +63,10 @@ struct feature_entry {
 enum err feature_entry_parse(struct slice text, enum feature_type hint,
                              struct arena *arena, struct feature_entry *ret,
                              struct errinfo *reterr);
+/* As feature_entry_parse; *returl is the URL where the entry is one, and else as it was. */
+struct url;
+enum err feature_entry_parse_url(struct slice text, enum feature_type hint,
+                                 struct arena *arena, struct feature_entry *ret,
+                                 struct url *returl, struct errinfo *reterr);
 
 #endif

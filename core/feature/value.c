@@ -88,43 +88,49 @@ static void expand_url_keys(struct keys *k, const struct url *url, unsigned expr
     }
 }
 
-static void expand_url(struct keys *k, struct slice canonical, unsigned expressions)
+static void expand_url(struct keys *k, const struct url *url, unsigned expressions)
 {
-    struct url url;
-
-    if (url_parse(k->arena, canonical, &url) != ERR_OK) {
-        return;
-    }
-    expand(k, FEATURE_url, canonical);
-    expand_url_keys(k, &url, expressions);
-    expand(k, url.host.kind == HOST_NAME ? FEATURE_url_host : FEATURE_url_ip,
-           url.host.text);
+    expand(k, FEATURE_url, url->canonical);
+    expand_url_keys(k, url, expressions);
+    expand(k, url->host.kind == HOST_NAME ? FEATURE_url_host : FEATURE_url_ip,
+           url->host.text);
 }
 
-size_t value_keys(const struct feature_entry *e, unsigned expressions,
-                  struct arena *arena, struct feature_key ret[VALUE_KEYS_MAX])
+enum err value_keys(struct slice value, enum feature_type hint, unsigned expressions,
+                    struct arena *arena, struct feature_key ret[VALUE_KEYS_MAX],
+                    size_t *retn, struct errinfo *reterr)
 {
     struct keys k = {.arena = arena, .v = ret};
+    struct feature_entry e;
+    struct url url = {.canonical = SLICE_NONE};
+    enum err result = feature_entry_parse_url(value, hint, arena, &e, &url, reterr);
 
-    add_key(&k, e->class_type, e->text);
-    switch (e->class_type) {
+    *retn = 0;
+    if (result != ERR_OK) {
+        return result;
+    }
+    add_key(&k, e.class_type, e.text);
+    switch (e.class_type) {
     case FEATURE_url:
-        expand_url(&k, e->text, expressions);
+        if (url.canonical.n > 0 || url_parse(arena, e.text, &url) == ERR_OK) {
+            expand_url(&k, &url, expressions);
+        }
         break;
     case FEATURE_host:
     case FEATURE_domain:
-        expand(&k, FEATURE_url_host, e->text);
+        expand(&k, FEATURE_url_host, e.text);
         break;
     case FEATURE_address:
-        expand(&k, FEATURE_from, e->text);
+        expand(&k, FEATURE_from, e.text);
         break;
     case FEATURE_network:
-        expand_network(&k, e->text);
+        expand_network(&k, e.text);
         break;
     default:
         break;
     }
-    return k.n;
+    *retn = k.n;
+    return ERR_OK;
 }
 
 /* ---- counted features ---- */

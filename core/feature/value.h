@@ -19,10 +19,11 @@
 
 enum { VALUE_KEYS_MAX = 2 * FEATURE_KEYS_MAX + 1, VALUE_FEATURES_MAX = 32 };
 
-/* Keys of a value, none twice: those under which a message with it would be sought. expressions: of these kinds
- * those of feature_url_expressions. Returns their number; arena_is_full says that some are missing. */
-size_t value_keys(const struct feature_entry *e, unsigned expressions,
-                  struct arena *arena, struct feature_key ret[VALUE_KEYS_MAX]);
+/* Keys of a value that is read as feature_entry_parse does with the hint; none twice: those under which a message with it
+ * would be sought. expressions: as feature_url_expressions. arena_is_full says that some are missing. */
+enum err value_keys(struct slice value, enum feature_type hint, unsigned expressions,
+                    struct arena *arena, struct feature_key ret[VALUE_KEYS_MAX],
+                    size_t *retn, struct errinfo *reterr);
 
 struct value_features {
     bool is_typed; /* the value named its type, which is counted */

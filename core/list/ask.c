@@ -121,20 +121,18 @@ static bool has_rows(struct ask *a)
 enum err ask_add(struct ask *a, struct slice value, enum feature_type hint,
                  struct errinfo *reterr)
 {
-    struct feature_entry e;
+    struct value *v = &a->values[a->nvalues];
     enum err result = has_rows(a) ? ERR_OK : no_memory(reterr);
 
     if (result == ERR_OK) {
-        result = feature_entry_parse(value, hint, a->batch, &e, reterr);
+        result = value_keys(value, hint, a->lists.expressions, a->batch,
+                            a->keys + a->nkeys, &v->n, reterr);
     }
     if (result != ERR_OK) {
         return result;
     }
-    struct value *v = &a->values[a->nvalues];
-
     v->text = arena_copy(a->batch, value);
     v->first = a->nkeys;
-    v->n = value_keys(&e, a->lists.expressions, a->batch, a->keys + a->nkeys);
     if (arena_is_full(a->batch)) {
         return no_memory(reterr);
     }

@@ -96,14 +96,15 @@ static void expand_url(struct keys *k, const struct url *url, unsigned expressio
            url->host.text);
 }
 
-enum err value_keys(struct slice value, enum feature_type hint, unsigned expressions,
+enum err value_keys(struct slice value, const struct value_reading *how,
                     struct arena *arena, struct feature_key ret[VALUE_KEYS_MAX],
                     size_t *retn, struct errinfo *reterr)
 {
     struct keys k = {.arena = arena, .v = ret};
     struct feature_entry e;
     struct url url = {.canonical = SLICE_NONE};
-    enum err result = feature_entry_parse_url(value, hint, arena, &e, &url, reterr);
+    enum err result =
+        feature_entry_parse_url(value, how->hint, arena, &e, &url, reterr);
 
     *retn = 0;
     if (result != ERR_OK) {
@@ -113,7 +114,7 @@ enum err value_keys(struct slice value, enum feature_type hint, unsigned express
     switch (e.class_type) {
     case FEATURE_url:
         if (url.canonical.n > 0 || url_parse(arena, e.text, &url) == ERR_OK) {
-            expand_url(&k, &url, expressions);
+            expand_url(&k, &url, how->expressions);
         }
         break;
     case FEATURE_host:

@@ -19,9 +19,14 @@
 
 enum { VALUE_KEYS_MAX = 2 * FEATURE_KEYS_MAX + 1, VALUE_FEATURES_MAX = 32 };
 
-/* Keys of a value that is read as feature_entry_parse does with the hint; none twice: those under which a message with it
- * would be sought. expressions: as feature_url_expressions. arena_is_full says that some are missing. */
-enum err value_keys(struct slice value, enum feature_type hint, unsigned expressions,
+/* How a value is read. */
+struct value_reading {
+    enum feature_type hint; /* as feature_entry_parse */
+    unsigned expressions;   /* as feature_url_expressions */
+};
+/* Keys of a value, none twice: those under which a message with it would be sought. arena_is_full says that some are
+ * missing. */
+enum err value_keys(struct slice value, const struct value_reading *how,
                     struct arena *arena, struct feature_key ret[VALUE_KEYS_MAX],
                     size_t *retn, struct errinfo *reterr);
 

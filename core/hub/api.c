@@ -53,7 +53,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
                       struct sockaddr *from, int from_len, void *context)
 {
     struct api_thread *t = context;
-    struct sockaddr_storage own;
+    struct sockaddr_storage own = {.ss_family = AF_UNSPEC};
     socklen_t n = sizeof own;
 
     atomic_fetch_add_explicit(&t->accepted, 1, memory_order_relaxed);
@@ -332,7 +332,7 @@ static void *run(void *context)
 
 static enum err thread_init(struct api *a, struct api_thread *t)
 {
-    static const struct timeval tick = {0, TICK_MS * 1000};
+    static const struct timeval tick = {0, TICK_MS * 1000L};
     struct event_config *config = event_config_new();
     unsigned most = a->config->api.connections / a->nthreads;
 

@@ -274,9 +274,10 @@ static struct slice host_name(struct slice host)
 /* What can only be an address: digits and dots, or it has a colon. Names end in a letter. */
 static bool is_address(struct slice name)
 {
-    char last = name.n > 0 ? name.p[name.n - 1] : '\0';
+    struct slice last = slice_from(name, name.n > 0 ? name.n - 1 : 0);
 
-    return slice_find(name, ':') < name.n || (last >= '0' && last <= '9');
+    return slice_find(name, ':') < name.n ||
+           (last.n > 0 && last.p[0] >= '0' && last.p[0] <= '9');
 }
 
 static bool is_our_name(const struct config *config, struct slice name)

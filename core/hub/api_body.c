@@ -41,20 +41,31 @@ static bool take(struct reader *r, unsigned char c)
 
 /* ---- strings ---- */
 
+/* How many bytes a UTF-8 character has by its first; 0: none begins so. */
+static size_t lead_length(unsigned char lead)
+{
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead < 0xc2 || lead > 0xf4) {
+        return 0;
+    }
+    return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+/* Whether lead and the byte after it are overlong, a surrogate or past U+10FFFF. */
+static bool is_barred(unsigned char lead, unsigned char second)
+{
+    return (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+           (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
+}
+
 /* Length of the UTF-8 character at p, 0 when it is none. */
 static size_t utf8_length(const unsigned char *p, size_t n)
 {
-    unsigned char c = p[0];
-    size_t need = c < 0x80   ? 1
-                  : c < 0xc2 ? 0
-                  : c < 0xe0 ? 2
-                  : c < 0xf0 ? 3
-                  : c < 0xf5 ? 4
-                             : 0;
+    size_t need = lead_length(*p);
 
-    if (need > n ||
-        (need > 1 && ((c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) ||
-                      (c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] > 0x8f)))) {
+    if (need > n || (need > 1 && is_barred(p[0], p[1]))) {
         return 0;
     }
     for (size_t i = 1; i < need; i++) {
@@ -301,7 +312,7 @@ static enum err take_value(struct reader *r, const struct api_member *m)
 static enum err take_member(struct reader *r, const struct api_member *members,
                             size_t n, uint32_t *seen)
 {
-    struct slice name;
+    struct slice name = SLICE_NONE;
     size_t at = 0;
     enum err e = peek(r) == '"'
                      ? take_string(r, &name)

@@ -134,8 +134,11 @@ static enum err change_named(struct api_change *c, struct slice list,
 {
     struct change *v = arena_array(c->arena, n, sizeof *v);
     struct slice name = arena_copy(c->arena, list);
-    enum err e = v != NULL && name.p != NULL ? ERR_OK : no_memory(reterr);
+    enum err e = ERR_OK;
 
+    if (v == NULL || name.p == NULL) {
+        return no_memory(reterr);
+    }
     for (size_t i = 0; e == ERR_OK && i < n; i++) {
         v[i] = (struct change){.value = values[i], .list = name.p};
         e = parse(c, values[i], &v[i].entry, reterr);

@@ -47,31 +47,38 @@ static size_t fill_batch(struct api_call *call, const struct api_strings *values
     return n;
 }
 
-/* Values from *io on, as many as one batch takes. False: no memory. */
-static bool answer_batch(struct api_call *call, const struct lists_view *view,
-                         const struct api_strings *values, enum feature_type hint,
-                         print_fn *print, struct place *places, size_t *io)
+/* A request's values on their way. */
+struct run {
+    const struct lists_view *view;
+    const struct api_strings *values;
+    enum feature_type hint;
+    print_fn *print;
+    struct place *places; /* of a batch */
+    size_t done;          /* values that are answered */
+};
+
+/* As many values as one batch takes. False: no memory. */
+static bool answer_batch(struct api_call *call, struct run *run)
 {
     uint64_t now_s = clock_wall_us() / 1000000;
-    size_t first = *io;
 
-    ask_begin(call->ask, &view->ask);
-    size_t n = fill_batch(call, values, first, hint, places);
+    ask_begin(call->ask, &run->view->ask);
+    size_t n = fill_batch(call, run->values, run->done, run->hint, run->places);
 
     ask_test(call->ask);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++, run->done++) {
+        const struct place *p = &run->places[i];
         struct ask_result r;
-        bool is_asked = places[i].why == NULL;
 
-        if (is_asked && ask_answer(call->ask, places[i].at, now_s, &r) != ERR_OK) {
+        if (p->why == NULL && ask_answer(call->ask, p->at, now_s, &r) != ERR_OK) {
             return false;
         }
-        if (first + i > 0) {
+        if (run->done > 0) {
             buf_add_char(&call->answer.body, ',');
         }
-        print(call, view, values->v[first + i], is_asked ? &r : NULL, places[i].why);
+        run->print(call, run->view, run->values->v[run->done],
+                   p->why == NULL ? &r : NULL, p->why);
     }
-    *io += n;
     return n > 0;
 }
 
@@ -79,20 +86,22 @@ static void answer_values(struct api_call *call, const struct api_strings *value
                           enum feature_type hint, print_fn *print)
 {
     struct buf *b = &call->answer.body;
-    const struct lists_view *view = lists_acquire(call->api->lists);
     size_t most = values->n < ASK_VALUES ? values->n : ASK_VALUES;
-    struct place *places = arena_array(call->arena, most, sizeof *places);
-    bool ok = places != NULL;
-    size_t done = 0;
+    struct run run = {.view = lists_acquire(call->api->lists),
+                      .values = values,
+                      .hint = hint,
+                      .print = print,
+                      .places = arena_array(call->arena, most, sizeof *run.places)};
+    bool ok = run.places != NULL;
 
     buf_add_str(b, "{\"results\":[");
-    while (ok && done < values->n) {
-        ok = answer_batch(call, view, values, hint, print, places, &done);
+    while (ok && run.done < values->n) {
+        ok = answer_batch(call, &run);
     }
     buf_add_str(b, "],\"processing_time_ms\":");
     api_add_ms(b, call->begun_us);
     buf_add_str(b, "}\n");
-    lists_release(call->api->lists, &view);
+    lists_release(call->api->lists, &run.view);
     atomic_fetch_add_explicit(&call->api->values, values->n, memory_order_relaxed);
     call->answer.status = 200;
     if (!ok || buf_failed(b)) {

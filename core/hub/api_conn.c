@@ -270,9 +270,7 @@ static bool hand_over(struct api_conn *c, struct api_call *call)
     buf_init(&rest, c->in.max);
     buf_add(&rest, left);
     if (buf_failed(&rest) || !api_pool_put(c->thread->api->pool, w)) {
-        struct config *config = (struct config *)(uintptr_t)w->call.config;
-
-        config_release(&config);
+        config_release(&w->call.config);
         buf_fini(&rest);
         free(w);
         atomic_fetch_add_explicit(&c->thread->shed, 1, memory_order_relaxed);

@@ -72,7 +72,7 @@ struct api_call {
     struct slice body;
     struct api_who who;
     char from[64]; /* address, for the log */
-    const struct config *config;
+    struct config *config;
     struct arena *arena; /* until the answer is made */
     struct ask *ask;     /* of the thread */
     uint64_t begun_us;
@@ -219,7 +219,8 @@ struct api {
     _Atomic uint64_t values;
     _Atomic uint64_t reports_ham;
     _Atomic uint64_t reports_spam;
-    bool has_open_reports; /* not all could be acted on; the worker that writes has it */
+    bool
+        has_open_reports; /* not all could be acted on; the worker that writes has it */
     unsigned nthreads;
     struct api_thread threads[API_THREADS_MAX];
 };

@@ -38,9 +38,7 @@ struct api_pool {
 
 void api_work_free(struct api_work *w)
 {
-    struct config *config = (struct config *)(uintptr_t)w->call.config;
-
-    config_release(&config);
+    config_release(&w->call.config);
     buf_fini(&w->call.answer.body);
     buf_fini(&w->bytes);
     free(w);

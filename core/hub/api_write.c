@@ -332,11 +332,13 @@ void api_write_resume(struct api *a, struct arena *arena, struct ask *ask)
                                   .rows = json_array()}};
     struct errinfo why = {.text = ""};
 
-    if (api_spool_each_open(config->state_dir, act_again, &r, &why) != ERR_OK) {
-        log_errinfo("report", &why);
-    } else if (r.failed > 0) {
-        a->has_open_reports = true;
-    } else if (r.reports > 0 && api_spool_done(config->state_dir, &why) != ERR_OK) {
+    enum err e = api_spool_each_open(config->state_dir, act_again, &r, &why);
+
+    a->has_open_reports = r.failed > 0;
+    if (e == ERR_OK && r.reports > 0 && r.failed == 0) {
+        e = api_spool_done(config->state_dir, &why);
+    }
+    if (e != ERR_OK) {
         log_errinfo("report", &why);
     }
     if (r.reports > 0) {

@@ -17,8 +17,10 @@ enum {
 };
 
 /* A view and who holds it. */
-struct held {
+struct lists_held {
     struct lists_view view;
+    struct hits_view *hits;
+    struct config *config;
     struct lists *lists;
     struct ask_list *asked;
     unsigned refs; /* guarded by the mutex */
@@ -31,20 +33,17 @@ struct lists {
     pthread_cond_t wake;
     bool stops;
     struct config *config;
-    struct held *now;
+    struct lists_held *now;
     char trouble[ERRINFO_TEXT_MAX];
 };
 
 /* ---- views ---- */
 
-static void free_held(struct held *h)
+static void free_held(struct lists_held *h)
 {
-    struct config *config = (struct config *)(uintptr_t)h->view.config;
-    struct hits_view *hits = (struct hits_view *)(uintptr_t)h->view.hits;
-
     listhold_release(h->lists->hold, &h->view.set);
-    config_release(&config);
-    hits_view_free(&hits);
+    config_release(&h->config);
+    hits_view_free(&h->hits);
     free(h->asked);
     free(h);
 }
@@ -52,14 +51,14 @@ static void free_held(struct held *h)
 const struct lists_view *lists_acquire(struct lists *l)
 {
     (void)pthread_mutex_lock(&l->mutex);
-    struct held *h = l->now;
+    struct lists_held *h = l->now;
 
     h->refs++;
     (void)pthread_mutex_unlock(&l->mutex);
     return &h->view;
 }
 
-static void release(struct lists *l, struct held *h)
+static void release(struct lists *l, struct lists_held *h)
 {
     (void)pthread_mutex_lock(&l->mutex);
     bool is_last = --h->refs == 0;
@@ -73,7 +72,7 @@ static void release(struct lists *l, struct held *h)
 void lists_release(struct lists *l, const struct lists_view **v)
 {
     if (*v != NULL) {
-        release(l, (struct held *)(uintptr_t)*v); /* its first member */
+        release(l, (*v)->held);
         *v = NULL;
     }
 }
@@ -91,7 +90,7 @@ static struct hits_view *read_hits(const struct config *config)
 }
 
 /* The lists of the set as they are asked. */
-static bool fill_ask(struct held *h)
+static bool fill_ask(struct lists_held *h)
 {
     const struct listset *set = h->view.set;
     const struct voices voices = {.config = h->view.config, .view = h->view.hits};
@@ -120,9 +119,9 @@ static bool fill_ask(struct held *h)
 }
 
 /* A view of the hold's snapshot. Takes config. NULL: no memory. */
-static struct held *make_view(struct lists *l, struct config *config)
+static struct lists_held *make_view(struct lists *l, struct config *config)
 {
-    struct held *h = calloc(1, sizeof *h);
+    struct lists_held *h = calloc(1, sizeof *h);
 
     if (h == NULL) {
         config_release(&config);
@@ -131,7 +130,10 @@ static struct held *make_view(struct lists *l, struct config *config)
     h->lists = l;
     h->refs = 1;
     h->view.set = listhold_acquire(l->hold);
-    h->view.hits = read_hits(config);
+    h->hits = read_hits(config);
+    h->config = config;
+    h->view.held = h;
+    h->view.hits = h->hits;
     h->view.config = config;
     if (!fill_ask(h)) {
         free_held(h);
@@ -166,7 +168,7 @@ static void look(struct lists *l, unsigned looks)
 
     (void)pthread_mutex_lock(&l->mutex);
     struct config *config = config_acquire(l->config);
-    struct held *now = l->now;
+    struct lists_held *now = l->now;
 
     (void)pthread_mutex_unlock(&l->mutex);
     set_trouble(l, listhold_refresh(l->hold, config, &why), &why);
@@ -179,7 +181,7 @@ static void look(struct lists *l, unsigned looks)
         config_release(&config);
         return;
     }
-    struct held *h = make_view(l, config);
+    struct lists_held *h = make_view(l, config);
 
     if (h != NULL) {
         (void)pthread_mutex_lock(&l->mutex);

@@ -20,7 +20,9 @@ void lists_free(struct lists **l);
 void lists_renew(struct lists *l, const struct config *config);
 
 /* Everything in it lasts until the release. */
+struct lists_held; /* private */
 struct lists_view {
+    struct lists_held *held;
     const struct listset *set;
     const struct hits_view *hits; /* what gillnetd counted; NULL: nothing yet */
     const struct config *config;

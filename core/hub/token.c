@@ -84,7 +84,7 @@ int token_make(const struct config *config, const char *name, const char *role)
 {
     const char *path = config->api.tokens_file;
     uint8_t secret[SECRET_BYTES];
-    char token[sizeof TOKEN_PREFIX + 2 * SECRET_BYTES] = TOKEN_PREFIX;
+    char token[sizeof TOKEN_PREFIX + 2UL * SECRET_BYTES] = TOKEN_PREFIX;
     char hex[SHA256_HEX + 1];
     char line[LINE_MAX_BYTES];
     struct sha256 sum;

@@ -125,8 +125,9 @@ enum err ask_add(struct ask *a, struct slice value, enum feature_type hint,
     enum err result = has_rows(a) ? ERR_OK : no_memory(reterr);
 
     if (result == ERR_OK) {
-        result = value_keys(value, hint, a->lists.expressions, a->batch,
-                            a->keys + a->nkeys, &v->n, reterr);
+        const struct value_reading how = {hint, a->lists.expressions};
+
+        result = value_keys(value, &how, a->batch, a->keys + a->nkeys, &v->n, reterr);
     }
     if (result != ERR_OK) {
         return result;

@@ -1,8 +1,9 @@
 /* footprint - from /proc/self and the control groups (version 2). */
 #include "core/base/footprint.h"
 
-#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -26,13 +27,23 @@ static bool first_line(const char *path, char line[LINE_MAX])
     return ok;
 }
 
+/* False: text does not begin with a number. */
+static bool number(const char *text, uint64_t *ret)
+{
+    char *end = NULL;
+
+    *ret = strtoull(text, &end, 10);
+    return end != text;
+}
+
 uint64_t footprint_bytes(void)
 {
     char line[LINE_MAX];
+    const char *second = NULL; /* of the numbers: pages that lie in memory */
     uint64_t pages = 0;
 
-    if (!first_line("/proc/self/statm", line) ||
-        sscanf(line, "%*u %" SCNu64, &pages) != 1) {
+    if (!first_line("/proc/self/statm", line) || (second = strchr(line, ' ')) == NULL ||
+        !number(second, &pages)) {
         return 0;
     }
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -52,7 +63,7 @@ static void lower_to_file(uint64_t *least, const char *root, const char *group,
     uint64_t v = 0;
 
     if (file_path(path, "%s/sys/fs/cgroup%s/%s", root, group, name) == ERR_OK &&
-        first_line(path, line) && sscanf(line, "%" SCNu64, &v) == 1) {
+        first_line(path, line) && number(line, &v)) {
         lower(least, v);
     }
 }

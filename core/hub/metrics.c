@@ -23,7 +23,7 @@ struct feed_times {
 
 struct metrics {
     struct board *board;
-    double start_s;
+    uint64_t start_s;
     uint64_t version;      /* of the board's feeds, as last seen */
     pthread_mutex_t mutex; /* guards: feed, nfeeds */
     struct feed_times *feed;
@@ -39,7 +39,7 @@ struct metrics *metrics_new(struct board *board)
         return NULL;
     }
     m->board = board;
-    m->start_s = (double)(clock_wall_us() / 1000000);
+    m->start_s = clock_wall_us() / 1000000;
     return m;
 }
 
@@ -73,8 +73,8 @@ static struct feed_times *times_of(struct metrics *m, const char *name)
     }
     m->feed = more;
     more += m->nfeeds++;
-    *more =
-        (struct feed_times){.changed_s = m->start_s}; /* what came before: not ours */
+    *more = (struct feed_times){
+        .changed_s = (double)m->start_s}; /* what came before: not ours */
     memcpy(more->name, name, strlen(name) + 1);
     return more;
 }

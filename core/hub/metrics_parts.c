@@ -173,9 +173,28 @@ void metrics_add_fields(struct prom *p, const json_t *rows, const char *label,
     }
 }
 
+/* What of each row was refused, by reason. */
+static void add_refused(struct prom *p, const json_t *rows, const char *label)
+{
+    json_t *row = NULL;
+    size_t i = 0;
+
+    json_array_foreach(rows, i, row)
+    {
+        const char *reason = NULL;
+        json_t *n = NULL;
+
+        json_object_foreach(json_object_get(row, "refused"), reason, n)
+        {
+            prom_row(p, json_number_value(n), label, metrics_text(row, "name"),
+                     "reason", reason, NULL);
+        }
+    }
+}
+
 /* ---- feeds ---- */
 
-static void add_feed_words(struct prom *p, const json_t *rows)
+static void add_states(struct prom *p, const json_t *rows)
 {
     json_t *row = NULL;
     size_t i = 0;
@@ -186,15 +205,6 @@ static void add_feed_words(struct prom *p, const json_t *rows)
     {
         prom_row(p, 1, "feed", metrics_text(row, "name"), "state",
                  metrics_text(row, "state"), NULL);
-    }
-    prom_family(p, "gillnet_feed_refused", PROM_GAUGE,
-                "1: its last update was refused, for this reason");
-    json_array_foreach(rows, i, row)
-    {
-        if (strcmp(metrics_text(row, "state"), "refused") == 0) {
-            prom_row(p, 1, "feed", metrics_text(row, "name"), "reason",
-                     metrics_text(row, "reason"), NULL);
-        }
     }
 }
 
@@ -236,7 +246,10 @@ void metrics_add_feeds(struct prom *p, const struct survey *s)
     metrics_add_fields(p, rows, "source", "name", &added, 1);
     metrics_add_fields(p, rows, "feed", "name", fields,
                        sizeof fields / sizeof fields[0]);
-    add_feed_words(p, rows);
+    add_states(p, rows);
+    prom_family(p, "gillnet_feed_refused_total", PROM_COUNTER,
+                "updates that were refused");
+    add_refused(p, rows, "feed");
     prom_family(p, "gillnet_feed_silent_after_seconds", PROM_GAUGE,
                 "time without anything good after which its entries go; 0: they stay");
     for (size_t i = 0; i < s->config->nfeeds; i++) {
@@ -263,26 +276,6 @@ static json_t *active_peers(const json_t *rows)
         }
     }
     return active;
-}
-
-static void add_refused(struct prom *p, const json_t *rows)
-{
-    json_t *row = NULL;
-    size_t i = 0;
-
-    prom_family(p, "gillnet_peer_refused_total", PROM_COUNTER,
-                "objects of a peer that were refused");
-    json_array_foreach(rows, i, row)
-    {
-        const char *reason = NULL;
-        json_t *n = NULL;
-
-        json_object_foreach(json_object_get(row, "refused"), reason, n)
-        {
-            prom_row(p, json_number_value(n), "peer", metrics_text(row, "name"),
-                     "reason", reason, NULL);
-        }
-    }
 }
 
 void metrics_add_peers(struct prom *p, const struct survey *s)
@@ -330,7 +323,9 @@ void metrics_add_peers(struct prom *p, const struct survey *s)
     const json_t *expires = json_object_get(s->section[BOARD_RING], "expires_s");
 
     metrics_add_fields(p, rows, "peer", "name", peers, sizeof peers / sizeof peers[0]);
-    add_refused(p, rows);
+    prom_family(p, "gillnet_peer_refused_total", PROM_COUNTER,
+                "objects of a peer that were refused");
+    add_refused(p, rows, "peer");
     if (expires != NULL) {
         prom_alone(p, "gillnet_ring_expires_time_seconds", PROM_GAUGE,
                    "Unix time at which the ring's manifest ends",

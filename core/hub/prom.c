@@ -45,7 +45,7 @@ static void add_label(struct buf *to, bool is_first, const char *name,
         if (*c == '"' || *c == '\\') {
             buf_add_char(to, '\\');
         }
-        buf_add_char(to, *c >= ' ' && *c < 0x7f ? *c : '?');
+        buf_add_char(to, (char)(*c >= ' ' && *c < 0x7f ? *c : '?'));
     }
     buf_add_char(to, '"');
 }

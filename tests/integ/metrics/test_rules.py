@@ -188,6 +188,12 @@ class Rules(unittest.TestCase):
         theirs.pop("GillnetHubDown")  # the hub cannot say that itself
         self.assertEqual(theirs, ours)
 
+    def test_the_manual__then_it_names_each_alert_and_when(self):
+        page = (promtool.ROOT / "contrib/man/gillnet-metrics.7").read_text()
+        rows = re.findall(r"^\.It Li (\w+) Ta (\w+) Ta (.*)$", page, re.M)
+        self.assertEqual(rows, [(n, r["severity"], r["summary"]) for n, r in promtool.rules().items()
+                                if n != "GillnetHubDown"])
+
 
 if __name__ == "__main__":
     sys.exit(unittest.main())

@@ -39,6 +39,7 @@ enum err feed_guard_new(const struct config *config, const struct config_feed *f
     }
     g->config = config;
     enum err e = ham_read(&g->ham, config->state_dir, keys, reterr);
+    e = e == ERR_OK ? guard_hashes_make(&g->hashes, config, reterr) : e;
     if (e != ERR_OK) {
         feed_guard_free(&g);
         return e;
@@ -54,6 +55,7 @@ void feed_guard_free(struct feed_guard **g)
 {
     if (*g) {
         ham_free(&(*g)->ham);
+        guard_hashes_free(&(*g)->hashes);
         for (size_t i = 0; i < (*g)->nallow; i++) {
             list_reader_close(&(*g)->allow[i]);
         }
@@ -217,6 +219,12 @@ static const char *refuse_by_class(const struct feed_guard *g,
     case FEATURE_url_template:
     case FEATURE_url_expression:
         return refuse_url(g, host, rest, retwhy);
+    case FEATURE_url_hash:
+        if (guard_hashes_have(&g->hashes, e->text)) {
+            *retwhy = "the sum of a whole host that no feed may list";
+            return "giant";
+        }
+        return NULL;
     case FEATURE_attachment:
     case FEATURE_body:
         if (slice_eq(e->text, SUM_OF_NOTHING)) {

@@ -29,6 +29,12 @@ static const struct row shorteners[] = {
 #undef SHORTENER
 };
 
+enum {
+    GIANTS = sizeof(giants) / sizeof(giants[0]),
+    HOSTS = sizeof(hosts) / sizeof(hosts[0]),
+    SHORTENERS = sizeof(shorteners) / sizeof(shorteners[0])
+};
+
 static int compare(const void *key, const void *row)
 {
     const struct slice *name = key;
@@ -43,13 +49,12 @@ static const struct row *find(const struct row *v, size_t n, struct slice name)
 
 static const struct row *find_giant(struct slice name)
 {
-    return find(giants, sizeof(giants) / sizeof(giants[0]), name);
+    return find(giants, GIANTS, name);
 }
 
 static bool is_shared(struct slice name)
 {
-    return find(hosts, sizeof(hosts) / sizeof(hosts[0]), name) ||
-           find(shorteners, sizeof(shorteners) / sizeof(shorteners[0]), name);
+    return find(hosts, HOSTS, name) || find(shorteners, SHORTENERS, name);
 }
 
 /* The giant itself, its www, and what lies below one that has no customers there. */
@@ -86,4 +91,15 @@ enum name_kind name_kind_of(struct slice host)
         }
     }
     return is_giant(host) ? NAME_GIANT : NAME_PLAIN;
+}
+
+const char *name_at(size_t i)
+{
+    if (i < GIANTS) {
+        return giants[i].name;
+    }
+    if (i < GIANTS + HOSTS) {
+        return hosts[i - GIANTS].name;
+    }
+    return i < GIANTS + HOSTS + SHORTENERS ? shorteners[i - GIANTS - HOSTS].name : NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef CORE_FEED_GUARD_OWN_H
 #define CORE_FEED_GUARD_OWN_H
 
+#include "core/base/checksum.h"
 #include "core/base/journal.h"
 #include "core/feed/guard.h"
 #include "core/list/list.h"
@@ -45,11 +46,25 @@ enum name_kind { NAME_PLAIN, NAME_GIANT, NAME_SHARED };
 /* What the shipped tables say of a host (of the whole of it, not of a page there). */
 enum name_kind name_kind_of(struct slice host);
 
+/* The i-th name of the tables; NULL behind the last. */
+const char *name_at(size_t i);
+
+/* SHA-256 of expressions of whole hosts, in hexadecimal, sorted. */
+struct guard_hashes {
+    char (*v)[SHA256_HEX + 1];
+    size_t n;
+};
+enum err guard_hashes_make(struct guard_hashes *h, const struct config *c,
+                           struct errinfo *reterr);
+bool guard_hashes_have(const struct guard_hashes *h, struct slice hex);
+void guard_hashes_free(struct guard_hashes *h);
+
 enum { GUARD_ALLOW_MAX = 16, GUARD_LOCAL_MAX = 64 };
 
 struct feed_guard {
     const struct config *config;
     struct ham ham;
+    struct guard_hashes hashes;
     struct list_reader *allow[GUARD_ALLOW_MAX];
     size_t nallow;
     struct ipnet local[GUARD_LOCAL_MAX]; /* addresses of this machine */

@@ -185,7 +185,8 @@ enum err stage_open(const struct stage_options *options, struct stage **ret,
         stage_close(&s);
         return e;
     }
-    (void)unlink(s->incoming); /* of one that was killed; never of an update under way */
+    (void)unlink(
+        s->incoming); /* of one that was killed; never of an update under way */
     stage_sweep(s);
     *ret = s;
     return ERR_OK;
@@ -291,6 +292,8 @@ static enum err compare(struct update *u, struct errinfo *reterr)
     e = e == ERR_OK ? changes_out_commit(&changes, reterr) : e;
     set_out_abort(&set);
     changes_out_abort(&changes);
+    u->compare.set = NULL;
+    u->compare.changes = NULL;
     if (walk && e == ERR_OK) {
         s->saved.compared_s = stage_now_s();
     }

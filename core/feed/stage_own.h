@@ -56,7 +56,7 @@ struct stage_saved {
 };
 
 /* Text of state.json and back. ERR_CORRUPT: it is none. */
-enum err saved_parse(struct slice text, struct stage_saved *ret);
+enum err saved_parse(struct slice bytes, struct stage_saved *ret);
 enum err saved_print(const struct stage_saved *s, struct buf *ret);
 
 /* ---- a feed ---- */

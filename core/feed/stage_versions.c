@@ -47,9 +47,9 @@ enum err stage_unchanged(struct stage *s, struct errinfo *reterr)
 
 /* ---- changes of a whole version ---- */
 
-/* Applies what c finds, through the file `name`. */
-static enum err apply_whole(struct stage *s, struct compare *c, const char *path,
-                            struct errinfo *reterr)
+/* What c finds goes into the file at path. */
+static enum err write_changes(struct stage *s, struct compare *c, const char *path,
+                              struct errinfo *reterr)
 {
     struct changes_out changes;
     enum err e = changes_out_open(&changes, path, reterr);
@@ -58,6 +58,7 @@ static enum err apply_whole(struct stage *s, struct compare *c, const char *path
     e = e == ERR_OK ? compare_run(c, reterr) : e;
     e = e == ERR_OK ? changes_out_commit(&changes, reterr) : e;
     changes_out_abort(&changes);
+    c->changes = NULL;
     return e;
 }
 
@@ -82,7 +83,7 @@ enum err stage_leave(struct stage *s, uint64_t keep_s, struct errinfo *reterr)
         e = list_walk_reader(reader, stage_now_s(), &walk, reterr);
         c.walk = walk;
     }
-    e = e == ERR_OK ? apply_whole(s, &c, path, reterr) : e;
+    e = e == ERR_OK ? write_changes(s, &c, path, reterr) : e;
     list_walk_free(&walk);
     list_reader_close(&reader);
     set_close(&old);
@@ -183,7 +184,7 @@ static enum err go_back(struct stage *s, const struct stage_version *v,
                         .lists_all = !g.reader || s->saved.is_silent,
                         .keep_s = s->feed->keep_s};
     e = e == ERR_OK ? stage_file(s, "changes", v->number, path, reterr) : e;
-    e = e == ERR_OK ? apply_whole(s, &c, path, reterr) : e;
+    e = e == ERR_OK ? write_changes(s, &c, path, reterr) : e;
     sorter_free(&g.intake.sorter);
     set_close(&g.from);
     set_close(&g.to);

@@ -105,6 +105,13 @@ static const struct {
     {"attachment:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
      "attachment:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
      "empty"},
+    /* "google.com/" and "www.own.example/" */
+    {"url_hash:88981e6263be34a6c0b53ada73d168b68828dd643723d34a812e9f8a6abb5ee9",
+     "url_hash:88981e6263be34a6c0b53ada73d168b68828dd643723d34a812e9f8a6abb5ee9",
+     "giant"},
+    {"url_hash:b2a7dd2fc88798abd50a958db12c94f5a540e7fe5094b6b111a2a694b981a3f9",
+     "url_hash:b2a7dd2fc88798abd50a958db12c94f5a540e7fe5094b6b111a2a694b981a3f9",
+     "giant"},
     {"localhost", "host:localhost.example", ""},
 };
 

@@ -66,7 +66,7 @@ static int compare_pairs(const void *a, const void *b)
 static uint32_t networks_of(const struct ham *h, const struct reading *r, size_t from,
                             size_t to)
 {
-    uint64_t seen[FEED_POPULAR_NETWORKS];
+    uint64_t seen[FEED_POPULAR_NETWORKS] = {0};
     uint32_t n = 0;
     for (size_t i = from; i < to && n < FEED_POPULAR_NETWORKS; i++) {
         uint64_t network = r->message[h->pair[i].message].network;

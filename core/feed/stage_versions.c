@@ -236,7 +236,7 @@ static enum err tell_side(struct stage *s, const struct one_side *side,
                           void *context, struct errinfo *reterr)
 {
     struct intake in = {.stage = s, .only = side->set, .key = *key};
-    struct intake_entry entry;
+    struct intake_entry entry = {.class_type = 0};
     bool has = false;
     enum err e = side->set->n > 0 ? intake_read(&in, side->body, reterr) : ERR_OK;
     if (e != ERR_OK || !in.sorter) {

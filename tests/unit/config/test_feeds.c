@@ -40,13 +40,17 @@ static void test_feeds__when_something_is_wrong__then_refused(void **state)
         {"{ name = \"a\"; " URL "ca_file = \"key\"; }", "absolute path"},
         {"{ name = \"a\"; " URL "grow = 0.5; }", "1.0 or more"},
         {"{ name = \"a\"; " URL "into = \"-a\"; }", "begins with a letter"},
+        {"{ name = \"a\"; " URL "into = \"old\"; }", "remove `period`"},
         {"{ name = \"a\"; " URL "intervall = \"1h\"; }", "feeds.interval"},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char text[512];
-        int n = snprintf(text, sizeof(text), "feeds = ( %s );", rows[i].text);
+        int n = snprintf(text, sizeof(text),
+                         "lists = ( { name = \"old\"; period = \"1d\"; } ); "
+                         "feeds = ( %s );",
+                         rows[i].text);
 
         assert_true(n > 0 && (size_t)n < sizeof(text));
         confdir_refused(text, rows[i].why);

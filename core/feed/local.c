@@ -73,7 +73,7 @@ static enum err list_folder(struct files *f, const char *dir, struct errinfo *re
     enum err e =
         d != NULL ? ERR_OK : errinfo_errno(reterr, dir, "the folder cannot be read");
 
-    while (e == ERR_OK) {
+    while (d != NULL && e == ERR_OK) {
         /* cppcheck-suppress readdirCalled ; the stream is ours alone */
         const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
 

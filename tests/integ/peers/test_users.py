@@ -21,7 +21,8 @@ FIRST_ID = 61840
 STATE = "/var/lib/gillnet"
 # Who may own what in STATE; root is an administrator's command.
 OWNERS = {"keys": {"_gillnet", "_gillnet-hub", "root"}, "peers": {"_gillnet-hub"}, "counts": {"_gillnet", "root"},
-          "lists": {"_gillnet-hub"}, "feeds": {"_gillnet-hub"}, "": {"_gillnet", "root"}}
+          "lists": {"_gillnet-hub"}, "feeds": {"_gillnet-hub"},
+          "reports": {"_gillnet-hub"}, "": {"_gillnet", "root"}}
 
 
 def rows(name):

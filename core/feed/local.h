@@ -3,7 +3,7 @@
  *
  * What tells one state from another is size, time and inode of each file. Files of a folder are joined in the order of
  * their names, those that begin with a dot left out; one that cannot be read ends it and is named.
- * Depends: base, config.   Threads: any.   Owns: nothing.   ADR 0044.
+ * Depends: base, config.   Threads: any.   Owns: nothing.   ADR 0043.
  */
 #ifndef CORE_FEED_LOCAL_H
 #define CORE_FEED_LOCAL_H

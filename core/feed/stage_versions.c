@@ -182,7 +182,7 @@ static enum err go_back(struct stage *s, const struct stage_version *v,
     struct compare c = {.fresh = g.intake.sorter,
                         .old = &g.from,
                         .lists_all = !g.reader || s->saved.is_silent,
-                        .keep_s = s->feed->keep_s};
+                        .keep_s = 0}; /* what the bad one brought goes at once */
     e = e == ERR_OK ? stage_file(s, "changes", v->number, path, reterr) : e;
     e = e == ERR_OK ? write_changes(s, &c, path, reterr) : e;
     sorter_free(&g.intake.sorter);

@@ -3,7 +3,7 @@
  *
  * gzip, xz, zstd, bzip2 and a zip of one member, known by their own first bytes, one layer; anything else as it is.
  * Streamed: memory does not depend on the file, and what comes out is bounded.
- * Depends: base, libarchive.   Threads: any.   Allocates: its buffers.   ADR 0044.
+ * Depends: base, libarchive.   Threads: any.   Allocates: its buffers.   ADR 0043.
  */
 #ifndef CORE_FEED_UNPACK_H
 #define CORE_FEED_UNPACK_H

@@ -5,7 +5,7 @@
  * what proves who we are (password, header fields of the feed) goes to no other host. Addresses are checked
  * when the connection is made (feed_address.h), so that DNS cannot lie between. Bodies may come compressed; what
  * they become is bounded too. file:// is core/feed/local.h's.
- * Depends: base, config, feed, libcurl.   Threads: any; blocking.   Owns: nothing.   ADR 0044.
+ * Depends: base, config, feed, libcurl.   Threads: any; blocking.   Owns: nothing.   ADR 0043.
  */
 #ifndef CORE_HUB_FEED_FETCH_H
 #define CORE_HUB_FEED_FETCH_H

@@ -5,7 +5,7 @@
  * bodies have their turn one after another there, small ones at once. A feed that fails is asked again later and later;
  * one that is named no more is taken out of its list. How each stands is on the board (BOARD_FEEDS), and what runs (BOARD_TASKS).
  * Depends: base, config, feed, board.   Threads: feeds_renew, feeds_tick and feeds_free from one, all else from any.
- * Owns: STATE/feeds while it runs.   ADR 0044.
+ * Owns: STATE/feeds while it runs.   ADR 0043.
  */
 #ifndef CORE_HUB_FEEDS_H
 #define CORE_HUB_FEEDS_H

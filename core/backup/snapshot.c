@@ -52,7 +52,8 @@ static enum err push(struct walk *w, const char *path)
 static void leave_out(struct snapshot *s, const char *path)
 {
     if (s->nleft_out++ == 0) {
-        (void)snprintf(s->left_out, sizeof s->left_out, "%s", path);
+        (void)snprintf(s->left_out, sizeof s->left_out, "%.*s", CONTENTS_PATH_MAX,
+                       path);
     }
 }
 

@@ -324,7 +324,7 @@ int cmd_feed(struct cli *cli, int argc, char **argv)
     } commands[] = {
         {"list", feed_cmd_list},         {"test", feed_cmd_test},
         {"update", feed_cmd_update},     {"diff", feed_cmd_diff},
-        {"rollback", feed_cmd_rollback},
+        {"rollback", feed_cmd_rollback}, {"ham", feed_cmd_ham},
     };
     int status = 0;
 

@@ -21,6 +21,7 @@ int feed_cmd_test(struct cli *cli, int argc, char **argv);
 int feed_cmd_update(struct cli *cli, int argc, char **argv);
 int feed_cmd_diff(struct cli *cli, int argc, char **argv);
 int feed_cmd_rollback(struct cli *cli, int argc, char **argv);
+int feed_cmd_ham(struct cli *cli, int argc, char **argv);
 
 /* The usage of `gillnet feed` with this reason. */
 int feed_cmd_usage(const char *why);

@@ -17,7 +17,8 @@
 #include "core/feature/lookup.h"
 
 enum {
-    FEED_HAM_LEAST = 3,      /* messages that an entry must be in, whatever `ham` is */
+    FEED_HAM_LEAST =
+        3, /* messages that an entry must be in, whatever `ham` is; of what was given: one */
     FEED_HAM_SPAN_S = 86400, /* between the first and the last of them, at least */
     FEED_POPULAR_MESSAGES =
         20, /* in so many of so many networks: a name that people use here */
@@ -27,6 +28,9 @@ enum {
     FEED_NETWORK_V4 = 16, /* wider networks are left out */
     FEED_NETWORK_V6 = 32
 };
+
+/* Good mail that an administrator gave (`gillnet feed ham`), as a journal in the state folder. */
+#define STATE_HAM_FILE "feeds/ham.journal"
 
 struct feed_guard;
 /* config and keys are borrowed and outlive it. keys: of the lists, for digests of the journal. The journal need not be

@@ -7,15 +7,19 @@
 #include "core/base/file.h"
 #include "core/feed/guard_own.h"
 
+enum { MESSAGES_MAX = 2 * JOURNAL_SLOTS }; /* of gillnetd, and given */
+
 struct seen_message {
     uint32_t time_s;
+    bool is_given;
     uint64_t network;
 };
 
 /* While the journal is read. */
 struct reading {
     struct ham *h;
-    struct seen_message *message; /* JOURNAL_SLOTS */
+    struct seen_message *message; /* MESSAGES_MAX */
+    bool is_given;                /* of the ham that an administrator gave */
     size_t room;                  /* in h->pair */
     bool failed;
 };
@@ -41,11 +45,11 @@ static void take(void *context, const struct journal_message *m)
 {
     struct reading *r = context;
     struct ham *h = r->h;
-    if (!m->is_good || h->messages == JOURNAL_SLOTS || r->failed ||
+    if (!m->is_good || h->messages == MESSAGES_MAX || r->failed ||
         !make_room(r, m->n)) {
         return;
     }
-    r->message[h->messages] = (struct seen_message){m->time_s, m->network};
+    r->message[h->messages] = (struct seen_message){m->time_s, r->is_given, m->network};
     for (size_t i = 0; i < m->n; i++) {
         h->pair[h->npairs++] =
             (struct ham_pair){.key = m->key[i], .message = (uint32_t)h->messages};
@@ -81,6 +85,17 @@ static uint32_t networks_of(const struct ham *h, const struct reading *r, size_t
     return n;
 }
 
+/* A pair of a key's is of a message that was given. */
+static bool is_given(const struct ham *h, const struct reading *r, size_t from,
+                     size_t to)
+{
+    bool found = false;
+    for (size_t i = from; i < to && !found; i++) {
+        found = r->message[h->pair[i].message].is_given;
+    }
+    return found;
+}
+
 /* Its messages lie so far apart that somebody would have noticed. */
 static bool is_lasting(const struct ham *h, const struct reading *r, size_t from,
                        size_t to)
@@ -95,11 +110,10 @@ static bool is_lasting(const struct ham *h, const struct reading *r, size_t from
     return most - least >= FEED_HAM_SPAN_S;
 }
 
-/* Keys of FEED_HAM_LEAST messages and more, in order. */
+/* Keys that were given, and those of FEED_HAM_LEAST messages and more, in order. */
 static bool gather_keys(struct ham *h, const struct reading *r)
 {
-    size_t most = h->npairs / FEED_HAM_LEAST + 1;
-    h->key = calloc(most, sizeof(*h->key));
+    h->key = calloc(h->npairs + 1, sizeof(*h->key));
     h->mark = calloc(h->messages + 1, 1);
     if (!h->key || !h->mark) {
         return false;
@@ -108,43 +122,69 @@ static bool gather_keys(struct ham *h, const struct reading *r)
         while (to < h->npairs && h->pair[to].key == h->pair[from].key) {
             to++;
         }
-        if (to - from >= FEED_HAM_LEAST && is_lasting(h, r, from, to)) {
+        bool given = is_given(h, r, from, to);
+        if (given || (to - from >= FEED_HAM_LEAST && is_lasting(h, r, from, to))) {
             h->key[h->nkeys++] =
                 (struct ham_key){.key = h->pair[from].key,
                                  .first = (uint32_t)from,
                                  .n = (uint32_t)(to - from),
+                                 .is_given = given,
                                  .networks = networks_of(h, r, from, to)};
         }
     }
     return true;
 }
 
+/* One file; that there is none is no trouble. What was made with another key than what is there says nothing. */
+static enum err read_file(struct reading *r, const struct keyring *keys,
+                          const char *state_dir, const char *name, uint32_t since_s,
+                          struct errinfo *reterr)
+{
+    struct ham *h = r->h;
+    char path[FILE_PATH_MAX];
+    uint32_t key_id = 0;
+    uint64_t messages = h->messages;
+    size_t npairs = h->npairs;
+    if (file_path(path, "%s/%s", state_dir, name) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    }
+    enum err e = journal_read(path, since_s, take, r, &key_id, NULL);
+    const struct hashkey *key = e == ERR_OK ? keyring_find(keys, key_id) : NULL;
+    if (key == NULL || (h->hash != NULL && h->hash != key)) {
+        h->messages = messages;
+        h->npairs = npairs;
+        return ERR_OK;
+    }
+    h->hash = key;
+    return ERR_OK;
+}
+
 enum err ham_read(struct ham *h, const char *state_dir, const struct keyring *keys,
                   struct errinfo *reterr)
 {
-    char path[FILE_PATH_MAX];
-    uint32_t key_id = 0;
     uint64_t now_s = clock_wall_us() / 1000000;
     uint32_t since_s = now_s > JOURNAL_AGE_S ? (uint32_t)(now_s - JOURNAL_AGE_S) : 0;
     struct reading r = {.h = h};
-    if (file_path(path, "%s/%s", state_dir, STATE_JOURNAL_FILE) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-    }
-    r.message = calloc(JOURNAL_SLOTS, sizeof(*r.message));
-    r.failed = !r.message;
-    if (!r.failed && journal_read(path, since_s, take, &r, &key_id, NULL) == ERR_OK) {
-        h->hash = keyring_find(keys, key_id); /* of a former key it says nothing */
-    }
+    r.message = calloc(MESSAGES_MAX, sizeof(*r.message));
+    r.failed = r.message == NULL;
+    enum err e =
+        r.failed ? ERR_OK
+                 : read_file(&r, keys, state_dir, STATE_JOURNAL_FILE, since_s, reterr);
+    r.is_given = true;
+    e = r.failed || e != ERR_OK
+            ? e
+            : read_file(&r, keys, state_dir, STATE_HAM_FILE, 0, reterr);
     if (h->npairs > 0) {
         qsort(h->pair, h->npairs, sizeof(*h->pair), compare_pairs);
     }
-    r.failed = r.failed || !gather_keys(h, &r);
-    free(r.message);
-    if (r.failed) {
-        ham_free(h);
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for the journal");
+    if (e == ERR_OK && (r.failed || !gather_keys(h, &r))) {
+        e = errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory for the journal");
     }
-    return ERR_OK;
+    free(r.message);
+    if (e != ERR_OK) {
+        ham_free(h);
+    }
+    return e;
 }
 
 void ham_free(struct ham *h)
@@ -185,6 +225,10 @@ const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
     }
     if (k->n >= FEED_POPULAR_MESSAGES && k->networks >= FEED_POPULAR_NETWORKS) {
         *retwhy = "much of our good mail of late, of many senders, has it";
+        return "ham";
+    }
+    if (k->is_given) {
+        *retwhy = "good mail that was given has it (`gillnet feed ham`)";
         return "ham";
     }
     if ((double)k->n > h->share * (double)h->messages) {

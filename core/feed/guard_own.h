@@ -17,6 +17,7 @@ struct ham_key {
     uint32_t first; /* of its messages in pair */
     uint32_t n;
     uint32_t networks; /* different ones, counted up to FEED_POPULAR_NETWORKS */
+    bool is_given;     /* in the ham that an administrator gave, be it once */
 };
 struct ham_pair {
     uint64_t key;

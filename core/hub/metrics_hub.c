@@ -33,7 +33,7 @@ static void add_routes(struct prom *p, const struct api_numbers *n)
         for (unsigned c = 0; c < API_STATUS_CLASSES; c++) {
             if (n->route[i].requests[c] > 0) {
                 prom_row(p, (double)n->route[i].requests[c], "route", n->route[i].path,
-                         "code", classes[c], NULL);
+                         "code", classes[c], PROM_END);
             }
         }
     }
@@ -101,7 +101,7 @@ static void add_alerts(struct prom *p, const json_t *rows)
     json_array_foreach(rows, i, row)
     {
         prom_row(p, metrics_number(row, "firing"), "alert", metrics_text(row, "name"),
-                 "severity", metrics_text(row, "severity"), NULL);
+                 "severity", metrics_text(row, "severity"), PROM_END);
     }
 }
 
@@ -186,7 +186,7 @@ static void add_process(struct prom *p)
 void metrics_add_hub(struct prom *p, const struct survey *s)
 {
     prom_family(p, "gillnet_build_info", PROM_GAUGE, "the version of the hub");
-    prom_row(p, 1, "version", GILLNET_VERSION, NULL);
+    prom_row(p, 1, "version", GILLNET_VERSION, PROM_END);
     if (s->disk_bytes > 0) {
         prom_alone(p, "gillnet_state_size_bytes", PROM_GAUGE,
                    "size of the file system of state_dir", (double)s->disk_bytes);

@@ -111,7 +111,8 @@ static void add_grouped(struct prom *p, const struct survey *s, const struct gro
     if (p->name == NULL || strcmp(p->name, g->family) != 0) {
         prom_family(p, g->family, is_counter ? PROM_COUNTER : PROM_GAUGE, g->help);
     }
-    prom_row(p, stat_now(s, g->id) / (is_counter ? 1 : PPB), g->label, g->value, NULL);
+    prom_row(p, stat_now(s, g->id) / (is_counter ? 1 : PPB), g->label, g->value,
+             PROM_END);
 }
 
 static void add_stats(struct prom *p, const struct survey *s)
@@ -157,7 +158,7 @@ static void add_history(struct prom *p, const struct history_view *h)
     for (unsigned i = 0; i < STANDING_COUNT; i++) {
         if (standing_is_from_lists((enum standing)i)) {
             prom_row(p, (double)h->url_checks[i], "status",
-                     standing_name((enum standing)i), NULL);
+                     standing_name((enum standing)i), PROM_END);
         }
     }
     prom_family(p, "spam_url_check_duration_seconds", PROM_HISTOGRAM,
@@ -174,7 +175,7 @@ static void add_history(struct prom *p, const struct history_view *h)
     prom_family(p, "gillnet_symbol_hits_total", PROM_COUNTER,
                 "messages in which a symbol was found");
     for (size_t i = 0; i < h->nsymbols; i++) {
-        prom_row(p, (double)h->symbol[i].total, "symbol", h->symbol[i].name, NULL);
+        prom_row(p, (double)h->symbol[i].total, "symbol", h->symbol[i].name, PROM_END);
     }
 }
 

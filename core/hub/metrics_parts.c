@@ -132,7 +132,7 @@ void metrics_add_lists(struct prom *p, const struct survey *s)
         prom_family(p, families[f].name, families[f].type, families[f].help);
         for (size_t i = 0; i < s->nlists; i++) {
             prom_row(p, families[f].value(s, &s->lists[i]), "list", s->lists[i].name,
-                     NULL);
+                     PROM_END);
         }
     }
     prom_alone(p, "gillnet_peer_lists_entries", PROM_GAUGE,
@@ -167,7 +167,7 @@ void metrics_add_fields(struct prom *p, const json_t *rows, const char *label,
         {
             if (json_object_get(row, f->key) != NULL) {
                 prom_row(p, metrics_number(row, f->key) * f->scale, label,
-                         metrics_text(row, named), NULL);
+                         metrics_text(row, named), PROM_END);
             }
         }
     }
@@ -187,7 +187,7 @@ static void add_refused(struct prom *p, const json_t *rows, const char *label)
         json_object_foreach(json_object_get(row, "refused"), reason, n)
         {
             prom_row(p, json_number_value(n), label, metrics_text(row, "name"),
-                     "reason", reason, NULL);
+                     "reason", reason, PROM_END);
         }
     }
 }
@@ -204,7 +204,7 @@ static void add_states(struct prom *p, const json_t *rows)
     json_array_foreach(rows, i, row)
     {
         prom_row(p, 1, "feed", metrics_text(row, "name"), "state",
-                 metrics_text(row, "state"), NULL);
+                 metrics_text(row, "state"), PROM_END);
     }
 }
 
@@ -255,7 +255,8 @@ void metrics_add_feeds(struct prom *p, const struct survey *s)
     for (size_t i = 0; i < s->config->nfeeds; i++) {
         const struct config_feed *f = &s->config->feeds[i];
 
-        prom_row(p, f->enabled ? (double)f->silent_after_s : 0, "feed", f->name, NULL);
+        prom_row(p, f->enabled ? (double)f->silent_after_s : 0, "feed", f->name,
+                 PROM_END);
     }
 }
 

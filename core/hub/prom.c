@@ -77,7 +77,7 @@ void prom_alone(struct prom *p, const char *name, enum prom_type type, const cha
                 double value)
 {
     prom_family(p, name, type, help);
-    prom_row(p, value, NULL);
+    prom_row(p, value, PROM_END);
 }
 
 /* A row of the family's name and more, with the label if there is one. */

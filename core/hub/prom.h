@@ -22,7 +22,8 @@ struct prom {
 
 void prom_family(struct prom *p, const char *name, enum prom_type type,
                  const char *help);
-/* One row. Then come pairs of a label's name and value, and NULL. */
+#define PROM_END ((const char *)NULL)
+/* One row. Then come pairs of a label's name and value, and PROM_END. */
 void prom_row(struct prom *p, double value, ...) __attribute__((sentinel));
 /* A family of one row without labels. */
 void prom_alone(struct prom *p, const char *name, enum prom_type type, const char *help,

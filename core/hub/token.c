@@ -20,7 +20,12 @@
     "gnt-" /* so that people, and searches for lost secrets, know one */
 #define SERVICE_GROUP "_gillnet-hub"
 
-enum { SECRET_BYTES = 32, LINE_MAX_BYTES = 160, FILE_MODE = 0640 };
+enum {
+    SECRET_BYTES = 32,
+    LINE_MAX_BYTES = 160,
+    FILE_MODE = 0640,
+    GROUP_RECORD_MAX = 65536
+};
 
 static int fail(const char *what, const char *why)
 {
@@ -50,10 +55,13 @@ static bool has_name(const char *path, struct slice name)
 /* Who makes it is root, who reads it the service. */
 static void give_to_service(int fd)
 {
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread */
-    const struct group *g = geteuid() == 0 ? getgrnam(SERVICE_GROUP) : NULL;
+    struct group *found = NULL;
+    struct group g;
+    char record[GROUP_RECORD_MAX];
 
-    if (g != NULL && fchown(fd, (uid_t)-1, g->gr_gid) != 0) {
+    if (geteuid() == 0 &&
+        getgrnam_r(SERVICE_GROUP, &g, record, sizeof record, &found) == 0 &&
+        found != NULL && fchown(fd, (uid_t)-1, g.gr_gid) != 0) {
         (void)fail(SERVICE_GROUP, "the file cannot be given to this group");
     }
 }

@@ -148,8 +148,8 @@ try {
     await part(it);
     await shot(it, `real-${part.name}`);
     assert.deepEqual(await axe(it, part.name), []);
-    // What the browser itself says of the hub that is away, and of a token that is refused.
-    assert.deepEqual(it.faults.filter((f) => !/Failed to load resource: .*(ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|40[13])/.test(f)), []);
+    // What the browser itself says of the hub that is away or has too much to do, and of a token that is refused.
+    assert.deepEqual(it.faults.filter((f) => !/Failed to load resource: .*(ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|40[13]|503)/.test(f)), []);
     assert.deepEqual(await violations(it), []);
     console.log(`ok ${part.name}`);
   }

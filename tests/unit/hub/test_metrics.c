@@ -105,7 +105,7 @@ static void test_rows__of_any_number__then_as_prometheus_reads_them(void **state
         struct prom p = {.to = &b, .name = "x"};
 
         buf_init(&b, TEXT_MAX);
-        prom_row(&p, examples[i].v, NULL);
+        prom_row(&p, examples[i].v, PROM_END);
         assert_string_equal(b.p, examples[i].text);
         buf_fini(&b);
     }
@@ -118,7 +118,7 @@ static void test_labels__of_hostile_names__then_nothing_breaks_out(void **state)
 
     (void)state;
     buf_init(&b, TEXT_MAX);
-    prom_row(&p, 1, "a", "\"} 9\ny 1\n\\", "b", "\xc3\xbc\x7f", NULL);
+    prom_row(&p, 1, "a", "\"} 9\ny 1\n\\", "b", "\xc3\xbc\x7f", PROM_END);
     assert_string_equal(b.p, "x{a=\"\\\"} 9?y 1?\\\\\",b=\"???\"} 1\n");
     buf_fini(&b);
 }

@@ -1,0 +1,126 @@
+/* feed_ham - `gillnet feed ham`: good mail of one's own, which no feed may speak against. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/cli/feed_commands.h"
+#include "core/cli/json.h"
+#include "core/cli/messages.h"
+#include "core/cli/options.h"
+#include "core/feature/witness.h"
+#include "core/feed/guard.h"
+
+enum { US_PER_S = 1000000, FOLDER_MODE = 02750 };
+
+struct giving {
+    struct journal *journal;
+    const struct hashkey *key;
+    uint64_t messages;
+};
+
+static int on_message(void *context, struct arena *arena, const struct message *m)
+{
+    struct giving *g = context;
+    uint32_t now_s = (uint32_t)(clock_wall_us() / US_PER_S);
+
+    /* what has more keys than a record becomes several */
+    for (size_t at = 0; at < featureset_count(m->features);) {
+        struct journal_message kept = {.time_s = now_s, .is_good = true};
+
+        at = witness_gather(m->features, at, g->key, arena, &kept);
+        journal_add(g->journal, &kept);
+    }
+    g->messages++;
+    return CLI_CLEAN;
+}
+
+static int fail(const char *path, const char *what)
+{
+    int errnum = errno;
+
+    (void)fprintf(stderr, "gillnet: %s: %s: %s\n", path, what,
+                  err_text(err_of_errno(errnum)));
+    return EX_IOERR;
+}
+
+static int print(const struct cli *cli, const struct giving *g)
+{
+    if (cli->json) {
+        return json_line(json_pack("{s:I}", "messages", (json_int_t)g->messages))
+                   ? 0
+                   : EX_OSERR;
+    }
+    (void)printf("%" PRIu64 " messages are good mail from now on: what they have no "
+                 "feed can list\n",
+                 g->messages);
+    if (g->messages > JOURNAL_SLOTS) {
+        (void)printf("more than the last %d are not kept\n", JOURNAL_SLOTS);
+    }
+    return 0;
+}
+
+/* Beside what is in use, and then in its place. */
+static int give(struct cli *cli, const char *path, char **paths)
+{
+    struct messages_envelope envelope = {.client = NULL};
+    struct giving g = {.key = &cli->keys.ring[0]};
+    struct errinfo why = {.code = ERR_OK};
+    char fresh[FILE_PATH_MAX];
+
+    if (file_path(fresh, "%s.given", path) != ERR_OK) {
+        return EX_USAGE;
+    }
+    (void)unlink(fresh); /* of a run that was broken off */
+    if (journal_open(fresh, g.key->id, &g.journal, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    int status = messages_each(cli, &envelope, paths, on_message, &g);
+    journal_close(&g.journal);
+    if (g.messages == 0 && status <= CLI_HIT) {
+        (void)fprintf(stderr, "gillnet: feed ham: no message was found there; what was "
+                              "given before stays\n");
+        status = EX_NOINPUT;
+    }
+    if (status > CLI_HIT) {
+        (void)unlink(fresh);
+        return status;
+    }
+    return rename(fresh, path) == 0 ? print(cli, &g)
+                                    : fail(path, "cannot be put in place");
+}
+
+int feed_cmd_ham(struct cli *cli, int argc, char **argv)
+{
+    bool forgets = false;
+    const struct cli_option table[] = {{"--forget", NULL, &forgets, NULL}};
+    struct errinfo why = {.code = ERR_OK};
+    char path[FILE_PATH_MAX];
+    char folder[FILE_PATH_MAX];
+    int status = cli_options(cli_command("feed"), table, sizeof table / sizeof table[0],
+                             &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
+    if ((argc == 1) != forgets) {
+        return feed_cmd_usage("ham: name files or folders of good mail, or --forget");
+    }
+    if (file_path(folder, "%s/feeds", cli->config->state_dir) != ERR_OK ||
+        file_path(path, "%s/%s", cli->config->state_dir, STATE_HAM_FILE) != ERR_OK) {
+        return EX_USAGE;
+    }
+    if (forgets) {
+        return unlink(path) == 0 || errno == ENOENT ? 0
+                                                    : fail(path, "cannot be removed");
+    }
+    status = cli_keys(cli, true);
+    if (status == 0 && file_make_dir(folder, FOLDER_MODE, &why) != ERR_OK) {
+        status = cli_fail(&why);
+    }
+    return status == 0 ? give(cli, path, argv + 1) : status;
+}

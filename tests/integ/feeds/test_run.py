@@ -98,6 +98,25 @@ class ByHand(Feeds):
         self.assertFalse((self.s.state / "feeds").exists())
         self.s.run("feed", "test", "nothing-there", rc=64)
 
+    def test_ham__that_was_given__no_feed_lists_what_it_has(self):
+        self.site.text(NAMES)
+        self.feed("f", keep="0s")
+        self.write()
+        ham = pathlib.Path(self.top) / "ham"
+        ham.mkdir()
+        self.assertIn("no message", self.s.run("feed", "ham", ham, rc=66))
+        many = "".join(f"http://site{i}.example/\n" for i in range(200))  # more than one record holds
+        (ham / "1.eml").write_text(f"From: a@sender.example\nSubject: x\n\n{many}See http://www.bad7.example/x\n")
+        self.assertEqual(self.s.json("feed", "ham", ham), [{"messages": 1}])
+        self.hub().update()
+        self.assertEqual((self.row()["entries"], self.row()["left_out"]), (199, 1))
+        self.assertFalse(self.is_listed("bad7.example"))
+        self.s.run("feed", "ham", rc=64)
+        self.s.run("feed", "ham", "--forget")
+        self.site.text(NAMES + "new.example\n")
+        self.update()
+        self.assertTrue(self.is_listed("bad7.example"))
+
     def test_a_list_that_is_held__commands_wait_and_say_so(self):
         self.site.text(NAMES)
         self.feed("f")

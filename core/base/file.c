@@ -297,6 +297,16 @@ enum err filelock_take(struct filelock *l, const char *path, struct errinfo *ret
     return ERR_OK;
 }
 
+bool filelock_is_held(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return held;
+}
+
 void filelock_drop(struct filelock *l)
 {
     if (l->fd >= 0) {

@@ -91,5 +91,7 @@ struct filelock {
 };
 enum err filelock_take(struct filelock *l, const char *path, struct errinfo *reterr);
 void filelock_drop(struct filelock *l);
+/* Somebody holds it now. Who takes it in the same instant may find it held. */
+bool filelock_is_held(const char *path);
 
 #endif

@@ -120,6 +120,13 @@ static enum err newest_file(void *context, enum list_file kind, uint64_t number)
     return ERR_OK;
 }
 
+/* Somebody changes lists: the files of a first generation are there before its CURRENT. */
+static bool is_in_work(const struct list_reader *r)
+{
+    char path[FILE_PATH_MAX];
+    return file_path(path, "%s/../LOCK", r->dir) == ERR_OK && filelock_is_held(path);
+}
+
 /* CURRENT, else the newest generation that is complete, else CURRENT.prev. */
 static enum err current_find(struct list_reader *r, struct errinfo *reterr)
 {
@@ -131,6 +138,9 @@ static enum err current_find(struct list_reader *r, struct errinfo *reterr)
     struct newest n = {.dir = r->dir};
     if (e == ERR_CORRUPT || e == ERR_NOT_FOUND) {
         (void)list_files_each(r->dir, newest_file, &n, NULL);
+    }
+    if (e == ERR_NOT_FOUND && n.found.generation == 1 && is_in_work(r)) {
+        return errinfo_set(reterr, ERR_NOT_FOUND, r->dir, 0, "the list is being made");
     }
     if (n.found.generation != 0) {
         r->current = n.found;

@@ -240,6 +240,23 @@ static void test_list__record_of_the_log_damaged__found_and_the_rest_rebuilt(
     }
 }
 
+static void test_list__first_current_missing__being_made_or_damaged(void **state)
+{
+    struct fixture *f = *state;
+    struct list_writer *w = open_writer(f);
+    struct list_reader *r = NULL;
+    add_number(f, w, 5);
+    assert_int_equal(w->current.generation, 1);
+    remove_file(f, "CURRENT"); /* as before it is there for the first time */
+    assert_int_equal(list_reader_open(f->state, NAME, &f->keys, &r, &f->info),
+                     ERR_NOT_FOUND);
+    list_writer_close(&w);
+    r = open_reader(f);
+    assert_non_null(strstr(list_reader_fault(r), "CURRENT is damaged"));
+    assert_int_equal(ask_number(r, 5, NOW), LIST_CONFIRMED);
+    list_reader_close(&r);
+}
+
 static void test_list__segment_missing__named_by_verify_and_rebuild(void **state)
 {
     struct fixture *f = *state;
@@ -565,6 +582,7 @@ int main(void)
         LIST_TEST(test_list__all_but_the_log_removed__rebuilt),
         LIST_TEST(test_list__fifo_in_place_of_a_file__served_and_rebuilt),
         LIST_TEST(test_list__record_of_the_log_damaged__found_and_the_rest_rebuilt),
+        LIST_TEST(test_list__first_current_missing__being_made_or_damaged),
         LIST_TEST(test_list__segment_missing__named_by_verify_and_rebuild),
         LIST_TEST(
             test_list__twenty_bits_flipped_in_each_file__nothing_listed_is_denied),

@@ -85,10 +85,9 @@ static uint64_t look_through(const struct stage *s, bool sweeps)
 {
     uint64_t highest = 0;
     DIR *d = opendir(s->dir);
-    for (;;) {
+    while (d != NULL) {
         /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e =
-            d ? readdir(d) : NULL; /* NOLINT(concurrency-mt-unsafe) */
+        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
         if (!e) {
             break;
         }

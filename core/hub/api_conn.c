@@ -221,11 +221,12 @@ static uint64_t lag_us(struct api_thread *t)
     struct timeval now;
 
     if (event_base_gettimeofday_cached(t->base, &cached) != 0 ||
-        evutil_gettimeofday(&now, NULL) != 0 || evutil_timercmp(&now, &cached, <)) {
+        evutil_gettimeofday(&now, NULL) != 0) {
         return 0;
     }
-    return (uint64_t)(now.tv_sec - cached.tv_sec) * 1000000 + (uint64_t)now.tv_usec -
-           (uint64_t)cached.tv_usec;
+    int64_t us = (int64_t)(now.tv_sec - cached.tv_sec) * 1000000 +
+                 (int64_t)(now.tv_usec - cached.tv_usec);
+    return us > 0 ? (uint64_t)us : 0; /* the clock may have been set */
 }
 
 static void begin_call(struct api_conn *c, struct api_call *call)

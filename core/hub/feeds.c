@@ -274,6 +274,8 @@ void feeds_free(struct feeds **feeds)
     (void)pthread_mutex_unlock(&f->mutex);
     for (size_t i = 0; i < f->n; i++) {
         (void)pthread_join(f->v[i]->thread, NULL);
+    }
+    for (size_t i = 0; i < f->n; i++) { /* each shows all of them to its end */
         feeder_free(f->v[i]);
     }
     config_release(&f->config);

@@ -78,6 +78,7 @@ void prom_alone(struct prom *p, const char *name, enum prom_type type, const cha
 {
     prom_family(p, name, type, help);
     prom_row(p, value, PROM_END);
+    p->name = NULL;
 }
 
 /* A row of the family's name and more, with the label if there is one. */

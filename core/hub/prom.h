@@ -25,7 +25,7 @@ void prom_family(struct prom *p, const char *name, enum prom_type type,
 #define PROM_END ((const char *)NULL)
 /* One row. Then come pairs of a label's name and value, and PROM_END. */
 void prom_row(struct prom *p, double value, ...) __attribute__((sentinel));
-/* A family of one row without labels. */
+/* A family of one row without labels; its name is not needed afterwards. */
 void prom_alone(struct prom *p, const char *name, enum prom_type type, const char *help,
                 double value);
 

@@ -3,6 +3,7 @@
 The messages are seeds of the fuzzers and own ones, 200 of build/corpus where it is there, and some of the data
 folder (GILLNET_DATA, else shared/data beside the tree).
 """
+import contextlib
 import glob
 import json
 import os
@@ -289,7 +290,8 @@ class Stopping(unittest.TestCase):
                 s.sendall(line(1000) + b"half")
                 self.assertTrue(open_.wait(60))
                 d.stop()  # exit status 0
-                self.assertIn(s.recv(10), (b"",))
+                with contextlib.suppress(ConnectionResetError):  # what it did not read is lost
+                    self.assertEqual(s.recv(10), b"")
             for t in threads:
                 t.join(60)
                 self.assertFalse(t.is_alive())

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,7 +32,7 @@ struct world {
     char socket[80];
     char page[128];
     int listen_fd;
-    unsigned nasked;
+    atomic_uint nasked;
     pthread_t thread;
 };
 

@@ -110,9 +110,9 @@ static void *serve(void *context)
         buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
         count_wire_answer(slice_trim(slice_of(line, n > 0 ? (size_t)n : 0)), &port,
                           &w->keys, &answer);
+        w->nasked++; /* before whoever asked knows */
         (void)send(fd, answer.p, answer.n, MSG_NOSIGNAL);
         buf_fini(&answer);
-        w->nasked++;
         close(fd);
     }
     return NULL;

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""bench_api - POST /check-urls of gillnet hub beside a FastAPI program, and what it costs mail.
+"""bench_api - POST /check-urls of gillnet hub beside a FastAPI program.
 
     bench_api.py [--seconds S] [--urls N] [--spike S] [--only hub|fastapi|spike]
 
 Workload: 100 connections, each with one request of 10 URLs under way, from one process on the same machine
 (apiload); a list of N URLs (default 200,000), one URL in ten listed. Beside it, in the same run, the program
 of the source document (api_fastapi.py: one uvicorn worker, a Bloom filter in Python with SHA-256 in the place of
-MurmurHash, an exact set behind it), with the same URLs. --spike: ten times the requests of a quiet hub for S seconds,
-with mail through gillnetd (milterload) beside it. Prints JSON lines. Targets: 30,000 requests/s, p99 below 10 ms, 20 times
-FastAPI; no errors in a spike, mail's p99 within 10 %. Needs Debian's python3-fastapi and python3-uvicorn, and
+MurmurHash, an exact set behind it), with the same URLs. --spike: ten times the requests of a quiet hub for S seconds;
+no mail runs beside it. Prints JSON lines. Targets: 30,000 requests/s, p99 below 10 ms, 20 times FastAPI; no errors in a
+spike. Needs Debian's python3-fastapi and python3-uvicorn, and
 the targets gillnet, gillnet-hub and apiload (build/release).
 """
 import argparse

@@ -78,7 +78,7 @@ const tests = {
     await it.page.locator("#mail-plot").hover();
     assert.match(await textOf(it, "#mail-read"), /^\d\d:\d\d: \d+ messages, \d+ accepted/);
     await it.page.locator("#mail-table summary").click();
-    assert.ok((await it.page.locator("#mail-table tbody tr").count()) >= 24);
+    await it.page.waitForFunction(() => document.querySelectorAll("#mail-table tbody tr").length >= 24);
     assert.equal(await it.page.locator("#symbol-list tbody tr").count(), 10);
     await it.page.locator("#symbol-more").click();
     assert.equal(await it.page.locator("#symbol-list tbody tr").count(), 12);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/utf8.h"
 #include "core/config/elements.h"
 #include "core/config/schema.h"
 #include "core/config/unit.h"
@@ -90,26 +91,6 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
         *(double *)field = *(const double *)source;
         return true;
     }
-}
-
-/* Length of the UTF-8 character at p, 0 when it is none. */
-static size_t utf8_length(const unsigned char *p, size_t n)
-{
-    size_t need = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
-
-    if (need == 0 || *p > 0xf4 || need > n) {
-        return 0;
-    }
-    for (size_t i = 1; i < need; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-        (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f)) {
-        return 0; /* overlong, surrogate, past U+10FFFF */
-    }
-    return need;
 }
 
 void value_add_quoted(struct buf *b, struct slice s)

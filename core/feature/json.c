@@ -4,41 +4,7 @@
 #include <string.h>
 
 #include "core/base/buf.h"
-
-/* How many bytes a UTF-8 character has by its first; 0: none begins so. */
-static size_t lead_length(unsigned char lead)
-{
-    if (lead < 0x80) {
-        return lead == 0 ? 0 : 1;
-    }
-    if (lead < 0xc2 || lead > 0xf4) {
-        return 0;
-    }
-    return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-/* Whether lead and the byte after it are overlong, a surrogate or past U+10FFFF. */
-static bool is_barred(unsigned char lead, unsigned char second)
-{
-    return (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
-           (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
-}
-
-/* Length of the UTF-8 character at p, 0 when it is none. */
-static size_t utf8_length(const unsigned char *p, size_t n)
-{
-    size_t need = lead_length(*p);
-
-    if (need > n || (need > 1 && is_barred(p[0], p[1]))) {
-        return 0;
-    }
-    for (size_t i = 1; i < need; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return need;
-}
+#include "core/base/utf8.h"
 
 json_t *json_text(struct slice bytes)
 {
@@ -52,7 +18,8 @@ json_t *json_text(struct slice bytes)
     whole = NULL;
     buf_init(&b, bytes.n * 3 + 1);
     for (size_t i = 0; i < bytes.n;) {
-        size_t n = utf8_length((const unsigned char *)bytes.p + i, bytes.n - i);
+        const unsigned char *p = (const unsigned char *)bytes.p + i;
+        size_t n = *p == '\0' ? 0 : utf8_length(p, bytes.n - i);
 
         buf_add(&b, n > 0 ? slice_of(bytes.p + i, n) : SLICE_LIT("\xef\xbf\xbd"));
         i += n > 0 ? n : 1;

@@ -78,25 +78,13 @@ static void ask_distinct(struct show *s, const struct digest key[KEYRING_MAX],
     }
 }
 
-/* Periods are known, not moments: the running one ends later than now. */
 static void take_shares(struct one *o)
 {
-    uint64_t now_s = clock_wall_us() / US_PER_S;
-
     memset(&o->history, 0, sizeof o->history);
-    o->first_s = 0;
-    o->last_s = 0;
     if (o->shares.n > 0) {
         o->history = o->shares.v[0].history;
     }
-    for (unsigned i = 0; i < o->shares.n; i++) {
-        const struct count_history *h = &o->shares.v[i].history;
-        bool is_first = h->first_s != 0 && (o->first_s == 0 || h->first_s < o->first_s);
-        o->first_s = is_first ? h->first_s : o->first_s;
-        o->last_s = h->last_s > o->last_s ? h->last_s : o->last_s;
-    }
-    o->first_s = o->first_s < now_s ? o->first_s : now_s;
-    o->last_s = o->last_s < now_s ? o->last_s : now_s;
+    count_shares_seen(&o->shares, clock_wall_us() / US_PER_S, &o->first_s, &o->last_s);
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
         o->w[w] = count_shares_sum(&o->shares, w);
     }
@@ -122,30 +110,6 @@ static void ask(struct show *s, struct one *o)
 
 /* ---- JSON ---- */
 
-static json_t *row_json(const uint64_t *v, size_t n)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < n; i++) {
-        (void)json_array_append_new(array, json_integer((json_int_t)v[i]));
-    }
-    return array;
-}
-
-/* Who counted it, and how much of that may be used against it. */
-static void add_shares(json_t *object, const struct one *o)
-{
-    const struct count_shares *s = &o->shares;
-    uint64_t bounded[COUNT_WINDOWS];
-
-    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-        bounded[w] = count_shares_bounded(s, w);
-    }
-    (void)json_object_set_new(object, "own", count_json_windows(s->v[0].w));
-    (void)json_object_set_new(object, "peers", count_json_peers(s));
-    (void)json_object_set_new(object, "counts", count_json_windows(bounded));
-}
-
 static json_t *one_json(const struct one *o)
 {
     const struct count_history *h = &o->history;
@@ -158,22 +122,24 @@ static json_t *one_json(const struct one *o)
         json_text(o->text), "exact", 1, "first_seen", text_time(o->first_s, first),
         "last_seen", text_time(o->last_s, last), "bucket",
         (json_int_t)h->now * COUNT_BUCKET_S, "buckets",
-        row_json(h->bucket, COUNT_BUCKETS + 1), "days",
-        row_json(h->day, COUNT_DAYS + 1), "damaged_runs", (json_int_t)h->ndamaged);
+        count_json_row(h->bucket, COUNT_BUCKETS + 1), "days",
+        count_json_row(h->day, COUNT_DAYS + 1), "damaged_runs",
+        (json_int_t)h->ndamaged);
 
     if (object == NULL || windows == NULL || json_object_update(object, windows) != 0) {
         json_decref(object);
         object = NULL;
     }
     json_decref(windows);
-    if (object != NULL && o->shares.npeers > 0) {
-        add_shares(object, o);
+    if (object != NULL) {
+        count_json_add_shares(object, &o->shares);
     }
     if (object != NULL && o->has_distinct) {
         json_t *distinct = json_object();
         for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
-            (void)json_object_set_new(distinct, count_distinct_name(kind),
-                                      row_json(o->distinct[kind], COUNT_DAYS + 1));
+            (void)json_object_set_new(
+                distinct, count_distinct_name(kind),
+                count_json_row(o->distinct[kind], COUNT_DAYS + 1));
         }
         (void)json_object_set_new(object, "distinct", distinct);
     }

@@ -22,7 +22,17 @@ static json_t *distinct_json(const struct counted *c)
     return object;
 }
 
-json_t *count_json_peers(const struct count_shares *s)
+json_t *count_json_row(const uint64_t *v, size_t n)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        (void)json_array_append_new(array, json_integer((json_int_t)v[i]));
+    }
+    return array;
+}
+
+static json_t *peers_json(const struct count_shares *s)
 {
     json_t *peers = json_array();
 
@@ -43,11 +53,26 @@ json_t *count_json_peers(const struct count_shares *s)
     return peers;
 }
 
+void count_json_add_shares(json_t *object, const struct count_shares *s)
+{
+    uint64_t bounded[COUNT_WINDOWS];
+
+    if (s->npeers == 0) {
+        return;
+    }
+    for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+        bounded[w] = count_shares_bounded(s, w);
+    }
+    (void)json_object_set_new(object, "own", count_json_windows(s->v[0].w));
+    (void)json_object_set_new(object, "peers", peers_json(s));
+    (void)json_object_set_new(object, "counts", count_json_windows(bounded));
+}
+
 static void add_shares(json_t *object, const struct count_shares *s)
 {
     if (s->n > 1) {
         (void)json_object_set_new(object, "own", count_json_windows(s->v[0].w));
-        (void)json_object_set_new(object, "peers", count_json_peers(s));
+        (void)json_object_set_new(object, "peers", peers_json(s));
     }
 }
 

@@ -174,3 +174,20 @@ uint64_t count_shares_sum(const struct count_shares *s, unsigned window)
     }
     return sum;
 }
+
+void count_shares_seen(const struct count_shares *s, uint64_t now_s,
+                       uint64_t *retfirst_s, uint64_t *retlast_s)
+{
+    uint64_t first = 0;
+    uint64_t last = 0;
+
+    for (unsigned i = 0; i < s->n; i++) {
+        const struct count_history *h = &s->v[i].history;
+        bool is_first = h->first_s != 0 && (first == 0 || h->first_s < first);
+
+        first = is_first ? h->first_s : first;
+        last = h->last_s > last ? h->last_s : last;
+    }
+    *retfirst_s = first < now_s ? first : now_s;
+    *retlast_s = last < now_s ? last : now_s;
+}

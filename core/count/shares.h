@@ -59,5 +59,8 @@ uint64_t count_shares_bounded(const struct count_shares *s, unsigned window);
 uint64_t count_shares_all(const struct count_shares *s, unsigned window);
 /* The sum of all, without caps: what is shown. */
 uint64_t count_shares_sum(const struct count_shares *s, unsigned window);
+/* When any of them counted it first and last; 0: none did. Periods are known, not moments: those that run are cut at now_s. */
+void count_shares_seen(const struct count_shares *s, uint64_t now_s,
+                       uint64_t *retfirst_s, uint64_t *retlast_s);
 
 #endif

@@ -10,7 +10,7 @@
 #include "core/feature/value.h"
 #include "core/hub/gillnetd.h"
 
-enum { US_PER_MS = 1000 };
+enum { US_PER_MS = 1000, US_PER_S = 1000000 };
 
 void api_counts_begin(struct api_counts *c, const struct config *config)
 {
@@ -24,53 +24,60 @@ void api_counts_end(struct api_counts *c)
     explicit_bzero(&c->keys, sizeof c->keys);
 }
 
+/* *ret: to be freed, also when it is false. */
 static bool ask(struct api_counts *c, enum feature_type type, struct slice text,
-                struct count_history *ret)
+                struct count_shares *ret)
 {
     struct digest digest[KEYRING_MAX];
     struct buf request;
     struct buf answer;
 
+    *ret = (struct count_shares){.n = 0};
     buf_init(&request, COUNT_WIRE_REQUEST_MAX);
     buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
     count_digest(&c->keys, c->config, (uint16_t)type, text, digest);
-    count_wire_exact(&c->keys, digest, &request);
+    count_wire_shares(&c->keys, digest, &request);
     bool is_known = gillnetd_ask(c->config->control_socket, buf_slice(&request),
                                  SLICE_NONE, c->deadline_us, &answer, NULL) == ERR_OK &&
-                    count_wire_history(buf_slice(&answer), ret);
+                    count_wire_read_shares(buf_slice(&answer), ret) && ret->n > 0;
 
     buf_fini(&request);
     buf_fini(&answer);
+    count_shares_limit(ret, c->config->peers.cap, c->config->peers.quorum);
     return is_known;
 }
 
-static json_t *row(const uint64_t *v, size_t n)
+/* One feature, to rows, if anybody counted it. */
+static void add(json_t *rows, enum feature_type type, struct slice text,
+                const struct count_shares *s)
 {
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < n; i++) {
-        (void)json_array_append_new(array, json_integer((json_int_t)v[i]));
-    }
-    return array;
-}
-
-static json_t *history_json(enum feature_type type, struct slice text,
-                            const struct count_history *h)
-{
+    const struct count_history *h = &s->v[0].history;
+    uint64_t first_s = 0;
+    uint64_t last_s = 0;
     uint64_t w[COUNT_WINDOWS];
-    json_t *o = json_pack(
-        "{s:s, s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "counted_as",
-        feature_type_name((uint16_t)type), "key", json_text(text), "exact",
-        (int)(h->ndamaged == 0), "first_seen_s", (json_int_t)h->first_s, "last_seen_s",
-        (json_int_t)h->last_s, "bucket", (json_int_t)h->now * COUNT_BUCKET_S, "buckets",
-        row(h->bucket, COUNT_BUCKETS + 1), "days", row(h->day, COUNT_DAYS + 1));
 
-    count_history_windows(h, w);
+    count_shares_seen(s, clock_wall_us() / US_PER_S, &first_s, &last_s);
+    if (first_s == 0) {
+        return;
+    }
+    for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
+        w[i] = count_shares_sum(s, i);
+    }
     json_t *windows = count_json_windows(w);
+    json_t *o = json_pack("{s:s, s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "counted_as",
+                          feature_type_name((uint16_t)type), "key", json_text(text),
+                          "exact", (int)(h->ndamaged == 0), "first_seen_s",
+                          (json_int_t)first_s, "last_seen_s", (json_int_t)last_s,
+                          "bucket", (json_int_t)h->now * COUNT_BUCKET_S, "buckets",
+                          count_json_row(h->bucket, COUNT_BUCKETS + 1), "days",
+                          count_json_row(h->day, COUNT_DAYS + 1));
 
     (void)json_object_update(o, windows);
     json_decref(windows);
-    return o;
+    if (o != NULL) {
+        count_json_add_shares(o, s);
+    }
+    (void)json_array_append_new(rows, o);
 }
 
 void api_counts_add(struct api_counts *c, struct slice value, struct arena *arena,
@@ -84,13 +91,13 @@ void api_counts_add(struct api_counts *c, struct slice value, struct arena *aren
         features.n = 0;
     }
     for (size_t i = 0; c->is_answering && i < features.n; i++) {
-        struct count_history h;
+        struct count_shares shares;
 
-        c->is_answering = ask(c, features.v[i].type, features.v[i].text, &h);
-        if (c->is_answering && h.first_s != 0) {
-            (void)json_array_append_new(
-                rows, history_json(features.v[i].type, features.v[i].text, &h));
+        c->is_answering = ask(c, features.v[i].type, features.v[i].text, &shares);
+        if (c->is_answering) {
+            add(rows, features.v[i].type, features.v[i].text, &shares);
         }
+        count_shares_fini(&shares);
     }
     char *text = c->is_answering ? json_dumps(rows, JSON_COMPACT) : NULL;
 

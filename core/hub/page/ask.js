@@ -65,12 +65,15 @@ const matchTable = (matches) => table("On lists", [
 ], (m, at) => at).show(matches);
 
 const newestFirst = (v) => (Array.isArray(v) ? [...v].reverse() : []);
+// Who counted it in the fortnight, where peers did.
+const sharesOf = (c) => (list(c.peers).length === 0 ? "" : [["own", number(c.own?.w14d)], ...list(c.peers).map((p) => [text(p.name), number(p.w14d)])]
+  .map(([who, n]) => `${who} ${count(n)}`).join(", "));
 const countTable = (counts) => table("How often it was seen", [
   { head: "Counted as", parts: (c) => [monospaced(c.key ?? c.value), under(text(c.counted_as ?? c.type))] },
   { head: "10 min", num: true, text: (c) => count(c.w10m) },
   { head: "Hour", num: true, text: (c) => count(c.w1h) },
   { head: "Day", num: true, text: (c) => count(c.w1d) },
-  { head: "Fortnight", num: true, text: (c) => count(c.w14d) },
+  { head: "Fortnight", num: true, parts: (c) => [count(c.w14d), under(sharesOf(c))] },
   { head: "Last day", parts: (c) => [spark(newestFirst(c.buckets), "Last day")] },
   { head: "Days", parts: (c) => [spark(newestFirst(c.days), "Last fortnight")] },
 ], (c, at) => at).show(counts);

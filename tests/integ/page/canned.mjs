@@ -31,7 +31,8 @@ const found = (value) => ({
     { list: "urlhaus", origin: "two", type: "url_domain", key: "evil.example", status: "confirmed", source: "urlhaus", first_seen_s: 1795100000, expiry_s: 1797000000 },
   ],
   counts: [{ counted_as: "url", key: value, exact: true, first_seen: "2026-11-20T01:00:00Z", last_seen: "2026-11-22T13:00:00Z", w10m: 12, w1h: 80,
-    w1d: 1400, w14d: 9001, buckets: spark(5), days: [3, 5, 8, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0], distinct: { recipients: [4], networks: [2], senders: [1] } }],
+    w1d: 1400, w14d: 9001, buckets: spark(5), days: [3, 5, 8, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0], own: { w10m: 12, w1h: 70, w1d: 1000, w14d: 8000 },
+    peers: [{ origin: "02", name: "two", cap: 100, w10m: 0, w1h: 10, w1d: 400, w14d: 1001 }] }],
 });
 
 export function answers(now = Date.now() / 1000) {

@@ -192,13 +192,20 @@ static uint64_t run(struct conn *conns, unsigned nconns, int ep, double seconds,
     uint64_t begun = now_us();
     uint64_t end = begun + (uint64_t)(seconds * 1e6);
     uint64_t sent = 0;
+    unsigned next =
+        0; /* each connection has its turn: none stays silent until it is closed */
 
     while (now_us() < end) {
         for (unsigned i = 0; i < nconns; i++) {
-            if (conns[i].is_idle &&
-                (rate <= 0 || (double)sent < (double)(now_us() - begun) / 1e6 * rate)) {
-                send_request(&conns[i]);
+            if (!conns[next].is_idle) {
+                next = (next + 1) % nconns;
+            } else if (rate <= 0 ||
+                       (double)sent < (double)(now_us() - begun) / 1e6 * rate) {
+                send_request(&conns[next]);
                 sent++;
+                next = (next + 1) % nconns;
+            } else {
+                break;
             }
         }
         int n = epoll_wait(ep, events, EVENTS, 1);

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """bench_api - POST /check-urls of gillnet hub beside a FastAPI program.
 
-    bench_api.py [--seconds S] [--urls N] [--spike S] [--only hub|fastapi|spike]
+    bench_api.py [--seconds S] [--urls N] [--only hub|fastapi]
 
 Workload: 100 connections, each with one request of 10 URLs under way, from one process on the same machine
 (apiload); a list of N URLs (default 200,000), one URL in ten listed. Beside it, in the same run, the program
 of the source document (api_fastapi.py: one uvicorn worker, a Bloom filter in Python with SHA-256 in the place of
-MurmurHash, an exact set behind it), with the same URLs. --spike: ten times the requests of a quiet hub for S seconds;
-no mail runs beside it. Prints JSON lines. Targets: 30,000 requests/s, p99 below 10 ms, 20 times FastAPI; no errors in a
-spike. Needs Debian's python3-fastapi and python3-uvicorn, and
-the targets gillnet, gillnet-hub and apiload (build/release).
+MurmurHash, an exact set behind it), with the same URLs. Prints one JSON line.
+Targets: 30,000 requests/s, p99 below 10 ms, 20 times FastAPI. For a spike with mail beside it see bench_spike.py. Needs
+Debian's python3-fastapi and python3-uvicorn, and the targets gillnet, gillnet-hub and apiload (build/release).
 """
 import argparse
 import json
@@ -42,9 +41,9 @@ def make_urls(folder, n):
     return folder / "listed", folder / "asked"
 
 
-def load(port, seconds, asked, rate=0):
+def load(port, seconds, asked):
     p = subprocess.run([BUILD / "tests/bench/apiload", str(port), str(CONNECTIONS), str(seconds), asked, str(URLS),
-                        "/check-urls", str(rate)], capture_output=True, text=True, check=True)
+                        "/check-urls"], capture_output=True, text=True, check=True)
     return json.loads(p.stdout)
 
 
@@ -79,8 +78,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--urls", type=int, default=200000)
-    parser.add_argument("--spike", type=float, default=0)
-    parser.add_argument("--only", choices=["hub", "fastapi", "spike"])
+    parser.add_argument("--only", choices=["hub", "fastapi"])
     options = parser.parse_args()
     h = api.Hub(api="requests_per_second = 1000000;")
     try:
@@ -99,9 +97,6 @@ def main():
             row["fastapi"] = fastapi(listed, asked, options.seconds)
         if "hub" in row and "fastapi" in row:
             row["times"] = round(row["hub"]["requests_per_s"] / row["fastapi"]["requests_per_s"], 1)
-        if options.spike:
-            usual = load(h.port, 3, asked, 2000)
-            row["spike"] = {"usual_p99_us": usual["p99_us"], **load(h.port, options.spike, asked, 20000)}
         print(json.dumps(row))
     finally:
         h.close()

@@ -103,7 +103,9 @@ struct api_numbers {
     uint64_t shed;        /* requests: too much to do */
     uint64_t timeouts;    /* connections that were too slow */
     uint64_t values;      /* looked up */
-    uint64_t reports_ham; /* accepted: something good was listed */
+    uint64_t
+        url_checks[STANDING_COUNT]; /* those that are URLs, by what they were called */
+    uint64_t reports_ham;           /* accepted: something good was listed */
     uint64_t reports_spam;
     uint64_t bytes_in;
     uint64_t bytes_out;

@@ -55,6 +55,7 @@ struct run {
     print_fn *print;
     struct place *places; /* of a batch */
     size_t done;          /* values that are answered */
+    uint64_t url_checks[STANDING_COUNT];
 };
 
 /* As many values as one batch takes. False: no memory. */
@@ -76,10 +77,24 @@ static bool answer_batch(struct api_call *call, struct run *run)
         if (run->done > 0) {
             buf_add_char(&call->answer.body, ',');
         }
+        if (p->why == NULL) {
+            run->url_checks[r.standing.standing] += r.class_type == FEATURE_url;
+        }
         run->print(call, run->view, run->values->v[run->done],
                    p->why == NULL ? &r : NULL, p->why);
     }
     return n > 0;
+}
+
+static void count(struct api *a, const struct run *run)
+{
+    atomic_fetch_add_explicit(&a->values, run->values->n, memory_order_relaxed);
+    for (unsigned i = 0; i < STANDING_COUNT; i++) {
+        if (run->url_checks[i] > 0) {
+            atomic_fetch_add_explicit(&a->url_checks[i], run->url_checks[i],
+                                      memory_order_relaxed);
+        }
+    }
 }
 
 static void answer_values(struct api_call *call, const struct api_strings *values,
@@ -102,7 +117,7 @@ static void answer_values(struct api_call *call, const struct api_strings *value
     api_add_ms(b, call->begun_us);
     buf_add_str(b, "}\n");
     lists_release(call->api->lists, &run.view);
-    atomic_fetch_add_explicit(&call->api->values, values->n, memory_order_relaxed);
+    count(call->api, &run);
     call->answer.status = 200;
     if (!ok || buf_failed(b)) {
         api_refuse(call, 503, "out of memory");

@@ -217,6 +217,7 @@ struct api {
     _Atomic bool stops;
     _Atomic uint64_t memory; /* bytes of requests and answers that wait */
     _Atomic uint64_t values;
+    _Atomic uint64_t url_checks[STANDING_COUNT];
     _Atomic uint64_t reports_ham;
     _Atomic uint64_t reports_spam;
     bool

@@ -266,6 +266,10 @@ void api_numbers(const struct api *a, struct api_numbers *ret)
         add_thread(&a->threads[i], ret);
     }
     ret->values = atomic_load_explicit(&a->values, memory_order_relaxed);
+    for (unsigned i = 0; i < STANDING_COUNT; i++) {
+        ret->url_checks[i] =
+            atomic_load_explicit(&a->url_checks[i], memory_order_relaxed);
+    }
     ret->reports_ham = atomic_load_explicit(&a->reports_ham, memory_order_relaxed);
     ret->reports_spam = atomic_load_explicit(&a->reports_spam, memory_order_relaxed);
 }

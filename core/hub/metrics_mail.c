@@ -151,16 +151,33 @@ static void add_times(struct prom *p, const struct history_times *t, const char 
                    label, value);
 }
 
-static void add_history(struct prom *p, const struct history_view *h)
+static void add_url_checks(struct prom *p, const char *via,
+                           const uint64_t n[STANDING_COUNT])
 {
-    prom_family(p, "spam_url_checks_total", PROM_COUNTER,
-                "URLs of messages looked up, by what they were called");
     for (unsigned i = 0; i < STANDING_COUNT; i++) {
         if (standing_is_from_lists((enum standing)i)) {
-            prom_row(p, (double)h->url_checks[i], "status",
-                     standing_name((enum standing)i), PROM_END);
+            prom_row(p, (double)n[i], "status", standing_name((enum standing)i), "via",
+                     via, PROM_END);
         }
     }
+}
+
+/* Those of mail, and those that programs asked for. */
+static void add_all_url_checks(struct prom *p, const struct survey *s)
+{
+    prom_family(p, "spam_url_checks_total", PROM_COUNTER,
+                "URLs looked up, of messages and for clients of the API, by what they "
+                "were called");
+    if (s->has_history) {
+        add_url_checks(p, "mail", s->history.url_checks);
+    }
+    if (s->has_api) {
+        add_url_checks(p, "api", s->api.url_checks);
+    }
+}
+
+static void add_history(struct prom *p, const struct history_view *h)
+{
     prom_family(p, "spam_url_check_duration_seconds", PROM_HISTOGRAM,
                 "time to look up one URL of a message");
     add_times(p, &h->time[HISTORY_URL], NULL, NULL);
@@ -208,6 +225,9 @@ static void add_source_names(struct prom *p, const struct survey *s)
 
 void metrics_add_mail(struct prom *p, const struct survey *s)
 {
+    if (s->has_history || s->has_api) {
+        add_all_url_checks(p, s);
+    }
     if (s->has_history) {
         add_history(p, &s->history);
     }

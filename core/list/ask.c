@@ -266,7 +266,10 @@ enum err ask_answer(struct ask *a, size_t i, uint64_t now_s, struct ask_result *
     for (size_t m = 0; m < a->nmatches; m++) {
         a->match[m].silence = silence_of(a, &a->match[m]);
     }
-    *ret = (struct ask_result){
-        .value = v->text, .standing = judge(a), .v = a->match, .n = a->nmatches};
+    *ret = (struct ask_result){.value = v->text,
+                               .class_type = a->keys[v->first].class_type, /* itself */
+                               .standing = judge(a),
+                               .v = a->match,
+                               .n = a->nmatches};
     return ERR_OK;
 }

@@ -62,7 +62,8 @@ struct ask_match {
 };
 /* Until the next call. */
 struct ask_result {
-    struct slice value; /* as given */
+    struct slice value;  /* as given */
+    uint16_t class_type; /* as it was read */
     struct standing_result standing;
     const struct ask_match
         *v; /* in the order of the lists; filters' errors are among them */

@@ -150,8 +150,9 @@ class Metrics(unittest.TestCase):
 
         def rise(name, **labels):
             return now.get(name, **labels) - before.get(name, **labels)
-        self.assertEqual(rise("spam_url_checks_total", status="KNOWN_MALICIOUS"), 2)
-        self.assertEqual(rise("spam_url_checks_total", status="CLEAN"), 1)
+        self.assertEqual(rise("spam_url_checks_total", status="KNOWN_MALICIOUS", via="mail"), 2)
+        self.assertEqual(rise("spam_url_checks_total", status="CLEAN", via="mail"), 1)
+        self.assertEqual(rise("spam_url_checks_total", status="CLEAN", via="api"), 0)
         self.assertEqual(rise("spam_url_check_duration_seconds_count"), 3)
         self.assertEqual(rise("spam_url_check_duration_seconds_bucket", le="+Inf"), 3)
         self.assertGreater(rise("spam_url_check_duration_seconds_sum"), 0)

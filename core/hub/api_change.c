@@ -17,11 +17,11 @@ struct change {
     const char *list; /* name */
 };
 
-static enum err parse(struct api_change *c, struct slice value,
+static enum err parse(struct arena *arena, struct slice value,
                       struct feature_entry *ret, struct errinfo *reterr)
 {
     struct errinfo why = {.text = ""};
-    enum err e = feature_entry_parse(value, FEATURE_NONE, c->arena, ret, &why);
+    enum err e = feature_entry_parse(value, FEATURE_NONE, arena, ret, &why);
 
     return e == ERR_OK ? e
                        : errinfo_set(reterr, e, "", 0, "\"%.*s\": %s",
@@ -29,7 +29,7 @@ static enum err parse(struct api_change *c, struct slice value,
                                      why.text[0] != '\0' ? why.text : err_text(e));
 }
 
-bool api_change_check(struct api_change *c, const struct slice *values, size_t n,
+bool api_change_check(struct arena *arena, const struct slice *values, size_t n,
                       struct errinfo *reterr)
 {
     bool ok = true;
@@ -37,7 +37,7 @@ bool api_change_check(struct api_change *c, const struct slice *values, size_t n
     for (size_t i = 0; ok && i < n; i++) {
         struct feature_entry e;
 
-        ok = parse(c, values[i], &e, reterr) == ERR_OK;
+        ok = parse(arena, values[i], &e, reterr) == ERR_OK;
     }
     return ok;
 }
@@ -141,7 +141,7 @@ static enum err change_named(struct api_change *c, struct slice list,
     }
     for (size_t i = 0; e == ERR_OK && i < n; i++) {
         v[i] = (struct change){.value = values[i], .list = name.p};
-        e = parse(c, values[i], &v[i].entry, reterr);
+        e = parse(c->arena, values[i], &v[i].entry, reterr);
     }
     return e == ERR_OK ? write_all(c, v, n, is_revoke, reterr) : e;
 }
@@ -187,7 +187,7 @@ static enum err find_changes(struct api_change *c, const struct ask_lists *lists
 {
     struct feature_entry entry;
     struct ask_result r = {.n = 0};
-    enum err e = parse(c, value, &entry, reterr);
+    enum err e = parse(c->arena, value, &entry, reterr);
 
     ask_begin(c->ask, lists);
     if (e == ERR_OK) {

@@ -22,7 +22,7 @@ struct api_change {
 };
 
 /* Whether all can be read; why names the first that cannot. */
-bool api_change_check(struct api_change *c, const struct slice *values, size_t n,
+bool api_change_check(struct arena *arena, const struct slice *values, size_t n,
                       struct errinfo *reterr);
 /* Takes the values back: from this list, or (list n 0) from each that holds one of them itself, not only what it lies
  * below. What peers list is taken back here. */

@@ -1,4 +1,4 @@
-/* api_scan - POST /v1/scan: a message's bytes go to gillnetd; nothing of it is parsed here. */
+/* api_scan - a message's bytes go to gillnetd; nothing of it is parsed here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,26 +42,19 @@ static bool read_envelope(struct api_call *call, struct api_envelope *ret)
     return !is_bad;
 }
 
-void api_v1_scan(struct api_call *call)
+bool api_judge(struct api_call *call, const struct api_envelope *envelope)
 {
     const struct api_hooks *h = &call->api->hooks;
-    struct api_envelope envelope;
     struct errinfo why = {.text = ""};
 
     if (h->scan == NULL) {
         api_refuse(call, 404, "messages are not scanned here");
-        return;
+        return false;
     }
-    if (!read_envelope(call, &envelope)) {
-        api_refuse(call, 422,
-                   "the query is made of client, helo, from (once each) and rcpt");
-        return;
-    }
-    enum err e = h->scan(h->context, call->body, &envelope, &call->answer.body, &why);
+    enum err e = h->scan(h->context, call->body, envelope, &call->answer.body, &why);
 
     if (e == ERR_OK) {
-        call->answer.status = 200;
-        return;
+        return true;
     }
     api_refuse(call,
                e == ERR_TIMEOUT                    ? 504
@@ -69,4 +62,17 @@ void api_v1_scan(struct api_call *call)
                                                    : 503,
                "%s", why.text[0] != '\0' ? why.text : err_text(e));
     call->answer.retry_s = call->answer.status == 503 ? 5 : 0;
+    return false;
+}
+
+void api_v1_scan(struct api_call *call)
+{
+    struct api_envelope envelope;
+
+    if (!read_envelope(call, &envelope)) {
+        api_refuse(call, 422,
+                   "the query is made of client, helo, from (once each) and rcpt");
+    } else if (api_judge(call, &envelope)) {
+        call->answer.status = 200;
+    }
 }

@@ -2,7 +2,8 @@
  * api_spool - what clients reported, kept for what learns from it: STATE/reports/spool.
  *
  * One JSON object a line, appended and synced before the client hears 202: {"time", "who", "from", "kind": "spam"|"ham",
- * "values": [...]} or, of a message, {"message_sha256", "message_bytes"} in the place of values: never bytes of a message.
+ * "values": [...]}, of a message also "message_sha256" and "message_bytes", and values are those that lists held when it
+ * was reported as ham: never bytes of a message.
  * STATE/reports/done says how far reports of ham were acted on, so that none is lost when the hub ends meanwhile. At
  * SPOOL_BYTES_MAX the file becomes spool.1 in the place of the former one.
  * Depends: base, jansson.   Threads: one.   Owns: nothing between calls.

@@ -154,8 +154,70 @@ void api_v1_allow(struct api_call *call)
 
 /* ---- POST /v1/report ---- */
 
-/* Of a message its name alone is kept. NULL: no memory. */
-static json_t *message_line(const struct api_call *call)
+/* "TYPE:VALUE" of a row of what lists hold of a message; NONE: it is not confirmed, or there is no memory. */
+static struct slice listed_value(struct arena *arena, const json_t *row)
+{
+    const char *status = json_string_value(json_object_get(row, "status"));
+    const char *type = json_string_value(json_object_get(row, "type"));
+    const json_t *value = json_object_get(row, "value");
+    size_t ntype = type != NULL ? strlen(type) : 0;
+    size_t nvalue = json_string_length(value);
+
+    if (status == NULL || strcmp(status, list_answer_name(LIST_CONFIRMED)) != 0 ||
+        ntype == 0 || nvalue == 0) {
+        return SLICE_NONE;
+    }
+    char *text = arena_bytes(arena, ntype + 1 + nvalue);
+
+    if (text == NULL) {
+        return SLICE_NONE;
+    }
+    memcpy(text, type, ntype);
+    text[ntype] = ':';
+    memcpy(text + ntype + 1, json_string_value(value), nvalue);
+    return slice_of(text, ntype + 1 + nvalue);
+}
+
+/* What lists hold of the message, as gillnetd judges it now. False: it was refused. */
+static bool listed_values(struct api_call *call, struct api_strings *ret)
+{
+    const struct api_envelope nobody = {.nrcpt = 0};
+
+    if (!api_judge(call, &nobody)) {
+        return false;
+    }
+    struct slice text = buf_slice(&call->answer.body);
+    json_t *said = json_loadb(text.p, text.n, 0, NULL);
+    const json_t *rows = json_object_get(said, "lists");
+
+    ret->v = arena_array(call->arena, json_array_size(rows), sizeof *ret->v);
+    for (size_t i = 0; ret->v != NULL && i < json_array_size(rows); i++) {
+        ret->v[ret->n] = listed_value(call->arena, json_array_get(rows, i));
+        ret->n += ret->v[ret->n].n > 0;
+    }
+    bool ok = said != NULL && !arena_is_full(call->arena);
+
+    json_decref(said);
+    buf_clear(&call->answer.body);
+    if (!ok) {
+        api_refuse(call, 503, "out of memory");
+    }
+    return ok;
+}
+
+static json_t *texts(const struct api_strings *values)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < values->n; i++) {
+        (void)json_array_append_new(rows, json_text(values->v[i]));
+    }
+    return rows;
+}
+
+/* Of a message its name is kept, and the values that lists hold of it. NULL: no memory. */
+static json_t *message_line(const struct api_call *call,
+                            const struct api_strings *listed)
 {
     struct sha256 sum;
     char hex[SHA256_HEX + 1];
@@ -165,18 +227,8 @@ static json_t *message_line(const struct api_call *call)
     }
     sha256_add(&sum, call->body);
     sha256_final_hex(&sum, hex);
-    return json_pack("{s:s, s:I}", "message_sha256", hex, "message_bytes",
-                     (json_int_t)call->body.n);
-}
-
-static json_t *values_line(const struct api_strings *values)
-{
-    json_t *rows = json_array();
-
-    for (size_t i = 0; i < values->n; i++) {
-        (void)json_array_append_new(rows, json_text(values->v[i]));
-    }
-    return json_pack("{s:o}", "values", rows);
+    return json_pack("{s:s, s:I, s:o}", "message_sha256", hex, "message_bytes",
+                     (json_int_t)call->body.n, "values", texts(listed));
 }
 
 /* Takes line. */
@@ -232,18 +284,40 @@ static bool is_kind(struct api_call *call, struct slice kind)
     return false;
 }
 
+/* Keeps the report and, of ham, takes back what lists hold of the values. Takes line. */
+static void act(struct api_call *call, struct slice kind,
+                const struct api_strings *values, json_t *line)
+{
+    struct api_change c = change_of(call);
+    struct errinfo why = {.text = ""};
+    bool is_ham = slice_eq(kind, SLICE_LIT("ham"));
+    enum err e = spool(call, kind, line, &why);
+
+    if (e == ERR_OK && is_ham) {
+        e = api_change_revoke(&c, SLICE_NONE, values->v, values->n, &why);
+        /* what is spooled and failed is acted on at the next start */
+        call->api->has_open_reports = call->api->has_open_reports || e != ERR_OK;
+    }
+    if (e == ERR_OK && !call->api->has_open_reports) {
+        (void)api_spool_done(call->config->state_dir, NULL);
+    }
+    answer_changes(call, 202, e, &why, c.rows);
+    audit(call, is_ham ? "ham" : "spam", values->n);
+}
+
 static void report_message(struct api_call *call)
 {
-    char kind[8];
-    struct errinfo why = {.text = ""};
+    char text[8];
+    struct api_strings listed = {.n = 0};
 
-    if (!read_kind(call, kind, sizeof kind) || !is_kind(call, slice_str(kind))) {
+    if (!read_kind(call, text, sizeof text) || !is_kind(call, slice_str(text))) {
         return;
     }
-    enum err e = spool(call, slice_str(kind), message_line(call), &why);
+    struct slice kind = slice_str(text);
 
-    answer_changes(call, 202, e, &why, json_array());
-    audit(call, kind, 1);
+    if (slice_eq(kind, SLICE_LIT("spam")) || listed_values(call, &listed)) {
+        act(call, kind, &listed, message_line(call, &listed));
+    }
 }
 
 static void report_values(struct api_call *call)
@@ -258,23 +332,11 @@ static void report_values(struct api_call *call)
         !is_kind(call, kind)) {
         return;
     }
-    struct api_change c = change_of(call);
-    bool is_ham = kind.n == 3;
-    enum err e = api_change_check(&c, values.v, values.n, &why) ? ERR_OK : ERR_RANGE;
-
-    if (e == ERR_OK) {
-        e = spool(call, kind, values_line(&values), &why);
+    if (!api_change_check(call->arena, values.v, values.n, &why)) {
+        refuse(call, ERR_RANGE, &why);
+        return;
     }
-    if (e == ERR_OK && is_ham) {
-        e = api_change_revoke(&c, SLICE_NONE, values.v, values.n, &why);
-        /* what is spooled and failed is acted on at the next start */
-        call->api->has_open_reports = call->api->has_open_reports || e != ERR_OK;
-    }
-    if (e == ERR_OK && !call->api->has_open_reports) {
-        (void)api_spool_done(call->config->state_dir, NULL);
-    }
-    answer_changes(call, 202, e, &why, c.rows);
-    audit(call, is_ham ? "ham" : "spam", values.n);
+    act(call, kind, &values, json_pack("{s:o}", "values", texts(&values)));
 }
 
 void api_v1_report(struct api_call *call)

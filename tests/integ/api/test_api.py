@@ -38,6 +38,10 @@ class Api(unittest.TestCase):
         self.assertEqual(statuses(a), ["MALICIOUS", "MALICIOUS", "CLEAN", "INVALID"])
         self.assertEqual([r["requires_blocking"] for r in a.json()["results"]], [True, True, False, False])
         self.assertGreaterEqual(a.json()["processing_time_ms"], 0)
+        self.hub.post("/v1/check", {"values": ["bad2.example", "http://good.example.net/"]})
+        shown = self.hub.get("/metrics").body.decode()
+        for status, n in (("MALICIOUS", 2), ("CLEAN", 2), ("KNOWN_MALICIOUS", 0)):
+            self.assertIn(f'spam_url_checks_total{{status="{status}",via="api"}} {n}\n', shown)
 
     def test_check__values_of_any_type__then_statuses_with_provenance(self):
         self.hub.run("list", "add", "manual", "mine@evil.example")
@@ -230,8 +234,30 @@ class Api(unittest.TestCase):
         self.assertEqual(statuses(self.hub.post("/v1/check", {"values": ["joe@evil3.example"]})), ["MALICIOUS"])
         self.assertEqual(self.hub.post("/v1/report", {"kind": "ham", "values": ["joe@evil3.example"]}).status, 202)
 
+    def report_message(self, kind, mail=MAIL):
+        return self.hub.ask("POST", f"/v1/report?kind={kind}", mail, {"Content-Type": "message/rfc822"})
+
+    def test_ham__a_message__then_what_lists_hold_of_it_is_taken_back(self):
+        self.hub.run("list", "add", "allow", "friend.example")
+        mail = MAIL.replace(b" now", b" http://www.bad2.example/fine http://friend.example/")
+        a = self.report_message("ham", mail)
+        self.assertEqual((a.status, a.headers["Retry-After"]), (503, "5"))  # no gillnetd: nobody can tell
+        self.assertFalse((self.hub.state / "reports/spool").exists())
+        self.hub.start_gillnetd()
+        a = self.report_message("ham", mail)
+        self.assertEqual(a.status, 202, a.body)
+        taken = ["url:evil1.example/pay?x=1", "url_domain:bad2.example"]
+        self.assertEqual(sorted((r["value"], r["list"], r["status"]) for r in a.json()["changed"]),
+                         sorted((value, "phish", "revoked") for value in taken))
+        until(lambda: statuses(self.hub.post("/v1/check", {"values": LISTED[:3]})) == ["CLEAN", "CLEAN", "MALICIOUS"],
+              "something is still listed, or too little")
+        line = json.loads((self.hub.state / "reports/spool").read_text())
+        self.assertEqual(line["message_sha256"], hashlib.sha256(mail).hexdigest())
+        self.assertLess(set(taken), set(line["values"]))
+        self.assertEqual(self.report_message("ham", mail).json()["changed"], [])
+
     def test_report_of_a_message__then_its_name_alone_is_kept(self):
-        a = self.hub.ask("POST", "/v1/report?kind=spam", MAIL, {"Content-Type": "message/rfc822"})
+        a = self.report_message("spam")
         self.assertEqual(a.status, 202)
         text = (self.hub.state / "reports/spool").read_text()
         self.assertEqual(json.loads(text)["message_sha256"], hashlib.sha256(MAIL).hexdigest())

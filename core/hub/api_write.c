@@ -154,31 +154,61 @@ void api_v1_allow(struct api_call *call)
 
 /* ---- POST /v1/report ---- */
 
-/* "TYPE:VALUE" of a row of what lists hold of a message; NONE: it is not confirmed, or there is no memory. */
+/* Whether what is listed under the type stands for the message or something that it alone leads to: not a name, network,
+ * program or habit, which other mail has too. */
+static bool is_its_own(const char *type)
+{
+    const struct feature_info *info = feature_info_by_name(slice_str(type));
+
+    switch (info != NULL ? (int)info->type : 0) {
+    case FEATURE_url_folded:
+    case FEATURE_url_template:
+    case FEATURE_text_address:
+    case FEATURE_phone:
+    case FEATURE_wallet:
+    case FEATURE_body:
+    case FEATURE_attachment:
+    case FEATURE_html_structure:
+    case FEATURE_link_set:
+    case FEATURE_text:
+        return true;
+    default:
+        return info != NULL && (info->lookup == FEATURE_LOOKUP_URL ||
+                                info->lookup == FEATURE_LOOKUP_ADDRESS);
+    }
+}
+
+/* "TYPE:VALUE" of a row of what lists hold of a message; NONE: a report does not take it back, or there is no memory. */
 static struct slice listed_value(struct arena *arena, const json_t *row)
 {
     const char *status = json_string_value(json_object_get(row, "status"));
     const char *type = json_string_value(json_object_get(row, "type"));
-    const json_t *value = json_object_get(row, "value");
-    size_t ntype = type != NULL ? strlen(type) : 0;
-    size_t nvalue = json_string_length(value);
+    const char *value = json_string_value(json_object_get(row, "value"));
 
     if (status == NULL || strcmp(status, list_answer_name(LIST_CONFIRMED)) != 0 ||
-        ntype == 0 || nvalue == 0) {
+        type == NULL || value == NULL || !is_its_own(type)) {
         return SLICE_NONE;
     }
-    char *text = arena_bytes(arena, ntype + 1 + nvalue);
+    json_t *both = json_sprintf("%s:%s", type, value);
+    struct slice copy =
+        arena_copy(arena, slice_of(json_string_value(both), json_string_length(both)));
 
-    if (text == NULL) {
-        return SLICE_NONE;
-    }
-    memcpy(text, type, ntype);
-    text[ntype] = ':';
-    memcpy(text + ntype + 1, json_string_value(value), nvalue);
-    return slice_of(text, ntype + 1 + nvalue);
+    json_decref(both);
+    return copy;
 }
 
-/* What lists hold of the message, as gillnetd judges it now. False: it was refused. */
+/* Several lists may hold one. */
+static bool has(const struct api_strings *values, struct slice value)
+{
+    size_t i = 0;
+
+    while (i < values->n && !slice_eq(values->v[i], value)) {
+        i++;
+    }
+    return i < values->n;
+}
+
+/* What lists hold of the message itself, as gillnetd judges it now. False: it was refused. */
 static bool listed_values(struct api_call *call, struct api_strings *ret)
 {
     const struct api_envelope nobody = {.nrcpt = 0};
@@ -192,8 +222,14 @@ static bool listed_values(struct api_call *call, struct api_strings *ret)
 
     ret->v = arena_array(call->arena, json_array_size(rows), sizeof *ret->v);
     for (size_t i = 0; ret->v != NULL && i < json_array_size(rows); i++) {
-        ret->v[ret->n] = listed_value(call->arena, json_array_get(rows, i));
-        ret->n += ret->v[ret->n].n > 0;
+        struct slice value = listed_value(call->arena, json_array_get(rows, i));
+        struct errinfo why;
+
+        /* what only its lists can read, such as hashes of URLs, is left to /v1/revoke */
+        if (value.n > 0 && !has(ret, value) &&
+            api_change_check(call->arena, &value, 1, &why)) {
+            ret->v[ret->n++] = value;
+        }
     }
     bool ok = said != NULL && !arena_is_full(call->arena);
 

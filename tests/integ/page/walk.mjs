@@ -142,6 +142,7 @@ const tests = {
     await page.keyboard.type("http://login.bank.example.net/verify");
     await page.keyboard.press("Enter");
     await sees(it, "#found", "KNOWN_MALICIOUS");
+    await sees(it, "#found", "own 8,000, two 1,001");
     await page.focus("#mail-legend .key");
     await page.keyboard.press("Space");
     assert.equal(await page.locator("#mail-legend .key").first().getAttribute("aria-pressed"), "false");

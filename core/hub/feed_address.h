@@ -9,13 +9,17 @@
 #ifndef CORE_HUB_FEED_ADDRESS_H
 #define CORE_HUB_FEED_ADDRESS_H
 
-#include <stdbool.h>
-
 struct sockaddr;
 
-/* False also for what is no address of the internet. */
-bool feed_address_is_public(const struct sockaddr *a);
-/* Whether a host is one that need not be looked up to be known as not public: a literal address, localhost. */
-bool feed_host_is_private(const char *host);
+enum feed_reach {
+    FEED_REACH_PUBLIC,
+    FEED_REACH_PRIVATE,
+    FEED_REACH_LINK, /* link-local: what a cloud tells its machines in confidence is there */
+    FEED_REACH_MACHINE /* loopback, unspecified */
+};
+/* PRIVATE also for what is no address of the internet. */
+enum feed_reach feed_address_reach(const struct sockaddr *a);
+/* As far as it is known without looking it up: of a literal address, localhost; else PUBLIC. */
+enum feed_reach feed_host_reach(const char *host);
 
 #endif

@@ -29,7 +29,7 @@ enum {
     UNAVAILABLE = 503
 };
 
-enum refusal { NONE, TOO_LONG, TOO_LARGE, LONG_HEAD, PRIVATE, STOPPED };
+enum refusal { NONE, TOO_LONG, TOO_LARGE, LONG_HEAD, PRIVATE, LOCAL, STOPPED };
 
 /* One feed's download, over all its redirects. */
 struct download {
@@ -38,6 +38,7 @@ struct download {
     const struct feed_secret *secret;
     CURL *easy;
     struct feed_place place;
+    enum feed_reach home; /* of the configured host, once it was asked */
     bool is_proxied;
     int fd;
     uint64_t until_us;
@@ -150,6 +151,23 @@ static int on_progress(void *context, curl_off_t all, curl_off_t now, curl_off_t
     return 0;
 }
 
+/* What may be asked. `private` is said of the configured host and its network: where that redirects to, nothing of this
+ * machine or its link answers, unless it is there itself. */
+static enum refusal check_reach(struct download *d, enum feed_reach reach)
+{
+    if (d->place.is_home) {
+        d->home = reach;
+    }
+    if (reach == FEED_REACH_PUBLIC) {
+        return NONE;
+    }
+    if (!d->r->feed->may_be_private) {
+        return PRIVATE;
+    }
+    return d->place.is_home || reach == FEED_REACH_PRIVATE || reach == d->home ? NONE
+                                                                               : LOCAL;
+}
+
 /* Right before a connection: this is the address it goes to, whatever DNS says next. */
 static curl_socket_t on_socket(void *context, curlsocktype purpose,
                                struct curl_sockaddr *a)
@@ -157,12 +175,11 @@ static curl_socket_t on_socket(void *context, curlsocktype purpose,
     struct download *d = context;
 
     (void)purpose;
-    if (!d->is_proxied && !d->r->feed->may_be_private &&
-        !feed_address_is_public(&a->addr)) {
-        d->refusal = PRIVATE;
+    /* it may be the next of several addresses: what was said of the former is past */
+    d->refusal = d->is_proxied ? NONE : check_reach(d, feed_address_reach(&a->addr));
+    if (d->refusal != NONE) {
         return CURL_SOCKET_BAD;
     }
-    d->refusal = d->refusal == PRIVATE ? NONE : d->refusal; /* the next of several */
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
@@ -303,6 +320,11 @@ static enum err refused(const struct download *d, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_DENIED, d->place.shown, 0,
                            "the server has an address that is not public; if it is to "
                            "be so, set `private = true` for the feed");
+    case LOCAL:
+        return errinfo_set(reterr, ERR_DENIED, d->place.shown, 0,
+                           "it redirects to an address of this machine or its link, "
+                           "which a server elsewhere may not name; set `url` to where "
+                           "the feed is");
     case STOPPED:
         return errinfo_set(reterr, ERR_TIMEOUT, d->place.shown, 0, "stopped");
     case NONE:
@@ -348,13 +370,10 @@ static enum err result_of(struct download *d, CURLcode code, long status,
 
 /* ---- from place to place ---- */
 
-/* Whether what the proxy would fetch for us is in this network, as far as it can be seen from here. */
+/* Also of what a proxy would fetch for us, as far as it can be seen from here. */
 static enum err check_host(struct download *d, struct errinfo *reterr)
 {
-    if (d->r->feed->may_be_private || !feed_place_is_private(&d->place)) {
-        return ERR_OK;
-    }
-    d->refusal = PRIVATE;
+    d->refusal = check_reach(d, feed_place_reach(&d->place));
     return refused(d, reterr);
 }
 

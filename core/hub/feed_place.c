@@ -101,11 +101,11 @@ bool feed_place_is_https(const struct feed_place *p)
     return has_scheme(p->url, "https");
 }
 
-bool feed_place_is_private(const struct feed_place *p)
+enum feed_reach feed_place_reach(const struct feed_place *p)
 {
     char *host = part_of(p->url, CURLUPART_HOST);
-    bool is = host == NULL || feed_host_is_private(host);
+    enum feed_reach reach = host == NULL ? FEED_REACH_MACHINE : feed_host_reach(host);
 
     curl_free(host);
-    return is;
+    return reach;
 }

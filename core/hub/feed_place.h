@@ -11,6 +11,7 @@
 
 #include "core/base/err.h"
 #include "core/feed/show.h"
+#include "core/hub/feed_address.h"
 
 struct feed_place {
     CURLU *url; /* without user, password and fragment */
@@ -26,7 +27,7 @@ void feed_place_end(struct feed_place *p);
 /* Follows a redirect; to: the whole address, NULL: none was said. ERR_DENIED: not to http or https, or to a worse scheme. */
 enum err feed_place_move(struct feed_place *p, const char *to, struct errinfo *reterr);
 bool feed_place_is_https(const struct feed_place *p);
-/* Seen without asking DNS. */
-bool feed_place_is_private(const struct feed_place *p);
+/* As feed_host_reach of its host. */
+enum feed_reach feed_place_reach(const struct feed_place *p);
 
 #endif

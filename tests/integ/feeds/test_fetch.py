@@ -309,6 +309,9 @@ class Reach(Feeds):
                       "javascript:1", "http://", ""):
             self.site.pages["/feed.txt"] = to(where)
             self.fails("redirects|answers|answer|URL")
+        for where in ("http://169.254.169.254/latest/", "http://[fe80::1]/", "http://[::ffff:169.254.1.1]/"):  # private is said
+            self.site.pages["/feed.txt"] = to(where)
+            self.fails("redirects to an address of this machine or its link")
 
     def test_private_addresses__refused_unless_said(self):
         self.site.text(NAMES)

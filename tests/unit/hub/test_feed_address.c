@@ -1,6 +1,7 @@
 /* Which addresses are of the public internet. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/hub/feed_address.h"
@@ -13,13 +14,13 @@ static bool is_public(const char *text)
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
 
     if (inet_pton(AF_INET, text, &in.sin_addr) == 1) {
-        return feed_address_is_public((const struct sockaddr *)&in);
+        return feed_address_reach((const struct sockaddr *)&in) == FEED_REACH_PUBLIC;
     }
     assert_int_equal(inet_pton(AF_INET6, text, &in6.sin6_addr), 1);
-    return feed_address_is_public((const struct sockaddr *)&in6);
+    return feed_address_reach((const struct sockaddr *)&in6) == FEED_REACH_PUBLIC;
 }
 
-static void test_feed_address_is_public__networks_and_their_edges__as_registered(
+static void test_feed_address_reach__networks_and_their_edges__as_registered(
     void **state)
 {
     static const char *const closed[] = {"0.0.0.0",
@@ -88,7 +89,7 @@ static void test_feed_address_is_public__networks_and_their_edges__as_registered
     }
 }
 
-static void test_feed_host_is_private__ways_to_write_it__known_without_dns(void **state)
+static void test_feed_host_reach__ways_to_write_it__known_without_dns(void **state)
 {
     static const char *const closed[] = {
         "localhost",  "LOCALHOST",  "localhost.", "a.localhost",    "127.1",
@@ -99,13 +100,46 @@ static void test_feed_host_is_private__ways_to_write_it__known_without_dns(void 
 
     (void)state;
     for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++) {
-        if (!feed_host_is_private(closed[i])) {
+        if (feed_host_reach(closed[i]) == FEED_REACH_PUBLIC) {
             fail_msg("%s is taken for public", closed[i]);
         }
     }
     for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
-        if (feed_host_is_private(open[i])) {
+        if (feed_host_reach(open[i]) != FEED_REACH_PUBLIC) {
             fail_msg("%s is not taken for public", open[i]);
+        }
+    }
+}
+
+static void test_feed_host_reach__this_machine_and_its_link__told_apart(void **state)
+{
+    static const struct {
+        const char *host;
+        enum feed_reach reach;
+    } rows[] = {
+        {"127.0.0.9", FEED_REACH_MACHINE},
+        {"0.0.0.0", FEED_REACH_MACHINE},
+        {"localhost", FEED_REACH_MACHINE},
+        {"[::1]", FEED_REACH_MACHINE},
+        {"[::]", FEED_REACH_MACHINE},
+        {"[::127.0.0.1]", FEED_REACH_MACHINE},
+        {"[::ffff:127.0.0.1]", FEED_REACH_MACHINE},
+        {"[64:ff9b::7f00:1]", FEED_REACH_MACHINE},
+        {"169.254.169.254", FEED_REACH_LINK},
+        {"[::ffff:169.254.169.254]", FEED_REACH_LINK},
+        {"[fe80::1]", FEED_REACH_LINK},
+        {"[febf::1]", FEED_REACH_LINK},
+        {"[fec0::1]", FEED_REACH_PRIVATE},
+        {"10.0.0.1", FEED_REACH_PRIVATE},
+        {"[::10.0.0.1]", FEED_REACH_PRIVATE},
+        {"[fd00::1]", FEED_REACH_PRIVATE},
+        {"9.9.9.9", FEED_REACH_PUBLIC},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (feed_host_reach(rows[i].host) != rows[i].reach) {
+            fail_msg("%s: %d", rows[i].host, (int)feed_host_reach(rows[i].host));
         }
     }
 }
@@ -113,10 +147,10 @@ static void test_feed_host_is_private__ways_to_write_it__known_without_dns(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_feed_host_reach__this_machine_and_its_link__told_apart),
         cmocka_unit_test(
-            test_feed_address_is_public__networks_and_their_edges__as_registered),
-        cmocka_unit_test(
-            test_feed_host_is_private__ways_to_write_it__known_without_dns),
+            test_feed_address_reach__networks_and_their_edges__as_registered),
+        cmocka_unit_test(test_feed_host_reach__ways_to_write_it__known_without_dns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

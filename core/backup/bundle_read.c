@@ -164,6 +164,18 @@ static enum err expect_end(const struct reading *r)
                              : damaged(r, "its end");
 }
 
+/* What is wrong with its table of contents or its checksums: said of the archive. */
+static enum err of_archive(const struct reading *r, enum err e)
+{
+    char why[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX];
+
+    if (e == ERR_OK || r->err == NULL) {
+        return e;
+    }
+    return errinfo_set(r->err, e, r->name, 0, "%s",
+                       errinfo_format(r->err, why, sizeof why));
+}
+
 static enum err read_all(struct reading *r)
 {
     const struct bundle_taker *t = r->taker;
@@ -173,7 +185,7 @@ static enum err read_all(struct reading *r)
 
     buf_init(&text, CONTENTS_TEXT_MAX);
     enum err e = read_text(r, CONTENTS_NAME, &text, sha256);
-    e = e == ERR_OK ? contents_parse(buf_slice(&text), r->c, r->err) : e;
+    e = e == ERR_OK ? of_archive(r, contents_parse(buf_slice(&text), r->c, r->err)) : e;
     if (e == ERR_OK && t->begin != NULL) {
         e = t->begin(t->context, r->c, r->err);
     }
@@ -183,7 +195,9 @@ static enum err read_all(struct reading *r)
     buf_clear(&text);
     e = e == ERR_OK ? read_text(r, CONTENTS_SUMS, &text, unused) : e;
     e = e == ERR_OK ? expect_end(r) : e;
-    e = e == ERR_OK ? contents_check_sums(r->c, sha256, buf_slice(&text), r->err) : e;
+    if (e == ERR_OK) {
+        e = of_archive(r, contents_check_sums(r->c, sha256, buf_slice(&text), r->err));
+    }
     buf_fini(&text);
     return e;
 }

@@ -100,8 +100,12 @@ class Hostile(unittest.TestCase):
         one = post(BODY, f"Content-Length: {len(BODY)}")
         many = (one + GET + b"\r\n") * 100 + GET + b"Connection: close\r\n\r\n"
         got = self.hub.raw(many)
-        self.assertEqual(heads(got), [200] * 201)
-        self.assertEqual(got.count(b'"MALICIOUS"'), 100)
+        said = heads(got)
+        self.assertEqual(said[1::2] + said[-1:], [200] * 101)  # health is always told
+        looked_up = said[:200:2]
+        self.assertEqual(looked_up[0], 200)
+        self.assertLessEqual(set(looked_up), {200, 503})  # the last ones may come too late
+        self.assertEqual(got.count(b'"MALICIOUS"'), looked_up.count(200))
 
     def test_half_closed__then_still_answered(self):
         got = self.hub.raw(post(BODY, f"Content-Length: {len(BODY)}"), wait=False)
@@ -207,9 +211,6 @@ class Hostile(unittest.TestCase):
                     s.send(ask)
             except BlockingIOError:
                 pass
-        end = time.monotonic() + 60
-        while self.hub.get("/healthz").status == 503 and time.monotonic() < end:
-            time.sleep(0.1)  # it may be busy for a while; it ends
         self.assertEqual(self.hub.get("/healthz").status, 200)
         self.assertLess(self.hub.memory(), before + ROOM * (128 << 20))
         for s in socks:

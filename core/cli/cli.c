@@ -10,6 +10,7 @@
 #include "core/base/version.h"
 #include "core/cli/state.h"
 #include "core/feature/feature.h"
+#include "core/feed/feed.h"
 
 enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };
 
@@ -98,7 +99,8 @@ int cli_usage(const struct cli_command *command, const char *why)
 
 int cli_config(struct cli *cli)
 {
-    static const struct config_types types = {feature_is_sought, feature_is_counted};
+    static const struct config_types types = {feature_is_sought, feature_is_counted,
+                                              feed_format_is_known};
     struct config_errors errors = {0, NULL};
     const char *file = cli->config_file;
 

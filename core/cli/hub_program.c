@@ -30,8 +30,9 @@ enum err hub_program_find(char dst[FILE_PATH_MAX], struct errinfo *reterr)
         return ERR_OK;
     }
     return errinfo_set(reterr, ERR_NOT_FOUND, GILLNET_LIBEXECDIR "/gillnet-hub", 0,
-                       "the program of the companion service is not there; install it "
-                       "with gillnet");
+                       "the program of the companion service is not there; it is built "
+                       "and installed with gillnet (in a build tree: cmake --build "
+                       "--preset release)");
 }
 
 int hub_program_exec(const struct cli *cli, char *const *args)

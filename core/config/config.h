@@ -213,6 +213,7 @@ typedef bool config_is_type_fn(struct slice name);
 struct config_types {
     config_is_type_fn *is_sought;  /* in lists: feature_is_sought */
     config_is_type_fn *is_counted; /* feature_is_counted */
+    config_is_type_fn *is_format;  /* of feeds: feed_format_is_known; NULL: any name */
 };
 
 /* Loads file (and its conf.d); names of feature types that types denies are errors (NULL: any

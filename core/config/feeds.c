@@ -64,6 +64,14 @@ static void check(const struct config *c, size_t at, const struct config_types *
                "--types` shows them",
                errors);
     }
+    if (types != NULL && types->is_format != NULL &&
+        !types->is_format(slice_str(f->format))) {
+        refuse(c, at, "format", "there is no such format; gillnet-feeds(7) names them",
+               errors);
+    }
+    if (strcmp(f->column, "0") == 0) {
+        refuse(c, at, "column", "columns count from 1", errors);
+    }
     if (*f->password_file != '\0' && *f->user == '\0') {
         refuse(c, at, "user", "a password_file needs the user whose password it is",
                errors);

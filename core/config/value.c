@@ -100,6 +100,31 @@ static bool set_file(const struct value_place *place, const config_setting_t *se
            store_text(place, setting, s);
 }
 
+/* Whether what is behind a URL's scheme names a host and, if any, a port that there can be. */
+static bool has_sound_host(const char *rest)
+{
+    const char *end = rest + strcspn(rest, "/?#");
+    const char *at = memrchr(rest, '@', (size_t)(end - rest));
+    const char *host = at != NULL ? at + 1 : rest;
+    bool is_bracketed = host < end && *host == '[';
+    const char *close = is_bracketed ? memchr(host, ']', (size_t)(end - host)) : host;
+
+    if (host == end || close == NULL) {
+        return false;
+    }
+    const char *colon = memchr(close, ':', (size_t)(end - close));
+    const char *host_end = colon != NULL ? colon : end;
+
+    if (is_bracketed ? host_end != close + 1 : host_end == host) {
+        return false;
+    }
+    size_t digits = colon != NULL ? strspn(colon + 1, "0123456789") : 0;
+    unsigned long number = digits > 0 ? strtoul(colon + 1, NULL, 10) : 1;
+
+    return (colon == NULL || colon + 1 + digits == end) && number > 0 &&
+           number <= UINT16_MAX;
+}
+
 static bool set_feed_url(const struct value_place *place,
                          const config_setting_t *setting)
 {
@@ -110,7 +135,8 @@ static bool set_feed_url(const struct value_place *place,
     for (size_t i = 0; s != NULL && i < sizeof(schemes) / sizeof(schemes[0]); i++) {
         size_t n = strlen(schemes[i]);
 
-        is_known = is_known || (strncmp(s, schemes[i], n) == 0 && s[n] != '\0');
+        is_known = is_known || (strncmp(s, schemes[i], n) == 0 && s[n] != '\0' &&
+                                (*s == 'f' || has_sound_host(s + n)));
     }
     if (s != NULL && *s != '\0' && (!is_known || strpbrk(s, " \"<>\\") != NULL)) {
         return value_refuse(

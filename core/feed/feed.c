@@ -44,6 +44,11 @@ enum feed_format feed_format_by_name(struct slice name)
     return (enum feed_format)i;
 }
 
+bool feed_format_is_known(struct slice name)
+{
+    return feed_format_by_name(name) != FEED_FORMAT_COUNT;
+}
+
 static const struct {
     const char *name;
     const char *text;

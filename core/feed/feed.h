@@ -35,6 +35,7 @@ const char *feed_format_name(enum feed_format f);
 const char *feed_format_names(void);
 /* FEED_FORMAT_COUNT when the name is unknown. */
 enum feed_format feed_format_by_name(struct slice name);
+bool feed_format_is_known(struct slice name);
 /* The most likely format of a file from its beginning; FEED_AUTO when none fits (binary, HTML). */
 enum feed_format feed_sniff(struct slice beginning);
 

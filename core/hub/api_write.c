@@ -141,8 +141,9 @@ void api_v1_allow(struct api_call *call)
     }
     if (!config_list_find(call->config, list)->is_allow) {
         api_refuse(call, 422,
-                   "the list \"%.*s\" is not of category allow in the configuration",
-                   SLICE_ARGS(list));
+                   "the list \"%.*s\" is not of category allow in the configuration: "
+                   "lists = ( { name = \"%.*s\"; category = \"allow\"; } );",
+                   SLICE_ARGS(list), SLICE_ARGS(list));
         return;
     }
     struct api_change c = change_of(call);

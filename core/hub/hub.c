@@ -15,6 +15,7 @@
 #include "core/base/log.h"
 #include "core/base/version.h"
 #include "core/feature/feature.h"
+#include "core/feed/feed.h"
 #include "core/hub/hub_own.h"
 #include "core/peer/place.h"
 
@@ -122,7 +123,8 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 
 static void reload(struct hub *h, struct buf *ret)
 {
-    static const struct config_types types = {feature_is_sought, feature_is_counted};
+    static const struct config_types types = {feature_is_sought, feature_is_counted,
+                                              feed_format_is_known};
     struct config_errors errors = {.n = 0};
     struct config *fresh = NULL;
     struct buf restart;

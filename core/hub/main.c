@@ -13,6 +13,7 @@
 #include "core/base/base.h"
 #include "core/base/version.h"
 #include "core/feature/feature.h"
+#include "core/feed/feed.h"
 #include "core/hub/hub.h"
 #include "core/hub/join.h"
 #include "core/hub/token.h"
@@ -91,7 +92,8 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
 
 static int load(const char *file, struct config **ret)
 {
-    static const struct config_types types = {feature_is_sought, feature_is_counted};
+    static const struct config_types types = {feature_is_sought, feature_is_counted,
+                                              feed_format_is_known};
     struct config_errors errors = {.n = 0};
     char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
 

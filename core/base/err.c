@@ -80,6 +80,16 @@ enum err err_of_errno(int errnum)
     }
 }
 
+/* Names of files and peers, and what servers say, may stand in it: no byte of them commands a terminal. */
+static void clean(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < ' ' || *text == 0x7f) {
+            *text = '?';
+        }
+    }
+}
+
 enum err errinfo_set(struct errinfo *reterr, enum err code, const char *source,
                      unsigned line, const char *format, ...)
 {
@@ -95,6 +105,8 @@ enum err errinfo_set(struct errinfo *reterr, enum err code, const char *source,
     va_start(args, format);
     (void)vsnprintf(filled.text, sizeof(filled.text), format, args);
     va_end(args);
+    clean(filled.source);
+    clean(filled.text);
     *reterr = filled;
     return code;
 }

@@ -84,9 +84,13 @@ void doctor_feeds(struct doctor *d)
 
         (void)snprintf(what, sizeof what, "feed %.32s", feed_row_name(row));
         if (*trouble != '\0') {
+            bool serves = json_integer_value(json_object_get(row, "entries")) > 0;
+
             doctor_say(d, DOCTOR_WARN, what,
-                       "the last good version serves; gillnet feed test NAME shows "
-                       "what comes now",
+                       serves ? "the last good version serves; gillnet feed test NAME "
+                                "shows what comes now"
+                              : "nothing of it serves yet; gillnet feed test NAME "
+                                "shows what comes now",
                        "%.*s", (int)TROUBLE_SHOWN, trouble);
         } else {
             doctor_say(d, DOCTOR_OK, what, "", "%" JSON_INTEGER_FORMAT " entries",

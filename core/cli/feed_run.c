@@ -122,7 +122,13 @@ int feed_cmd_rollback(struct cli *cli, int argc, char **argv)
     int status = feed->enabled ? feed_cmd_job(cli, "feed-rollback", feed->name,
                                               argc == 3 ? argv[2] : "", &result)
                                : -1;
-    return status < 0    ? rollback_here(cli, feed, version)
-           : status == 0 ? feed_cmd_print(cli, result)
-                         : status;
+    status = status < 0    ? rollback_here(cli, feed, version)
+             : status == 0 ? feed_cmd_print(cli, result)
+                           : status;
+    if (status == 0 && !cli->json) {
+        (void)printf("%s went back and stays there; gillnet feed update %s takes what "
+                     "is new again\n",
+                     feed->name, feed->name);
+    }
+    return status;
 }

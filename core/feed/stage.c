@@ -131,8 +131,10 @@ static enum err state_load(struct stage *s, struct errinfo *reterr)
     }
     buf_init(&b, STATE_BYTES_MAX);
     enum err e = file_read(path, &b, reterr);
-    if (e == ERR_OK && saved_parse(buf_slice(&b), &s->saved) != ERR_OK) {
+    if (e == ERR_LIMIT ||
+        (e == ERR_OK && saved_parse(buf_slice(&b), &s->saved) != ERR_OK)) {
         state_lost(s, path);
+        e = ERR_OK;
     } else if (e == ERR_NOT_FOUND) {
         e = ERR_OK;
         if (look_through(s, false) > 0) {

@@ -27,6 +27,7 @@ void stage_refuse(struct stage_refusal *ret, enum stage_reason reason,
 }
 
 /* How the body begins: 0 when there is nothing in it. */
+/* ' ': none but white space. */
 static char first_byte(const struct stage *s)
 {
     char head[256];
@@ -40,10 +41,7 @@ static char first_byte(const struct stage *s)
         text = slice_from(text, 3);
     }
     text = slice_trim(text);
-    if (text.n == 0) {
-        return '\0';
-    }
-    return text.p[0];
+    return text.n == 0 ? ' ' : text.p[0];
 }
 
 /* Nothing of a list is in it. */
@@ -52,7 +50,7 @@ static bool check_form(const struct stage *s, const struct intake *in,
 {
     const struct feed_counts *c = &in->counts;
     char first = first_byte(s);
-    if (first == '\0') {
+    if (first == ' ') {
         stage_refuse(ret, STAGE_REASON_empty,
                      "the answer is empty: an error of the feed, not the end of its "
                      "entries");

@@ -88,7 +88,8 @@ enum err saved_parse(struct slice bytes, struct stage_saved *ret)
     s.is_lost = json_is_true(json_object_get(o, "lost"));
     s.is_silent = json_is_true(json_object_get(o, "silent"));
     s.shown.versions = s.nversions;
-    is_right = is_right && has_version(&s, s.shown.version);
+    is_right = is_right && has_version(&s, s.shown.version) &&
+               (s.list[0] == '\0' || list_name_is_valid(slice_str(s.list)));
     json_decref(o);
     *ret = s;
     return is_right ? ERR_OK : ERR_CORRUPT;

@@ -213,7 +213,7 @@ enum err stage_rollback(struct stage *s, uint64_t version, struct stage_report *
         version != 0 ? version : version_before(s, s->saved.shown.version);
     const struct stage_version *v = stage_version_find(s, number);
     if (!v || number == 0) {
-        return errinfo_set(reterr, ERR_NOT_FOUND, s->feed->name, 0,
+        return errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0,
                            "there is no such version to go back to; `gillnet feed "
                            "list` says how many are kept (`versions` of the feed)");
     }

@@ -205,6 +205,24 @@ static enum err open_unix(struct api *a, const char *path, struct errinfo *reter
     return e;
 }
 
+static void say_open(const struct api *a, const char *address)
+{
+    bool is_unix = strncmp(address, "unix:", 5) == 0;
+    bool is_here = is_unix || strncmp(address, "127.", 4) == 0 ||
+                   strncmp(address, "[::1]:", 6) == 0 ||
+                   strncmp(address, "localhost:", 10) == 0;
+
+    log_info("event=api listen=%s tls=%s", address,
+             a->tls != NULL && !is_unix ? "yes" : "no");
+    if (a->tls == NULL && !is_here) {
+        log_warn(
+            "event=api listen=%s: tokens and answers cross the network in clear "
+            "text; set api.certificate and api.key, or put a proxy with TLS before "
+            "it",
+            address);
+    }
+}
+
 static void open_listeners(struct api *a)
 {
     for (size_t i = 0; i < a->config->api.listen.n && i < LISTENERS_MAX; i++) {
@@ -216,9 +234,7 @@ static void open_listeners(struct api *a)
         if (e != ERR_OK) {
             log_errinfo("api", &why);
         } else {
-            log_info("event=api listen=%s tls=%s", address,
-                     a->tls != NULL && strncmp(address, "unix:", 5) != 0 ? "yes"
-                                                                         : "no");
+            say_open(a, address);
         }
     }
 }

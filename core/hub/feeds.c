@@ -89,6 +89,22 @@ static void do_round(struct feeder *r, const struct config_feed *feed)
     (void)pthread_mutex_lock(&f->mutex);
 }
 
+/* What is known of it from before. Under the mutex but for the look itself. */
+static void recall(struct feeder *r)
+{
+    struct feeds *f = r->all;
+
+    r->config = config_acquire(f->config);
+    (void)pthread_mutex_unlock(&f->mutex);
+    const struct config_feed *feed = feeds_find(r->config, slice_str(r->name));
+    if (feed != NULL) {
+        feeds_recall(r, feed);
+        feeds_show(f);
+    }
+    (void)pthread_mutex_lock(&f->mutex);
+    config_release(&r->config);
+}
+
 static void *work(void *context)
 {
     struct feeder *r = context;
@@ -96,6 +112,7 @@ static void *work(void *context)
     bool is_named = true;
 
     (void)pthread_mutex_lock(&f->mutex);
+    recall(r);
     while (!atomic_load(&r->stop) && !(f->is_once && r->was_asked)) {
         if (r->job.id == 0 && r->due_us > clock_mono_us()) {
             wait_until(r, r->due_us);

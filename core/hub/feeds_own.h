@@ -91,6 +91,8 @@ const struct config_feed *feeds_find(const struct config *config, struct slice n
 /* One question with all that follows from it. *retwait_s: at least so long until the next. False: it failed. */
 bool feeds_round(struct feeder *r, const struct config_feed *feed,
                  const struct feed_job *job, unsigned *retwait_s);
+/* Shows what is known of the feed from before. */
+void feeds_recall(struct feeder *r, const struct config_feed *feed);
 /* The feed is not configured any more. */
 void feeds_drop(struct feeder *r);
 

@@ -346,6 +346,19 @@ static enum err open_stage(struct round *x)
     return e;
 }
 
+void feeds_recall(struct feeder *r, const struct config_feed *feed)
+{
+    static const struct feed_job none = {.id = 0};
+    struct round x = {.r = r, .feed = feed, .job = &none};
+
+    if (open_stage(&x) == ERR_OK) {
+        (void)pthread_mutex_lock(&r->all->mutex);
+        stage_get_state(x.stage, &r->row.stage);
+        (void)pthread_mutex_unlock(&r->all->mutex);
+        stage_close(&x.stage);
+    }
+}
+
 bool feeds_round(struct feeder *r, const struct config_feed *feed,
                  const struct feed_job *job, unsigned *retwait_s)
 {
@@ -366,8 +379,8 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
         (void)pthread_mutex_unlock(&r->all->mutex);
         stage_close(&x.stage);
     }
-    if (is_test(&x)) {
-        set_now(r, before);
+    if (is_test(&x) || (is_rollback(&x) && e == ERR_NOT_FOUND)) {
+        set_now(r, before); /* the feed had no part in it */
     } else if (!atomic_load(&r->stop) || e == ERR_OK) {
         note(&x, e, result_of(&x, e));
     }

@@ -155,6 +155,7 @@ class Api(unittest.TestCase):
             self.assertEqual(calls[needs]({}).status, 401)
             self.assertEqual(calls[needs]({"Authorization": "Bearer gnt-wrong"}).status, 401)
         self.assertEqual(hub.get("/healthz").status, 200)
+        self.assertEqual(hub.get("/healthz", {"Authorization": "Bearer gnt-wrong"}).status, 200)
         self.assertEqual(hub.get("/").status, 200)
         self.assertEqual(hub.get("/v1/lists", unix=True).status, 401)
 

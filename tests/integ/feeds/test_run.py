@@ -15,7 +15,7 @@ import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent)]
 from test_fetch import NAMES, Feeds, names  # noqa: E402
-from ring import BUILD, ROOT, until  # noqa: E402
+from ring import BUILD, ROOT, free_port, until  # noqa: E402
 
 
 class ByHand(Feeds):
@@ -46,8 +46,35 @@ class ByHand(Feeds):
                 self.assertFalse(self.row()["pinned"])
                 self.assertTrue(self.is_listed("new.example"))
                 self.s.run("feed", "rollback", "f", "999", rc=69)
+                self.assertNotEqual(self.row()["state"], "failing")  # the feed had no part in that
                 self.s.run("feed", "rollback", "nobody", rc=64)
                 self.s.run("feed", "list", "nobody", rc=64)
+
+    def test_what_was_there_before_a_restart__is_shown_at_once(self):
+        path = pathlib.Path(self.top) / "feed.txt"
+        path.write_text(NAMES)
+        self.feed("f", f"file://{path}", enabled=True)
+        self.hub()
+        self.assertEqual(self.update()["result"], "ok")
+        good = self.row()["good_s"]
+        self.s.kill()
+        self.feed("f", f"http://127.0.0.1:{free_port()}/")  # nothing will come
+        self.hub()
+        until(lambda: self.row()["entries"] == 200, "the entries", log=self.s.logs)
+        self.assertEqual(self.row()["good_s"], good)
+
+    def test_state_that_is_none__begins_anew(self):
+        self.site.text(NAMES)
+        self.feed("f")
+        self.hub()
+        self.assertEqual(self.update()["result"], "ok")
+        state = self.s.state / "feeds/f/state.json"
+        whole = json.loads(state.read_text())
+        for text in (json.dumps({**whole, "list": "../../etc"}), " " * (2 << 20), "{}"):
+            state.write_text(text)
+            self.assertIn(self.update("f", "--force")["result"], ("ok", "same"))
+            self.assertEqual(self.row()["entries"], 200)
+            self.assertEqual(json.loads(state.read_text())["list"], "f")
 
     def test_force__takes_what_the_band_refuses(self):
         self.site.text(NAMES)

@@ -217,6 +217,8 @@ void metrics_add_feeds(struct prom *p, const struct survey *s)
          PLAIN},
         {"gillnet_feed_left", PROM_GAUGE, "entries that left with that version", "left",
          PLAIN},
+        {"gillnet_feed_left_out", PROM_GAUGE,
+         "entries of the last body that may not be taken", "left_out", PLAIN},
         {"gillnet_feed_asked_time_seconds", PROM_GAUGE,
          "Unix time at which it was last asked", "asked_s", PLAIN},
         {"gillnet_feed_good_time_seconds", PROM_GAUGE,

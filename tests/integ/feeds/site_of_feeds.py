@@ -1,5 +1,6 @@
 """A web server whose answers a test says, a proxy, and certificates: for feeds."""
 import base64
+import contextlib
 import datetime
 import http.server
 import os
@@ -131,12 +132,13 @@ class Proxy:
                 self.carry(connection, to)
 
     def carry(self, a, b):
-        while True:
-            for s in select.select([a, b], [], [], 20)[0]:
-                got = s.recv(65536)
-                if not got:
-                    return
-                (b if s is a else a).sendall(got)
+        with contextlib.suppress(ConnectionError):  # either side may break off
+            while True:
+                for s in select.select([a, b], [], [], 20)[0]:
+                    got = s.recv(65536)
+                    if not got:
+                        return
+                    (b if s is a else a).sendall(got)
 
     def close(self):
         self.socket.close()

@@ -21,11 +21,13 @@ static struct slice without_wildcard(struct slice text, uint16_t *hint)
     return text;
 }
 
-/* "192.0.2.1:8080" and "evil.example:8080" name a server's port: a URL, not the host. */
+/* "192.0.2.1:8080", "[2001:db8::1]:8080" and "evil.example:8080" name a server's port: a URL, not the host. */
 static bool is_host_and_port(struct slice text)
 {
-    size_t colon = slice_find(text, ':');
-    if (colon == 0 || colon + 1 >= text.n || text.n - colon > 6) {
+    bool is_v6 = text.n > 0 && text.p[0] == '[';
+    size_t colon = is_v6 ? slice_find(text, ']') + 1 : slice_find(text, ':');
+    if (colon == 0 || colon + 1 >= text.n || text.n - colon > 6 ||
+        text.p[colon] != ':') {
         return false;
     }
     for (size_t i = colon + 1; i < text.n; i++) {
@@ -33,7 +35,7 @@ static bool is_host_and_port(struct slice text)
             return false;
         }
     }
-    return feed_looks_like_name(slice_head(text, colon));
+    return is_v6 || feed_looks_like_name(slice_head(text, colon));
 }
 
 /* Subjects and names of files take the whole line: a '#' is part of them. */

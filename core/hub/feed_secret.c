@@ -25,7 +25,11 @@ static enum err read_file(const char *path, struct buf *ret, struct errinfo *ret
                            "chmod 640, and give it to the group of gillnet-hub",
                            (unsigned)st.st_mode & 07777);
     }
-    return file_read(path, ret, reterr);
+    enum err e = file_read(path, ret, reterr);
+    if (e == ERR_OK && ret->n > 0 && memchr(ret->p, '\0', ret->n) != NULL) {
+        e = errinfo_set(reterr, ERR_SYNTAX, path, 0, "it is no text");
+    }
+    return e;
 }
 
 /* The first line of the file. */
@@ -72,7 +76,9 @@ static enum err read_headers(const char *path, struct feed_secret *ret,
 
     while (e == ERR_OK && at != NULL && *at != '\0') {
         size_t n = strcspn(at, "\r\n");
-        char *next = at + n + (at[n] != '\0' ? 1 : 0);
+        char *next = at + n + strspn(at + n, "\r");
+
+        next += *next == '\n' ? 1 : 0;
 
         at[n] = '\0';
         number++;
@@ -91,35 +97,56 @@ static enum err read_headers(const char *path, struct feed_secret *ret,
     return e;
 }
 
-/* Of the address. */
-static void take_part(CURLU *url, CURLUPart what, char *ret, size_t size)
+/* Of the address; stays as it is where there is none. */
+static enum err take_part(CURLU *url, CURLUPart what, const char *feed, char *ret,
+                          struct errinfo *reterr)
 {
     char *text = NULL;
+    CURLUcode code = curl_url_get(url, what, &text, CURLU_URLDECODE);
+    enum err e = ERR_OK;
 
-    if (curl_url_get(url, what, &text, CURLU_URLDECODE) == CURLUE_OK &&
-        strlen(text) < size) {
-        (void)snprintf(ret, size, "%s", text);
+    if (code == CURLUE_OK && strlen(text) < FEED_USER_MAX) {
+        (void)snprintf(ret, FEED_USER_MAX, "%s", text);
+    } else if (code != CURLUE_NO_USER && code != CURLUE_NO_PASSWORD) {
+        e = errinfo_set(reterr, ERR_SYNTAX, feed, 0,
+                        "user or password in `url` cannot be read, or have more than "
+                        "%d bytes: write what is no letter or digit as %%XX",
+                        (int)FEED_USER_MAX - 1);
     }
     curl_free(text);
+    return e;
+}
+
+/* User and password of the address, then the user of the configuration. */
+static enum err take_names(const struct config_feed *feed, struct feed_secret *ret,
+                           struct errinfo *reterr)
+{
+    CURLU *url = curl_url();
+    enum err e = ERR_OK;
+
+    if (url != NULL && curl_url_set(url, CURLUPART_URL, feed->url, 0) == CURLUE_OK) {
+        e = take_part(url, CURLUPART_USER, feed->name, ret->user, reterr);
+        e = e == ERR_OK
+                ? take_part(url, CURLUPART_PASSWORD, feed->name, ret->password, reterr)
+                : e;
+    }
+    curl_url_cleanup(url);
+    if (e == ERR_OK && *feed->user != '\0' &&
+        (size_t)snprintf(ret->user, sizeof ret->user, "%s", feed->user) >=
+            sizeof ret->user) {
+        e = errinfo_set(reterr, ERR_LIMIT, feed->name, 0,
+                        "`user` may have at most %d bytes", (int)FEED_USER_MAX - 1);
+    }
+    return e;
 }
 
 enum err feed_secret_read(const struct config_feed *feed, struct feed_secret *ret,
                           struct errinfo *reterr)
 {
-    CURLU *url = curl_url();
-    enum err e = ERR_OK;
-
     *ret = (struct feed_secret){.nheaders = 0};
     buf_init(&ret->text, FEED_SECRET_BYTES);
-    if (url != NULL && curl_url_set(url, CURLUPART_URL, feed->url, 0) == CURLUE_OK) {
-        take_part(url, CURLUPART_USER, ret->user, sizeof ret->user);
-        take_part(url, CURLUPART_PASSWORD, ret->password, sizeof ret->password);
-    }
-    curl_url_cleanup(url);
-    if (*feed->user != '\0') {
-        (void)snprintf(ret->user, sizeof ret->user, "%s", feed->user);
-    }
-    if (*feed->password_file != '\0') {
+    enum err e = take_names(feed, ret, reterr);
+    if (e == ERR_OK && *feed->password_file != '\0') {
         e = read_password(feed->password_file, ret, reterr);
     }
     if (e == ERR_OK && *feed->headers_file != '\0') {

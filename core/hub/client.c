@@ -131,6 +131,19 @@ static void drop(struct client_call *call)
     destroy(call);
 }
 
+/* The handshake was over and nothing of the request sent: in TLS 1.3 the other side looks at our key only then, and its
+ * alert is lost when it closes before we write. */
+static bool is_shut_out(const struct client_call *call)
+{
+    curl_off_t agreed_us = 0;
+    long sent = 0;
+
+    return curl_easy_getinfo(call->easy, CURLINFO_APPCONNECT_TIME_T, &agreed_us) ==
+               CURLE_OK &&
+           curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &sent) == CURLE_OK &&
+           agreed_us > 0 && sent == 0;
+}
+
 static void explain(struct client_call *call, CURLcode code)
 {
     const struct tls_pins *pins = call->r.pins;
@@ -139,9 +152,11 @@ static void explain(struct client_call *call, CURLcode code)
         call->answer.why = "the answer is longer than it may be";
     } else if (pins != NULL && pins->why[0] != '\0') {
         call->answer.why = pins->why;
-    } else if (strstr(call->why, "alert handshake failure") != NULL) {
+    } else if (strstr(call->why, "alert handshake failure") != NULL ||
+               (code == CURLE_SEND_ERROR && is_shut_out(call))) {
         call->answer.why = "it does not take this server's key: this server is not in "
-                           "its manifest, was dropped there, or its key is revoked; "
+                           "its manifest, was dropped there, or its key is revoked or "
+                           "was changed since the back-up that was restored here; "
                            "compare `gillnet peer list` here and there";
     } else {
         call->answer.why = call->why[0] != '\0' ? call->why : curl_easy_strerror(code);

@@ -408,6 +408,44 @@ class Rings(unittest.TestCase):
                 for row in s.status().values():
                     self.assertNotIn("fork", row.get("refused", {}))
 
+    def test_the_signing_key_was_changed_since__then_refused_and_rejoined_as_the_manual_says(self):
+        names = ("alpha", "beta")
+        with Ring(*names, config={n: SHARED for n in names}) as (a, b):
+            b.run("list", "add", "phish", url(1))
+            until(lambda: "beta" in listed(a, 1), "the entry of beta", log=a.logs)
+            origin, file = b.origin(), pathlib.Path(b.top) / "beta.gnb"
+            b.run("backup", file)
+            former, signed = (b.state / "peers/cert.pem").read_text(), pathlib.Path(b.top) / "manifest"
+            b.run("peer", "rotate", "--now")
+            shutil.copy(b.state / "peers/manifest.next", signed)
+            a.run("peer", "manifest", "sign", signed)
+            b.run("peer", "manifest", "accept", signed)
+            until(lambda: (b.state / "peers/cert.pem").read_text() != former, "the new key", log=b.logs)
+            b.run("list", "add", "phish", url(2))
+            until(lambda: "beta" in listed(a, 2), "an entry under the new key", log=a.logs)
+            b.kill()
+            shutil.rmtree(b.state)
+            b.run("restore", file)
+            b.hub()
+            # whoever holds the key of then is nobody there, and is told why
+            until(lambda: "does not take this server's key" in b.run("peer", "status"), "the reason", log=b.logs)
+            self.assertEqual(b.connected(), set())
+            self.assertIn("beta", listed(a, 2))
+            b.stop()
+            a.run("peer", "drop", "beta")
+            token = next(x for x in a.run("peer", "invite", "beta").splitlines() if x.startswith("gnp1-"))
+            (b.state / "peers/manifest").rename(b.state / "former")
+            b.run("peer", "rotate")
+            b.run("peer", "join", token)
+            b.hub()
+            until(lambda: b.connected() == {"alpha"} and a.connected() == {"beta"}, "both", log=b.logs)
+            self.assertEqual(b.origin(), origin)
+            until(lambda: "beta" in listed(a, 1) and "beta" not in listed(a, 2), "the list of then", log=a.logs)
+            b.run("list", "add", "phish", url(3))
+            until(lambda: "beta" in listed(a, 3), "a new entry", log=a.logs)
+            for s in (a, b):
+                self.assertEqual(s.hub_lines("set aside"), [])
+
     def test_restored_twice__then_said(self):
         names = ("alpha", "beta")
         with Ring(*names, config={n: SHARED for n in names}) as (a, b):

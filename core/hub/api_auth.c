@@ -156,22 +156,33 @@ static bool read_text(int fd, struct buf *ret)
     return got == 0 && !buf_failed(ret);
 }
 
-static void read_file(const char *path, struct row **retv, size_t *retn)
+/* For want of what may be there again soon, which the file does not show. */
+static bool is_passing(int errnum)
+{
+    return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
+}
+
+/* False: it is to be read again though it does not change. */
+static bool read_file(const char *path, struct row **retv, size_t *retn)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
     struct buf text;
     const char *why = NULL;
+    bool is_final = fd >= 0 || !is_passing(errno);
 
     *retv = NULL;
     *retn = 0;
-    if (fd < 0) {
+    if (!is_final) {
+        why = "files or memory run short, it will be read again";
+    } else if (fd < 0) {
         why = errno == ENOENT ? NULL : "it cannot be read by this service's user";
     } else if (fstat(fd, &st) != 0) {
         why = "it cannot be read";
     } else if ((why = unsafe(&st)) == NULL) {
         if (read_text(fd, &text)) {
             read_rows(path, buf_slice(&text), retv, retn);
+            is_final = *retv != NULL;
         } else {
             why = "it cannot be read, or is too long";
         }
@@ -184,6 +195,7 @@ static void read_file(const char *path, struct row **retv, size_t *retn)
         log_error("event=tokens error=\"%s: %s; no token of it is accepted\"", path,
                   why);
     }
+    return is_final;
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -209,7 +221,9 @@ void api_tokens_look(struct api_tokens *t, const char *path)
     if (is_same(&st, &t->sign)) { /* written by whose turn it is alone */
         return;
     }
-    read_file(path, &v, &n);
+    if (!read_file(path, &v, &n)) {
+        st = (struct stat){.st_ino = 0};
+    }
     (void)pthread_mutex_lock(&t->mutex);
     struct row *old = t->v;
     t->v = v;

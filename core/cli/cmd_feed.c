@@ -122,7 +122,9 @@ static int ask(const struct cli *cli, const char *request, struct buf *answer,
     return 0;
 }
 
-int feed_cmd_ask(const struct cli *cli, const char *request, json_t **ret)
+/* *retdone, of a job: the rows are what came of it; else tasks. */
+static int ask_rows(const struct cli *cli, const char *request, bool *retdone,
+                    json_t **ret)
 {
     struct slice first = SLICE_NONE;
     struct slice rest = SLICE_NONE;
@@ -130,9 +132,17 @@ int feed_cmd_ask(const struct cli *cli, const char *request, json_t **ret)
 
     buf_init(&answer, CONTROL_ANSWER_MAX);
     int status = ask(cli, request, &answer, &first, &rest);
+    *retdone = status == 0 && slice_eq(first, SLICE_LIT("ok done"));
     *ret = status == 0 ? parse(rest) : NULL;
     buf_fini(&answer);
     return status;
+}
+
+int feed_cmd_ask(const struct cli *cli, const char *request, json_t **ret)
+{
+    bool is_done = false;
+
+    return ask_rows(cli, request, &is_done, ret);
 }
 
 /* What the hub says of the feed while it works on it. */
@@ -152,22 +162,6 @@ static void show_task(struct progress *p, const char *name, const json_t *rows)
                           json_is_number(share) ? json_number_value(share) : -1);
         }
     }
-}
-
-/* *retdone: rows are what came of it; else tasks. */
-static int ask_job(const struct cli *cli, const char *request, bool *retdone,
-                   json_t **ret)
-{
-    struct slice first = SLICE_NONE;
-    struct slice rest = SLICE_NONE;
-    struct buf answer;
-
-    buf_init(&answer, CONTROL_ANSWER_MAX);
-    int status = ask(cli, request, &answer, &first, &rest);
-    *retdone = status == 0 && slice_eq(first, SLICE_LIT("ok done"));
-    *ret = status == 0 ? parse(rest) : NULL;
-    buf_fini(&answer);
-    return status;
 }
 
 static int begin_job(const struct cli *cli, const char *request, char *retjob, size_t n)
@@ -203,7 +197,7 @@ int feed_cmd_job(const struct cli *cli, const char *what, const char *name,
     progress_init(&p);
     while (status == 0 && !is_done) {
         json_decref(rows);
-        status = ask_job(cli, request, &is_done, &rows);
+        status = ask_rows(cli, request, &is_done, &rows);
         if (status == 0 && !is_done) {
             show_task(&p, name, rows);
             pause_a_moment();

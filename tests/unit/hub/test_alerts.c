@@ -3,17 +3,15 @@
  */
 #include <stdio.h>
 
-#include "core/base/file.h"
 #include "core/hub/alerts.h"
 #include "core/hub/alerts_own.h"
 
-#include "tests/unit/tempdir.h"
+#include "tests/unit/hub/feed_config.h"
 #include "tests/unit/unit.h"
 
 enum { START_S = 1700000000, LOOK_S = 60, PER_LOOK = 1000 };
 
 struct fixture {
-    struct tempdir *dir;
     struct board *board;
     struct alerts *alerts;
     struct survey s;
@@ -60,18 +58,10 @@ static void make_well(struct fixture *f)
 
 static int setup(void **state)
 {
-    static const char text[] =
-        "feeds = ( { name = \"urlhaus\"; url = \"https://feeds.example/x\"; "
-        "silent_after = \"2d\"; } );\n";
     struct fixture *f = calloc(1, sizeof *f);
-    struct config_errors errors = {.n = 0};
-    char path[TEMPDIR_PATH];
 
     assert_non_null(f);
-    assert_int_equal(tempdir_setup((void **)&f->dir), 0);
-    (void)snprintf(path, sizeof path, "%s", tempdir_file(f->dir, "gillnet.conf"));
-    assert_int_equal(file_write_atomic(path, slice_str(text), 0644, NULL), ERR_OK);
-    assert_int_equal(config_load(path, NULL, &f->s.config, &errors), ERR_OK);
+    f->s.config = feed_config();
     f->board = board_new();
     f->alerts = alerts_new(f->board);
     f->s.now_s = START_S;
@@ -89,7 +79,6 @@ static int teardown(void **state)
     alerts_free(&f->alerts);
     board_free(&f->board);
     config_release(&f->s.config);
-    (void)tempdir_teardown((void **)&f->dir);
     free(f);
     return 0;
 }

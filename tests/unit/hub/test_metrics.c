@@ -5,18 +5,16 @@
 #include <stdio.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/base/version.h"
 #include "core/hub/metrics.h"
 #include "core/hub/metrics_own.h"
 
-#include "tests/unit/tempdir.h"
+#include "tests/unit/hub/feed_config.h"
 #include "tests/unit/unit.h"
 
 enum { START_S = 1700000000, TEXT_MAX = 1 << 20 };
 
 struct fixture {
-    struct tempdir *dir;
     struct board *board;
     struct metrics *metrics;
     struct survey s;
@@ -26,18 +24,10 @@ struct fixture {
 
 static int setup(void **state)
 {
-    static const char text[] =
-        "feeds = ( { name = \"urlhaus\"; url = \"https://feeds.example/x\"; "
-        "silent_after = \"2d\"; } );\n";
     struct fixture *f = calloc(1, sizeof *f);
-    struct config_errors errors = {.n = 0};
-    char path[TEMPDIR_PATH];
 
     assert_non_null(f);
-    assert_int_equal(tempdir_setup((void **)&f->dir), 0);
-    (void)snprintf(path, sizeof path, "%s", tempdir_file(f->dir, "gillnet.conf"));
-    assert_int_equal(file_write_atomic(path, slice_str(text), 0644, NULL), ERR_OK);
-    assert_int_equal(config_load(path, NULL, &f->s.config, &errors), ERR_OK);
+    f->s.config = feed_config();
     clock_set_for_test((uint64_t)START_S * 1000000, 1);
     f->board = board_new();
     f->metrics = metrics_new(f->board);
@@ -59,7 +49,6 @@ static int teardown(void **state)
     board_free(&f->board);
     clock_unset_for_test();
     config_release(&f->s.config);
-    (void)tempdir_teardown((void **)&f->dir);
     free(f);
     return 0;
 }

@@ -33,6 +33,7 @@ static const struct packing *packing_of(int fd)
         {"\x28\xb5\x2f\xfd", 4, ARCHIVE_FILTER_ZSTD},
         {"BZh", 3, ARCHIVE_FILTER_BZIP2},
         {"PK\x03\x04", 4, ARCHIVE_FILTER_NONE},
+        {"PK\x05\x06", 4, ARCHIVE_FILTER_NONE}, /* without a member */
     };
     char first[MAGIC_BYTES];
     ssize_t n = pread(fd, first, sizeof first, 0);
@@ -113,7 +114,8 @@ static enum err copy_member(struct copy *c, struct archive *a)
     int rc = next_file(a, &entry);
 
     if (rc == ARCHIVE_EOF) {
-        return ERR_OK; /* nothing is in it */
+        return errinfo_set(c->reterr, ERR_CORRUPT, c->name, 0,
+                           "the archive holds no file");
     }
     if (rc != ARCHIVE_OK) {
         return damaged(c, a);
@@ -135,6 +137,9 @@ static enum err copy_member(struct copy *c, struct archive *a)
         if (e != ERR_OK) {
             return e;
         }
+    }
+    if (archive_filter_bytes(a, -1) == 0) {
+        return damaged(c, a); /* to libarchive a header that is none is an end */
     }
     rc = next_file(a, &entry);
     if (rc == ARCHIVE_OK) {

@@ -250,28 +250,31 @@ static void test_unpack__when_encrypted__then_said(void **state)
     buf_fini(&text);
 }
 
+/* From where it is known on; b is given away. */
+static void assert_cut_off(struct buf b, const char *what)
+{
+    for (size_t n = 6; n < b.n; n++) {
+        struct out r = unpack(slice_head(buf_slice(&b), n), LEFT);
+
+        if (r.e != ERR_CORRUPT) {
+            fail_msg("%s cut at %zu of %zu: %d", what, n, b.n, r.e);
+        }
+        buf_fini(&r.text);
+    }
+    buf_fini(&b);
+}
+
 static void test_unpack__when_cut_off_anywhere__then_damaged(void **state)
 {
     static const char *const one[] = {"feed.txt"};
     struct buf text = text_of(40);
 
     (void)state;
-    for (size_t i = 0; i <= sizeof filters / sizeof filters[0]; i++) {
-        struct buf b = i < sizeof filters / sizeof filters[0]
-                           ? packed(filters[i], buf_slice(&text))
-                           : zipped(one, 1, buf_slice(&text), NULL);
-
-        for (size_t n = 6; n < b.n; n++) { /* from where it is known */
-            struct out r = unpack(slice_head(buf_slice(&b), n), LEFT);
-
-            if (r.e != ERR_CORRUPT) {
-                fail_msg("format %zu cut at %zu of %zu: %d, %zu bytes", i, n, b.n, r.e,
-                         r.text.n - 2);
-            }
-            buf_fini(&r.text);
-        }
-        buf_fini(&b);
-    }
+    assert_cut_off(packed(ARCHIVE_FILTER_GZIP, buf_slice(&text)), "gzip");
+    assert_cut_off(packed(ARCHIVE_FILTER_XZ, buf_slice(&text)), "xz");
+    assert_cut_off(packed(ARCHIVE_FILTER_ZSTD, buf_slice(&text)), "zstd");
+    assert_cut_off(packed(ARCHIVE_FILTER_BZIP2, buf_slice(&text)), "bzip2");
+    assert_cut_off(zipped(one, 1, buf_slice(&text), NULL), "zip");
     buf_fini(&text);
 }
 

@@ -142,8 +142,7 @@ struct config {
     unsigned socket_mode;
     char *control_socket; /* path, never "": default STATE/gillnetd.ctl */
 
-    bool
-        log_target_auto; /* journal under systemd, standard error with -f, else syslog */
+    bool log_target_auto; /* journal under systemd, stderr with -f, else syslog */
     enum log_target log_target;
     enum log_level log_level;
 

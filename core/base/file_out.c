@@ -19,9 +19,8 @@ enum {
 static enum err check_place(const char *path, struct errinfo *reterr)
 {
     struct stat st;
-    if (lstat(path, &st) != 0 ||
-        !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) || S_ISSOCK(st.st_mode) ||
-          S_ISFIFO(st.st_mode))) {
+    if (lstat(path, &st) != 0 || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ||
+                                   S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode))) {
         return ERR_OK; /* what cannot be seen, making the temporary will tell */
     }
     return errinfo_set(

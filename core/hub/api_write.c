@@ -232,12 +232,15 @@ static bool listed_values(struct api_call *call, struct api_strings *ret)
             ret->v[ret->n++] = value;
         }
     }
-    bool ok = said != NULL && !arena_is_full(call->arena);
+    bool is_understood = said != NULL;
+    bool ok = is_understood && !arena_is_full(call->arena);
 
     json_decref(said);
     buf_clear(&call->answer.body);
     if (!ok) {
-        api_refuse(call, 503, "out of memory");
+        api_refuse(call, 503, "%s",
+                   is_understood ? "out of memory"
+                                 : "the answer of gillnetd is not understood");
     }
     return ok;
 }

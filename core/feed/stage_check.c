@@ -41,7 +41,10 @@ static char first_byte(const struct stage *s)
         text = slice_from(text, 3);
     }
     text = slice_trim(text);
-    return text.n == 0 ? ' ' : text.p[0];
+    if (text.n == 0) {
+        return ' ';
+    }
+    return text.p[0];
 }
 
 /* Nothing of a list is in it. */

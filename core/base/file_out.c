@@ -15,17 +15,17 @@ enum {
     TEMP_TRIES = 16 /* names are 64 random bits: one collision is already a fault */
 };
 
-/* A rename would replace a device, socket or pipe as readily as a file: as root, /dev/null. */
+/* A rename would replace a device or a socket as readily as a file: as root, /dev/null. */
 static enum err check_place(const char *path, struct errinfo *reterr)
 {
     struct stat st;
-    if (lstat(path, &st) != 0 || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ||
-                                   S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode))) {
+    if (lstat(path, &st) != 0 ||
+        !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) || S_ISSOCK(st.st_mode))) {
         return ERR_OK; /* what cannot be seen, making the temporary will tell */
     }
     return errinfo_set(
         reterr, ERR_CORRUPT, path, 0,
-        "a device, a socket or a pipe, so it is not replaced; name another file, or write to standard output");
+        "a device or a socket, so it is not replaced; name another file");
 }
 
 static enum err set_up(int fd, const char *temp, const char *path, mode_t mode,

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
@@ -194,9 +195,17 @@ static int write_file(struct backup *b)
 {
     const bool is_stdout = strcmp(b->file, "-") == 0;
     struct errinfo why = {.code = ERR_OK};
-    enum err e =
-        is_stdout ? ERR_OK : file_out_open(&b->out, b->file, BACKUP_MODE, &why);
+    struct stat st;
+    enum err e = ERR_OK;
 
+    if (!is_stdout && lstat(b->file, &st) == 0 && S_ISFIFO(st.st_mode)) {
+        e = errinfo_set(&why, ERR_UNSUPPORTED, b->file, 0,
+                        "a pipe, which would be replaced by a file; write to standard "
+                        "output: gillnet backup - > %s",
+                        b->file);
+    } else if (!is_stdout) {
+        e = file_out_open(&b->out, b->file, BACKUP_MODE, &why);
+    }
     if (e == ERR_OK) {
         e = bundle_write(&b->snapshot, is_stdout ? to_stdout : to_file, b, on_progress,
                          b, &why);

@@ -158,6 +158,13 @@ class Alone(Folder):
         self.assertTrue((former / "lists/phish/CURRENT").exists())
         self.assertIn("confirmed", listed(s, 3))
 
+    def test_a_pipe__then_it_stays_one(self):
+        s, _ = self.small()
+        pipe = self.top / "pipe"
+        os.mkfifo(pipe)
+        self.assertIn("gillnet backup - >", s.run("backup", pipe, rc=None))
+        self.assertTrue(pipe.is_fifo())
+
     def test_a_list_is_being_written__then_refused(self):
         s, file = self.small()
         with open(s.state / "lists/LOCK", "r+b") as lock:

@@ -53,6 +53,12 @@ static json_t *peers_json(const struct count_shares *s)
     return peers;
 }
 
+static void add_who(json_t *object, const struct count_shares *s)
+{
+    (void)json_object_set_new(object, "own", count_json_windows(s->v[0].w));
+    (void)json_object_set_new(object, "peers", peers_json(s));
+}
+
 void count_json_add_shares(json_t *object, const struct count_shares *s)
 {
     uint64_t bounded[COUNT_WINDOWS];
@@ -63,17 +69,8 @@ void count_json_add_shares(json_t *object, const struct count_shares *s)
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
         bounded[w] = count_shares_bounded(s, w);
     }
-    (void)json_object_set_new(object, "own", count_json_windows(s->v[0].w));
-    (void)json_object_set_new(object, "peers", peers_json(s));
+    add_who(object, s);
     (void)json_object_set_new(object, "counts", count_json_windows(bounded));
-}
-
-static void add_shares(json_t *object, const struct count_shares *s)
-{
-    if (s->n > 1) {
-        (void)json_object_set_new(object, "own", count_json_windows(s->v[0].w));
-        (void)json_object_set_new(object, "peers", peers_json(s));
-    }
 }
 
 json_t *count_json(const struct message_counts *counts, bool is_exact)
@@ -100,7 +97,9 @@ json_t *count_json(const struct message_counts *counts, bool is_exact)
         }
         is_ring = is_ring && message_counts_shares(counts, c, &shares);
         if (is_ring) {
-            add_shares(object, &shares);
+            if (shares.n > 1) {
+                add_who(object, &shares);
+            }
             count_shares_fini(&shares);
         }
         (void)json_array_append_new(array, object);

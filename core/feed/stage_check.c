@@ -26,8 +26,7 @@ void stage_refuse(struct stage_refusal *ret, enum stage_reason reason,
     ret->at_s = stage_now_s();
 }
 
-/* How the body begins: 0 when there is nothing in it. */
-/* ' ': none but white space. */
+/* How the body begins: ' ' when there is nothing in it but white space. */
 static char first_byte(const struct stage *s)
 {
     char head[256];

@@ -46,7 +46,7 @@ const char *err_text(enum err code);
 /* The code that stands for an errno value (ENOSPC is ERR_NOSPACE, EACCES is ERR_DENIED, ...). */
 enum err err_of_errno(int errnum);
 
-/* Fills reterr (which may be NULL; texts are cut, never overrun) and returns code. */
+/* Fills reterr (which may be NULL; texts are cut, never overrun; control bytes become ?) and returns code. */
 enum err errinfo_set(struct errinfo *reterr, enum err code, const char *source,
                      unsigned line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -81,6 +81,15 @@ static void test_errno__a_value__is_explained(void **state)
     assert_string_equal(info.text, "cannot open: unknown system error");
 }
 
+static void test_set__control_bytes__command_no_terminal(void **state)
+{
+    (void)state;
+    struct errinfo info;
+    (void)errinfo_set(&info, ERR_CORRUPT, "a\nb", 0, "%s", "\x1b[31mr\xc3\xb6t\x7f");
+    assert_string_equal(info.source, "a?b");
+    assert_string_equal(info.text, "?[31mr\xc3\xb6t?");
+}
+
 static void test_format__what_is_known__is_shown(void **state)
 {
     (void)state;
@@ -116,6 +125,7 @@ int main(void)
         cmocka_unit_test(test_set__null_target__gives_the_code),
         cmocka_unit_test(test_set__texts_of_the_target_itself__are_kept),
         cmocka_unit_test(test_errno__a_value__is_explained),
+        cmocka_unit_test(test_set__control_bytes__command_no_terminal),
         cmocka_unit_test(test_format__what_is_known__is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -251,6 +251,14 @@ class Scheduled(Feeds):
         self.fails("answers 404")
         self.assertRegex(self.s.run("stat", rc=None), "fault: feed:f .*answers 404")
         self.assertRegex(self.s.run("doctor", rc=None), "feed f.*answers 404")
+        self.assertIn("nothing of it serves yet", self.s.run("doctor", rc=None))
+        self.feed("f")
+        self.s.run("reload", rc=None)
+        self.s.control("reload")
+        self.assertIn(self.update()["result"], ("ok", "same"))  # the hub may have been first
+        self.site.pages["/feed.txt"] = lambda h: h.say(500)
+        self.fails("answers 500")
+        self.assertIn("the last good version serves", self.s.run("doctor", rc=None))
 
 
 if __name__ == "__main__":

@@ -319,8 +319,7 @@ static sfsistat on_body(SMFICTX *ctx, unsigned char *bytes, size_t n)
     if (s->has_message && m->extract) {
         end_headers(m);
         extract_body(m->extract, slice_of((const char *)bytes, n));
-        wants_more =
-            extract_message_bytes(m->extract) < m->config->limits.message_bytes;
+        wants_more = true; /* text may follow whatever came so far */
     }
     return leave(s, reply_body(s, wants_more));
 }
@@ -370,7 +369,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         return m->trouble;
     }
     end_headers(m);
-    m->parse_us = extract_cpu_us(m->extract);
+    m->parse_us = extract_time_us(m->extract);
     struct featureset *features = extract_finish(m->extract);
     m->parse_us += clock_mono_us() - begin_us;
     if (!features) {

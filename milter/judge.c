@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/count/message.h"
+#include "core/list/listed.h"
 #include "core/verdict/explain.h"
 
 #include "milter/arenapool.h"
@@ -18,6 +19,7 @@ struct judging {
     struct config *config;
     struct arena *arena;
     struct extract *x;
+    struct listed listed;
     bool has_addr;
     uint8_t addr[16];
     uint64_t begin_us;
@@ -59,6 +61,9 @@ static struct featureset *read_features(struct judging *j, struct slice bytes)
     verdict_extract_limits(j->config, &limits);
     service_imprint(&limits.imprint);
     limits.imprint.learner = NULL;
+    listed_init(&j->listed, service_lists());
+    limits.listed = listed_find;
+    limits.listed_context = &j->listed;
     j->x = extract_new(j->arena, &limits, j->config->trusted_authserv.v,
                        j->config->trusted_authserv.n);
     if (j->x == NULL) {
@@ -160,6 +165,7 @@ char *judge_message(const struct scanline *line, struct slice bytes,
     char *text = judge(&j, bytes, reterr);
 
     extract_drop(j.x);
+    listed_fini(&j.listed);
     arenapool_give(&j.arena, cap_bytes);
     config_release(&j.config);
     return text;

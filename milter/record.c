@@ -47,6 +47,20 @@ static void count_action(enum action done)
     }
 }
 
+static void count_limits(unsigned limits)
+{
+    _Static_assert(STAT_limit_noise - STAT_limit_message_bytes == LIMIT_FLAG_COUNT - 1,
+                   "each limit has its number, in the order of the bits");
+    if (limits != 0) {
+        stats_add(STAT_limits, 1);
+    }
+    for (unsigned bit = 0; limits >> bit != 0; bit++) {
+        if ((limits >> bit & 1U) != 0) {
+            stats_add((enum stat_id)(STAT_limit_message_bytes + bit), 1);
+        }
+    }
+}
+
 static uint64_t count_outcome(const struct message *m, const struct verdict *v,
                               const struct outcome *o, uint64_t us)
 {
@@ -62,9 +76,7 @@ static uint64_t count_outcome(const struct message *m, const struct verdict *v,
     } else {
         count_action(o->done);
     }
-    if (v && v->limits) {
-        stats_add(STAT_limits, 1);
-    }
+    count_limits(v ? v->limits : 0);
     if (v && (v->limits & LIMIT_FLAG(deadline))) {
         stats_add(STAT_deadline, 1);
     }

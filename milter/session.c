@@ -98,6 +98,9 @@ static void begin_extract(struct session *s, struct message *m)
     struct extract_limits limits;
     verdict_extract_limits(m->config, &limits);
     service_imprint(&limits.imprint);
+    listed_init(&m->listed, service_lists());
+    limits.listed = listed_find;
+    limits.listed_context = &m->listed;
     m->extract = extract_new(m->arena, &limits, m->config->trusted_authserv.v,
                              m->config->trusted_authserv.n);
     if (!m->extract) {
@@ -182,6 +185,7 @@ void session_end_message(struct session *s)
     struct message *m = &s->message;
     size_t cap_bytes = (size_t)m->config->limits.memory;
     extract_drop(m->extract);
+    listed_fini(&m->listed);
     arenapool_give(&m->arena, cap_bytes);
     config_release(&m->config);
     service_end_message(m->epoch);

@@ -19,6 +19,7 @@
 #include "core/base/slice.h"
 #include "core/config/config.h"
 #include "core/extract/extract.h"
+#include "core/list/listed.h"
 
 enum {
     SESSION_TEXT_MAX = 512, /* bytes of a client's name or HELO that are kept */
@@ -54,6 +55,7 @@ struct message {
     uint64_t generation;   /* of that configuration */
     struct arena *arena;
     struct extract *extract; /* NULL: not examined, see skip and trouble */
+    struct listed listed;    /* asked by extract */
     enum skip_reason skip;
     const char *trouble; /* trouble of ours, such as "memory"; NULL: none */
     bool is_authenticated;

@@ -144,7 +144,8 @@ static enum err refuse(struct config_errors *errors, struct buf *ret)
 static enum err load_config(struct buf *ret)
 {
     static const struct config_types types = {.is_sought = feature_is_sought,
-                                              .is_counted = feature_is_counted};
+                                              .is_counted = feature_is_counted,
+                                              .is_sign = sign_is_known};
     struct config *fresh = NULL;
     struct config_errors errors = {.n = 0};
     if (config_load(watch.config_file, &types, &fresh, &errors) != ERR_OK) {

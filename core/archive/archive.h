@@ -15,9 +15,9 @@
 #include "core/base/slice.h"
 
 enum {
-    ARCHIVE_ENTRIES_MAX = 1000,      /* of one message */
-    ARCHIVE_INFLATED_MAX = 16 << 20, /* bytes, of one message */
-    ARCHIVE_RATIO_MAX = 200,         /* bytes out for one in ... */
+    ARCHIVE_ENTRIES_MAX = 10000,     /* of one message, by default */
+    ARCHIVE_INFLATED_MAX = 16 << 20, /* bytes, of one message, by default */
+    ARCHIVE_RATIO_MAX = 200,         /* bytes out for one in, by default, ... */
     ARCHIVE_RATIO_FREE = 1 << 20,    /* ... beyond so many out of one stream */
     ARCHIVE_NAME_MAX = 1024          /* bytes of a name that are looked at */
 };
@@ -28,12 +28,17 @@ enum archive_limit_bit {
     ARCHIVE_LIMIT_INFLATED = 1 << 2
 };
 
-/* What one message may cost; starts as archive_budget_start. */
+/* What one message may still cost; starts as archive_budget_start. */
 struct archive_budget {
     unsigned entries;
     uint64_t inflated;
+    unsigned ratio;
     unsigned limits_met; /* enum archive_limit_bit */
+    /* False: the time for this file is used up, bytes more are not to be unpacked. NULL: no bound. */
+    bool (*has_time)(void *context, size_t bytes);
+    void *context; /* of has_time */
 };
+/* The defaults above. */
 struct archive_budget archive_budget_start(void);
 /* Takes one entry from the budget. */
 bool archive_budget_entry(struct archive_budget *b);

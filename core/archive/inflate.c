@@ -9,7 +9,8 @@ enum { OUT_STEP = 16 * 1024, IN_STEP = 1 << 20 };
 struct archive_budget archive_budget_start(void)
 {
     return (struct archive_budget){.entries = ARCHIVE_ENTRIES_MAX,
-                                   .inflated = ARCHIVE_INFLATED_MAX};
+                                   .inflated = ARCHIVE_INFLATED_MAX,
+                                   .ratio = ARCHIVE_RATIO_MAX};
 }
 
 bool archive_budget_entry(struct archive_budget *b)
@@ -30,7 +31,10 @@ static bool may_give(struct archive_budget *b, size_t n, uint64_t in, uint64_t o
         return false;
     }
     b->inflated -= n;
-    if (out > ARCHIVE_RATIO_FREE && out / ARCHIVE_RATIO_MAX > in) {
+    if (b->has_time != NULL && !b->has_time(b->context, n)) {
+        return false;
+    }
+    if (out > ARCHIVE_RATIO_FREE && out / b->ratio > in) {
         b->limits_met |= ARCHIVE_LIMIT_RATIO;
         return false;
     }

@@ -17,6 +17,7 @@ enum magic_kind {
     MAGIC_ZIP,
     MAGIC_PDF,
     MAGIC_TNEF,
+    MAGIC_SHORTCUT,
     MAGIC_HTML,
     MAGIC_OTHER
 };

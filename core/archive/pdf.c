@@ -12,17 +12,18 @@ enum {
 };
 
 enum state {
-    OUT,          /* between tokens, or in one of no interest */
-    NAME,         /* behind a '/' */
-    NAME_ESCAPE,  /* behind '#' in a name */
-    AFTER_URI,    /* behind /URI: its string is to come */
-    COMMENT,      /* there */
-    ANGLE,        /* behind '<' there */
-    STRING,       /* in (...) */
-    ESCAPE,       /* behind '\' there */
-    ESCAPE_OCTAL, /* in its digits */
-    ESCAPE_CR,    /* behind "\<CR>" */
-    HEX           /* in <...> */
+    OUT,           /* between tokens, or in one of no interest */
+    NAME,          /* behind a '/' */
+    NAME_ESCAPE,   /* behind '#' in a name */
+    AFTER_URI,     /* behind /URI: its string is to come */
+    AFTER_ENCRYPT, /* behind /Encrypt: a dictionary or the number of one */
+    COMMENT,       /* there */
+    ANGLE,         /* behind '<' there */
+    STRING,        /* in (...) */
+    ESCAPE,        /* behind '\' there */
+    ESCAPE_OCTAL,  /* in its digits */
+    ESCAPE_CR,     /* behind "\<CR>" */
+    HEX            /* in <...> */
 };
 
 struct scan {
@@ -35,7 +36,9 @@ struct scan {
     unsigned ndigits;
     bool after_name; /* the last token is a name: a string now is its value */
     bool only_url;   /* the string counts only if it begins like a URL */
-    unsigned depth;  /* of parentheses */
+    bool is_encrypted;
+    bool wants_url; /* what follows the name counts if it is a URL */
+    unsigned depth; /* of parentheses */
     char text[PDF_LINK_MAX];
     size_t ntext;
 };
@@ -141,6 +144,13 @@ static void put_name(struct scan *s, char c)
     }
 }
 
+/* Keys of actions whose value is a file as often as a URL: of launching, of a form, of another document. */
+static bool may_name_url(struct slice name)
+{
+    return slice_eq(name, SLICE_LIT("F")) || slice_eq(name, SLICE_LIT("UF")) ||
+           slice_eq(name, SLICE_LIT("P"));
+}
+
 static void in_name(struct scan *s, char c)
 {
     if (c == '#') {
@@ -151,8 +161,19 @@ static void in_name(struct scan *s, char c)
         put_name(s, c);
     } else {
         s->after_name = true;
-        bool is_uri = slice_eq(slice_of(s->name, s->nname), SLICE_LIT("URI"));
-        s->state = is_uri ? AFTER_URI : OUT;
+        struct slice name = slice_of(s->name, s->nname);
+        s->state = OUT;
+        if (slice_eq(name, SLICE_LIT("URI")) || slice_eq(name, SLICE_LIT("JS"))) {
+            s->state = AFTER_URI;
+            s->wants_url = false;
+        } else if (may_name_url(name)) {
+            s->state = AFTER_URI;
+            s->wants_url = true;
+        } else if (slice_eq(name, SLICE_LIT("Encrypt"))) {
+            s->state = AFTER_ENCRYPT;
+        } else {
+            /* of no interest */
+        }
     }
 }
 
@@ -168,7 +189,7 @@ static void in_name_escape(struct scan *s, char c)
 static void after_uri(struct scan *s, char c)
 {
     if (c == '(') {
-        begin_string(s, false);
+        begin_string(s, s->wants_url);
     } else if (c == '<') {
         s->state = ANGLE;
     } else if (c == '%') {
@@ -268,6 +289,10 @@ static bool step(struct scan *s, char c)
         return true;
     case AFTER_URI:
         after_uri(s, c);
+        return s->state != OUT;
+    case AFTER_ENCRYPT: /* "12 0 R" or "<<": no name of a font or a colour stands so */
+        s->state = is_space(c) ? AFTER_ENCRYPT : OUT;
+        s->is_encrypted = s->is_encrypted || c == '<' || (c >= '1' && c <= '9');
         return s->state != OUT;
     case COMMENT:
         s->state = c == '\r' || c == '\n' ? AFTER_URI : COMMENT;
@@ -395,11 +420,12 @@ static void read_streams(struct scan *s, struct slice file,
     }
 }
 
-void pdf_read(struct slice file, struct archive_budget *budget,
+bool pdf_read(struct slice file, struct archive_budget *budget,
               void (*link)(void *context, struct slice text, bool is_wide),
               void *context)
 {
     struct scan s = {.link = link, .context = context};
     feed(&s, file);
     read_streams(&s, file, budget);
+    return s.is_encrypted;
 }

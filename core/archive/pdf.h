@@ -3,8 +3,8 @@
  *
  * No reader of PDF: one pass over the bytes for /URI actions and for strings that are URLs, in
  * the file itself and in its object streams, which are inflated. Cross-reference tables, lengths
- * and object numbers are not believed in. Not seen: links in encrypted files, behind filters other
- * than FlateDecode, or only drawn as text. Linear. Threads: pure.   Allocates: zlib's state.
+ * and object numbers are not believed in. Not seen: links in encrypted files, which are told apart,
+ * behind filters other than FlateDecode, or only drawn as text. Linear. Threads: pure.   Allocates: zlib's state.
  * Source: ISO 32000-1 7.2-7.5, 12.6.4.7.
  */
 #ifndef CORE_ARCHIVE_PDF_H
@@ -14,9 +14,11 @@
 
 enum { PDF_LINK_MAX = 4096 }; /* bytes of a string that are looked at */
 
-/* link: as a string of the file says it, in its bytes; of a UTF-16 string is_wide (big-endian,
+/* True: the file is encrypted: strings and streams are not what they seem. A reader may open it all
+ * the same, without a password.
+ * link: as a string of the file says it, in its bytes; of a UTF-16 string is_wide (big-endian,
  * without its mark). */
-void pdf_read(struct slice file, struct archive_budget *budget,
+bool pdf_read(struct slice file, struct archive_budget *budget,
               void (*link)(void *context, struct slice text, bool is_wide),
               void *context);
 

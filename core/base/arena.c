@@ -56,14 +56,21 @@ struct arena *arena_new(size_t cap_bytes)
     return a;
 }
 
-static void free_chunks(struct chunk *c)
+/* Frees the chunks before last, which stays; returns it. */
+static struct chunk *free_before(struct chunk *c, const struct chunk *last)
 {
-    while (c) {
+    while (c != last) {
         struct chunk *next = c->next;
         UNPOISON(c->bytes, c->size);
         free(c);
         c = next;
     }
+    return c;
+}
+
+static void free_chunks(struct chunk *c)
+{
+    (void)free_before(c, NULL);
 }
 
 void arena_free(struct arena **a)
@@ -91,6 +98,25 @@ void arena_reset(struct arena *a)
     }
     a->used = 0;
     a->full = false;
+}
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+    return (struct arena_mark){.head = a->head,
+                               .behind = a->head ? a->head->next : NULL,
+                               .filled = a->head ? a->head->used : 0,
+                               .used = a->used};
+}
+
+void arena_rewind(struct arena *a, const struct arena_mark *to)
+{
+    a->head = free_before(a->head, to->head);
+    if (a->head) {
+        a->head->next = free_before(a->head->next, to->behind);
+        a->head->used = to->filled;
+        POISON(a->head->bytes + to->filled, a->head->size - to->filled);
+    }
+    a->used = to->used;
 }
 
 static struct chunk *chunk_new(size_t size)

@@ -22,6 +22,16 @@ void arena_free(struct arena **a);
 /* Forgets every allocation but keeps one chunk for the next message; not full any more. */
 void arena_reset(struct arena *a);
 
+/* A place to come back to: what was allocated since is given up at once, when nobody needs it. */
+struct arena_mark {
+    void *head;
+    void *behind; /* chunk after it */
+    size_t filled;
+    size_t used;
+};
+struct arena_mark arena_mark(const struct arena *a);
+void arena_rewind(struct arena *a, const struct arena_mark *to);
+
 /* size zeroed bytes aligned for any type, or NULL over the cap. size 0 gives a valid pointer. */
 void *arena_alloc(struct arena *a, size_t size);
 /* An array of count elements of size bytes, zeroed; NULL over the cap or on overflow. */

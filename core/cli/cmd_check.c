@@ -176,6 +176,7 @@ static int open_lists(struct check *c)
     c->hits = state_hits(c->cli->config);
     c->voices = (struct voices){.config = c->cli->config, .view = c->hits};
     c->hold = listhold_new(c->cli->config->state_dir, &c->cli->keys);
+    c->envelope.lists = c->hold;
     if (c->hold == NULL) {
         (void)fputs("gillnet: out of memory\n", stderr);
         return EX_OSERR;

@@ -4,8 +4,7 @@
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
-#include "core/list/ask.h"
-#include "core/list/lock.h"
+#include "core/list/configured.h"
 
 int list_cmd_usage(const char *why)
 {
@@ -61,39 +60,19 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
     if (status != 0) {
         return status;
     }
-    const struct list_lock_wait wait = {.most_s = LIST_LOCK_WAIT_S, .say = say_waiting};
-    enum err e = list_writer_open_waiting(cli->config->state_dir, slice_str(name),
-                                          &cli->keys, create, &wait, ret, &info);
+    const struct list_opening opening = {
+        .config = cli->config,
+        .keys = &cli->keys,
+        .create = create,
+        .wait = {.most_s = LIST_LOCK_WAIT_S, .say = say_waiting}};
+    enum err e = list_writer_open_configured(&opening, slice_str(name), ret, &info);
     if (e != ERR_OK) {
         return cli_fail(&info);
     }
     const struct config_list *list = config_list_find(cli->config, slice_str(name));
-    struct filter_wish wish = {.layout = (unsigned)list->filter_layout,
-                               .error = list->filter_error,
-                               .has_front = list->filter_memory == FILTER_MAP};
-    list_writer_set_keep_text(*ret, list->keep_text);
-    list_writer_set_filter(*ret, &wish);
     list_writer_set_ageing(
         *ret, &(struct list_ageing){list->period_s, list->inactive_after_s});
     return 0;
-}
-
-void list_cmd_check_class(struct cli *cli, const char *list, uint16_t class_type,
-                          bool *said)
-{
-    unsigned bit = feature_expressions_bit(class_type);
-    const char *name = feature_info((enum feature_type)class_type)->name;
-
-    if (*said || (ask_expressions(config_list_find(cli->config, slice_str(list))) &
-                  bit) == bit) {
-        return;
-    }
-    *said = true;
-    (void)fprintf(stderr,
-                  "gillnet: list %s: entries of type %s are looked up only in lists "
-                  "whose `types` name it; add \"%s\" to the types of this list in the "
-                  "configuration\n",
-                  list, name, name);
 }
 
 int cmd_list(struct cli *cli, int argc, char **argv)

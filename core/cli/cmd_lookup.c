@@ -10,6 +10,7 @@
 #include "core/cli/evidence.h"
 #include "core/cli/json.h"
 #include "core/cli/lookup.h"
+#include "core/cli/lookup_below.h"
 #include "core/cli/lookup_counts.h"
 #include "core/cli/lookup_file.h"
 #include "core/cli/options.h"
@@ -284,6 +285,11 @@ static int run(struct query *q, char **values)
             status = EX_OSERR;
         } else {
             status = look_up(q, values);
+        }
+        if (q->file == NULL && !q->is_quiet && q->failed == ERR_OK &&
+            !q->is_output_bad) {
+            int below = lookup_below(q->cli, &lists, values);
+            status = below > status ? below : status;
         }
         if (lists.status > status) { /* a list that was not asked may know more */
             status = lists.status;

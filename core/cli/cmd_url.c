@@ -11,6 +11,7 @@
 #include "core/url/safebrowsing.h"
 #include "core/url/unwrap.h"
 #include "core/url/url.h"
+#include "core/url/url_normal.h"
 #include "core/url/urlkey.h"
 #include "core/url/weburl.h"
 
@@ -23,7 +24,7 @@ struct reading {
     struct weburl web;
     struct url url;
     struct slice registrable;
-    struct slice clean; /* looser keys; the canonical form where they do not differ */
+    struct slice normal;
     struct slice folded;
     struct slice template;
     struct slice expressions[SAFEBROWSING_EXPRESSIONS_MAX];
@@ -67,9 +68,8 @@ static enum err read_url(struct arena *arena, struct slice text, struct reading 
     ret->text = text;
     ret->has_web = weburl_parse(arena, text, NULL, &ret->web) == ERR_OK;
     ret->registrable = registrable_of(&ret->url.host);
-    ret->clean = urlkey_clean(arena, &ret->url);
-    ret->folded =
-        ret->clean.n > 0 ? urlkey_folded(arena, &ret->url, ret->clean) : ret->clean;
+    ret->normal = url_normal(arena, &ret->url);
+    ret->folded = ret->normal.n > 0 ? urlkey_folded(arena, ret->normal) : ret->normal;
     ret->template = urlkey_template(arena, &ret->url, ret->registrable);
     ret->nexpressions = safebrowsing_expressions(arena, &form, ret->expressions);
     ret->ntargets = unwrap_url(arena, text, ret->targets, &ret->is_cut);
@@ -137,7 +137,7 @@ static bool print_json(struct reader *r, const struct reading *u)
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "username",
         maybe(u->has_web && web->username.n > 0 ? web->username : none), "password",
         maybe(u->has_web && web->password.n > 0 ? web->password : none), "fragment",
-        maybe(u->has_web ? web->fragment : none), "clean", json_text(u->clean),
+        maybe(u->has_web ? web->fragment : none), "normal", json_text(u->normal),
         "folded", json_text(u->folded), "template", json_text(u->template),
         "expressions", expressions_json(u), "targets", targets_json(r, u),
         "targets_cut", (int)u->is_cut);
@@ -201,7 +201,7 @@ static void print_text(struct reader *r, const struct reading *u)
     print_row("query", u->url.query);
     print_row("fragment", u->has_web ? u->web.fragment : SLICE_NONE);
     print_row("canonical", u->url.canonical);
-    print_key("clean", u, u->clean);
+    print_key("normal", u, u->normal);
     print_key("folded", u, u->folded);
     print_key("template", u, u->template);
     print_row("registrable", u->registrable);

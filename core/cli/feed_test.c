@@ -111,6 +111,7 @@ static int look_at_ham(struct feed_try *t, const char *dir)
     int status =
         listhold_refresh(hold, &t->config, &why) == ERR_OK ? 0 : cli_fail(&why);
     if (status == 0) {
+        envelope.lists = hold;
         h.set = listhold_acquire(hold);
         status = messages_each(&t->cli, &envelope, paths, on_message, &h);
         listhold_release(hold, &h.set);

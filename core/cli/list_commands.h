@@ -35,10 +35,6 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
 /* A name that may be a list's; else a message and its exit status. */
 int list_cmd_check_name(const char *name);
 
-/* Says so once when an entry of this class would not be found in the list as it is configured. */
-void list_cmd_check_class(struct cli *cli, const char *list, uint16_t class_type,
-                          bool *said);
-
 /* A feature type by name, FEATURE_NONE for NULL; else a message and its exit status. */
 int list_cmd_type(const char *name, uint16_t *ret);
 

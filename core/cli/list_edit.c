@@ -22,7 +22,6 @@ struct edit {
     struct cli *cli;
     const char *list;
     bool is_revoke;
-    bool said_class;
     uint16_t type;
     uint32_t expiry_s;
     const char *source;
@@ -113,9 +112,6 @@ static bool edit_value(struct edit *e, struct slice value)
     if (status != 0) {
         e->status = status;
         return false;
-    }
-    if (!e->is_revoke) {
-        list_cmd_check_class(e->cli, e->list, entry.class_type, &e->said_class);
     }
     struct list_change change = {
         .entry = entry, .is_revoke = e->is_revoke, .expiry_s = e->expiry_s};

@@ -26,7 +26,6 @@ struct import {
     uint32_t expiry_s;
     uint64_t size; /* of a regular file; 0: unknown */
     uint64_t bad;
-    bool said_class;
     int status; /* of a failure that has been reported */
     struct errinfo why;
     struct progress progress;
@@ -58,9 +57,6 @@ static enum err on_entry(void *context, const struct feed_item *item)
     struct import *i = context;
     enum err result = i->im == NULL ? begin(i) : ERR_OK;
 
-    if (result == ERR_OK) {
-        list_cmd_check_class(i->cli, i->list, item->entry.class_type, &i->said_class);
-    }
     return result != ERR_OK
                ? result
                : list_import_add(i->im, &item->entry, expiry_of(i, item), &i->why);

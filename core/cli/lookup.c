@@ -48,7 +48,7 @@ struct lookup *lookup_new(const struct state_lists *lists, lookup_match_fn *on_m
                                   .nown = lists->nown,
                                   .nlists = lists->nlists,
                                   .config = lists->config,
-                                  .expressions = lists->expressions};
+                                  .derived = lists->derived};
     ask_begin(l->ask, &l->lists);
     return l;
 }

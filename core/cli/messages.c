@@ -12,6 +12,7 @@
 
 #include "core/base/clock.h"
 #include "core/cli/text.h"
+#include "core/list/listed.h"
 #include "core/url/host.h"
 #include "core/verdict/verdict.h"
 
@@ -78,8 +79,12 @@ static void take_message(struct run *r, int fd, const char *path)
 {
     const struct config *config = r->cli->config;
     uint64_t start = clock_mono_us();
+    struct listed listed;
 
     arena_reset(r->arena);
+    listed_init(&listed, r->envelope->lists);
+    r->limits.listed = listed_find;
+    r->limits.listed_context = &listed;
     struct extract *x = extract_new(r->arena, &r->limits, config->trusted_authserv.v,
                                     config->trusted_authserv.n);
     if (x == NULL) {
@@ -91,10 +96,12 @@ static void take_message(struct run *r, int fd, const char *path)
     if (errnum != 0) {
         unreadable(r, path, errnum);
         extract_drop(x);
+        listed_fini(&listed);
         return;
     }
     struct message m = {
         .file = slice_str(path), .features = extract_finish(x), .start_mono_us = start};
+    listed_fini(&listed);
     m.auth = extract_auth(x);
     m.nrcpt = extract_recipients(x, &m.rcpt);
     worsen(r, r->on_message(r->context, r->arena, &m));

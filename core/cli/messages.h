@@ -13,15 +13,17 @@
 #include "core/cli/cli.h"
 #include "core/cli/options.h"
 #include "core/extract/extract.h"
+#include "core/list/listset.h"
 
-/* What the MTA would say; NULL: unknown. */
+/* What the MTA would say (NULL: unknown), and the lists. */
 struct messages_envelope {
     const char *client; /* IP address */
     const char *helo;
     const char *from;
     struct cli_values rcpt;
     bool is_authenticated;
-    uint8_t addr[16]; /* of client, by messages_each */
+    uint8_t addr[16];       /* of client, by messages_each */
+    struct listhold *lists; /* asked about features without room; NULL: none */
 };
 
 struct message {

@@ -112,7 +112,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
                 (void)fprintf(stderr, "gillnet: list %s: %s\n",
                               list_reader_name(s.v[s.n]), fault);
             }
-            s.expressions |= ask_expressions(config_list_find(cli->config, name[i]));
+            s.derived |= ask_derived(s.v[s.n], config_list_find(cli->config, name[i]));
             s.nown = ++s.n;
         } else {
             s.status = open_failed(cli, name[i], e, &info);

@@ -24,8 +24,8 @@ struct state_lists {
     size_t nown; /* the first of them are ours, the others those of peers */
     char (*origin)[ORIGIN_NAME_MAX + 1]; /* of each; empty: ours */
     struct arena *arena;                 /* the names */
-    unsigned expressions; /* of core/feature/lookup.h that some list is asked for */
-    size_t nlists;        /* that there are, opened or not */
+    unsigned derived; /* bits of feature_derived that some list is asked for */
+    size_t nlists;    /* that there are, opened or not */
     const struct config *config;
     struct hits_view *hits; /* what gillnetd counted; NULL: nothing yet */
     int status;             /* of what could not be opened, 0: all is well */

@@ -56,6 +56,16 @@ const char *list_share_name(enum list_share s)
     return names[s];
 }
 
+const char *list_url_match_name(enum list_url_match m)
+{
+    static const char *const names[] = {
+        [LIST_URL_EXACT] = "exact",
+        [LIST_URL_NORMAL] = "normal",
+        [LIST_URL_FOLDED] = "folded",
+    };
+    return names[m];
+}
+
 static const char *const role_names[] = {
     [API_NONE] = "none",
     [API_READ] = "read",

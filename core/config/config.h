@@ -53,16 +53,6 @@ enum list_share {
     LIST_SHARE_COUNT
 };
 const char *list_share_name(enum list_share s); /* "no", "entries", "filters" */
-/* How filters that are built lay out their bits; the numbers are those of enum bloom_layout. */
-enum filter_layout {
-    FILTER_ONE_LINE = 1,
-    FILTER_TWO_LINES = 2,
-    FILTER_CLASSIC = 3,
-    FILTER_PARTITIONED = 4
-};
-const char *filter_layout_name(enum filter_layout l); /* "one-line", ... */
-/* The layout of that name; false when there is none. */
-bool filter_layout_by_name(struct slice name, enum filter_layout *ret);
 
 /* What one message adds to a count. */
 enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES, COUNT_UNITS };
@@ -77,7 +67,7 @@ struct config_list {
     char *category; /* phish, malware, spam, scam, promo, allow, ... */
     double weight;  /* score of a confirmed hit */
     struct config_strings
-        types;          /* feature types looked up in it; empty: all but expressions */
+        types;          /* feature types looked up in it; empty: all that it holds */
     uint64_t max_age_s; /* older than this: doctor and stat say so; 0: never */
     bool keep_text;     /* the log keeps the entries' text (false: digests only) */
     enum filter_memory filter_memory;
@@ -86,23 +76,7 @@ struct config_list {
     uint64_t period_s;   /* entries are kept, and dropped, by periods so long; 0: not */
     uint64_t inactive_after_s; /* a period nobody met so long is dropped; 0: never */
     enum list_share share;
-};
-
-struct config_limits {
-    uint64_t message_bytes; /* bytes of a message that are examined */
-    uint64_t decoded_bytes; /* bytes after transfer decoding, all parts together */
-    uint64_t memory;        /* arena cap per message */
-    unsigned headers;       /* header fields per message */
-    uint64_t header_bytes;  /* all header fields together */
-    uint64_t header_field;  /* one header field */
-    unsigned parts;
-    unsigned mime_depth;
-    unsigned urls;           /* distinct URLs */
-    unsigned recipients;     /* envelope recipients remembered */
-    uint64_t cpu_us;         /* CPU time of extraction for one message */
-    unsigned sessions;       /* connections at once; 0: half of the file descriptors */
-    uint64_t session_idle_s; /* libmilter's timeout */
-    unsigned confirm_cache;  /* answers of the index kept for each list */
+    enum list_url_match url_match;
 };
 
 /* The windows of counts, in the order of enum count_window. */
@@ -114,7 +88,8 @@ enum rule_distinct { RULE_RECIPIENTS, RULE_NETWORKS, RULE_SENDERS, RULE_DISTINCT
 /* One bulk rule as configured. */
 struct config_rule {
     char *name;   /* [a-z0-9_-]{1,32} */
-    char *type;   /* name of a counted feature type */
+    char *type;   /* name of a counted feature type; "": the sign alone decides */
+    char *sign;   /* that the message must have, or "" */
     double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
     double score;
     enum rule_window window;
@@ -212,6 +187,7 @@ typedef bool config_is_type_fn(struct slice name);
 struct config_types {
     config_is_type_fn *is_sought;  /* in lists: feature_is_sought */
     config_is_type_fn *is_counted; /* feature_is_counted */
+    config_is_type_fn *is_sign;    /* sign_is_known */
     config_is_type_fn *is_format;  /* of feeds: feed_format_is_known; NULL: any name */
 };
 

@@ -1,5 +1,5 @@
 /*
- * config_parts - groups of the configuration that are of the companion service: peers, feeds, API; see config.h.
+ * config_parts - groups of the configuration that are of the companion service: peers, feeds, API; and what keys of lists may be; see config.h.
  *
  * Threads: as config.h.   Owns: every string in it.
  */
@@ -85,12 +85,46 @@ struct config_api {
     char *allow_list; /* where POST /v1/allow puts its values */
 };
 
+struct config_limits {
+    uint64_t message_bytes; /* bytes of attachments that are examined */
+    uint64_t decoded_bytes; /* of text, and as many of attachments */
+    uint64_t memory;        /* arena cap per message */
+    unsigned headers;       /* header fields per message */
+    uint64_t header_bytes;  /* all header fields together */
+    uint64_t header_field;  /* one header field */
+    unsigned parts;
+    unsigned mime_depth;
+    unsigned urls;             /* distinct URLs that are kept, counted and shown */
+    unsigned recipients;       /* envelope recipients remembered */
+    unsigned features;         /* kept, counted and shown */
+    unsigned addresses;        /* of one header field, likewise */
+    uint64_t attachment_bytes; /* of an attachment that is looked into */
+    unsigned archive_entries;  /* of all archives of a message */
+    uint64_t archive_bytes;    /* unpacked */
+    unsigned archive_ratio;    /* of unpacked bytes to packed ones */
+    unsigned archive_depth;    /* archives in archives */
+    /* Fixed: bounds of arrays in other rooms, here to be shown. */
+    unsigned url_bytes;
+    unsigned boundary;
+    unsigned readings;
+    unsigned html_attributes;
+    unsigned html_depth;
+    unsigned html_base;
+    unsigned unwrap;
+    double score;            /* of a limit that honest mail never meets */
+    uint64_t cpu_us;         /* CPU time of extraction for one message */
+    unsigned sessions;       /* connections at once; 0: half of the file descriptors */
+    uint64_t session_idle_s; /* libmilter's timeout */
+    unsigned confirm_cache;  /* answers of the index kept for each list */
+};
+
 /* When the built-in alerts fire. */
 struct config_alerts {
     double false_positives; /* share of filter hits' error, see the page */
     uint64_t latency_us;    /* p99 of a message's end */
     double errors;          /* share of messages with trouble of ours */
     double memory;          /* share of the memory that may be used */
+    double limits;          /* share of messages that may meet one limit */
     uint64_t interval_s;
 };
 
@@ -104,5 +138,25 @@ struct config_subscription {
     unsigned entries; /* most of one list */
     double change;    /* share of a list that one update may change; 0: any */
 };
+
+/* How filters that are built lay out their bits; the numbers are those of enum bloom_layout. */
+enum filter_layout {
+    FILTER_ONE_LINE = 1,
+    FILTER_TWO_LINES = 2,
+    FILTER_CLASSIC = 3,
+    FILTER_PARTITIONED = 4
+};
+const char *filter_layout_name(enum filter_layout l); /* "one-line", ... */
+/* The layout of that name; false when there is none. */
+bool filter_layout_by_name(struct slice name, enum filter_layout *ret);
+
+/* How the URLs of a list match; the numbers are those of enum url_match. */
+enum list_url_match {
+    LIST_URL_EXACT,
+    LIST_URL_NORMAL,
+    LIST_URL_FOLDED,
+    LIST_URL_COUNT
+};
+const char *list_url_match_name(enum list_url_match m); /* "exact", ... */
 
 #endif

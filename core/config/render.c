@@ -78,6 +78,9 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
     case SCHEMA_FILTER_LAYOUT:
         *(enum filter_layout *)field = *(const enum filter_layout *)source;
         return true;
+    case SCHEMA_URL_MATCH:
+        *(enum list_url_match *)field = *(const enum list_url_match *)source;
+        return true;
     case SCHEMA_LIST_SHARE:
         *(enum list_share *)field = *(const enum list_share *)source;
         return true;
@@ -264,6 +267,9 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
         break;
     case SCHEMA_LIST_SHARE:
         add_quoted(ret, list_share_name(*(const enum list_share *)field));
+        break;
+    case SCHEMA_URL_MATCH:
+        add_quoted(ret, list_url_match_name(*(const enum list_url_match *)field));
         break;
     case SCHEMA_FILTER_LAYOUT:
         add_quoted(ret, filter_layout_name(*(const enum filter_layout *)field));

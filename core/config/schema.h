@@ -30,6 +30,7 @@ enum schema_kind {
     SCHEMA_ON_ERROR,
     SCHEMA_FILTER_MEMORY,
     SCHEMA_FILTER_LAYOUT,
+    SCHEMA_URL_MATCH,  /* enum list_url_match */
     SCHEMA_LIST_SHARE, /* enum list_share; true: entries */
     SCHEMA_COUNT_UNIT,
     SCHEMA_TYPE,   /* name of a feature type, or "" */

@@ -489,6 +489,7 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
     case SCHEMA_FILTER_MEMORY:
     case SCHEMA_LIST_SHARE:
     case SCHEMA_FILTER_LAYOUT:
+    case SCHEMA_URL_MATCH:
     case SCHEMA_COUNT_UNIT:
     case SCHEMA_WINDOW:
     case SCHEMA_BULK_ALONE:

@@ -110,6 +110,22 @@ static bool set_list_share(const struct value_place *place,
                                      "write \"no\", \"entries\" or \"filters\"");
 }
 
+static bool set_url_match(const struct value_place *place,
+                          const config_setting_t *setting)
+{
+    const char *s = value_string(place, setting, "\"normal\"");
+
+    for (unsigned i = 0; s != NULL && i < LIST_URL_COUNT; i++) {
+        if (strcmp(s, list_url_match_name((enum list_url_match)i)) == 0) {
+            *(enum list_url_match *)field_of(place->row, place->base) =
+                (enum list_url_match)i;
+            return true;
+        }
+    }
+    return s != NULL && value_refuse(place, setting, ERR_RANGE,
+                                     "write \"exact\", \"normal\" or \"folded\"");
+}
+
 static bool set_filter_layout(const struct value_place *place,
                               const config_setting_t *setting)
 {
@@ -200,6 +216,8 @@ bool words_set(const struct value_place *place, const config_setting_t *setting)
         return set_list_share(place, setting);
     case SCHEMA_FILTER_LAYOUT:
         return set_filter_layout(place, setting);
+    case SCHEMA_URL_MATCH:
+        return set_url_match(place, setting);
     case SCHEMA_COUNT_UNIT:
         return set_count_unit(place, setting);
     case SCHEMA_WINDOW:

@@ -6,46 +6,49 @@
 #include "core/url/address.h"
 #include "core/url/host.h"
 
-_Static_assert(SIGN_COUNT <= 32, "extract.signs holds a bit for each");
+_Static_assert(SIGN_COUNT <= 64, "extract.signs holds a bit for each");
 
 enum { CLIENT_NET_V4 = 24, CLIENT_NET_V6 = 48, LINE_ENDS_AT_ONCE = 64 };
 
 static const uint64_t day_us = UINT64_C(86400) * 1000000;
 
-void extract_cpu_begin(struct extract *x)
+/* What the clock said at the last look. */
+static void obey_clock(struct extract *x)
 {
-    if (x->limits.cpu_us > 0) {
-        x->cpu_since_us = clock_cpu_us();
-    }
-}
-
-static void count_cpu(struct extract *x)
-{
-    uint64_t now = clock_cpu_us();
-    x->cpu_used_us += now - x->cpu_since_us;
-    x->cpu_since_us = now;
-    if (x->cpu_used_us > x->limits.cpu_us - x->limits.cpu_us / EXTRACT_CPU_KEPT &&
-        !x->stopped) {
+    if (shares_leaf_is_over(&x->shares) && !x->stopped) {
         x->stopped = true;
+        x->was_stopped = true;
+        featureset_set_limit(x->set, LIMIT_FLAG(cpu));
+    }
+    if (shares_all_is_over(&x->shares) && !x->is_over) {
+        x->stopped = true;
+        x->is_over = true;
+        x->was_stopped = true;
         featureset_set_limit(x->set, LIMIT_FLAG(cpu));
         mail_skip_rest(x->mail);
     }
 }
 
-void extract_cpu_end(struct extract *x)
+static void cpu_end(struct extract *x)
 {
-    if (x->limits.cpu_us > 0) {
-        count_cpu(x);
-    }
+    shares_end(&x->shares);
+    obey_clock(x);
 }
 
 void extract_cpu_step(struct extract *x, size_t bytes)
 {
-    x->cpu_bytes += bytes;
-    if (x->cpu_bytes >= EXTRACT_CPU_STEP && x->limits.cpu_us > 0) {
-        x->cpu_bytes = 0;
-        count_cpu(x);
+    shares_step(&x->shares, bytes);
+    if (x->shares.bytes == 0) {
+        obey_clock(x);
     }
+}
+
+void extract_spend_on(struct extract *x, enum share share)
+{
+    shares_spend_on(&x->shares, share);
+    x->stopped = false;
+    x->is_over = false;
+    obey_clock(x);
 }
 
 /* Adds line ends that turned out not to be the last. */
@@ -87,8 +90,36 @@ static const struct mail_events events = {
     .part_begin = extract_on_part_begin,
     .part_data = extract_on_part_data,
     .part_end = extract_on_part_end,
+    .is_text = extract_is_text,
     .body = on_body,
 };
+
+/* Of a file that is unpacked. */
+static bool has_time(void *context, size_t bytes)
+{
+    struct extract *x = context;
+    extract_cpu_step(x, bytes);
+    return !x->stopped;
+}
+
+static void take_limits(struct extract *x, const struct extract_limits *limits)
+{
+    struct extract_limits *l = &x->limits;
+
+    *l = *limits;
+    l->features = l->features > 0 ? l->features : EXTRACT_FEATURES;
+    l->addresses = l->addresses > 0 ? l->addresses : EXTRACT_ADDRESSES;
+    l->attachment_bytes =
+        l->attachment_bytes > 0 ? l->attachment_bytes : EXTRACT_ATTACHMENT_BYTES;
+    l->archive_depth = l->archive_depth > 0 ? l->archive_depth : EXTRACT_ARCHIVE_DEPTH;
+    x->archive = archive_budget_start();
+    x->archive.entries =
+        l->archive_entries > 0 ? l->archive_entries : x->archive.entries;
+    x->archive.inflated = l->archive_bytes > 0 ? l->archive_bytes : x->archive.inflated;
+    x->archive.ratio = l->archive_ratio > 0 ? l->archive_ratio : x->archive.ratio;
+    x->archive.has_time = has_time;
+    x->archive.context = x;
+}
 
 struct extract *extract_new(struct arena *arena, const struct extract_limits *limits,
                             char *const *trusted_authserv, size_t ntrusted)
@@ -98,17 +129,16 @@ struct extract *extract_new(struct arena *arena, const struct extract_limits *li
         return NULL;
     }
     x->arena = arena;
-    x->limits = *limits;
     x->trusted = trusted_authserv;
     x->ntrusted = ntrusted;
-    x->archive = archive_budget_start();
-    size_t of_urls = (size_t)limits->urls * EXTRACT_FEATURES_OF_URL;
-    x->set = featureset_new(
-        arena, of_urls > EXTRACT_FEATURES_MAX ? of_urls : EXTRACT_FEATURES_MAX);
+    take_limits(x, limits);
+    shares_init(&x->shares, limits->cpu_us);
+    x->set = featureset_new(arena, x->limits.features);
     x->mail = mail_new(arena, &limits->mail, &events, x);
     if (x->set == NULL || x->mail == NULL) {
         return NULL;
     }
+    overflow_init(&x->overflow, x->set, limits->listed, limits->listed_context);
     x->scratch = arena_new(EXTRACT_SCRATCH);
     x->text = arena_new(EXTRACT_SCRATCH);
     if (x->scratch == NULL || x->text == NULL || sha256_init(&x->body_sum) != ERR_OK) {
@@ -124,6 +154,7 @@ void extract_drop(struct extract *x)
         return;
     }
     imprint_drop(x->imprint);
+    overflow_fini(&x->overflow);
     arena_free(&x->scratch);
     arena_free(&x->text);
     extract_files_drop(x);
@@ -143,7 +174,7 @@ void extract_add_address(struct extract *x, enum feature_type type,
 
 void extract_sign(struct extract *x, enum sign sign)
 {
-    unsigned bit = 1U << sign;
+    uint64_t bit = UINT64_C(1) << sign;
     if ((x->signs & bit) == 0) {
         x->signs |= bit;
         featureset_add(x->set, FEATURE_sign, slice_str(sign_name(sign)));
@@ -249,14 +280,9 @@ void extract_header(struct extract *x, struct slice name, struct slice value)
         return;
     }
     x->bytes += name.n + value.n + sizeof ": \r\n" - 1;
-    bool timed = value.n >= EXTRACT_CPU_HEADER;
-    if (timed) {
-        extract_cpu_begin(x);
-    }
+    shares_begin(&x->shares, value.n);
     mail_header(x->mail, name, value);
-    if (timed) {
-        extract_cpu_end(x);
-    }
+    cpu_end(x);
 }
 
 void extract_end_of_headers(struct extract *x)
@@ -273,9 +299,9 @@ void extract_body(struct extract *x, struct slice chunk)
         return;
     }
     x->bytes += chunk.n;
-    extract_cpu_begin(x);
+    shares_begin(&x->shares, chunk.n);
     mail_body(x->mail, chunk);
-    extract_cpu_end(x);
+    cpu_end(x);
 }
 
 void extract_raw(struct extract *x, struct slice chunk)
@@ -285,9 +311,9 @@ void extract_raw(struct extract *x, struct slice chunk)
     }
     x->is_raw = true;
     x->bytes += chunk.n;
-    extract_cpu_begin(x);
+    shares_begin(&x->shares, chunk.n);
     mail_raw(x->mail, chunk);
-    extract_cpu_end(x);
+    cpu_end(x);
 }
 
 static void add_body_digest(struct extract *x)
@@ -326,6 +352,15 @@ void extract_add_mail_limits(struct extract *x, unsigned met)
     }
 }
 
+static void add_limit_signs(struct extract *x)
+{
+    for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
+        if ((featureset_limits(x->set) & (1U << bit)) != 0) {
+            extract_sign(x, (enum sign)(SIGN_limit_message_bytes + bit));
+        }
+    }
+}
+
 static bool is_at_or_below(struct slice name, struct slice domain)
 {
     return slice_has_suffix_nocase(name, domain) &&
@@ -350,8 +385,9 @@ static const struct feature *proved_sender(const struct extract *x)
 static void teach(const struct extract *x)
 {
     const struct feature *from = proved_sender(x);
-    if (from != NULL && !x->stopped) {
-        imprint_teach(x->imprint, hash_local(from->text), clock_wall_us() / day_us);
+    if (!x->was_stopped) {
+        imprint_teach(x->imprint, from != NULL ? hash_local(from->text) : 0,
+                      clock_wall_us() / day_us);
     }
 }
 
@@ -360,20 +396,23 @@ struct featureset *extract_finish(struct extract *x)
     if (x->finished) {
         return x->set;
     }
-    extract_cpu_begin(x);
+    shares_begin(&x->shares, 0);
     mail_end(x->mail);
-    extract_cpu_end(x);
+    cpu_end(x);
     extract_place(x, NULL, SLICE_NONE);
     featureset_raise_max(x->set, EXTRACT_FEATURES_LAST);
     add_body_digest(x);
     if (x->imprint != NULL) {
-        imprint_finish(x->imprint, x->set, x->scratch, x->stopped);
+        imprint_finish(x->imprint, x->set, x->scratch,
+                       mailing_list_key(&x->list, x->set), x->was_stopped);
         teach(x);
     }
+    overflow_ask(&x->overflow);
     extract_add_mail_limits(x, mail_limits_met(x->mail));
     if (arena_is_full(x->arena)) {
         featureset_set_limit(x->set, LIMIT_FLAG(memory));
     }
+    add_limit_signs(x);
     extract_drop(x);
     return x->set;
 }
@@ -393,7 +432,7 @@ uint64_t extract_message_bytes(const struct extract *x)
     return x->bytes;
 }
 
-uint64_t extract_cpu_us(const struct extract *x)
+uint64_t extract_time_us(const struct extract *x)
 {
-    return x->cpu_used_us;
+    return x->shares.wall_us;
 }

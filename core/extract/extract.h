@@ -17,15 +17,33 @@
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 #include "core/extract/imprint.h"
+#include "core/extract/overflow.h"
 #include "core/feature/feature.h"
 #include "core/mail/mail.h"
 
+enum {
+    EXTRACT_FEATURES = 8192,
+    EXTRACT_ADDRESSES = 100,
+    EXTRACT_ATTACHMENT_BYTES = 8 << 20,
+    EXTRACT_ARCHIVE_DEPTH = 2
+};
+
 struct extract_limits {
     struct mail_limits mail;
-    unsigned urls;
+    unsigned urls; /* kept; as many first ones of their domain besides */
     unsigned recipients;
-    uint64_t cpu_us;                /* 0: no bound */
+    /* 0 of these: the default (enum below). */
+    unsigned features;         /* kept */
+    unsigned addresses;        /* of one field, kept */
+    uint64_t attachment_bytes; /* kept at once to look into */
+    unsigned archive_entries;
+    uint64_t archive_bytes; /* unpacked */
+    unsigned archive_ratio;
+    unsigned archive_depth; /* archives in archives that are looked into */
+    uint64_t cpu_us;        /* 0: no bound; shared out as core/extract/share.h says */
     struct imprint_options imprint; /* of zero bytes: no keyed fingerprints */
+    listed_fn *listed;              /* NULL: what there is no room for is dropped */
+    void *listed_context;
 };
 /* imprint.learner is taught at the end of a message whose From domain DMARC or DKIM proved, as an
  * Authentication-Results field of a trusted server says; by other messages never. */
@@ -76,7 +94,7 @@ const struct extract_auth *extract_auth(const struct extract *x);
 size_t extract_recipients(const struct extract *x, const struct slice **ret);
 struct slice extract_message_id(const struct extract *x); /* empty when none */
 uint64_t extract_message_bytes(const struct extract *x);  /* headers and body as seen */
-/* Processor time so far, of all but short header fields; 0 where limits.cpu_us is. */
-uint64_t extract_cpu_us(const struct extract *x);
+/* Time so far that was spent on reading, by the clock on the wall. */
+uint64_t extract_time_us(const struct extract *x);
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/archive/pdf.h"
+#include "core/archive/shortcut.h"
 #include "core/archive/tnef.h"
 #include "core/archive/zip.h"
 #include "core/extract/inside.h"
@@ -28,10 +29,12 @@ static enum file_kind kind_by_name(struct slice name)
         const char *suffix;
         enum file_kind kind;
     } rows[] = {
-        {".zip", FILE_ZIP},     {".docx", FILE_ZIP},      {".xlsx", FILE_ZIP},
-        {".pptx", FILE_ZIP},    {".docm", FILE_ZIP},      {".xlsm", FILE_ZIP},
-        {".jar", FILE_ZIP},     {".pdf", FILE_PDF},       {".eml", FILE_MESSAGE},
-        {".mht", FILE_MESSAGE}, {".mhtml", FILE_MESSAGE}, {".p7m", FILE_SIGNED}};
+        {".zip", FILE_ZIP},     {".docx", FILE_ZIP},    {".xlsx", FILE_ZIP},
+        {".pptx", FILE_ZIP},    {".docm", FILE_ZIP},    {".xlsm", FILE_ZIP},
+        {".ppsx", FILE_ZIP},    {".odt", FILE_ZIP},     {".ods", FILE_ZIP},
+        {".odp", FILE_ZIP},     {".jar", FILE_ZIP},     {".pdf", FILE_PDF},
+        {".eml", FILE_MESSAGE}, {".mht", FILE_MESSAGE}, {".mhtml", FILE_MESSAGE},
+        {".p7m", FILE_SIGNED},  {".lnk", FILE_SHORTCUT}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (slice_has_suffix_nocase(name, slice_str(rows[i].suffix))) {
             return rows[i].kind;
@@ -49,6 +52,8 @@ enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *ma
         return FILE_PDF;
     case MAGIC_TNEF:
         return FILE_TNEF;
+    case MAGIC_SHORTCUT:
+        return FILE_SHORTCUT;
     case MAGIC_NONE:
     case MAGIC_HTML:
     case MAGIC_OTHER:
@@ -73,7 +78,7 @@ enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *ma
 
 static void hold_in(struct extract *x, struct buf *held, struct slice bytes)
 {
-    size_t room = EXTRACT_HELD_MAX - x->held_bytes;
+    size_t room = (size_t)x->limits.attachment_bytes - x->held_bytes;
     if (bytes.n > room) {
         featureset_set_limit(x->set, LIMIT_FLAG(attachment_bytes));
         bytes = slice_head(bytes, room);
@@ -87,7 +92,19 @@ static void hold_in(struct extract *x, struct buf *held, struct slice bytes)
 
 void extract_file_hold(struct extract *x, struct slice bytes)
 {
+    size_t kept = x->held.n;
     hold_in(x, &x->held, bytes);
+    struct slice rest = slice_from(bytes, x->held.n - kept);
+    if (x->holds == FILE_PDF && rest.n > 0) { /* its links may stand as they are */
+        extract_skim(x, rest);
+    }
+}
+
+/* Memory that held a file is there for the next one. */
+static void fini_held(struct extract *x, struct buf *held)
+{
+    x->held_bytes -= held->n < x->held_bytes ? held->n : x->held_bytes;
+    buf_fini(held);
 }
 
 static void free_file(struct extract_file **file)
@@ -112,34 +129,40 @@ static void append(struct extract *x, struct extract_file *file)
 void extract_file_ready(struct extract *x)
 {
     struct extract_file *file = NULL;
-    if (x->holds != FILE_PDF && x->leaf.depth >= EXTRACT_FILE_DEPTH && x->held.n > 0) {
+    if (x->holds != FILE_PDF && x->leaf.depth >= x->limits.archive_depth &&
+        x->held.n > 0) {
         featureset_set_limit(x->set, LIMIT_FLAG(archive_depth));
-    } else if (x->held.n > 0 && !x->stopped &&
+    } else if (x->held.n > 0 && !shares_all_is_over(&x->shares) &&
                (file = calloc(1, sizeof *file)) != NULL) {
         file->kind = x->holds;
         file->depth = x->leaf.depth;
         file->bytes = x->held; /* taken */
-        buf_init(&x->held, EXTRACT_HELD_MAX);
+        buf_init(&x->held, (size_t)x->limits.attachment_bytes);
         append(x, file);
     }
-    buf_fini(&x->held);
+    fini_held(x, &x->held);
 }
 
 /* Entries of a zip file. */
 static void on_entry_name(void *context, struct slice name, struct slice charset)
 {
-    extract_add_name(context, FEATURE_archive_entry, name, charset);
+    struct extract *x = context;
+    /* Those that an office program gives are the same in every document. */
+    if (office_role_of(x->office, name) == OFFICE_FILE) {
+        extract_add_name(context, FEATURE_archive_entry, name, charset);
+    }
 }
 
 static void begin_inner(struct extract *x, const struct archive_file *file,
-                        bool is_attachment)
+                        enum office_role role, bool is_attachment)
 {
     struct leaf leaf = {.type = file->type,
                         .name = file->name,
                         .charset = file->type.n > 0 ? file->charset : SLICE_NONE,
                         .may_sniff = true,
                         .is_attachment = is_attachment,
-                        .depth = x->files->depth + 1};
+                        .depth = x->files->depth + 1,
+                        .role = role};
     extract_leaf_begin(x, &leaf);
 }
 
@@ -153,7 +176,12 @@ static bool on_entry_begin(void *context, const struct archive_file *file)
     if (x->stopped || (file->name.n > 0 && file->name.p[file->name.n - 1] == '/')) {
         return false;
     }
-    begin_inner(x, file, true);
+    enum office_role role = office_role_of(x->office, file->name);
+    if (role == OFFICE_OWN) {
+        return false;
+    }
+    begin_inner(x, file, role,
+                role == OFFICE_FILE || role == OFFICE_MEDIA || role == OFFICE_DOCUMENT);
     return true;
 }
 
@@ -187,7 +215,7 @@ static bool on_attached_begin(void *context, const struct archive_file *file)
             x->arena, charset_to_utf8(x->scratch, file->charset, file->name, NULL));
         arena_reset(x->scratch);
     }
-    begin_inner(x, &readable, file->type.n == 0);
+    begin_inner(x, &readable, OFFICE_FILE, file->type.n == 0);
     return true;
 }
 
@@ -205,6 +233,17 @@ static void on_pdf_link(void *context, struct slice text, bool is_wide)
         extract_links_in_code(x, link); /* "www.", mailto: */
     }
     arena_reset(x->text);
+}
+
+/* A string of a shortcut: what a shell is to run, or a path. */
+static void on_string(void *context, struct slice text)
+{
+    struct extract *x = context;
+    extract_cpu_step(x, text.n);
+    if (!x->stopped) {
+        extract_code_value(x, text, SCRIPT_POWERSHELL);
+        extract_unc(x, text);
+    }
 }
 
 /* A message in a file: parts as those of ours, fields as those of an embedded message. */
@@ -240,7 +279,7 @@ static void on_inner_part_data(void *context, const struct mail_part *part,
 static void on_inner_part_end(void *context, const struct mail_part *part)
 {
     if (!part->is_container) {
-        extract_leaf_end(context, true);
+        extract_leaf_end(context, !part->is_cut);
     }
 }
 
@@ -251,9 +290,12 @@ static void on_inner_body(void *context, struct slice bytes)
 
 static void read_message(struct extract *x, struct slice bytes)
 {
-    static const struct mail_events events = {on_inner_header, on_inner_part_begin,
-                                              on_inner_part_data, on_inner_part_end,
-                                              on_inner_body};
+    static const struct mail_events events = {.header = on_inner_header,
+                                              .part_begin = on_inner_part_begin,
+                                              .part_data = on_inner_part_data,
+                                              .part_end = on_inner_part_end,
+                                              .is_text = extract_is_text,
+                                              .body = on_inner_body};
     struct arena *arena = arena_new(EXTRACT_SCRATCH);
     struct mail *m =
         arena != NULL ? mail_new(arena, &x->limits.mail, &events, x) : NULL;
@@ -299,11 +341,17 @@ static void read_file(struct extract *x, const struct extract_file *file)
     struct slice bytes = buf_slice(&file->bytes);
     switch (file->kind) {
     case FILE_ZIP:
+        x->office = office_kind_of(bytes);
         zip_read(bytes, &x->archive, &zip_events, x);
         break;
     case FILE_PDF:
-        pdf_read(bytes, &x->archive, on_pdf_link, x);
+        if (pdf_read(bytes, &x->archive, on_pdf_link, x)) {
+            extract_sign(x, SIGN_pdf_encrypted);
+        }
         extract_cpu_step(x, bytes.n);
+        break;
+    case FILE_SHORTCUT:
+        shortcut_read(bytes, on_string, x);
         break;
     case FILE_TNEF:
         tnef_read(bytes, &x->archive, &tnef_events, x);
@@ -344,6 +392,7 @@ static void drop_first(struct extract *x)
     if (x->files == NULL) {
         x->last_file = NULL;
     }
+    fini_held(x, &file->bytes);
     free_file(&file);
 }
 
@@ -356,11 +405,13 @@ void extract_files_run(struct extract *x)
     }
     featureset_set_offset(x->set, 0);
     while (x->files != NULL) {
+        extract_spend_on(x, SHARE_FILES);
         if (!x->stopped) {
             read_file(x, x->files);
         }
         drop_first(x);
     }
+    extract_spend_on(x, SHARE_STRUCTURE);
     add_archive_limits(x);
 }
 
@@ -379,7 +430,7 @@ void extract_file_page(struct extract *x, struct slice base64)
     struct extract_file *file = NULL;
     struct transfer t;
     char step[PAGE_STEP + sizeof t.held + 4];
-    if (x->leaf.depth >= EXTRACT_FILE_DEPTH) {
+    if (x->leaf.depth >= x->limits.archive_depth) {
         featureset_set_limit(x->set, LIMIT_FLAG(archive_depth));
         return;
     }
@@ -390,7 +441,7 @@ void extract_file_page(struct extract *x, struct slice base64)
     file->kind = FILE_PLAIN;
     file->depth = x->leaf.depth + 1;
     file->name = SLICE_LIT(".html");
-    buf_init(&file->bytes, EXTRACT_HELD_MAX);
+    buf_init(&file->bytes, (size_t)x->limits.attachment_bytes);
     transfer_init(&t, TRANSFER_BASE64);
     while (base64.n > 0) {
         struct slice part = slice_head(base64, PAGE_STEP);
@@ -412,7 +463,7 @@ static bool on_uu_begin(void *context, const struct archive_file *file)
     struct extract *x = context;
     extract_add_name(x, FEATURE_attachment_name, file->name, SLICE_NONE);
     x->uu_file = calloc(1, sizeof *x->uu_file);
-    if (x->stopped || x->uu_file == NULL || sha256_init(&x->uu_sum) != ERR_OK) {
+    if (x->is_over || x->uu_file == NULL || sha256_init(&x->uu_sum) != ERR_OK) {
         free_file(&x->uu_file);
         return false;
     }
@@ -422,7 +473,7 @@ static bool on_uu_begin(void *context, const struct archive_file *file)
     bool is_page = x->leaf.is_uuencoded &&
                    extract_text_kind(x->leaf.type, SLICE_NONE) == TEXT_HTML;
     x->uu_file->name = is_page ? SLICE_LIT(".html") : arena_copy(x->arena, file->name);
-    buf_init(&x->uu_file->bytes, EXTRACT_HELD_MAX);
+    buf_init(&x->uu_file->bytes, (size_t)x->limits.attachment_bytes);
     return true;
 }
 
@@ -432,7 +483,7 @@ static bool on_uu_data(void *context, struct slice bytes)
     sha256_add(&x->uu_sum, bytes);
     extract_cpu_step(x, bytes.n);
     hold_in(x, &x->uu_file->bytes, bytes);
-    return !x->stopped;
+    return !x->is_over;
 }
 
 static void on_uu_end(void *context, bool whole)
@@ -441,6 +492,7 @@ static void on_uu_end(void *context, bool whole)
     char hex[SHA256_HEX + 1];
     sha256_final_hex(&x->uu_sum, hex);
     if (!whole || x->uu_file->bytes.n == 0) {
+        fini_held(x, &x->uu_file->bytes);
         free_file(&x->uu_file);
         return;
     }

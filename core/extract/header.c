@@ -8,32 +8,6 @@
 
 enum { MESSAGE_ID_MAX = 998, LIST_ID_MAX = 255 };
 
-/* Fields in which no sender's URL stands, or only those that servers on the way wrote. */
-static bool has_no_links(struct slice name)
-{
-    static const char *const names[] = {"Received",
-                                        "DKIM-Signature",
-                                        "Authentication-Results",
-                                        "References",
-                                        "Message-ID",
-                                        "In-Reply-To",
-                                        "Received-SPF",
-                                        "X-Google-DKIM-Signature",
-                                        "DomainKey-Signature",
-                                        "Content-Type",
-                                        "MIME-Version",
-                                        "Date",
-                                        "Delivered-To",
-                                        "Content-Transfer-Encoding"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (slice_eq_nocase(name, slice_str(names[i]))) {
-            return true;
-        }
-    }
-    return slice_has_prefix_nocase(name, SLICE_LIT("ARC-")) ||
-           slice_has_prefix_nocase(name, SLICE_LIT("X-Gillnet-"));
-}
-
 /* Decoded, white space as in subjects. */
 static void add_text(struct extract *x, enum feature_type type, struct slice value)
 {
@@ -41,20 +15,36 @@ static void add_text(struct extract *x, enum feature_type type, struct slice val
     featureset_add(x->set, type, feature_normal_subject(x->scratch, text));
 }
 
+/* One address of a field: kept, or only looked up. */
+static void add_listed(struct extract *x, enum feature_type type,
+                       enum feature_type domain_type, const struct address *a,
+                       bool has_room)
+{
+    if (!has_room) {
+        featureset_overflow(x->set, type, a->text);
+        return;
+    }
+    extract_add_address(x, type, domain_type, a->text, a->domain);
+    if (type == FEATURE_from && a->display.n > 0) {
+        add_text(x, FEATURE_display_name, a->display);
+    }
+}
+
 static void add_addresses(struct extract *x, enum feature_type type,
                           enum feature_type domain_type, struct slice value)
 {
-    struct address list[EXTRACT_ADDRESSES_MAX] UNFILLED;
-    bool more = false;
-    size_t n =
-        address_list_parse(x->scratch, value, list, EXTRACT_ADDRESSES_MAX, &more);
-    for (size_t i = 0; i < n; i++) {
-        extract_add_address(x, type, domain_type, list[i].text, list[i].domain);
-        if (type == FEATURE_from && list[i].display.n > 0) {
-            add_text(x, FEATURE_display_name, list[i].display);
+    struct address list[EXTRACT_ADDRESSES_STEP] UNFILLED;
+    size_t nkept = 0;
+    size_t n = 0;
+    do {
+        n = address_list_parse(x->scratch, value, list, EXTRACT_ADDRESSES_STEP, &value);
+        for (size_t i = 0; i < n; i++) {
+            add_listed(x, type, domain_type, &list[i], nkept < x->limits.addresses);
+            nkept++;
         }
-    }
-    if (more) {
+        arena_reset(x->scratch);
+    } while (n > 0 && value.n > 0);
+    if (nkept > x->limits.addresses) {
         featureset_set_limit(x->set, LIMIT_FLAG(addresses));
     }
 }
@@ -122,6 +112,17 @@ static void on_list_id(struct extract *x, struct slice value)
 {
     struct slice id = feature_normal_list_id(x->scratch, value);
     featureset_add(x->set, FEATURE_list_id, slice_head(id, LIST_ID_MAX));
+    mailing_list_id(&x->list, id);
+}
+
+static void on_list_address(struct extract *x, struct slice value)
+{
+    mailing_list_address(&x->list, value);
+}
+
+static void on_precedence(struct extract *x, struct slice value)
+{
+    mailing_list_precedence(&x->list, value);
 }
 
 static void on_mailer(struct extract *x, struct slice value)
@@ -129,47 +130,93 @@ static void on_mailer(struct extract *x, struct slice value)
     add_text(x, FEATURE_mailer, value);
 }
 
-/* A field of the message itself. */
-static void own_field(struct extract *x, struct slice name, struct slice value)
+/* Which URLs are taken from a field. */
+enum field_links {
+    LINKS_NONE,
+    LINKS_TEXT,   /* as from running text: a reader sees it so */
+    LINKS_MARKED, /* with a scheme or "www.": the rest are names and addresses */
+    LINKS_SOUGHT, /* likewise, looked up only: the sender or a list that passed it on wrote it */
+    LINKS_EXTERNAL /* parameters that say where the body is */
+};
+
+struct field {
+    struct slice name;
+    enum field_links links; /* of every part, and of messages in the message */
+    void (*read)(struct extract *x,
+                 struct slice value); /* of the message itself; or NULL */
+};
+
+/* Every field that is read. The links are of those that a sender writes for a reader or for the
+ * reader's client, which shows them or opens them. All other fields, known or not, are written by
+ * servers, filters and lists on the way, or are seen by nobody. */
+static const struct field fields[] = {
+    {{"Subject", 7}, LINKS_TEXT, on_subject},
+    {{"From", 4}, LINKS_MARKED, on_from},
+    {{"Sender", 6}, LINKS_MARKED, on_sender},
+    {{"Reply-To", 8}, LINKS_MARKED, on_reply_to},
+    {{"To", 2}, LINKS_MARKED, NULL},
+    {{"Cc", 2}, LINKS_MARKED, NULL},
+    {{"Comments", 8}, LINKS_MARKED, NULL},
+    {{"Keywords", 8}, LINKS_MARKED, NULL},
+    {{"Organization", 12}, LINKS_MARKED, NULL},
+    {{"Organisation", 12}, LINKS_MARKED, NULL},
+    {{"X-Message-Flag", 14}, LINKS_MARKED, NULL}, /* Outlook shows it above the text */
+    {{"Content-Description", 19}, LINKS_MARKED, NULL},
+    {{"Content-Location", 16}, LINKS_MARKED, NULL},
+    {{"Content-Base", 12}, LINKS_MARKED, NULL},
+    {{"Content-Type", 12}, LINKS_EXTERNAL, NULL},
+    {{"List-Unsubscribe", 16}, LINKS_SOUGHT, NULL},
+    {{"Message-ID", 10}, LINKS_NONE, on_message_id},
+    {{"Authentication-Results", 22}, LINKS_NONE, extract_auth_field},
+    {{"Return-Path", 11}, LINKS_NONE, on_return_path},
+    {{"List-Id", 7}, LINKS_NONE, on_list_id},
+    {{"Mailing-List", 12}, LINKS_NONE, on_list_address},
+    {{"X-Mailing-List", 14}, LINKS_NONE, on_list_address},
+    {{"X-BeenThere", 11}, LINKS_NONE, on_list_address},
+    {{"Precedence", 10}, LINKS_NONE, on_precedence},
+    {{"X-Mailer", 8}, LINKS_NONE, on_mailer},
+    {{"User-Agent", 10}, LINKS_NONE, on_mailer},
+};
+
+/* NULL: not read. */
+static const struct field *field_of(struct slice name)
 {
-    static const struct {
-        struct slice name;
-        void (*read)(struct extract *x, struct slice value);
-    } fields[] = {
-        {{"Subject", 7}, on_subject},
-        {{"From", 4}, on_from},
-        {{"Reply-To", 8}, on_reply_to},
-        {{"Sender", 6}, on_sender},
-        {{"Message-ID", 10}, on_message_id},
-        {{"Authentication-Results", 22}, extract_auth_field},
-        {{"Return-Path", 11}, on_return_path},
-        {{"List-Id", 7}, on_list_id},
-        {{"X-Mailer", 8}, on_mailer},
-        {{"User-Agent", 10}, on_mailer},
-    };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (slice_eq_nocase(name, fields[i].name)) {
-            fields[i].read(x, value);
-            return;
+            return &fields[i];
         }
     }
+    return NULL;
+}
+
+static void add_links(struct extract *x, enum field_links links, struct slice value)
+{
+    /* A URL has a dot: most fields of most mails end here. */
+    if (links == LINKS_NONE ||
+        (slice_find(value, '.') == value.n && slice_find(value, '?') == value.n)) {
+        return;
+    }
+    if (links == LINKS_EXTERNAL) {
+        extract_external_body(x, value);
+        return;
+    }
+    /* Not in scratch: that is reset for each URL. */
+    struct slice text = encoded_word_decode(x->text, value);
+    if (links == LINKS_TEXT) {
+        extract_links_in(x, text, 0);
+    } else if (links == LINKS_MARKED) {
+        extract_header_links(x, text);
+    } else {
+        extract_field_urls(x, text);
+    }
+    arena_reset(x->text);
 }
 
 void extract_links_of_field(struct extract *x, struct slice name, struct slice value)
 {
-    /* A URL has a dot: most fields of most mails end here. */
-    if (slice_find(value, '.') == value.n && slice_find(value, '?') == value.n) {
-        return;
-    }
-    if (!has_no_links(name)) {
-        /* Not in scratch: that is reset for each URL. */
-        struct slice text = encoded_word_decode(x->text, value);
-        if (slice_eq_nocase(name, SLICE_LIT("Subject"))) {
-            extract_links_in(x, text, 0);
-        } else {
-            extract_header_links(x, text);
-        }
-        arena_reset(x->text);
+    const struct field *field = field_of(name);
+    if (field != NULL) {
+        add_links(x, field->links, value);
     }
 }
 
@@ -177,15 +224,16 @@ void extract_on_header(void *context, const struct mail_part *part, struct slice
                        struct slice value)
 {
     struct extract *x = context;
-    if (x->stopped) {
+    extract_cpu_step(x, value.n);
+    const struct field *field = field_of(name);
+    if (field == NULL) {
         return;
     }
-    extract_cpu_step(x, value.n);
     extract_place(x, part, name);
-    if (part == NULL) {
-        own_field(x, name, value);
+    if (part == NULL && field->read != NULL) {
+        field->read(x, value);
         arena_reset(x->scratch);
     }
-    extract_links_of_field(x, name, value);
+    add_links(x, field->links, value);
     extract_place(x, NULL, SLICE_NONE); /* name is not ours */
 }

@@ -47,7 +47,7 @@ static void resolve(struct extract *x, struct slice value)
 {
     struct weburl url;
     /* A short link costs as much as the base is long. */
-    extract_cpu_step(x, x->base.url.href.n + EXTRACT_CPU_STEP / 256);
+    extract_cpu_step(x, x->base.url.href.n + EXTRACT_CPU_FIND);
     if (!x->stopped && weburl_parse(x->scratch, value, &x->base.url, &url) == ERR_OK) {
         extract_link(x, url.href);
     }
@@ -151,7 +151,7 @@ static void html_link(struct extract *x, enum shown_value_kind kind, struct slic
     if (has_scheme(value)) {
         if (!extract_try_link(x, value)) {
             /* javascript:, data: and what hides in them; tel:, bitcoin: */
-            extract_links_in_code(x, value);
+            extract_code_url(x, value);
             extract_numbers_in(x, value);
             page_in_link(x, value);
         } else if (x->base.is_known && has_no_slash(value)) {
@@ -295,7 +295,7 @@ static void add_text_signs(struct extract *x, const struct shown_text *text)
     if (text->where == SHOWN_SCRIPT) {
         extract_sign(x, SIGN_html_script);
     } else if (text->where == SHOWN_BODY && (text->flags & hidden) != 0 &&
-               (x->signs & (1U << SIGN_text_hidden)) == 0 &&
+               (x->signs & (UINT64_C(1) << SIGN_text_hidden)) == 0 &&
                slice_trim(text->text).n >= EXTRACT_HIDDEN_MIN) {
         extract_sign(x, SIGN_text_hidden);
     } else {
@@ -342,9 +342,11 @@ static void on_text(void *context, const struct shown_text *text)
     add_text_signs(x, text);
     if (text->where == SHOWN_SCRIPT || text->where == SHOWN_STYLE ||
         text->where == SHOWN_COMMENT) {
-        extract_links_in_code(x, text->text);
         if (text->where == SHOWN_SCRIPT) {
+            extract_code_piece(x, text->text);
             links_in_base64(x, text->text);
+        } else {
+            extract_links_in_code(x, text->text);
         }
     } else {
         /* seen or not: another reader may show it */
@@ -364,7 +366,7 @@ static void on_value(void *context, enum shown_value_kind kind, struct slice val
     }
     if (kind == SHOWN_VALUE_TEXT) {
         if (value.n >= LINK_MIN) {
-            extract_links_in_code(x, value);
+            extract_code_value(x, value, SCRIPT_JAVASCRIPT);
         }
         return;
     }
@@ -391,6 +393,7 @@ static void on_html(void *context, const struct html_token *token)
             extract_shown_tag(x, token->tag);
         }
         shown_take(x->shown, token);
+        extract_code_token(x, token);
     }
 }
 

@@ -9,67 +9,59 @@
  *   file.c     files that hold files, links or a message: kept, then read one after the other
  *   link.c     URLs and what else is found in text
  *   html.c     HTML parts
+ *   code.c, xml.c  scripts; office documents
  *   auth.c     Authentication-Results
  *   place.c    where features stand
+ *   share.c    processor time, shared out
+ *   skim.c     links of text that was not read for want of time
+ *   overflow.c features for which there is no room
  *   shown_part.c  what fingerprints are made of
  */
 #ifndef CORE_EXTRACT_INSIDE_H
 #define CORE_EXTRACT_INSIDE_H
 
-#include "core/archive/archive.h"
 #include "core/archive/magic.h"
+#include "core/archive/office.h"
 #include "core/archive/uuencode.h"
 #include "core/base/buf.h"
 #include "core/base/checksum.h"
 #include "core/extract/base.h"
+#include "core/extract/code.h"
 #include "core/extract/extract.h"
+#include "core/extract/file.h"
 #include "core/extract/imprint.h"
+#include "core/extract/mailing_list.h"
+#include "core/extract/overflow.h"
 #include "core/extract/place.h"
+#include "core/extract/share.h"
 #include "core/html/html.h"
 #include "core/html/shown.h"
 #include "core/text/charset.h"
+#include "core/text/enriched.h"
 #include "core/text/unfold.h"
 
 enum {
-    EXTRACT_FEATURES_MAX =
-        4096, /* of one message, all types together; more only where */
-    EXTRACT_FEATURES_OF_URL = 8, /* limits.urls times this is more */
     EXTRACT_FEATURES_LAST = 64, /* of the message as a whole: nothing crowds them out */
-    EXTRACT_ADDRESSES_MAX = 100, /* of one header field */
+    EXTRACT_ADDRESSES_STEP = 64, /* of one header field, read at once */
     EXTRACT_WINDOW = 64 * 1024,  /* text is converted and scanned in such pieces */
     EXTRACT_TAIL = 4096, /* a window ends at white space within its last bytes */
     EXTRACT_SCRATCH = 4 * 1024 * 1024, /* per URL, field or window */
-    EXTRACT_CPU_STEP = 64 * 1024,      /* bytes between two looks at the clock */
-    EXTRACT_CPU_KEPT =
-        2, /* half of the budget is for what goes on past it: line ends and digest */
-    EXTRACT_HELD_MAX =
-        4 * 1024 * 1024,       /* bytes of attachments kept to look into, a message */
-    EXTRACT_FILE_DEPTH = 2,    /* archives in archives that are looked into */
-    EXTRACT_CPU_HEADER = 1024, /* fields shorter than this are not timed */
+    EXTRACT_CPU_FIND = 256,            /* bytes that cost as much as one find in text */
     EXTRACT_HIDDEN_MIN = 8 /* bytes of hidden text that are a sign; less is spacing */
 };
 
-enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML };
-
-enum file_kind {
-    FILE_NOT, /* nothing to look into */
-    FILE_ZIP,
-    FILE_PDF,
-    FILE_TNEF,
-    FILE_MESSAGE,
-    FILE_SIGNED, /* S/MIME around an entity */
-    FILE_PLAIN   /* to be read as a leaf */
-};
+enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML, TEXT_SCRIPT, TEXT_XML };
 
 /* What is known of a leaf before its bytes come; slices are borrowed until extract_leaf_end. */
 struct leaf {
     struct slice type; /* as declared; empty when it was not */
     struct slice charset;
     struct slice name;
-    bool may_sniff;     /* nobody said that it is plain text: HTML counts as such */
-    bool is_attachment; /* its checksum and type are features */
-    bool is_uuencoded;  /* by its transfer encoding */
-    unsigned depth;     /* of files in files; 0 for a part of the message */
+    bool may_sniff;        /* nobody said that it is plain text: HTML counts as such */
+    bool is_attachment;    /* its checksum and type are features */
+    bool is_uuencoded;     /* by its transfer encoding */
+    unsigned depth;        /* of files in files; 0 for a part of the message */
+    enum office_role role; /* of an entry of an office document */
 };
 
 struct extract {
@@ -85,24 +77,28 @@ struct extract {
 
     bool has_mail_from; /* by the envelope, or by Return-Path */
     bool is_raw;
-    bool stopped; /* by the CPU budget */
+    bool stopped;     /* the open leaf has used its time: its text is skimmed */
+    bool is_over;     /* and the time for that: it is not looked at any more */
+    bool was_stopped; /* some leaf was */
     unsigned nrecipients;
     struct slice *recipients; /* the first EXTRACT_RECIPIENTS, in normal form */
     unsigned nkept;
-    unsigned nurls;
+    unsigned nurls;    /* kept, of domains that the message had already */
+    unsigned ndomains; /* kept, the first of their domain */
+    struct overflow overflow;
     uint64_t bytes;
     struct slice message_id;
+    struct mailing_list list;
     struct extract_auth auth;
-    unsigned signs;     /* bits of enum sign that the set has */
+    uint64_t signs;     /* bits of enum sign that the set has */
     unsigned auth_seen; /* methods that an earlier field spoke about */
 
-    /* CPU budget */
-    uint64_t cpu_used_us;
-    uint64_t cpu_since_us;
-    size_t cpu_bytes;
+    struct shares shares;
 
     struct extract_place place;
     struct extract_base base; /* of the HTML part that is open */
+    struct extract_code code; /* of the script that is open */
+    struct extract_xml *xml;
 
     /* body digest */
     struct sha256 body_sum;
@@ -124,7 +120,10 @@ struct extract {
 
     /* its text */
     bool unfolds;
+    bool is_enriched;
+    bool drops_nul;
     bool is_shown;              /* a reader sees it */
+    enum office_kind office;    /* of the zip file that is read */
     unsigned alternative_depth; /* of the multipart/alternative we are in, plus one */
     struct slice charset;
     struct charset_stream *stream;
@@ -135,6 +134,7 @@ struct extract {
     struct shown *shown;
     struct imprint *imprint; /* fingerprints; NULL until there is text */
     struct unfold unfold;
+    struct enriched enriched;
     struct uuencode uuencode;
 
     /* files to look into, in order */
@@ -147,10 +147,10 @@ struct extract {
 };
 
 /* extract.c */
-void extract_cpu_begin(struct extract *x);
-void extract_cpu_end(struct extract *x);
-/* bytes more were worked on; sets x->stopped when the budget is used up. */
+/* bytes more were worked on; sets x->stopped when the open leaf has used its time. */
 void extract_cpu_step(struct extract *x, size_t bytes);
+/* From now on time is spent on this share, by a leaf of its own. */
+void extract_spend_on(struct extract *x, enum share share);
 /* The address and its registrable domain. */
 void extract_add_address(struct extract *x, enum feature_type type,
                          enum feature_type domain_type, struct slice address,
@@ -169,9 +169,13 @@ void extract_on_part_begin(void *context, const struct mail_part *part);
 void extract_on_part_data(void *context, const struct mail_part *part,
                           struct slice bytes);
 void extract_on_part_end(void *context, const struct mail_part *part);
+bool extract_is_text(void *context, const struct mail_part *part);
 
 /* Links that a field of whatever part holds. */
 void extract_links_of_field(struct extract *x, struct slice name, struct slice value);
+
+/* external.c: the addresses that a Content-Type of message/external-body gives. */
+void extract_external_body(struct extract *x, struct slice content_type);
 
 /* part.c */
 struct leaf extract_leaf_of(const struct mail_part *part);
@@ -195,21 +199,6 @@ bool extract_text_begin(struct extract *x, struct slice head, size_t *retmark);
 void extract_text_data(struct extract *x, struct slice bytes);
 void extract_text_end(struct extract *x);
 
-/* file.c */
-/* What a leaf is that begins with what magic is of. */
-enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *magic);
-/* Keeps bytes of the leaf as far as the message may. */
-void extract_file_hold(struct extract *x, struct slice bytes);
-/* The leaf has ended: what was held of it waits to be looked into. */
-void extract_file_ready(struct extract *x);
-/* Looks into what waits, and what is found in there. No leaf may be open. */
-void extract_files_run(struct extract *x);
-void extract_files_drop(struct extract *x);
-/* A page in base64 that a link of the leaf carries waits likewise. */
-void extract_file_page(struct extract *x, struct slice base64);
-/* Files in the text of the leaf. */
-void extract_uuencode_begin(struct extract *x);
-
 /* link.c */
 void extract_link(struct extract *x, struct slice url);
 /* False: no URL, or of a scheme that is not looked up. */
@@ -219,6 +208,8 @@ void extract_links_in(struct extract *x, struct slice text, size_t at);
 /* URLs with a scheme or "www." in a header field: its other names and addresses say where mail
  * went, not what a reader sees. */
 void extract_header_links(struct extract *x, struct slice value);
+/* The same URLs as features that are looked up and no more. */
+void extract_field_urls(struct extract *x, struct slice value);
 /* Of HTML: what is found from now on is of the tag or run of text that begins at `at`. */
 void extract_tag_at(struct extract *x, size_t at);
 /* As extract_links_in, in such a run. */
@@ -240,6 +231,9 @@ void extract_shown_end(struct extract *x, const struct mail_part *part);
 /* Text of the open part; ignored where no reader shows the part. */
 void extract_shown_text(struct extract *x, struct slice text);
 void extract_shown_tag(struct extract *x, struct slice name);
+
+/* skim.c: the links of a window of text, by their look: what follows "//", "www." and href. */
+void extract_skim(struct extract *x, struct slice text);
 
 /* auth.c: one Authentication-Results value; fields of servers not trusted are ignored. */
 void extract_auth_field(struct extract *x, struct slice value);

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "core/extract/inside.h"
+#include "core/extract/xml.h"
 #include "core/feature/normal.h"
 
 static bool has_any_suffix(struct slice name, const char *const *suffixes)
@@ -15,15 +16,22 @@ static bool has_any_suffix(struct slice name, const char *const *suffixes)
 
 enum text_kind extract_text_kind(struct slice type, struct slice name)
 {
-    static const char *const html_suffixes[] = {
-        ".htm", ".html", ".shtml", ".xhtml", ".svg", ".hta", ".xht", ".webloc", NULL};
-    static const char *const text_suffixes[] = {".txt", ".ics",  ".vcf", ".url",
-                                                ".csv", ".rels", ".rtf", NULL};
+    static const char *const html_suffixes[] = {".htm",    ".html", ".shtml", ".xhtml",
+                                                ".svg",    ".hta",  ".xht",   ".wsf",
+                                                ".webloc", ".sct",  NULL};
+    static const char *const text_suffixes[] = {".txt", ".ics", ".vcf",
+                                                ".csv", ".rtf", NULL};
     if (slice_eq(type, SLICE_LIT("text/html")) ||
         slice_eq(type, SLICE_LIT("application/xhtml+xml")) ||
         slice_eq(type, SLICE_LIT("image/svg+xml")) ||
         has_any_suffix(name, html_suffixes)) {
         return TEXT_HTML;
+    }
+    if (extract_is_xml(name)) {
+        return TEXT_XML;
+    }
+    if (extract_is_script(type, name)) {
+        return TEXT_SCRIPT;
     }
     if (slice_has_prefix(type, SLICE_LIT("text/")) ||
         slice_has_prefix(type, SLICE_LIT("message/")) ||
@@ -46,17 +54,26 @@ void extract_add_name(struct extract *x, enum feature_type type, struct slice na
     }
 }
 
+/* A picture may be of any kind: what it is shows in its beginning. */
+static enum text_kind office_text_kind(enum office_role role)
+{
+    return role == OFFICE_MEDIA ? TEXT_NOT : TEXT_XML;
+}
+
 void extract_leaf_begin(struct extract *x, const struct leaf *leaf)
 {
     x->leaf = *leaf;
-    x->kind = extract_text_kind(leaf->type, leaf->name);
+    x->kind = leaf->role == OFFICE_FILE ? extract_text_kind(leaf->type, leaf->name)
+                                        : office_text_kind(leaf->role);
     x->holds = FILE_NOT;
     x->has_data = false;
     x->is_decided = false;
     x->nhead = 0;
     x->finds_files = false;
     x->is_attachment = leaf->is_attachment && sha256_init(&x->part_sum) == ERR_OK;
-    buf_init(&x->held, EXTRACT_HELD_MAX);
+    buf_init(&x->held, (size_t)x->limits.attachment_bytes);
+    extract_spend_on(x,
+                     leaf->depth > 0 || leaf->is_attachment ? SHARE_FILES : SHARE_TEXT);
 }
 
 static void add_types(struct extract *x, const struct magic *magic)
@@ -74,7 +91,7 @@ static void add_types(struct extract *x, const struct magic *magic)
     }
 }
 
-/* For those readers the leaf's bytes are who can make something of them. */
+/* The leaf's bytes go to each reader that can make something of them. */
 static void give(struct extract *x, struct slice bytes)
 {
     if (x->holds != FILE_NOT) {
@@ -108,6 +125,9 @@ static void decide(struct extract *x)
     if (x->kind != TEXT_NOT && !extract_text_begin(x, head, &mark)) {
         x->kind = TEXT_NOT; /* extract_finish says limit=memory */
     }
+    if (x->kind == TEXT_NOT && !x->finds_files && x->leaf.depth == 0) {
+        extract_spend_on(x, SHARE_STRUCTURE); /* only its checksum is made */
+    }
     if (head.n > mark) {
         give(x, slice_from(head, mark));
     }
@@ -116,7 +136,7 @@ static void decide(struct extract *x)
 void extract_leaf_data(struct extract *x, struct slice bytes)
 {
     x->has_data = true;
-    if (x->stopped) {
+    if (x->is_over) {
         return;
     }
     if (x->is_attachment) {
@@ -143,18 +163,20 @@ static void end_attachment(struct extract *x, bool whole)
     char hex[SHA256_HEX + 1];
     sha256_final_hex(&x->part_sum, hex);
     featureset_set_offset(x->set, 0);
-    /* The sum of nothing, or of the part that a limit left, names no attachment. */
-    if (x->has_data && whole && !x->stopped) {
+    /* The sum of nothing, or of the part that a limit left, names no attachment; nor does that of a
+     * sheet without text, which is the same in many documents. */
+    bool is_empty = x->leaf.role == OFFICE_DOCUMENT && !extract_xml_has_text(x);
+    if (x->has_data && whole && !is_empty && !x->is_over) {
         featureset_add(x->set, FEATURE_attachment, slice_str(hex));
     }
 }
 
 void extract_leaf_end(struct extract *x, bool whole)
 {
-    if (!x->stopped && !x->is_decided) {
+    if (!x->is_over && !x->is_decided) {
         decide(x);
     }
-    if (!x->stopped && x->finds_files) {
+    if (!x->is_over && x->finds_files) {
         uuencode_end(&x->uuencode);
     }
     if (x->kind != TEXT_NOT) {
@@ -169,4 +191,5 @@ void extract_leaf_end(struct extract *x, bool whole)
     x->is_attachment = false;
     x->finds_files = false;
     x->is_decided = true;
+    extract_spend_on(x, x->leaf.depth > 0 ? SHARE_FILES : SHARE_STRUCTURE);
 }

@@ -6,68 +6,89 @@
 #include "core/url/safebrowsing.h"
 #include "core/url/unwrap.h"
 #include "core/url/url.h"
+#include "core/url/url_normal.h"
 #include "core/url/urlkey.h"
 
-/* Returns the registrable domain, which may be empty. */
-static struct slice add_host(struct extract *x, const struct host *host)
+/* How a URL is added: kept, or only looked up. */
+struct adding {
+    struct extract *x;
+    bool has_room;
+};
+
+static bool add(const struct adding *a, enum feature_type type, struct slice text)
 {
-    struct slice registrable = SLICE_NONE;
+    if (a->has_room || featureset_has(a->x->set, type, text)) {
+        return featureset_add(a->x->set, type, text);
+    }
+    featureset_overflow(a->x->set, type, text);
+    return text.n > 0;
+}
+
+static void add_host(const struct adding *a, const struct host *host,
+                     struct slice registrable)
+{
     if (host->kind != HOST_NAME) {
-        featureset_add(x->set, FEATURE_url_ip, host->text);
-        return registrable;
-    }
-    registrable = host_registrable(host->text);
-    if (featureset_add(x->set, FEATURE_url_host, host->text)) {
-        featureset_add(x->set, FEATURE_url_domain, registrable);
+        (void)add(a, FEATURE_url_ip, host->text);
+    } else if (add(a, FEATURE_url_host, host->text)) {
+        (void)add(a, FEATURE_url_domain, registrable);
         if (unwrap_is_shortener(host->text)) {
-            featureset_add(x->set, FEATURE_url_shortener, host->text);
+            (void)add(a, FEATURE_url_shortener, host->text);
         }
+    } else {
+        /* the message has had it */
     }
-    return registrable;
+}
+
+static struct slice registrable_of(const struct host *host)
+{
+    return host->kind == HOST_NAME ? host_registrable(host->text) : SLICE_NONE;
 }
 
 struct slice extract_domain_of(const struct host *host)
 {
-    struct slice registrable =
-        host->kind == HOST_NAME ? host_registrable(host->text) : SLICE_NONE;
+    struct slice registrable = registrable_of(host);
     return registrable.n > 0 ? registrable : host->text;
 }
 
-/* The looser keys, where they differ. */
-static void add_keys(struct extract *x, const struct url *url, struct slice registrable)
+/* Whether the message has room for one more URL. The first of each domain has room that the others
+ * cannot take. */
+static bool has_room(struct extract *x, const struct url *url, struct slice registrable)
 {
-    struct slice clean = urlkey_clean(x->scratch, url);
-    struct slice folded = clean.n > 0 ? urlkey_folded(x->scratch, url, clean) : clean;
-    struct slice template = urlkey_template(x->scratch, url, registrable);
-    if (folded.p == NULL || template.p == NULL) {
-        featureset_set_limit(x->set, LIMIT_FLAG(memory));
-        return;
+    enum feature_type type = registrable.n > 0             ? FEATURE_url_domain
+                             : url->host.kind == HOST_NAME ? FEATURE_url_host
+                                                           : FEATURE_url_ip;
+    struct slice domain = registrable.n > 0 ? registrable : url->host.text;
+    unsigned *n = featureset_has(x->set, type, domain) ? &x->nurls : &x->ndomains;
+
+    if (*n >= x->limits.urls) {
+        featureset_set_limit(x->set, LIMIT_FLAG(urls));
+        return false;
     }
-    if (clean.p != url->canonical.p) {
-        featureset_add(x->set, FEATURE_url_clean, clean);
-    }
-    if (folded.p != clean.p) {
-        featureset_add(x->set, FEATURE_url_folded, folded);
-    }
-    if (template.p != url->canonical.p) {
-        featureset_add(x->set, FEATURE_url_template, template);
-    }
+    (*n)++;
+    return true;
 }
 
-/* True: the message has not had it yet. */
+/* True: the message has not had it yet, as far as is known. */
 static bool add_url(struct extract *x, const struct url *url)
 {
-    if (x->nurls >= x->limits.urls) {
-        if (!featureset_has(x->set, FEATURE_url, url->canonical)) {
-            featureset_set_limit(x->set, LIMIT_FLAG(urls));
-        }
+    struct slice registrable = registrable_of(&url->host);
+    struct adding a = {.x = x};
+
+    if (featureset_has(x->set, FEATURE_url_exact, url->canonical)) {
         return false;
     }
-    if (!featureset_add(x->set, FEATURE_url, url->canonical)) {
-        return false;
+    struct slice normal = url_normal(x->scratch, url);
+    struct slice template = urlkey_template(x->scratch, url, registrable);
+    if (normal.p == NULL || template.p == NULL) {
+        featureset_set_limit(x->set, LIMIT_FLAG(memory));
     }
-    x->nurls++;
-    add_keys(x, url, add_host(x, &url->host));
+    a.has_room = has_room(x, url, registrable);
+    (void)add(&a, FEATURE_url_exact, url->canonical);
+    add_host(&a, &url->host, registrable);
+    (void)add(&a, FEATURE_url, normal);
+    if (template.p != url->canonical.p) {
+        (void)add(&a, FEATURE_url_template, template);
+    }
     return true;
 }
 
@@ -89,7 +110,7 @@ static void add_targets(struct extract *x, struct slice text, const struct url *
         }
         hosts[i + 1] = target.host.text;
         featureset_add(x->set, FEATURE_url_redirector, hosts[targets[i].from]);
-        featureset_add(x->set, FEATURE_url_target, target.canonical);
+        featureset_add(x->set, FEATURE_url_target, url_normal(x->scratch, &target));
         (void)add_url(x, &target);
     }
 }
@@ -127,6 +148,9 @@ bool extract_try_link(struct extract *x, struct slice text)
     struct url url;
     enum err e = url_parse(x->scratch, text, &url);
     if (e == ERR_OK) {
+        if (text.n > URL_BYTES_MAX) {
+            featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
+        }
         if (add_url(x, &url)) {
             add_url_signs(x, text, &url);
             if (unwrap_may_carry(text, url.host.text)) {
@@ -135,18 +159,11 @@ bool extract_try_link(struct extract *x, struct slice text)
         }
     } else if (e == ERR_SYNTAX) {
         add_broken(x, text);
-    } else if (e == ERR_LIMIT) {
-        /* The URL as a whole is nobody's list entry; its host may be. */
-        featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
-        if (url_parse(x->scratch, slice_head(text, URL_BYTES_MAX / 4), &url) ==
-            ERR_OK) {
-            (void)add_host(x, &url.host);
-        }
     } else if (e == ERR_NOMEM) {
         featureset_set_limit(x->set, LIMIT_FLAG(memory));
     }
     arena_reset(x->scratch);
-    return e == ERR_OK || e == ERR_LIMIT;
+    return e == ERR_OK;
 }
 
 void extract_link(struct extract *x, struct slice url)
@@ -160,6 +177,19 @@ static void add_text_address(struct extract *x, struct slice text)
     enum err e = address_parse(x->scratch, text, &address);
     if (e == ERR_OK) {
         featureset_add(x->set, FEATURE_text_address, address.text);
+    } else if (e == ERR_NOMEM) {
+        featureset_set_limit(x->set, LIMIT_FLAG(memory));
+    }
+    arena_reset(x->scratch);
+}
+
+/* A name that is no link is looked up, and neither counted nor learnt from. */
+static void add_bare_host(struct extract *x, struct slice text)
+{
+    struct host host;
+    enum err e = host_parse(x->scratch, text, &host);
+    if (e == ERR_OK) {
+        featureset_add(x->set, FEATURE_bare_host, host.text);
     } else if (e == ERR_NOMEM) {
         featureset_set_limit(x->set, LIMIT_FLAG(memory));
     }
@@ -190,7 +220,7 @@ static void on_number(void *context, const struct find_number *number)
 {
     struct extract *x = context;
     set_offset(x, number->raw);
-    extract_cpu_step(x, number->raw.n + EXTRACT_CPU_STEP / 256);
+    extract_cpu_step(x, number->raw.n + EXTRACT_CPU_FIND);
     if (!x->stopped) {
         featureset_add(x->set,
                        number->kind == FIND_PHONE ? FEATURE_phone : FEATURE_wallet,
@@ -214,7 +244,7 @@ static void add_find_signs(struct extract *x, unsigned flags)
 static void on_found(void *context, const struct find *find)
 {
     struct extract *x = context;
-    extract_cpu_step(x, find->raw.n + EXTRACT_CPU_STEP / 256);
+    extract_cpu_step(x, find->raw.n + EXTRACT_CPU_FIND);
     if (x->stopped) {
         return;
     }
@@ -228,7 +258,26 @@ static void on_found(void *context, const struct find *find)
         }
     } else if (find->kind == FIND_ADDRESS) {
         add_text_address(x, find->text);
+    } else if (find->kind == FIND_BARE) {
+        add_bare_host(x, find->text);
     }
+}
+
+void extract_found(struct extract *x, const struct find *find)
+{
+    on_found(x, find);
+}
+
+void extract_found_host(struct extract *x, struct slice text)
+{
+    struct url url;
+    struct slice rest = slice_from(text, slice_find_slice(text, SLICE_LIT("//")) + 2);
+    bool is_whole = slice_find(rest, '/') < rest.n || slice_find(rest, '?') < rest.n;
+    if (is_whole && url_parse(x->scratch, text, &url) == ERR_OK) {
+        add_host(&(struct adding){.x = x, .has_room = true}, &url.host,
+                 registrable_of(&url.host));
+    }
+    arena_reset(x->scratch);
 }
 
 void extract_links_of_tag(struct extract *x, struct slice text)
@@ -249,6 +298,29 @@ void extract_header_links(struct extract *x, struct slice value)
 {
     begin_finds(x, value, 0);
     find_in_text(value, FIND_IN_HEADER, on_found, x);
+}
+
+static void on_field_url(void *context, const struct find *find)
+{
+    struct extract *x = context;
+    struct url url;
+    extract_cpu_step(x, find->raw.n + EXTRACT_CPU_FIND);
+    if (x->stopped || find->kind != FIND_URL) {
+        return;
+    }
+    set_offset(x, find->raw);
+    if (url_parse(x->scratch, find->text, &url) == ERR_OK) {
+        featureset_add(x->set, FEATURE_field_url, url.canonical);
+        featureset_add(x->set, FEATURE_field_url, url_normal(x->scratch, &url));
+        featureset_add(x->set, FEATURE_bare_host, url.host.text);
+    }
+    arena_reset(x->scratch);
+}
+
+void extract_field_urls(struct extract *x, struct slice value)
+{
+    begin_finds(x, value, 0);
+    find_in_text(value, FIND_IN_HEADER, on_field_url, x);
 }
 
 void extract_links_in_code(struct extract *x, struct slice text)

@@ -42,18 +42,18 @@ void extract_add_part_names(struct extract *x, const struct mail_part *part)
 void extract_on_part_begin(void *context, const struct mail_part *part)
 {
     struct extract *x = context;
-    if (x->stopped || part->is_container) {
+    if (part->is_container) {
         x->kind = TEXT_NOT;
         x->is_attachment = false;
         x->is_shown = false;
     }
-    if (x->stopped) {
-        return;
-    }
     place(x, part);
-    extract_add_part_names(x, part);
+    if (!part->is_over) {
+        extract_add_part_names(x, part);
+    }
     if (!part->is_container) {
         struct leaf leaf = extract_leaf_of(part);
+        leaf.is_attachment = leaf.is_attachment && !part->is_over;
         extract_leaf_begin(x, &leaf);
     }
     extract_shown_begin(x, part);
@@ -66,11 +66,18 @@ void extract_on_part_data(void *context, const struct mail_part *part,
     extract_leaf_data(context, bytes);
 }
 
+bool extract_is_text(void *context, const struct mail_part *part)
+{
+    const struct extract *x = context;
+    (void)part;
+    return !x->is_decided || x->kind != TEXT_NOT;
+}
+
 void extract_on_part_end(void *context, const struct mail_part *part)
 {
     struct extract *x = context;
     if (!part->is_container) {
-        extract_leaf_end(x, true);
+        extract_leaf_end(x, !part->is_cut);
     }
     extract_shown_end(x, part);
     extract_files_run(x);

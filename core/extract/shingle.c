@@ -4,7 +4,7 @@
 
 #include "core/base/keyring.h"
 
-enum { EMPTY_TRIES = 64, KEY_BYTES = 32 };
+enum { EMPTY_TRIES = 64, KEY_BYTES = 32, AHEAD = 8, TURN = 23 };
 #define EMPTY UINT64_MAX
 
 /* Both halves of the product, one over the other: every bit of a and b matters. */
@@ -13,6 +13,11 @@ static uint64_t mix(uint64_t a, uint64_t b)
     __extension__ unsigned __int128 p = a;
     p *= b;
     return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
+static uint64_t turn(uint64_t v)
+{
+    return v << TURN | v >> (64 - TURN);
 }
 
 static void derive(const struct hashkey *ring, const char *purpose, uint64_t number,
@@ -43,8 +48,8 @@ void shingle_keys_make(const struct hashkey *ring, uint64_t unix_s,
 
 void sketch_init(struct sketch *s)
 {
-    *s = (struct sketch){.nwords = 0};
     memset(s->least, 0xff, sizeof s->least);
+    memset(s->seen, 0, sizeof s->seen);
 }
 
 /* The first n bytes of 8, in the order of the machine: nothing of this is stored elsewhere. */
@@ -65,58 +70,90 @@ static uint64_t hash_word(const struct shingle_keys *keys, struct slice text)
     return mix(h ^ load(text.p + i, text.n - i), keys->word[2]);
 }
 
-static void add_shingle(struct shingler *s, uint64_t shingle)
+static void add_shingle(struct sketch *sketch, const struct shingle_keys *keys,
+                        uint64_t shingle)
 {
-    struct sketch *sketch = s->sketch;
-    if (s->on_shingle != NULL) {
-        s->on_shingle(s->context, shingle);
-    }
-    if (s->guard != NULL && ubiquity_has(s->guard, shingle)) {
-        return;
-    }
     sketch->seen[shingle / 64 % (SHINGLE_SEEN_BITS / 64)] |= (uint64_t)1
                                                              << (shingle % 64);
     uint64_t turned = shingle << 32 | shingle >> 32;
     for (size_t e = 0; e < SHINGLE_EPOCHS; e++) {
-        const uint64_t *key = s->keys->epoch[e].key;
+        const uint64_t *key = keys->epoch[e].key;
         uint64_t value = mix(shingle ^ key[0], turned ^ key[1]);
-        size_t bin = (size_t)((value >> 32) * SHINGLE_BINS >> 32);
-        if (value < sketch->least[e][bin]) {
-            sketch->least[e][bin] = value;
+        uint64_t *least =
+            &sketch->least[e][(size_t)((value >> 32) * SHINGLE_BINS >> 32)];
+        *least =
+            value < *least ? value : *least; /* no branch: it could not be guessed */
+    }
+}
+
+void sketch_add(struct sketch *s, const struct shingle_keys *keys,
+                const struct ubiquity *guard, const uint64_t *shingles, size_t n)
+{
+    if (guard == NULL) {
+        for (size_t i = 0; i < n; i++) {
+            add_shingle(s, keys, shingles[i]);
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) {
+            ubiquity_prefetch(guard, shingles[i + AHEAD]);
+        }
+        if (!ubiquity_has(guard, shingles[i])) {
+            add_shingle(s, keys, shingles[i]);
         }
     }
 }
 
-void shingler_word(struct shingler *s, const struct fold_word *word)
+static bool is_unspoken(enum fold_kind kind)
+{
+    return kind == FOLD_NUMBER || kind == FOLD_MIXED || kind == FOLD_URL ||
+           kind == FOLD_ADDRESS;
+}
+
+bool shingler_word(struct shingler *s, struct wordsum *sum,
+                   const struct fold_word *word, uint64_t *retshingle)
 {
     const uint64_t *key = s->keys->word;
-    struct sketch *sketch = s->sketch;
     uint64_t hash = hash_word(s->keys, fold_skeleton(word));
     uint64_t own = hash;
+    bool is_run = s->nrun == SHINGLE_WORDS - 1;
 
-    sketch->nwords++;
-    sketch->text[0] = mix(sketch->text[0] ^ hash, key[1]) + key[3];
-    sketch->text[1] = mix(sketch->text[1] + hash, key[3]) ^ key[1];
+    s->line = turn(s->line) + hash;
+    if (sum != NULL) {
+        sum->nwords++;
+        sum->sum[0] = mix(sum->sum[0] ^ hash, key[1]) + key[3];
+        sum->sum[1] = turn(sum->sum[1]) + hash;
+    }
     if (word->kind == FOLD_ALONE) { /* with the one before: a shingle is of one more */
         hash = mix(hash ^ key[3], s->alone ^ key[0]);
         s->alone = own;
     } else {
         s->alone = 0;
     }
-    if (s->nrun == SHINGLE_WORDS - 1) {
-        add_shingle(s,
-                    mix(mix(s->last[0] ^ key[0], s->last[1] ^ key[2]) + hash, key[3]));
+    s->nunspoken = is_unspoken(word->kind) ? s->nunspoken + 1 : 0;
+    if (is_run) {
+        *retshingle = mix(mix(s->last[0] ^ key[0], s->last[1] ^ key[2]) + hash, key[3]);
     } else {
         s->nrun++;
     }
     s->last[0] = s->last[1];
     s->last[1] = hash;
+    return is_run && s->nunspoken < SHINGLE_WORDS;
 }
 
 void shingler_break(struct shingler *s)
 {
     s->nrun = 0;
+    s->nunspoken = 0;
     s->alone = 0;
+}
+
+void wordsum_merge(struct wordsum *into, const struct wordsum *from)
+{
+    into->nwords += from->nwords;
+    into->sum[0] += from->sum[0];
+    into->sum[1] ^= from->sum[1];
 }
 
 void sketch_merge(struct sketch *into, const struct sketch *from)
@@ -131,9 +168,6 @@ void sketch_merge(struct sketch *into, const struct sketch *from)
     for (size_t i = 0; i < SHINGLE_SEEN_BITS / 64; i++) {
         into->seen[i] |= from->seen[i];
     }
-    into->nwords += from->nwords;
-    into->text[0] += from->text[0];
-    into->text[1] ^= from->text[1];
 }
 
 unsigned sketch_distinct(const struct sketch *s)

@@ -48,33 +48,41 @@ struct shingle_keys {
 void shingle_keys_make(const struct hashkey *ring, uint64_t unix_s,
                        struct shingle_keys *ret);
 
+/* The least hashes of a text's shingles. */
 struct sketch {
     uint64_t least[SHINGLE_EPOCHS][SHINGLE_BINS]; /* UINT64_MAX: empty */
     uint64_t seen[SHINGLE_SEEN_BITS / 64];
-    uint32_t nwords;
-    uint64_t text[2]; /* of all skeleton words in order */
 };
 
-/* Called for each shingle, common or not: to teach a ubiquity guard. */
-typedef void shingle_fn(void *context, uint64_t shingle);
+/* All skeleton words of a text in order. */
+struct wordsum {
+    uint32_t nwords;
+    uint64_t sum[2];
+};
 
-/* What words go through on their way into a sketch. */
+/* What words go through on their way to shingles. Of zero bytes, keys set: a new one. */
 struct shingler {
     const struct shingle_keys *keys;
-    const struct ubiquity *guard; /* may be NULL: no shingle is common */
-    shingle_fn *on_shingle;       /* may be NULL */
-    void *context;
-    struct sketch *sketch;
-    unsigned nrun;    /* words since shingler_break, at most SHINGLE_WORDS */
-    uint64_t last[2]; /* hashes of the last words */
-    uint64_t alone;   /* hash of the character before, when that stood alone */
+    unsigned nrun;      /* words since shingler_break, at most SHINGLE_WORDS */
+    unsigned nunspoken; /* of these the last that are numbers, ids, URLs or addresses */
+    uint64_t last[2];   /* hashes of the last words */
+    uint64_t alone;     /* hash of the character before, when that stood alone */
+    uint64_t line;      /* of all words since the caller set it to 0 */
 };
 
-void sketch_init(struct sketch *s);
-void shingler_word(struct shingler *s, const struct fold_word *word);
+/* A word; true when it ends a shingle. Shingles in which nothing is spoken (numbers, ids, URLs and
+ * addresses, which differ from copy to copy and are alike in all mail) are none. sum may be NULL. */
+bool shingler_word(struct shingler *s, struct wordsum *sum,
+                   const struct fold_word *word, uint64_t *retshingle);
 /* The next word does not follow the last one. */
 void shingler_break(struct shingler *s);
 
+void wordsum_merge(struct wordsum *into, const struct wordsum *from);
+
+void sketch_init(struct sketch *s);
+/* n shingles of a text go in; those that guard (may be NULL) takes for common do not. */
+void sketch_add(struct sketch *s, const struct shingle_keys *keys,
+                const struct ubiquity *guard, const uint64_t *shingles, size_t n);
 void sketch_merge(struct sketch *into, const struct sketch *from);
 /* Distinct shingles, about; those that the guard took out not counted. */
 unsigned sketch_distinct(const struct sketch *s);

@@ -17,7 +17,7 @@ static bool is_shown(const struct extract *x, const struct mail_part *part)
     static const char *const data[] = {
         "text/calendar", "text/vcard", "text/x-vcard",        "text/directory",
         "text/css",      "text/csv",   "text/rfc822-headers", NULL};
-    if (x->kind == TEXT_NOT || part->is_extra ||
+    if ((x->kind != TEXT_PLAIN && x->kind != TEXT_HTML) || part->is_extra ||
         slice_eq(part->disposition, SLICE_LIT("attachment"))) {
         return false;
     }
@@ -63,8 +63,12 @@ void extract_shown_end(struct extract *x, const struct mail_part *part)
 
 void extract_shown_text(struct extract *x, struct slice text)
 {
-    if (x->is_shown) {
+    if (x->is_shown && x->kind == TEXT_HTML) {
+        imprint_line(x->imprint, text);
+    } else if (x->is_shown) {
         imprint_text(x->imprint, text);
+    } else {
+        /* for others to read */
     }
 }
 

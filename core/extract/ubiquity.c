@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Both words are written under the lock, and read without: relaxed, they tell of nothing else. */
 struct slot {
@@ -10,6 +11,10 @@ struct slot {
     _Atomic uint64_t senders; /* see struct senders */
 };
 _Static_assert(sizeof(struct slot) == 16, "a slot is as large as the header says");
+
+struct bucket {
+    struct slot slot[UBIQUITY_WAYS];
+};
 
 /* A slot's second word: three tags of 16 bits, how many there are, and the day of the first. */
 struct senders {
@@ -20,12 +25,13 @@ struct senders {
 
 enum { SIZE_A_MESSAGE = 8, SIZE_LEAST = 1 << 16, SIZE_MOST = 1 << 22 };
 
-enum { COMMON = UBIQUITY_SENDERS + 1, SENDERS_SHIFT = 48, DAY_SHIFT = 56 };
+enum { COMMON = UINT8_MAX, SENDERS_SHIFT = 48, DAY_SHIFT = 56 };
 
 struct ubiquity {
     pthread_mutex_t learning; /* guards: writing to slot[] */
     size_t mask;              /* of buckets */
-    struct slot slot[];
+    unsigned char *memory;    /* of the buckets, and what aligns them */
+    struct bucket *bucket;    /* each a line of the cache */
 };
 
 size_t ubiquity_size(uint64_t messages_per_day)
@@ -46,12 +52,20 @@ struct ubiquity *ubiquity_new(size_t nshingles)
     while (nbuckets * UBIQUITY_WAYS < nshingles) {
         nbuckets *= 2;
     }
-    struct ubiquity *u =
-        calloc(1, sizeof *u + nbuckets * UBIQUITY_WAYS * sizeof u->slot[0]);
+    struct ubiquity *u = calloc(1, sizeof *u);
     if (u == NULL) {
         return NULL;
     }
+    /* Not aligned_alloc: what calloc gives costs no memory before it is used. */
+    u->memory = calloc(1, nbuckets * sizeof u->bucket[0] + sizeof u->bucket[0]);
+    if (u->memory == NULL) {
+        free(u);
+        return NULL;
+    }
+    size_t past = (uintptr_t)u->memory % sizeof u->bucket[0];
+    u->bucket = (struct bucket *)(void *)(u->memory + (sizeof u->bucket[0] - past));
     if (pthread_mutex_init(&u->learning, NULL) != 0) {
+        free(u->memory);
         free(u);
         return NULL;
     }
@@ -63,14 +77,15 @@ void ubiquity_free(struct ubiquity **u)
 {
     if (*u != NULL) {
         pthread_mutex_destroy(&(*u)->learning);
+        free((*u)->memory);
     }
     free(*u);
     *u = NULL;
 }
 
-static size_t bucket_of(const struct ubiquity *u, uint64_t shingle)
+static struct slot *bucket_of(const struct ubiquity *u, uint64_t shingle)
 {
-    return ((size_t)(shingle >> 20) & u->mask) * UBIQUITY_WAYS;
+    return u->bucket[(size_t)(shingle >> 20) & u->mask].slot;
 }
 
 static struct senders senders_of(const struct slot *slot)
@@ -96,13 +111,18 @@ static uint64_t shingle_of(const struct slot *slot)
 
 bool ubiquity_has(const struct ubiquity *u, uint64_t shingle)
 {
-    const struct slot *bucket = &u->slot[bucket_of(u, shingle)];
+    const struct slot *bucket = bucket_of(u, shingle);
     for (size_t i = 0; i < UBIQUITY_WAYS; i++) {
         if (shingle_of(&bucket[i]) == shingle) {
             return senders_of(&bucket[i]).n == COMMON;
         }
     }
     return false;
+}
+
+void ubiquity_prefetch(const struct ubiquity *u, uint64_t shingle)
+{
+    __builtin_prefetch(bucket_of(u, shingle));
 }
 
 /* Days are kept modulo 256: a shingle that nobody confirmed for so long is taken for a new one. */
@@ -134,25 +154,62 @@ static bool is_worth_less(const struct slot *a, const struct slot *b, uint8_t da
     return (uint8_t)(day - sa.day) > (uint8_t)(day - sb.day);
 }
 
-static bool learn(struct ubiquity *u, uint64_t shingle, uint16_t tag, uint8_t day,
-                  unsigned wait)
+/* The slot of a shingle; NULL: there is none, and *retleast gives way for it. */
+static struct slot *find(struct ubiquity *u, uint64_t shingle, uint8_t day,
+                         struct slot **retleast)
 {
-    struct slot *bucket = &u->slot[bucket_of(u, shingle)];
+    struct slot *bucket = bucket_of(u, shingle);
     struct slot *least = &bucket[0];
-    if (shingle == 0) {
-        return false;
-    }
     for (size_t i = 0; i < UBIQUITY_WAYS; i++) {
         if (shingle_of(&bucket[i]) == shingle) {
-            return add_sender(&bucket[i], tag, day, wait);
+            return &bucket[i];
         }
         if (is_worth_less(&bucket[i], least, day)) {
             least = &bucket[i];
         }
     }
-    put_senders(least, &(struct senders){.tag = {tag}, .n = 1, .day = day});
-    atomic_store_explicit(&least->shingle, shingle, memory_order_relaxed);
+    *retleast = least;
+    return NULL;
+}
+
+static void put_new(struct slot *slot, uint64_t shingle, uint16_t tag, uint8_t day)
+{
+    put_senders(slot, &(struct senders){.tag = {tag}, .n = 1, .day = day});
+    atomic_store_explicit(&slot->shingle, shingle, memory_order_relaxed);
+}
+
+static bool learn(struct ubiquity *u, uint64_t shingle, uint16_t tag, uint8_t day,
+                  unsigned wait)
+{
+    struct slot *least = NULL;
+    struct slot *slot = shingle != 0 ? find(u, shingle, day, &least) : NULL;
+    if (slot != NULL) {
+        return add_sender(slot, tag, day, wait);
+    }
+    if (least != NULL) {
+        put_new(least, shingle, tag, day);
+    }
     return false;
+}
+
+/* One more message with this line, its front unlike those before. */
+static void learn_line(struct ubiquity *u, uint64_t line, uint8_t day)
+{
+    struct slot *least = NULL;
+    struct slot *slot = find(u, line, day, &least);
+    if (slot == NULL) {
+        put_new(least, line, 0, day);
+        return;
+    }
+    struct senders s = senders_of(slot);
+    if (s.n != COMMON) {
+        s.n++;
+        bool is_old = (uint8_t)(day - s.day) >= UBIQUITY_DAYS;
+        if (s.n >= UBIQUITY_FRONTS || (is_old && s.n >= UBIQUITY_SENDERS)) {
+            s.n = COMMON;
+        }
+        put_senders(slot, &s);
+    }
 }
 
 static uint16_t tag_of(uint64_t sender)
@@ -174,6 +231,44 @@ void ubiquity_learn_message(struct ubiquity *u, const uint64_t *shingles, size_t
     pthread_mutex_lock(&u->learning);
     for (size_t i = 0; i < n; i++) {
         (void)learn(u, shingles[i], tag_of(sender), (uint8_t)day, UBIQUITY_DAYS);
+    }
+    pthread_mutex_unlock(&u->learning);
+}
+
+static bool is_any_known(struct ubiquity *u, const uint64_t *v, size_t n)
+{
+    struct slot *least = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (find(u, v[i], 0, &least) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_among(const uint64_t *v, size_t n, uint64_t value)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (v[i] == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ubiquity_learn_footer(struct ubiquity *u, const uint64_t *front, size_t nfront,
+                           const uint64_t *lines, size_t nlines, uint64_t day)
+{
+    pthread_mutex_lock(&u->learning);
+    if (!is_any_known(u, front, nfront)) {
+        for (size_t i = 0; i < nfront; i++) {
+            (void)learn(u, front[i], 0, (uint8_t)day, UBIQUITY_DAYS);
+        }
+        for (size_t i = 0; i < nlines; i++) {
+            if (lines[i] != 0 && !is_among(lines, i, lines[i])) {
+                learn_line(u, lines[i], (uint8_t)day);
+            }
+        }
     }
     pthread_mutex_unlock(&u->learning);
 }

@@ -5,10 +5,11 @@
  * senders; one that has so many, and is UBIQUITY_DAYS old, is common and tells no two messages to be
  * replicas: what is written for years waits these days easily, a campaign is over by then. Bounded:
  * in a full bucket the shingle of the fewest senders gives way, of these the oldest, so that common
- * ones stay. A sender may be taken for another one in 65,535 times.
+ * ones stay. A sender may be taken for another one in 65,535 times. It keeps the lines of mailing
+ * lists' footers in the same table, each for its list (ubiquity_learn_footer).
  * Threads: any may ask while any learns; who asks may miss what is being learnt (or, when its
  * shingle gives way in that moment, hear of the one that takes its place).
- * Owns: its table, in memory only.   Depends: base.   ADR 0015, 0027.
+ * Owns: its table, in memory only.   Depends: base.   ADR 0015, 0027, 0050.
  */
 #ifndef CORE_EXTRACT_UBIQUITY_H
 #define CORE_EXTRACT_UBIQUITY_H
@@ -20,6 +21,7 @@
 enum {
     UBIQUITY_SENDERS = 3, /* so many make a shingle common */
     UBIQUITY_DAYS = 2,    /* once they have known it so long */
+    UBIQUITY_FRONTS = 8,  /* messages that make the line of a footer common at once */
     UBIQUITY_WAYS = 4,    /* shingles of a bucket */
     UBIQUITY_SHINGLES_MAX = 1 << 26
 };
@@ -39,5 +41,14 @@ bool ubiquity_learn(struct ubiquity *u, uint64_t shingle, uint64_t sender);
 void ubiquity_learn_message(struct ubiquity *u, const uint64_t *shingles, size_t n,
                             uint64_t sender, uint64_t day);
 bool ubiquity_has(const struct ubiquity *u, uint64_t shingle);
+/* What ubiquity_has will soon be asked for. */
+void ubiquity_prefetch(const struct ubiquity *u, uint64_t shingle);
+
+/* The lines at the end of a message of a mailing list, all as hashes that its list is part of (as
+ * of that day). front: what tells near replicas of the text before them; a message of which one of
+ * these is known teaches nothing, as a campaign's copies differ little. A line is common, and
+ * ubiquity_has says so, after UBIQUITY_FRONTS messages, or UBIQUITY_SENDERS over UBIQUITY_DAYS. */
+void ubiquity_learn_footer(struct ubiquity *u, const uint64_t *front, size_t nfront,
+                           const uint64_t *lines, size_t nlines, uint64_t day);
 
 #endif

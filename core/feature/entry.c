@@ -5,8 +5,10 @@
 #include "core/url/address.h"
 #include "core/url/find_number.h"
 #include "core/url/host.h"
+#include "core/url/mailbox.h"
 #include "core/url/safebrowsing.h"
 #include "core/url/url.h"
+#include "core/url/url_normal.h"
 #include "core/url/urlkey.h"
 
 static enum err refuse(struct errinfo *reterr, enum err code, const char *why)
@@ -114,7 +116,12 @@ static enum err parse_address(struct slice text, struct arena *arena,
     if (e != ERR_OK) {
         return refuse(reterr, ERR_SYNTAX, "not an e-mail address");
     }
-    *ret = (struct feature_entry){.class_type = FEATURE_address, .text = address.text};
+    struct slice mailbox = mailbox_of(arena, address.text);
+    if (mailbox.p == NULL) {
+        return refuse_nomem(reterr);
+    }
+    *ret = (struct feature_entry){
+        .class_type = FEATURE_address, .text = mailbox, .written = address.text};
     return ERR_OK;
 }
 
@@ -122,14 +129,15 @@ static enum err parse_address(struct slice text, struct arena *arena,
 static struct slice url_value(struct arena *arena, enum feature_type type,
                               const struct url *url)
 {
-    struct slice clean = urlkey_clean(arena, url);
     struct slice registrable;
+    struct slice normal;
     struct safebrowsing form;
     switch ((int)type) {
-    case FEATURE_url_clean:
-        return clean;
+    case FEATURE_url_exact:
+        return url->canonical;
     case FEATURE_url_folded:
-        return clean.p == NULL ? clean : urlkey_folded(arena, url, clean);
+        normal = url_normal(arena, url);
+        return normal.p == NULL ? normal : urlkey_folded(arena, normal);
     case FEATURE_url_template:
         registrable =
             url->host.kind == HOST_NAME ? host_registrable(url->host.text) : SLICE_NONE;
@@ -140,13 +148,14 @@ static struct slice url_value(struct arena *arena, enum feature_type type,
         }
         return slice_from(form.canonical, form.scheme.n + sizeof "://" - 1);
     default:
-        return url->canonical;
+        return url_normal(arena, url);
     }
 }
 
 static enum feature_type url_class(enum feature_type type)
 {
     switch ((int)type) {
+    case FEATURE_url_exact:
     case FEATURE_url_folded:
     case FEATURE_url_template:
     case FEATURE_url_expression:
@@ -156,20 +165,21 @@ static enum feature_type url_class(enum feature_type type)
     }
 }
 
-/* returl, if it is wanted, is the URL as it was read; without text when the entry is not the URL itself. */
+/* returl, if it is wanted, is the URL as it was read. */
 static enum err parse_url(struct slice text, enum feature_type type,
                           struct arena *arena, struct feature_entry *ret,
                           struct url *returl, struct errinfo *reterr)
 {
     struct url url;
+    if (text.n > URL_BYTES_MAX) { /* its beginning would be other pages, too */
+        return refuse(reterr, ERR_LIMIT, "a URL longer than any that is looked up");
+    }
     enum err e = url_parse(arena, text, &url);
     switch ((int)e) {
     case ERR_OK:
         break;
     case ERR_NOMEM:
         return refuse_nomem(reterr);
-    case ERR_LIMIT:
-        return refuse(reterr, ERR_LIMIT, "a URL longer than any that is looked up");
     case ERR_UNSUPPORTED:
         return refuse(reterr, ERR_UNSUPPORTED,
                       "a URL of a scheme that is not looked up (http, https, ftp are)");
@@ -186,13 +196,33 @@ static enum err parse_url(struct slice text, enum feature_type type,
     if (value.p == NULL) {
         return refuse_nomem(reterr);
     }
-    if (returl != NULL && url_class(type) == FEATURE_url &&
-        slice_eq(value, url.canonical)) {
+    if (returl != NULL) {
         *returl = url;
     }
-    *ret =
-        (struct feature_entry){.class_type = (uint16_t)url_class(type), .text = value};
+    enum feature_type class_type = url_class(type);
+    bool has_more = class_type == FEATURE_url || class_type == FEATURE_url_folded;
+    *ret = (struct feature_entry){.class_type = (uint16_t)class_type,
+                                  .text = value,
+                                  .written = has_more ? url.canonical : value};
     return ERR_OK;
+}
+
+struct feature_entry feature_entry_matched(const struct feature_entry *e,
+                                           enum url_match match, struct arena *arena)
+{
+    struct feature_entry own = *e;
+    if (e->class_type != FEATURE_url || e->written.p == NULL ||
+        match == URL_MATCH_NORMAL) {
+        return own;
+    }
+    if (match == URL_MATCH_EXACT) {
+        own.class_type = FEATURE_url_exact;
+        own.text = e->written;
+    } else {
+        own.class_type = FEATURE_url_folded;
+        own.text = urlkey_folded(arena, e->text);
+    }
+    return own;
 }
 
 struct number_value {
@@ -241,9 +271,6 @@ static enum err parse_value(struct slice text, enum feature_type type,
     bool is_sum = type == FEATURE_attachment || type == FEATURE_body ||
                   type == FEATURE_text || type == FEATURE_html_structure ||
                   type == FEATURE_link_set || type == FEATURE_url_hash;
-    if (type == FEATURE_url_folded || type == FEATURE_url_template) {
-        return parse_url(text, type, arena, ret, NULL, reterr);
-    }
     if (type == FEATURE_sign && !sign_is_known(text)) {
         return refuse(reterr, ERR_SYNTAX,
                       "no such sign; `gillnet extract --types` shows them");
@@ -317,7 +344,7 @@ static enum feature_type type_by_look(struct slice text, struct arena *arena)
     if (is_network_look(text)) {
         return FEATURE_network;
     }
-    if (slice_find(text, '/') < text.n) {
+    if (slice_find(text, '/') < text.n || slice_find(text, '?') < text.n) {
         return FEATURE_url;
     }
     if (slice_find(text, '@') < text.n && text.p[0] != '@') {
@@ -344,6 +371,7 @@ static enum err parse_class(struct slice text, enum feature_type type,
     case FEATURE_form_host:
         return parse_name(text, FEATURE_host, arena, ret, reterr);
     case FEATURE_url_target:
+    case FEATURE_url_folded:
     case FEATURE_url_expression:
         return parse_url(text, type, arena, ret, NULL, reterr);
     case FEATURE_url_hash:
@@ -353,16 +381,9 @@ static enum err parse_class(struct slice text, enum feature_type type,
     }
 }
 
-enum err feature_entry_parse(struct slice text, enum feature_type hint,
-                             struct arena *arena, struct feature_entry *ret,
-                             struct errinfo *reterr)
-{
-    return feature_entry_parse_url(text, hint, arena, ret, NULL, reterr);
-}
-
-enum err feature_entry_parse_url(struct slice text, enum feature_type hint,
-                                 struct arena *arena, struct feature_entry *ret,
-                                 struct url *returl, struct errinfo *reterr)
+static enum err parse(struct slice text, enum feature_type hint, struct arena *arena,
+                      struct feature_entry *ret, struct url *returl,
+                      struct errinfo *reterr)
 {
     text = slice_trim(text);
     enum feature_type type = hint;
@@ -378,6 +399,9 @@ enum err feature_entry_parse_url(struct slice text, enum feature_type hint,
     const struct feature_info *info = feature_info(type);
     if (info == NULL) {
         return refuse(reterr, ERR_UNSUPPORTED, "a feature type that does not exist");
+    }
+    if (type == FEATURE_url_exact || type == FEATURE_url_template) {
+        return parse_url(text, type, arena, ret, returl, reterr);
     }
     switch (info->lookup) {
     case FEATURE_LOOKUP_VALUE:
@@ -395,4 +419,41 @@ enum err feature_entry_parse_url(struct slice text, enum feature_type hint,
         return parse_class(text, type, arena, ret, reterr);
     }
     return refuse(reterr, ERR_UNSUPPORTED, "a feature type that does not exist");
+}
+
+enum err feature_entry_parse_url(struct slice text, enum feature_type hint,
+                                 struct arena *arena, struct feature_entry *ret,
+                                 struct url *returl, struct errinfo *reterr)
+{
+    *ret = (struct feature_entry){.class_type = FEATURE_NONE};
+    enum err e = parse(text, hint, arena, ret, returl, reterr);
+    if (e == ERR_OK && ret->written.p == NULL) {
+        ret->written = ret->text;
+    }
+    return e;
+}
+
+enum err feature_entry_parse(struct slice text, enum feature_type hint,
+                             struct arena *arena, struct feature_entry *ret,
+                             struct errinfo *reterr)
+{
+    return feature_entry_parse_url(text, hint, arena, ret, NULL, reterr);
+}
+
+struct slice feature_entry_key(uint16_t class_type, struct slice written,
+                               struct arena *arena)
+{
+    struct feature_entry e;
+    switch (class_type) {
+    case FEATURE_url:
+    case FEATURE_url_folded:
+    case FEATURE_address:
+    case FEATURE_text_address:
+        return feature_entry_parse(written, (enum feature_type)class_type, arena, &e,
+                                   NULL) == ERR_OK
+                   ? e.text
+                   : SLICE_NONE;
+    default:
+        return written; /* there is one way to write it */
+    }
 }

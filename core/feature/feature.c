@@ -13,20 +13,40 @@ static const struct feature_info table[] = {
 };
 enum { TABLE_ROWS = sizeof table / sizeof table[0] };
 
-static const char *const limit_names[] = {
-#define LIMIT(name, help) #name,
+enum limit_kind { USUAL, ODD };
+
+static const struct {
+    const char *name;
+    const char *key;
+    enum limit_kind kind;
+} limits[LIMIT_FLAG_COUNT] = {
+#define LIMIT(name, kind, key, help) {#name, key, kind},
 #include "core/feature/limit.def"
 #undef LIMIT
 };
 
+enum row {
+    ROW_NONE,
+#define FEATURE(number, name, lookup, counted, shown, help) ROW_##name,
+#include "core/feature/feature.def"
+#undef FEATURE
+};
+
+/* The row of each number, counted from 1. */
+static const uint8_t row_of[] = {
+#define FEATURE(number, name, lookup, counted, shown, help) [number] = ROW_##name,
+#include "core/feature/feature.def"
+#undef FEATURE
+};
+
 const struct feature_info *feature_info(enum feature_type type)
 {
-    for (size_t i = 0; i < TABLE_ROWS; i++) {
-        if (table[i].type == type) {
-            return &table[i];
-        }
+    unsigned number = (unsigned)type;
+
+    if (number >= sizeof row_of || row_of[number] == ROW_NONE) {
+        return NULL;
     }
-    return NULL;
+    return &table[row_of[number] - 1];
 }
 
 const char *feature_type_name(uint16_t type)
@@ -68,7 +88,17 @@ const struct feature_info *feature_table(size_t *retcount)
 
 const char *limit_name(unsigned bit)
 {
-    return bit < LIMIT_FLAG_COUNT ? limit_names[bit] : NULL;
+    return bit < LIMIT_FLAG_COUNT ? limits[bit].name : NULL;
+}
+
+bool limit_is_odd(unsigned bit)
+{
+    return limits[bit].kind == ODD;
+}
+
+const char *limit_key(unsigned bit)
+{
+    return limits[bit].key;
 }
 
 static const struct {
@@ -78,6 +108,9 @@ static const struct {
 #define SIGN(name, help) {#name, help},
 #include "core/feature/sign.def"
 #undef SIGN
+#define LIMIT(name, kind, key, help) {"limit_" #name, help},
+#include "core/feature/limit.def"
+#undef LIMIT
 };
 
 const char *sign_name(enum sign sign)
@@ -116,6 +149,8 @@ struct featureset {
     const struct feature_place *place; /* now, once a feature has needed it */
     const struct feature_place *last;  /* whose part may be that of now */
     uint32_t offset;
+    featureset_overflow_fn *on_overflow; /* NULL: none */
+    void *overflow_context;
 };
 
 static bool grow(struct featureset *fs, size_t size)
@@ -226,7 +261,8 @@ bool featureset_add(struct featureset *fs, enum feature_type type, struct slice 
     }
     if (fs->n >= fs->max) {
         fs->limits |= LIMIT_FLAG(features);
-        return false;
+        featureset_overflow(fs, type, text);
+        return true;
     }
     if (fs->n == fs->size) {
         if (!grow(fs, fs->size * 2)) {
@@ -248,6 +284,43 @@ bool featureset_add(struct featureset *fs, enum feature_type type, struct slice 
     fs->n++;
     fs->slots[at] = (uint32_t)fs->n;
     return true;
+}
+
+void featureset_set_overflow(struct featureset *fs, featureset_overflow_fn *on_overflow,
+                             void *context)
+{
+    fs->on_overflow = on_overflow;
+    fs->overflow_context = context;
+}
+
+void featureset_overflow(const struct featureset *fs, enum feature_type type,
+                         struct slice text)
+{
+    if (fs->on_overflow != NULL && text.n > 0) {
+        fs->on_overflow(fs->overflow_context, type, text);
+    }
+}
+
+bool featureset_keep(struct featureset *fs, const struct feature *f)
+{
+    const struct feature_place now = fs->now;
+    const uint32_t offset = fs->offset;
+    const struct feature_place nowhere = {.part = SLICE_NONE};
+    const struct feature_place *there = f->place != NULL ? f->place : &nowhere;
+
+    featureset_set_place(fs, there->part, there->header);
+    fs->offset = f->offset;
+    featureset_raise_max(fs, 1);
+    bool is_new = featureset_add(fs, (enum feature_type)f->type, f->text);
+    featureset_set_place(fs, now.part, now.header);
+    fs->offset = offset;
+    return is_new;
+}
+
+void featureset_copy_place(struct featureset *fs, const struct featureset *other)
+{
+    featureset_set_place(fs, other->now.part, other->now.header);
+    fs->offset = other->offset;
 }
 
 bool featureset_has(const struct featureset *fs, enum feature_type type,

@@ -28,7 +28,7 @@ enum feature_lookup {
     FEATURE_LOOKUP_VALUE,   /* the value itself, under its own type */
     FEATURE_LOOKUP_ADDRESS, /* as address, and its host as FEATURE_LOOKUP_HOST */
     FEATURE_LOOKUP_HOST, /* as host, and each suffix down to the registrable domain as domain */
-    FEATURE_LOOKUP_URL,  /* as url */
+    FEATURE_LOOKUP_URL, /* as url; as the classes derived from it where lists hold them */
     FEATURE_LOOKUP_IP,   /* as network, at every prefix length that entries may have */
     FEATURE_LOOKUP_CLASS /* a class of list entries, never a message's feature */
 };
@@ -71,19 +71,26 @@ struct feature {
 
 /* Limits that were met while a message was read: one bit and one name each. */
 enum limit_flag {
-#define LIMIT(name, help) LIMIT_BIT_##name,
+#define LIMIT(name, kind, key, help) LIMIT_BIT_##name,
 #include "core/feature/limit.def"
 #undef LIMIT
     LIMIT_FLAG_COUNT
 };
 #define LIMIT_FLAG(name) (1u << LIMIT_BIT_##name)
 const char *limit_name(unsigned bit); /* "mime_depth"; NULL past the last */
+/* Honest mail never meets it. bit < LIMIT_FLAG_COUNT. */
+bool limit_is_odd(unsigned bit);
+/* The key of the configuration that raises it, or "". bit < LIMIT_FLAG_COUNT. */
+const char *limit_key(unsigned bit);
 
-/* The words of FEATURE_sign. */
+/* The words of FEATURE_sign; the limits are the last of them, in the order of their bits. */
 enum sign {
 #define SIGN(name, help) SIGN_##name,
 #include "core/feature/sign.def"
 #undef SIGN
+#define LIMIT(name, kind, key, help) SIGN_limit_##name,
+#include "core/feature/limit.def"
+#undef LIMIT
     SIGN_COUNT
 };
 const char *sign_name(enum sign sign);
@@ -100,10 +107,24 @@ void featureset_raise_max(struct featureset *fs, size_t n);
 void featureset_set_place(struct featureset *fs, struct slice part,
                           struct slice header);
 void featureset_set_offset(struct featureset *fs, size_t offset);
-/* Adds a copy of text unless {type, text} is there; empty text is ignored. Over the cap or the
- * arena: not added, LIMIT_FLAG(features) or LIMIT_FLAG(memory) is set. Returns true when the
- * feature is new. */
+/* Adds a copy of text unless {type, text} is there; empty text is ignored. Over the arena: not
+ * added, LIMIT_FLAG(memory) is set. Over the cap: not added, LIMIT_FLAG(features) is set, and it goes
+ * to featureset_overflow. Returns true when the feature is new, or may be new for want of room. */
 bool featureset_add(struct featureset *fs, enum feature_type type, struct slice text);
+
+/* Takes a feature for which a set has no room. text is borrowed for the call. */
+typedef void featureset_overflow_fn(void *context, enum feature_type type,
+                                    struct slice text);
+/* Without it what has no room is dropped. */
+void featureset_set_overflow(struct featureset *fs, featureset_overflow_fn *on_overflow,
+                             void *context);
+/* Hands a feature that the set shall not keep to its overflow function. */
+void featureset_overflow(const struct featureset *fs, enum feature_type type,
+                         struct slice text);
+/* Adds a copy of f, with its place, to a set of another arena; there is always room for it. */
+bool featureset_keep(struct featureset *fs, const struct feature *f);
+/* What is added to fs from now on stands where features of other would. */
+void featureset_copy_place(struct featureset *fs, const struct featureset *other);
 bool featureset_has(const struct featureset *fs, enum feature_type type,
                     struct slice text);
 size_t featureset_count(const struct featureset *fs);

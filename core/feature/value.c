@@ -4,6 +4,7 @@
 #include "core/feature/network.h"
 #include "core/url/host.h"
 #include "core/url/url.h"
+#include "core/url/url_normal.h"
 #include "core/url/urlkey.h"
 
 enum { NET_V4 = 24, NET_V6 = 48 }; /* bits of client_net */
@@ -31,7 +32,7 @@ static void expand(struct keys *k, enum feature_type type, struct slice text)
 {
     struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
     struct feature f = {.type = (uint16_t)type, .text = text};
-    size_t n = feature_keys(&f, k->arena, keys);
+    size_t n = feature_keys(&f, NULL, k->arena, keys);
 
     for (size_t i = 0; i < n; i++) {
         add_key(k, keys[i].class_type, keys[i].text);
@@ -56,7 +57,7 @@ static void expand_network(struct keys *k, struct slice network)
     struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
     struct feature f = {.type = FEATURE_client_ip,
                         .text = slice_head(network, slice_find(network, '/'))};
-    size_t n = feature_keys(&f, k->arena, keys);
+    size_t n = feature_keys(&f, NULL, k->arena, keys);
 
     for (size_t i = 0; i < n; i++) {
         if (prefix_of(keys[i].text) <= prefix_of(network)) {
@@ -65,35 +66,35 @@ static void expand_network(struct keys *k, struct slice network)
     }
 }
 
-/* The looser keys of a URL, where they differ. */
-static void expand_url_keys(struct keys *k, const struct url *url, unsigned expressions)
+static void expand_derived(struct keys *k, enum feature_type type, struct slice text,
+                           unsigned which)
 {
     struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
-    struct feature f = {.type = FEATURE_url, .text = url->canonical};
-    bool has_domain = url->host.kind == HOST_NAME;
-    struct slice clean = urlkey_clean(k->arena, url);
-    struct slice folded = clean.n > 0 ? urlkey_folded(k->arena, url, clean) : clean;
-    struct slice template = urlkey_template(
-        k->arena, url, has_domain ? host_registrable(url->host.text) : SLICE_NONE);
-    size_t n = feature_url_expressions(&f, expressions, k->arena, keys);
+    struct feature f = {.type = (uint16_t)type, .text = text};
+    size_t n = feature_derived_keys(&f, which, k->arena, keys);
 
-    if (folded.p == NULL || template.p == NULL) {
-        return; /* the arena is full */
-    }
-    add_key(k, FEATURE_url, clean);
-    add_key(k, FEATURE_url_folded, folded);
-    add_key(k, FEATURE_url_template, template);
     for (size_t i = 0; i < n; i++) {
         add_key(k, keys[i].class_type, keys[i].text);
     }
 }
 
-static void expand_url(struct keys *k, const struct url *url, unsigned expressions)
+/* As link.c makes features of it. */
+static void expand_url(struct keys *k, const struct url *url, unsigned which)
 {
-    expand(k, FEATURE_url, url->canonical);
-    expand_url_keys(k, url, expressions);
-    expand(k, url->host.kind == HOST_NAME ? FEATURE_url_host : FEATURE_url_ip,
-           url->host.text);
+    bool has_domain = url->host.kind == HOST_NAME;
+    struct slice normal = url_normal(k->arena, url);
+    struct slice template = urlkey_template(
+        k->arena, url, has_domain ? host_registrable(url->host.text) : SLICE_NONE);
+
+    if (normal.p == NULL || template.p == NULL) {
+        return; /* the arena is full */
+    }
+    expand(k, FEATURE_url, normal);
+    expand(k, FEATURE_url_exact, url->canonical);
+    expand_derived(k, FEATURE_url, normal, which);
+    expand_derived(k, FEATURE_url_exact, url->canonical, which);
+    add_key(k, FEATURE_url_template, template);
+    expand(k, has_domain ? FEATURE_url_host : FEATURE_url_ip, url->host.text);
 }
 
 enum err value_keys(struct slice value, const struct value_reading *how,
@@ -111,18 +112,20 @@ enum err value_keys(struct slice value, const struct value_reading *how,
         return result;
     }
     add_key(&k, e.class_type, e.text);
+    if (e.class_type == FEATURE_text_address) {
+        add_key(&k, e.class_type, e.written); /* as lists have it from before */
+    }
     switch (e.class_type) {
     case FEATURE_url:
-        if (url.canonical.n > 0 || url_parse(arena, e.text, &url) == ERR_OK) {
-            expand_url(&k, &url, how->expressions);
-        }
+    case FEATURE_url_exact:
+        expand_url(&k, &url, how->derived);
         break;
     case FEATURE_host:
     case FEATURE_domain:
         expand(&k, FEATURE_url_host, e.text);
         break;
     case FEATURE_address:
-        expand(&k, FEATURE_from, e.text);
+        expand(&k, FEATURE_from, e.written);
         break;
     case FEATURE_network:
         expand_network(&k, e.text);
@@ -200,25 +203,14 @@ static void add_name(struct value_features *f, struct slice name)
 }
 
 static void add_url(struct value_features *f, struct arena *arena,
-                    struct slice canonical)
+                    const struct feature_entry *e, const struct url *url)
 {
-    struct url url;
+    bool is_name = url->host.kind == HOST_NAME;
+    struct slice domain = is_name ? host_registrable(url->host.text) : SLICE_NONE;
 
-    add(f, FEATURE_url, canonical);
-    if (url_parse(arena, canonical, &url) != ERR_OK) {
-        return;
-    }
-    bool is_name = url.host.kind == HOST_NAME;
-    struct slice domain = is_name ? host_registrable(url.host.text) : SLICE_NONE;
-    struct slice clean = urlkey_clean(arena, &url);
-
-    if (clean.p != url.canonical.p) {
-        add(f, FEATURE_url_clean, clean);
-    }
-    add(f, FEATURE_url_folded,
-        clean.p == NULL ? clean : urlkey_folded(arena, &url, clean));
-    add(f, FEATURE_url_template, urlkey_template(arena, &url, domain));
-    add(f, is_name ? FEATURE_url_host : FEATURE_url_ip, url.host.text);
+    add(f, FEATURE_url, e->text);
+    add(f, FEATURE_url_template, urlkey_template(arena, url, domain));
+    add(f, is_name ? FEATURE_url_host : FEATURE_url_ip, url->host.text);
     add(f, FEATURE_url_domain, domain);
 }
 
@@ -291,8 +283,8 @@ static enum err add_typed(struct value_features *f, struct arena *arena,
         return ERR_OK;
     }
     enum err result = feature_entry_parse(text, info->type, arena, &e, reterr);
-    if (result == ERR_OK) {
-        add(f, info->type, e.text);
+    if (result == ERR_OK) { /* an address is counted as it was written */
+        add(f, info->type, info->lookup == FEATURE_LOOKUP_URL ? e.text : e.written);
     }
     return result;
 }
@@ -302,6 +294,7 @@ enum err value_features_of(struct slice value, struct arena *arena,
 {
     struct slice text;
     struct feature_entry e;
+    struct url url = {.canonical = SLICE_NONE};
     const struct feature_info *info = typed(slice_trim(value), &text);
 
     ret->n = 0;
@@ -309,13 +302,14 @@ enum err value_features_of(struct slice value, struct arena *arena,
     if (info != NULL && info->counted) {
         return add_typed(ret, arena, info, text, reterr);
     }
-    enum err result = feature_entry_parse(value, FEATURE_NONE, arena, &e, reterr);
+    enum err result =
+        feature_entry_parse_url(value, FEATURE_NONE, arena, &e, &url, reterr);
     if (result != ERR_OK) {
         return result;
     }
     switch ((int)e.class_type) {
     case FEATURE_url:
-        add_url(ret, arena, e.text);
+        add_url(ret, arena, &e, &url);
         break;
     case FEATURE_network:
         add_network(ret, arena, e.text);
@@ -325,7 +319,7 @@ enum err value_features_of(struct slice value, struct arena *arena,
         add_name(ret, e.text);
         break;
     default:
-        add_class(ret, (enum feature_type)e.class_type, e.text);
+        add_class(ret, (enum feature_type)e.class_type, e.written);
         break;
     }
     return arena_is_full(arena) ? errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory")

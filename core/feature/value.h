@@ -22,7 +22,7 @@ enum { VALUE_KEYS_MAX = 2 * FEATURE_KEYS_MAX + 1, VALUE_FEATURES_MAX = 32 };
 /* How a value is read. */
 struct value_reading {
     enum feature_type hint; /* as feature_entry_parse */
-    unsigned expressions;   /* as feature_url_expressions */
+    unsigned derived;       /* as feature_derived_keys */
 };
 /* Keys of a value, none twice: those under which a message with it would be sought. arena_is_full says that some are
  * missing. */

@@ -1,32 +1,14 @@
 /* witness - what of a message is remembered. */
 #include "core/feature/witness.h"
 
+#include "core/base/unfilled.h"
 #include "core/feature/lookup.h"
+#include "core/feature/network.h"
+#include "core/url/host.h"
 
-/* Of the networks that an address lies in, those that feeds list. */
-static bool is_common_length(struct slice network)
-{
-    size_t slash = slice_find(network, '/');
-    struct slice length = slice_from(network, slash);
-    return length.n == 0 || slice_eq(length, SLICE_LIT("/24")) ||
-           slice_eq(length, SLICE_LIT("/48")) || slice_eq(length, SLICE_LIT("/64"));
-}
-
-static bool is_kept(const struct feature_key *k)
-{
-    switch (k->class_type) {
-    case FEATURE_domain:
-    case FEATURE_host:
-    case FEATURE_address:
-    case FEATURE_url:
-    case FEATURE_attachment:
-        return true;
-    case FEATURE_network:
-        return is_common_length(k->text);
-    default:
-        return false;
-    }
-}
+/* Classes of entries whose keys are remembered; of networks, those that feeds list. */
+static const uint16_t kept[] = {FEATURE_domain, FEATURE_host, FEATURE_address,
+                                FEATURE_url, FEATURE_attachment};
 
 static void add(struct journal_message *m, uint64_t key)
 {
@@ -48,20 +30,54 @@ static uint64_t key_of(const struct hashkey *key, uint16_t class_type,
     return journal_key(&d);
 }
 
+/* The address itself, and the networks round it of the lengths that feeds list. */
+static void add_networks(struct journal_message *m, const struct hashkey *key,
+                         struct arena *scratch, const uint8_t addr[16])
+{
+    static const uint8_t v4[] = {32, 24};
+    static const uint8_t v6[] = {128, 64, 48};
+    bool is_v4 = host_ip_is_v4(addr);
+    const uint8_t *length = is_v4 ? v4 : v6;
+    for (size_t i = 0; i < (is_v4 ? sizeof v4 : sizeof v6); i++) {
+        struct slice text = feature_network_text(scratch, addr, length[i]);
+        if (text.n > 0) {
+            add(m, key_of(key, FEATURE_network, text));
+        }
+    }
+}
+
+static bool is_address(const struct feature_info *info)
+{
+    return info->lookup == FEATURE_LOOKUP_IP || info->lookup == FEATURE_LOOKUP_HOST;
+}
+
 size_t witness_gather(const struct featureset *features, size_t from,
                       const struct hashkey *key, struct arena *scratch,
                       struct journal_message *ret)
 {
-    struct feature_key keys[FEATURE_KEYS_MAX];
+    struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
+    struct feature_classes classes = {{0}};
+    uint8_t addr[16];
     const struct feature *net = featureset_first(features, FEATURE_client_net);
     size_t i = from;
+    for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++) {
+        feature_classes_add(&classes, kept[k]);
+    }
     ret->network = net != NULL ? key_of(key, net->type, net->text) : 0;
     for (; i < featureset_count(features) && ret->n < JOURNAL_KEYS; i++) {
-        size_t n = feature_keys(featureset_at(features, i), scratch, keys);
+        const struct feature_info *info =
+            feature_info((enum feature_type)featureset_at(features, i)->type);
+        if (info == NULL || !info->counted) {
+            continue; /* seen in good mail, it would not be a link there either */
+        }
+        struct slice text = featureset_at(features, i)->text;
+        if (is_address(info) && host_ip_parse(text, addr)) {
+            add_networks(ret, key, scratch, addr);
+            continue;
+        }
+        size_t n = feature_keys(featureset_at(features, i), &classes, scratch, keys);
         for (size_t k = 0; k < n; k++) {
-            if (is_kept(&keys[k])) {
-                add(ret, key_of(key, keys[k].class_type, keys[k].text));
-            }
+            add(ret, key_of(key, keys[k].class_type, keys[k].text));
         }
     }
     return i;

@@ -2,6 +2,7 @@
  * witness - by which keys good mail is remembered: names, addresses, URLs and files of a message, as lists are asked for
  * them, with the few lengths of networks that feeds list.
  *
+ * What is looked up and not counted (bare words, fields of lists) is not remembered.
  * Depends: base.   Threads: pure.   Allocates: from the scratch arena.
  */
 #ifndef CORE_FEATURE_WITNESS_H

@@ -14,6 +14,8 @@
 #define SUM_OF_NOTHING \
     SLICE_LIT("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
 
+enum { ENTRY_ARENA = 128 * 1024 };
+
 /* ---- making ---- */
 
 static void open_allow_lists(struct feed_guard *g, const struct keyring *keys)
@@ -38,7 +40,10 @@ enum err feed_guard_new(const struct config *config, const struct config_feed *f
         return errinfo_set(reterr, ERR_NOMEM, feed->name, 0, "no memory for checks");
     }
     g->config = config;
-    enum err e = ham_read(&g->ham, config->state_dir, keys, reterr);
+    g->arena = arena_new(ENTRY_ARENA);
+    enum err e =
+        g->arena ? ERR_OK : errinfo_set(reterr, ERR_NOMEM, feed->name, 0, "no memory");
+    e = e == ERR_OK ? ham_read(&g->ham, config->state_dir, keys, reterr) : e;
     e = e == ERR_OK ? guard_hashes_make(&g->hashes, config, reterr) : e;
     if (e != ERR_OK) {
         feed_guard_free(&g);
@@ -54,6 +59,7 @@ enum err feed_guard_new(const struct config *config, const struct config_feed *f
 void feed_guard_free(struct feed_guard **g)
 {
     if (*g) {
+        arena_free(&(*g)->arena);
         ham_free(&(*g)->ham);
         guard_hashes_free(&(*g)->hashes);
         for (size_t i = 0; i < (*g)->nallow; i++) {
@@ -92,13 +98,27 @@ static bool is_confirmed(const struct list_reader *r, uint16_t class_type,
     return list_reader_confirm(r, &d, clock_wall_us() / 1000000) == LIST_CONFIRMED;
 }
 
+/* A list holds the entry, however its URLs match. */
+static bool is_held(const struct feed_guard *g, const struct list_reader *r,
+                    const struct feature_entry *e)
+{
+    bool is_there = false;
+    arena_reset(g->arena);
+    for (int match = URL_MATCH_EXACT; !is_there && match <= URL_MATCH_FOLDED; match++) {
+        struct feature_entry own =
+            feature_entry_matched(e, (enum url_match)match, g->arena);
+        is_there = own.text.p != NULL && is_confirmed(r, own.class_type, own.text);
+    }
+    return is_there;
+}
+
 /* An allow list holds the entry, or a domain that it lies in. */
 static bool is_allowed(const struct feed_guard *g, const struct feature_entry *e,
                        struct slice host)
 {
     for (size_t i = 0; i < g->nallow; i++) {
         struct slice rest = host;
-        if (is_confirmed(g->allow[i], e->class_type, e->text)) {
+        if (is_held(g, g->allow[i], e)) {
             return true;
         }
         while (rest.n > 0) {
@@ -195,6 +215,7 @@ static struct slice host_of(const struct feature_entry *e, struct slice *retrest
     case FEATURE_address:
         return slice_from(e->text, slice_find(e->text, '@') + 1);
     case FEATURE_url:
+    case FEATURE_url_exact:
     case FEATURE_url_folded:
     case FEATURE_url_template:
     case FEATURE_url_expression:
@@ -215,6 +236,7 @@ static const char *refuse_by_class(const struct feed_guard *g,
     case FEATURE_network:
         return guard_network(g, e->text, retwhy);
     case FEATURE_url:
+    case FEATURE_url_exact:
     case FEATURE_url_folded:
     case FEATURE_url_template:
     case FEATURE_url_expression:
@@ -255,9 +277,18 @@ uint64_t feed_guard_ham(const struct feed_guard *g)
     return g->ham.hash ? g->ham.messages : 0;
 }
 
+/* Good mail is known by the normal form of its URLs, a version of a feed by the URLs as they were written. */
 uint64_t feed_guard_mark(struct feed_guard *g, const struct feature_entry *e)
 {
-    return ham_mark(&g->ham, e);
+    struct feature_entry again = *e;
+    bool is_url = e->class_type == FEATURE_url || e->class_type == FEATURE_url_exact ||
+                  e->class_type == FEATURE_url_folded;
+    arena_reset(g->arena);
+    if (is_url || e->class_type == FEATURE_address) {
+        (void)feature_entry_parse(e->text, is_url ? FEATURE_url : FEATURE_address,
+                                  g->arena, &again, NULL);
+    }
+    return ham_mark(&g->ham, &again);
 }
 
 bool feed_guard_is_too_much(const struct feed_guard *g)

@@ -64,6 +64,7 @@ enum { GUARD_ALLOW_MAX = 16, GUARD_LOCAL_MAX = 64 };
 
 struct feed_guard {
     const struct config *config;
+    struct arena *arena; /* of one entry */
     struct ham ham;
     struct guard_hashes hashes;
     struct list_reader *allow[GUARD_ALLOW_MAX];

@@ -13,6 +13,11 @@ enum { SET_VERSION = 1, BLOCK_BYTES = 4096 * SET_RECORD_BYTES };
 
 /* ---- the form ---- */
 
+uint64_t set_form(enum url_match match)
+{
+    return 1 + (uint64_t)match;
+}
+
 static void print_header(const struct set_out *o, struct buf *ret)
 {
     buf_add(ret, SET_MAGIC);
@@ -20,7 +25,7 @@ static void print_header(const struct set_out *o, struct buf *ret)
     buf_add_u32(ret, o->key_id);
     buf_add_u64(ret, o->n);
     buf_add_u64(ret, o->sum);
-    buf_add_u64(ret, 0); /* reserved */
+    buf_add_u64(ret, o->form);
     buf_add_u64(ret, checksum64(buf_slice(ret)));
 }
 
@@ -72,7 +77,7 @@ enum err set_parse(struct set *s, struct slice bytes, const char *path,
     struct set got = {.key_id = cursor_u32(&c)};
     got.n = cursor_u64(&c);
     uint64_t sum = cursor_u64(&c);
-    (void)cursor_u64(&c);
+    got.form = cursor_u64(&c);
     uint64_t head_sum = cursor_u64(&c);
     if (!cursor_ok(&c) || !slice_eq(magic, SET_MAGIC) ||
         head_sum != checksum64(slice_head(bytes, SET_HEADER_BYTES - 8))) {
@@ -154,11 +159,11 @@ static void flush(struct set_out *o)
     }
 }
 
-enum err set_out_open(struct set_out *o, const char *path, uint32_t key_id,
+enum err set_out_open(struct set_out *o, const char *path, const struct set_kind *kind,
                       struct errinfo *reterr)
 {
     static const char head[SET_HEADER_BYTES];
-    *o = (struct set_out){.key_id = key_id};
+    *o = (struct set_out){.key_id = kind->key_id, .form = set_form(kind->url_match)};
     enum err e = file_out_open(&o->out, path, SET_FILE_MODE, reterr);
     buf_init(&o->block, BLOCK_BYTES);
     if (e == ERR_OK) {

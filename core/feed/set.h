@@ -14,6 +14,7 @@
 #include "core/base/digest.h"
 #include "core/base/err.h"
 #include "core/base/file.h"
+#include "core/feature/lookup.h"
 
 enum {
     SET_HEADER_BYTES = 48,
@@ -34,7 +35,10 @@ struct set {
     const unsigned char *record;
     uint64_t n;
     uint32_t key_id; /* of the digests */
+    uint64_t
+        form; /* set_form of them; 0: from before there was a normal form of URLs */
 };
+uint64_t set_form(enum url_match match);
 /* Verified as a whole. ERR_CORRUPT, ERR_VERSION: it cannot be used. */
 enum err set_open(struct set *s, const char *path, struct errinfo *reterr);
 /* Accepts one that is not open. */
@@ -52,10 +56,16 @@ struct set_out {
     uint64_t n;
     uint64_t sum;
     uint32_t key_id;
+    uint64_t form;
     struct digest last;
     struct buf block;
 };
-enum err set_out_open(struct set_out *o, const char *path, uint32_t key_id,
+/* Of which key and form the digests are. */
+struct set_kind {
+    uint32_t key_id;
+    enum url_match url_match;
+};
+enum err set_out_open(struct set_out *o, const char *path, const struct set_kind *kind,
                       struct errinfo *reterr);
 /* Digests must rise. A failure is kept for set_out_commit. */
 void set_out_add(struct set_out *o, const struct set_entry *e);

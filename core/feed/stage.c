@@ -274,7 +274,8 @@ static enum err compare(struct update *u, struct errinfo *reterr)
     if (e != ERR_OK) {
         return e;
     }
-    e = set_out_open(&set, set_path, u->key.id, reterr);
+    const struct set_kind kind = {u->key.id, stage_url_match(s)};
+    e = set_out_open(&set, set_path, &kind, reterr);
     enum err opened =
         changes_out_open(&changes, changes_path, e == ERR_OK ? reterr : NULL);
     u->compare = (struct compare){.stage = s,

@@ -7,16 +7,39 @@
 
 #include "core/base/log.h"
 #include "core/feed/stage_own.h"
-#include "core/list/lock.h"
+#include "core/list/configured.h"
+
+enum url_match stage_url_match(const struct stage *s)
+{
+    return (enum url_match)config_list_find(s->config, slice_str(s->list))->url_match;
+}
+
+/* Opening it for writing makes it anew as it is configured. */
+static enum err make_formed(const struct stage *s, struct errinfo *reterr)
+{
+    const struct list_opening opening = {
+        .config = s->config, .keys = s->keys, .wait = {.most_s = LIST_LOCK_WAIT_S}};
+    struct list_writer *w = NULL;
+    enum err e = list_writer_open_configured(&opening, slice_str(s->list), &w, reterr);
+    list_writer_close(&w);
+    return e;
+}
 
 enum err stage_list_open(const struct stage *s, struct list_reader **ret,
                          struct hashkey *retkey, struct errinfo *reterr)
 {
     struct errinfo why = {.code = ERR_OK};
+    const char *state_dir = s->config->state_dir;
     *ret = NULL;
     *retkey = s->keys->ring[0];
-    enum err e =
-        list_reader_open(s->config->state_dir, slice_str(s->list), s->keys, ret, &why);
+    enum err e = list_reader_open(state_dir, slice_str(s->list), s->keys, ret, &why);
+    if (e == ERR_OK && !list_reader_is_formed(*ret, stage_url_match(s))) {
+        list_reader_close(ret);
+        e = make_formed(s, &why);
+        e = e == ERR_OK
+                ? list_reader_open(state_dir, slice_str(s->list), s->keys, ret, &why)
+                : e;
+    }
     if (e == ERR_NOT_FOUND) {
         return ERR_OK;
     }
@@ -27,19 +50,12 @@ enum err stage_list_open(const struct stage *s, struct list_reader **ret,
     return ERR_OK;
 }
 
-static void set_up(const struct stage *s, struct list_writer *w)
-{
-    const struct config_list *l = config_list_find(s->config, slice_str(s->list));
-    struct filter_wish wish = {.layout = (unsigned)l->filter_layout,
-                               .error = l->filter_error,
-                               .has_front = l->filter_memory == FILTER_MAP};
-    list_writer_set_keep_text(w, l->keep_text);
-    list_writer_set_filter(w, &wish);
-}
-
 enum err stage_apply(struct stage *s, const char *path, struct errinfo *reterr)
 {
-    struct list_lock_wait wait = {.most_s = LIST_LOCK_WAIT_S};
+    const struct list_opening opening = {.config = s->config,
+                                         .keys = s->keys,
+                                         .create = true,
+                                         .wait = {.most_s = LIST_LOCK_WAIT_S}};
     struct list_writer *w = NULL;
     struct refresh_result done;
     struct changes c;
@@ -51,8 +67,7 @@ enum err stage_apply(struct stage *s, const char *path, struct errinfo *reterr)
     }
     (void)snprintf(source, sizeof(source), "feed:%s", s->feed->name);
     stage_show(s, "waiting for the list", -1.0);
-    e = list_writer_open_waiting(s->config->state_dir, slice_str(s->list), s->keys,
-                                 true, &wait, &w, reterr);
+    e = list_writer_open_configured(&opening, slice_str(s->list), &w, reterr);
     if (e == ERR_OK) {
         struct refresh_input in = {.next = changes_next,
                                    .context = &c,
@@ -60,7 +75,6 @@ enum err stage_apply(struct stage *s, const char *path, struct errinfo *reterr)
                                    .source = slice_str(source),
                                    .progress = s->progress,
                                    .progress_context = s->context};
-        set_up(s, w);
         stage_show(s, "applying", -1.0);
         e = list_refresh(w, &in, &done, reterr);
     }
@@ -80,10 +94,12 @@ enum err stage_set_open(const struct stage *s, uint64_t number,
     }
     enum err e = stage_file(s, "set", number, path, reterr);
     e = e == ERR_OK ? set_open(ret, path, reterr) : e;
-    if (e == ERR_OK && ret->key_id != key->id) {
+    if (e == ERR_OK &&
+        (ret->key_id != key->id || ret->form != set_form(stage_url_match(s)))) {
         set_close(ret);
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                        "this version was made with another ring key than the list");
+                        "this version was made with another ring key or url_match than "
+                        "the list");
     }
     return e;
 }

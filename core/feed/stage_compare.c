@@ -111,8 +111,9 @@ static void take_fresh(struct streams *s, const struct found *f)
         set_out_add(c->set, &e);
     }
     if (c->guard && !f->is_old) {
-        (void)feed_guard_mark(
-            c->guard, &(struct feature_entry){s->fresh.class_type, s->fresh.text});
+        (void)feed_guard_mark(c->guard,
+                              &(struct feature_entry){.class_type = s->fresh.class_type,
+                                                      .text = s->fresh.text});
     }
     if (is_missing(s, f)) {
         give_change(c, &(struct refresh_item){.digest = e.digest,

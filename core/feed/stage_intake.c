@@ -10,14 +10,14 @@
 #include "core/base/cursor.h"
 #include "core/feed/stage_own.h"
 
-enum { INTAKE_SORT_BYTES = 64 * 1024 * 1024 };
+enum { INTAKE_SORT_BYTES = 64 * 1024 * 1024, ENTRY_ARENA = 64 * 1024 };
 
 static void tell_left_out(const struct intake *in, const struct feature_entry *e,
                           const char *reason, const char *why)
 {
     struct stage_line line = {.change = STAGE_LEFT_OUT,
                               .class_type = e->class_type,
-                              .text = e->text,
+                              .text = e->written,
                               .reason = reason,
                               .why = why};
     if (in->on_line) {
@@ -37,9 +37,16 @@ static enum err on_entry(void *context, const struct feed_item *item)
         tell_left_out(in, &item->entry, reason, why);
         return ERR_OK;
     }
-    digest_make(&in->key, item->entry.class_type, item->entry.text, &r.digest);
-    if ((in->only && !set_has(in->only, &r.digest)) ||
-        item->entry.text.n > LIST_TEXT_MAX) {
+    arena_reset(in->arena);
+    struct feature_entry own =
+        feature_entry_matched(&item->entry, stage_url_match(in->stage), in->arena);
+    if (own.text.p == NULL) {
+        in->failed = ERR_NOMEM;
+        return in->failed;
+    }
+    digest_make(&in->key, own.class_type, own.text, &r.digest);
+    if ((in->only && !set_has(in->only, &r.digest)) || own.text.n > LIST_TEXT_MAX ||
+        own.written.n > LIST_TEXT_MAX) {
         return ERR_OK;
     }
     if (!in->only && in->taken == in->stage->feed->entries) {
@@ -47,10 +54,10 @@ static enum err on_entry(void *context, const struct feed_item *item)
         return ERR_LIMIT;
     }
     buf_clear(&in->data);
-    buf_add_u16(&in->data, item->entry.class_type);
+    buf_add_u16(&in->data, own.class_type);
     buf_add_u32(&in->data, item->expiry_s);
     buf_add_u32(&in->data, item->first_seen_s);
-    buf_add(&in->data, item->entry.text);
+    buf_add(&in->data, own.written);
     r.data = buf_slice(&in->data);
     in->taken++;
     in->failed =
@@ -119,7 +126,10 @@ enum err intake_read(struct intake *in, const char *path, struct errinfo *reterr
         return errinfo_errno(reterr, path, "cannot read what was downloaded");
     }
     buf_init(&in->data, SORTER_DATA_MAX);
-    enum err e = read_body(in, path, fd, reterr);
+    in->arena = arena_new(ENTRY_ARENA);
+    enum err e = in->arena ? read_body(in, path, fd, reterr)
+                           : errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory");
+    arena_free(&in->arena);
     buf_fini(&in->data);
     (void)close(fd);
     if (e != ERR_OK) {

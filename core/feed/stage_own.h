@@ -104,6 +104,7 @@ struct intake {
     struct errinfo why;
     /* private */
     struct buf data;
+    struct arena *arena; /* of one entry */
     uint64_t size;
     enum err failed;
 };
@@ -154,9 +155,12 @@ void stage_refuse(struct stage_refusal *ret, enum stage_reason reason,
 
 /* ---- the list ---- */
 
-/* Reader of the feed's list and the key of its digests; *ret NULL when there is no such list yet. */
+/* Reader of the feed's list, which is made anew first where its form is not the configured one, and the key of its
+ * digests; *ret NULL when there is no such list yet. */
 enum err stage_list_open(const struct stage *s, struct list_reader **ret,
                          struct hashkey *retkey, struct errinfo *reterr);
+/* How the URLs of the feed's list match. */
+enum url_match stage_url_match(const struct stage *s);
 /* Applies a file of changes. */
 enum err stage_apply(struct stage *s, const char *path, struct errinfo *reterr);
 /* All entries of the version that serves leave the list, keep_s from now. */

@@ -106,7 +106,7 @@ static void end_ref(struct html *h, char next)
 
     h->state = h->after_ref;
     if (in_value) {
-        html_text_add(&h->value, text);
+        html_add_value(h, text);
     } else {
         html_emit_text(h, text);
     }

@@ -20,9 +20,9 @@
 #include "core/base/slice.h"
 
 enum {
-    HTML_ATTRIBUTES_MAX = 256,    /* of a tag; more are dropped, html_met_limit() */
-    HTML_VALUE_MAX = 16384,       /* bytes of a value; it is cut there */
-    HTML_TAG_NAME_MAX = 32,       /* likewise */
+    HTML_ATTRIBUTES_MAX = 256,    /* names of a tag that are known, html_met_limit() */
+    HTML_VALUE_MAX = 16384,       /* bytes of a value; a longer one comes in pieces */
+    HTML_TAG_NAME_MAX = 32,       /* bytes of a name; it is cut there */
     HTML_ATTRIBUTE_NAME_MAX = 128 /* likewise */
 };
 
@@ -50,11 +50,13 @@ struct html_doctype {
 struct html_token {
     enum html_token_kind kind;
     bool is_self_closing; /* HTML_TAG_END: "/>" */
-    bool is_duplicate;    /* HTML_ATTRIBUTE: browsers take an earlier one of this tag */
-    bool is_cut;          /* HTML_COMMENT: the next token goes on with it */
-    size_t at;            /* bytes fed before the text or tag that the token is of */
-    struct slice tag;     /* lower-case name for tags, attributes and raw text */
-    struct slice name;    /* lower-case attribute name */
+    bool
+        is_duplicate; /* HTML_ATTRIBUTE: browsers take an earlier one of this tag, as far as
+                           * its names are known */
+    bool is_cut;      /* HTML_COMMENT, HTML_ATTRIBUTE: the next token goes on with it */
+    size_t at;        /* bytes fed before the text or tag that the token is of */
+    struct slice tag;  /* lower-case name for tags, attributes and raw text */
+    struct slice name; /* lower-case attribute name */
     struct slice
         value; /* text, comment, or attribute value, character references decoded */
     const struct html_doctype *doctype; /* HTML_DOCTYPE */
@@ -86,7 +88,7 @@ void html_set_content(struct html *h, enum html_content content, struct slice ta
 void html_feed(struct html *h, struct slice utf8);
 /* After it the next html_feed begins anew. */
 void html_end(struct html *h);
-/* A tag had more than HTML_ATTRIBUTES_MAX attributes. */
+/* A tag had attributes of more than HTML_ATTRIBUTES_MAX names. */
 bool html_met_limit(const struct html *h);
 
 #endif

@@ -123,8 +123,10 @@ struct html {
     bool is_end_tag;
     bool is_self_closing;
     bool is_content_fixed; /* html_set_content */
-    size_t nattributes;
-    uint64_t tag_number; /* of start tags, from 1 */
+    bool is_begun;         /* pieces of the value at hand were told */
+    bool is_duplicate;     /* the attribute at hand */
+    size_t nnames;         /* of the tag, in seen */
+    uint64_t tag_number;   /* of start tags, from 1 */
     struct html_seen seen[HTML_SEEN_SLOTS];
 
     /* raw text; tag is its name */
@@ -189,6 +191,8 @@ void html_begin_ref(struct html *h);
 void html_begin_raw(struct html *h);
 /* An attribute is complete. */
 void html_emit_attribute(struct html *h);
+/* More of the value of an attribute. */
+void html_add_value(struct html *h, struct slice s);
 /* Comments collect in h->value. */
 void html_begin_comment(struct html *h, enum html_state state);
 void html_begin_doctype(struct html *h);

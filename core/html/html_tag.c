@@ -7,7 +7,7 @@ static void begin_tag(struct html *h, bool is_end_tag)
     h->is_end_tag = is_end_tag;
     h->is_self_closing = false;
     h->tag.n = 0;
-    h->nattributes = 0;
+    h->nnames = 0;
     if (!is_end_tag) {
         h->tag_number++;
     }
@@ -105,6 +105,7 @@ void html_on_before_name(struct html *h, struct slice *in)
     } else {
         h->name.n = 0;
         h->value.n = 0;
+        h->is_begun = false;
         html_text_add_lower(&h->name, c); /* even '=' begins a name here */
         html_skip(in, 1);
         h->state = HTML_STATE_NAME;
@@ -117,8 +118,8 @@ void html_on_self_closing(struct html *h, struct slice *in)
     h->state = HTML_STATE_BEFORE_NAME;
 }
 
-/* Whether an earlier attribute of this tag has the same name. The table has room: it is twice
- * the number of attributes. */
+/* Whether an earlier attribute of this tag has the same name, as far as names are known. The table
+ * has room: it is twice as many names. */
 static bool is_duplicate(struct html *h)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -136,28 +137,53 @@ static bool is_duplicate(struct html *h)
     if (slot->tag_number == h->tag_number) {
         return true;
     }
+    if (h->nnames == HTML_ATTRIBUTES_MAX) {
+        h->met_limit = true;
+        return false;
+    }
+    h->nnames++;
     *slot = (struct html_seen){.hash = hash, .tag_number = h->tag_number};
     return false;
 }
 
+/* The value so far is a piece of the attribute, or its last. */
+static void emit_piece(struct html *h, bool is_last)
+{
+    struct html_token token = {
+        .kind = HTML_ATTRIBUTE, .at = h->mark, .is_cut = !is_last};
+
+    if (!h->is_end_tag) {
+        if (!h->is_begun) {
+            h->is_duplicate = is_duplicate(h);
+        }
+        token.is_duplicate = h->is_duplicate;
+        token.tag = html_text_slice(&h->tag);
+        token.name = html_text_slice(&h->name);
+        token.value = html_text_slice(&h->value);
+        h->on_token(h->context, &token);
+    }
+    h->is_begun = true;
+    h->value.n = 0;
+}
+
 void html_emit_attribute(struct html *h)
 {
-    struct html_token token = {.kind = HTML_ATTRIBUTE, .at = h->mark};
-
     h->state = HTML_STATE_BEFORE_NAME;
-    if (h->is_end_tag) {
-        return;
+    emit_piece(h, true);
+}
+
+void html_add_value(struct html *h, struct slice s)
+{
+    while (s.n > 0) {
+        struct slice piece = slice_head(s, h->value.size - h->value.n);
+
+        if (piece.n == 0) {
+            emit_piece(h, false);
+            continue;
+        }
+        html_text_add(&h->value, piece);
+        s = slice_from(s, piece.n);
     }
-    if (h->nattributes == HTML_ATTRIBUTES_MAX) {
-        h->met_limit = true;
-        return;
-    }
-    h->nattributes++;
-    token.is_duplicate = is_duplicate(h);
-    token.tag = html_text_slice(&h->tag);
-    token.name = html_text_slice(&h->name);
-    token.value = html_text_slice(&h->value);
-    h->on_token(h->context, &token);
 }
 
 void html_on_name(struct html *h, struct slice *in)
@@ -213,9 +239,9 @@ static void add_value(struct html *h, struct slice s)
     while (s.n > 0) {
         size_t n = slice_find(s, '\0');
 
-        html_text_add(&h->value, slice_head(s, n));
+        html_add_value(h, slice_head(s, n));
         if (n < s.n) {
-            html_text_add(&h->value, HTML_REPLACEMENT);
+            html_add_value(h, HTML_REPLACEMENT);
         }
         s = slice_from(s, n + 1);
     }

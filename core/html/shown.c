@@ -5,9 +5,11 @@
 
 #include "core/html/shown_state.h"
 
+_Static_assert(LONGURL_MAX <= SHOWN_RUN_MAX / 2, "a run with a long URL in it goes on");
+
 enum {
-    RUN_TAIL = SHOWN_RUN_MAX / 4, /* a full run is cut at white space within it */
-    UTF8_TAIL = 3,                /* bytes after the first of a character, at most */
+    RUN_TAIL = 1024, /* a full run is cut at white space within it */
+    UTF8_TAIL = 3,   /* bytes after the first of a character, at most */
     UNSEEN = SHOWN_NONE | SHOWN_INVISIBLE | SHOWN_TINY
 };
 
@@ -48,8 +50,21 @@ static void end_runs(struct shown *s)
     end_run(s, &s->unseen);
 }
 
-/* Where a full run is cut: after white space, at least at the border of a character. */
-static size_t run_cut(const struct shown_run *run)
+/* The border of the last character. */
+static size_t last_character(const struct shown_run *run)
+{
+    size_t i = run->n;
+
+    while (i > run->n - UTF8_TAIL &&
+           ((unsigned char)run->bytes[i - 1] & 0xc0) == 0x80) {
+        i--;
+    }
+    return (unsigned char)run->bytes[i - 1] >= 0xc0 ? i - 1 : run->n;
+}
+
+/* Where a full run is cut: after white space; before a URL that may go on, of which what says
+ * where it leads is kept; at least at the border of a character. */
+static size_t run_cut(struct shown_run *run)
 {
     size_t i = run->n;
 
@@ -59,12 +74,12 @@ static size_t run_cut(const struct shown_run *run)
         }
         i--;
     }
-    i = run->n;
-    while (i > run->n - UTF8_TAIL &&
-           ((unsigned char)run->bytes[i - 1] & 0xc0) == 0x80) {
-        i--;
+    i = longurl_at_end(slice_of(run->bytes, run->n));
+    if (i == run->n) {
+        return last_character(run);
     }
-    return (unsigned char)run->bytes[i - 1] >= 0xc0 ? i - 1 : run->n;
+    run->n = i + longurl_shorten(run->bytes + i, run->n - i);
+    return i;
 }
 
 static void add_run(struct shown *s, struct shown_run *run, struct slice text)
@@ -78,7 +93,9 @@ static void add_run(struct shown *s, struct shown_run *run, struct slice text)
         if (run->n == SHOWN_RUN_MAX) {
             size_t n = run_cut(run);
 
-            tell_run(s, run, n);
+            if (n > 0) {
+                tell_run(s, run, n);
+            }
             run->n -= n;
             run->at += n; /* or more, where there were tags in it */
             memmove(run->bytes, run->bytes + n, run->n);
@@ -158,6 +175,7 @@ static void end_link(struct shown *s)
 static void begin_tag(struct shown *s, struct slice name, bool is_start)
 {
     s->tag = shown_tag_of(name);
+    s->long_value = SHOWN_LONG_NOT;
     s->style = (struct shown_style){0};
     s->is_start = is_start;
     s->has_href = false;
@@ -245,7 +263,7 @@ static void leave_outlook(struct shown *s)
     html_end(s->outlook);
     end_runs(s);
     end_link(s);
-    s->nopen = s->floor;
+    shown_close_from(s, s->floor);
     s->nover = s->nover_outside;
     s->floor = 0;
     s->in_outlook = false;
@@ -314,10 +332,14 @@ struct shown *shown_new(struct arena *arena, const struct shown_events *events,
                         void *context)
 {
     struct shown *s = arena_alloc(arena, sizeof(*s));
+    char *seen = arena_bytes(arena, SHOWN_RUN_MAX);
+    char *unseen = arena_bytes(arena, SHOWN_RUN_MAX);
 
-    if (s == NULL) {
+    if (s == NULL || seen == NULL || unseen == NULL) {
         return NULL;
     }
+    s->seen.bytes = seen;
+    s->unseen.bytes = unseen;
     s->events = events;
     s->context = context;
     s->arena = arena;
@@ -328,8 +350,12 @@ void shown_end(struct shown *s)
 {
     end_runs(s);
     end_link(s);
-    s->nopen = 0;
-    s->nover = 0;
+    shown_close_from(s, 0);
+}
+
+bool shown_met_value(const struct shown *s)
+{
+    return s->met_value;
 }
 
 bool shown_met_limit(const struct shown *s)

@@ -7,8 +7,9 @@
  * apart by its flags, none is dropped. It follows the open elements on a bounded stack, with the
  * implied ends of the HTML standard that matter for it; it builds no tree. Not followed: style
  * sheets (classes), colours, positions off the screen.
- * Threads: one at a time.   Allocates: from the arena: less than SHOWN_BYTES, and as much as a
- * tokenizer when the first conditional comment comes.   Depends: text (html).
+ * Threads: one at a time.   Allocates: from the arena: less than SHOWN_BYTES, as much as a
+ * tokenizer when the first conditional comment comes, and a longurl for the first value that is too
+ * long.   Depends: text, url (longurl).
  */
 #ifndef CORE_HTML_SHOWN_H
 #define CORE_HTML_SHOWN_H
@@ -20,11 +21,12 @@
 #include "core/html/html.h"
 
 enum {
-    SHOWN_DEPTH_MAX = 512,      /* open elements; what is deeper is as its parent */
-    SHOWN_RUN_MAX = 4096,       /* bytes of a run; a longer one is cut at white space */
-    SHOWN_LINK_TEXT_MAX = 1024, /* bytes kept of the text of a link */
+    SHOWN_DEPTH_MAX = 512, /* open elements; what is deeper is as its parent */
+    SHOWN_RUN_MAX = 16384, /* bytes of a run; a longer one is cut at white space, or
+                                 * a URL in it to what says where it leads */
+    SHOWN_LINK_TEXT_MAX = 1024,   /* bytes kept of the text of a link */
     SHOWN_LINK_TARGET_MAX = 2048, /* likewise of its target */
-    SHOWN_BYTES = 32768
+    SHOWN_BYTES = 65536
 };
 
 enum shown_where {
@@ -71,7 +73,8 @@ struct shown_link {
     size_t at;   /* html_token.at of its start tag */
 };
 
-/* Slices are valid during the call only. A URL is as the attribute has it. link may be NULL: its
+/* Slices are valid during the call only. A URL is as the attribute has it; of one that is longer
+ * than HTML_VALUE_MAX what longurl.h keeps. A text or list that is longer comes in pieces. link may be NULL: its
  * target comes as a value too, and its text as text. */
 struct shown_events {
     void (*text)(void *context, const struct shown_text *text);
@@ -90,5 +93,7 @@ void shown_end(struct shown *s);
 /* More than SHOWN_DEPTH_MAX elements were open, or there was no memory to read a conditional
  * comment with (it was told as SHOWN_COMMENT). */
 bool shown_met_limit(const struct shown *s);
+/* A URL in an attribute was longer than is kept of it (longurl.h). */
+bool shown_met_value(const struct shown *s);
 
 #endif

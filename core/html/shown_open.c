@@ -154,83 +154,129 @@ unsigned shown_flags(const struct shown *s)
            (s->in_outlook ? SHOWN_OUTLOOK : 0);
 }
 
-/* Leaves the first n elements. */
-static void close_from(struct shown *s, size_t n)
+/* Tags of the table have a slot each. */
+static size_t slot_of(struct shown_tag tag)
 {
-    s->nopen = n;
+    return tag.id < SHOWN_SLOTS / 2
+               ? tag.id
+               : SHOWN_SLOTS / 2 + tag.id % (uint32_t)(SHOWN_SLOTS / 2);
+}
+
+_Static_assert(NTAGS <= SHOWN_SLOTS / 2, "a slot for each tag of the table");
+_Static_assert(SHOWN_DEPTH_MAX < UINT16_MAX, "places on the stack are of 16 bits");
+
+void shown_close_from(struct shown *s, size_t n)
+{
+    while (s->nopen > n) {
+        const struct shown_open *top = &s->open[--s->nopen];
+
+        s->innermost[slot_of(top->tag)] = top->same;
+    }
     s->nover = 0;
 }
 
-/* Ends the innermost element of the tag, unless one with a flag of bounds is in between. */
-static void close_tag_within(struct shown *s, uint32_t id, uint32_t bounds)
+static const struct shown_near *near_top(const struct shown *s)
 {
-    size_t i = s->nopen;
+    static const struct shown_near nothing = {.paragraph = 0};
 
-    while (i > s->floor && s->open[i - 1].tag.id != id) {
-        if ((s->open[i - 1].tag.flags & bounds) != 0) {
-            return;
-        }
-        i--;
-    }
-    if (i > s->floor) {
-        close_from(s, i - 1);
+    return s->nopen > 0 ? &s->open[s->nopen - 1].near : &nothing;
+}
+
+/* Ends the element at this place, plus one, when it is not outside of a conditional comment. */
+static void close_at(struct shown *s, size_t place)
+{
+    if (place > s->floor) {
+        shown_close_from(s, place - 1);
     }
 }
 
-/* Likewise the innermost element with one of these flags. */
-static void close_flags_within(struct shown *s, uint32_t flags, uint32_t bounds)
+/* The innermost open element of the tag, plus one; 0: none of the few that are looked at. */
+static size_t find_open(const struct shown *s, struct shown_tag tag)
 {
-    size_t i = s->nopen;
+    size_t place = s->innermost[slot_of(tag)];
+    size_t i = 0;
 
-    while (i > s->floor && (s->open[i - 1].tag.flags & flags) == 0) {
-        if ((s->open[i - 1].tag.flags & bounds) != 0) {
-            return;
+    for (i = 0; i < SHOWN_SAME_SLOT_MAX && place > 0; i++) {
+        if (s->open[place - 1].tag.id == tag.id) {
+            return place;
         }
-        i--;
+        place = s->open[place - 1].same;
     }
-    if (i > s->floor) {
-        close_from(s, i - 1);
-    }
+    return 0;
 }
 
-/* How many elements are open up to the innermost table, with it; the floor: there is none. */
-static size_t table_depth(const struct shown *s)
-{
-    size_t i = s->nopen;
+static const uint32_t own_kinds[SHOWN_OWN_KINDS] = {SHOWN_TAG_LINK, SHOWN_TAG_ITEM,
+                                                    SHOWN_TAG_TERM, SHOWN_TAG_OPTION};
+static const uint32_t part_kinds[SHOWN_PART_KINDS] = {SHOWN_TAG_GROUP, SHOWN_TAG_ROW,
+                                                      SHOWN_TAG_CELL};
 
-    while (i > s->floor && (s->open[i - 1].tag.flags & SHOWN_TAG_TABLE) == 0) {
-        i--;
+/* What an element at this place, plus one, of this tag is near to; outside: its parent's. */
+static struct shown_near near_in(struct shown_near outside, uint32_t tag, size_t place)
+{
+    struct shown_near near = outside;
+    uint16_t here = (uint16_t)place;
+    size_t i = 0;
+
+    if ((tag & SHOWN_TAG_SCOPE) != 0) {
+        near.scope = here;
+        near.paragraph = 0;
     }
-    return i;
+    if ((tag & SHOWN_TAG_P) != 0) {
+        near.paragraph = here;
+    }
+    for (i = 0; i < SHOWN_OWN_KINDS; i++) {
+        if ((tag & (SHOWN_TAG_SCOPE | SHOWN_TAG_LIST)) != 0) {
+            near.own[i] = 0;
+        }
+        if ((tag & own_kinds[i]) != 0) {
+            near.own[i] = here;
+        }
+    }
+    for (i = 0; i < SHOWN_PART_KINDS; i++) {
+        if ((tag & SHOWN_TAG_TABLE) != 0) {
+            near.parts[i] = 0;
+        } else if (near.parts[i] == 0 &&
+                   (tag & SHOWN_TAG_TABLE_PART) >= part_kinds[i]) {
+            near.parts[i] = here;
+        } else {
+            /* the outermost stays */
+        }
+    }
+    if ((tag & SHOWN_TAG_TABLE) != 0) {
+        near.table = here;
+    }
+    return near;
 }
 
 /* Ends what a part of a table ends when it begins: cells end cells, rows end rows. False: it
  * stands in no table, and browsers do not see the tag at all. */
 static bool begin_table_part(struct shown *s, struct shown_tag tag)
 {
-    uint32_t part = tag.flags & SHOWN_TAG_TABLE_PART;
-    size_t i = table_depth(s);
+    const struct shown_near *near = near_top(s);
+    size_t i = 0;
 
-    if (i == s->floor) {
+    if (near->table <= s->floor) {
         return false;
     }
-    while (i < s->nopen && (s->open[i].tag.flags & SHOWN_TAG_TABLE_PART) < part) {
+    while (i + 1 < SHOWN_PART_KINDS &&
+           (tag.flags & SHOWN_TAG_TABLE_PART) > part_kinds[i]) {
         i++;
     }
-    if (i < s->nopen) {
-        close_from(s, i);
-    }
+    close_at(s, near->parts[i]);
     return true;
 }
 
 static void end_implied(struct shown *s, struct shown_tag tag)
 {
+    size_t i = 0;
+
     if ((tag.flags & SHOWN_TAG_ENDS_P) != 0) {
-        close_flags_within(s, SHOWN_TAG_P, SHOWN_TAG_SCOPE);
+        close_at(s, near_top(s)->paragraph);
     }
-    if ((tag.flags & SHOWN_TAG_ENDS_OWN) != 0) {
-        close_flags_within(s, tag.flags & SHOWN_TAG_ENDS_OWN,
-                           SHOWN_TAG_SCOPE | SHOWN_TAG_LIST);
+    for (i = 0; i < SHOWN_OWN_KINDS; i++) {
+        if ((tag.flags & own_kinds[i]) != 0) {
+            close_at(s, near_top(s)->own[i]);
+        }
     }
 }
 
@@ -282,12 +328,19 @@ void shown_open_tag(struct shown *s)
     if ((s->tag.flags & SHOWN_TAG_HIDES) != 0) {
         flags |= SHOWN_NONE;
     }
-    s->open[s->nopen++] = (struct shown_open){.tag = s->tag, .flags = flags};
+    s->open[s->nopen] =
+        (struct shown_open){.tag = s->tag,
+                            .flags = flags,
+                            .near = near_in(*near_top(s), s->tag.flags, s->nopen + 1),
+                            .same = s->innermost[slot_of(s->tag)]};
+    s->nopen++;
+    s->innermost[slot_of(s->tag)] = (uint16_t)s->nopen;
 }
 
 void shown_close_tag(struct shown *s, struct shown_tag tag)
 {
-    size_t depth = 0;
+    const struct shown_near *near = near_top(s);
+    size_t place = 0;
 
     if ((tag.flags & (SHOWN_TAG_VOID | SHOWN_TAG_ROOT)) != 0) {
         return;
@@ -296,14 +349,13 @@ void shown_close_tag(struct shown *s, struct shown_tag tag)
         s->nover--;
         return;
     }
-    if ((tag.flags & SHOWN_TAG_TABLE_PART) != 0) {
-        close_tag_within(s, tag.id, SHOWN_TAG_TABLE);
-    } else if ((tag.flags & SHOWN_TAG_TABLE) != 0) {
-        depth = table_depth(s);
-        if (depth > s->floor) {
-            close_from(s, depth - 1);
-        }
+    place = find_open(s, tag);
+    if ((tag.flags & SHOWN_TAG_TABLE) != 0) {
+        close_at(s, near->table);
+    } else if (((tag.flags & SHOWN_TAG_TABLE_PART) != 0 ? near->table : near->scope) <=
+               place) {
+        close_at(s, place);
     } else {
-        close_tag_within(s, tag.id, SHOWN_TAG_SCOPE);
+        /* it stands outside of what keeps its end tags in */
     }
 }

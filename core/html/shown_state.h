@@ -4,6 +4,7 @@
  *   shown.c       runs of text, links, conditional comments
  *   shown_open.c  open elements
  *   shown_value.c attributes: URLs, styles
+ *   shown_long.c  attributes whose value comes in pieces
  */
 #ifndef CORE_HTML_SHOWN_STATE_H
 #define CORE_HTML_SHOWN_STATE_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "core/html/shown.h"
+#include "core/url/longurl.h"
 
 /* What of a tag matters here. */
 enum shown_tag_flag {
@@ -48,9 +50,29 @@ struct shown_tag {
 };
 struct shown_tag shown_tag_of(struct slice name);
 
+/* Elements that a tag may end or that keep it from ending others, by their place on the stack plus
+ * one; 0: there is none. Each open element knows those up to it, so that no tag looks for them. */
+enum { SHOWN_OWN_KINDS = 4, SHOWN_PART_KINDS = 3 };
+struct shown_near {
+    uint16_t paragraph;            /* innermost that is in scope */
+    uint16_t own[SHOWN_OWN_KINDS]; /* likewise, of SHOWN_TAG_ENDS_OWN in order */
+    uint16_t scope;                /* innermost */
+    uint16_t table;                /* innermost */
+    uint16_t
+        parts[SHOWN_PART_KINDS]; /* of that, outermost of this kind or further in */
+};
+
 struct shown_open {
     struct shown_tag tag;
     unsigned flags; /* of the text in it */
+    struct shown_near near;
+    uint16_t same; /* next one of its slot, further out */
+};
+
+enum {
+    SHOWN_SLOTS = 256,       /* that open elements are found by, by their tag */
+    SHOWN_SAME_SLOT_MAX = 8, /* of one slot that are looked at */
+    SHOWN_REFRESH = 3        /* "url" */
 };
 
 /* What the attributes of a tag say; bits of enum shown_property. */
@@ -74,7 +96,7 @@ struct shown_run {
     unsigned flags;
     size_t at;
     size_t n;
-    char bytes[SHOWN_RUN_MAX];
+    char *bytes; /* SHOWN_RUN_MAX */
 };
 
 struct shown_open_link {
@@ -86,6 +108,15 @@ struct shown_open_link {
     size_t ntext;
     char target[SHOWN_LINK_TARGET_MAX];
     char text[SHOWN_LINK_TEXT_MAX];
+};
+
+/* How the further pieces of a long value are read. */
+enum shown_long {
+    SHOWN_LONG_NOT,
+    SHOWN_LONG_PIECES,  /* each for itself, as a text or a list */
+    SHOWN_LONG_URL,     /* all are one URL */
+    SHOWN_LONG_REFRESH, /* "url=" may still come, then it is one */
+    SHOWN_LONG_TEXT     /* each is a text in which URLs may stand */
 };
 
 struct shown {
@@ -101,7 +132,15 @@ struct shown {
     bool is_start;
     bool has_href;
 
+    /* a value that comes in pieces */
+    enum shown_long long_value;
+    struct longurl *long_url; /* made for the first */
+    char refresh
+        [SHOWN_REFRESH]; /* the bytes before the one at hand, without white space */
+    bool met_value;
+
     struct shown_open open[SHOWN_DEPTH_MAX];
+    uint16_t innermost[SHOWN_SLOTS]; /* open element of each slot, plus one */
     size_t nopen;
     size_t nover; /* open elements over the limit */
     size_t floor; /* a conditional comment ends no element outside of it */
@@ -122,11 +161,20 @@ struct shown_open_link *shown_link_of(struct shown *s);
 
 /* shown_open.c */
 unsigned shown_flags(const struct shown *s); /* of text here */
-void shown_open_tag(struct shown *s);        /* s->tag, with s->style */
+/* Leaves the first n elements. */
+void shown_close_from(struct shown *s, size_t n);
+void shown_open_tag(struct shown *s); /* s->tag, with s->style */
 void shown_close_tag(struct shown *s, struct shown_tag tag);
 
 /* shown_value.c */
 void shown_attribute(struct shown *s, const struct html_token *t);
+/* One that is whole, or a piece that is read as if it were. */
+void shown_whole_attribute(struct shown *s, const struct html_token *t);
+/* The value is one URL. */
+bool shown_is_url(const struct html_token *t);
+
+/* shown_long.c: an attribute that comes in pieces; all of them, and the last. */
+void shown_long_attribute(struct shown *s, const struct html_token *t);
 /* Each url() in a style sheet. */
 void shown_css_urls(struct shown *s, struct slice css);
 

@@ -378,16 +378,6 @@ static void style_attribute(struct shown *s, struct slice css)
     }
 }
 
-static bool is_one_of(struct slice name, const struct slice *names, size_t n)
-{
-    size_t i = 0;
-
-    while (i < n && !slice_eq(name, names[i])) {
-        i++;
-    }
-    return i < n;
-}
-
 static enum shown_value_kind href_kind(struct slice tag)
 {
     if (slice_eq(tag, SLICE_LIT("base"))) {
@@ -412,14 +402,67 @@ static void href(struct shown *s, const struct html_token *t)
     }
 }
 
-void shown_attribute(struct shown *s, const struct html_token *t)
+static bool is_refresh(const struct html_token *t)
 {
-    static const struct slice loads[] = {
-        {"src", 3},    {"background", 10}, {"poster", 6},   {"data", 4},
-        {"lowsrc", 6}, {"dynsrc", 6},      {"codebase", 8}, {"archive", 7}};
-    static const struct slice others[] = {{"cite", 4},    {"longdesc", 8},
-                                          {"ping", 4},    {"manifest", 8},
-                                          {"profile", 7}, {"usemap", 6}};
+    return slice_eq(t->name, SLICE_LIT("content")) &&
+           slice_eq(t->tag, SLICE_LIT("meta"));
+}
+
+/* The value of an attribute by its name; false: it is no URL. */
+static bool kind_of(struct slice name, enum shown_value_kind *ret)
+{
+    static const struct {
+        struct slice name;
+        enum shown_value_kind kind;
+    } kinds[] = {
+        {{"src", 3}, SHOWN_VALUE_LOAD},         {{"background", 10}, SHOWN_VALUE_LOAD},
+        {{"poster", 6}, SHOWN_VALUE_LOAD},      {{"data", 4}, SHOWN_VALUE_LOAD},
+        {{"lowsrc", 6}, SHOWN_VALUE_LOAD},      {{"dynsrc", 6}, SHOWN_VALUE_LOAD},
+        {{"codebase", 8}, SHOWN_VALUE_LOAD},    {{"action", 6}, SHOWN_VALUE_FORM},
+        {{"formaction", 10}, SHOWN_VALUE_FORM}, {{"cite", 4}, SHOWN_VALUE_OTHER},
+        {{"longdesc", 8}, SHOWN_VALUE_OTHER},   {{"manifest", 8}, SHOWN_VALUE_OTHER},
+        {{"profile", 7}, SHOWN_VALUE_OTHER},    {{"usemap", 6}, SHOWN_VALUE_OTHER}};
+    size_t i = 0;
+
+    while (i < sizeof(kinds) / sizeof(kinds[0]) && !slice_eq(name, kinds[i].name)) {
+        i++;
+    }
+    if (i < sizeof(kinds) / sizeof(kinds[0])) {
+        *ret = kinds[i].kind;
+    }
+    return i < sizeof(kinds) / sizeof(kinds[0]);
+}
+
+static bool is_href(struct slice name)
+{
+    return slice_eq(name, SLICE_LIT("href")) || slice_eq(name, SLICE_LIT("xlink:href"));
+}
+
+bool shown_is_url(const struct html_token *t)
+{
+    enum shown_value_kind kind;
+
+    return is_href(t->name) || kind_of(t->name, &kind);
+}
+
+/* "http://a.example/ http://b.example/": URLs between white space. */
+static void url_list(struct shown *s, enum shown_value_kind kind, struct slice value)
+{
+    value = trim_start(value);
+    while (value.n > 0) {
+        size_t n = 0;
+
+        while (n < value.n && (unsigned char)value.p[n] > ' ') {
+            n++;
+        }
+        tell(s, kind, slice_head(value, n));
+        value = trim_start(slice_from(value, n));
+    }
+}
+
+void shown_whole_attribute(struct shown *s, const struct html_token *t)
+{
+    enum shown_value_kind kind = SHOWN_VALUE_TEXT;
 
     if (slice_eq(t->name, SLICE_LIT("style"))) {
         if (!t->is_duplicate) {
@@ -427,27 +470,33 @@ void shown_attribute(struct shown *s, const struct html_token *t)
         }
         tell(s, SHOWN_VALUE_TEXT, t->value);
         shown_css_urls(s, t->value);
-    } else if (slice_eq(t->name, SLICE_LIT("href")) ||
-               slice_eq(t->name, SLICE_LIT("xlink:href"))) {
+    } else if (is_href(t->name)) {
         href(s, t);
-    } else if (slice_eq(t->name, SLICE_LIT("action")) ||
-               slice_eq(t->name, SLICE_LIT("formaction"))) {
-        tell(s, SHOWN_VALUE_FORM, t->value);
+    } else if (kind_of(t->name, &kind)) {
+        tell(s, kind, t->value);
     } else if (slice_eq(t->name, SLICE_LIT("srcset")) ||
                slice_eq(t->name, SLICE_LIT("imagesrcset"))) {
         srcset(s, t->value);
-    } else if (slice_eq(t->name, SLICE_LIT("content")) &&
-               slice_eq(t->tag, SLICE_LIT("meta"))) {
+    } else if (slice_eq(t->name, SLICE_LIT("ping"))) {
+        url_list(s, SHOWN_VALUE_OTHER, t->value);
+    } else if (slice_eq(t->name, SLICE_LIT("archive"))) {
+        url_list(s, SHOWN_VALUE_LOAD, t->value);
+    } else if (is_refresh(t)) {
         meta_content(s, t->value);
     } else if (slice_eq(t->name, SLICE_LIT("hidden"))) {
         s->style.is_hidden = true;
-    } else if (is_one_of(t->name, loads, sizeof(loads) / sizeof(loads[0]))) {
-        tell(s, SHOWN_VALUE_LOAD, t->value);
-    } else if (is_one_of(t->name, others, sizeof(others) / sizeof(others[0]))) {
-        tell(s, SHOWN_VALUE_OTHER, t->value);
     } else if (!slice_has_prefix(t->name, SLICE_LIT("xmlns"))) {
         tell(s, SHOWN_VALUE_TEXT, t->value);
     } else {
         /* a name space is no link */
+    }
+}
+
+void shown_attribute(struct shown *s, const struct html_token *t)
+{
+    if (t->is_cut || s->long_value != SHOWN_LONG_NOT) {
+        shown_long_attribute(s, t);
+    } else {
+        shown_whole_attribute(s, t);
     }
 }

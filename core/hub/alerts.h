@@ -19,6 +19,7 @@ enum {
     ALERTS_WINDOW_S = 300,
     ALERTS_FAILURES = 5,        /* of a feed in a row */
     ALERTS_MESSAGES_LEAST = 20, /* in the window, to speak of one in a hundred */
+    ALERTS_LIMITED_LEAST = 3,   /* of them, to speak of a limit that is met too often */
 };
 #define ALERTS_DISK_USED   0.95
 #define ALERTS_COUNTS_USED 0.9

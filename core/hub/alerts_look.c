@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/config/config.h"
+#include "core/feature/feature.h"
 #include "core/hub/alerts_own.h"
 #include "core/hub/metrics_own.h"
 
@@ -50,6 +51,21 @@ void alert_errors(const struct alerts_case *c, struct alerts_sight *ret)
     ret->value = share(stat_rise(c, STAT_on_error) + stat_rise(c, STAT_deadline),
                        stat_rise(c, STAT_messages));
     ret->threshold = c->now->config->alerts.errors;
+}
+
+void alert_limits(const struct alerts_case *c, struct alerts_sight *ret)
+{
+    double messages = stat_rise(c, STAT_messages);
+
+    ret->threshold = c->now->config->alerts.limits;
+    for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
+        double met = stat_rise(c, (enum stat_id)(STAT_limit_message_bytes + bit));
+        if (*limit_key(bit) != '\0' && met >= ALERTS_LIMITED_LEAST &&
+            share(met, messages) > ret->value) {
+            ret->value = share(met, messages);
+            (void)snprintf(ret->subjects, sizeof ret->subjects, "%s", limit_key(bit));
+        }
+    }
 }
 
 void alert_sessions_refused(const struct alerts_case *c, struct alerts_sight *ret)

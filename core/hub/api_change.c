@@ -6,7 +6,7 @@
 #include "core/base/clock.h"
 #include "core/feature/json.h"
 #include "core/list/ask.h"
-#include "core/list/lock.h"
+#include "core/list/configured.h"
 
 enum { SOURCE_MAX = 64 };
 
@@ -47,23 +47,21 @@ bool api_change_check(struct arena *arena, const struct slice *values, size_t n,
 static enum err open_list(struct api_change *c, const char *name, bool create,
                           struct list_writer **ret, struct errinfo *reterr)
 {
-    const struct list_lock_wait wait = {.most_s = LIST_LOCK_WAIT_S, .stop = c->stop};
     const struct config_list *list = config_list_find(c->config, slice_str(name));
-    const struct filter_wish wish = {.layout = (unsigned)list->filter_layout,
-                                     .error = list->filter_error,
-                                     .has_front = list->filter_memory == FILTER_MAP};
     struct keyring keys;
+    const struct list_opening opening = {
+        .config = c->config,
+        .keys = &keys,
+        .create = create,
+        .wait = {.most_s = LIST_LOCK_WAIT_S, .stop = c->stop}};
     enum err e = create ? keyring_load_or_create(c->config->state_dir, &keys, reterr)
                         : keyring_load(c->config->state_dir, &keys, reterr);
 
     if (e == ERR_OK) {
-        e = list_writer_open_waiting(c->config->state_dir, slice_str(name), &keys,
-                                     create, &wait, ret, reterr);
+        e = list_writer_open_configured(&opening, slice_str(name), ret, reterr);
     }
     explicit_bzero(&keys, sizeof keys);
     if (e == ERR_OK) {
-        list_writer_set_keep_text(*ret, list->keep_text);
-        list_writer_set_filter(*ret, &wish);
         list_writer_set_ageing(
             *ret, &(struct list_ageing){list->period_s, list->inactive_after_s});
     }
@@ -149,7 +147,10 @@ static enum err change_named(struct api_change *c, struct slice list,
 /* Whether the list holds the value itself: a URL also in its looser forms, all else by that very name. */
 static bool is_itself(const struct feature_entry *e, const struct ask_match *m)
 {
-    bool is_url = e->class_type == FEATURE_url && m->key->class_type == FEATURE_url;
+    uint16_t class_type = m->key->class_type;
+    bool is_url = e->class_type == FEATURE_url &&
+                  (class_type == FEATURE_url || class_type == FEATURE_url_exact ||
+                   class_type == FEATURE_url_folded);
 
     return (m->answer == LIST_CONFIRMED || m->answer == LIST_POSSIBLE) &&
            (is_url || slice_eq(m->key->text, e->text));

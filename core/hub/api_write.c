@@ -162,7 +162,7 @@ static bool is_its_own(const char *type)
     const struct feature_info *info = feature_info_by_name(slice_str(type));
 
     switch (info != NULL ? (int)info->type : 0) {
-    case FEATURE_url_folded:
+    case FEATURE_url_exact:
     case FEATURE_url_template:
     case FEATURE_text_address:
     case FEATURE_phone:

@@ -65,7 +65,13 @@ void hub_api_start(struct hub *h)
     };
     struct errinfo why = {.text = ""};
 
-    if (h->o.is_once || h->config->api.listen.n == 0) {
+    if (h->o.is_once) {
+        return;
+    }
+    if (forms_new(h->config, &h->forms, &why) != ERR_OK) {
+        log_errinfo("list_form", &why);
+    }
+    if (h->config->api.listen.n == 0) {
         return;
     }
     enum err e = lists_new(h->config, &h->lists, &why);
@@ -88,6 +94,9 @@ void hub_api_start(struct hub *h)
 
 void hub_api_renew(struct hub *h)
 {
+    if (h->forms != NULL) {
+        forms_renew(h->forms, h->config);
+    }
     if (h->lists != NULL) {
         lists_renew(h->lists, h->config);
     }
@@ -104,4 +113,5 @@ void hub_api_stop(struct hub *h)
     api_free(&h->api);
     api_history_free(&h->history);
     lists_free(&h->lists);
+    forms_free(&h->forms);
 }

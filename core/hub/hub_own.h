@@ -14,6 +14,7 @@
 #include "core/hub/counts.h"
 #include "core/hub/exchange.h"
 #include "core/hub/feeds.h"
+#include "core/hub/forms.h"
 #include "core/hub/hub.h"
 #include "core/hub/metrics.h"
 #include "core/hub/node.h"
@@ -31,6 +32,7 @@ struct hub {
     struct event *signals[4];
     struct board *board; /* what all parts show of themselves */
     struct lists *lists; /* NULL: nobody asks, as api */
+    struct forms *forms; /* NULL: once */
     struct api_history *history;
     struct api *api;
     struct surveyor *surveyor;

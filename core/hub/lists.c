@@ -113,7 +113,7 @@ static bool fill_ask(struct lists_held *h)
             .origin = origin,
             .has_weight = ask_has_weight(h->view.config, name, origin),
             .voice = voice_of(&voices, r)};
-        ask->expressions |= ask_expressions(listset_config(set, i));
+        ask->derived |= ask_derived(r, listset_config(set, i));
     }
     return h->asked != NULL;
 }

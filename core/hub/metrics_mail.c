@@ -42,6 +42,11 @@ static const struct grouped {
     }
     NOISE(10m),     NOISE(1h),       NOISE(1d),          NOISE(14d),
 #undef NOISE
+#define LIMIT(name, kind, key, help)               \
+    {STAT_limit_##name, "gillnet_limit_met_total", \
+     "messages that met a limit, by limit; several may be met", "limit", #name},
+#include "core/feature/limit.def"
+#undef LIMIT
 };
 
 static const struct grouped *group_of(enum stat_id id)

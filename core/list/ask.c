@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/list/reader.h"
+
 /* A batch of longest values, each with all its keys. */
 enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };
 enum {
@@ -33,16 +35,19 @@ struct ask {
     size_t room;
 };
 
-unsigned ask_expressions(const struct config_list *list)
+unsigned ask_derived(const struct list_reader *r, const struct config_list *list)
 {
-    unsigned which = 0;
+    struct feature_classes held = list_reader_classes(r);
+    struct feature_classes named = {{0}};
 
     for (size_t i = 0; i < list->types.n; i++) {
         const struct feature_info *type =
             feature_info_by_name(slice_str(list->types.v[i]));
-        which |= type == NULL ? 0 : feature_expressions_bit((uint16_t)type->type);
+        if (type != NULL) {
+            feature_classes_add(&named, (uint16_t)type->type);
+        }
     }
-    return which;
+    return feature_derived(&held, &named);
 }
 
 bool ask_has_weight(const struct config *config, struct slice list, const char *origin)
@@ -125,7 +130,7 @@ enum err ask_add(struct ask *a, struct slice value, enum feature_type hint,
     enum err result = has_rows(a) ? ERR_OK : no_memory(reterr);
 
     if (result == ERR_OK) {
-        const struct value_reading how = {hint, a->lists.expressions};
+        const struct value_reading how = {hint, a->lists.derived};
 
         result = value_keys(value, &how, a->batch, a->keys + a->nkeys, &v->n, reterr);
     }
@@ -181,11 +186,13 @@ static bool gather(struct ask *a, const struct value *v, uint64_t now_s)
 {
     for (size_t i = 0; i < a->lists.n; i++) {
         const struct list_reader *r = a->lists.v[i].reader;
+        const struct feature_classes held = list_reader_classes(r);
 
         for (size_t k = v->first; k < v->first + v->n; k++) {
             struct ask_match m = {.list = i, .at = k, .key = &a->keys[k]};
 
-            if (a->hits[i * ROW + k] == 0) {
+            if (a->hits[i * ROW + k] == 0 ||
+                !feature_classes_have(&held, a->keys[k].class_type)) {
                 continue;
             }
             digest_make(list_reader_key(r), a->keys[k].class_type, a->keys[k].text,

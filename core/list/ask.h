@@ -28,10 +28,10 @@ struct ask_lists {
     size_t nown;
     size_t nlists; /* that there are, asked or not */
     const struct config *config;
-    unsigned expressions; /* of core/feature/lookup.h that some list is asked for */
+    unsigned derived; /* bits of feature_derived that some list is asked for */
 };
-/* Which of the types that are asked only where they are named this list names: bits. */
-unsigned ask_expressions(const struct config_list *list);
+/* Which keys are made for this list alone: bits of feature_derived. */
+unsigned ask_derived(const struct list_reader *r, const struct config_list *list);
 /* Whether a list weighs something here: a peer's that is not configured does not. origin NULL: ours. */
 bool ask_has_weight(const struct config *config, struct slice list, const char *origin);
 

@@ -88,6 +88,9 @@ enum err build_add(struct build *b, const struct digest *d,
     if (e == ERR_OK) {
         filter_add(b, d);
         b->count++;
+        if (r->expiry_s != ENTRY_GONE_S) {
+            feature_classes_add(&b->classes, r->class_type);
+        }
         b->first = r->segment < b->first ? r->segment : b->first;
         b->last = r->segment > b->last ? r->segment : b->last;
     }

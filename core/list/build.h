@@ -51,6 +51,7 @@ struct build {
     struct digest some[BUILD_SOME]; /* counted, not in the filters yet */
     unsigned nsome;
     uint64_t count;
+    struct feature_classes classes;
     uint32_t first; /* segments that the records stand in */
     uint32_t last;
 };

@@ -226,20 +226,18 @@ static enum err stage(struct list_writer *w, struct log_record *r, struct slice 
 enum err list_stage(struct list_writer *w, const struct list_change *c,
                     struct slice source, struct errinfo *reterr)
 {
+    struct writer_entry own;
     struct log_record r = {.kind = c->is_revoke ? RECORD_REVOKE : RECORD_ADD,
-                           .class_type = c->entry.class_type,
                            .expiry_s = c->is_revoke ? 0 : c->expiry_s,
                            .time_s = writer_now_s()};
     enum err e = writer_check(w, reterr);
-    if (e == ERR_OK && c->entry.text.n > LIST_TEXT_MAX) {
-        e = errinfo_set(reterr, ERR_LIMIT, "", 0, "the entry is longer than %d bytes",
-                        LIST_TEXT_MAX);
-    }
+    e = e == ERR_OK ? writer_entry_of(w, &c->entry, &own, reterr) : e;
     if (e != ERR_OK) {
         return e;
     }
-    digest_make(&w->key, c->entry.class_type, c->entry.text, &r.digest);
-    r.text = w->keep_text ? c->entry.text : SLICE_NONE;
+    r.class_type = own.class_type;
+    r.digest = own.digest;
+    r.text = own.text;
     e = stage_room(w, &r.digest, reterr);
     return e == ERR_OK ? stage(w, &r, source, false, reterr) : e;
 }

@@ -156,6 +156,7 @@ static enum err settle(struct list_writer *w, struct compaction *c,
     p.current.listed = m->totals_after.listed;
     p.current.revoked = m->totals_after.revoked;
     p.current.period_s = w->period_next_s;
+    p.current.classes = merge_classes(m, &w->current);
     p.current.nlevels = levels_left(w, m->from, p.current.level);
     if (m->level.entries > 0) {
         p.fresh[p.current.nlevels] = m->index;

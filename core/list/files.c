@@ -15,7 +15,8 @@
 #include "core/list/segment.h"
 
 enum {
-    CURRENT_VERSION = 2,
+    CURRENT_VERSION = 3,
+    CURRENT_VERSION_FORMER = 2, /* without classes and form */
     CURRENT_BYTES_MAX = 4096,
     CURRENT_SUM_BYTES = 8,
     DIGITS_MIN = 8,
@@ -155,6 +156,11 @@ void current_print(const struct list_current *c, struct buf *ret)
     buf_add_u64(ret, c->period_s);
     buf_add_u64(ret, c->member_spam);
     buf_add_u64(ret, c->member_revoked);
+    for (unsigned i = 0; i < FEATURE_CLASSES_WORDS; i++) {
+        buf_add_u64(ret, c->classes.word[i]);
+    }
+    buf_add_u32(ret, c->form);
+    buf_add_u32(ret, c->url_match);
     for (uint32_t i = 0; i < c->nlevels; i++) {
         buf_add_u64(ret, c->level[i].number);
         buf_add_u64(ret, c->level[i].entries);
@@ -177,6 +183,21 @@ static void levels_parse(struct cursor *in, struct list_current *c)
     }
 }
 
+static void form_parse(struct cursor *in, uint32_t version, struct list_current *c)
+{
+    if (version == CURRENT_VERSION_FORMER) {
+        c->classes = FEATURE_CLASSES_UNKNOWN;
+        c->form = LIST_FORM_FORMER;
+        c->url_match = URL_MATCH_EXACT;
+        return;
+    }
+    for (unsigned i = 0; i < FEATURE_CLASSES_WORDS; i++) {
+        c->classes.word[i] = cursor_u64(in);
+    }
+    c->form = cursor_u32(in);
+    c->url_match = cursor_u32(in);
+}
+
 enum err current_parse(struct slice bytes, const char *path, struct list_current *ret,
                        struct errinfo *reterr)
 {
@@ -194,7 +215,7 @@ enum err current_parse(struct slice bytes, const char *path, struct list_current
     }
     struct cursor in = cursor_of(slice_from(summed, CURRENT_MAGIC.n));
     uint32_t version = cursor_u32(&in);
-    if (version != CURRENT_VERSION) {
+    if (version != CURRENT_VERSION && version != CURRENT_VERSION_FORMER) {
         return errinfo_set(reterr, ERR_VERSION, path, 0,
                            "written by another version of gillnet (format %" PRIu32
                            "); use that version, or rebuild the list with this one",
@@ -211,9 +232,10 @@ enum err current_parse(struct slice bytes, const char *path, struct list_current
     c.period_s = cursor_u64(&in);
     c.member_spam = cursor_u64(&in);
     c.member_revoked = cursor_u64(&in);
+    form_parse(&in, version, &c);
     levels_parse(&in, &c);
     if (!cursor_done(&in) || c.nlevels > LIST_LEVELS_MAX || c.tail == 0 ||
-        c.generation == 0) {
+        c.generation == 0 || c.form > LIST_FORM || c.url_match > URL_MATCH_FOLDED) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "the record is damaged (its numbers are impossible)");
     }

@@ -1,7 +1,7 @@
 /*
  * files - the names of a list's files and its CURRENT record.
  *
- * Depends: base.   Threads: pure but for the file system.   Allocates: nothing that stays.
+ * Depends: base, feature.   Threads: pure but for the file system.   Allocates: nothing that stays.
  */
 #ifndef CORE_LIST_FILES_H
 #define CORE_LIST_FILES_H
@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/keyring.h"
 #include "core/base/slice.h"
+#include "core/feature/lookup.h"
 
 /* Mode of every file of a list: the group (gillnetd) may read. */
 enum { LIST_FILE_MODE = 0640, LIST_DIR_MODE = 0750 };
@@ -56,6 +57,10 @@ struct list_level {
     uint32_t last;
 };
 
+/* How texts became digests: LIST_FORM_FORMER, before there was a normal form: URLs as they were written, and their classes not
+ * noted. Such a list is asked under all that it may hold, and made anew (core/list/rekey.h). */
+enum { LIST_FORM_FORMER = 0, LIST_FORM = 1 };
+
 /* The record that says what serves. */
 struct list_current {
     uint64_t generation;
@@ -68,6 +73,10 @@ struct list_current {
     uint64_t period_s;    /* begin of the period that the tail is of; 0: no ageing */
     uint64_t member_spam; /* numbers of the filters of peers; 0: none */
     uint64_t member_revoked;
+    struct feature_classes
+        classes;   /* of the levels' entries; perhaps more; the tail's come to it */
+    uint32_t form; /* LIST_FORM, or LIST_FORM_FORMER */
+    uint32_t url_match; /* enum url_match */
     uint32_t nlevels;
     struct list_level
         level[LIST_LEVELS_MAX]; /* oldest first; a newer one's records win */

@@ -52,20 +52,20 @@ enum err list_import_begin(struct list_writer *w, struct slice source,
 enum err list_import_add(struct list_import *im, const struct feature_entry *e,
                          uint32_t expiry_s, struct errinfo *reterr)
 {
-    if (e->text.n > LIST_TEXT_MAX) {
-        return errinfo_set(reterr, ERR_LIMIT, "", 0,
-                           "the entry is longer than %d bytes", LIST_TEXT_MAX);
-    }
     struct sorter_record r = {.order = im->given};
-    digest_make(&im->w->key, e->class_type, e->text, &r.digest);
+    struct writer_entry own;
+    enum err failed = writer_entry_of(im->w, e, &own, reterr);
+    if (failed != ERR_OK) {
+        return failed;
+    }
+    r.digest = own.digest;
     buf_clear(&im->scratch);
-    merge_data_print(e->class_type, expiry_s, im->w->keep_text ? e->text : SLICE_NONE,
-                     &im->scratch);
+    merge_data_print(own.class_type, expiry_s, own.text, &im->scratch);
     if (buf_failed(&im->scratch)) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for an entry");
     }
     r.data = buf_slice(&im->scratch);
-    enum err failed = sorter_add(im->sorter, &r, reterr);
+    failed = sorter_add(im->sorter, &r, reterr);
     if (failed == ERR_OK) {
         im->given++;
     }
@@ -88,6 +88,7 @@ static enum err import_publish(struct list_writer *w, struct merge *m,
     c->listed = m->totals_after.listed;
     c->revoked = m->totals_after.revoked;
     c->period_s = w->period_next_s;
+    c->classes = merge_classes(m, &w->current);
     c->nlevels = m->from;
     if (m->level.entries > 0) { /* steps may take out all there was */
         p.fresh[c->nlevels] = m->index;

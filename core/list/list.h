@@ -129,6 +129,7 @@ enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *c
 
 /* Where an entry comes from. */
 struct list_provenance {
+    struct digest digest; /* of list_reader_each alone */
     enum entry_status status;
     uint16_t class_type;
     bool is_explicit; /* said by a person, not imported */
@@ -140,7 +141,6 @@ struct list_provenance {
 };
 
 struct list_reader; /* one generation of one list, open for reading */
-
 /* Opens what CURRENT names. Damage that leaves something to answer with is no error, and
  * list_reader_fault names it: without the filter the exact index answers alone, without the
  * index the former generation, without CURRENT the newest complete one (ADR 0008). */

@@ -13,6 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/stats.h"
+#include "core/list/configured.h"
 #include "core/list/listhold_own.h"
 
 /* ---- sets ---- */
@@ -382,6 +383,20 @@ static void refresh_keys(struct listhold *h)
     }
 }
 
+/* Said when it is first opened: until it is made anew it is asked in every form that it may have. */
+static void say_form(const struct list_place *place, const struct shared_reader *old,
+                     const struct list_reader *r)
+{
+    if (!old && !place->origin &&
+        !list_reader_is_formed(r, (enum url_match)place->config->url_match)) {
+        log_info(
+            "event=list_form list=%s url_match=%s text=\"the list is in another form; "
+            "gillnet hub, the next change or gillnet list rebuild makes it anew\"",
+            place->label,
+            list_url_match_name((enum list_url_match)place->config->url_match));
+    }
+}
+
 /* Brings one list into the new set: as it was, or opened anew when its files changed. One whose
  * key is not held any more is left out: a set has room for the keys of one keyring. */
 void refresh_list(struct refresh *x, const struct list_place *place)
@@ -404,6 +419,7 @@ void refresh_list(struct refresh *x, const struct list_place *place)
             .other = old && !old->is_distrusted ? old->reader : NULL, .hold = hold};
         struct shared_reader *fresh = reader_open(x->h, place, &how);
         if (fresh) {
+            say_form(place, old, fresh->reader);
             shared = fresh;
             x->is_changed = true;
         }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/unfilled.h"
 #include "core/list/listset_own.h"
 
 enum {
@@ -22,11 +23,18 @@ _Static_assert((int)SEEN_SLOTS_PEERS > 2 * (HITS_MAX + PEER_HITS_MAX), "some are
 /* Keys of features, with their digests under the ring key at hand. */
 struct batch {
     size_t n;
-    uint16_t type[KEYS_BATCH]; /* of the feature that the key comes from */
+    uint16_t type[KEYS_BATCH];    /* of the feature that the key comes from */
+    uint32_t feature[KEYS_BATCH]; /* its index */
     struct feature_key key[KEYS_BATCH];
     struct digest digest[KEYS_BATCH];
+};
+
+/* The keys of a batch that one list is asked for. */
+struct asked {
+    size_t n;
+    uint16_t at[KEYS_BATCH]; /* in the batch */
+    struct digest digest[KEYS_BATCH];
     uint8_t hit[KEYS_BATCH];
-    size_t expressions; /* of these keys, those for lists that name them alone */
 };
 
 struct lookup {
@@ -35,13 +43,16 @@ struct lookup {
     uint64_t now_s;
     struct arena *arena;
     struct list_hits hits;
-    size_t nown;           /* of these, of our lists */
-    size_t size;           /* room in hits.v and digest */
-    uint64_t slots;        /* of `seen`, less one */
-    unsigned origin_most;  /* hits that one origin may have */
-    uint16_t *origin_hits; /* that each has; NULL: no peers */
-    struct digest *digest; /* of each hit */
-    unsigned which;        /* of enum FEATURE_EXPRESSIONS... some list has */
+    uint16_t *own_hits;              /* that each of our lists has */
+    unsigned own_most;               /* hits that one of them may have */
+    size_t size;                     /* room in hits.v and digest */
+    uint64_t slots;                  /* of `seen`, less one */
+    unsigned origin_most;            /* hits that one origin may have */
+    uint16_t *origin_hits;           /* that each has; NULL: no peers */
+    struct digest *digest;           /* of each hit */
+    struct feature_classes *classes; /* that each list holds */
+    struct feature_classes wanted;   /* that some list holds */
+    unsigned which; /* of enum FEATURE_EXPRESSIONS... some list is asked */
     struct arena
         *scratch;   /* of expressions until they are asked; NULL: no list has them */
     uint16_t *seen; /* hash table: index into hits + 1; NULL before the first hit */
@@ -52,42 +63,48 @@ struct lookup {
 void listset_types(struct listset_item *item)
 {
     item->takes_all = item->config->types.n == 0;
-    memset(item->types, 0, sizeof(item->types));
+    item->types = (struct feature_classes){{0}};
     for (size_t i = 0; i < item->config->types.n; i++) {
         const struct feature_info *info =
             feature_info_by_name(slice_str(item->config->types.v[i]));
-        if (info && (unsigned)info->type < FEATURE_NUMBERS) {
-            item->types[info->type / 64] |= (uint64_t)1 << (info->type % 64);
+        if (info) {
+            feature_classes_add(&item->types, (uint16_t)info->type);
         }
     }
 }
 
-static bool has_type(const struct listset_item *item, unsigned type)
+static bool has_type(const struct listset_item *item, uint16_t type)
 {
-    return type < FEATURE_NUMBERS && (item->types[type / 64] >> (type % 64) & 1) != 0;
+    return feature_classes_have(&item->types, type);
 }
 
-/* Whether the i-th key is for this list: by its feature, what it is shown as, or its class.
- * Expressions are for those that name them, whatever the others hold. */
-static bool takes_key(const struct listset_item *item, const struct batch *b, size_t i)
+/* Whether the i-th key is for this list: it holds entries of the class, and it is for the feature, what that is shown
+ * as, or the class. What costs much is for lists that know that they hold it, or name it. */
+static bool takes_key(const struct lookup *l, size_t list, const struct batch *b,
+                      size_t i)
 {
-    if (feature_expressions_bit(b->key[i].class_type) != 0) {
-        return has_type(item, b->key[i].class_type);
+    const struct listset_item *item = &l->set->item[list];
+    const struct feature_classes *held = &l->classes[list];
+    uint16_t class_type = b->key[i].class_type;
+    unsigned bit = feature_derived_bit(class_type);
+    if (!feature_classes_have(held, class_type) ||
+        (bit != 0 && (feature_derived(held, &item->types) & bit) == 0)) {
+        return false;
     }
     return item->takes_all || has_type(item, b->type[i]) ||
-           has_type(item, b->key[i].report_type) ||
-           has_type(item, b->key[i].class_type);
+           has_type(item, b->key[i].report_type) || has_type(item, class_type);
 }
 
 /* Adds the keys of one feature; there is room. */
-static void add_keys(struct lookup *l, struct batch *b, const struct feature *f)
+static void add_keys(struct lookup *l, struct batch *b, const struct feature *f,
+                     size_t index)
 {
-    size_t end = b->n + feature_keys(f, l->arena, b->key + b->n);
+    size_t end = b->n + feature_keys(f, &l->wanted, l->arena, b->key + b->n);
     if (l->scratch) {
-        end += feature_url_expressions(f, l->which, l->scratch, b->key + end);
+        end += feature_derived_keys(f, l->which, l->scratch, b->key + end);
     }
     while (b->n < end) {
-        b->expressions += feature_expressions_bit(b->key[b->n].class_type) != 0;
+        b->feature[b->n] = (uint32_t)index;
         b->type[b->n++] = f->type;
     }
 }
@@ -175,19 +192,6 @@ static uint16_t *seen_slot(struct lookup *l, size_t list, uint16_t report_type,
 
 /* ---- counting ---- */
 
-/* Keys of the batch that the list is asked for. */
-static size_t tested_keys(const struct listset_item *item, const struct batch *b)
-{
-    size_t n = 0;
-    if (item->takes_all) {
-        return b->n - b->expressions;
-    }
-    for (size_t i = 0; i < b->n; i++) {
-        n += takes_key(item, b, i);
-    }
-    return n;
-}
-
 /* A confirmation of an entry that ages by period counts for the period, too. */
 static void count_period(const struct lookup *l, size_t list, uint64_t period)
 {
@@ -241,14 +245,11 @@ static struct reader_answer confirm(struct lookup *l, size_t list,
     return a;
 }
 
-static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
-                     const struct digest *d)
+static void take_hit(struct lookup *l, size_t list, const struct batch *b, size_t i)
 {
+    const struct feature_key *k = &b->key[i];
+    const struct digest *d = &b->digest[i];
     bool is_own = list < l->set->nown;
-    if (is_own && l->nown == HITS_MAX) {
-        l->failed = ERR_LIMIT;
-        return;
-    }
     if (!grow(l)) {
         return;
     }
@@ -271,40 +272,61 @@ static void take_hit(struct lookup *l, size_t list, const struct feature_key *k,
                                              .report_type = k->report_type,
                                              .answer = a.answer,
                                              .is_explicit = is_own && a.is_explicit,
+                                             .feature = b->feature[i],
                                              .value = value};
     l->digest[l->hits.n] = *d;
     *slot = (uint16_t)++l->hits.n;
     if (is_own) {
-        l->nown++;
+        l->own_hits[list]++;
     } else {
         l->origin_hits[l->set->item[list].origin_at]++;
     }
 }
 
-/* Nothing more is asked of an origin that has said enough about this message. */
-static bool is_heard_out(const struct lookup *l, const struct listset_item *item)
+/* Nothing more is asked of a list or an origin that has said enough about this message. */
+static bool is_heard_out(const struct lookup *l, size_t list)
 {
-    return item->origin_name[0] != '\0' &&
-           l->origin_hits[item->origin_at] >= l->origin_most;
+    if (list < l->set->nown) {
+        return l->own_hits[list] >= l->own_most;
+    }
+    return l->origin_hits[l->set->item[list].origin_at] >= l->origin_most;
+}
+
+static void gather(const struct lookup *l, const struct batch *b, size_t list,
+                   struct asked *ret)
+{
+    ret->n = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        if (takes_key(l, list, b, i)) {
+            ret->at[ret->n] = (uint16_t)i;
+            ret->digest[ret->n] = b->digest[i];
+            ret->hit[ret->n++] = 0;
+        }
+    }
 }
 
 static void ask_list(struct lookup *l, struct batch *b, size_t list)
 {
     const struct listset_item *item = &l->set->item[list];
-    if (is_heard_out(l, item)) {
+    struct asked asked UNFILLED;
+    if (is_heard_out(l, list)) {
+        return;
+    }
+    gather(l, b, list, &asked);
+    if (asked.n == 0) {
         return;
     }
     l->sums = (struct hits_sums){.last_hit_s = 0};
-    list_reader_test(item->shared->reader, b->digest, b->n, b->hit);
-    for (size_t i = 0; i < b->n; i++) {
-        if (b->hit[i] && takes_key(item, b, i) && !is_heard_out(l, item)) {
+    list_reader_test(item->shared->reader, asked.digest, asked.n, asked.hit);
+    for (size_t i = 0; i < asked.n; i++) {
+        if (asked.hit[i] && !is_heard_out(l, list)) {
             l->hits.filter_hits++;
             l->sums.number[HITS_FILTER]++;
-            take_hit(l, list, &b->key[i], &b->digest[i]);
+            take_hit(l, list, b, asked.at[i]);
         }
     }
     if (item->row) {
-        l->sums.number[HITS_TESTED] += tested_keys(item, b);
+        l->sums.number[HITS_TESTED] += asked.n;
         hits_add(item->row, &l->sums);
     }
 }
@@ -325,25 +347,25 @@ static void ask_all(struct lookup *l, struct batch *b)
     }
     l->hits.keys += b->n;
     b->n = 0;
-    b->expressions = 0;
     if (l->scratch) {
         arena_reset(l->scratch);
     }
 }
 
-static unsigned which_expressions(const struct listset *s)
+/* What the lists hold now: a writer may add a class at any time, so it is loaded for each message, before its keys are made. */
+static bool classes_begin(struct lookup *l)
 {
-    static const uint16_t classes[] = {FEATURE_url_expression, FEATURE_url_hash};
-    unsigned which = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        for (size_t k = 0; k < sizeof classes / sizeof classes[0]; k++) {
-            if (has_type(&s->item[i], classes[k])) {
-                which |= feature_expressions_bit(classes[k]);
-            }
-        }
+    const struct listset *s = l->set;
+    l->classes = arena_array(l->arena, s->n + 1, sizeof(*l->classes));
+    for (size_t i = 0; l->classes && i < s->n; i++) {
+        l->classes[i] = list_reader_classes(listset_reader(s, i));
+        feature_classes_join(&l->wanted, &l->classes[i]);
+        l->which |= feature_derived(&l->classes[i], &s->item[i].types);
     }
-    return which;
+    if (l->classes && l->which != 0) {
+        l->scratch = arena_new(EXPRESSIONS_SCRATCH);
+    }
+    return l->classes && (l->which == 0 || l->scratch);
 }
 
 /* The keys of one more feature may not fit. */
@@ -354,9 +376,15 @@ static bool is_full(const struct lookup *l, const struct batch *b)
             arena_used(l->scratch) > EXPRESSIONS_SCRATCH - FEATURE_EXPRESSIONS_BYTES);
 }
 
-static bool peers_begin(struct lookup *l)
+static bool shares_begin(struct lookup *l)
 {
+    size_t nown = l->set->nown > 0 ? l->set->nown : 1;
     unsigned n = l->set->norigins;
+    l->own_most = (unsigned)(HITS_MAX / nown);
+    l->own_hits = arena_array(l->arena, nown, sizeof(*l->own_hits));
+    if (l->own_hits == NULL) {
+        return false;
+    }
     l->slots = (n == 0 ? SEEN_SLOTS : SEEN_SLOTS_PEERS) - 1;
     if (n == 0) {
         return true;
@@ -377,23 +405,17 @@ enum err listset_lookup(const struct listset *s, const struct featureset *featur
         .now_s = clock_wall_us() / 1000000,
         .arena = arena,
     };
-    if (!peers_begin(&l)) {
+    if (!shares_begin(&l) || !classes_begin(&l)) {
         return ERR_NOMEM;
     }
-    l.which = which_expressions(s);
-    if (l.which != 0) {
-        l.scratch = arena_new(EXPRESSIONS_SCRATCH);
-        l.failed = l.scratch ? ERR_OK : ERR_NOMEM;
-    }
-    struct batch b;
+    struct batch b UNFILLED;
     b.n = 0;
-    b.expressions = 0;
     size_t n = s->n > 0 ? featureset_count(features) : 0;
     for (size_t i = 0; i < n; i++) {
         if (is_full(&l, &b)) {
             ask_all(&l, &b);
         }
-        add_keys(&l, &b, featureset_at(features, i));
+        add_keys(&l, &b, featureset_at(features, i), i);
     }
     ask_all(&l, &b);
     arena_free(&l.scratch);

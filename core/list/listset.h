@@ -42,6 +42,7 @@ struct list_hit {
     enum list_answer answer;
     bool is_explicit;   /* confirmed or revoked: a person here said so */
     uint8_t silence;    /* enum list_silence */
+    uint32_t feature;   /* index of the feature, the first one with this value */
     struct slice value; /* the listed value: "evil.example"; lives in the arena */
 };
 struct list_hits {
@@ -96,7 +97,8 @@ const struct config_list *listset_config(const struct listset *s, size_t i);
 
 /* Looks up every feature in every list: expands to keys, digests, tests in one batch, confirms
  * the hits. deadline_mono_us: no confirmation starts after it (0: none). Hits and texts live in
- * arena; an arena that is full gives fewer hits and ERR_NOMEM. */
+ * arena; an arena that is full gives fewer hits and ERR_NOMEM. Each of our lists has a share of the hits:
+ * what many of one list hold hides nothing of another. */
 enum err listset_lookup(const struct listset *s, const struct featureset *features,
                         uint64_t deadline_mono_us, struct arena *arena,
                         struct list_hits *ret);

@@ -15,9 +15,7 @@
 #include "core/store/origins.h"
 
 enum {
-    LISTSET_MAX = 1024, /* lists in one snapshot */
-    FEATURE_NUMBERS = 256,
-    FEATURE_WORDS = FEATURE_NUMBERS / 64
+    LISTSET_MAX = 1024 /* lists in one snapshot */
 };
 
 /* A reader in one or more snapshots. refs: guarded by the hold's mutex. */
@@ -35,7 +33,7 @@ struct listset_item {
     unsigned key;                     /* index into the set's keys */
     struct hits_row *row;             /* of the list as a whole; NULL: not counted */
     bool takes_all;                   /* no types named: every key fits */
-    uint64_t types[FEATURE_WORDS];    /* bits of the feature numbers looked up */
+    struct feature_classes types;     /* feature numbers looked up */
     double weight;                    /* of the origin, times the list's; 1: ours */
     uint8_t origin[ORIGIN_BYTES];
     char origin_name[ORIGIN_NAME_MAX + 1]; /* empty: ours */
@@ -52,7 +50,7 @@ struct listset_pin {
 struct listset_pin;
 
 enum {
-    HITS_MAX = 2048, /* of our lists; more say nothing more about a message */
+    HITS_MAX = 2048, /* of our lists, each an equal share of it */
     PEER_HITS_MAX = 4096,
     PEER_HITS_ORIGIN = 32, /* of one origin at most */
     SEEN_SLOTS = 2 * HITS_MAX,

@@ -74,7 +74,7 @@ bool list_is_protected(const struct config *c, struct slice value)
         return true;
     }
     for (size_t i = 0; i < c->allow_addresses.n; i++) {
-        if (slice_eq_nocase(value, slice_str(c->allow_addresses.v[i]))) {
+        if (feature_same_mailbox(value, slice_str(c->allow_addresses.v[i]))) {
             return true;
         }
     }

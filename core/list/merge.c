@@ -326,6 +326,16 @@ static enum err streams_begin(struct streams *s, struct errinfo *reterr)
     return build_begin(&s->build, &m->order, reterr);
 }
 
+struct feature_classes merge_classes(const struct merge *m,
+                                     const struct list_current *c)
+{
+    struct feature_classes all = m->classes;
+    if (m->from > 0) {
+        feature_classes_join(&all, &c->classes);
+    }
+    return all;
+}
+
 enum err merge_run(struct merge *m, struct errinfo *reterr)
 {
     struct streams s = {.m = m};
@@ -344,6 +354,7 @@ enum err merge_run(struct merge *m, struct errinfo *reterr)
         e = build_finish(&s.build, &m->level, &m->index, reterr);
     }
     m->result.entries = m->totals_after.listed;
+    m->classes = s.build.classes;
     build_abort(&s.build);
     return e;
 }

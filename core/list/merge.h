@@ -59,10 +59,14 @@ struct merge {
     struct entry_totals totals_after;
     struct list_import_result result;
     struct list_level level;
+    struct feature_classes classes; /* of its entries */
     struct index
         *index; /* opened; taken by who publishes it, else closed by merge_fini */
 };
 
+/* The classes of a list whose levels were those of c before. */
+struct feature_classes merge_classes(const struct merge *m,
+                                     const struct list_current *c);
 enum err merge_run(struct merge *m, struct errinfo *reterr);
 void merge_fini(struct merge *m);
 

@@ -211,6 +211,7 @@ static enum err replay_tail(struct list_reader *r, const struct hashkey *node,
         return e;
     }
     recent_numbers_set(&r->recent, &start);
+    recent_classes_join(&r->recent, &r->current.classes);
     for (uint32_t n = first; e == ERR_OK && n <= r->tail_last; n++) {
         e = replay_segment_into(r, n, base, retok, reterr);
     }

@@ -73,6 +73,9 @@ struct reader_answer {
     bool was_cached;  /* no level had to be read */
     bool is_member;   /* only the filters of peers say so */
 };
+/* The classes of its entries: it has no other. Unknown where filters of peers or damage leave it
+ * open. Loaded anew with each call: a writer beside us may add entries of another. */
+struct feature_classes list_reader_classes(const struct list_reader *r);
 /* As list_reader_test, of the list's own entries alone. */
 void list_reader_test_own(const struct list_reader *r, const struct digest *d, size_t n,
                           uint8_t *rethit);

@@ -7,6 +7,7 @@
 
 #include "core/base/stats.h"
 #include "core/list/build.h"
+#include "core/list/configured.h"
 #include "core/list/reader.h"
 
 const char *list_answer_name(enum list_answer a)
@@ -19,6 +20,17 @@ const char *list_answer_name(enum list_answer a)
         [LIST_POSSIBLE] = "possible",
     };
     return names[a];
+}
+
+struct feature_classes list_reader_classes(const struct list_reader *r)
+{
+    return r->member || r->nformer > 0 ? FEATURE_CLASSES_UNKNOWN
+                                       : recent_classes(&r->recent);
+}
+
+bool list_reader_is_formed(const struct list_reader *r, enum url_match match)
+{
+    return r->current.form == LIST_FORM && r->current.url_match == (uint32_t)match;
 }
 
 void list_reader_test_own(const struct list_reader *r, const struct digest *d, size_t n,

@@ -31,6 +31,7 @@ static bool give(struct each *x, const struct recent_entry *e)
                             (enum entry_status)e->record.status);
     }
     struct list_provenance p = {
+        .digest = e->digest,
         .status = (enum entry_status)e->record.status,
         .class_type = e->record.class_type,
         .is_explicit = (e->record.flags & ENTRY_FLAG_EXPLICIT) != 0,

@@ -212,6 +212,7 @@ static enum err make_level(struct making *m, struct replay *r, uint64_t period_s
         e = build_finish(&b, &level, &index, reterr);
     }
     build_abort(&b);
+    feature_classes_join(&c->classes, &b.classes);
     if (e == ERR_OK && level.entries > 0) {
         m->p.fresh[c->nlevels] = index;
         c->level[c->nlevels++] = level;
@@ -276,6 +277,8 @@ static enum err making_publish(struct making *m, struct errinfo *reterr)
     c->key_id = w->key.id;
     c->created_s = w->current.created_s != 0 ? w->current.created_s : m->now_s;
     c->updated_s = m->updated_s != 0 ? m->updated_s : m->now_s;
+    c->form = w->current.form; /* LIST_FORM_FORMER without a CURRENT: nobody knows */
+    c->url_match = w->current.url_match;
     c->member_spam = w->current.member_spam;
     c->member_revoked = w->current.member_revoked;
     if (w->current.generation == 0) {

@@ -14,7 +14,7 @@
 #include "core/list/files.h"
 
 enum {
-    RECENT_VERSION = 2,
+    RECENT_VERSION = 3,
     RECENT_K = 9,
     HEADER_BYTES = 4096,
     IDS_BYTES = 56, /* the constant part, then its checksum */
@@ -30,7 +30,13 @@ enum {
 
 _Static_assert((RECENT_SLOTS_MIN & (RECENT_SLOTS_MIN - 1)) == 0, "a power of two");
 
-enum number_word { NUMBER_TAIL, NUMBER_UPDATED, NUMBER_LISTED, NUMBER_REVOKED };
+enum number_word {
+    NUMBER_TAIL,
+    NUMBER_UPDATED,
+    NUMBER_LISTED,
+    NUMBER_REVOKED,
+    NUMBER_CLASSES /* and the words after it */
+};
 
 uint32_t recent_slots_for(uint64_t entries)
 {
@@ -290,6 +296,7 @@ void recent_keep_current(struct recent *r, const struct list_current *c)
         memcpy(r->map.p + CURRENT_AT + sizeof(n), b.p, n);
     }
     buf_fini(&b);
+    recent_classes_join(r, &c->classes);
 }
 
 /* The copy in a header whose ids are generation's. */
@@ -389,6 +396,43 @@ enum err recent_sorted(const struct recent *r, struct recent_entry **ret, size_t
     return ERR_OK;
 }
 
+static uint64_t *number_words(const struct recent *r)
+{
+    void *p = r->map.p + NUMBERS_AT;
+    return p;
+}
+
+/* A reader that found the filter's bits of an entry finds its class: put_class comes before both. */
+struct feature_classes recent_classes(const struct recent *r)
+{
+    const uint64_t *w = number_words(r) + NUMBER_CLASSES;
+    struct feature_classes c;
+    for (unsigned i = 0; i < FEATURE_CLASSES_WORDS; i++) {
+        c.word[i] = __atomic_load_n(&w[i], __ATOMIC_ACQUIRE);
+    }
+    return c;
+}
+
+void recent_classes_join(struct recent *r, const struct feature_classes *more)
+{
+    uint64_t *w = number_words(r) + NUMBER_CLASSES;
+    for (unsigned i = 0; i < FEATURE_CLASSES_WORDS; i++) {
+        if ((__atomic_load_n(&w[i], __ATOMIC_RELAXED) | more->word[i]) !=
+            __atomic_load_n(&w[i], __ATOMIC_RELAXED)) {
+            (void)__atomic_fetch_or(&w[i], more->word[i], __ATOMIC_RELEASE);
+        }
+    }
+}
+
+static void put_class(struct recent *r, const struct index_record *rec)
+{
+    struct feature_classes one = {{0}};
+    if (rec->expiry_s != ENTRY_GONE_S) {
+        feature_classes_add(&one, rec->class_type);
+        recent_classes_join(r, &one);
+    }
+}
+
 enum err recent_put(struct recent *r, const struct digest *d,
                     const struct index_record *rec)
 {
@@ -398,6 +442,7 @@ enum err recent_put(struct recent *r, const struct digest *d,
     if (r->used >= recent_capacity(r) && exact_get(&r->table, d, &old) != ERR_OK) {
         return ERR_NOSPACE;
     }
+    put_class(r, rec);
     enum err e = exact_put(&r->table, d, &v, &is_new);
     if (e != ERR_OK) {
         return e;
@@ -405,12 +450,6 @@ enum err recent_put(struct recent *r, const struct digest *d,
     r->used += is_new;
     bloom_add(&r->delta, d); /* after the slot: who sees the bits finds the entry */
     return ERR_OK;
-}
-
-static uint64_t *number_words(const struct recent *r)
-{
-    void *p = r->map.p + NUMBERS_AT;
-    return p;
 }
 
 /* The tail's end is loaded first and stored last (acquire, release): who sees it sees every

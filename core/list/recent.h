@@ -69,7 +69,7 @@ void recent_close(struct recent *r);
 /* Replaces the file of its generation by this image. */
 enum err recent_save(const struct recent *r, const char *dir, struct errinfo *reterr);
 /* Keeps a copy of the CURRENT that the image is published with, from which a lost one is found
- * again by recent_peek, whatever the boot. */
+ * again by recent_peek, whatever the boot; its classes are the image's, too. */
 void recent_keep_current(struct recent *r, const struct list_current *c);
 enum err recent_peek(const char *dir, uint64_t generation, struct list_current *ret,
                      struct errinfo *reterr);
@@ -77,6 +77,10 @@ enum err recent_peek(const char *dir, uint64_t generation, struct list_current *
 /* ERR_NOT_FOUND, ERR_CORRUPT as exact_get. */
 enum err recent_get(const struct recent *r, const struct digest *d,
                     struct index_record *ret);
+/* The classes of entries in the image and in the levels before it: who sees an entry there sees its
+ * class here, for it is noted first. */
+struct feature_classes recent_classes(const struct recent *r);
+void recent_classes_join(struct recent *r, const struct feature_classes *more);
 /* Adds or replaces, visible at once. ERR_NOSPACE when recent_capacity entries are in. */
 enum err recent_put(struct recent *r, const struct digest *d,
                     const struct index_record *rec);

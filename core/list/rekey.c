@@ -6,12 +6,25 @@
 #include "core/base/file.h"
 #include "core/feature/feature.h"
 #include "core/list/change.h"
+#include "core/list/member.h"
+#include "core/list/steps.h"
+
+enum { TEXT_ARENA = 64 * 1024 };
 
 #define REKEY_FOLDER ".rekey" /* in STATE/lists: no list has such a name */
 
-struct rekey {
+/* What is made of the former list, and how. */
+struct remake {
     struct list_writer *fresh;
-    const struct list_rekeying *how;
+    const char *state_dir;
+    const struct list_current
+        *former; /* NULL: under another key; else in another form */
+    enum url_match url_match;
+    const atomic_bool *stop;
+    list_progress_fn *progress;
+    void *context;
+    bool drops_textless;
+    struct arena *arena;
     struct list_rekeyed done;
     uint64_t total;
     uint64_t updated_s;
@@ -19,19 +32,98 @@ struct rekey {
     struct errinfo *why;
 };
 
-static void tell(const struct rekey *x)
+static void tell(const struct remake *x)
 {
     enum { EVERY = 65536 };
-    uint64_t n = x->done.listed + x->done.revoked + x->done.without_text;
-    if (x->how->progress && n % EVERY == 0 && x->total > 0) {
-        x->how->progress(x->how->context, "making digests",
-                         n < x->total ? (double)n / (double)x->total : 1);
+    uint64_t n = x->done.listed + x->done.revoked;
+    if (x->progress && n % EVERY == 0 && x->total > 0) {
+        x->progress(x->context, "making digests",
+                    n < x->total ? (double)n / (double)x->total : 1);
     }
+}
+
+/* Whether an entry is to be read anew: it stands under the class that the former url_match gave it, or the
+ * rule for its class changed since the former form. */
+static bool is_read_anew(const struct remake *x, uint16_t class_type)
+{
+    bool is_former = x->former->form == LIST_FORM_FORMER;
+    enum url_match match = (enum url_match)x->former->url_match;
+    switch (class_type) {
+    case FEATURE_url_exact:
+        return is_former || match == URL_MATCH_EXACT;
+    case FEATURE_url:
+        return is_former || match == URL_MATCH_NORMAL;
+    case FEATURE_url_folded:
+        return !is_former && match == URL_MATCH_FOLDED;
+    case FEATURE_address:
+    case FEATURE_text_address:
+        return is_former;
+    default:
+        return false;
+    }
+}
+
+/* Class, digest and text of an entry with a text, in its new form. */
+static void read_anew(struct remake *x, const struct list_provenance *e,
+                      struct log_record *r)
+{
+    bool is_address =
+        e->class_type == FEATURE_address || e->class_type == FEATURE_text_address;
+    struct feature_entry entry;
+    struct writer_entry own;
+    arena_reset(x->arena);
+    if (is_read_anew(x, e->class_type) &&
+        feature_entry_parse(e->text,
+                            is_address ? (enum feature_type)e->class_type : FEATURE_url,
+                            x->arena, &entry, NULL) == ERR_OK &&
+        writer_entry_of(x->fresh, &entry, &own, NULL) == ERR_OK) {
+        r->class_type = own.class_type;
+        r->digest = own.digest;
+        r->text = own.text;
+    }
+}
+
+/* The digest of an entry under another key; false: there is none. */
+static bool make_digest(struct remake *x, const struct list_provenance *e,
+                        struct digest *ret)
+{
+    arena_reset(x->arena);
+    struct slice key = feature_entry_key(e->class_type, e->text, x->arena);
+    if (key.p == NULL) {
+        return false;
+    }
+    digest_make(&x->fresh->key, e->class_type, key, ret);
+    return true;
+}
+
+/* False: the entry cannot be taken over. */
+static bool take_digest(struct remake *x, const struct list_provenance *e,
+                        struct log_record *r)
+{
+    x->done.without_text += e->text.n == 0;
+    if (x->former) {
+        r->digest = e->digest;
+        if (e->text.n > 0) {
+            read_anew(x, e, r);
+        }
+        return true;
+    }
+    if (e->text.n > 0) {
+        return make_digest(x, e, &r->digest);
+    }
+    if (!x->drops_textless) {
+        x->failed = errinfo_set(
+            x->why, ERR_UNSUPPORTED, x->fresh->name, 0,
+            "there are entries whose text was not kept (keep_text = false): their "
+            "digests cannot be made anew; import the list again under another name, "
+            "or leave them out with --drop-textless");
+    }
+    return false;
 }
 
 static bool take(void *context, const struct list_provenance *e)
 {
-    struct rekey *x = context;
+    struct remake *x = context;
     struct list_writer *w = x->fresh;
     bool is_listed = e->status == ENTRY_LISTED;
     struct log_record r = {.kind = !is_listed       ? RECORD_REVOKE
@@ -41,19 +133,13 @@ static bool take(void *context, const struct list_provenance *e)
                            .time_s = e->first_seen_s,
                            .expiry_s = e->expiry_s,
                            .text = e->text};
-    if (e->text.n == 0) {
-        x->done.without_text++;
-        if (!x->how->drops_textless) {
-            x->failed = errinfo_set(
-                x->why, ERR_UNSUPPORTED, w->name, 0,
-                "there are entries whose text was not kept (keep_text = false): their "
-                "digests cannot be made anew; import the list again under another name, "
-                "or leave them out with --drop-textless");
-        }
-        tell(x);
+    if (x->stop && atomic_load(x->stop)) {
+        x->failed = errinfo_set(x->why, ERR_TIMEOUT, w->name, 0, "stopped");
+        return false;
+    }
+    if (!take_digest(x, e, &r)) {
         return x->failed == ERR_OK;
     }
-    digest_make(&w->key, e->class_type, e->text, &r.digest);
     x->failed = change_again(w, &r, slice_str(e->source), x->why);
     w->pending_s = x->updated_s; /* the list did not change */
     x->done.listed += is_listed;
@@ -62,14 +148,14 @@ static bool take(void *context, const struct list_provenance *e)
     return x->failed == ERR_OK;
 }
 
-static enum err fill(struct list_writer *w, struct rekey *x)
+static enum err fill(struct list_writer *w, struct remake *x)
 {
     struct list_reader *r = NULL;
     struct list_peer_filter spam;
     struct list_peer_filter revoked;
     struct list_stat s;
     enum err e =
-        list_reader_open(x->how->state_dir, slice_str(w->name), &w->keys, &r, x->why);
+        list_reader_open(x->state_dir, slice_str(w->name), &w->keys, &r, x->why);
     if (e != ERR_OK) {
         return e;
     }
@@ -97,35 +183,112 @@ static void set_as(const struct list_writer *w, struct list_writer *fresh)
     list_writer_set_ageing(fresh, &w->ageing);
 }
 
-enum err list_rekey(struct list_writer *w, const struct list_rekeying *how,
-                    struct list_rekeyed *ret, struct errinfo *reterr)
+/* The filters of peers, which only hint, into the new list. */
+static enum err take_members(const struct list_writer *w, struct remake *x)
+{
+    char spam[FILE_PATH_MAX];
+    char revoked[FILE_PATH_MAX];
+    char *paths[2] = {NULL};
+    size_t n = 0;
+    struct member_shapes shapes;
+    if (w->current.member_spam != 0 &&
+        list_member_path(w, false, spam, NULL) == ERR_OK) {
+        paths[n++] = spam;
+    }
+    if (w->current.member_revoked != 0 &&
+        list_member_path(w, true, revoked, NULL) == ERR_OK) {
+        paths[n++] = revoked;
+    }
+    return n > 0 ? list_member_merge(x->fresh, n, paths, &shapes, x->why) : ERR_OK;
+}
+
+/* Opens the new list beside the old one, whose lock is held. */
+static enum err fresh_open(struct list_writer *w, struct remake *x, const char *folder)
+{
+    uint32_t key = x->former ? w->key.id : w->keys.ring[0].id;
+    enum err e = list_writer_open_exact(folder, slice_str(w->name), &w->keys, key,
+                                        &x->fresh, x->why);
+    if (e == ERR_OK) {
+        x->fresh->is_exact = false;
+        set_as(w, x->fresh);
+        x->fresh->current.url_match = (uint32_t)x->url_match;
+        e = current_write(x->fresh->dir, LIST_CURRENT, &x->fresh->current, x->why);
+    }
+    return e;
+}
+
+static enum err remake(struct list_writer *w, struct remake *x)
 {
     char folder[FILE_PATH_MAX];
     char fresh[FILE_PATH_MAX];
-    struct rekey x = {.how = how, .why = reterr, .failed = ERR_OK};
-    if (file_path(folder, "%s/lists/" REKEY_FOLDER, how->state_dir) != ERR_OK ||
+    if (file_path(folder, "%s/lists/" REKEY_FOLDER, x->state_dir) != ERR_OK ||
         file_path(fresh, "%s/lists/%s", folder, w->name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, how->state_dir, 0,
+        return errinfo_set(x->why, ERR_LIMIT, x->state_dir, 0,
                            "the path is too long; choose a shorter state_dir");
     }
-    enum err e = writer_check(w, reterr);
-    e = e == ERR_OK ? writer_settled(w, reterr) : e;
-    e = e == ERR_OK ? file_remove_tree(folder, reterr) : e; /* of one that was killed */
-    e = e == ERR_OK ? file_make_dir(folder, LIST_DIR_MODE, reterr) : e;
-    e = e == ERR_OK ? list_writer_open(folder, slice_str(w->name), &w->keys, true,
-                                       &x.fresh, reterr)
-                    : e;
-    if (e == ERR_OK) {
-        set_as(w, x.fresh);
-        e = fill(w, &x);
-    }
-    list_writer_close(&x.fresh);
+    x->arena = arena_new(TEXT_ARENA);
+    enum err e = x->arena ? writer_check(w, x->why)
+                          : errinfo_set(x->why, ERR_NOMEM, w->dir, 0, "no memory");
+    e = e == ERR_OK ? writer_settled(w, x->why) : e;
+    e = e == ERR_OK ? file_remove_tree(folder, x->why) : e; /* of one that was killed */
+    e = e == ERR_OK ? file_make_dir(folder, LIST_DIR_MODE, x->why) : e;
+    e = e == ERR_OK ? fresh_open(w, x, folder) : e;
+    e = e == ERR_OK ? fill(w, x) : e;
+    e = e == ERR_OK && x->former ? take_members(w, x) : e;
+    list_writer_close(&x->fresh);
     if (e == ERR_OK) {
         writer_close_generation(w);
         w->state = WRITER_STOPPED;
-        e = file_exchange(fresh, w->dir, reterr);
+        e = file_exchange(fresh, w->dir, x->why);
     }
-    *ret = x.done;
-    enum err removed = file_remove_tree(folder, e == ERR_OK ? reterr : NULL);
+    arena_free(&x->arena);
+    enum err removed = file_remove_tree(folder, e == ERR_OK ? x->why : NULL);
     return e == ERR_OK ? removed : e;
+}
+
+enum url_match list_writer_url_match(const struct list_writer *w)
+{
+    return (enum url_match)w->current.url_match;
+}
+
+enum err list_rekey(struct list_writer *w, const struct list_rekeying *how,
+                    struct list_rekeyed *ret, struct errinfo *reterr)
+{
+    struct remake x = {.state_dir = how->state_dir,
+                       .url_match = list_writer_url_match(w),
+                       .progress = how->progress,
+                       .context = how->context,
+                       .drops_textless = how->drops_textless,
+                       .why = reterr};
+    enum err e = remake(w, &x);
+    *ret = x.done;
+    return e;
+}
+
+enum err list_reform(struct list_writer *w, const struct list_reforming *how,
+                     bool *retremade, struct list_rekeyed *ret, struct errinfo *reterr)
+{
+    struct list_current former = w->current;
+    struct remake x = {.state_dir = how->state_dir,
+                       .former = &former,
+                       .url_match = how->url_match,
+                       .stop = how->stop,
+                       .progress = how->progress,
+                       .context = how->context,
+                       .why = reterr};
+    *retremade = false;
+    *ret = x.done;
+    if (w->state != WRITER_READY ||
+        (former.form == LIST_FORM && former.url_match == (uint32_t)how->url_match)) {
+        return ERR_OK; /* or damaged: it serves as it is until it is rebuilt */
+    }
+    if (list_is_blank(w) && former.member_spam == 0) {
+        w->current.form = LIST_FORM;
+        w->current.url_match = (uint32_t)how->url_match;
+        return current_write(w->dir, LIST_CURRENT, &w->current, reterr);
+    }
+    enum err e = remake(w, &x);
+    *retremade = e == ERR_OK;
+    *ret = x.done;
+    return e;
 }

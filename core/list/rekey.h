@@ -1,5 +1,5 @@
 /*
- * rekey - a list made anew under the ring's newest key, from the texts that its log keeps.
+ * rekey - a list made anew from the texts that its log keeps: under the ring's newest key, or in another form.
  *
  * A digest cannot be turned into one of another key. So whoever joins a ring, or sees its key rotated, has lists that
  * nobody else can ask, and that he himself can ask only as long as the former key is kept.
@@ -7,6 +7,8 @@
  */
 #ifndef CORE_LIST_REKEY_H
 #define CORE_LIST_REKEY_H
+
+#include <stdatomic.h>
 
 #include "core/list/list.h"
 
@@ -29,5 +31,22 @@ struct list_rekeying {
 };
 enum err list_rekey(struct list_writer *w, const struct list_rekeying *how,
                     struct list_rekeyed *ret, struct errinfo *reterr);
+
+/* How the list's URLs match. */
+enum url_match list_writer_url_match(const struct list_writer *w);
+/* As list_rekey, with the key that the list has and the digests of this release (LIST_FORM): entries under the class of the
+ * list's former url_match follow to the new one, all others of a list from before there was a normal form are read anew, too.
+ * What kept no text stays as it is, under the class that it has: a URL then is found as it was written alone. Filters of
+ * peers are taken along. A list without entries, or one that is so already, is not made anew: *retremade tells.
+ * Readers have the former list until the new one is whole. stop (may be NULL) ends it with ERR_TIMEOUT; nothing changed. */
+struct list_reforming {
+    const char *state_dir;
+    enum url_match url_match;
+    const atomic_bool *stop;
+    list_progress_fn *progress; /* may be NULL */
+    void *context;
+};
+enum err list_reform(struct list_writer *w, const struct list_reforming *how,
+                     bool *retremade, struct list_rekeyed *ret, struct errinfo *reterr);
 
 #endif

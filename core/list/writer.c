@@ -17,7 +17,7 @@
 #include "core/list/publish.h"
 #include "core/list/steps.h"
 
-enum { LOCK_TEXT_MAX = 128 };
+enum { LOCK_TEXT_MAX = 128, SCRATCH_BYTES = 64 * 1024 };
 
 uint32_t writer_now_s(void)
 {
@@ -320,7 +320,9 @@ static enum err generation_create(struct list_writer *w, struct errinfo *reterr)
                     .tail = 1,
                     .key_id = w->key.id,
                     .created_s = now_s,
-                    .updated_s = now_s},
+                    .updated_s = now_s,
+                    .form = LIST_FORM,
+                    .url_match = URL_MATCH_NORMAL},
         .tail = {.fd = -1},
     };
     (void)file_sweep_temps(w->dir, NULL);
@@ -385,8 +387,13 @@ static struct list_writer *writer_new(const struct keyring *keys)
     struct list_writer *w = calloc(1, sizeof(*w));
     if (w) {
         w->pending = calloc(PENDING_MAX, sizeof(*w->pending));
+        w->scratch = arena_new(SCRATCH_BYTES);
     }
-    if (!w || !w->pending) {
+    if (!w || !w->pending || !w->scratch) {
+        if (w) {
+            arena_free(&w->scratch);
+            free(w->pending);
+        }
         free(w);
         return NULL;
     }
@@ -499,6 +506,7 @@ void list_writer_close(struct list_writer **w)
         }
         writer_close_generation(*w);
         filelock_drop(&(*w)->lock);
+        arena_free(&(*w)->scratch);
         free((*w)->pending);
         free(*w);
     }
@@ -529,6 +537,26 @@ void list_writer_set_filter(struct list_writer *w, const struct filter_wish *wis
         bool is_mergeable = l->period_s == w->current.period_s;
         w->wants_all = w->wants_all || (is_mergeable && !is_as_wished(w, l));
     }
+}
+
+enum err writer_entry_of(const struct list_writer *w, const struct feature_entry *e,
+                         struct writer_entry *ret, struct errinfo *reterr)
+{
+    arena_reset(w->scratch);
+    struct feature_entry own =
+        feature_entry_matched(e, (enum url_match)w->current.url_match, w->scratch);
+    struct slice written = own.written.p != NULL ? own.written : own.text;
+    if (own.text.p == NULL) {
+        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for an entry");
+    }
+    if (own.text.n > LIST_TEXT_MAX || written.n > LIST_TEXT_MAX) {
+        return errinfo_set(reterr, ERR_LIMIT, "", 0,
+                           "the entry is longer than %d bytes", LIST_TEXT_MAX);
+    }
+    ret->class_type = own.class_type;
+    ret->text = w->keep_text ? written : SLICE_NONE;
+    digest_make(&w->key, own.class_type, own.text, &ret->digest);
+    return ERR_OK;
 }
 
 enum err writer_check(const struct list_writer *w, struct errinfo *reterr)

@@ -50,7 +50,8 @@ struct list_writer {
     struct index_stack stack;             /* those that are not */
     struct errinfo index_why;             /* of the first that is */
     struct recent recent;
-    struct tail tail; /* its last segment */
+    struct tail tail;      /* its last segment */
+    struct arena *scratch; /* of one entry */
     bool keep_text;
     bool is_exact; /* expired entries stay: whose list it is takes them out */
     struct filter_wish filter;
@@ -72,6 +73,14 @@ struct list_writer {
     struct errinfo compact_why; /* of the last that failed; code ERR_OK: none */
 };
 
+/* An entry as this list has it. */
+struct writer_entry {
+    uint16_t class_type;
+    struct digest digest;
+    struct slice text; /* that the log keeps; may be none */
+};
+enum err writer_entry_of(const struct list_writer *w, const struct feature_entry *e,
+                         struct writer_entry *ret, struct errinfo *reterr);
 /* ERR_OK when the writer may change the list; else what is wrong and what to do. */
 enum err writer_check(const struct list_writer *w, struct errinfo *reterr);
 /* ERR_OK when no level is damaged: a merge needs them all. */

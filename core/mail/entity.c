@@ -8,15 +8,14 @@ struct entity *entity_top(struct mail *m)
     return &m->stack[m->nstack - 1];
 }
 
-void entity_push(struct mail *m)
+/* The header of the entity on top is to come. */
+static void begin_headers(struct mail *m)
 {
-    struct entity *e = &m->stack[m->nstack];
-    memset(e, 0, sizeof *e);
-    e->part.number = m->nparts++;
-    e->part.depth = m->nstack;
-    e->part.is_extra = m->rereads;
+    struct entity *e = entity_top(m);
     e->state = ENTITY_HEADERS;
-    m->nstack++;
+    e->nheaders = 0;
+    e->header_bytes = 0;
+    m->strings[m->nstack - 1].n = 0;
     for (unsigned i = 0; i < CONTENT_FIELDS; i++) {
         m->content[i].n = 0;
         m->second[i].n = 0;
@@ -24,10 +23,33 @@ void entity_push(struct mail *m)
     }
 }
 
+void entity_push(struct mail *m)
+{
+    if (m->nparts >= m->limits.parts) {
+        m->limits_met |= MAIL_LIMIT_PARTS;
+    }
+
+    struct entity *e = &m->stack[m->nstack];
+    memset(e, 0, sizeof *e);
+    e->part.number = m->nparts++;
+    e->part.depth = m->nstack;
+    e->part.is_extra = m->rereads;
+    e->part.is_over = m->nparts > m->limits.parts;
+    m->nstack++;
+    begin_headers(m);
+}
+
+/* The deepest container that may be, and a part of it. */
+static size_t levels(const struct mail *m)
+{
+    return (size_t)m->limits.depth + 2;
+}
+
 bool entity_open_root(struct mail *m)
 {
-    m->stack = arena_array(m->arena, (size_t)m->limits.depth + 1, sizeof *m->stack);
-    if (m->stack == NULL) {
+    m->stack = arena_array(m->arena, levels(m), sizeof *m->stack);
+    m->strings = arena_array(m->arena, levels(m), sizeof *m->strings);
+    if (m->stack == NULL || m->strings == NULL) {
         return false;
     }
     entity_push(m);
@@ -39,13 +61,33 @@ static struct slice content(const struct mail *m, enum content_field which)
     return slice_of(m->content[which].p, m->content[which].n);
 }
 
-/* A copy that outlives the field buffer; over the arena the value is as good as missing. */
-struct slice entity_keep(struct mail *m, struct slice s, bool lower)
+/* Room for n bytes that live as long as the entity on top. What it outgrows stays in the arena,
+ * the next entity of the level has the larger one: there is an end to that. */
+static char *room_on_top(struct mail *m, size_t n)
+{
+    struct grown *g = &m->strings[m->nstack - 1];
+    if (n > g->size - g->n) {
+        size_t size = g->size > 0 ? 2 * g->size : MAIL_STRINGS_START;
+        size = size > n ? size : n;
+        m->strings_grew = true;
+        *g = (struct grown){.p = arena_bytes(m->arena, size), .size = size};
+        if (g->p == NULL) {
+            *g = (struct grown){.p = NULL};
+            return NULL;
+        }
+    }
+    char *p = g->p + g->n;
+    g->n += n;
+    return p;
+}
+
+/* A copy for the entity on top; over the arena the value is as good as missing. */
+static struct slice keep(struct mail *m, struct slice s, bool lower)
 {
     if (s.n == 0) {
         return SLICE_NONE;
     }
-    char *dst = arena_bytes(m->arena, s.n);
+    char *dst = room_on_top(m, s.n);
     if (dst == NULL) {
         m->limits_met |= MAIL_LIMIT_MEMORY;
         return SLICE_NONE;
@@ -69,7 +111,8 @@ static bool is_media_type(struct slice s)
 
 static void read_type(struct mail *m, struct mail_part *part)
 {
-    bool in_digest = m->nstack >= 2 && m->stack[m->nstack - 2].is_digest;
+    bool in_digest = m->nstack >= 2 && m->stack[m->nstack - 2].is_digest &&
+                     !entity_top(m)->is_message;
     struct slice field = content(m, CONTENT_TYPE);
     struct slice type = param_main(field);
     if (!m->has_content[CONTENT_TYPE]) {
@@ -77,29 +120,28 @@ static void read_type(struct mail *m, struct mail_part *part)
     } else if (!is_media_type(type)) {
         type = SLICE_LIT("text/plain"); /* RFC 2045 5.2 */
     }
-    part->type = entity_keep(m, type, true);
+    part->type = keep(m, type, true);
     if (part->type.n == 0) {
         part->type = SLICE_LIT("text/plain");
     }
     part->has_type = m->has_content[CONTENT_TYPE] && is_media_type(param_main(field));
-    part->transfer = entity_keep(m, slice_trim(content(m, CONTENT_TRANSFER)), true);
-    part->charset =
-        entity_keep(m, param_token(m->arena, field, SLICE_LIT("charset")), false);
+    part->transfer = keep(m, slice_trim(content(m, CONTENT_TRANSFER)), true);
+    part->charset = keep(m, param_token(m->arena, field, SLICE_LIT("charset")), false);
 }
 
 static void read_disposition(struct mail *m, struct mail_part *part)
 {
     struct slice field = content(m, CONTENT_DISPOSITION);
-    part->disposition = entity_keep(m, param_main(field), true);
+    part->disposition = keep(m, param_main(field), true);
     struct slice name = slice_trim(param_text(m->arena, field, SLICE_LIT("filename")));
     struct slice other =
         slice_trim(param_text(m->arena, content(m, CONTENT_TYPE), SLICE_LIT("name")));
     if (name.n == 0) {
         name = other;
     }
-    part->filename = entity_keep(m, name, false);
+    part->filename = keep(m, name, false);
     if (!slice_eq(name, other)) {
-        part->other_name = entity_keep(m, other, false);
+        part->other_name = keep(m, other, false);
     }
 }
 
@@ -110,18 +152,12 @@ static bool is_embedded_message(struct slice type)
            slice_eq(type, SLICE_LIT("message/news"));
 }
 
-/* Whether the top entity may have children; over the depth it stays a leaf, so that at least
- * its text is seen. */
-static bool may_nest(struct mail *m)
+static bool is_multipart(const struct entity *e)
 {
-    if (m->nstack > m->limits.depth) {
-        m->limits_met |= MAIL_LIMIT_DEPTH;
-        return false;
-    }
-    return true;
+    return slice_has_prefix(e->part.type, SLICE_LIT("multipart/"));
 }
 
-static struct slice read_boundary(struct mail *m)
+static void read_boundary(struct mail *m, struct entity *e)
 {
     struct slice b = m->forced_boundary;
     if (b.n == 0) {
@@ -130,7 +166,23 @@ static struct slice read_boundary(struct mail *m)
     if (b.n > MAIL_BOUNDARY_MAX) {
         m->limits_met |= MAIL_LIMIT_BOUNDARY;
     }
-    return b.n > MAIL_BOUNDARY_TAKEN ? SLICE_NONE : entity_keep(m, b, false);
+    e->by_prefix = b.n > MAIL_BOUNDARY_TAKEN;
+    e->boundary = keep(m, slice_head(b, MAIL_BOUNDARY_TAKEN), false);
+}
+
+/* What MIME says of the entity on top. Reading it takes memory for the moment only. */
+static void read_content(struct mail *m, struct entity *e)
+{
+    struct arena_mark mark = arena_mark(m->arena);
+    m->strings_grew = false;
+    read_type(m, &e->part);
+    read_disposition(m, &e->part);
+    if (is_multipart(e)) {
+        read_boundary(m, e);
+    }
+    if (!m->strings_grew) {
+        arena_rewind(m->arena, &mark);
+    }
 }
 
 static void begin_leaf(struct mail *m, struct entity *e)
@@ -150,54 +202,146 @@ static void begin_multipart(struct mail *m, struct entity *e)
     m->events->part_begin(m->context, &e->part);
 }
 
-bool entity_may_have_part(struct mail *m)
+static uint64_t hash_of(struct slice s)
 {
-    if (m->nparts >= m->limits.parts) {
-        m->limits_met |= MAIL_LIMIT_PARTS;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < s.n; i++) {
+        hash = (hash ^ (unsigned char)s.p[i]) * UINT64_C(0x100000001b3);
+    }
+    return hash ^ hash >> 32;
+}
+
+static bool is_known_flat(const struct mail *m, struct slice boundary)
+{
+    uint64_t hash = hash_of(boundary);
+    return m->flat[hash % MAIL_FLAT_SLOTS] == hash;
+}
+
+bool entity_is_flat_boundary(const struct mail *m, struct slice line, bool *retclosing)
+{
+    if (m->nflat == 0 || line.n == 0) {
         return false;
     }
-    return true;
+    *retclosing = false;
+    if (is_known_flat(m, line)) {
+        return true;
+    }
+    *retclosing = true;
+    return slice_has_suffix_nocase(line, SLICE_LIT("--")) &&
+           is_known_flat(m, slice_head(line, line.n - 2));
+}
+
+/* A multipart that is too deep: its parts are those of the container that it stands in. */
+static void flatten(struct mail *m, struct entity *e)
+{
+    if (m->flat == NULL) {
+        m->flat = arena_array(m->arena, MAIL_FLAT_SLOTS, sizeof *m->flat);
+    }
+    if (m->flat == NULL) {
+        m->limits_met |= MAIL_LIMIT_MEMORY;
+    } else {
+        uint64_t hash = hash_of(e->boundary);
+        m->flat[hash % MAIL_FLAT_SLOTS] = hash;
+        m->nflat++;
+    }
+    m->nstack--;
+    entity_top(m)->state = ENTITY_PREAMBLE;
+}
+
+/* The deepest container has ended, and with it those that took its place. */
+static void forget_flat(struct mail *m)
+{
+    if (m->nflat > 0) {
+        memset(m->flat, 0, MAIL_FLAT_SLOTS * sizeof *m->flat);
+        m->nflat = 0;
+    }
+}
+
+static void open_multipart(struct mail *m, struct entity *e)
+{
+    if (m->nstack > m->limits.depth) {
+        m->limits_met |= MAIL_LIMIT_DEPTH;
+    }
+    if (m->nstack == levels(m)) {
+        flatten(m, e);
+        return;
+    }
+    begin_multipart(m, e);
+    readings_of_headers(m);
+}
+
+/* Too deep: its header takes the place of that of its part. */
+static void open_message(struct mail *m, struct entity *e)
+{
+    if (m->nstack > m->limits.depth) {
+        m->limits_met |= MAIL_LIMIT_DEPTH;
+        e->is_message = true;
+        begin_headers(m);
+        return;
+    }
+    e->state = ENTITY_MESSAGE;
+    e->part.is_container = true;
+    m->events->part_begin(m->context, &e->part);
+    readings_of_headers(m);
+    entity_push(m);
 }
 
 void entity_end_headers(struct mail *m)
 {
     field_end(m);
     struct entity *e = entity_top(m);
-    read_type(m, &e->part);
-    read_disposition(m, &e->part);
+    read_content(m, e);
     if (m->nstack == 1) {
         m->in_body = true;
     }
-    if (slice_has_prefix(e->part.type, SLICE_LIT("multipart/"))) {
-        e->boundary = read_boundary(m);
-        if (e->boundary.n > 0 && may_nest(m)) {
-            begin_multipart(m, e);
-            readings_of_headers(m);
-            return;
-        }
+    if (is_multipart(e) && e->boundary.n > 0) {
+        open_multipart(m, e);
     } else if (is_embedded_message(e->part.type) &&
-               transfer_kind_of(content(m, CONTENT_TRANSFER)) == TRANSFER_IDENTITY &&
-               may_nest(m) && entity_may_have_part(m)) {
-        e->state = ENTITY_MESSAGE;
-        e->part.is_container = true;
-        m->events->part_begin(m->context, &e->part);
+               transfer_kind_of(content(m, CONTENT_TRANSFER)) == TRANSFER_IDENTITY) {
+        open_message(m, e);
+    } else {
+        begin_leaf(m, e);
         readings_of_headers(m);
-        entity_push(m);
-        return;
     }
-    begin_leaf(m, e);
-    readings_of_headers(m);
 }
 
-static void give_as(struct mail *m, const struct mail_part *part, struct slice bytes)
+static bool is_text(struct mail *m, const struct mail_part *part)
 {
-    uint64_t room = m->limits.decoded_bytes - m->decoded_bytes;
+    if (m->events->is_text != NULL) {
+        return m->events->is_text(m->context, part);
+    }
+    return slice_has_prefix(part->type, SLICE_LIT("text/")) ||
+           slice_has_prefix(part->type, SLICE_LIT("message/")) ||
+           slice_has_prefix(part->type, SLICE_LIT("multipart/"));
+}
+
+/* Of an attachment over a limit nothing is decoded or given. */
+static bool is_skipped(struct mail *m, struct mail_part *part, size_t bytes)
+{
+    if (is_text(m, part)) {
+        return false;
+    }
+    m->attachment_raw += bytes;
+    if (m->attachment_raw > m->limits.message_bytes) {
+        m->limits_met |= MAIL_LIMIT_MESSAGE_BYTES;
+    } else if (!part->is_over) {
+        return false;
+    }
+    part->is_cut = true;
+    return true;
+}
+
+static void give_as(struct mail *m, struct mail_part *part, struct slice bytes)
+{
+    uint64_t *used = is_text(m, part) ? &m->text_bytes : &m->attachment_bytes;
+    uint64_t room = m->limits.decoded_bytes - *used;
     if (bytes.n > room) {
         m->limits_met |= MAIL_LIMIT_DECODED_BYTES;
+        part->is_cut = true;
         bytes = slice_head(bytes, (size_t)room);
     }
     if (bytes.n > 0) {
-        m->decoded_bytes += bytes.n;
+        *used += bytes.n;
         m->events->part_data(m->context, part, bytes);
     }
 }
@@ -261,7 +405,7 @@ void entity_data(struct mail *m, struct slice bytes)
         stray_data(m, e, bytes);
         return;
     }
-    if (e->state != ENTITY_LEAF) {
+    if (e->state != ENTITY_LEAF || is_skipped(m, &e->part, bytes.n)) {
         return;
     }
     if (m->held_crlf) {
@@ -297,6 +441,9 @@ static void close_top(struct mail *m, bool by_boundary)
     m->events->part_end(m->context, &e->part);
     readings_close(m);
     m->nstack--;
+    if (m->nstack == m->limits.depth) {
+        forget_flat(m);
+    }
 }
 
 /* Entities whose headers end with the text: each may turn out to hold another message. */
@@ -324,7 +471,7 @@ void entity_boundary(struct mail *m, unsigned level, bool closing)
     readings_raw(m, slice_of(m->hold, m->nhold));
     stray_end(m, e);
     e->state = closing ? ENTITY_EPILOGUE : ENTITY_BETWEEN;
-    if (!closing && entity_may_have_part(m)) {
+    if (!closing) {
         entity_push(m);
     }
 }

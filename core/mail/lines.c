@@ -67,9 +67,11 @@ static bool matches(const struct mail *m, unsigned level, struct slice line,
     return false;
 }
 
-/* The innermost multipart that is still open wins; one that was closed is opened again only
+/* A line that is longer than is held may be a boundary that is as long. The innermost multipart that
+ * is still open wins; one that was closed is opened again only
  * when nobody else claims the line. */
-static bool find_boundary(const struct mail *m, unsigned *retlevel, bool *retclosing)
+static bool find_boundary(const struct mail *m, bool is_whole, unsigned *retlevel,
+                          bool *retclosing)
 {
     if (!slice_has_prefix(held(m), SLICE_LIT("--"))) {
         return false;
@@ -78,12 +80,17 @@ static bool find_boundary(const struct mail *m, unsigned *retlevel, bool *retclo
     while (line.n > 0 && (unsigned char)line.p[line.n - 1] <= ' ') {
         line.n--;
     }
-    bool found = false;
     bool closing = false;
+    if (is_whole && entity_is_flat_boundary(m, line, &closing)) {
+        *retlevel = m->limits.depth;
+        *retclosing = closing;
+        return true;
+    }
+    bool found = false;
     for (unsigned i = m->nstack; i-- > 0;) {
         bool is_closed = m->stack[i].state == ENTITY_EPILOGUE;
         if ((found && is_closed) || !m->stack[i].part.is_container ||
-            !matches(m, i, line, &closing)) {
+            !(is_whole || m->stack[i].by_prefix) || !matches(m, i, line, &closing)) {
             continue;
         }
         found = true;
@@ -214,7 +221,6 @@ static void end_header(struct mail *m, bool line_is_body)
     if (!line_is_body) {
         m->nhold = 0;
     } else if (was_own) {
-        m->body_bytes += m->nhold;
         m->events->body(m->context, held(m));
     }
 }
@@ -261,8 +267,11 @@ static void try_held(struct mail *m, bool is_last)
         }
         unsigned level = 0;
         bool closing = false;
-        if (may_be_boundary && whole && find_boundary(m, &level, &closing)) {
+        if (may_be_boundary && (whole || is_full) &&
+            find_boundary(m, whole, &level, &closing)) {
             entity_boundary(m, level, closing);
+            m->line =
+                whole ? LINE_START : LINE_FIELD; /* of no field: nobody reads it */
             m->nhold = 0;
             return;
         }

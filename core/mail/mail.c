@@ -106,20 +106,35 @@ static void keep_content_field(struct mail *m, struct slice name, struct slice v
     }
 }
 
-/* Over a count or the bytes of a header fields are not shown any more; what MIME needs is. */
-static bool may_show(struct mail *m, struct entity *e, size_t bytes)
+/* What readers are shown of a message, and who wrote it: no number of other fields hides these. */
+static bool is_shown_to_readers(struct slice name)
 {
+    static const char *const names[] = {"Subject",    "From",     "Sender",
+                                        "Reply-To",   "To",       "Return-Path",
+                                        "Message-ID", "List-Id",  "List-Unsubscribe",
+                                        "User-Agent", "X-Mailer", NULL};
+    size_t i = 0;
+    while (names[i] != NULL && !slice_eq_nocase(name, slice_str(names[i]))) {
+        i++;
+    }
+    return names[i] != NULL;
+}
+
+/* Over a count or the bytes of a header other fields are not shown any more; what MIME needs is. */
+static bool may_show(struct mail *m, struct entity *e, struct slice name, size_t bytes)
+{
+    unsigned met = 0;
     e->nheaders++;
     e->header_bytes += bytes;
     if (e->nheaders > m->limits.headers) {
-        m->limits_met |= MAIL_LIMIT_HEADERS;
-        return false;
+        met = MAIL_LIMIT_HEADERS;
+    } else if (e->header_bytes > m->limits.header_bytes) {
+        met = MAIL_LIMIT_HEADER_BYTES;
+    } else {
+        return true;
     }
-    if (e->header_bytes > m->limits.header_bytes) {
-        m->limits_met |= MAIL_LIMIT_HEADER_BYTES;
-        return false;
-    }
-    return true;
+    m->limits_met |= met;
+    return is_shown_to_readers(name);
 }
 
 void field_start(struct mail *m, struct slice name)
@@ -175,7 +190,7 @@ void field_end(struct mail *m)
     struct slice value = unfold(m->field.p + m->name_bytes, m->field.n - m->name_bytes);
     struct entity *e = entity_top(m);
     keep_content_field(m, name, value);
-    if (may_show(m, e, name.n + value.n)) {
+    if (may_show(m, e, name, name.n + value.n)) {
         bool is_own = m->nstack == 1 && !m->rereads;
         m->events->header(m->context, is_own ? NULL : &e->part, name, value);
     }
@@ -208,14 +223,6 @@ static void body_feed(struct mail *m, struct slice bytes)
     if (m->skips_rest) {
         return;
     }
-    uint64_t room = m->limits.message_bytes > m->body_bytes
-                        ? m->limits.message_bytes - m->body_bytes
-                        : 0;
-    if (bytes.n > room) {
-        m->limits_met |= MAIL_LIMIT_MESSAGE_BYTES;
-        bytes = slice_head(bytes, (size_t)room);
-    }
-    m->body_bytes += bytes.n;
     (void)lines_feed(m, bytes);
 }
 

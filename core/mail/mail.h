@@ -4,10 +4,14 @@
  * Two ways in: a milter gives header fields and body chunks (mail_header, mail_end_of_headers,
  * mail_body); a file gives raw bytes (mail_raw), line ends LF, CRLF or CR, with or without an
  * mbox "From " line. Both end with mail_end and give the same events for the same message.
- * Explicit stack, no recursion, every limit below; a limit ends that branch only and sets its
- * flag (a boundary over MAIL_BOUNDARY_MAX is flagged and used all the same). What is no multipart
- * or message that can be taken apart (too deep, no boundary, encoded) is a leaf under its own
- * type. A line that is no field ends a header and begins the body. Bodies of text parts come
+ * Explicit stack, no recursion, every limit below; a limit sets its flag and bounds cost, never
+ * which text is given: over a limit attachments are skipped, with no more work than to find the
+ * next boundary, and text goes on (up to a share of its own, limits.decoded_bytes). Parts cost no
+ * memory: what is kept of one is given up when it ends. A boundary over MAIL_BOUNDARY_MAX is
+ * flagged and used all the same, a very long one by its beginning. Multiparts and messages
+ * nested deeper than limits.depth are no containers of their own: their parts are those of the
+ * deepest container. What is no multipart or message that can be taken apart (no boundary, encoded) is a leaf
+ * under its own type. A line that is no field ends a header and begins the body. Bodies of text parts come
  * decoded from their transfer encoding, in their own charset.
  *
  * Where readers differ, the events are the union of what they see: after the parts as most readers
@@ -16,7 +20,7 @@
  * multiparts without their boundary, encoded messages and multiparts, message/partial, text in base64 that is none; and text before the first and after the last
  * boundary is a leaf too. At most MAIL_READINGS_MAX readings a message.
  * Threads: one at a time.   Allocates: from the arena.   Depends: base, text.
- * Source: RFC 5322, 2045-2047, 2231; limits: ADR 0009.
+ * Source: RFC 5322, 2045-2047, 2231; limits: ADR 0046.
  */
 #ifndef CORE_MAIL_MAIL_H
 #define CORE_MAIL_MAIL_H
@@ -29,13 +33,14 @@
 #include "core/base/slice.h"
 
 struct mail_limits {
-    uint64_t message_bytes; /* over: the rest is not looked at */
-    uint64_t decoded_bytes;
-    unsigned headers; /* of the message; each part has the same bound */
+    uint64_t
+        message_bytes; /* of attachments, as they stand; over: their rest is skipped */
+    uint64_t decoded_bytes; /* of text, and as many of attachments */
+    unsigned headers;       /* of the message; each part has the same bound */
     uint64_t header_bytes;
     uint64_t header_field;
-    unsigned parts;
-    unsigned depth;
+    unsigned parts; /* over: text is given, attachments are skipped */
+    unsigned depth; /* over: multiparts and messages take the place of their part */
 };
 enum {
     MAIL_BOUNDARY_MAX = 70,
@@ -76,6 +81,8 @@ struct mail_part {
     bool is_extra;           /* not among the parts as most readers see them */
     bool is_stray;           /* text outside the parts of a multipart; extra, too */
     bool is_container; /* multipart or message/rfc822: has parts, no data of its own */
+    bool is_over;      /* one of more than limits.parts */
+    bool is_cut;       /* in part_end: bytes of it were left out, for a limit */
 };
 
 struct mail_events {
@@ -88,6 +95,9 @@ struct mail_events {
     /* Decoded bytes of a leaf part, in pieces. */
     void (*part_data)(void *context, const struct mail_part *part, struct slice bytes);
     void (*part_end)(void *context, const struct mail_part *part);
+    /* Whether the leaf that is open is read as text, as far as is known: text has a share of its
+     * own. NULL: its type says so. */
+    bool (*is_text)(void *context, const struct mail_part *part);
     /* The body octets of the message as they are, line ends CRLF (for the exact digest); also
      * past limits. */
     void (*body)(void *context, struct slice bytes);

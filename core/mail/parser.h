@@ -16,11 +16,13 @@
 #include "core/text/transfer.h"
 
 enum {
-    MAIL_OUT_BYTES = 8192,    /* CRLF text handed on at once */
-    MAIL_DECODE_STEP = 4096,  /* transfer decoding works in steps of this size */
-    MAIL_FIELD_START = 2048,  /* first size of the field buffer */
-    MAIL_NAME_MAX = 998,      /* a field name longer than a line is none */
-    MAIL_BOUNDARY_TAKEN = 900 /* over MAIL_BOUNDARY_MAX: flagged, used all the same */
+    MAIL_OUT_BYTES = 8192,     /* CRLF text handed on at once */
+    MAIL_DECODE_STEP = 4096,   /* transfer decoding works in steps of this size */
+    MAIL_FIELD_START = 2048,   /* first size of the field buffer */
+    MAIL_NAME_MAX = 998,       /* a field name longer than a line is none */
+    MAIL_BOUNDARY_TAKEN = 900, /* of a longer one the beginning is used */
+    MAIL_STRINGS_START = 256,  /* first size of what is kept of a part */
+    MAIL_FLAT_SLOTS = 1024 /* boundaries of multiparts nested too deep; a power of 2 */
 };
 
 /* Bytes in the arena that grow up to max; what does not fit is dropped and marked. */
@@ -36,7 +38,7 @@ enum entity_state {
     ENTITY_HEADERS,  /* its header fields are being read */
     ENTITY_LEAF,     /* its data */
     ENTITY_PREAMBLE, /* multipart: before its first boundary */
-    ENTITY_BETWEEN,  /* multipart: parts over the limit: nothing to see */
+    ENTITY_BETWEEN,  /* multipart: its part is above it on the stack */
     ENTITY_EPILOGUE, /* multipart: after the closing boundary */
     ENTITY_MESSAGE   /* message/rfc822: its only child is above it on the stack */
 };
@@ -45,6 +47,7 @@ struct entity {
     struct mail_part part;
     enum entity_state state;
     bool is_digest;        /* children are message/rfc822 by default */
+    bool is_message;       /* an embedded message that takes the place of its part */
     struct slice boundary; /* multipart: without the leading "--" */
     bool by_prefix;        /* a boundary line may go on behind the boundary */
     bool has_raw;          /* is read undecoded, too */
@@ -101,8 +104,9 @@ struct mail {
     bool in_body; /* the message's own header is complete */
     bool ended;
     bool skips_rest;
-    uint64_t body_bytes;    /* CRLF, up to the limit */
-    uint64_t decoded_bytes; /* of all leaves */
+    uint64_t text_bytes;       /* decoded, of all leaves that are text */
+    uint64_t attachment_bytes; /* decoded, of the others */
+    uint64_t attachment_raw;   /* likewise, as they stand */
 
     /* line ends */
     char *out;
@@ -119,15 +123,20 @@ struct mail {
     /* the field being collected: name, then value */
     struct grown field;
     size_t name_bytes;
-    bool has_field;
     struct grown content[CONTENT_FIELDS];
     bool has_content[CONTENT_FIELDS];
+    bool has_field;                      /* one is being collected */
     struct grown second[CONTENT_FIELDS]; /* a second field that says another thing */
 
     /* entities, [0] is the message; depth of the top is nstack - 1 */
     struct entity *stack;
+    struct grown *strings; /* of each level: what is kept of the entity there */
+    uint64_t *
+        flat; /* hashes of the boundaries of multiparts that take the place of their part */
+    unsigned nflat;
     unsigned nstack;
     unsigned nparts;
+    bool strings_grew;
     struct transfer transfer;
     char *decoded;          /* transfer_bound(MAIL_DECODE_STEP) bytes */
     struct mail_part stray; /* of the multipart on top that has_stray */
@@ -162,8 +171,6 @@ void lines_end(struct mail *m);
 struct entity *entity_top(struct mail *m);
 /* A new entity on the stack, its headers to come. */
 void entity_push(struct mail *m);
-bool entity_may_have_part(struct mail *m);
-struct slice entity_keep(struct mail *m, struct slice s, bool lower);
 bool entity_open_root(struct mail *m);
 /* The headers of the top are complete: tells what it is and begins it. */
 void entity_end_headers(struct mail *m);
@@ -171,6 +178,8 @@ void entity_data(struct mail *m, struct slice bytes);
 /* A boundary line of stack[level]. */
 void entity_boundary(struct mail *m, unsigned level, bool closing);
 void entity_close_all(struct mail *m);
+/* line, without its dashes and its end, is a boundary of a multipart that is nested too deep. */
+bool entity_is_flat_boundary(const struct mail *m, struct slice line, bool *retclosing);
 
 /* readings.c: cheap while nopen_readings is 0 */
 /* The content fields of the top are known: what else may they mean? */

@@ -8,6 +8,14 @@ static struct slice grown_slice(const struct grown *g)
     return slice_of(g->p, g->n);
 }
 
+/* A copy for as long as the parser lives; over the arena the value is as good as missing. */
+static struct slice keep(struct mail *m, struct slice s)
+{
+    struct slice copy = s.n > 0 ? arena_copy(m->arena, s) : SLICE_NONE;
+    m->limits_met |= copy.n < s.n ? MAIL_LIMIT_MEMORY : 0U;
+    return copy;
+}
+
 /* A reading that takes the bytes of stack[level] from here on; NULL: there are enough. */
 static struct reading *open_reading(struct mail *m, enum reading_kind kind,
                                     unsigned level)
@@ -29,18 +37,20 @@ static struct reading *open_reading(struct mail *m, enum reading_kind kind,
     return NULL;
 }
 
-static void open_fields(struct mail *m, struct slice type, struct slice transfer,
+/* False: there are enough. */
+static bool open_fields(struct mail *m, struct slice type, struct slice transfer,
                         struct slice boundary)
 {
     struct reading *r = open_reading(m, READING_FIELDS, m->nstack - 1);
     if (r == NULL) {
-        return;
+        return false;
     }
-    r->content[CONTENT_TYPE] = entity_keep(m, type, false);
-    r->content[CONTENT_TRANSFER] = entity_keep(m, transfer, false);
+    r->content[CONTENT_TYPE] = keep(m, type);
+    r->content[CONTENT_TRANSFER] = keep(m, transfer);
     r->content[CONTENT_DISPOSITION] =
-        entity_keep(m, grown_slice(&m->content[CONTENT_DISPOSITION]), false);
-    r->boundary = entity_keep(m, boundary, false);
+        keep(m, grown_slice(&m->content[CONTENT_DISPOSITION]));
+    r->boundary = keep(m, boundary);
+    return true;
 }
 
 static bool is_multipart(struct slice type)
@@ -66,7 +76,7 @@ static void open_second_fields(struct mail *m)
         }
         unsigned n = is_multipart(param_main(types[t])) || !two ? 1 : 2 + (raw ? 1 : 0);
         for (unsigned i = t == 0 ? 1 : 0; i < n; i++) {
-            open_fields(m, types[t], transfers[i], SLICE_NONE);
+            (void)open_fields(m, types[t], transfers[i], SLICE_NONE);
         }
     }
 }
@@ -95,10 +105,9 @@ static void open_top(struct mail *m, enum reading_kind kind)
 {
     struct reading *r = open_reading(m, kind, m->nstack - 1);
     if (r != NULL) {
-        r->content[CONTENT_TYPE] =
-            entity_keep(m, grown_slice(&m->content[CONTENT_TYPE]), false);
+        r->content[CONTENT_TYPE] = keep(m, grown_slice(&m->content[CONTENT_TYPE]));
         r->content[CONTENT_TRANSFER] =
-            entity_keep(m, grown_slice(&m->content[CONTENT_TRANSFER]), false);
+            keep(m, grown_slice(&m->content[CONTENT_TRANSFER]));
     }
 }
 
@@ -106,9 +115,11 @@ static void open_multipart_readings(struct mail *m)
 {
     struct slice type = grown_slice(&m->content[CONTENT_TYPE]);
     struct slice transfer = grown_slice(&m->content[CONTENT_TRANSFER]);
+    struct arena_mark mark = arena_mark(m->arena);
     struct slice other = param_token_other(m->arena, type, SLICE_LIT("boundary"));
-    if (other.n > 0 && other.n <= MAIL_BOUNDARY_TAKEN && m->forced_boundary.n == 0) {
-        open_fields(m, type, transfer, other);
+    if (other.n == 0 || other.n > MAIL_BOUNDARY_TAKEN || m->forced_boundary.n > 0 ||
+        !open_fields(m, type, transfer, other)) {
+        arena_rewind(m->arena, &mark);
     }
     if (transfer_kind_of(transfer) != TRANSFER_IDENTITY) {
         open_top(m, READING_DECODED);
@@ -150,7 +161,7 @@ void readings_of_dashes(struct mail *m)
     }
     struct reading *r = open_reading(m, READING_GUESSED, level);
     if (r != NULL) {
-        r->content[CONTENT_TYPE] = entity_top(m)->part.type;
+        r->content[CONTENT_TYPE] = keep(m, entity_top(m)->part.type);
     }
 }
 
@@ -162,8 +173,8 @@ void readings_of_line(struct mail *m, unsigned level)
     const struct entity *e = &m->stack[level];
     struct reading *r = open_reading(m, READING_PREFIX, level);
     if (r != NULL) {
-        r->content[CONTENT_TYPE] = e->part.type;
-        r->boundary = e->boundary;
+        r->content[CONTENT_TYPE] = keep(m, e->part.type);
+        r->boundary = keep(m, e->boundary);
     }
 }
 
@@ -183,8 +194,7 @@ void readings_of_junk(struct mail *m, struct slice bytes)
 {
     struct reading *r = open_reading(m, READING_FIELDS, m->nstack - 1);
     if (r != NULL) {
-        r->content[CONTENT_TYPE] =
-            entity_keep(m, grown_slice(&m->content[CONTENT_TYPE]), false);
+        r->content[CONTENT_TYPE] = keep(m, grown_slice(&m->content[CONTENT_TYPE]));
         keep_bytes(m, r, bytes);
     }
 }
@@ -269,7 +279,7 @@ static void begin_entity(struct mail *m, const struct reading *r, struct slice b
     m->forced_boundary = boundary;
     entity_end_headers(m);
     m->forced_boundary = SLICE_NONE;
-    m->stack[0].by_prefix = r->kind == READING_PREFIX;
+    m->stack[0].by_prefix = m->stack[0].by_prefix || r->kind == READING_PREFIX;
 }
 
 static void run(struct mail *m, const struct reading *r)
@@ -285,7 +295,7 @@ static void run(struct mail *m, const struct reading *r)
             return;
         }
     }
-    if (text.n == 0 || !entity_may_have_part(m)) {
+    if (text.n == 0) {
         return;
     }
     m->line = LINE_START;

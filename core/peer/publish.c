@@ -16,7 +16,8 @@ enum {
     SECONDS_AN_HOUR = 3600,
     DELTA_SLACK = 64 << 10, /* small lists get no SNAP with each change */
     INC_RANDOM_BITS = 22,
-    PROGRESS_EVERY = 4096
+    PROGRESS_EVERY = 4096,
+    KEY_ARENA = 64 * 1024
 };
 
 static enum err too_long(const char *path, struct errinfo *reterr)
@@ -428,6 +429,7 @@ struct reading {
     const struct publish *p;
     struct textlist entries;
     struct arena *texts;
+    struct arena *scratch; /* of one entry */
     uint64_t all;
     uint64_t seen;
     uint64_t without_text;
@@ -444,12 +446,18 @@ static bool on_entry(void *context, const struct list_provenance *e)
         r->without_text++;
         return true;
     }
+    arena_reset(r->scratch);
+    struct slice key = feature_entry_key(e->class_type, e->text, r->scratch);
+    if (key.p == NULL) {
+        r->without_text++; /* nobody could read it */
+        return true;
+    }
     struct list_record record = {
         .after = e->status == ENTRY_REVOKED ? ENTRY_TAKEN_BACK : ENTRY_STANDS,
         .type = e->class_type,
         .expiry_h =
             (uint32_t)(((uint64_t)e->expiry_s + SECONDS_AN_HOUR - 1) / SECONDS_AN_HOUR),
-        .text = arena_copy(r->texts, e->text)};
+        .text = arena_copy(r->texts, key)};
     r->failed = record.text.p ? textlist_add(&r->entries, &record) : ERR_LIMIT;
     return r->failed == ERR_OK;
 }
@@ -461,7 +469,8 @@ static enum err read_list(struct reading *r, const struct list_reader *list,
     list_reader_stat(list, &stat);
     r->all = stat.entries + stat.revoked;
     r->texts = arena_new(2 * (size_t)TEXTLIST_BYTES_MAX);
-    if (!r->texts) {
+    r->scratch = arena_new(KEY_ARENA);
+    if (!r->texts || !r->scratch) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory to read the list");
     }
     enum err e = list_reader_each(list, on_entry, r, reterr);
@@ -500,6 +509,7 @@ enum err publish_list(struct publish *p, const char *name, struct publish_result
     }
     textlist_fini(&r.entries);
     arena_free(&r.texts);
+    arena_free(&r.scratch);
     list_reader_close(&list);
     return e;
 }

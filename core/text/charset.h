@@ -22,8 +22,10 @@ bool charset_is_utf8(struct slice bytes);
 enum { CHARSET_STREAM_STEP = 4096 };
 
 /* What a text is in by its beginning: a byte order mark wins over the name (*retmark: its bytes,
- * else 0), that of UTF-16 only when the head has a zero byte or the name is of wide units; UTF-16 and UTF-32 that do not say their order get the one that the zeros of ASCII show,
- * little-endian when there are none. */
+ * else 0), that of UTF-16 only when the head has a zero byte or the name is of wide units. Without a
+ * mark, text whose ASCII is in units of two bytes is UTF-16 in the order that its zeros show, whatever
+ * the name says; other UTF-16 and UTF-32 that does not say its order is little-endian unless its
+ * zeros show the other. */
 struct slice charset_by_head(struct slice charset, struct slice head, size_t *retmark);
 
 /* Decodes text that comes in pieces cut anywhere, in a charset whose units a cut may break or whose

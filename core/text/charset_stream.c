@@ -7,8 +7,12 @@
 #include "core/text/charset_name.h"
 
 enum {
-    PIECE = 1024,    /* UTF-16 units at a time: at most 3 bytes of UTF-8 each */
-    ASCII_WORTH = 64 /* a shorter run of ASCII goes through the converter */
+    PIECE = 1024,     /* UTF-16 units at a time: at most 3 bytes of UTF-8 each */
+    ASCII_WORTH = 64, /* a shorter run of ASCII goes through the converter */
+    WIDE_UNITS_MIN = 4,
+    WIDE_SHARE =
+        4, /* one unit of so many is ASCII, and one of so many others is no pair */
+    OTHER_SHARE = 16 /* at most one of so many has its zero in the other byte */
 };
 _Static_assert((PIECE + 1) * 3 <= CHARSET_STREAM_STEP, "a piece fits");
 
@@ -49,6 +53,35 @@ static bool is_big_endian(struct slice head, size_t unit)
     return first > last;
 }
 
+static bool is_printable(char c)
+{
+    return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Text in units of two bytes, whatever the name says: the zeros of its ASCII stand in every other
+ * place, and what has none is no pair of ASCII characters: text with NULs strewn in is none. */
+static bool is_wide(struct slice head, bool *ret_is_big)
+{
+    size_t zeros[2] = {0, 0};
+    size_t without = 0;
+    size_t pairs = 0;
+    size_t units = head.n / 2;
+    for (size_t i = 0; i < units * 2; i += 2) {
+        const char *unit = head.p + i;
+        bool has_zero = unit[0] == '\0' || unit[1] == '\0';
+        zeros[0] += unit[0] == '\0';
+        zeros[1] += unit[1] == '\0';
+        without += !has_zero;
+        pairs += is_printable(unit[0]) && is_printable(unit[1]);
+    }
+    *ret_is_big = zeros[0] > zeros[1];
+    size_t most = *ret_is_big ? zeros[0] : zeros[1];
+    size_t least = *ret_is_big ? zeros[1] : zeros[0];
+    return units >= WIDE_UNITS_MIN && most >= units / WIDE_SHARE &&
+           least <= units / OTHER_SHARE &&
+           pairs * WIDE_SHARE <= without * (WIDE_SHARE - 1);
+}
+
 /* Two bytes of a mark begin many a text of one-byte units, too: the name or the zero byte of some
  * ASCII character, a blank or a line end at least, must say that the units are wide. */
 static bool is_meant(struct slice mark, struct slice charset, struct slice head)
@@ -72,7 +105,13 @@ struct slice charset_by_head(struct slice charset, struct slice head, size_t *re
             return marks[i].charset;
         }
     }
-    if (charset_name_kind(charset, &icu) != CHARSET_ICU) {
+    bool is_big = false;
+    bool is_named = charset_name_kind(charset, &icu) == CHARSET_ICU;
+    bool is_utf32 = is_named && strncmp(icu, "UTF-32", 6) == 0;
+    if (!is_utf32 && slice_find(head, '\0') < head.n && is_wide(head, &is_big)) {
+        return is_big ? SLICE_LIT("utf-16be") : SLICE_LIT("utf-16le");
+    }
+    if (!is_named) {
         return charset;
     }
     if (strcmp(icu, "UTF-16") == 0) {

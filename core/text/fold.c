@@ -9,9 +9,11 @@
 
 enum { /* letters of a word that counts */
        DISGUISED_MIN = 5,
+       END_LETTERS_MIN = 3,
        LOOKALIKE_MIN = 4,
        STYLED_MIN = 3, /* of which are styled */
-       SIGN_REACH = 4  /* letters after a sign in the place of one */
+       SIGN_REACH = 4, /* letters after a sign in the place of one */
+       SHORT_WORD_MAX = 16
 };
 
 /* What is known of the open word. */
@@ -100,7 +102,24 @@ static char letter_for(char c)
     }
 }
 
-/* Digits in the place of letters: few, each one alone between letters, each of a likeness. */
+/* Letters that words double: "oo", "ee", "ss". */
+static bool may_be_double(char digit)
+{
+    return digit == '0' || digit == '3' || digit == '5';
+}
+
+/* A digit at an end of a word of a subject: "Casin0", "5ale"; not "mp3" and "2nd". */
+static bool may_be_at_end(const struct fold *f)
+{
+    size_t nletters = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        nletters += !ASCII_IS(f->word[i], ASCII_DIGIT);
+    }
+    return f->is_subject && nletters >= END_LETTERS_MIN;
+}
+
+/* Digits in the place of letters: few, between letters, each of a likeness and alone; in a subject,
+ * where ids are rare and words short, also "n0w", "b00k" and "Casin0". */
 static bool is_leet(const struct fold *f)
 {
     size_t ndigits = 0;
@@ -110,13 +129,18 @@ static bool is_leet(const struct fold *f)
             nletters++;
             continue;
         }
-        ndigits++;
-        if (letter_for(f->word[i]) == '\0' || i == 0 || i + 1 == f->n ||
-            ASCII_IS(f->word[i - 1], ASCII_DIGIT)) {
+        bool is_second = i > 0 && ASCII_IS(f->word[i - 1], ASCII_DIGIT);
+        bool is_double = is_second && f->is_subject && f->word[i - 1] == f->word[i] &&
+                         may_be_double(f->word[i]) &&
+                         !(i > 1 && ASCII_IS(f->word[i - 2], ASCII_DIGIT));
+        ndigits += !is_double;
+        bool is_end = i == 0 || i + 1 == f->n;
+        if (letter_for(f->word[i]) == '\0' || (is_end && !may_be_at_end(f)) ||
+            (is_second && !is_double)) {
             return false;
         }
     }
-    return nletters >= 3 && nletters >= 2 * ndigits;
+    return nletters >= (f->is_subject ? 2 : 3) && nletters >= 2 * ndigits;
 }
 
 /* A word that somebody disguised, not the name of a thing. */
@@ -415,21 +439,51 @@ static unsigned marks_of(struct slice run)
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "take_letters takes the lowest byte for the first");
 
+/* The bytes of *word, eight of a text, that are no ASCII letter, the highest bit of each set; *word
+ * becomes lower case. */
+static uint64_t others_of(uint64_t *word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t high = ones * 0x80;
+    uint64_t lower = *word | (ones * 0x20);
+    uint64_t low7 = lower & ~high;
+    uint64_t from_a = low7 + (ones * (0x80 - 'a'));
+    uint64_t past_z = low7 + (ones * (0x7f - 'z'));
+    uint64_t others = ~(from_a & ~past_z & ~*word) & high;
+    *word = lower;
+    return others;
+}
+
 /* ASCII letters that p begins with, in lower case into to: eight bytes at a time, as words are
  * short and a step for each byte is most of the cost of folding. Both have 8 bytes. */
 static size_t take_letters(const unsigned char *p, char *to)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const uint64_t high = ones * 0x80;
     uint64_t v = 0;
     memcpy(&v, p, sizeof v);
-    uint64_t lower = v | (ones * 0x20);
-    uint64_t low7 = lower & ~high;
-    uint64_t from_a = low7 + (ones * (0x80 - 'a'));
-    uint64_t past_z = low7 + (ones * (0x7f - 'z'));
-    uint64_t others = ~(from_a & ~past_z & ~v) & high;
-    memcpy(to, &lower, sizeof lower);
+    uint64_t others = others_of(&v);
+    memcpy(to, &v, sizeof v);
     return others != 0 ? (size_t)__builtin_ctzll(others) / 8 : sizeof v;
+}
+
+/* Sixteen bytes that are stored at once: who reads them at once need not wait for two stores. */
+typedef uint64_t wide __attribute__((vector_size(16)));
+
+/* The same for 16 bytes, and without a branch, which could not be guessed. */
+static size_t take_short_word(const unsigned char *p, char *to)
+{
+    const uint64_t lower = UINT64_C(0x2020202020202020);
+    uint64_t v[2];
+    wide both;
+    memcpy(v, p, sizeof v);
+    memcpy(&both, p, sizeof both);
+    both |= (wide){lower, lower};
+    memcpy(to, &both, sizeof both);
+    uint64_t first = others_of(&v[0]);
+    uint64_t second = others_of(&v[1]);
+    /* of zero __builtin_ctzll says nothing */
+    size_t n = (size_t)__builtin_ctzll(second | UINT64_C(1) << 63) / 8 + sizeof v[0];
+    n += second == 0;
+    return first != 0 ? (size_t)__builtin_ctzll(first) / 8 : n;
 }
 
 /* The ASCII letters and digits that text begins with go into the word, as far as there is room.
@@ -464,12 +518,41 @@ static size_t take_ascii(struct fold *f, struct slice text)
     return i;
 }
 
-void fold_feed(struct fold *f, struct slice text)
+/* Most words are of few ASCII letters, most have a space behind. Takes such a word that text begins
+ * with, and the space, when no word is open; returns how many bytes that is, 0: it is another. */
+static size_t take_plain_word(struct fold *f, struct slice text)
+{
+    const unsigned char *p = (const unsigned char *)text.p;
+    if (f->n > 0 || f->marks != 0 || text.n <= SHORT_WORD_MAX) {
+        return 0;
+    }
+    size_t n = take_short_word(p, f->word);
+    unsigned does = ascii_does[p[n]];
+    if (n == 0 || does > DO_LAST) {
+        return 0;
+    }
+    if (does != DO_BREAK) { /* the word may go on */
+        f->n = n;
+        f->marks = MARK_LETTER;
+        return n;
+    }
+    tell(f, FOLD_TEXT, slice_of(f->word, n));
+    return p[n] == '\n' ? n : n + 1;
+}
+
+/* Up to the end, or behind the first byte that is stop. */
+static size_t feed(struct fold *f, struct slice text, int stop)
 {
     size_t i = 0;
     while (i < text.n) {
-        unsigned does = ascii_does[(unsigned char)text.p[i]];
+        unsigned char c = (unsigned char)text.p[i];
+        unsigned does = ascii_does[c];
         if (does > DO_LAST) {
+            size_t n = take_plain_word(f, slice_from(text, i));
+            if (n > 0) {
+                i += n;
+                continue;
+            }
             i += take_ascii(f, slice_from(text, i));
             if (f->n == FOLD_WORD_MAX) {
                 make_room(f, 1);
@@ -480,10 +563,24 @@ void fold_feed(struct fold *f, struct slice text)
             }
             f->marks = 0; /* those of a piece whose word ends just here */
             i++;
+            if (c == stop) {
+                break;
+            }
         } else {
             i += take_mark(f, does, slice_from(text, i));
         }
     }
+    return i;
+}
+
+void fold_feed(struct fold *f, struct slice text)
+{
+    (void)feed(f, text, -1);
+}
+
+size_t fold_line(struct fold *f, struct slice text)
+{
+    return feed(f, text, '\n');
 }
 
 struct slice fold_skeleton(const struct fold_word *word)

@@ -13,6 +13,7 @@
 #ifndef CORE_TEXT_FOLD_H
 #define CORE_TEXT_FOLD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/base/arena.h"
@@ -42,6 +43,7 @@ typedef void fold_word_fn(void *context, const struct fold_word *word);
 struct fold {
     fold_word_fn *on_word;
     void *context;
+    bool is_subject; /* of few words: short ones in disguise are taken for such, too */
     /* words that nobody writes so by custom */
     unsigned nlookalike; /* letters of several scripts, or styled ones, in a word */
     unsigned nhidden;    /* zero-width characters between letters */
@@ -55,6 +57,8 @@ struct fold {
 
 void fold_init(struct fold *f, fold_word_fn *on_word, void *context);
 void fold_feed(struct fold *f, struct slice text);
+/* Feeds text up to its first line feed, and this; returns how many bytes that is. */
+size_t fold_line(struct fold *f, struct slice text);
 /* Text that begins anew, or no more text: the open word ends. */
 void fold_break(struct fold *f);
 
@@ -63,7 +67,7 @@ struct slice fold_skeleton(const struct fold_word *word);
 
 /* What stays the same when a subject is answered, forwarded or numbered anew: skeletons of its
  * words, one space between them, without leading "Re:", "Fwd:" and the like. text is UTF-8, its
- * encoded words decoded. {NULL, 0} when the arena is full. */
+ * encoded words decoded. "V1agr@ n0w" is "viagra now". {NULL, 0} when the arena is full. */
 struct slice fold_subject(struct arena *arena, struct slice text);
 
 #endif

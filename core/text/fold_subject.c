@@ -90,6 +90,7 @@ struct slice fold_subject(struct arena *arena, struct slice text)
         return SLICE_NONE;
     }
     fold_init(&fold, on_word, &s);
+    fold.is_subject = true;
     fold_feed(&fold, text);
     fold_break(&fold);
     return slice_of(s.p, s.n);

@@ -379,27 +379,29 @@ static enum err parse_entry(struct arena *arena, const struct entry *e,
 }
 
 size_t address_list_parse(struct arena *arena, struct slice field, struct address *ret,
-                          size_t max, bool *retmore)
+                          size_t max, struct slice *retrest)
 {
     struct scan s = {.field = field};
     struct entry entry;
     struct address address;
+    struct slice rest = SLICE_NONE;
+    size_t at = 0;
     size_t n = 0;
-    bool more = false;
 
-    while (!more && next_entry(&s, &entry)) {
+    while (rest.n == 0 && next_entry(&s, &entry)) {
         enum err err = parse_entry(arena, &entry, &address);
 
         if (err == ERR_NOMEM || (err == ERR_OK && n == max)) {
-            more = true;
+            rest = slice_from(field, at);
         } else if (err == ERR_OK) {
             ret[n++] = address;
         } else {
             /* no address */
         }
+        at = s.i;
     }
-    if (retmore != NULL) {
-        *retmore = more;
+    if (retrest != NULL) {
+        *retrest = rest;
     }
     return n;
 }

@@ -24,10 +24,10 @@ struct address {
         domain; /* the part of text after @; an address literal keeps its brackets off */
 };
 
-/* Parses a field body; writes at most max addresses; returns how many there are in ret. *retmore
- * (may be NULL) tells that some did not fit. */
+/* Parses a field body; writes at most max addresses; returns how many there are in ret. *retrest
+ * (may be NULL) is the end of the field whose addresses did not fit; empty when all did. */
 size_t address_list_parse(struct arena *arena, struct slice field, struct address *ret,
-                          size_t max, bool *retmore);
+                          size_t max, struct slice *retrest);
 /* One address as in SMTP (with or without angle brackets) or in a list entry. "<>" and bad ones:
  * ERR_SYNTAX. */
 enum err address_parse(struct arena *arena, struct slice text, struct address *ret);

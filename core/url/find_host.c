@@ -2,6 +2,7 @@
 #include "core/url/find_host.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/unfilled.h"
@@ -116,6 +117,16 @@ static bool is_title_case(struct slice label)
     return label.n > 1 && i == label.n && label.p[0] >= 'A' && label.p[0] <= 'Z';
 }
 
+static bool is_digits(const char *p, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && ASCII_IS(p[i], ASCII_DIGIT)) {
+        i++;
+    }
+    return i == n;
+}
+
 /* Hyphens at an end and empty labels are no host's; underscores not in what is registered. */
 static bool has_good_labels(const char *name, const char *reg)
 {
@@ -133,22 +144,95 @@ static bool has_good_labels(const char *name, const char *reg)
     return true;
 }
 
-static bool is_digits(const char *p, size_t n)
-{
-    size_t i = 0;
-
-    while (i < n && ASCII_IS(p[i], ASCII_DIGIT)) {
-        i++;
-    }
-    return i == n;
-}
-
 /* "i.am", "No.1.in": short before a country's two letters. */
 static bool is_short_label(const char *name, const char *reg, const char *top)
 {
     size_t n = strcspn(reg, ".");
 
     return strlen(top) == 2 && (n == 1 || (reg == name && is_digits(reg, n)));
+}
+
+/* Top levels of letters that are neither words nor suffixes of files: the old ones, acronyms and
+ * places. Sorted. Registries have a thousand more, and nearly all are words ("app", "security"). */
+static const char *const plain_tops[] = {
+    "abudhabi",   "aero",     "africa",  "alsace",    "amsterdam", "asia",
+    "barcelona",  "bayern",   "berlin",  "biz",       "boston",    "brussels",
+    "bzh",        "capetown", "cfd",     "cologne",   "com",       "coop",
+    "corsica",    "cymru",    "cyou",    "dubai",     "durban",    "edu",
+    "eus",        "frl",      "gent",    "gov",       "hamburg",   "helsinki",
+    "icu",        "info",     "int",     "istanbul",  "joburg",    "koeln",
+    "kyoto",      "london",   "madrid",  "melbourne", "miami",     "mil",
+    "mobi",       "moscow",   "museum",  "nagoya",    "net",       "ngo",
+    "nrw",        "nyc",      "okinawa", "ong",       "ooo",       "org",
+    "osaka",      "ovh",      "paris",   "qpon",      "quebec",    "ruhr",
+    "ryukyu",     "saarland", "sbs",     "scot",      "stockholm", "sydney",
+    "taipei",     "tatar",    "tirol",   "tokyo",     "travel",    "vegas",
+    "vlaanderen", "wales",    "wang",    "wien",      "xin",       "xxx",
+    "xyz",        "yokohama", "zuerich"};
+
+/* Countries whose two letters are a common English word, or the suffix of files that people write
+ * about: sources, scripts, configuration, documents. Sorted. */
+static const char word_countries[][3] = {
+    "ad", "ai", "al", "am", "as", "at", "be", "by", "bz", "cc", "cf",
+    "cl", "do", "gs", "id", "in", "is", "it", "la", "mc", "md", "me",
+    "mk", "ml", "mm", "mo", "ms", "my", "no", "pl", "pm", "ps", "py",
+    "re", "rs", "sc", "sh", "sl", "so", "ss", "st", "tf", "to"};
+
+static int compare_name(const void *key, const void *row)
+{
+    return strcmp(key, *(const char *const *)row);
+}
+
+static int compare_country(const void *key, const void *row)
+{
+    return strcmp(key, row);
+}
+
+/* More often a word or a file's suffix than the end of a host. */
+static bool is_word_top(const char *top)
+{
+    if (strncmp(top, "xn--", 4) == 0) {
+        return false;
+    }
+    if (strlen(top) == 2) {
+        return bsearch(top, word_countries,
+                       sizeof(word_countries) / sizeof(word_countries[0]),
+                       sizeof(word_countries[0]), compare_country) != NULL;
+    }
+    return bsearch(top, plain_tops, sizeof(plain_tops) / sizeof(plain_tops[0]),
+                   sizeof(plain_tops[0]), compare_name) == NULL;
+}
+
+/* "2.0.9-sf.net": two numbers and a word that begins with one are a version. */
+static bool is_version(const char *name, const char *reg)
+{
+    size_t n = strcspn(name, ".");
+    const char *second = name + n + 1;
+
+    return name < reg && second < reg && is_digits(name, n) &&
+           is_digits(second, strcspn(second, ".")) && ASCII_IS(reg[0], ASCII_DIGIT);
+}
+
+/* "yiez7too": a digit amid letters makes no word, and hardly the name of a file. */
+static bool is_no_word(const char *label)
+{
+    for (; label[0] != '\0' && label[1] != '\0' && label[1] != '.'; label++) {
+        if (ASCII_IS(label[0], ASCII_ALPHA) && ASCII_IS(label[1], ASCII_DIGIT) &&
+            ASCII_IS(label[2], ASCII_ALPHA)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The suffix has more than the top level: "co.in" of a registry, "github.io" of a hoster. No word
+ * ends so by chance. */
+static bool has_long_suffix(const char *name, const char *reg)
+{
+    const char *dot = strchr(reg, '.');
+
+    return strchr(dot + 1, '.') != NULL ||
+           suffix_registrable(slice_str(name)) > strlen(reg);
 }
 
 /* "...SENTENCE.mba": a script without spaces touches a top level that is not much used with it. */
@@ -174,9 +258,6 @@ static struct slice last_label(struct slice name)
 
 enum find_host find_host_check(struct slice name)
 {
-    /* top levels that are names of files first */
-    static const char *const file_types[] = {"zip", "mov", "sh", "py", "rs", "md", "so",
-                                             "ps",  "pm",  "mk", "bz", "tf", NULL};
     /* top levels that people write with a capital */
     static const char *const common[] = {"com", "net", "org",  "info", "biz",
                                          "edu", "gov", "name", NULL};
@@ -192,7 +273,8 @@ enum find_host find_host_check(struct slice name)
         return FIND_HOST_NONE;
     }
     top = top_of(list);
-    if ((is_one_of(top, file_types) && reg == list) || is_short_label(list, reg, top) ||
+    if ((is_word_top(top) && !is_no_word(reg) && !has_long_suffix(list, reg)) ||
+        is_version(list, reg) || is_short_label(list, reg, top) ||
         (!is_one_of(top, common) &&
          (is_title_case(last_label(name)) || is_odd_pair(name, top)))) {
         return FIND_HOST_DOUBTFUL;

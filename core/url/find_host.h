@@ -1,7 +1,9 @@
 /*
  * find_host - which words with dots are hosts, when no scheme says so.
  *
- * Known suffixes: the public suffix list without its rule for unknown ones (libpsl).
+ * Known suffixes: the public suffix list without its rule for unknown ones (libpsl). A name is
+ * doubtful when its top level is a word or a suffix of files ("sign.in", "main.cf",
+ * "java.security") and its public suffix has no second label ("x.co.in", "x.github.io" are sure).
  * Threads: any.   Allocates: nothing but the list, once.
  */
 #ifndef CORE_URL_FIND_HOST_H
@@ -13,8 +15,8 @@
 
 enum find_host {
     FIND_HOST_NONE,
-    FIND_HOST_DOUBTFUL, /* more often a file, an abbreviation or the end of a sentence: a path,
-                           a query or "www." must speak for it */
+    FIND_HOST_DOUBTFUL, /* more often a file, an abbreviation or two words: without a path, a
+                           query or "www." no client makes a link of it */
     FIND_HOST_SURE
 };
 

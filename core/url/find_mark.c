@@ -100,8 +100,25 @@ static bool is_fullwidth_latin(uint32_t code)
            (code >= 0xff41 && code <= 0xff5a);
 }
 
+/* The letters that most text beyond ASCII has: Latin, Cyrillic, Han, Hangul; else MARK_END. */
+static enum mark_kind usual_kind(uint32_t code)
+{
+    if ((code >= 0xc0 && code <= 0x24f && code != 0xd7 && code != 0xf7) ||
+        (code >= 0x400 && code <= 0x481)) {
+        return MARK_LETTER;
+    }
+    return (code >= 0x4e00 && code <= 0x9fef) || (code >= 0xac00 && code <= 0xd7a3)
+               ? MARK_DENSE
+               : MARK_END;
+}
+
 static enum mark_kind kind_of(uint32_t code)
 {
+    enum mark_kind usual = usual_kind(code);
+
+    if (usual != MARK_END) {
+        return usual;
+    }
     if (code == 0x3002 || code == 0xff0e || code == 0xff61) {
         return MARK_DOT;
     }
@@ -113,6 +130,9 @@ static enum mark_kind kind_of(uint32_t code)
     }
     if (is_fullwidth_latin(code)) {
         return MARK_LETTER;
+    }
+    if (code == 0xfdfa || code == 0xfdfb) {
+        return MARK_OTHER; /* phrases with blanks: see host_idna.c */
     }
     if (!u_isalnum((UChar32)code) &&
         (U_MASK(u_charType((UChar32)code)) & U_GC_M_MASK) == 0) {
@@ -135,6 +155,11 @@ static struct mark wide_mark(struct slice s)
     return m;
 }
 
+static bool may_be_defanged(char c)
+{
+    return c == '.' || c == '@' || ASCII_LOWER(c) == 'd' || ASCII_LOWER(c) == 'a';
+}
+
 /* "[.]", "(dot)", "{at}" at the beginning of s; MARK_END when there is none. */
 static struct mark defanged(struct slice s)
 {
@@ -148,7 +173,7 @@ static struct mark defanged(struct slice s)
     char closing = '\0';
     size_t i = 0;
 
-    if (s.n < DEFANG_MIN) {
+    if (s.n < DEFANG_MIN || !may_be_defanged(s.p[1])) {
         return (struct mark){.kind = MARK_END};
     }
     if (s.p[0] == '[') {

@@ -286,6 +286,18 @@ static bool matches(struct slice text, size_t i, const char *pattern)
     return true;
 }
 
+/* A number of one of the patterns below may begin at i: its area code shows. */
+static bool may_be_american(struct slice text, size_t i)
+{
+    if (text.p[i] == '1') {
+        i += 2;
+    }
+    if (i < text.n && text.p[i] == '(') {
+        i++;
+    }
+    return matches(text, i, "N99");
+}
+
 /* A North American number at i; returns where to go on, i when there is none. */
 static size_t at_american(const struct scan *s, size_t i)
 {
@@ -296,6 +308,9 @@ static size_t at_american(const struct scan *s, size_t i)
         "1 N99-N99-9999", "1-(N99)-N99-9999"};
     size_t k = 0;
 
+    if (!may_be_american(s->text, i)) {
+        return i; /* most digits and brackets */
+    }
     for (k = 0; k < sizeof(patterns) / sizeof(patterns[0]); k++) {
         size_t end = i + strlen(patterns[k]);
         char text[2 + NANP_DIGITS] = "+1";

@@ -4,6 +4,7 @@
 #include "core/text/ascii.h"
 #include "core/url/find_host.h"
 #include "core/url/find_inside.h"
+#include "core/url/url_split.h"
 
 enum {
     BRACKETS = 3,
@@ -95,7 +96,9 @@ static struct slice trim_host(struct slice url, size_t nscheme)
 
 static struct slice host_so_far(const struct find_scan *s, const struct tail *t)
 {
-    return slice_of(s->mended + t->host, s->draft.n - t->host);
+    size_t from = t->host < s->draft.n ? t->host : s->draft.n;
+
+    return slice_of(s->mended + from, s->draft.n - from);
 }
 
 /* What follows is no part of a host that is complete. */
@@ -139,6 +142,14 @@ static bool ends_at_bracket(struct tail *t, char c)
     return false;
 }
 
+/* "intent://host/#Intent;...": what follows '#' is for the program. An encoded URL is a value in
+ * another, which ends before the next one. */
+static bool ends_inner(const struct find_draft *draft, char c)
+{
+    return (draft->is_other && c == '#') ||
+           (draft->decode > 0 && (c == '&' || c == ';'));
+}
+
 /* Whether the URL ends before m. */
 static bool ends_before(const struct find_scan *s, struct tail *t, const struct mark *m)
 {
@@ -146,10 +157,15 @@ static bool ends_before(const struct find_scan *s, struct tail *t, const struct 
         return true;
     }
     if (t->in_host) {
-        return ends_in_host(s, t, m) || (m->c == t->quote && t->quote != '\0') ||
+        return ends_in_host(s, t, m) ||
+               (m->kind == MARK_ASCII && ends_inner(&s->draft, m->c)) ||
+               (m->c == t->quote && t->quote != '\0') ||
                (m->kind == MARK_ASCII && ends_at_bracket(t, m->c));
     }
     if (m->kind == MARK_DOT && m->is_wide) {
+        return true;
+    }
+    if (m->kind == MARK_ASCII && ends_inner(&s->draft, m->c)) {
         return true;
     }
     return m->kind == MARK_ASCII &&
@@ -288,12 +304,18 @@ static bool join_line(struct find_scan *s, struct tail *t)
     return true;
 }
 
+/* The draft's mended text is not there any more: a longer one was shortened. */
+static bool is_spoilt(const struct find_scan *s, const struct find_draft *draft)
+{
+    return draft->is_mended && (s->draft.flags & FIND_CUT) != 0;
+}
+
 /* A joined URL in angle brackets must reach its bracket; else it ends with its first line. */
 static void check_joined(struct find_scan *s, struct tail *t)
 {
     bool closed = s->draft.end < s->text.n && s->text.p[s->draft.end] == '>';
 
-    if (t->in_angle && t->lines > 0 && !closed) {
+    if (t->in_angle && t->lines > 0 && !closed && !is_spoilt(s, &t->shorter)) {
         s->draft = t->shorter;
         t->has_short = false;
     }
@@ -326,7 +348,7 @@ static bool report(struct find_scan *s, const struct tail *t, struct find find,
     if (!has_host(find.text, nscheme)) {
         return false;
     }
-    if (t->has_short) {
+    if (t->has_short && !is_spoilt(s, &t->shorter)) {
         shorter.text = trim_host(trim_end(find_draft_text(s, &t->shorter)), nscheme);
         shorter.flags |= FIND_SHORT;
         if (has_host(shorter.text, nscheme) && !slice_eq(shorter.text, find.text)) {
@@ -366,6 +388,21 @@ static struct tail tail_of(const struct find_scan *s)
     return t;
 }
 
+/* Percent-decodes the draft, which has one reading then. */
+static void decode(struct find_scan *s, struct tail *t, size_t nscheme)
+{
+    unsigned i = 0;
+
+    for (i = 0; i < s->draft.decode && s->draft.n > nscheme; i++) {
+        char *rest = s->mended + nscheme;
+
+        s->draft.n =
+            nscheme + url_decode_once(slice_of(rest, s->draft.n - nscheme), rest);
+    }
+    s->draft.is_mended = true;
+    t->has_short = false;
+}
+
 static bool finish(struct find_scan *s, struct tail *t, struct find find,
                    size_t nscheme)
 {
@@ -374,6 +411,9 @@ static bool finish(struct find_scan *s, struct tail *t, struct find find,
         read_line(s, t);
     }
     check_joined(s, t);
+    if (s->draft.decode > 0) {
+        decode(s, t, nscheme);
+    }
     return report(s, t, find, nscheme);
 }
 
@@ -409,6 +449,10 @@ bool find_url_path(struct find_scan *s, struct find find)
     read_port(s);
     m = mark_at(s->text, s->draft.end);
     if (m.kind == MARK_ASCII && (m.c == '/' || m.c == '?' || m.c == '#')) {
+        return finish(s, &t, find, 0);
+    }
+    if (m.kind == MARK_ASCII && m.c == '\\' && s->where == FIND_IN_PROSE) {
+        keep_short(s, &t); /* a path to some, "\n" in a program to others */
         return finish(s, &t, find, 0);
     }
     return report(s, &t, find, 0);

@@ -85,7 +85,15 @@ static size_t write_character(uint32_t c, char *dst)
     return n;
 }
 
-/* With the newer mappings; text is well-formed and not longer than dst. No mapping is longer. */
+/* The two ligatures of whole phrases: they map to 18 and 8 characters, blanks among them, and no
+ * host has a blank. Refused at once, as a host of them would cost ICU the most by far. */
+static bool is_phrase(uint32_t c)
+{
+    return c == 0xfdfa || c == 0xfdfb;
+}
+
+/* With the newer mappings; text is well-formed and not longer than dst. No mapping is longer. 0
+ * when nothing is left, or no host can have it. */
 static size_t map_newer(struct slice text, char dst[HOST_INPUT_MAX])
 {
     size_t n = 0;
@@ -96,6 +104,9 @@ static size_t map_newer(struct slice text, char dst[HOST_INPUT_MAX])
         size_t step = read_character(text.p + i, &c);
         uint32_t to = step > 1 ? mapped(c) : c;
 
+        if (is_phrase(c)) {
+            return 0;
+        }
         if (to == c) {
             memcpy(dst + n, text.p + i, step);
             n += step;

@@ -30,7 +30,7 @@ struct safebrowsing {
     struct slice canonical; /* "http://host/path?query" */
 };
 
-/* ERR_SYNTAX: no URL; ERR_LIMIT: longer than URL_BYTES_MAX. */
+/* ERR_SYNTAX: no URL. A text longer than URL_BYTES_MAX is read as what longurl.h keeps of it. */
 enum err safebrowsing_parse(struct arena *arena, struct slice text,
                             struct safebrowsing *ret);
 

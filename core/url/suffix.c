@@ -15,7 +15,12 @@ enum {
     ANSWER_MASK = 0xff /* the low bits of a word; those of the hash are in the index */
 };
 
-enum question { QUESTION_REGISTRABLE, QUESTION_REGISTERED };
+enum question {
+    QUESTION_REGISTRABLE,
+    QUESTION_REGISTERED,
+    QUESTION_PUBLIC, /* 1: yes */
+    QUESTION_TOP     /* likewise */
+};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const psl_ctx_t *psl;
@@ -115,13 +120,22 @@ static size_t answer_of(struct slice name, enum question question)
     if (!ask_about(name, text)) {
         return 0;
     }
-    return question == QUESTION_REGISTRABLE ? registrable(text, name.n)
-                                            : registered(text, name.n);
+    switch (question) {
+    case QUESTION_REGISTRABLE:
+        return registrable(text, name.n);
+    case QUESTION_REGISTERED:
+        return registered(text, name.n);
+    case QUESTION_PUBLIC:
+        return psl_is_public_suffix(psl, text) == 1;
+    case QUESTION_TOP:
+        return is_listed(text);
+    }
+    return 0;
 }
 
 static size_t remember(struct slice name, enum question question)
 {
-    uint64_t hash = hash_local(name) ^ (uint64_t)question;
+    uint64_t hash = hash_local(name) + ((uint64_t)question << 8);
     _Atomic uint64_t *slot = &memo[hash % MEMO_SLOTS];
     uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
     size_t answer = 0;
@@ -147,14 +161,10 @@ size_t suffix_registered(struct slice name)
 
 bool suffix_is_public(struct slice name)
 {
-    char text[SUFFIX_NAME_MAX + 1] UNFILLED;
-
-    return ask_about(name, text) && psl_is_public_suffix(psl, text) == 1;
+    return remember(name, QUESTION_PUBLIC) == 1;
 }
 
 bool suffix_is_top(struct slice label)
 {
-    char text[SUFFIX_NAME_MAX + 1] UNFILLED;
-
-    return ask_about(label, text) && is_listed(text);
+    return remember(label, QUESTION_TOP) == 1;
 }

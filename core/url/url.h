@@ -1,7 +1,7 @@
 /*
  * url - one URL read as mail clients and browsers read it, and its canonical form.
  *
- * Canonical form (the key under which URLs are listed): no scheme, no user info, no fragment;
+ * Canonical form (what `url_match = "exact"` lists; url_normal.h has the form that others list): no scheme, no user info, no fragment;
  * host in normal form; port only when not the scheme's default; path with dot segments and
  * repeated slashes resolved, percent-escapes decoded repeatedly and re-encoded (bytes <= 0x20,
  * >= 0x7f, '#', '%'); query kept as it is. "http://EVIL.example:80/a/../b?x#y" ->
@@ -32,8 +32,8 @@ struct url {
 };
 
 /* http, https and ftp; text without a scheme is read as http. Tabs, CR and LF inside are dropped
- * and backslashes read as slashes, as browsers do. ERR_SYNTAX: no URL; ERR_LIMIT: longer than
- * URL_BYTES_MAX; ERR_UNSUPPORTED: another scheme. */
+ * and backslashes read as slashes, as browsers do. A text longer than URL_BYTES_MAX is read as
+ * what longurl.h keeps of it. ERR_SYNTAX: no URL; ERR_UNSUPPORTED: another scheme. */
 enum err url_parse(struct arena *arena, struct slice text, struct url *ret);
 
 #endif

@@ -75,19 +75,24 @@ static bool must_escape(char c)
     return (unsigned char)c <= 0x20 || (unsigned char)c >= 0x7f || c == '#' || c == '%';
 }
 
-size_t url_escape(struct slice text, char *dst)
+size_t url_escape_byte(char c, char *dst)
 {
     static const char digits[] = "0123456789ABCDEF";
+
+    dst[0] = '%';
+    dst[1] = digits[(unsigned char)c >> 4];
+    dst[2] = digits[(unsigned char)c & 15];
+    return 3;
+}
+
+size_t url_escape(struct slice text, char *dst)
+{
     size_t n = 0;
     size_t i = 0;
 
     for (i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
         if (must_escape(text.p[i])) {
-            dst[n++] = '%';
-            dst[n++] = digits[c >> 4];
-            dst[n++] = digits[c & 15];
+            n += url_escape_byte(text.p[i], dst + n);
         } else {
             dst[n++] = text.p[i];
         }

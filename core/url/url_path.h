@@ -16,5 +16,7 @@ size_t url_resolve_dots(char *p, size_t n);
 /* Bytes <= 0x20, >= 0x7f, '#' and '%' become escapes. dst holds url_escaped_size bytes. */
 size_t url_escape(struct slice text, char *dst);
 size_t url_escaped_size(struct slice text);
+/* One byte as "%2F"; dst holds three. Returns three. */
+size_t url_escape_byte(char c, char *dst);
 
 #endif

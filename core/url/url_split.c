@@ -2,6 +2,7 @@
 #include "core/url/url_split.h"
 
 #include "core/text/ascii.h"
+#include "core/url/longurl.h"
 #include "core/url/url.h"
 
 enum { PORT_MAX = 65535 };
@@ -9,6 +10,42 @@ enum { PORT_MAX = 65535 };
 bool url_is_slash(char c)
 {
     return c == '/' || c == '\\';
+}
+
+/* Longer than is read, or with more before the path than any host is read of. */
+static bool is_too_long(struct slice text)
+{
+    size_t i = 0;
+
+    if (text.n <= HOST_INPUT_MAX || text.n > URL_BYTES_MAX) {
+        return text.n > URL_BYTES_MAX;
+    }
+    i = slice_find(text, ':') + 1;
+    while (i < text.n && url_is_slash(text.p[i])) {
+        i++;
+    }
+    text = slice_from(text, i);
+    i = 0;
+    while (i < text.n && !url_is_slash(text.p[i]) && text.p[i] != '?' &&
+           text.p[i] != '#') {
+        i++;
+    }
+    return i > HOST_INPUT_MAX;
+}
+
+/* A text that is too long, without what pads it. */
+static enum err shorten(struct arena *arena, struct slice text, struct slice *ret)
+{
+    struct longurl *u = arena_alloc(arena, sizeof(*u));
+
+    if (u == NULL) {
+        return ERR_NOMEM;
+    }
+    longurl_begin(u);
+    longurl_add(u, text);
+    longurl_end(u);
+    *ret = longurl_text(u);
+    return ERR_OK;
 }
 
 enum err url_clean(struct arena *arena, struct slice text, struct slice *ret)
@@ -23,8 +60,8 @@ enum err url_clean(struct arena *arena, struct slice text, struct slice *ret)
     while (text.n > 0 && (unsigned char)text.p[text.n - 1] <= 0x20) {
         text.n--;
     }
-    if (text.n > URL_BYTES_MAX) {
-        return ERR_LIMIT;
+    if (is_too_long(text)) {
+        return shorten(arena, text, ret);
     }
     *ret = text;
     if (slice_find(text, '\t') == text.n && slice_find(text, '\n') == text.n &&

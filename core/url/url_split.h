@@ -1,7 +1,8 @@
 /*
  * url_split - the pieces of a URL as they stand in its text, for url.c and weburl.c.
  *
- * Threads: pure.   Allocates: from the arena, only when something had to be dropped.
+ * Threads: pure.   Allocates: from the arena, only when something had to be dropped.   Depends:
+ * longurl.
  * Source: WHATWG URL standard, basic URL parser, for special schemes.
  */
 #ifndef CORE_URL_URL_SPLIT_H
@@ -25,8 +26,8 @@ struct url_pieces {
 /* Either kind of slash: browsers read both alike. */
 bool url_is_slash(char c);
 
-/* Without control bytes and spaces at both ends, and without tab, CR and LF inside. ERR_LIMIT:
- * longer than URL_BYTES_MAX. */
+/* Without control bytes and spaces at both ends, and without tab, CR and LF inside. A text longer
+ * than URL_BYTES_MAX also loses what pads it and what is over the bounds of longurl.h. */
 enum err url_clean(struct arena *arena, struct slice text, struct slice *ret);
 
 /* Length of the scheme before ':' at the beginning of text, 0 when there is none. */

@@ -55,7 +55,7 @@ static bool is_tracking_pair(struct slice pair)
     return urlkey_is_tracking(slice_head(pair, slice_find(pair, '=')));
 }
 
-static bool has_tracking(struct slice query)
+bool urlkey_has_tracking(struct slice query)
 {
     while (query.p != NULL) {
         if (is_tracking_pair(slice_cut(&query, '&'))) {
@@ -65,22 +65,21 @@ static bool has_tracking(struct slice query)
     return false;
 }
 
-struct slice urlkey_clean(struct arena *arena, const struct url *url)
+struct slice urlkey_clean(struct arena *arena, struct slice url)
 {
-    struct slice all = url->canonical;
-    struct slice query = url->query;
-    size_t n = all.n - query.n;
-    size_t before = n;
+    size_t before = slice_find(url, '?') + 1;
+    struct slice query = before < url.n ? slice_from(url, before) : SLICE_NONE;
+    size_t n = before;
     char *p = NULL;
 
-    if (query.n == 0 || !has_tracking(query)) {
-        return all;
+    if (!urlkey_has_tracking(query)) {
+        return url;
     }
-    p = arena_bytes(arena, all.n);
+    p = arena_bytes(arena, url.n);
     if (p == NULL) {
         return SLICE_NONE;
     }
-    memcpy(p, all.p, n);
+    memcpy(p, url.p, n);
     while (query.p != NULL) {
         struct slice pair = slice_cut(&query, '&');
 
@@ -104,30 +103,28 @@ static bool is_upper(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-struct slice urlkey_folded(struct arena *arena, const struct url *url,
-                           struct slice clean)
+struct slice urlkey_folded(struct arena *arena, struct slice url)
 {
-    size_t from = (size_t)(url->path.p - url->canonical.p);
-    size_t end = from + url->path.n;
-    size_t i = from;
+    size_t i = slice_find(url, '/');
+    size_t end = slice_find(url, '?');
     char *p = NULL;
 
-    while (i < end && !is_upper(clean.p[i])) {
-        i += clean.p[i] == '%' ? ESCAPE_BYTES : 1;
+    while (i < end && !is_upper(url.p[i])) {
+        i += url.p[i] == '%' ? ESCAPE_BYTES : 1;
     }
     if (i >= end) {
-        return clean;
+        return url;
     }
-    p = arena_bytes(arena, clean.n);
+    p = arena_bytes(arena, url.n);
     if (p == NULL) {
         return SLICE_NONE;
     }
-    memcpy(p, clean.p, clean.n);
+    memcpy(p, url.p, url.n);
     while (i < end) {
         p[i] = ASCII_LOWER(p[i]);
         i += p[i] == '%' ? ESCAPE_BYTES : 1;
     }
-    return slice_of(p, clean.n);
+    return slice_of(p, url.n);
 }
 
 /* A template as it grows: never longer than what it is made of. */

@@ -30,8 +30,8 @@ struct weburl {
     struct slice href;     /* all of it */
 };
 
-/* base: what a relative reference refers to, or NULL. ERR_SYNTAX: no URL; ERR_LIMIT: longer than
- * URL_BYTES_MAX; ERR_UNSUPPORTED: another scheme. */
+/* base: what a relative reference refers to, or NULL. A text longer than URL_BYTES_MAX is
+ * read as what longurl.h keeps of it. ERR_SYNTAX: no URL; ERR_UNSUPPORTED: another scheme. */
 enum err weburl_parse(struct arena *arena, struct slice text, const struct weburl *base,
                       struct weburl *ret);
 

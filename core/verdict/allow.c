@@ -226,12 +226,14 @@ bool allow_is_exemption(uint16_t report_type)
 {
     switch (report_type) {
     case FEATURE_url:
-    case FEATURE_url_clean:
+    case FEATURE_url_exact:
     case FEATURE_url_folded:
     case FEATURE_url_template:
     case FEATURE_url_host:
     case FEATURE_url_domain:
     case FEATURE_url_ip:
+    case FEATURE_field_url:
+    case FEATURE_bare_host:
     case FEATURE_attachment:
     case FEATURE_attachment_name:
     case FEATURE_body:

@@ -346,6 +346,12 @@ static void show(struct asking *a, const struct config_rule *rule, struct exact 
     }
 }
 
+bool bulk_has_sign(const struct allow_case *facts, const struct config_rule *rule)
+{
+    return *rule->sign == '\0' ||
+           featureset_has(facts->features, FEATURE_sign, slice_str(rule->sign));
+}
+
 static void judge_rule(struct asking *a, const struct config_rule *rule)
 {
     const struct feature_info *info = feature_info_by_name(slice_str(rule->type));
@@ -353,7 +359,7 @@ static void judge_rule(struct asking *a, const struct config_rule *rule)
     size_t n = a->counts->n;
     size_t key = n;
 
-    if (!rule->enabled || info == NULL) {
+    if (!rule->enabled || info == NULL || !bulk_has_sign(a->c->facts, rule)) {
         return;
     }
     for (unsigned i = 0; i < BULK_TRIES_MAX; i++) {

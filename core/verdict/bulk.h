@@ -37,6 +37,9 @@ struct bulk_case {
     void *context; /* of both */
 };
 
+/* Whether the message has the sign that the rule wants, if it wants one. */
+bool bulk_has_sign(const struct allow_case *facts, const struct config_rule *rule);
+
 /* Runs the rules of the configuration over the counts of the context (NULL: there is nothing to
  * say). Returns LIMIT_FLAG bits. */
 unsigned bulk_judge(const struct bulk_case *c);

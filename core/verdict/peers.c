@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/unfilled.h"
+
 struct named {
     const char *name;
     bool is_ours; /* our own list of that name has a hit that counts */
@@ -146,7 +148,7 @@ static void say(const struct weighing *w, const struct named *n)
 
 void peers_judge(const struct peers_case *c)
 {
-    struct weighing w;
+    struct weighing w UNFILLED;
     w.c = c;
     w.n = 0;
     w.nhits = 0;

@@ -50,6 +50,13 @@ void verdict_extract_limits(const struct config *config, struct extract_limits *
             },
         .urls = l->urls,
         .recipients = l->recipients,
+        .features = l->features,
+        .addresses = l->addresses,
+        .attachment_bytes = l->attachment_bytes,
+        .archive_entries = l->archive_entries,
+        .archive_bytes = l->archive_bytes,
+        .archive_ratio = l->archive_ratio,
+        .archive_depth = l->archive_depth,
         .cpu_us = l->cpu_us,
     };
 }
@@ -231,6 +238,36 @@ static void on_bulk_symbol(void *context, const char *prefix, const char *name,
     add_symbol(j->v, prefix, name, score, detail);
 }
 
+/* A limit that honest mail never meets is evidence. However many are met, it is one trick. */
+static void judge_limits(struct judging *j)
+{
+    double score = j->v->allow == NULL ? j->facts.config->limits.score : 0;
+
+    for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
+        if ((j->v->limits & (1U << bit)) != 0 && limit_is_odd(bit)) {
+            enum sign sign = (enum sign)(SIGN_limit_message_bytes + bit);
+            add_symbol(j->v, "LIMIT_", limit_name(bit), score,
+                       slice_str(sign_help(sign)));
+            score = 0;
+        }
+    }
+}
+
+/* Rules that a sign alone decides. */
+static void judge_signs(struct judging *j)
+{
+    const struct config *config = j->facts.config;
+
+    for (size_t i = 0; i < config->nrules; i++) {
+        const struct config_rule *rule = &config->rules[i];
+        if (!rule->enabled || *rule->type != '\0' || !bulk_has_sign(&j->facts, rule)) {
+            continue;
+        }
+        add_symbol(j->v, "SIGN_", rule->name, rule->shadow ? 0 : rule->score,
+                   slice_str(rule->shadow ? "shadow" : rule->sign));
+    }
+}
+
 static bool is_exempt_from_bulk(const void *context, struct slice value)
 {
     return is_exempt(context, value);
@@ -312,7 +349,9 @@ void verdict_make(const struct config *config, const struct featureset *features
         judge_list(&j, i);
     }
     judge_peers(&j);
+    judge_limits(&j);
     if (ret->allow == NULL) {
+        judge_signs(&j);
         judge_bulk(&j);
     }
     if (arena_is_full(arena)) {

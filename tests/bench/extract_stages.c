@@ -337,7 +337,9 @@ static void run_shingles(struct message *m)
 {
     const struct shingle_keys *keys = &m->limits->imprint.keys;
     struct sketch sketch;
-    struct shingler shingler = {.keys = keys, .sketch = &sketch};
+    struct shingler shingler = {.keys = keys};
+    struct wordsum sum = {.nwords = 0};
+    uint64_t shingle = 0;
     uint64_t bands[SHINGLE_BANDS];
 
     sketch_init(&sketch);
@@ -345,7 +347,9 @@ static void run_shingles(struct message *m)
         struct fold_word word = {.kind = (enum fold_kind)m->words.kinds[i],
                                  .text = piece(&m->words, i)};
 
-        shingler_word(&shingler, &word);
+        if (shingler_word(&shingler, &sum, &word, &shingle)) {
+            sketch_add(&sketch, keys, NULL, &shingle, 1);
+        }
     }
     for (unsigned epoch = 0; epoch < SHINGLE_EPOCHS; epoch++) {
         m->sink += sketch_bands(&sketch, keys, epoch, bands) ? 1 : 0;

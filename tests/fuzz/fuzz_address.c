@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new(FUZZ_ARENA);
     struct address list[LIST_MAX];
-    bool more = false;
+    struct slice more = SLICE_NONE;
     size_t n = 0;
     size_t i = 0;
 

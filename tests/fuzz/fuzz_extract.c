@@ -41,7 +41,7 @@ static void check_keys(struct arena *arena, const struct featureset *fs)
         const struct feature *f = featureset_at(fs, i);
         FUZZ_CHECK(f->text.n > 0);
         FUZZ_CHECK(featureset_has(fs, (enum feature_type)f->type, f->text));
-        FUZZ_CHECK(feature_keys(f, arena, keys) <= FEATURE_KEYS_MAX);
+        FUZZ_CHECK(feature_keys(f, NULL, arena, keys) <= FEATURE_KEYS_MAX);
     }
 }
 

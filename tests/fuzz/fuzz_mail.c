@@ -68,8 +68,11 @@ static void on_body(void *context, struct slice bytes)
     (void)context, (void)bytes;
 }
 
-static const struct mail_events events = {on_header, on_begin, on_data, on_end,
-                                          on_body};
+static const struct mail_events events = {.header = on_header,
+                                          .part_begin = on_begin,
+                                          .part_data = on_data,
+                                          .part_end = on_end,
+                                          .body = on_body};
 
 static struct seen run(struct slice text, size_t step)
 {

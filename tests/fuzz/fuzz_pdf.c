@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct seen s = {0};
     struct archive_budget budget = archive_budget_start();
-    pdf_read(slice_of((const char *)data, size), &budget, on_link, &s);
+    (void)pdf_read(slice_of((const char *)data, size), &budget, on_link, &s);
     FUZZ_CHECK(s.bytes <= size + ARCHIVE_INFLATED_MAX - budget.inflated);
     return 0;
 }

@@ -42,7 +42,7 @@ static const struct featureset *imprint_of(struct arena *arena, struct slice a,
     for (size_t i = 0; i < a.n; i++) {
         imprint_tag(p, slice_of(a.p + i, 1));
     }
-    imprint_finish(p, set, scratch, false);
+    imprint_finish(p, set, scratch, 0, false);
     arena_free(&scratch);
     return set;
 }
@@ -63,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fold_init(&fold, on_word, &nwords);
     fold_feed(&fold, text);
     fold_break(&fold);
-    size_t half = slice_find(text, ' '); /* where no word is cut */
+    size_t half = slice_find(text, '\n'); /* where no word and no line is cut */
+    half += half < text.n;
     fold_init(&fold, on_word, &nwords_again);
     fold_feed(&fold, slice_head(text, half));
     fold_feed(&fold, slice_from(text, half));

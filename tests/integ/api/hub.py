@@ -98,9 +98,9 @@ class Hub:
         until(lambda: self.process.poll() is not None or self.is_up(), "the hub does not answer")
         return self
 
-    def is_up(self):
+    def is_up(self, unix=False):
         try:
-            return self.get("/healthz").status == 200
+            return self.get("/healthz", unix=unix).status == 200
         except OSError:
             return False
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real feeds, where the data folder is (GILLNET_DATA, or ../shared/data), from a web server to a running hub: all are taken,
+"""Real feeds (feeds_and_ham() of tests/datafolder.py) from a web server to a running hub: all are taken,
 every line is asked for over the HTTP API, and real good mail is checked against the lists. Each good message hit is named.
 
 The lists are set as the presets of conf/feeds.d say: what names criminals has a weight; lists of blocked hosts of the web
@@ -10,7 +10,6 @@ import collections
 import http.client
 import json
 import lzma
-import os
 import pathlib
 import re
 import shutil
@@ -20,13 +19,14 @@ import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent)]
 from test_fetch import Feeds  # noqa: E402
-from ring import ROOT, free_port  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import datafolder  # noqa: E402
+from ring import free_port  # noqa: E402
 
-DATA = pathlib.Path(os.environ.get("GILLNET_DATA", ROOT / "../shared/data"))
 HAM_SHARE = 0.005
 BATCH = 20000
 ADS = ("stevenblack", "ultimatehosts", "adaway")
-LINKS = ["url", "url_clean", "url_host"]
+LINKS = ["url", "url_host"]
 NAME = re.compile(r"(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
@@ -36,12 +36,10 @@ def joined(path):
         return b"\n".join(tar.extractfile(m).read() for m in tar if m.isfile())
 
 
-def bodies():
+def bodies(paths):
     """{feed: (path on the server, bytes as they are served, the same as text)}."""
     found = {}
-    for path in sorted((DATA / "feeds").iterdir()):
-        if path.is_dir() or path.suffix == ".md":
-            continue
+    for path in paths:
         name = re.sub(r"\.(txt|conf|csv|tar)\b|\.xz$", "", path.name).replace(".", "-").lower().strip("-")
         raw = joined(path) if ".tar" in path.name else path.read_bytes()
         text = lzma.decompress(raw) if path.suffix == ".xz" and ".tar" not in path.name else raw
@@ -76,12 +74,12 @@ def is_held(name, value, result):
                for m in result.get("matches") or ())
 
 
-@unittest.skipUnless((DATA / "feeds").is_dir() and (DATA / "mail/ham").is_dir(), "no data folder: nothing to look at")
 class Real(Feeds):
     def setUp(self):
         super().setUp()
         self.api = free_port()
-        self.bodies = bodies()
+        feeds, self.hams = datafolder.feeds_and_ham(self.top)
+        self.bodies = bodies(feeds)
         for name, (path, raw, _) in self.bodies.items():
             self.site.text(raw, path)
             self.feed(name, self.site.url(path), format="auto", keep="0s", expanded="100M")
@@ -126,10 +124,10 @@ class Real(Feeds):
                             self.missing.append((name, what, v))
         return counts
 
-    def check_ham(self, title, folder=DATA / "mail/ham"):
+    def check_ham(self, title, *folders):
         """The good messages that a list holds anything of: {file: "list: type=value; ..."}, and how many there are."""
         hit, total = {}, 0
-        for m in self.s.json("check", folder.resolve()):
+        for m in self.s.json("check", *(f.resolve() for f in folders or self.hams)):
             total += m["file"].endswith(".eml")
             found = sorted({f"{h['list']}: {h['type']}={h['value']}" for h in m["lists"] if h["status"] == "confirmed"})
             if found:
@@ -141,9 +139,9 @@ class Real(Feeds):
     def halves(self):
         """Every other good message in the one folder, the rest in the other."""
         folders = [pathlib.Path(self.top) / "ham-0", pathlib.Path(self.top) / "ham-1"]
-        for i, path in enumerate(sorted((DATA / "mail/ham").rglob("*.eml"))):
+        for i, path in enumerate(sorted(f for ham in self.hams for f in ham.rglob("*.eml"))):
             folders[i % 2].mkdir(exist_ok=True)
-            shutil.copyfile(path, folders[i % 2] / path.name)
+            shutil.copyfile(path, folders[i % 2] / f"{i}-{path.name}")
         return folders
 
     def test_all_are_taken__every_line_is_held__and_good_mail_is_left_alone(self):

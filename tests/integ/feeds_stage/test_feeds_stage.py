@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Real feeds through their stage: all are taken, each entry is found afterwards, and good mail is left alone.
 
-Usage: test_feeds_stage.py STAGE_FILES     exit 0 good, or there is no data
-The data folder is GILLNET_DATA, or ../shared/data. Every good message that an entry hits is named.
+Usage: test_feeds_stage.py STAGE_FILES
+Feeds and mail: see feeds_and_ham() of tests/datafolder.py. Every good message that an entry hits is named.
 """
 import json
 import lzma
@@ -15,18 +15,19 @@ import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests"))
+import datafolder  # noqa: E402
+
 BUILD = os.environ.get("GILLNET_BUILD", f"{ROOT}/build/release")
 HAM_SHARE = 0.005
 BLOCKS_ADS = ("stevenblack", "ultimatehosts", "adaway")  # advertising, which good mail has: counted apart
 
 
-def unpack(data, folder):
+def unpack(paths, folder):
     """The feeds as plain files: {name: path}."""
     feeds = {}
-    for path in sorted(data.iterdir()):
+    for path in paths:
         name = path.name.split(".txt")[0].split(".conf")[0].split(".csv")[0].replace(".", "-").lower()
-        if path.suffix == ".md" or path.is_dir():
-            continue
         name = name.split("-tar-xz")[0][:32].strip("-_")
         out = folder / name
         if path.name.endswith(".tar.xz"):
@@ -42,13 +43,13 @@ def unpack(data, folder):
     return feeds
 
 
-def halves(ham, folder):
+def halves(hams, folder):
     """Two folders: every other message is what the administrator knows, the rest is what comes."""
     known, fresh = folder / "known", folder / "fresh"
-    for i, path in enumerate(sorted(ham.rglob("*.eml"))):
+    for i, path in enumerate(sorted(f for ham in hams for f in ham.rglob("*.eml"))):
         half = known if i % 2 else fresh
         half.mkdir(exist_ok=True)
-        shutil.copyfile(path, half / path.name)
+        shutil.copyfile(path, half / f"{i}-{path.name}")
     return known, fresh
 
 
@@ -72,10 +73,10 @@ def stage(program, conf):
     return rows
 
 
-def check_ham(conf, ham):
+def check_ham(conf, hams):
     """The good messages that are hit: {file: [(list, type, value)]}, and how many there are."""
     hit, total = {}, 0
-    p = subprocess.run([f"{BUILD}/gillnet", "-c", conf, "--json", "check", ham],
+    p = subprocess.run([f"{BUILD}/gillnet", "-c", conf, "--json", "check", *hams],
                        capture_output=True, text=True, timeout=500)
     assert p.returncode in (0, 1), p.stderr[-2000:]
     for line in p.stdout.splitlines():
@@ -89,24 +90,21 @@ def check_ham(conf, ham):
 
 
 def main(program):
-    data = pathlib.Path(os.environ.get("GILLNET_DATA", ROOT / "../shared/data"))
-    if not (data / "feeds").is_dir():
-        print("no data folder: nothing to look at")
-        return 0
     with tempfile.TemporaryDirectory(prefix="gillnet-feeds-") as name:
         folder = pathlib.Path(name)
-        feeds = unpack(data / "feeds", folder)
+        feeds, hams = datafolder.feeds_and_ham(folder)
+        feeds = unpack(feeds, folder)
         conf = configure(folder, feeds)
         rows = stage(program, conf)
-        hit, total = check_ham(conf, data / "mail/ham")
+        hit, total = check_ham(conf, hams)
         # the same with good mail of one's own: half of it is given, the other half is looked at
-        known, fresh = halves((data / "mail/ham").resolve(), folder)
+        known, fresh = halves(hams, folder)
         conf = configure(folder / "given", feeds)
         p = subprocess.run([f"{BUILD}/gillnet", "-c", conf, "feed", "ham", known], capture_output=True, text=True,
                            timeout=300)
         assert p.returncode == 0, p.stderr[-2000:]
         stage(program, conf)
-        hit_fresh, total_fresh = check_ham(conf, fresh)
+        hit_fresh, total_fresh = check_ham(conf, [fresh])
     threats = {file for file, found in hit.items() if any(not f[0].startswith(BLOCKS_ADS) for f in found)}
     for file, found in sorted(hit.items()):
         print(pathlib.Path(file).name, "; ".join(f"{a}: {b}={c}" for a, b, c in found))
@@ -127,4 +125,4 @@ def main(program):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(datafolder.run(main, sys.argv[1]))

@@ -2,9 +2,9 @@
 """Near-replica keys on real mail: what must share one does, what must not does not.
 
 Usage: replicas.py --dump PROGRAM [--show N] [FOLDER]
-Folder: mail of the data folder (environment GILLNET_DATA, else shared/data beside the tree), or
-the SpamAssassin corpus (GILLNET_SA_CORPUS, else build/corpus/spamassassin); 77 when neither is
-there.  Figures and their bounds: ADR 0015.  One epoch: the keys of the older one only, as between
+Folder: a data folder (environment GILLNET_DATA, else shared/data beside the tree; tests/maildata.py
+says how it is laid out), or the SpamAssassin corpus (GILLNET_SA_CORPUS, else
+build/corpus/spamassassin); 77 when neither is there and none was named.  Figures and their bounds: ADR 0015.  One epoch: the keys of the older one only, as between
 two messages a month apart; both: as between messages of the same month.
 """
 import argparse
@@ -19,8 +19,12 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(TOP / "tests"))
+import maildata  # noqa: E402
+
 WORDS, PAIRS, GROUP, KEYS_MAX, SENDERS_MAX = 100, 6000, 5, 24, 3
 LISTS = ("list-id", "list-post", "x-mailing-list", "mailing-list", "x-beenthere",
          "list-unsubscribe", "errors-to", "return-path")
@@ -143,11 +147,7 @@ def unrelated(keys, related, figures, show):
 
 
 def campaigns(program, mail, figures, show):
-    groups = collections.defaultdict(list)
-    for line in (mail / "CAMPAIGNS.tsv").read_text().splitlines():
-        if not line.startswith("#"):
-            number, _, _, name = line.split("\t")
-            groups[number].append(mail / name)
+    groups = maildata.groups(mail)
     paths = [p for own in groups.values() for p in own]
     keys = keys_of(program, paths)
     fives = [own[i:i + GROUP] for own in groups.values() for i in range(0, len(own) - GROUP + 1, GROUP)]
@@ -179,28 +179,18 @@ def guard(program, ham, related, figures, show):
                   with_keys >= 0.8 * len(rest), "at least 0.8")
 
 
-def find_mail(folder):
-    data = pathlib.Path(os.environ.get("GILLNET_DATA", TOP.parent / "shared/data")) / "mail"
+def find_mail(folder, work):
+    """(folder with groups or None, ham, spam); (None, [], []): nowhere."""
+    data = pathlib.Path(folder) if folder else maildata.folder(TOP)
     corpus = pathlib.Path(os.environ.get("GILLNET_SA_CORPUS", TOP / "build/corpus/spamassassin"))
-    for place in [pathlib.Path(folder)] if folder else [data, corpus]:
-        ham = sorted(p for p in place.rglob("*.eml") if "ham" in p.relative_to(place).parts[0])
-        spam = sorted(p for p in place.rglob("*.eml") if "spam" in p.relative_to(place).parts[0])
-        if ham and spam:
-            return place, ham, spam
-    return None, [], []
+    if folder or maildata.is_given() or data.is_dir():
+        return maildata.read(data / "mail", work)
+    mail = maildata.mail_in(corpus) if corpus.is_dir() else []
+    ham = [p for p in mail if "ham" in p.parent.name]
+    return None, ham, [p for p in mail if "spam" in p.parent.name]
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--dump", required=True)
-    parser.add_argument("--show", type=int, default=0)
-    parser.add_argument("folder", nargs="?")
-    args = parser.parse_args()
-    mail, ham, spam = find_mail(args.folder)
-    if mail is None:
-        print("replicas: no mail; contrib/fetch-corpus fetches some")
-        return 77
-    figures = Figures()
+def check(args, figures, mail, ham, spam):
     keys = keys_of(args.dump, ham + spam)
     print(f"{len(ham)} ham, {sum(bool(keys[p]) for p in ham)} with keys; "
           f"{len(spam)} spam, {sum(bool(keys[p]) for p in spam)} with keys")
@@ -209,9 +199,28 @@ def main():
     related = {path: relations(path) for path in ham}
     changed_texts(args.dump, ham, figures)
     unrelated({p: keys[p] for p in ham}, related, figures, args.show)
-    if (mail / "CAMPAIGNS.tsv").exists():
+    if mail is not None:
         campaigns(args.dump, mail, figures, args.show)
     guard(args.dump, ham, related, figures, args.show)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dump", required=True)
+    parser.add_argument("--show", type=int, default=0)
+    parser.add_argument("folder", nargs="?")
+    args = parser.parse_args()
+    figures = Figures()
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            mail, ham, spam = find_mail(args.folder, work)
+            if not ham:
+                print("replicas: no mail; contrib/fetch-corpus fetches some")
+                return 77
+            check(args, figures, mail, ham, spam)
+        except maildata.Unusable as why:
+            print(f"replicas: {why}")
+            return 1
     return 1 if figures.bad else 0
 
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Kill `gillnet list add|revoke|import|rebuild` at random points; nothing acknowledged is lost.
+"""Kill `gillnet list add|revoke|import|rebuild` (and what makes a list anew) at random points; nothing acknowledged is lost.
 
 Usage: crash.py --gillnet PROGRAM [--kills N] [--seed N] [--keep]
+
+Every fourth value is a URL, and `reform` changes url_match: the list is made anew, and killed meanwhile.
 
 An outside ledger knows for each value which states are possible. A printed "ok VALUE" (add,
 revoke) or exit status 0 (import, rebuild) is an acknowledgement and leaves one state. What was
@@ -68,7 +70,7 @@ class Crash:
         self.folder = folder
         self.rng = rng
         self.conf = folder / "gillnet.conf"
-        self.conf.write_text(f'state_dir = "{folder}/state";\n')
+        self.set_match("normal")
         (folder / "state").mkdir(mode=0o750)
         self.ledger = Ledger()
         self.number = 0
@@ -77,13 +79,18 @@ class Crash:
         self.acknowledged = 0
         self.lost = []
 
+    def set_match(self, match):
+        self.conf.write_text(f'state_dir = "{self.folder}/state";\n'
+                             f'list_defaults = {{ url_match = "{match}"; }};\n')
+
     def command(self, *words):
         return [self.program, "-c", str(self.conf), *words]
 
     def fresh(self, count):
         first = self.number
         self.number += count
-        return [f"value-{n}.example" for n in range(first, first + count)]
+        return [f"http://www.value-{n}.example/Page/" if n % 4 == 0 else f"value-{n}.example"
+                for n in range(first, first + count)]
 
     def known(self, count):
         values = list(self.ledger.states)
@@ -149,6 +156,10 @@ class Crash:
     def rebuild(self, kill):
         self.run("rebuild", ["list", "rebuild", LIST], "", kill)
 
+    def reform(self, kill):
+        self.set_match(self.rng.choice(["exact", "normal", "folded"]))
+        self.run("reform", ["list", "rebuild", LIST], "", kill)
+
     def check(self, after, everything=True):
         """Verifies the list and asks it for what the last operation touched and a sample of the
         rest, or for everything."""
@@ -182,7 +193,8 @@ class Crash:
         self.ledger.groups.clear()
 
     def one(self, kill):
-        operation = self.rng.choice([self.add, self.revoke, self.import_, self.rebuild])
+        operation = self.rng.choice([self.add, self.revoke, self.import_, self.rebuild,
+                                     self.reform])
         operation(kill)
         return operation.__name__.strip("_")
 
@@ -200,7 +212,7 @@ def main():
     os.chmod(folder, 0o700)
     crash = Crash(args.gillnet, folder, random.Random(seed))
     for _ in range(WARM_UP):
-        for operation in (crash.add, crash.import_, crash.revoke, crash.rebuild):
+        for operation in (crash.add, crash.import_, crash.revoke, crash.rebuild, crash.reform):
             operation(False)
     crash.check("the warm-up")
     runs = 0

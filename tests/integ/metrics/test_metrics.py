@@ -130,6 +130,7 @@ class Metrics(unittest.TestCase):
                               ("_time", "_time_seconds"), ("count_oldest", "count_oldest_time_seconds")):
                 name = re.sub(f"{end}$", unit, name)
             name = re.sub(r"^action_\w+", "actions", re.sub(r"_(10m|1h|1d|14d)_ratio$", "_ratio", name))
+            name = re.sub(r"^limit_\w+", "limit_met", name)
             name = f"gillnet_{name}{'_total' if kind == 'COUNTER' else ''}"
             if name not in names and ours != "pid":
                 missing.append(name)

@@ -78,6 +78,8 @@ WELL = {
     "gillnet_state_size_bytes": steady(100),
     "gillnet_count_clock_suspended": steady(0),
     "gillnet_log_dropped_total": rising(0),
+    'gillnet_limit_met_total{limit="cpu"}': rising(0),
+    'gillnet_limit_met_total{limit="charset"}': rising(50),
     "gillnet_reloads_failed_total": rising(0),
 }
 SLOW = {f'gillnet_stage_duration_seconds_bucket{{stage="message", le="{le}"}}': rising(100, 98)
@@ -89,6 +91,7 @@ BAD_WAYS = [
     ("GillnetErrors", {"gillnet_on_error_total": rising(0, 5)}),
     ("GillnetErrors", {"gillnet_deadline_total": rising(0, 5)}),
     ("GillnetSessionsRefused", {"gillnet_sessions_refused_total": rising(0, 1)}),
+    ("GillnetLimits", {'gillnet_limit_met_total{limit="cpu"}': rising(0, 3)}),
     ("GillnetLatency", SLOW),
     ("GillnetMemory", {"gillnet_memory_bytes": while_bad(85, 86)}),
     ("GillnetFalsePositives", {"bloom_filter_false_positive_rate": while_bad(0.002, 0.0021)}),

@@ -132,11 +132,13 @@ class Slow(unittest.TestCase):
 
 
 class Big(unittest.TestCase):
-    def test_message_over_the_limit__accepted_with_the_limit_named(self):
+    def test_attachment_over_the_limit__text_behind_it_read_and_the_limit_named(self):
         with Daemon(WEIGHT + 'limits: { message_bytes = "64K"; };', lists=LISTS) as d:
             m = Mta(d.target)
             m.hello()
-            a = m.message(body=BODY + b"x" * 998 + b"\r\n" + b"y" * 3000000 + BODY)
+            image = b"\r\n--b\r\nContent-Type: image/png\r\n\r\n" + b"y" * 3000000
+            text = b"\r\n--b\r\nContent-Type: text/plain\r\n\r\n" + BODY + b"\r\n--b--\r\n"
+            a = m.message([("Content-Type", "multipart/mixed; boundary=b")], image + text)
             self.assertIn("limit=message_bytes", a.status())
             self.assertEqual(a.status()[:3], "Yes")
             self.assertIn("message_bytes", d.wait_line(m.qid)["limits"])

@@ -3,7 +3,7 @@
 
 Usage: compare.py --ours PROGRAM [--gmime PROGRAM] [--show N] [FOLDER...]
 Folders: the SpamAssassin corpus (environment GILLNET_SA_CORPUS, else build/corpus/spamassassin)
-and the mail of the data folder (GILLNET_DATA/mail).  At least 99 % of the leaf parts must be those
+and the mail of the data folder (tests/datafolder.py).  At least 99 % of the leaf parts must be those
 of at least one oracle (same type, size and SHA-256), in each folder; 77: no folder is there.
 
 What is left, by class (every file that differs was looked at):
@@ -23,14 +23,17 @@ import email
 import email.policy
 import functools
 import hashlib
-import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import urllib.parse
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(TOP / "tests"))
+import datafolder  # noqa: E402
+
 AGREEMENT = 0.99
 BATCH = 200
 
@@ -115,13 +118,6 @@ def compare(folder, args):
     return rate >= AGREEMENT
 
 
-def default_folders():
-    corpus = os.environ.get("GILLNET_SA_CORPUS", str(TOP / "build/corpus/spamassassin"))
-    data = pathlib.Path(os.environ.get("GILLNET_DATA", TOP.parent / "shared/data")) / "mail"
-    return [f for f in (pathlib.Path(corpus), data / "ham", data / "spam", data / "torture")
-            if f.is_dir()]
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--ours", required=True)
@@ -129,13 +125,14 @@ def main():
     parser.add_argument("--show", type=int, default=0)
     parser.add_argument("folders", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
-    folders = args.folders or default_folders()
-    if not folders:
-        print("no mail to compare on: run contrib/fetch-corpus")
-        return 77
-    good = [compare(folder, args) for folder in folders]
+    with tempfile.TemporaryDirectory(prefix="gillnet-mime-") as work:
+        folders = args.folders or datafolder.mail_folders(("mail/ham", "mail/spam", "mail/torture"), work)
+        if not folders:
+            print("no mail to compare on: run contrib/fetch-corpus")
+            return 77
+        good = [compare(folder, args) for folder in folders]
     return 0 if all(good) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(datafolder.run(main))

@@ -1,7 +1,7 @@
 """A message over the control socket is judged as `gillnet check` judges it, within bounds.
 
 The messages are seeds of the fuzzers and own ones, 200 of build/corpus where it is there, and some of the data
-folder (GILLNET_DATA, else shared/data beside the tree).
+folder (tests/datafolder.py).
 """
 import contextlib
 import glob
@@ -18,9 +18,10 @@ import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "milter"))
+sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
+import datafolder  # noqa: E402
 from daemon import ROOT, Daemon, gillnet  # noqa: E402
 
-DATA = os.environ.get("GILLNET_DATA", os.path.join(os.path.dirname(ROOT), "shared", "data"))
 CONF = """
 thresholds = { header = 3.0; reject = 9.0; };
 limits: { message_bytes = "256K"; cpu = "60s"; };
@@ -46,8 +47,11 @@ class Scan(unittest.TestCase):
         cls.messages = {}
         paths = sorted(glob.glob(f"{ROOT}/tests/fuzz/seeds/mail/*") + glob.glob(f"{ROOT}/tests/fuzz/seeds/extract/*")
                        + glob.glob(f"{ROOT}/tests/data/mail/*"))
-        paths += sorted(glob.glob(f"{ROOT}/build/corpus/spamassassin/*/*.eml"))[::30]
-        paths += sorted(p for p in glob.glob(f"{DATA}/mail/torture/*/*") if os.path.isfile(p))[::20]
+        paths += sorted(glob.glob(f"{datafolder.corpus()}/*/*.eml"))[::30]
+        data = datafolder.folder()
+        if data:
+            paths += datafolder.messages(datafolder.mail_folder(data, "mail/torture", f"{cls.mail}-unpacked"))[::20]
+            cls.addClassCleanup(shutil.rmtree, f"{cls.mail}-unpacked", ignore_errors=True)
         for i, path in enumerate(paths):
             name = f"{cls.mail}/{i:04}"
             shutil.copyfile(path, name)
@@ -185,8 +189,9 @@ class Scan(unittest.TestCase):
         self.assertRegex(self.ask(line(100), close=True), "^error the message ended after 0 of")
 
     def test_more_than_is_examined__as_check(self):
-        body = b"http://evil.example/ and more\r\n" + b"0123456789abcdef\r\n" * 40000
-        message = b"Subject: long\r\n\r\n" + body + b"http://last.example/\r\n"
+        body = b"--b\r\nContent-Type: image/png\r\n\r\n" + b"0123456789abcdef\r\n" * 40000
+        message = (b"Subject: long\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" + body
+                   + b"--b\r\n\r\nhttp://last.example/\r\n--b--\r\n")
         path = f"{self.mail}.long"
         with open(path, "wb") as f:
             f.write(message)

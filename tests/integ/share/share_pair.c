@@ -92,7 +92,8 @@ static bool ledger_note(struct pair *p)
 static struct feature_entry entry(unsigned n, char text[64])
 {
     int length = snprintf(text, 64, "host-%u.example", n);
-    return (struct feature_entry){FEATURE_domain, slice_of(text, (size_t)length)};
+    return (struct feature_entry){.class_type = FEATURE_domain,
+                                  .text = slice_of(text, (size_t)length)};
 }
 
 static enum err import(struct pair *p, struct list_writer *w)

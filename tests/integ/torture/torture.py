@@ -2,15 +2,15 @@
 """Torture mail beside which another parser's reading is recorded: subject, addresses, names.
 
 Usage: torture.py --gillnet PROGRAM [--show]
-Rows: the messages of GILLNET_DATA/mail/torture (else shared/data beside the source folder) that have
+Rows: the messages of mail/torture of the data folder (tests/datafolder.py), packed or not, that have
 a file expected/NNN.json (their LF form) or expected/NNN.crlf.json (CRLF form), and rows of our own.
+A recording of another form, or a data folder without any, is an error that names the file.
 A row is the subject, the From, Reply-To or Sender addresses, or the attachment names of one message
 in one form; that both see none is agreement, and counted apart.  At least 95 % must agree, each
 that does not must be explained below.
 """
 import argparse
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -18,6 +18,9 @@ import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(TOP / "tests"))
+import datafolder  # noqa: E402
+
 AGREEMENT = 0.95
 SENDERS = {"from": "from", "reply_to": "reply_to", "sender": "sender"}
 
@@ -93,8 +96,32 @@ def names_of(message):
     return found - {""}
 
 
+def check_form(path, message):
+    """Unusable where the recording is not what this test reads."""
+    stack = [message]
+    while stack:
+        parts = stack.pop()["parts"]
+        for part in parts:
+            for field in part["headers"]:
+                if not isinstance(field["name"], str):
+                    raise datafolder.Unusable(f"{path}: a header name is no text but {field['name']!r:.80}")
+            body = part.get("body")
+            if isinstance(body, dict) and isinstance(body.get("Message"), dict):
+                stack.append(body["Message"])
+        if not parts:
+            raise datafolder.Unusable(f"{path}: a message without parts")
+
+
 def recorded(path):
-    message = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        message = json.loads(path.read_text(encoding="utf-8"))
+        check_form(path, message)
+        return rows_of(message)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise datafolder.Unusable(f"{path}: not a recorded reading as others are: {error!r}") from error
+
+
+def rows_of(message):
     rows = {"subject": set(), "names": names_of(message)}
     for what in SENDERS:
         rows[what] = set()
@@ -107,12 +134,11 @@ def recorded(path):
     return rows
 
 
-def read_all(gillnet, folder):
-    """Every file of the folder is read to its end; how many."""
+def read_all(gillnet, files):
+    """Every file is read to its end; how many."""
     with tempfile.TemporaryDirectory() as state:
         conf = pathlib.Path(state, "conf")
         conf.write_text(f'state_dir = "{state}";\n')
-        files = [f for f in sorted(folder.rglob("*")) if f.suffix in (".eml", ".msg")]
         done = subprocess.run([gillnet, "extract", "-c", conf, "--json", *files],
                               stdout=subprocess.PIPE, check=True)
     lines = done.stdout.decode("utf-8", "replace").splitlines()
@@ -146,10 +172,10 @@ def ours(gillnet, messages):
 def collect(folder):
     """(label, bytes, expected) of every recorded reading."""
     rows = []
-    for expected in sorted(folder.glob("*/expected/*.json")):
+    for expected in sorted(folder.rglob("expected/*.json")):
         number, _, form = expected.name.removesuffix(".json").partition(".")
         message = expected.parent.parent / f"{number}.eml"
-        if not message.exists():
+        if not message.exists():  # a recording of a message that the folder does not have
             continue
         data = message.read_bytes().replace(b"\r\n", b"\n")
         if form == "crlf":
@@ -164,13 +190,20 @@ def main():
     parser.add_argument("--gillnet", required=True)
     parser.add_argument("--show", action="store_true")
     args = parser.parse_args()
-    data = os.environ.get("GILLNET_DATA") or TOP.parent / "shared" / "data"
     rows = [(f"own/{i}", m, {k: set(v) for k, v in want.items()})
             for i, (m, want) in enumerate(OWN)]
-    torture = pathlib.Path(data, "mail", "torture")
-    rows += collect(torture)
-    if torture.is_dir():
-        print(f"torture: {read_all(args.gillnet, torture)} messages read without an abnormal end")
+    data = datafolder.folder()
+    if data:
+        with tempfile.TemporaryDirectory(prefix="gillnet-torture-") as work:
+            folder = datafolder.mail_folder(data, "mail/torture", work)
+            files = datafolder.messages(folder)
+            print(f"torture: {read_all(args.gillnet, files)} messages read without an abnormal end")
+            theirs = collect(folder)
+            if not theirs:
+                raise datafolder.Unusable(f"{folder}: no recorded reading (expected/NNN.json) in it")
+            rows += theirs
+    else:
+        print("torture: no data folder, rows of our own alone")
     count = agreed = nothing = unexplained = 0
     for (label, _, want), got in zip(rows, ours(args.gillnet, [r[1] for r in rows])):
         for what in ("subject", "names", *SENDERS):
@@ -191,4 +224,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(datafolder.run(main))

@@ -15,11 +15,13 @@ static void on_link(void *context, struct slice text, bool is_wide)
     buf_add_str(b, "\n");
 }
 
+static bool is_encrypted; /* the file read last */
+
 static unsigned links_of(struct slice file, struct buf *ret)
 {
     struct archive_budget budget = archive_budget_start();
     buf_init(ret, BUILD_CAP);
-    pdf_read(file, &budget, on_link, ret);
+    is_encrypted = pdf_read(file, &budget, on_link, ret);
     buf_add(ret, SLICE_LIT("\n")); /* so that there is something */
     ret->p[--ret->n] = '\0';
     return budget.limits_met;
@@ -56,6 +58,11 @@ static const struct row rows[] = {
     ROW("/Producer (http://fpdf.org)", ""),
     ROW("(www.a.com) Tj (see http://b.com) Tj", "www.a.com\n"),
     ROW("( http (unbalanced /URI(http://a.com/)", "http://a.com/\n"),
+    ROW("/S/SubmitForm/F<</FS/URL/F(http://a.com/x)>>", "http://a.com/x\n"),
+    ROW("/S/Launch/Win<</F(mshta)/P(http://a.com/x)>>", "http://a.com/x\n"),
+    ROW("/S/GoToR/F(b.pdf)/UF(https://a.com/)", "https://a.com/\n"),
+    ROW("/JS(app.launchURL\\(\"http://a.com/\"\\))",
+        "app.launchURL(\"http://a.com/\")\n"),
     ROW("/URIs(no)/URI()/URI", ""),
     ROW("/URI(http://never.closed", ""),
 };
@@ -174,6 +181,27 @@ static void test_link__below_at_above_the_limit__is_cut(void **state)
     }
 }
 
+static void test_encryption__named_in_a_dictionary__is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        bool is_encrypted;
+    } files[] = {
+        {"trailer<</Root 1 0 R/Encrypt 12 0 R/ID[<1><2>]>>", true},
+        {"<</Type/XRef/Encr#79pt\n<</Filter/Standard>>>>stream", true},
+        {"<</EncryptMetadata true/Root 1 0 R>>", false},
+        {"/Encrypt/Name (/Encrypt) /Encryption 1 0 R", false},
+        {"", false},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct buf got;
+        (void)links_of(slice_str(files[i].file), &got);
+        assert_int_equal(is_encrypted, files[i].is_encrypted);
+        buf_fini(&got);
+    }
+}
+
 static void test_streams__of_nothing_but_zeros__end_with_the_ratio(void **state)
 {
     (void)state;
@@ -195,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_object_stream__link_over_a_step_of_output__is_whole),
         cmocka_unit_test(test_file__cut_anywhere__is_read_as_far),
         cmocka_unit_test(test_link__below_at_above_the_limit__is_cut),
+        cmocka_unit_test(test_encryption__named_in_a_dictionary__is_told),
         cmocka_unit_test(test_streams__of_nothing_but_zeros__end_with_the_ratio),
     };
     if (base_init() != ERR_OK) {

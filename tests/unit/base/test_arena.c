@@ -136,6 +136,34 @@ static void test_copy__text__gets_a_nul(void **state)
     arena_free(&a);
 }
 
+/* Small and large ones, in one chunk and in many; what was before the mark stays as it was. */
+static void test_rewind__after_any_allocations__as_before(void **state)
+{
+    static const size_t sizes[] = {1, 100, 5000, 20000, 300000, 1000000};
+    const size_t n = sizeof sizes / sizeof sizes[0];
+    (void)state;
+    for (size_t i = 0; i < n * n * n; i++) {
+        struct arena *a = arena_new(64 << 20);
+        char *before = i % 2 == 0 ? arena_bytes(a, sizes[i % n]) : NULL;
+        if (before != NULL) {
+            memset(before, 'b', sizes[i % n]);
+        }
+        struct arena_mark mark = arena_mark(a);
+        size_t used = arena_used(a);
+        for (int round = 0; round < 3; round++) {
+            memset(arena_bytes(a, sizes[i / n % n]), 'x', sizes[i / n % n]);
+            memset(arena_bytes(a, sizes[i / n / n]), 'y', sizes[i / n / n]);
+            arena_rewind(a, &mark);
+            assert_int_equal(arena_used(a), used);
+        }
+        for (size_t k = 0; before != NULL && k < sizes[i % n]; k++) {
+            assert_int_equal(before[k], 'b');
+        }
+        assert_false(arena_is_full(a));
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_array__overflow__is_refused),
         cmocka_unit_test(test_size_0__even_without_room__is_valid),
         cmocka_unit_test(test_copy__text__gets_a_nul),
+        cmocka_unit_test(test_rewind__after_any_allocations__as_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

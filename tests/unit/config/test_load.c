@@ -207,7 +207,7 @@ static const struct bad bad_rows[] = {
     {"rules = ( 3 );", "each rule as a group"},
     {"rules = ( { type = \"text\"; } );", "a rule without a name"},
     {"rules = ( { name = \"a b\"; type = \"text\"; } );", "a-z"},
-    {"rules = ( { name = \"a\"; } );", "does not say whose counts"},
+    {"rules = ( { name = \"a\"; } );", "neither whose counts"},
     {"rules = ( { name = \"a\"; type = \"txt\"; } );", "rules.a.type: \"txt\""},
     {"rules = ( { name = \"a\"; type = \"text\"; windw = \"1d\"; } );",
      "did you mean \"rules.window\"?"},
@@ -239,7 +239,7 @@ static bool is_text(struct slice name)
 
 static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **state)
 {
-    static const struct config_types types = {is_text, is_text, is_text};
+    static const struct config_types types = {is_text, is_text, is_text, is_text};
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad_rows) / sizeof(bad_rows[0]); i++) {

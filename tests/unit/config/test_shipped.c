@@ -162,7 +162,7 @@ static void test_shipped__when_the_examples_are_taken__then_they_load(void **sta
     }
     c = confdir_load(confdir_put_bytes("gillnet.conf", examples.p, examples.n));
     assert_int_equal(c->nlists, 4);
-    assert_int_equal(c->nrules, 3);
+    assert_int_equal(c->nrules, 4);
     assert_int_equal(c->ntrusted_networks, 2);
     assert_true(c->threshold[ACTION_REJECT] == 15.0);
     config_release(&c);

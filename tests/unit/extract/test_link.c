@@ -9,6 +9,7 @@
 #include "core/extract/extract.h"
 
 #include "tests/unit/extract/limits.h"
+#include "tests/unit/extract/names.h"
 #include "tests/unit/unit.h"
 
 enum { ARENA = 64 << 20 };
@@ -23,7 +24,7 @@ static void list_features(const struct featureset *fs, const char *types,
     buf_init(ret, 1 << 20);
     for (size_t i = 0; i < featureset_count(fs); i++) {
         const struct feature *f = featureset_at(fs, i);
-        const char *name = feature_info((enum feature_type)f->type)->name;
+        const char *name = name_in_rows(f->type);
         char word[64];
         snprintf(word, sizeof word, " %s ", name);
         if (strstr(types, word) == NULL) {
@@ -66,22 +67,26 @@ static unsigned run(const struct row *row, size_t step, struct buf *ret)
 }
 
 #define HTML   "Content-Type: text/html\n\n"
-#define KEYS   " url_clean url_folded url_template "
+#define KEYS   " url_normal url_template "
 #define TARGET " url_target url_redirector "
 
 static const struct row rows[] = {
-    /* looser keys */
-    {KEYS, "\nhttp://a.com/x\n", ""},
+    /* the normal form, and the hosts of all its spellings */
+    {" url url_normal url_host ",
+     "\nhttp://www.a.com/x/ http://a.com/x http://a.com/x?utm_id=1\n",
+     "url:www.a.com/x/ url_host:www.a.com url_normal:a.com/x url:a.com/x url_host:a.com "
+     "url:a.com/x?utm_id=1"},
+    {KEYS, "\nhttp://a.com/x\n", "url_normal:a.com/x"},
     {KEYS, "\nhttp://a.com/X/17?utm_id=1\n",
-     "url_clean:a.com/X/17 url_folded:a.com/x/17 url_template:a.com/x/0?utm_id"},
+     "url_normal:a.com/X/17 url_template:a.com/x/0?utm_id"},
     /* targets */
     {TARGET " url ", "\nhttp://r.com/?u=http%3A%2F%2Fb.com%2F\n",
-     "url:r.com/?u=http%3A%2F%2Fb.com%2F url_redirector:r.com url_target:b.com/ "
+     "url:r.com/?u=http%3A%2F%2Fb.com%2F url_redirector:r.com url_target:b.com "
      "url:b.com/"},
     {TARGET,
      "\nhttp://r.com/?u=http%3A%2F%2Fq.com%2F%3Fu%3Dhttp%253A%252F%252Fb.com%252F\n",
-     "url_redirector:r.com url_target:q.com/?u=http%3A%2F%2Fb.com%2F "
-     "url_redirector:q.com url_target:b.com/"},
+     "url_redirector:r.com url_target:q.com?u=http://b.com/ "
+     "url_redirector:q.com url_target:b.com"},
     /* mismatch */
     {" link_mismatch ",
      HTML "<a href='http://evil.com/x'>https://www.bank.com/login</a>",

@@ -31,7 +31,7 @@ static size_t keys_of(enum feature_type type, const char *text,
                       struct feature_key ret[FEATURE_KEYS_MAX])
 {
     struct feature f = {.type = (uint16_t)type, .text = slice_str(text)};
-    return feature_keys(&f, arena, ret);
+    return feature_keys(&f, NULL, arena, ret);
 }
 
 /* "class>report:text ..." */
@@ -59,11 +59,14 @@ static void test_keys__each_kind_of_feature__gives_its_keys(void **state)
         const char *keys;
     } rows[] = {
         {FEATURE_subject, "buy now", "subject>subject:buy now"},
-        {FEATURE_url, "evil.com/x",
-         "url>url:evil.com/x url_folded>url:evil.com/x url_template>url:evil.com/x"},
-        {FEATURE_url_clean, "evil.com/x",
-         "url>url_clean:evil.com/x url_folded>url_clean:evil.com/x"},
-        {FEATURE_url_folded, "evil.com/x", "url_folded>url_folded:evil.com/x"},
+        {FEATURE_url, "evil.com/x", "url>url:evil.com/x"},
+        {FEATURE_url_exact, "evil.com/x/",
+         "url_exact>url:evil.com/x/ url_template>url:evil.com/x/"},
+        {FEATURE_from, "X@evil.com",
+         "address>from:X@evil.com address>from:x@evil.com host>from_domain:evil.com "
+         "domain>from_domain:evil.com"},
+        {FEATURE_text_address, "v.i+x@gmail.com",
+         "text_address>text_address:v.i+x@gmail.com text_address>text_address:vi@gmail.com"},
         {FEATURE_url_template, "evil.com/0", "url_template>url_template:evil.com/0"},
         {FEATURE_url_target, "evil.com/x", ""},
         {FEATURE_return_path, "x@evil.com",
@@ -117,8 +120,8 @@ static void test_keys__each_kind_of_feature__gives_its_keys(void **state)
 static const char *expressions_line(const char *url, char line[LINE])
 {
     struct feature_key keys[FEATURE_KEYS_MAX];
-    struct feature f = {.type = FEATURE_url, .text = slice_str(url)};
-    size_t n = feature_url_expressions(&f, FEATURE_EXPRESSIONS, arena, keys);
+    struct feature f = {.type = FEATURE_url_exact, .text = slice_str(url)};
+    size_t n = feature_derived_keys(&f, FEATURE_EXPRESSIONS, arena, keys);
     size_t at = 0;
     line[0] = '\0';
     for (size_t i = 0; i < n; i++) {
@@ -187,13 +190,13 @@ static void test_expressions__of_shared_hosting__do_not_meet(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct feature_key keys[FEATURE_KEYS_MAX];
-        struct feature f = {.type = FEATURE_url, .text = slice_str(rows[i].url)};
+        struct feature f = {.type = FEATURE_url_exact, .text = slice_str(rows[i].url)};
         struct feature_entry e;
         bool found = false;
         assert_int_equal(feature_entry_parse(slice_str(rows[i].listed), FEATURE_NONE,
                                              arena, &e, NULL),
                          ERR_OK);
-        size_t n = feature_url_expressions(&f, FEATURE_EXPRESSIONS, arena, keys);
+        size_t n = feature_derived_keys(&f, FEATURE_EXPRESSIONS, arena, keys);
         for (size_t k = 0; k < n; k++) {
             found |=
                 keys[k].class_type == e.class_type && slice_eq(keys[k].text, e.text);
@@ -210,9 +213,10 @@ static void test_expressions__hashes__then_those_of_the_expressions(void **state
     static const char root[] =
         "f001957c833da35384097567d684bbfdccfd3c0aea51b672d740b5858f6e9aa5";
     struct feature_key keys[FEATURE_KEYS_MAX];
-    struct feature f = {.type = FEATURE_url, .text = SLICE_LIT("evil.example/a/b")};
-    size_t plain = feature_url_expressions(&f, FEATURE_EXPRESSIONS, arena, keys);
-    size_t n = feature_url_expressions(&f, FEATURE_EXPRESSION_HASHES, arena, keys);
+    struct feature f = {.type = FEATURE_url_exact,
+                        .text = SLICE_LIT("evil.example/a/b")};
+    size_t plain = feature_derived_keys(&f, FEATURE_EXPRESSIONS, arena, keys);
+    size_t n = feature_derived_keys(&f, FEATURE_EXPRESSION_HASHES, arena, keys);
     bool found = false;
     (void)state;
     assert_int_equal(n, plain);
@@ -222,7 +226,7 @@ static void test_expressions__hashes__then_those_of_the_expressions(void **state
         found |= slice_eq(keys[i].text, slice_str(root));
     }
     assert_true(found);
-    assert_int_equal(feature_url_expressions(&f, 0, arena, keys), 0);
+    assert_int_equal(feature_derived_keys(&f, 0, arena, keys), 0);
 }
 
 static void test_expressions__longest_url__within_bounds(void **state)
@@ -231,16 +235,16 @@ static void test_expressions__longest_url__within_bounds(void **state)
     char text[BYTES];
     const unsigned both = FEATURE_EXPRESSIONS | FEATURE_EXPRESSION_HASHES;
     struct feature_key keys[2 * FEATURE_KEYS_MAX];
-    struct feature f = {.type = FEATURE_url, .text = slice_of(text, BYTES)};
+    struct feature f = {.type = FEATURE_url_exact, .text = slice_of(text, BYTES)};
     struct arena *own = arena_new(FEATURE_EXPRESSIONS_BYTES);
     (void)state;
     memset(text, '%', BYTES);
     memcpy(text, "a.b.c.d.e.f.g.h.evil.com/1/2/3/4/5/6?", 37);
-    assert_int_equal(feature_url_expressions(&f, both, own, keys), 60);
+    assert_int_equal(feature_derived_keys(&f, both, own, keys), 60);
     assert_false(arena_is_full(own));
-    assert_true(feature_keys(&f, own, keys) + 60 <= FEATURE_KEYS_MAX);
+    assert_true(feature_keys(&f, NULL, own, keys) + 60 <= FEATURE_KEYS_MAX);
     f.type = FEATURE_subject;
-    assert_int_equal(feature_url_expressions(&f, both, own, keys), 0);
+    assert_int_equal(feature_derived_keys(&f, both, own, keys), 0);
     arena_free(&own);
 }
 
@@ -290,7 +294,7 @@ static void test_keys__no_memory_for_networks__gives_what_there_is(void **state)
     struct arena *tiny = arena_new(100);
     struct feature f = {.type = FEATURE_client_ip, .text = SLICE_LIT("192.0.2.1")};
     struct feature_key keys[FEATURE_KEYS_MAX];
-    assert_true(feature_keys(&f, tiny, keys) < 25);
+    assert_true(feature_keys(&f, NULL, tiny, keys) < 25);
     arena_free(&tiny);
 }
 
@@ -317,11 +321,14 @@ static void test_entry__as_people_and_feeds_write_it__has_the_normal_key(void **
         {"joe@EVIL.com", FEATURE_NONE, FEATURE_address, "joe@evil.com"},
         {"<joe@evil.com>", FEATURE_NONE, FEATURE_address, "joe@evil.com"},
         {"http://EVIL.com:80/a/../b#x", FEATURE_NONE, FEATURE_url, "evil.com/b"},
-        {"https://evil.com", FEATURE_NONE, FEATURE_url, "evil.com/"},
+        {"https://evil.com", FEATURE_NONE, FEATURE_url, "evil.com"},
+        {"http://evil.com/?utm_source=x", FEATURE_NONE, FEATURE_url, "evil.com"},
+        {"http://www.evil.com/Path/", FEATURE_NONE, FEATURE_url, "evil.com/Path"},
+        {"evil.com?q", FEATURE_NONE, FEATURE_url, "evil.com?q"},
+        {"url_exact:http://www.evil.com/A/?utm_id=1", FEATURE_NONE, FEATURE_url_exact,
+         "www.evil.com/A/?utm_id=1"},
         {"evil.com/path", FEATURE_NONE, FEATURE_url, "evil.com/path"},
-        {"url:evil.com", FEATURE_NONE, FEATURE_url, "evil.com/"},
-        {"url_clean:http://evil.com/A?utm_id=1", FEATURE_NONE, FEATURE_url,
-         "evil.com/A"},
+        {"url:evil.com", FEATURE_NONE, FEATURE_url, "evil.com"},
         {"url_folded:evil.com/A?utm_id=1", FEATURE_NONE, FEATURE_url_folded,
          "evil.com/a"},
         {"url_template:evil.com/Item/17?u=1", FEATURE_NONE, FEATURE_url_template,
@@ -357,7 +364,7 @@ static void test_entry__as_people_and_feeds_write_it__has_the_normal_key(void **
         {"wallet:1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", FEATURE_NONE, FEATURE_wallet,
          "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"},
         {"text_address:Joe@EVIL.com", FEATURE_NONE, FEATURE_text_address,
-         "Joe@evil.com"},
+         "joe@evil.com"},
         {"evil.com", FEATURE_from_domain, FEATURE_domain, "evil.com"},
         {"evil.com", FEATURE_url_host, FEATURE_host, "evil.com"},
         {"joe@evil.com", FEATURE_from, FEATURE_address, "joe@evil.com"},

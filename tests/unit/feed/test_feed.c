@@ -28,7 +28,7 @@ static const struct {
      "network:192.0.2.7\n"
      "network:192.0.2.64/26\n"
      "network:2001:db8::1\n"
-     "url:192.0.2.9:8080/\n"
+     "url:192.0.2.9:8080\n"
      "address:sender@evil.example\n"
      "host:exact.example\n"
      "attachment:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n",
@@ -78,7 +78,7 @@ static const struct {
      "url:pages.example/no-end.html\n"
      "url:pages.example/price$10\n"
      "network:192.0.2.7\n"
-     "url:192.0.2.8:8080/\n"
+     "url:192.0.2.8:8080\n"
      "domain:plain.example\n"
      "network:192.0.2.9\n"
      "host:hosts.example\n",
@@ -349,7 +349,7 @@ static void test_read__entry_type__then_forced(void **state)
         const char *entries;
     } cases[] = {{FEATURE_NONE, "domain:evil.example\n"},
                  {FEATURE_host, "host:evil.example\n"},
-                 {FEATURE_url, "url:evil.example/\n"}};
+                 {FEATURE_url, "url:evil.example\n"}};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         for (int csv = 0; csv < 2; csv++) {

@@ -46,13 +46,13 @@ static const struct {
      "url:pages.example/x,y/3.exe\n",
      "4:gopher://pages.example/\n", "revoked 1\n"},
     {"threatfox.csv", FEED_THREATFOX, true, MADE_S,
-     "url:192.0.2.7:443/ 1767261600-0\n"
+     "url:192.0.2.7 1767261600-0\n"
      "domain:evil.example 1767265200-0\n"
      "url:pages.example/gate.php 1767268800-0\n"
      "attachment:" EMPTY_SUM " 1767272400-0\n",
      "14:co.uk\n", "doubtful 1\nchecksum 2\nother 1\n"},
     {"threatfox.json", FEED_THREATFOX, true, 0,
-     "url:192.0.2.7:443/ 1767261600-0\n"
+     "url:192.0.2.7 1767261600-0\n"
      "domain:evil.example 1767265200-0\n"
      "url:pages.example/gate.php 1767268800-0\n",
      "", "doubtful 1\nchecksum 1\n"},

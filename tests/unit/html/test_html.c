@@ -190,24 +190,43 @@ static void test_feed__text_without_references__not_copied(void **state)
     assert_int_equal(r.count, 1);
 }
 
-static void test_feed__attributes_round_limit__limit_told(void **state)
+static void test_feed__attributes_round_limit__all_told(void **state)
 {
     size_t count = 0;
 
     for (count = HTML_ATTRIBUTES_MAX - 1; count <= HTML_ATTRIBUTES_MAX + 1; count++) {
-        struct slice in = repeat(" a=b", count);
         struct record r = {.n = 0};
         struct html *h = html_new(*state, on_token, &r);
+        size_t i = 0;
 
         html_feed(h, SLICE_LIT("<x"));
-        html_feed(h, in);
+        for (i = 0; i < count; i++) {
+            char name[16];
+            int n = snprintf(name, sizeof(name), " a%zu=b", i);
+
+            html_feed(h, slice_of(name, (size_t)n));
+        }
         html_feed(h, SLICE_LIT("><y c=d>"));
         html_end(h);
         assert_int_equal(html_met_limit(h), count > HTML_ATTRIBUTES_MAX);
-        assert_int_equal(
-            r.count, 3 + (count > HTML_ATTRIBUTES_MAX ? HTML_ATTRIBUTES_MAX : count));
-        repeat_free(in);
+        assert_int_equal(r.count, 3 + count);
+        arena_reset(*state);
     }
+}
+
+static void test_feed__one_name_often__no_limit(void **state)
+{
+    struct slice in = repeat(" a=b", 2 * HTML_ATTRIBUTES_MAX);
+    struct record r = {.n = 0};
+    struct html *h = html_new(*state, on_token, &r);
+
+    html_feed(h, SLICE_LIT("<x"));
+    html_feed(h, in);
+    html_feed(h, SLICE_LIT(">"));
+    html_end(h);
+    assert_false(html_met_limit(h));
+    assert_int_equal(r.count, 1 + 2 * HTML_ATTRIBUTES_MAX);
+    repeat_free(in);
 }
 
 /* Counts the duplicates, by name, that are told and that are. */
@@ -313,7 +332,7 @@ static void test_feed__tag_cut_off__has_no_end(void **state)
     }
 }
 
-static void test_feed__value_round_limit__cut_there(void **state)
+static void test_feed__value_round_limit__comes_in_pieces(void **state)
 {
     size_t n = 0;
 
@@ -326,10 +345,25 @@ static void test_feed__value_round_limit__cut_there(void **state)
         html_feed(h, in);
         html_feed(h, SLICE_LIT("' z=w>"));
         html_end(h);
-        assert_int_equal(r.bytes, 1 + (n > HTML_VALUE_MAX ? HTML_VALUE_MAX : n));
-        assert_int_equal(r.count, 3);
+        assert_int_equal(r.bytes, 1 + n);
+        assert_int_equal(r.count, n > HTML_VALUE_MAX ? 4 : 3);
         repeat_free(in);
     }
+}
+
+static void test_feed__value_of_references__comes_in_pieces(void **state)
+{
+    struct slice in = repeat("&#9;&Tab;", HTML_VALUE_MAX);
+    struct record r = {.n = 0};
+    struct html *h = html_new(*state, on_token, &r);
+
+    html_feed(h, SLICE_LIT("<x y='"));
+    html_feed(h, in);
+    html_feed(h, SLICE_LIT("z'>"));
+    html_end(h);
+    assert_int_equal(r.bytes, 1 + 2 * HTML_VALUE_MAX);
+    assert_int_equal(r.count, 1 + 3);
+    repeat_free(in);
 }
 
 static void test_feed__long_comment__nothing_lost(void **state)
@@ -400,11 +434,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ARENA_TEST(test_feed__cut_anywhere__same_tokens),
         ARENA_TEST(test_feed__text_without_references__not_copied),
-        ARENA_TEST(test_feed__attributes_round_limit__limit_told),
+        ARENA_TEST(test_feed__attributes_round_limit__all_told),
+        ARENA_TEST(test_feed__one_name_often__no_limit),
         ARENA_TEST(test_feed__most_attributes__duplicates_told),
         ARENA_TEST(test_feed__names_round_limit__cut_there),
         ARENA_TEST(test_feed__tag_cut_off__has_no_end),
-        ARENA_TEST(test_feed__value_round_limit__cut_there),
+        ARENA_TEST(test_feed__value_round_limit__comes_in_pieces),
+        ARENA_TEST(test_feed__value_of_references__comes_in_pieces),
         ARENA_TEST(test_feed__long_comment__nothing_lost),
         ARENA_TEST(test_feed__much_of_anything__bounded),
         ARENA_TEST(test_new__arena_full__null),

@@ -1,11 +1,12 @@
 /* test_shown - text, URLs and links of HTML as a reader has them, fed whole and cut at every place. */
 #include "core/html/shown.h"
+#include "core/url/longurl.h"
 
 #include "tests/unit/text/text_test.h"
 
 /* What was told, one line each; text by where it is and why it is not seen. */
 struct record {
-    char text[8192];
+    char text[3 * SHOWN_RUN_MAX];
     size_t n;
     size_t longest;
 };
@@ -331,6 +332,98 @@ static void test_take__link_round_limit__cut_told(void **state)
     }
 }
 
+/* What is told of a value of which padding makes 100,000 bytes. */
+static const struct {
+    const char *before;
+    const char *unit;
+    const char *after;
+    const char *want;
+} padded[] = {
+    {"<a href='", " ", "http://a.de/b'>", "@link http://a.de/b\n[] http://a.de/b\n"},
+    {"<a href='", "\t", "//a.de/b'>", "@link //a.de/b\n[] //a.de/b\n"},
+    {"<a href='ht", "&#9;", "tp://a.de/b'>", "@link http://a.de/b\n[] http://a.de/b\n"},
+    {"<a href='http://", "u", "@a.de/b'>", "@link http://@a.de/b\n[] http://@a.de/b\n"},
+    {"<a href='http:", "/", "a.de/b'>", "@link http://a.de/b\n[] http://a.de/b\n"},
+    {"<a href='http://a.de", "/.", "/b'>", "@link http://a.de/b\n[] http://a.de/b\n"},
+    {"<a href='http://a.de/b?utm_id=", "q", "'>",
+     "@link http://a.de/b\n[] http://a.de/b\n"},
+    {"<a href='", " ", "b/c'>", "@link b/c\n[] b/c\n"},
+    {"<base href='", "\n", "http://a.de/'>", "@base http://a.de/\n"},
+    {"<form action='", " ", "/b'>", "@form /b\n"},
+    {"<img src='", "\n", "http://a.de/b'>", "@load http://a.de/b\n"},
+    {"<img srcset='", " ", "http://a.de/b 1x'>", "@load http://a.de/b\n"},
+    {"<a ping='", " ", "//a.de/b //c.de'>", "@other //a.de/b\n@other //c.de\n"},
+    {"<meta content='0;", " ", "url=//a.de'>", "@refresh //a.de\n"},
+    {"<meta content='0;url", " ", "=//a.de'>", "@refresh //a.de\n"},
+    {"<meta content='", "0", ";URL = //a.de'>", "@refresh //a.de\n"},
+    {"<meta content='0;url=", " ", "//a.de'>", "@refresh //a.de\n"},
+    {"<b title='", "x", "'>", ""},
+};
+
+static void test_take__padded_value__read_to_its_end(void **state)
+{
+    size_t i = 0;
+
+    for (i = 0; i < 2 * COUNT_OF(padded); i++) {
+        const char *unit = padded[i / 2].unit;
+        struct slice in = repeat(unit, 100000 / strlen(unit));
+        struct record r = {.n = 0};
+        struct shown *s = shown_new(*state, &events, &r);
+        struct html *h = html_new(*state, on_token, s);
+
+        html_feed(h, slice_str(padded[i / 2].before));
+        html_feed(h, slice_head(in, i % 2 == 0 ? in.n : 7));
+        html_feed(h, slice_from(in, i % 2 == 0 ? in.n : 7));
+        html_feed(h, slice_str(padded[i / 2].after));
+        html_end(h);
+        shown_end(s);
+        check_text(padded[i / 2].before, slice_of(r.text, r.n),
+                   slice_str(padded[i / 2].want));
+        assert_false(shown_met_value(s));
+        repeat_free(in);
+        arena_reset(*state);
+    }
+}
+
+static void test_take__long_path__value_limit_told(void **state)
+{
+    struct slice in = repeat("p", 100000);
+    struct record r = {.n = 0};
+    struct shown *s = shown_new(*state, &events, &r);
+    struct html *h = html_new(*state, on_token, s);
+
+    html_feed(h, SLICE_LIT("<a href='http://a.de/"));
+    html_feed(h, in);
+    html_feed(h, SLICE_LIT("'>"));
+    html_end(h);
+    shown_end(s);
+    assert_true(shown_met_value(s));
+    assert_true(
+        slice_has_prefix(slice_of(r.text, r.n), SLICE_LIT("@link http://a.de/p")));
+    repeat_free(in);
+}
+
+/* A URL that fills runs is told once, short, and not in halves. */
+static void test_take__long_url_in_text__told_short(void **state)
+{
+    struct slice in = repeat("u", 5 * SHOWN_RUN_MAX);
+    struct record r = {.n = 0};
+    struct shown *s = shown_new(*state, &events, &r);
+    struct html *h = html_new(*state, on_token, s);
+    struct slice told;
+
+    html_feed(h, SLICE_LIT("see http://"));
+    html_feed(h, in);
+    html_feed(h, SLICE_LIT("@a.de/b now"));
+    html_end(h);
+    shown_end(s);
+    told = slice_of(r.text, r.n);
+    assert_true(slice_has_prefix(told, SLICE_LIT("body see \nbody http://uuu")));
+    assert_true(slice_has_suffix_nocase(told, SLICE_LIT("uuu@a.de/b now\n")));
+    assert_true(told.n < SHOWN_RUN_MAX + 40);
+    repeat_free(in);
+}
+
 static void test_take__long_conditional_comment__read_whole(void **state)
 {
     struct slice in = repeat("<br>", HTML_VALUE_MAX / 4);
@@ -392,7 +485,7 @@ static void test_take__much_of_anything__bounded(void **state)
         (void)read_html(*state, in, 0, in.n, &r);
         assert_true(r.longest <= SHOWN_RUN_MAX);
         assert_true(arena_used(*state) <
-                    SHOWN_BYTES + 4 * (size_t)HTML_VALUE_MAX + 4096);
+                    SHOWN_BYTES + 4 * (size_t)HTML_VALUE_MAX + LONGURL_MAX + 4096);
         repeat_free(in);
         arena_reset(*state);
     }
@@ -406,6 +499,9 @@ int main(void)
         ARENA_TEST(test_take__run_round_limit__cut_at_white_space),
         ARENA_TEST(test_take__long_characters__none_is_cut),
         ARENA_TEST(test_take__link_round_limit__cut_told),
+        ARENA_TEST(test_take__padded_value__read_to_its_end),
+        ARENA_TEST(test_take__long_path__value_limit_told),
+        ARENA_TEST(test_take__long_url_in_text__told_short),
         ARENA_TEST(test_take__long_conditional_comment__read_whole),
         ARENA_TEST(test_take__no_memory_for_a_comment__told_as_one),
         ARENA_TEST(test_take__much_of_anything__bounded),

@@ -222,6 +222,12 @@ static void counts_volatile(struct fixture *f, bool bad)
 {
     V[STAT_count_volatile] = bad;
 }
+static void limits(struct fixture *f, bool bad)
+{
+    V[STAT_messages] += 2999;
+    V[STAT_limit_charset] += 2999; /* no key raises it */
+    V[STAT_limit_cpu] += bad ? 30 : 1;
+}
 static void counts_full(struct fixture *f, bool bad)
 {
     V[STAT_count_cells_used] = bad ? 91 : 90;
@@ -259,6 +265,7 @@ static const struct example {
     {"GillnetErrors", "critical", errors, "trouble of ours", "gillnet doctor"},
     {"GillnetSessionsRefused", "critical", sessions, "limits.sessions",
      "raise limits.sessions"},
+    {"GillnetLimits", "warning", limits, ": limits.cpu", "raise that limit"},
     {"GillnetLatency", "warning", latency, "one message in a hundred", "slow stage"},
     {"GillnetMemory", "warning", memory, "alerts.memory", "MemoryMax"},
     {"GillnetFalsePositives", "warning", false_positives, "alerts.false_positives",

@@ -94,7 +94,8 @@ static inline struct list_reader *open_reader(struct fixture *f)
 static inline struct feature_entry entry_number(uint64_t n, char text[64])
 {
     int length = snprintf(text, 64, "host-%llu.example", (unsigned long long)n);
-    return (struct feature_entry){FEATURE_domain, slice_of(text, (size_t)length)};
+    return (struct feature_entry){.class_type = FEATURE_domain,
+                                  .text = slice_of(text, (size_t)length)};
 }
 
 static inline void add_number(struct fixture *f, struct list_writer *w, uint64_t n)

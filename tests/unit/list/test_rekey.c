@@ -13,7 +13,7 @@ enum { MANY = 3000, DOMAIN_LENGTH = 32 };
 
 static struct feature_entry domain(struct slice text)
 {
-    return (struct feature_entry){FEATURE_domain, text};
+    return (struct feature_entry){.class_type = FEATURE_domain, .text = text};
 }
 
 static struct slice name_of(unsigned i, char dst[DOMAIN_LENGTH])

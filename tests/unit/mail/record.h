@@ -105,8 +105,11 @@ static void record_body(void *context, struct slice bytes)
     buf_add(&r->body, bytes);
 }
 
-static const struct mail_events record_events = {record_header, record_begin,
-                                                 record_data, record_end, record_body};
+static const struct mail_events record_events = {.header = record_header,
+                                                 .part_begin = record_begin,
+                                                 .part_data = record_data,
+                                                 .part_end = record_end,
+                                                 .body = record_body};
 
 static void record_init(struct record *r)
 {

@@ -373,26 +373,31 @@ static void test_negotiate__symbols_may_be_named__what_is_read_is_asked_for(
     end();
 }
 
-static void test_body__reply_expected_and_limit_met__skip(void **state)
+/* Whatever came so far, text may follow that is looked at: skipped is what nobody examines. */
+static void test_body__of_a_message_that_is_not_examined__skip(void **state)
 {
-    begin(*state, "limits: { message_bytes = \"1K\"; };\n", 10);
+    static const char *const clients[] = {"192.0.2.1", "198.51.100.1"};
     unsigned char body[600];
     memset(body, 'x', sizeof body);
-    unsigned long steps = 0;
-    SMFICTX *ctx = fake_smfi(&fake);
-    negotiate_with(all_actions, all_steps & ~(unsigned long)SMFIP_NR_BODY, &steps);
-    step('M');
-    assert_int_equal(call.xxfi_body(ctx, body, sizeof body), SMFIS_CONTINUE);
-    assert_int_equal(call.xxfi_body(ctx, body, sizeof body), SMFIS_SKIP);
-    step('D');
-    step('Q');
-    negotiate_with(all_actions,
-                   all_steps & ~(unsigned long)(SMFIP_NR_BODY | SMFIP_SKIP), &steps);
-    step('M');
-    assert_int_equal(call.xxfi_body(ctx, body, sizeof body), SMFIS_CONTINUE);
-    assert_int_equal(call.xxfi_body(ctx, body, sizeof body), SMFIS_CONTINUE);
-    step('D');
-    step('Q');
+    begin(
+        *state,
+        "trusted_networks = [\"192.0.2.0/24\"];\nlimits: { message_bytes = \"1K\"; };\n",
+        10);
+    for (size_t i = 0; i < 4; i++) {
+        unsigned long steps = 0;
+        unsigned long no_skip = i < 2 ? 0 : SMFIP_SKIP;
+        bool may_skip = i == 0;
+        SMFICTX *ctx = fake_smfi(&fake);
+        negotiate_with(all_actions, all_steps & ~(SMFIP_NR_BODY | no_skip), &steps);
+        (void)connect_from(clients[i % 2]);
+        step('M');
+        for (int chunk = 0; chunk < 3; chunk++) {
+            assert_int_equal(call.xxfi_body(ctx, body, sizeof body),
+                             may_skip ? SMFIS_SKIP : SMFIS_CONTINUE);
+        }
+        step('D');
+        step('Q');
+    }
     end();
 }
 
@@ -499,7 +504,7 @@ int main(void)
         IN_FOLDER(test_message__trusted_client_or_login__skipped_but_stripped),
         IN_FOLDER(test_sessions__over_the_limit__accepted_unexamined),
         IN_FOLDER(test_negotiate__symbols_may_be_named__what_is_read_is_asked_for),
-        IN_FOLDER(test_body__reply_expected_and_limit_met__skip),
+        IN_FOLDER(test_body__of_a_message_that_is_not_examined__skip),
         IN_FOLDER(test_memory__too_little__accepted_with_a_header_that_says_so),
         IN_FOLDER(test_setpriv__refused__mail_passes),
         IN_FOLDER(test_reload__message_open__keeps_its_configuration),

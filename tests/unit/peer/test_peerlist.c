@@ -335,7 +335,8 @@ static void make_filter(struct fixture *f, unsigned n, struct buf *ret)
     MUST(f, list_import_begin(w, SLICE_LIT("test"), &im, &f->info));
     for (unsigned i = 0; i < n; i++) {
         int length = snprintf(text, sizeof(text), "host-%u.example", i);
-        struct feature_entry e = {FEATURE_domain, slice_of(text, (size_t)length)};
+        struct feature_entry e = {.class_type = FEATURE_domain,
+                                  .text = slice_of(text, (size_t)length)};
         MUST(f, list_import_add(im, &e, 0, &f->info));
     }
     MUST(f, list_import_commit(&im, NULL, NULL, &result, &f->info));

@@ -136,7 +136,8 @@ static struct list_writer *open_own(struct ring *r)
 static struct feature_entry entry(unsigned n, char text[64])
 {
     int length = snprintf(text, 64, "host-%u.example", n);
-    return (struct feature_entry){FEATURE_domain, slice_of(text, (size_t)length)};
+    return (struct feature_entry){.class_type = FEATURE_domain,
+                                  .text = slice_of(text, (size_t)length)};
 }
 
 static void change(struct ring *r, unsigned n, bool is_revoke, uint32_t expiry_s)

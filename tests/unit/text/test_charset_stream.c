@@ -149,6 +149,12 @@ static void test_head__with_mark_or_zeros__wins_over_the_name(void **state)
         {"utf-32", BYTES("h\0\0\0"), "utf-32le", 0},
         {"koi8-r", BYTES("hi"), "koi8-r", 0},
         {"", BYTES(""), "", 0},
+        {"", BYTES("h\0t\0t\0p\0"), "utf-16le", 0},
+        {"us-ascii", BYTES("\0h\0t\0t\0p"), "utf-16be", 0},
+        {"utf-16be", BYTES("h\0t\0t\0p\0"), "utf-16le", 0},
+        {"utf-8", BYTES("h\0t\0\x2d\x4e\x87\x65"), "utf-16le", 0},
+        {"utf-8", BYTES("ht\0tp:\0//a\0.b"), "utf-8", 0},
+        {"utf-8", BYTES("\0\0\0\0\0\0\0\0"), "utf-8", 0},
     };
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         size_t mark = 99;

@@ -193,6 +193,17 @@ static void test_subject__what_changes__is_left_out(void **state)
         {"  FR\xd0\x95\xd0\x95 M0ney!!!  ", "free money"},
         {"\xe5\x85\x8d\xe8\xb4\xb9", "\xe5\x85\x8d \xe8\xb4\xb9"},
         {"Re:", ""},
+        {"V1agr@ n0w", "viagra now"},
+        {"Casin0 5ale", "casino sale"},
+        {"Viagra now", "viagra now"},
+        {"S3x t0day, b00k n0w", "sex today book now"},
+        {"C@sh 4 y0u", "cash 0 you"},
+        /* numbers, names of things and ids are none of these */
+        {"2002 100 1001", "0 0 0"},
+        {"MP3 A4 4x4 B2B 3D", "# # # # #"},
+        {"v1 1st 20th 5pm", "# # # #"},
+        {"a10b a300c x11x h264x", "# # # #"},
+        {"a1b2c3 7f3q2z", "# #"},
         {"", ""},
     };
     (void)state;

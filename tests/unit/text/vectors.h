@@ -1,13 +1,15 @@
 /*
  * vectors - rows of other projects' tests, from the data folder, counted and reported per file.
  *
- * The folder is GILLNET_DATA, else shared/data beside the source folder; without it a test that
- * asks for a file is skipped.
+ * The folder is GILLNET_DATA, else shared/data beside the source folder where that is, else
+ * tests/data/vectors, which has some rows of our own in the same form. A file that is missing or
+ * odd fails the test that asks for it.
  */
 #ifndef TESTS_UNIT_TEXT_VECTORS_H
 #define TESTS_UNIT_TEXT_VECTORS_H
 
 #include <jansson.h>
+#include <unistd.h>
 
 #include "tests/unit/text/text_test.h"
 
@@ -76,21 +78,39 @@ static inline json_t *vectors_load(const char *path, json_error_t *reterror)
     return root;
 }
 
-/* Skips the test when there is no such file. */
-static inline void vectors_open(struct vectors *v, const char *name)
+#define VECTORS_OWN GILLNET_SOURCE_DIR "/tests/data/vectors"
+
+static inline const char *vectors_folder(void)
 {
     const char *data = getenv("GILLNET_DATA"); /* NOLINT(concurrency-mt-unsafe) */
+
+    if (data != NULL && data[0] != '\0') {
+        return data;
+    }
+    return access(GILLNET_DATA_DEFAULT, F_OK) == 0 ? GILLNET_DATA_DEFAULT : VECTORS_OWN;
+}
+
+/* There is no data folder: the rows are our own. */
+static inline bool vectors_are_own(void)
+{
+    return strcmp(vectors_folder(), VECTORS_OWN) == 0;
+}
+
+/* Fails the test when there is no such file, or one without rows. */
+static inline void vectors_open(struct vectors *v, const char *name)
+{
     char path[VECTOR_PATH_MAX];
     json_error_t error;
 
-    (void)snprintf(path, sizeof(path), "%s/urls/%s.json",
-                   data != NULL ? data : GILLNET_DATA_DEFAULT, name);
+    (void)snprintf(path, sizeof(path), "%s/urls/%s.json", vectors_folder(), name);
     *v = (struct vectors){.name = name, .root = vectors_load(path, &error)};
     if (v->root == NULL) {
-        print_message("skipped: %s: %s\n", path, error.text);
-        skip();
+        fail_msg("%s: %s", path, error.text);
     }
     v->rows = json_object_get(v->root, "vectors");
+    if (json_array_size(v->rows) == 0) {
+        fail_msg("%s: \"vectors\" is no array with rows", path);
+    }
 }
 
 static inline const char *vectors_why(const struct vectors *v, struct slice input)

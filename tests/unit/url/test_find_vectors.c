@@ -1,26 +1,21 @@
 /*
  * test_find_vectors - URLs and addresses in text against the tables of other projects' tests.
  *
- * The folder is GILLNET_DATA, else shared/data beside the source folder; a table that is not
- * there skips its test. At least 95 % of the rows of a table must pass (all but one of a table
- * under 20 rows); rows that we read otherwise are listed with the reason.
+ * At least 95 % of the rows of a table must pass (all but one of a table under 20 rows); rows that
+ * we read otherwise are listed with the reason.
  */
-#include <jansson.h>
-
 #include "core/base/buf.h"
 #include "core/text/ascii.h"
 #include "core/url/address.h"
 #include "core/url/find.h"
 #include "core/url/url.h"
 
+#include "tests/unit/text/vectors.h"
 #include "tests/unit/url/uri_rows.h"
 
-enum { VECTOR_PATH_MAX = 4096, SMALL_TABLE = 20 };
+enum { ELSE_PERCENT = 95 };
 
-static const struct {
-    const char *input;
-    const char *reason;
-} differences[] = {
+static const struct vector_reason differences[] = {
     /* sa-uri-text */
     {"http://xyz..geifoza3.com",
      "a scheme is written: a click is tried, and the canonical form has no empty labels"},
@@ -33,76 +28,18 @@ static const struct {
     {"foo@bar.baz\n", "no such top level; the SpamAssassin table has it so as well"},
     /* rspamd-mime-addr */
     {"Undisclosed recipients", "a bare word is no address"},
+    {NULL, NULL},
 };
-
-struct score {
-    const char *name;
-    size_t rows;
-    size_t passed;
-};
-
-static void count_row(struct score *score, const char *input, bool passed)
-{
-    const char *reason = "NOT EXPLAINED";
-    size_t i = 0;
-
-    score->rows++;
-    if (passed) {
-        score->passed++;
-        return;
-    }
-    for (i = 0; i < COUNT_OF(differences); i++) {
-        if (strcmp(differences[i].input, input) == 0) {
-            reason = differences[i].reason;
-            break;
-        }
-    }
-    print_message("  %s: %s: %s\n", score->name, input, reason);
-}
-
-static void check_score(const struct score *score)
-{
-    size_t failed = score->rows - score->passed;
-
-    print_message("%s: rows %zu, passed %zu\n", score->name, score->rows,
-                  score->passed);
-    assert_true(score->rows > 0);
-    assert_true(score->rows < SMALL_TABLE ? failed <= 1
-                                          : failed * 100 <= score->rows * 5);
-}
-
-/* The rows of urls/NAME.json; skips the test when there are none. */
-static json_t *load(const char *name, json_t **retroot)
-{
-    const char *data = getenv("GILLNET_DATA"); /* NOLINT(concurrency-mt-unsafe) */
-    char path[VECTOR_PATH_MAX];
-    json_error_t error;
-
-    (void)snprintf(path, sizeof(path), "%s/urls/%s.json",
-                   data != NULL ? data : GILLNET_DATA_DEFAULT, name);
-    *retroot = json_load_file(path, JSON_ALLOW_NUL, &error);
-    if (*retroot == NULL) {
-        print_message("skipped: %s: %s\n", path, error.text);
-        skip();
-    }
-    return json_object_get(*retroot, "vectors");
-}
-
-static struct slice json_slice(const json_t *value)
-{
-    /* of anything but a string: nothing */
-    return slice_of(json_string_value(value), json_string_length(value));
-}
 
 static void test_find__spamassassin_text__same_uris(void **state)
 {
-    struct score score = {.name = "sa-uri-text"};
-    json_t *root = NULL;
-    json_t *rows = load(score.name, &root);
+    struct vectors v;
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(rows, i, row)
+    vectors_open(&v, "sa-uri-text");
+    v.reasons = differences;
+    json_array_foreach(v.rows, i, row)
     {
         const json_t *in = json_object_get(row, "text");
         struct uri_listing l = {.arena = *state};
@@ -111,14 +48,14 @@ static void test_find__spamassassin_text__same_uris(void **state)
         buf_add_str(&l.lines, "");
         find_in_text(json_slice(in), FIND_IN_PROSE, uri_list_find, &l);
         buf_add(&l.lines, slice_of("", 1));
-        count_row(&score, json_string_value(in),
-                  uri_all_match(l.lines.p, json_object_get(row, "must_match"), true) &&
-                      uri_all_match(l.lines.p, json_object_get(row, "must_not_match"),
-                                    false));
+        vectors_row(
+            &v,
+            uri_all_match(l.lines.p, json_object_get(row, "must_match"), true) &&
+                uri_all_match(l.lines.p, json_object_get(row, "must_not_match"), false),
+            json_slice(in), SLICE_NONE, SLICE_NONE);
         buf_fini(&l.lines);
     }
-    json_decref(root);
-    check_score(&score);
+    vectors_close(&v, ELSE_PERCENT);
 }
 
 struct first {
@@ -155,13 +92,13 @@ static void take_first(void *context, const struct find *find)
 
 static void test_find__rspamd_text__same_host_and_user(void **state)
 {
-    struct score score = {.name = "rspamd-url-find-in-text"};
-    json_t *root = NULL;
-    json_t *rows = load(score.name, &root);
+    struct vectors v;
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(rows, i, row)
+    vectors_open(&v, "rspamd-url-find-in-text");
+    v.reasons = differences;
+    json_array_foreach(v.rows, i, row)
     {
         const json_t *in = json_object_get(row, "text");
         struct slice user = json_slice(json_object_get(row, "user"));
@@ -174,12 +111,12 @@ static void test_find__rspamd_text__same_host_and_user(void **state)
             host = want.text;
         }
         find_in_text(json_slice(in), FIND_IN_PROSE, take_first, &got);
-        count_row(&score, json_string_value(in),
-                  got.count == 1 && slice_eq(got.host, host) &&
-                      (user.n == 0 || slice_eq(got.user, user)));
+        vectors_row(&v,
+                    got.count == 1 && slice_eq(got.host, host) &&
+                        (user.n == 0 || slice_eq(got.user, user)),
+                    json_slice(in), SLICE_NONE, SLICE_NONE);
     }
-    json_decref(root);
-    check_score(&score);
+    vectors_close(&v, ELSE_PERCENT);
 }
 
 struct links {
@@ -194,6 +131,9 @@ static void list_link(void *context, const struct find *find)
     size_t begin = (size_t)(find->raw.p - l->text.p);
     size_t end = begin + find->raw.n;
 
+    if (find->kind == FIND_BARE) {
+        return;
+    }
     if (l->only_angle && (begin == 0 || l->text.p[begin - 1] != '<' ||
                           end >= l->text.n || l->text.p[end] != '>')) {
         return;
@@ -241,14 +181,14 @@ static void list_hrefs(struct slice html, struct buf *lines)
  * only links in angle brackets are compared there. */
 static void test_find__markdown__same_links(void **state)
 {
-    struct score score = {.name = "cmark-gfm-autolink"};
-    json_t *root = NULL;
-    json_t *rows = load(score.name, &root);
+    struct vectors v;
     json_t *row = NULL;
     size_t i = 0;
 
     (void)state;
-    json_array_foreach(rows, i, row)
+    vectors_open(&v, "cmark-gfm-autolink");
+    v.reasons = differences;
+    json_array_foreach(v.rows, i, row)
     {
         const json_t *in = json_object_get(row, "markdown");
         struct slice section = json_slice(json_object_get(row, "section"));
@@ -260,13 +200,13 @@ static void test_find__markdown__same_links(void **state)
         buf_init(&want, LIST_MAX);
         find_in_text(l.text, FIND_IN_PROSE, list_link, &l);
         list_hrefs(json_slice(json_object_get(row, "html")), &want);
-        count_row(&score, json_string_value(in),
-                  slice_eq(slice_of(l.lines.p, l.lines.n), slice_of(want.p, want.n)));
+        vectors_row(&v,
+                    slice_eq(slice_of(l.lines.p, l.lines.n), slice_of(want.p, want.n)),
+                    json_slice(in), SLICE_NONE, SLICE_NONE);
         buf_fini(&l.lines);
         buf_fini(&want);
     }
-    json_decref(root);
-    check_score(&score);
+    vectors_close(&v, ELSE_PERCENT);
 }
 
 static bool same_list(struct arena *arena, struct slice in, const json_t *want)
@@ -288,21 +228,20 @@ static bool same_list(struct arena *arena, struct slice in, const json_t *want)
 
 static void test_address__rspamd_lists__same_addresses(void **state)
 {
-    struct score score = {.name = "rspamd-mime-addr"};
-    json_t *root = NULL;
-    json_t *rows = load(score.name, &root);
+    struct vectors v;
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(rows, i, row)
+    vectors_open(&v, "rspamd-mime-addr");
+    v.reasons = differences;
+    json_array_foreach(v.rows, i, row)
     {
         const json_t *in = json_array_get(row, 0);
 
-        count_row(&score, json_string_value(in),
-                  same_list(*state, json_slice(in), json_array_get(row, 1)));
+        vectors_row(&v, same_list(*state, json_slice(in), json_array_get(row, 1)),
+                    json_slice(in), SLICE_NONE, SLICE_NONE);
     }
-    json_decref(root);
-    check_score(&score);
+    vectors_close(&v, ELSE_PERCENT);
 }
 
 /* That table's spelling of an address: a quoted local part without quotes and escapes. */
@@ -326,13 +265,13 @@ static struct slice without_quotes(struct slice address, char *dst)
 
 static void test_address__rspamd_smtp__same_address(void **state)
 {
-    struct score score = {.name = "rspamd-smtp-addr"};
-    json_t *root = NULL;
-    json_t *rows = load(score.name, &root);
+    struct vectors v;
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(rows, i, row)
+    vectors_open(&v, "rspamd-smtp-addr");
+    v.reasons = differences;
+    json_array_foreach(v.rows, i, row)
     {
         const json_t *in = json_array_get(row, 0);
         const json_t *want = json_object_get(json_array_get(row, 1), "addr");
@@ -340,13 +279,13 @@ static void test_address__rspamd_smtp__same_address(void **state)
         char text[ADDRESS_BYTES_MAX];
         enum err err = address_parse(*state, json_slice(in), &got);
 
-        count_row(&score, json_string_value(in),
-                  want != NULL
-                      ? slice_eq(without_quotes(got.text, text), json_slice(want))
-                      : err == ERR_OK);
+        vectors_row(&v,
+                    want != NULL
+                        ? slice_eq(without_quotes(got.text, text), json_slice(want))
+                        : err == ERR_OK,
+                    json_slice(in), SLICE_NONE, SLICE_NONE);
     }
-    json_decref(root);
-    check_score(&score);
+    vectors_close(&v, ELSE_PERCENT);
 }
 
 int main(void)

@@ -320,8 +320,6 @@ static void test_unwrap__hostile_filler__bounded(void **state)
                     unwrap_url(*state, slice_of(text, n + filler.n), targets, &is_cut);
                 assert_true(found <= UNWRAP_TARGETS_MAX);
                 assert_true(arena_used(*state) <= (size_t)UNWRAP_ARENA_MAX);
-                assert_true(k == 0 ||
-                            found == 0); /* longer than any URL that is read */
                 free(text);
                 repeat_free(filler);
             }

@@ -35,6 +35,9 @@ static inline void uri_list_find(void *context, const struct find *find)
     struct uri_listing *l = context;
     struct url url;
 
+    if (find->kind == FIND_BARE) {
+        return; /* no URI to anybody */
+    }
     buf_add(&l->lines, find->raw);
     buf_add_str(&l->lines, "\n");
     if (find->kind == FIND_ADDRESS) {

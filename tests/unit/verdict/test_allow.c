@@ -252,7 +252,7 @@ static void test_allow__list_with_url__then_value_does_not_score(void **state)
 static void test_allow__list_with_looser_keys_of_urls__then_value_does_not_score(
     void **state)
 {
-    static const uint16_t types[] = {FEATURE_url, FEATURE_url_clean, FEATURE_url_folded,
+    static const uint16_t types[] = {FEATURE_url, FEATURE_url_exact, FEATURE_url_folded,
                                      FEATURE_url_template};
     struct bench *b = *state;
     add_list("phish", 20);

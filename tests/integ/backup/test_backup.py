@@ -348,11 +348,11 @@ class Killed(Folder):
                 if command[0] == "backup":
                     s.run("backup", "--verify", taken)
                     continue
-                if (self.top / "target.restore").exists() and \
-                        not (self.top / "target.restore/restore.partial").exists():
+                fresh = self.top / "target.restore"
+                if fresh.exists() and any(fresh.iterdir()) and not (fresh / "restore.partial").exists():
                     # between the two names: a person looks at both
                     self.assertIn("all but done", target.run("restore", "--force", new, rc=73))
-                    (self.top / "target.restore").rename(self.top / f"target.former{rng.random()}")
+                    fresh.rename(self.top / f"target.former{rng.random()}")
                 self.assertIn("confirmed", listed(target, 3))
                 entries = target.run("list", "export", "phish").count("\n")
                 self.assertIn(entries, (20, 40))

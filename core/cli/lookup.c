@@ -39,8 +39,7 @@ struct lookup *lookup_new(const struct state_lists *lists, lookup_match_fn *on_m
         l->v[i] = (struct ask_list){
             .reader = r,
             .origin = origin,
-            .has_weight =
-                ask_has_weight(lists->config, slice_str(list_reader_name(r)), origin),
+            .share = ask_share(lists->config, slice_str(list_reader_name(r)), origin),
             .voice = voice_of(&voices, r)};
     }
     l->lists = (struct ask_lists){.v = l->v,
@@ -92,7 +91,7 @@ static bool show(struct lookup *l, const struct ask_result *r)
                                  .list = list_reader_name(its->reader),
                                  .origin = its->origin,
                                  .silence = f->silence,
-                                 .has_weight = its->has_weight,
+                                 .has_weight = its->share > 0,
                                  .answer = f->answer,
                                  .class_type = f->key->class_type,
                                  .key = f->key->text,

@@ -226,8 +226,11 @@ void state_print_standings(FILE *to)
     (void)fputs("\nWhat a value is called, by the lists' answers:\n", to);
     for (unsigned i = 0; i < STANDING_COUNT; i++) {
         enum standing s = (enum standing)i;
-        (void)fprintf(to, "  %-22s %s%s\n", standing_name(s),
-                      standing_requires_blocking(s) ? "requires blocking; " : "",
-                      standing_when(s));
+        (void)fprintf(to, "  %-22s %s\n", standing_name(s), standing_when(s));
     }
+    (void)fputs("It requires blocking when a message with this value alone would be "
+                "marked: the weights of\nthe lists that confirm it reach the lowest "
+                "of the thresholds, and no allow list, `allow` or\n`protected` holds "
+                "it.\n",
+                to);
 }

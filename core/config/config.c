@@ -1,5 +1,6 @@
 #include "core/config/config.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,11 @@
 
 #include "core/config/origin.h"
 #include "core/config/scan.h"
+#include "core/config/unit.h"
 #include "core/config/value.h"
+
+/* Scores are sums of decimal fractions: 0.1 + 0.2 must reach 0.3. */
+static const double score_slack = 1e-9;
 
 const char *action_name(enum action a)
 {
@@ -87,6 +92,38 @@ bool api_role_by_name(struct slice name, enum api_role *ret)
         }
     }
     return false;
+}
+
+bool config_allows_address(const struct config *c, struct slice address)
+{
+    char text[INET6_ADDRSTRLEN];
+    const char *why = NULL;
+    struct ipnet net;
+    bool is_allowed = false;
+
+    if (address.n >= sizeof(text)) {
+        return false;
+    }
+    (void)snprintf(text, sizeof(text), "%.*s", SLICE_ARGS(address));
+    if (strchr(text, '/') != NULL || !unit_network(text, &net, &why)) {
+        return false;
+    }
+    for (size_t i = 0; i < c->nallow_networks; i++) {
+        is_allowed = is_allowed || ipnet_contains(&c->allow_networks[i], net.addr);
+    }
+    return is_allowed;
+}
+
+enum action config_action(const struct config *c, double score)
+{
+    enum action action = ACTION_ACCEPT;
+
+    for (unsigned a = ACTION_ACCEPT + 1; a < ACTION_COUNT; a++) {
+        if (score + score_slack >= c->threshold[a]) {
+            action = (enum action)a;
+        }
+    }
+    return action;
 }
 
 double config_peer_weight(const struct config *c, struct slice name)

@@ -132,9 +132,8 @@ struct config {
     struct config_strings
         trusted_authserv; /* authserv-ids whose Authentication-Results count */
 
-    double threshold
-        [ACTION_COUNT]; /* score from which the action applies; HUGE_VAL: off */
-    char *reject_text;  /* "{id}" and "{symbols}" are replaced */
+    double threshold[ACTION_COUNT]; /* config_action; HUGE_VAL: off */
+    char *reject_text;              /* "{id}" and "{symbols}" are replaced */
     char *defer_text;
 
     struct config_strings
@@ -206,6 +205,10 @@ const struct config_list *config_list_find(const struct config *c, struct slice 
 
 /* What the entries of a peer's lists weigh here, times the weight of the list: 1.0 unless configured. */
 double config_peer_weight(const struct config *c, struct slice name);
+/* Whether it is an IP address in allow.networks. */
+bool config_allows_address(const struct config *c, struct slice address);
+/* The harshest action whose threshold the score reaches. */
+enum action config_action(const struct config *c, double score);
 /* "THEIRS" or "THEIRS=OURS" of a subscription's lists. False: not of that form. */
 bool config_subscription_map(const char *text, struct slice *rettheirs,
                              struct slice *retours);

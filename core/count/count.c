@@ -395,6 +395,9 @@ void count_stat(struct count *c, struct count_stat *ret)
     ret->cell_lines_used = sketch.cell_lines_used;
     ret->cell_lines = sketch.cell_lines;
     ret->overflowed = sketch.overflowed;
+    ret->cells_over_1h = atomic_load(&c->over[TOTALS_1H]);
+    ret->cells_over_1d = atomic_load(&c->over[TOTALS_1D]);
+    ret->cells_over_14d = atomic_load(&c->over[TOTALS_14D]);
     runset_stat(c->runset, &ret->runs);
     remote_stat(c->remote, &ret->remote);
     ret->memory_bytes += 2 * ret->remote.memory_bytes; /* near has them once more */

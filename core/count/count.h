@@ -28,7 +28,10 @@ enum count_window { COUNT_10M, COUNT_1H, COUNT_1D, COUNT_14D, COUNT_WINDOWS };
 const char *count_window_name(unsigned w); /* "10m", ... */
 bool count_window_by_name(struct slice name, enum count_window *ret);
 
-enum { COUNT_CANARIES = 1000 };
+enum {
+    COUNT_CANARIES = 1000,
+    COUNT_CELL_THRESHOLD = 20 /* of cells that are counted; requirement 71 */
+};
 
 struct count_value {
     uint64_t w[COUNT_WINDOWS];
@@ -87,6 +90,9 @@ struct count_stat {
     uint64_t cell_lines_used;
     uint64_t cell_lines;
     uint64_t overflowed;
+    uint64_t cells_over_1h; /* cells above COUNT_CELL_THRESHOLD, from a sample */
+    uint64_t cells_over_1d;
+    uint64_t cells_over_14d;
     uint64_t memory_bytes;
     double noise
         [COUNT_WINDOWS]; /* share of canaries that read above 0 (of 14 d: above 1) */

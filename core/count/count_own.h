@@ -111,6 +111,7 @@ struct count {
     _Atomic uint64_t nlost;
     _Atomic bool is_noise_known;
     _Atomic uint32_t noise[COUNT_WINDOWS]; /* canaries that read too high */
+    _Atomic uint64_t over[TOTALS_WINDOWS]; /* cells above COUNT_CELL_THRESHOLD */
 
     bool is_brief;
     bool has_thread;

@@ -5,6 +5,8 @@
 #include "core/base/log.h"
 #include "core/count/count_own.h"
 
+enum { SAMPLE_LINES = 8192 /* of the sketch, that are looked at */ };
+
 /* One shard being rebuilt. */
 struct rebuilding {
     struct count *c;
@@ -211,6 +213,23 @@ static void canary_key(const struct count *c, unsigned i, struct digest *ret)
     *ret = d;
 }
 
+/* How many cells are above the threshold: a sign of how much bulk there is, and how much was counted twice over. Lines
+ * are evenly spread, so a part of them stands for all. */
+static void sample_cells(struct count *c)
+{
+    uint64_t over[TOTALS_WINDOWS] = {0};
+    uint64_t step = 1 + c->size.cell_lines / SAMPLE_LINES;
+
+    for (unsigned i = 0; i < c->size.nshards; i++) {
+        count_lock(&c->shards[i]);
+        totals_over(c->totals, i, step, COUNT_CELL_THRESHOLD, over);
+        count_unlock(&c->shards[i]);
+    }
+    for (unsigned w = 0; w < TOTALS_WINDOWS; w++) {
+        atomic_store(&c->over[w], over[w] * step);
+    }
+}
+
 /* A canary was never counted: what it reads is noise. In the fortnight a single sight is let pass:
  * that is a doorkeeper's false answer, which no threshold asks about. */
 void count_read_canaries(struct count *c)
@@ -233,4 +252,5 @@ void count_read_canaries(struct count *c)
         atomic_store(&c->noise[w], noisy[w]);
     }
     atomic_store(&c->is_noise_known, true);
+    sample_cells(c);
 }

@@ -21,6 +21,9 @@ static void publish_sizes(const struct count_stat *s)
     stats_set(STAT_count_cells_used, s->cell_lines_used);
     stats_set(STAT_count_cells, s->cell_lines);
     stats_set(STAT_count_overflowed, s->overflowed);
+    stats_set(STAT_count_cells_over_1h, s->cells_over_1h);
+    stats_set(STAT_count_cells_over_1d, s->cells_over_1d);
+    stats_set(STAT_count_cells_over_14d, s->cells_over_14d);
 }
 
 static void publish_noise(const struct count_stat *s)

@@ -278,6 +278,16 @@ uint64_t totals_memory(const struct totals *t)
     return n;
 }
 
+void totals_over(const struct totals *t, unsigned shard, uint64_t step,
+                 uint64_t threshold, uint64_t ret[TOTALS_WINDOWS])
+{
+    const struct cells *c = &t->shards[shard].cells;
+
+    for (uint64_t line = 0; line < c->nlines; line += step) {
+        cells_over(c, line, threshold, ret);
+    }
+}
+
 void totals_stat(const struct totals *t, struct totals_stat *ret)
 {
     struct totals_stat st = {.spilled_bytes = spill_bytes(t->spill)};

@@ -67,6 +67,10 @@ bool totals_add_late(struct totals *t, unsigned shard, uint64_t bucket,
  * are over. A shard that is not ready only notes the number. */
 void totals_roll(struct totals *t, unsigned shard, uint64_t now);
 
+/* Adds how many cells of every step-th line of the shard are above the threshold in each window. */
+void totals_over(const struct totals *t, unsigned shard, uint64_t step,
+                 uint64_t threshold, uint64_t ret[TOTALS_WINDOWS]);
+
 /* ---- rebuilding a shard from the runs; the lock is needed only for begin and end ---- */
 
 typedef void totals_key_fn(void *sink, uint64_t key, uint64_t count);

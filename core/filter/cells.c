@@ -349,6 +349,17 @@ bool cells_next(struct cells *c, uint64_t *retline, uint64_t ret[CELLS_OF_LINE])
     return true;
 }
 
+void cells_over(const struct cells *c, uint64_t line, uint64_t threshold,
+                uint64_t ret[CELLS_WINDOWS])
+{
+    for (unsigned cell = 0; cell < CELLS_OF_LINE; cell++) {
+        for (unsigned w = 0; w < CELLS_WINDOWS; w++) {
+            ret[w] +=
+                cells_value(c, line, cell, (enum cells_column)(w + 1)) > threshold;
+        }
+    }
+}
+
 uint64_t cells_used(const struct cells *c)
 {
     return __atomic_load_n(&c->figures->nused, __ATOMIC_RELAXED);

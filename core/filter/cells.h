@@ -87,6 +87,10 @@ void cells_take(struct cells *c, uint64_t line, unsigned cell, uint64_t amount,
  * running cells were (0 where saturated: the windows are then too), which are 0 now. */
 bool cells_next(struct cells *c, uint64_t *retline, uint64_t ret[CELLS_OF_LINE]);
 
+/* Adds how many cells of a line are above the threshold in each window. */
+void cells_over(const struct cells *c, uint64_t line, uint64_t threshold,
+                uint64_t ret[CELLS_WINDOWS]);
+
 uint64_t cells_used(const struct cells *c);
 uint64_t cells_overflowed(const struct cells *c); /* counts in the table */
 uint64_t cells_memory(const struct cells *c);     /* bytes, lines included */

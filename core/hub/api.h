@@ -52,7 +52,7 @@ struct api_envelope {
 struct api_hooks {
     void *context;
     /* Prometheus text. */
-    void (*metrics)(void *context, struct buf *ret);
+    void (*metrics)(void *context, bool has_source_names, struct buf *ret);
     /* GET /v1/history. NULL: no memory. */
     json_t *(*history)(void *context);
     /* The object of `gillnet check --json`. */

@@ -171,7 +171,7 @@ static const char *silent_because(const struct ask_list *list,
     if (m->silence != LIST_HEARD) {
         return list_silence_name(m->silence);
     }
-    return list->has_weight ? NULL : "weighs nothing here";
+    return list->share > 0 ? NULL : "weighs nothing here";
 }
 
 static void print_match(struct buf *b, const struct ask_list *list,
@@ -218,7 +218,7 @@ static void print_value(struct api_call *call, const struct lists_view *view,
     api_add_text(b, value);
     if (r == NULL) {
         buf_add_str(b, ",\"status\":\"INVALID\",\"requires_blocking\":false,"
-                       "\"confidence\":1,\"matches\":[],\"detail\":");
+                       "\"matches\":[],\"detail\":");
         api_add_text(b, slice_str(why));
         add_counts(call, value);
         buf_add_char(b, '}');

@@ -9,7 +9,7 @@
 /* Has gillnetd judge the body: its object becomes the answer's body. False: refused. */
 bool api_judge(struct api_call *call, const struct api_envelope *envelope);
 
-#define API_ROUTE(path, method, role, rank, body, kind, type, handler) \
+#define API_ROUTE(path, method, role, rank, body, kind, type, query, handler) \
     void handler(struct api_call *call);
 #include "core/hub/api_route.def"
 #undef API_ROUTE

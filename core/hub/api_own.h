@@ -41,6 +41,7 @@ struct api_route {
     enum api_body body;
     enum api_kind kind; /* where the handler runs */
     const char *type;   /* of the answer */
+    const char *query;  /* names of its parameters, a blank between them */
     api_handler_fn *handler;
 };
 extern const struct api_route api_routes[];

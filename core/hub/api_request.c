@@ -18,6 +18,14 @@ static bool is_target(struct slice s)
     return s.n > 0 && s.p[0] == '/';
 }
 
+/* Methods of RFC 9110 and 5789 that no path here has. */
+static bool is_other_method(struct slice name)
+{
+    return slice_eq(name, SLICE_LIT("PUT")) || slice_eq(name, SLICE_LIT("DELETE")) ||
+           slice_eq(name, SLICE_LIT("PATCH")) || slice_eq(name, SLICE_LIT("TRACE")) ||
+           slice_eq(name, SLICE_LIT("CONNECT"));
+}
+
 static bool take_method(struct slice name, struct api_request *ret)
 {
     ret->is_head = slice_eq(name, SLICE_LIT("HEAD"));
@@ -27,6 +35,8 @@ static bool take_method(struct slice name, struct api_request *ret)
         ret->method = API_POST;
     } else if (slice_eq(name, SLICE_LIT("OPTIONS"))) {
         ret->method = API_OPTIONS;
+    } else if (is_other_method(name)) {
+        ret->method = API_OTHER;
     } else {
         return false;
     }
@@ -66,6 +76,7 @@ enum field {
     FIELD_HOST,
     FIELD_LENGTH,
     FIELD_CODING,
+    FIELD_ENCODING,
     FIELD_TYPE,
     FIELD_AUTHORIZATION,
     FIELD_ORIGIN,
@@ -87,6 +98,7 @@ static const struct {
     [FIELD_HOST] = {{"host", 4}, true},
     [FIELD_LENGTH] = {{"content-length", 14}, true},
     [FIELD_CODING] = {{"transfer-encoding", 17}, true},
+    [FIELD_ENCODING] = {{"content-encoding", 16}, false},
     [FIELD_TYPE] = {{"content-type", 12}, true},
     [FIELD_AUTHORIZATION] = {{"authorization", 13}, true},
     [FIELD_ORIGIN] = {{"origin", 6}, true},
@@ -136,6 +148,12 @@ static unsigned take_field(enum field f, struct slice value, struct api_request 
     case FIELD_CODING:
         return refuse(411, "transfer codings are not understood: send Content-Length",
                       retwhy);
+    case FIELD_ENCODING:
+        return slice_eq_nocase(value, SLICE_LIT("identity"))
+                   ? 0
+                   : refuse(415,
+                            "bodies are read as they are: send no Content-Encoding",
+                            retwhy);
     case FIELD_TYPE:
         ret->type = value;
         break;
@@ -196,7 +214,7 @@ static unsigned check(const struct api_request *r, uint32_t seen, const char **r
     if (r->host.n == 0 && (has_host || r->is_1_1)) {
         return refuse(400, "Host is missing", retwhy);
     }
-    if (r->method != API_POST && r->length > 0) {
+    if (r->method != API_POST && r->method != API_OTHER && r->length > 0) {
         return refuse(400, "only POST has a body", retwhy);
     }
     return r->method == API_POST && !r->has_length

@@ -21,7 +21,8 @@ enum {
     API_FIELDS_MAX = 64
 };
 
-enum api_method { API_GET, API_POST, API_OPTIONS, API_METHODS };
+/* API_OTHER: HTTP knows it, and no path here has it. */
+enum api_method { API_GET, API_POST, API_OPTIONS, API_OTHER, API_METHODS };
 
 /* All slices point into the head. */
 struct api_request {

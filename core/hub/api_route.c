@@ -9,10 +9,12 @@
 
 #define JSON_TYPE "application/json"
 
+enum { QUERY_NAME_SHOWN = 64 };
+
 const struct api_route api_routes[] = {
-#define API_ROUTE(path, method, role, rank, body, kind, type, handler)  \
-    {path,       API_##method, API_##role, API_##rank, API_BODY_##body, \
-     API_##kind, type,         handler},
+#define API_ROUTE(path, method, role, rank, body, kind, type, query, handler) \
+    {path,       API_##method, API_##role, API_##rank, API_BODY_##body,       \
+     API_##kind, type,         query,      handler},
 #include "core/hub/api_route.def"
 #undef API_ROUTE
 };
@@ -98,6 +100,39 @@ static bool has_right_type(const struct api_call *call)
     return true;
 }
 
+/* Whether names, a blank between them, have this one. */
+static bool has_name(const char *names, struct slice name)
+{
+    struct slice rest = slice_str(names);
+
+    while (rest.n > 0) {
+        if (slice_eq(slice_cut(&rest, ' '), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the path takes every parameter of the query: one that is mistyped would do nothing, unseen. */
+static bool has_right_query(struct api_call *call)
+{
+    struct slice rest = call->request.query;
+
+    while (rest.n > 0) {
+        struct slice pair = slice_cut(&rest, '&');
+        struct slice name = slice_cut(&pair, '=');
+
+        if (!has_name(call->route->query, name)) {
+            api_refuse(call, 400, "this path takes no parameter \"%.*s\"%s%s",
+                       SLICE_ARGS(slice_head(name, QUERY_NAME_SHOWN)),
+                       call->route->query[0] == '\0' ? "" : "; it takes ",
+                       call->route->query);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether the one who asks has the role. */
 static bool may_ask(struct api_call *call, bool is_local)
 {
@@ -160,6 +195,8 @@ static bool begin(struct api_call *call, bool is_local, bool is_unix, uint64_t l
     if (foreign != NULL) {
         api_refuse(call, 403, "%s", foreign);
     } else if (!may_ask(call, is_local)) {
+        /* said */
+    } else if (!has_right_query(call)) {
         /* said */
     } else if (!has_right_type(call)) {
         api_refuse(call, 415, "send %s as Content-Type",

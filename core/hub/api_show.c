@@ -165,16 +165,35 @@ void api_v1_history(struct api_call *call)
     }
 }
 
+/* names=all: those of the source document as well. */
+static bool read_names(struct api_call *call, bool *retall)
+{
+    struct slice rest = call->request.query;
+    struct slice name;
+    char value[16] = "gillnet";
+    bool is_bad = false;
+
+    while (api_query_next(&rest, &name, value, sizeof value, &is_bad)) {
+    }
+    *retall = strcmp(value, "all") == 0;
+    return !is_bad && (*retall || strcmp(value, "gillnet") == 0);
+}
+
 void api_metrics(struct api_call *call)
 {
     const struct api_hooks *h = &call->api->hooks;
+    bool has_source_names = false;
 
     if (h->metrics == NULL) {
         api_refuse(call, 404, "there are no metrics here");
         return;
     }
+    if (!read_names(call, &has_source_names)) {
+        api_refuse(call, 400, "names is gillnet or all");
+        return;
+    }
     call->answer.status = 200;
-    h->metrics(h->context, &call->answer.body);
+    h->metrics(h->context, has_source_names, &call->answer.body);
 }
 
 /* ---- health ---- */

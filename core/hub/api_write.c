@@ -60,15 +60,18 @@ static struct api_change change_of(struct api_call *call)
                                .rows = json_array()};
 }
 
+/* idle: what is said where nothing was changed. */
 static void answer_changes(struct api_call *call, unsigned status, enum err e,
-                           const struct errinfo *why, json_t *rows)
+                           const struct errinfo *why, const char *idle, json_t *rows)
 {
     if (e != ERR_OK) {
         json_decref(rows);
         refuse(call, e, why);
         return;
     }
-    api_answer_json(call, json_pack("{s:o}", "changed", rows));
+    const char *detail = json_array_size(rows) == 0 ? idle : NULL;
+
+    api_answer_json(call, json_pack("{s:o, s:s*}", "changed", rows, "detail", detail));
     if (call->answer.status == 200) {
         call->answer.status = status;
     }
@@ -123,7 +126,8 @@ void api_v1_revoke(struct api_call *call)
     struct api_change c = change_of(call);
     enum err e = api_change_revoke(&c, list, values.v, values.n, &why);
 
-    answer_changes(call, 200, e, &why, c.rows);
+    answer_changes(call, 200, e, &why,
+                   "nothing was changed: no list holds these values", c.rows);
     audit(call, "revoke", values.n);
 }
 
@@ -149,7 +153,8 @@ void api_v1_allow(struct api_call *call)
     struct api_change c = change_of(call);
     enum err e = api_change_add(&c, list, values.v, values.n, &why);
 
-    answer_changes(call, 200, e, &why, c.rows);
+    answer_changes(call, 200, e, &why,
+                   "nothing was changed: the list holds them already", c.rows);
     audit(call, "allow", values.n);
 }
 
@@ -341,7 +346,13 @@ static void act(struct api_call *call, struct slice kind,
     if (e == ERR_OK && !call->api->has_open_reports) {
         (void)api_spool_done(call->config->state_dir, NULL);
     }
-    answer_changes(call, 202, e, &why, c.rows);
+    answer_changes(
+        call, 202, e, &why,
+        is_ham ? "the report is kept; nothing was changed: no list holds what it "
+                 "names"
+               : "the report is kept; nothing was changed: a report of spam "
+                 "lists nothing",
+        c.rows);
     audit(call, is_ham ? "ham" : "spam", values->n);
 }
 

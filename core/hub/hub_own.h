@@ -91,7 +91,7 @@ enum err hub_signs_start(struct hub *h, struct errinfo *reterr);
 void hub_signs_stop(struct hub *h);
 void hub_signs_tick(struct hub *h);
 /* Answers GET /metrics; any thread. */
-void hub_signs_metrics(void *context, struct buf *ret);
+void hub_signs_metrics(void *context, bool has_source_names, struct buf *ret);
 /* "ok" and a line for each alert that fires. */
 void hub_answer_alerts(void *context, struct buf *ret);
 

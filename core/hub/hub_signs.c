@@ -32,13 +32,13 @@ void hub_signs_tick(struct hub *h)
     }
 }
 
-void hub_signs_metrics(void *context, struct buf *ret)
+void hub_signs_metrics(void *context, bool has_source_names, struct buf *ret)
 {
     struct hub *h = context;
     struct survey *s = survey_take(h->surveyor);
 
     if (s != NULL) {
-        metrics_render(h->metrics, s, ret);
+        metrics_render(h->metrics, s, has_source_names, ret);
         survey_free(&s);
     }
 }

@@ -108,11 +108,11 @@ static bool fill_ask(struct lists_held *h)
         struct slice name = slice_str(list_reader_name(r));
         const char *origin = listset_origin(set, i);
 
-        h->asked[i] = (struct ask_list){
-            .reader = r,
-            .origin = origin,
-            .has_weight = ask_has_weight(h->view.config, name, origin),
-            .voice = voice_of(&voices, r)};
+        h->asked[i] =
+            (struct ask_list){.reader = r,
+                              .origin = origin,
+                              .share = ask_share(h->view.config, name, origin),
+                              .voice = voice_of(&voices, r)};
         ask->derived |= ask_derived(r, listset_config(set, i));
     }
     return h->asked != NULL;

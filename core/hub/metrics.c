@@ -120,9 +120,9 @@ void metrics_tick(struct metrics *m)
     json_decref(rows);
 }
 
-static void add_feed_times(struct prom *p, struct metrics *m)
+static void add_feed_times(struct prom *p, struct metrics *m, const char *name)
 {
-    prom_family(p, "feed_update_duration_seconds", PROM_HISTOGRAM,
+    prom_family(p, name, PROM_HISTOGRAM,
                 "time of an update that was taken: download, checks and import");
     (void)pthread_mutex_lock(&m->mutex);
     for (size_t i = 0; i < m->nfeeds; i++) {
@@ -137,14 +137,21 @@ static void add_feed_times(struct prom *p, struct metrics *m)
     (void)pthread_mutex_unlock(&m->mutex);
 }
 
-void metrics_render(struct metrics *m, const struct survey *s, struct buf *ret)
+void metrics_render(struct metrics *m, const struct survey *s, bool has_source_names,
+                    struct buf *ret)
 {
     struct prom p = {.to = ret};
 
     metrics_add_mail(&p, s);
-    add_feed_times(&p, m);
+    add_feed_times(&p, m, "gillnet_feed_update_duration_seconds");
     metrics_add_lists(&p, s);
     metrics_add_feeds(&p, s);
     metrics_add_peers(&p, s);
     metrics_add_hub(&p, s);
+    if (has_source_names) {
+        metrics_add_mail_source(&p, s);
+        metrics_add_new_entries(&p, s, "new_threats_added_total");
+        add_feed_times(&p, m, "feed_update_duration_seconds");
+        metrics_add_hub_source(&p, s);
+    }
 }

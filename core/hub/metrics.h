@@ -1,7 +1,8 @@
 /*
  * metrics - the numbers of gillnetd and the hub for Prometheus: what GET /metrics answers.
  *
- * Names of the source document (requirement 152) first, then gillnet_ and process_. What they count is in gillnet-api(7). Rows
+ * All names begin with gillnet_; those of the source document (requirement 152) follow where they are asked for. What
+ * they count is in gillnet-metrics(7). Rows
  * are bounded: one or a few for each list, feed, peer, route, symbol and alert that there is.
  * Depends: base, config, list, jansson.   Threads: as said.   Owns: what it learned of feeds.
  */
@@ -21,6 +22,7 @@ void metrics_free(struct metrics **m);
 /* Learns how long updates of feeds took; cheap. Each second, by one thread. */
 void metrics_tick(struct metrics *m);
 /* Appends all of them. Any thread. */
-void metrics_render(struct metrics *m, const struct survey *s, struct buf *ret);
+void metrics_render(struct metrics *m, const struct survey *s, bool has_source_names,
+                    struct buf *ret);
 
 #endif

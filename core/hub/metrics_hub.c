@@ -77,7 +77,7 @@ static void add_api(struct prom *p, const struct api_numbers *n)
          n->bytes_in},
         {"gillnet_api_sent_bytes_total", PROM_COUNTER, "bytes of answers",
          n->bytes_out},
-        {"false_positive_reports_total", PROM_COUNTER,
+        {"gillnet_false_positive_reports_total", PROM_COUNTER,
          "reports that something good was listed", n->reports_ham},
         {"gillnet_spam_reports_total", PROM_COUNTER, "reports of spam",
          n->reports_spam},
@@ -169,18 +169,27 @@ static unsigned open_files(void)
     return n > 3 ? n - 3 : 0; /* ".", ".." and this one */
 }
 
-static void add_process(struct prom *p)
+static void add_process(struct prom *p, const char *cpu, const char *memory,
+                        const char *files)
 {
     struct rusage u = {.ru_utime = {0, 0}};
 
     (void)getrusage(RUSAGE_SELF, &u);
-    prom_alone(p, "process_cpu_seconds_total", PROM_COUNTER,
-               "processor time of the hub",
+    prom_alone(p, cpu, PROM_COUNTER, "processor time of the hub",
                seconds(&u.ru_utime) + seconds(&u.ru_stime));
-    prom_alone(p, "process_resident_memory_bytes", PROM_GAUGE, "memory of the hub",
-               (double)footprint_bytes());
-    prom_alone(p, "process_open_fds", PROM_GAUGE, "files that the hub has open",
-               open_files());
+    prom_alone(p, memory, PROM_GAUGE, "memory of the hub", (double)footprint_bytes());
+    prom_alone(p, files, PROM_GAUGE, "files that the hub has open", open_files());
+}
+
+void metrics_add_hub_source(struct prom *p, const struct survey *s)
+{
+    if (s->has_api) {
+        prom_alone(p, "false_positive_reports_total", PROM_COUNTER,
+                   "reports that something good was listed",
+                   (double)s->api.reports_ham);
+    }
+    add_process(p, "process_cpu_seconds_total", "process_resident_memory_bytes",
+                "process_open_fds");
 }
 
 void metrics_add_hub(struct prom *p, const struct survey *s)
@@ -198,5 +207,6 @@ void metrics_add_hub(struct prom *p, const struct survey *s)
     }
     add_alerts(p, s->section[BOARD_ALERTS]);
     add_numbers(p, s->section[BOARD_HUB]);
-    add_process(p);
+    add_process(p, "gillnet_process_cpu_seconds_total",
+                "gillnet_process_resident_memory_bytes", "gillnet_process_open_fds");
 }

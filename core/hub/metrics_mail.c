@@ -26,25 +26,38 @@ static const struct grouped {
     const char *help;
     const char *label;
     const char *value;
+    double divisor;
 } grouped[] = {
-#define ACTION(name)                                             \
-    {                                                            \
-        STAT_action_##name, "gillnet_actions_total",             \
-            "messages by what was done to them", "action", #name \
+#define ACTION(name)                                                \
+    {                                                               \
+        STAT_action_##name, "gillnet_actions_total",                \
+            "messages by what was done to them", "action", #name, 1 \
     }
     ACTION(accept), ACTION(header),  ACTION(quarantine), ACTION(defer),
     ACTION(reject), ACTION(discard),
 #undef ACTION
-#define NOISE(name)                                                                   \
-    {                                                                                 \
-        STAT_count_noise_##name##_ppb, "gillnet_count_noise_ratio",                   \
-            "share of keys never counted that would read as counted", "window", #name \
+#define CELLS(name)                                                           \
+    {                                                                         \
+        STAT_count_cells_over_##name, "gillnet_count_cells_over_threshold",   \
+            "cells of the counts above 20, from a sample", "window", #name, 1 \
+    }
+    CELLS(1h),      CELLS(1d),       CELLS(14d),
+#undef CELLS
+#define NOISE(name)                                                                    \
+    {                                                                                  \
+        STAT_count_noise_##name##_ppb, "gillnet_count_noise_ratio",                    \
+            "share of keys never counted that would read as counted", "window", #name, \
+            PPB                                                                        \
     }
     NOISE(10m),     NOISE(1h),       NOISE(1d),          NOISE(14d),
 #undef NOISE
-#define LIMIT(name, kind, key, help)               \
-    {STAT_limit_##name, "gillnet_limit_met_total", \
-     "messages that met a limit, by limit; several may be met", "limit", #name},
+#define LIMIT(name, kind, key, help)                            \
+    {STAT_limit_##name,                                         \
+     "gillnet_limit_met_total",                                 \
+     "messages that met a limit, by limit; several may be met", \
+     "limit",                                                   \
+     #name,                                                     \
+     1},
 #include "core/feature/limit.def"
 #undef LIMIT
 };
@@ -116,8 +129,7 @@ static void add_grouped(struct prom *p, const struct survey *s, const struct gro
     if (p->name == NULL || strcmp(p->name, g->family) != 0) {
         prom_family(p, g->family, is_counter ? PROM_COUNTER : PROM_GAUGE, g->help);
     }
-    prom_row(p, stat_now(s, g->id) / (is_counter ? 1 : PPB), g->label, g->value,
-             PROM_END);
+    prom_row(p, stat_now(s, g->id) / g->divisor, g->label, g->value, PROM_END);
 }
 
 static void add_stats(struct prom *p, const struct survey *s)
@@ -168,9 +180,12 @@ static void add_url_checks(struct prom *p, const char *via,
 }
 
 /* Those of mail, and those that programs asked for. */
-static void add_all_url_checks(struct prom *p, const struct survey *s)
+static void add_all_url_checks(struct prom *p, const struct survey *s, const char *name)
 {
-    prom_family(p, "spam_url_checks_total", PROM_COUNTER,
+    if (!s->has_history && !s->has_api) {
+        return;
+    }
+    prom_family(p, name, PROM_COUNTER,
                 "URLs looked up, of messages and for clients of the API, by what they "
                 "were called");
     if (s->has_history) {
@@ -181,11 +196,16 @@ static void add_all_url_checks(struct prom *p, const struct survey *s)
     }
 }
 
+static void add_url_times(struct prom *p, const struct history_view *h,
+                          const char *name)
+{
+    prom_family(p, name, PROM_HISTOGRAM, "time to look up one URL of a message");
+    add_times(p, &h->time[HISTORY_URL], NULL, NULL);
+}
+
 static void add_history(struct prom *p, const struct history_view *h)
 {
-    prom_family(p, "spam_url_check_duration_seconds", PROM_HISTOGRAM,
-                "time to look up one URL of a message");
-    add_times(p, &h->time[HISTORY_URL], NULL, NULL);
+    add_url_times(p, h, "gillnet_url_check_duration_seconds");
     prom_family(p, "gillnet_stage_duration_seconds", PROM_HISTOGRAM,
                 "time of one message by stage; message: from its end to the answer");
     for (unsigned i = 0; i < HISTORY_STAGES; i++) {
@@ -201,45 +221,68 @@ static void add_history(struct prom *p, const struct history_view *h)
     }
 }
 
-/* ---- the names of the source document ---- */
+/* ---- sums ---- */
 
 /* Bytes of what is looked up in: filters of all lists, and the counts. */
-static double store_memory(const struct survey *s)
+static void add_store_memory(struct prom *p, const struct survey *s, const char *name)
 {
-    double sum = stat_now(s, STAT_filter_bits) / BYTE;
-
-    return sum + stat_now(s, STAT_count_memory_bytes);
+    prom_alone(
+        p, name, PROM_GAUGE, "memory of what is looked up in: filters and counts",
+        stat_now(s, STAT_filter_bits) / BYTE + stat_now(s, STAT_count_memory_bytes));
 }
 
-static void add_source_names(struct prom *p, const struct survey *s)
+static void add_blocked(struct prom *p, const struct survey *s, const char *name)
 {
-    prom_alone(p, "bloom_filter_hits_total", PROM_COUNTER, stats_help(STAT_filter_hits),
-               stat_now(s, STAT_filter_hits));
-    prom_alone(p, "bloom_filter_size_bits", PROM_GAUGE, stats_help(STAT_filter_bits),
-               stat_now(s, STAT_filter_bits));
-    prom_alone(p, "bloom_filter_false_positive_rate", PROM_GAUGE,
-               stats_help(STAT_filter_error_ppb),
-               stat_now(s, STAT_filter_error_ppb) / PPB);
-    prom_alone(p, "store_memory_bytes", PROM_GAUGE,
-               "memory of what is looked up in: filters and counts", store_memory(s));
-    prom_alone(p, "messages_blocked_total", PROM_COUNTER,
+    prom_alone(p, name, PROM_COUNTER,
                "messages that were put on hold, rejected or discarded",
                stat_now(s, STAT_action_quarantine) + stat_now(s, STAT_action_reject) +
                    stat_now(s, STAT_action_discard));
 }
 
+/* Requirement 129: of the messages since the start. */
+static void add_answered(struct prom *p, const struct survey *s)
+{
+    double messages = stat_now(s, STAT_messages);
+    double bad = stat_now(s, STAT_on_error) + stat_now(s, STAT_deadline);
+
+    prom_alone(
+        p, "gillnet_answers_ok_ratio", PROM_GAUGE,
+        "share of messages since the start that were answered in time and without "
+        "a fault of gillnet",
+        messages > 0 && bad < messages ? 1 - bad / messages : messages <= 0);
+}
+
 void metrics_add_mail(struct prom *p, const struct survey *s)
 {
-    if (s->has_history || s->has_api) {
-        add_all_url_checks(p, s);
-    }
+    add_all_url_checks(p, s, "gillnet_url_checks_total");
     if (s->has_history) {
         add_history(p, &s->history);
     }
     if (s->has_stats) {
         prom_alone(p, "gillnet_gillnetd_up", PROM_GAUGE, "1: gillnetd is at work",
                    s->is_running);
-        add_source_names(p, s);
+        add_answered(p, s);
+        add_store_memory(p, s, "gillnet_store_memory_bytes");
+        add_blocked(p, s, "gillnet_messages_blocked_total");
         add_stats(p, s);
+    }
+}
+
+void metrics_add_mail_source(struct prom *p, const struct survey *s)
+{
+    add_all_url_checks(p, s, "spam_url_checks_total");
+    if (s->has_history) {
+        add_url_times(p, &s->history, "spam_url_check_duration_seconds");
+    }
+    if (s->has_stats) {
+        prom_alone(p, "bloom_filter_hits_total", PROM_COUNTER,
+                   stats_help(STAT_filter_hits), stat_now(s, STAT_filter_hits));
+        prom_alone(p, "bloom_filter_size_bits", PROM_GAUGE,
+                   stats_help(STAT_filter_bits), stat_now(s, STAT_filter_bits));
+        prom_alone(p, "bloom_filter_false_positive_rate", PROM_GAUGE,
+                   stats_help(STAT_filter_error_ppb),
+                   stat_now(s, STAT_filter_error_ppb) / PPB);
+        add_store_memory(p, s, "store_memory_bytes");
+        add_blocked(p, s, "messages_blocked_total");
     }
 }

@@ -208,6 +208,14 @@ static void add_states(struct prom *p, const json_t *rows)
     }
 }
 
+void metrics_add_new_entries(struct prom *p, const struct survey *s, const char *name)
+{
+    const struct metrics_field added = {
+        name, PROM_COUNTER, "entries that came new with a feed", "added_total", PLAIN};
+
+    metrics_add_fields(p, s->section[BOARD_FEEDS], "source", "name", &added, 1);
+}
+
 void metrics_add_feeds(struct prom *p, const struct survey *s)
 {
     static const struct metrics_field fields[] = {
@@ -240,12 +248,9 @@ void metrics_add_feeds(struct prom *p, const struct survey *s)
         {"gillnet_feed_pinned", PROM_GAUGE, "1: rolled back, updates are not applied",
          "pinned", PLAIN},
     };
-    static const struct metrics_field added = {"new_threats_added_total", PROM_COUNTER,
-                                               "entries that came new with a feed",
-                                               "added_total", PLAIN};
     const json_t *rows = s->section[BOARD_FEEDS];
 
-    metrics_add_fields(p, rows, "source", "name", &added, 1);
+    metrics_add_new_entries(p, s, "gillnet_new_threats_added_total");
     metrics_add_fields(p, rows, "feed", "name", fields,
                        sizeof fields / sizeof fields[0]);
     add_states(p, rows);

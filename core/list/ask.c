@@ -50,10 +50,14 @@ unsigned ask_derived(const struct list_reader *r, const struct config_list *list
     return feature_derived(&held, &named);
 }
 
-bool ask_has_weight(const struct config *config, struct slice list, const char *origin)
+double ask_share(const struct config *config, struct slice list, const char *origin)
 {
-    return origin == NULL || (config_list_find(config, list)->name != NULL &&
-                              config_peer_weight(config, slice_str(origin)) > 0);
+    if (origin == NULL) {
+        return 1;
+    }
+    return config_list_find(config, list)->name == NULL
+               ? 0
+               : config_peer_weight(config, slice_str(origin));
 }
 
 struct ask *ask_new(void)
@@ -249,16 +253,20 @@ static struct standing_result judge(const struct ask *a)
         if (m->silence != LIST_HEARD) {
             continue;
         }
+        if (list_is_allowed(lists->config, m->key->text)) {
+            standing_allow(&sum);
+        }
         /* all peers together are as one list, and none of them is a person here */
         bool is_own = m->list < lists->nown;
 
         v.list = is_own ? m->list : lists->nown;
         v.answer = m->answer;
         v.is_explicit = is_own && m->from.is_explicit;
-        v.is_shadow = v.is_shadow || !l->has_weight;
+        v.is_shadow = v.is_shadow || !(l->share > 0);
+        v.weight *= l->share;
         standing_add(&sum, &v);
     }
-    return standing_end(&sum);
+    return standing_end(&sum, lists->config);
 }
 
 enum err ask_answer(struct ask *a, size_t i, uint64_t now_s, struct ask_result *ret)

@@ -17,8 +17,8 @@ enum { ASK_VALUES = 1024 /* of one batch */ };
 /* One list that is asked. */
 struct ask_list {
     const struct list_reader *reader;
-    const char *origin;          /* who keeps it; NULL: we do */
-    bool has_weight;             /* false: it may hint, and makes nothing listed */
+    const char *origin; /* who keeps it; NULL: we do */
+    double share;       /* ask_share: 0: it may hint, and makes nothing listed */
     struct standing_voice voice; /* as it is for any value */
 };
 /* Ours come first. Borrowed while they are asked. */
@@ -32,8 +32,9 @@ struct ask_lists {
 };
 /* Which keys are made for this list alone: bits of feature_derived. */
 unsigned ask_derived(const struct list_reader *r, const struct config_list *list);
-/* Whether a list weighs something here: a peer's that is not configured does not. origin NULL: ours. */
-bool ask_has_weight(const struct config *config, struct slice list, const char *origin);
+/* How much of the list's weight here its hits weigh: 1 for ours (origin NULL), what peers.weights says for a peer's, 0
+ * where no list of the name is configured. */
+double ask_share(const struct config *config, struct slice list, const char *origin);
 
 struct ask;
 struct ask *ask_new(void); /* NULL: no memory */

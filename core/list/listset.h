@@ -34,6 +34,8 @@ enum list_silence {
 const char *list_silence_name(enum list_silence s); /* "", "revoked here", ... */
 /* Whether a value is one of our own names, or lies below: `protected`, allow.domains, allow.addresses. */
 bool list_is_protected(const struct config *c, struct slice value);
+/* Or an address in allow.networks. */
+bool list_is_allowed(const struct config *c, struct slice value);
 
 /* One feature's standing on one list. */
 struct list_hit {

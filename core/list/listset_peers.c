@@ -81,6 +81,11 @@ bool list_is_protected(const struct config *c, struct slice value)
     return false;
 }
 
+bool list_is_allowed(const struct config *c, struct slice value)
+{
+    return list_is_protected(c, value) || config_allows_address(c, value);
+}
+
 /* ---- what we said of the value ---- */
 
 struct veto {

@@ -5,11 +5,10 @@
 
 static const struct {
     const char *name;
-    bool blocks;
     bool is_from_lists;
     const char *when;
 } table[STANDING_COUNT] = {
-#define STANDING(name, blocks, from_lists, when) {#name, blocks, from_lists, when},
+#define STANDING(name, from_lists, when) {#name, from_lists, when},
 #include "core/list/standing.def"
 #undef STANDING
 };
@@ -22,11 +21,6 @@ const char *standing_name(enum standing s)
 const char *standing_when(enum standing s)
 {
     return table[s].when;
-}
-
-bool standing_requires_blocking(enum standing s)
-{
-    return table[s].blocks;
 }
 
 bool standing_is_from_lists(enum standing s)
@@ -61,11 +55,14 @@ static void add_confirmed(struct standing_sum *s, const struct standing_voice *v
     if (s->lists == 0 || v->list != s->list) {
         s->doubt *= 1.0 - s->last;
         s->last = own;
+        s->score += s->last_score;
+        s->last_score = 0;
         s->list = v->list;
         s->lists++;
     } else if (own > s->last) {
         s->last = own;
     }
+    s->last_score = v->weight > s->last_score ? v->weight : s->last_score;
     double all = 1.0 - s->doubt * (1.0 - s->last);
     bool is_known = v->is_explicit || s->lists > 1;
     raise(s, is_known ? STANDING_KNOWN_MALICIOUS : STANDING_MALICIOUS, all);
@@ -74,7 +71,11 @@ static void add_confirmed(struct standing_sum *s, const struct standing_voice *v
 void standing_add(struct standing_sum *s, const struct standing_voice *v)
 {
     bool is_possible = v->answer == LIST_POSSIBLE;
-    if (v->is_allow || v->answer == LIST_NO || v->answer == LIST_REVOKED) {
+    if (v->answer == LIST_NO || v->answer == LIST_REVOKED) {
+        return;
+    }
+    if (v->is_allow) {
+        s->is_allowed = s->is_allowed || v->answer == LIST_CONFIRMED;
         return;
     }
     if (v->answer == LIST_FALSE_POSITIVE) {
@@ -89,9 +90,18 @@ void standing_add(struct standing_sum *s, const struct standing_voice *v)
     }
 }
 
-struct standing_result standing_end(const struct standing_sum *s)
+void standing_allow(struct standing_sum *s)
 {
+    s->is_allowed = true;
+}
+
+struct standing_result standing_end(const struct standing_sum *s,
+                                    const struct config *config)
+{
+    double score = s->score + s->last_score;
+    bool is_enough = config_action(config, score) != ACTION_ACCEPT;
+
     return (struct standing_result){.standing = s->now,
-                                    .requires_blocking = table[s->now].blocks,
+                                    .requires_blocking = is_enough && !s->is_allowed,
                                     .confidence = s->confidence};
 }

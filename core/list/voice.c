@@ -20,7 +20,8 @@ struct standing_voice voice_of(const struct voices *v, const struct list_reader 
     struct slice name = slice_str(list_reader_name(r));
     const struct config_list *list = config_list_find(v->config, name);
     struct hits_counts counts = {.since_s = 0};
-    struct standing_voice ret = {.is_allow = list->is_allow, .is_shadow = list->shadow};
+    struct standing_voice ret = {
+        .is_allow = list->is_allow, .is_shadow = list->shadow, .weight = list->weight};
 
     list_reader_totals(r, &ret.listed, &ret.revoked);
     if (read_counts(v, name, &counts)) {
@@ -36,6 +37,10 @@ struct standing_result voice_standing(const struct voices *v, const struct lists
     const struct list_hit *of = &hits->v[i];
     struct standing_sum sum = standing_begin(1, 1);
 
+    if (list_is_allowed(v->config, of->value)) {
+        standing_allow(&sum);
+    }
+
     for (size_t k = 0; k < hits->n; k++) {
         const struct list_hit *h = &hits->v[k];
         if (h->report_type != of->report_type || !slice_eq(h->value, of->value) ||
@@ -48,7 +53,8 @@ struct standing_result voice_standing(const struct voices *v, const struct lists
         one.answer = h->answer;
         one.is_explicit = h->is_explicit;
         one.is_shadow = one.is_shadow || !(listset_weight(set, h->list) > 0);
+        one.weight *= listset_weight(set, h->list);
         standing_add(&sum, &one);
     }
-    return standing_end(&sum);
+    return standing_end(&sum, v->config);
 }

@@ -20,9 +20,6 @@ enum {
     EXEMPTIONS_MAX = 256 /* values that allow lists take from the others, a message */
 };
 
-/* Scores are sums of decimal fractions: 0.1 + 0.2 must reach 0.3. */
-static const double score_slack = 1e-9;
-
 struct judging {
     struct allow_case facts;
     const struct listset *lists;
@@ -220,17 +217,6 @@ static void judge_list(struct judging *j, size_t i)
     }
 }
 
-static enum action action_for(const struct config *config, double score)
-{
-    enum action action = ACTION_ACCEPT;
-    for (unsigned a = ACTION_ACCEPT + 1; a < ACTION_COUNT; a++) {
-        if (score + score_slack >= config->threshold[a]) {
-            action = (enum action)a;
-        }
-    }
-    return action;
-}
-
 static void on_bulk_symbol(void *context, const char *prefix, const char *name,
                            double score, struct slice detail)
 {
@@ -309,7 +295,7 @@ static void judge_bulk(struct judging *j)
 {
     const struct config *config = j->facts.config;
     double lists = j->v->score - j->unsure;
-    enum action alone = action_for(config, lists);
+    enum action alone = config_action(config, lists);
     struct bulk_case c = {.facts = &j->facts,
                           .deadline_mono_us = j->facts.context->deadline_mono_us,
                           .arena = j->arena,
@@ -319,8 +305,8 @@ static void judge_bulk(struct judging *j)
 
     j->v->limits |= bulk_judge(&c);
     enum action together =
-        milder(action_for(config, j->v->score - j->unsure), config->bulk_alone);
-    enum action all = milder(action_for(config, j->v->score), ACTION_HEADER);
+        milder(config_action(config, j->v->score - j->unsure), config->bulk_alone);
+    enum action all = milder(config_action(config, j->v->score), ACTION_HEADER);
     alone = alone > together ? alone : together;
     j->v->action = alone > all ? alone : all;
 }

@@ -78,10 +78,10 @@ class Hub:
             f'api = {{ listen = [ "127.0.0.1:{self.port}", "unix:{self.unix}" ]; tokens_file = "{self.tokens}"; {api} }};\n'
             f'lists = ( {{ name = "allow"; category = "allow"; }}, {{ name = "phish"; weight = 8.0; }} );\n{more}\n')
 
-    def run(self, *args, rc=0):
+    def run(self, *args, rc=0, stdin=None):
         p = subprocess.run([f"{BUILD}/gillnet", "-c", self.conf, *map(str, args)], capture_output=True, text=True,
-                           timeout=120)
-        if p.returncode != rc:
+                           timeout=120, input=stdin)
+        if p.returncode not in (rc if isinstance(rc, tuple) else (rc,)):
             raise AssertionError(f"gillnet {args}: {p.returncode}\n{p.stdout}{p.stderr}")
         return p.stdout
 

@@ -79,7 +79,7 @@ class Hostile(unittest.TestCase):
         for line, status in ((b"GET /healthz", 400), (b"GET  /healthz HTTP/1.1", 400), (b"GET /healthz HTTP/1.1 ", 400),
                              (b"GET healthz HTTP/1.1", 400), (b"GET http://localhost/healthz HTTP/1.1", 400),
                              (b"GET /healthz HTTP/2.0", 505), (b"GET /a b HTTP/1.1", 400), (b"G@T / HTTP/1.1", 400),
-                             (b"PUT / HTTP/1.1", 501), (b"CONNECT x:1 HTTP/1.1", 400), (b"GET /\xff HTTP/1.1", 400),
+                             (b"BREW / HTTP/1.1", 501), (b"CONNECT x:1 HTTP/1.1", 400), (b"GET /\xff HTTP/1.1", 400),
                              (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400), (b"get / HTTP/1.1", 501)):
             self.refused(line + b"\r\nHost: localhost\r\n\r\n", status)
         self.refused(b"GET / HTTP/1.1\r\n\r\n", 400)

@@ -6,6 +6,7 @@ import re
 import sys
 import tempfile
 import unittest
+import urllib.error
 import urllib.request
 
 import promtool
@@ -107,12 +108,19 @@ class Metrics(unittest.TestCase):
         m.quit()
 
     def test_format__when_linted__then_one_known_remark(self):
-        status, said = promtool.run("check", "metrics", text=self.scrape().text)
+        self.assertEqual(promtool.run("check", "metrics", text=self.scrape().text), (0, ""))
+        status, said = promtool.run("check", "metrics", text=self.fetch("/metrics?names=all"))
         self.assertEqual((status, said.splitlines()), (3, KNOWN))
 
     def test_names__of_the_source_document__then_all_there(self):
-        s = self.scrape()
+        s = Scrape(self.fetch("/metrics?names=all"))
         self.assertEqual({n: s.types.get(n) for n in SOURCE_NAMES}, SOURCE_NAMES)
+        few = self.scrape()
+        self.assertEqual([n for n in few.types if not n.startswith("gillnet_")], [])
+        self.assertEqual(set(few.types) - set(s.types), set())
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.fetch("/metrics?names=some")
+        self.assertEqual(refused.exception.code, 400)
 
     def test_each_name__then_it_has_help_and_type(self):
         s = self.scrape()
@@ -131,6 +139,7 @@ class Metrics(unittest.TestCase):
                 name = re.sub(f"{end}$", unit, name)
             name = re.sub(r"^action_\w+", "actions", re.sub(r"_(10m|1h|1d|14d)_ratio$", "_ratio", name))
             name = re.sub(r"^limit_\w+", "limit_met", name)
+            name = re.sub(r"^(count_cells_over)_\w+", r"\1_threshold", name)
             name = f"gillnet_{name}{'_total' if kind == 'COUNTER' else ''}"
             if name not in names and ours != "pid":
                 missing.append(name)
@@ -151,13 +160,13 @@ class Metrics(unittest.TestCase):
 
         def rise(name, **labels):
             return now.get(name, **labels) - before.get(name, **labels)
-        self.assertEqual(rise("spam_url_checks_total", status="KNOWN_MALICIOUS", via="mail"), 2)
-        self.assertEqual(rise("spam_url_checks_total", status="CLEAN", via="mail"), 1)
-        self.assertEqual(rise("spam_url_checks_total", status="CLEAN", via="api"), 0)
-        self.assertEqual(rise("spam_url_check_duration_seconds_count"), 3)
-        self.assertEqual(rise("spam_url_check_duration_seconds_bucket", le="+Inf"), 3)
-        self.assertGreater(rise("spam_url_check_duration_seconds_sum"), 0)
-        self.assertEqual(rise("messages_blocked_total"), 1)
+        self.assertEqual(rise("gillnet_url_checks_total", status="KNOWN_MALICIOUS", via="mail"), 2)
+        self.assertEqual(rise("gillnet_url_checks_total", status="CLEAN", via="mail"), 1)
+        self.assertEqual(rise("gillnet_url_checks_total", status="CLEAN", via="api"), 0)
+        self.assertEqual(rise("gillnet_url_check_duration_seconds_count"), 3)
+        self.assertEqual(rise("gillnet_url_check_duration_seconds_bucket", le="+Inf"), 3)
+        self.assertGreater(rise("gillnet_url_check_duration_seconds_sum"), 0)
+        self.assertEqual(rise("gillnet_messages_blocked_total"), 1)
         self.assertEqual(rise("gillnet_actions_total", action="header"), 1)
         self.assertEqual(rise("gillnet_stage_duration_seconds_count", stage="message"), 2)
         self.assertGreaterEqual(rise("gillnet_lists_confirmed_total"), 2)

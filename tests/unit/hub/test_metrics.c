@@ -56,7 +56,7 @@ static int teardown(void **state)
 static void render(struct fixture *f)
 {
     buf_clear(&f->text);
-    metrics_render(f->metrics, &f->s, &f->text);
+    metrics_render(f->metrics, &f->s, false, &f->text);
     assert_false(buf_failed(&f->text));
 }
 
@@ -155,13 +155,12 @@ static void test_units__of_the_page__then_seconds_shares_and_bytes(void **state)
     render(f);
     assert_line(f, "gillnet_gillnetd_up 0");
     assert_line(f, "gillnet_eom_seconds_total 1.5");
-    assert_line(f, "bloom_filter_false_positive_rate 0.002");
-    assert_line(f, "bloom_filter_size_bits 800");
+    assert_line(f, "gillnet_filter_error_ratio 0.002");
     assert_line(f, "gillnet_filter_bytes 100");
-    assert_line(f, "store_memory_bytes 1100");
+    assert_line(f, "gillnet_store_memory_bytes 1100");
     assert_line(f, "gillnet_count_noise_ratio{window=\"1h\"} 0.01");
     assert_line(f, "gillnet_count_noise_limit_ratio 0.01");
-    assert_line(f, "messages_blocked_total 6");
+    assert_line(f, "gillnet_messages_blocked_total 6");
     assert_line(f, "gillnet_actions_total{action=\"reject\"} 3");
     assert_line(f, "gillnet_lists_entries 7");
     assert_null(strstr(f->text.p, "gillnet_pid"));
@@ -173,7 +172,7 @@ static void test_never_ran__then_only_what_is_known(void **state)
 
     render(f);
     assert_null(strstr(f->text.p, "gillnet_messages_total"));
-    assert_null(strstr(f->text.p, "spam_url_checks_total"));
+    assert_null(strstr(f->text.p, "gillnet_url_checks_total"));
     assert_line(f, "gillnet_build_info{version=\"" GILLNET_VERSION "\"} 1");
 }
 
@@ -212,7 +211,7 @@ static void test_feed__then_its_rows_and_why_it_was_refused(void **state)
 
     f->s.section[BOARD_FEEDS] = json_pack("[o]", feed_row("refused", 5));
     render(f);
-    assert_line(f, "new_threats_added_total{source=\"urlhaus\"} 42");
+    assert_line(f, "gillnet_new_threats_added_total{source=\"urlhaus\"} 42");
     assert_line(f, "gillnet_feed_entries{feed=\"urlhaus\"} 100");
     assert_line(f, "gillnet_feed_fetch_seconds{feed=\"urlhaus\"} 1.5");
     assert_line(f, "gillnet_feed_pinned{feed=\"urlhaus\"} 1");
@@ -239,12 +238,14 @@ static void test_updates__when_a_version_comes__then_its_time_is_counted_once(
     metrics_tick(f->metrics);
     show_feed(f, START_S + 20);
     render(f);
-    assert_line(f, "feed_update_duration_seconds_count{source=\"urlhaus\"} 2");
-    assert_line(f, "feed_update_duration_seconds_sum{source=\"urlhaus\"} 4");
-    assert_line(f,
-                "feed_update_duration_seconds_bucket{source=\"urlhaus\",le=\"1\"} 0");
-    assert_line(f,
-                "feed_update_duration_seconds_bucket{source=\"urlhaus\",le=\"5\"} 2");
+    assert_line(f, "gillnet_feed_update_duration_seconds_count{source=\"urlhaus\"} 2");
+    assert_line(f, "gillnet_feed_update_duration_seconds_sum{source=\"urlhaus\"} 4");
+    assert_line(
+        f,
+        "gillnet_feed_update_duration_seconds_bucket{source=\"urlhaus\",le=\"1\"} 0");
+    assert_line(
+        f,
+        "gillnet_feed_update_duration_seconds_bucket{source=\"urlhaus\",le=\"5\"} 2");
 }
 
 static void test_updates__of_very_many_feeds__then_bounded(void **state)
@@ -263,7 +264,7 @@ static void test_updates__of_very_many_feeds__then_bounded(void **state)
     board_put(f->board, BOARD_FEEDS, rows);
     metrics_tick(f->metrics);
     render(f);
-    assert_line(f, "feed_update_duration_seconds_count{source=\"feed255\"} 1");
+    assert_line(f, "gillnet_feed_update_duration_seconds_count{source=\"feed255\"} 1");
     assert_null(strstr(f->text.p, "feed256"));
 }
 
@@ -300,7 +301,7 @@ static void test_api__then_routes_that_were_asked(void **state)
     assert_line(f, "gillnet_api_requests_total{route=\"/v1/check\",code=\"2xx\"} 3");
     assert_line(f, "gillnet_api_requests_total{route=\"/v1/check\",code=\"4xx\"} 1");
     assert_line(f, "gillnet_api_request_duration_seconds_sum{route=\"/v1/check\"} 2");
-    assert_line(f, "false_positive_reports_total 5");
+    assert_line(f, "gillnet_false_positive_reports_total 5");
     assert_null(strstr(f->text.p, "route=\"/metrics\""));
 }
 

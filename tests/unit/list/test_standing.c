@@ -1,6 +1,8 @@
 /*
  * test_standing - which word the lists' answers earn, and how sure it is.
  */
+#include <math.h>
+
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/list/standing.h"
@@ -123,6 +125,13 @@ static const struct {
      0.99},
 };
 
+/* As by default: only header is set. */
+static const struct config config = {.threshold = {[ACTION_HEADER] = 5.0,
+                                                   [ACTION_QUARANTINE] = HUGE_VAL,
+                                                   [ACTION_DEFER] = HUGE_VAL,
+                                                   [ACTION_REJECT] = HUGE_VAL,
+                                                   [ACTION_DISCARD] = HUGE_VAL}};
+
 static void test_standing__for_answers__then_word_and_confidence(void **state)
 {
     (void)state;
@@ -131,16 +140,54 @@ static void test_standing__for_answers__then_word_and_confidence(void **state)
         for (size_t v = 0; v < table[i].n; v++) {
             standing_add(&s, &table[i].voice[v]);
         }
-        struct standing_result r = standing_end(&s);
+        struct standing_result r = standing_end(&s, &config);
         if (r.standing != table[i].standing ||
             r.confidence < table[i].confidence - 1e-9 ||
             r.confidence > table[i].confidence + 1e-9) {
             fail_msg("%s: %s %.6f", table[i].what, standing_name(r.standing),
                      r.confidence);
         }
-        assert_int_equal(r.requires_blocking, standing_requires_blocking(r.standing));
         assert_true(standing_is_from_lists(r.standing));
     }
+}
+
+/* One list's confirmed hit of a weight. */
+static struct standing_voice heavy(size_t list, double weight)
+{
+    return (struct standing_voice){
+        .list = list, .answer = LIST_CONFIRMED, .listed = 98, .weight = weight};
+}
+
+static bool blocks(const struct standing_voice *v, size_t n)
+{
+    struct standing_sum s = standing_begin(4, 4);
+
+    for (size_t i = 0; i < n; i++) {
+        standing_add(&s, &v[i]);
+    }
+    return standing_end(&s, &config).requires_blocking;
+}
+
+static void test_standing__for_weights__then_blocked_from_the_lowest_threshold(
+    void **state)
+{
+    const struct standing_voice enough[] = {heavy(0, 5.0)};
+    const struct standing_voice light[] = {heavy(0, 1.0)};
+    const struct standing_voice twice_of_one[] = {heavy(0, 3.0), heavy(0, 3.0)};
+    const struct standing_voice of_two[] = {heavy(0, 4.9), heavy(1, 0.1)};
+    struct standing_voice allowed[] = {heavy(0, 12.0), heavy(1, 6.0)};
+    struct standing_voice doubted[] = {heavy(0, 12.0)};
+
+    (void)state;
+    allowed[1].is_allow = true;
+    doubted[0].answer = LIST_POSSIBLE;
+    assert_true(blocks(enough, 1));
+    assert_false(blocks(light, 1));
+    assert_false(blocks(twice_of_one, 2));
+    assert_true(blocks(of_two, 2));
+    assert_false(blocks(allowed, 2));
+    assert_false(blocks(doubted, 1));
+    assert_false(blocks(NULL, 0));
 }
 
 static void test_standing__for_all_answers__then_confidence_is_a_share(void **state)
@@ -157,7 +204,7 @@ static void test_standing__for_all_answers__then_confidence_is_a_share(void **st
         for (v.list = 0; v.list < 3; v.list++) {
             standing_add(&s, &v);
         }
-        struct standing_result r = standing_end(&s);
+        struct standing_result r = standing_end(&s, &config);
         assert_true(r.confidence >= 0.0 && r.confidence <= 1.0);
         assert_true(!v.is_allow || !r.requires_blocking);
         assert_true(!v.is_shadow || !r.requires_blocking);
@@ -188,6 +235,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standing__for_answers__then_word_and_confidence),
+        cmocka_unit_test(
+            test_standing__for_weights__then_blocked_from_the_lowest_threshold),
         cmocka_unit_test(test_standing__for_all_answers__then_confidence_is_a_share),
         cmocka_unit_test(test_standing__for_words__then_those_of_the_manual),
     };

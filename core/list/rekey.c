@@ -11,7 +11,7 @@
 
 enum { TEXT_ARENA = 64 * 1024 };
 
-#define REKEY_FOLDER ".rekey" /* in STATE/lists: no list has such a name */
+#define REKEY_FOLDER ".rekey." /* and the list's: no list has such a name */
 
 /* What is made of the former list, and how. */
 struct remake {
@@ -221,7 +221,7 @@ static enum err remake(struct list_writer *w, struct remake *x)
 {
     char folder[FILE_PATH_MAX];
     char fresh[FILE_PATH_MAX];
-    if (file_path(folder, "%s/lists/" REKEY_FOLDER, x->state_dir) != ERR_OK ||
+    if (file_path(folder, "%s/lists/" REKEY_FOLDER "%s", x->state_dir, w->name) != ERR_OK ||
         file_path(fresh, "%s/lists/%s", folder, w->name) != ERR_OK) {
         return errinfo_set(x->why, ERR_LIMIT, x->state_dir, 0,
                            "the path is too long; choose a shorter state_dir");

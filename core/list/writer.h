@@ -13,6 +13,7 @@
 #include "core/base/keyring.h"
 #include "core/list/files.h"
 #include "core/list/list.h"
+#include "core/list/locks.h"
 #include "core/list/recent.h"
 #include "core/list/stack.h"
 #include "core/list/tail.h"
@@ -39,7 +40,7 @@ struct compaction;
 struct list_writer {
     char dir[FILE_PATH_MAX];
     char name[LIST_NAME_MAX + 1];
-    struct filelock lock;
+    struct list_lock lock;
     struct keyring keys;
     struct hashkey key; /* the list's */
     struct hashkey node;

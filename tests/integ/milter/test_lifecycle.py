@@ -315,7 +315,7 @@ class Trouble(unittest.TestCase):
             self.assertIn("keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
             # mended: it is seen without a restart
             os.unlink(f"{d.folder}/keys/ring.key")
-            gillnet("list", "add", "phish", "clean.example", "-c", d.conf)
+            gillnet("list", "add", "--create", "phish", "clean.example", "-c", d.conf)
             d.wait_for(lambda: self.usual(d).status() == "No, action=accept score=0.0", "the lists")
             d.wait_for(lambda: "keys: " not in gillnet("stat", "-c", d.conf, check=False).stdout,
                        "the fault to go")
@@ -397,7 +397,7 @@ class Trouble(unittest.TestCase):
             m = Mta(d.target)
             m.hello()
             self.assertEqual(m.message(body=body).status()[:2], "No")
-            gillnet("list", "add", "phish", "http://evil.example/x", "-c", d.conf)
+            gillnet("list", "add", "--create", "phish", "http://evil.example/x", "-c", d.conf)
             d.wait_for(lambda: m.message(body=body).status()[:3] == "Yes", "the entry")
             m.quit()
 

@@ -131,6 +131,32 @@ class Peers(Case):
         self.assertIn("filters of peers", text)
         self.assertIn("CLEAN", text)
 
+    def test_default_sizes_of_two_sites_fit(self):
+        for n in (2800, 2700):
+            self.there(self.run_it, "list", "import", f"n{n}", "-", stdin="".join(f"h{i}.example\n" for i in range(n)))
+            self.there(self.run_it, "list", "export", f"n{n}", "--filter", self.folder / f"n{n}")
+        row, = self.json("list", "merge", "big", self.folder / "n2800", self.folder / "n2700")
+        self.assertEqual(row["items"], 2897)
+        self.assertAlmostEqual(row["entries"], 2800, delta=60)
+        self.assertLess(row["error"], 0.001)
+        self.there(self.run_it, "list", "export", "l", "--filter", self.folder / "small")
+        _, err = self.run_it("list", "merge", "big", self.folder / "small", rc=65)
+        self.assertIn("with --items 4096", err)  # room for 2897 and 1024
+        for name in ("l", "n2800"):
+            self.there(self.run_it, "list", "export", name, "--filter", self.folder / name, "--items", "4096")
+        self.run_it("list", "merge", "both", self.folder / "l", self.folder / "n2800")
+
+    def test_a_file_that_is_no_filter__makes_no_list(self):
+        bad = self.folder / "bad"
+        bad.write_text("no filter")
+        for files in ([bad], [self.filters()[0], bad], [self.folder / "none"]):
+            self.assertGreaterEqual(self.fails("list", "merge", "new", *files), 65)
+            self.assertFalse((self.state / "lists/new").exists())
+
+    def fails(self, *args):
+        return subprocess.run([GILLNET, "-c", self.conf, *map(str, args)], stderr=subprocess.DEVNULL,
+                              check=False).returncode
+
     def test_files_alone(self):
         spam, _ = self.filters()
         mine, both = self.folder / "mine", self.folder / "both"

@@ -39,8 +39,8 @@ static enum err grow_open(const struct ground *w, struct growing *g,
 }
 
 /* The first filter of a role gives the list its shape, the others must fit it. */
-static enum err grow_file(const struct ground *w, struct growing *g,
-                          const char *path, struct errinfo *reterr)
+static enum err grow_file(const struct ground *w, struct growing *g, const char *path,
+                          struct errinfo *reterr)
 {
     enum err e = grow_open(w, g, reterr);
     if (e != ERR_OK) {
@@ -171,8 +171,7 @@ enum err list_member_check(const struct hashkey *key, size_t n, char *const *pat
 {
     struct growing spam = {.kind = LIST_FILE_SPAM};
     struct growing revoked = {.kind = LIST_FILE_REVOKED};
-    enum err e =
-        grow_all(&(struct ground){"", key}, &spam, &revoked, n, paths, reterr);
+    enum err e = grow_all(&(struct ground){"", key}, &spam, &revoked, n, paths, reterr);
     bloomfile_close(&spam.filter);
     bloomfile_close(&revoked.filter);
     return e;

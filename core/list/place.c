@@ -50,15 +50,17 @@ static enum err begin(struct moving *m, const char *state_dir, struct slice name
         return e;
     }
     (void)file_path(m->folder, "%s/lists", state_dir); /* shorter than that one */
-    e = is_there(m->from) ? list_lock_waiting(wait, take_all, m, reterr) : ERR_NOT_FOUND;
+    e = is_there(m->from) ? list_lock_waiting(wait, take_all, m, reterr)
+                          : ERR_NOT_FOUND;
     if (e == ERR_OK && !is_there(m->from)) { /* meanwhile */
         list_lock_drop(&m->lock);
         e = ERR_NOT_FOUND;
     }
     return e == ERR_NOT_FOUND
-               ? errinfo_set(reterr, e, m->from, 0,
-                             "there is no list of this name; `gillnet list` shows those "
-                             "there are")
+               ? errinfo_set(
+                     reterr, e, m->from, 0,
+                     "there is no list of this name; `gillnet list` shows those "
+                     "there are")
                : e;
 }
 

@@ -422,16 +422,21 @@ uint32_t list_writer_key(const struct list_writer *w)
     return w->key.id;
 }
 
-uint64_t list_writer_log_bytes(const struct list_writer *w)
+uint64_t list_segment_bytes(const struct list_writer *w, uint32_t number)
 {
     char path[FILE_PATH_MAX];
     struct stat st;
+    return list_file_path(path, w->dir, LIST_FILE_LOG, number, NULL) == ERR_OK &&
+                   lstat(path, &st) == 0
+               ? (uint64_t)st.st_size
+               : 0;
+}
+
+uint64_t list_writer_log_bytes(const struct list_writer *w)
+{
     uint64_t sum = 0;
     for (uint32_t n = 1; n <= w->tail.number; n++) {
-        if (list_file_path(path, w->dir, LIST_FILE_LOG, n, NULL) == ERR_OK &&
-            lstat(path, &st) == 0) {
-            sum += (uint64_t)st.st_size;
-        }
+        sum += list_segment_bytes(w, n);
     }
     return sum;
 }

@@ -154,7 +154,8 @@ static void test_rekey__left_by_one_that_was_killed__removed(void **state)
     assert_int_equal(mkdir(path, 0750), 0);
     (void)snprintf(path, sizeof(path), "%s/lists/.rekey.test/lists/test", f->state);
     assert_int_equal(mkdir(path, 0750), 0);
-    (void)snprintf(path, sizeof(path), "%s/lists/.rekey.test/lists/test/CURRENT", f->state);
+    (void)snprintf(path, sizeof(path), "%s/lists/.rekey.test/lists/test/CURRENT",
+                   f->state);
     MUST(f, file_write_atomic(path, SLICE_LIT("half"), 0640, &f->info));
     new_key(f);
     MUST(f, rekey(f, false, &done));

@@ -169,9 +169,10 @@ static void say_no_lists(const struct check *c)
 {
     const struct listset *lists = listhold_acquire(c->hold);
     if (listset_total(lists) == 0) {
-        (void)fputs("gillnet: there are no lists: nothing is known of any link, address "
-                    "or attachment; `gillnet list import` or a feed makes one\n",
-                    stderr);
+        (void)fputs(
+            "gillnet: there are no lists: nothing is known of any link, address "
+            "or attachment; `gillnet list import` or a feed makes one\n",
+            stderr);
     }
     listhold_release(c->hold, &lists);
 }

@@ -15,10 +15,10 @@
 #include "core/cli/feed_rows.h"
 #include "core/cli/json.h"
 #include "core/cli/list_numbers.h"
+#include "core/cli/options.h"
 #include "core/cli/stat_alerts.h"
 #include "core/cli/stat_day.h"
 #include "core/cli/stat_summary.h"
-#include "core/cli/options.h"
 #include "core/cli/state.h"
 #include "core/cli/text.h"
 #include "core/list/list.h"
@@ -221,8 +221,9 @@ static bool print_rows(json_t *rows, const char *type)
 
 static int show_json(struct cli *cli, const struct stat_found *f)
 {
-    if ((f->daemon != NULL && !print_daemon_json(f->daemon)) || !print_rows(f->alerts, "alert") ||
-        !print_rows(f->feeds, "feed") || !stat_day_show(cli) ||
+    if ((f->daemon != NULL && !print_daemon_json(f->daemon)) ||
+        !print_rows(f->alerts, "alert") || !print_rows(f->feeds, "feed") ||
+        !stat_day_show(cli) ||
         (f->daemon != NULL && !json_line(count_numbers_json(f->counts)))) {
         return EX_OSERR;
     }
@@ -257,7 +258,8 @@ static int show(struct cli *cli, const struct daemon_view *d, bool is_known,
 {
     struct state_lists lists = {.v = NULL};
     struct count_numbers counts;
-    struct stat_found f = {.daemon = is_known ? d : NULL, .counts = &counts, .lists = &lists};
+    struct stat_found f = {
+        .daemon = is_known ? d : NULL, .counts = &counts, .lists = &lists};
     bool runs = false;
     int status = 0;
 

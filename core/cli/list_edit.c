@@ -97,7 +97,8 @@ static bool flush(struct edit *e)
 static int open_list(struct edit *e)
 {
     struct slice name = slice_str(e->list);
-    if (!e->is_revoke && !e->may_create && !config_list_is_named(e->cli->config, name) &&
+    if (!e->is_revoke && !e->may_create &&
+        !config_list_is_named(e->cli->config, name) &&
         !list_is_there(e->cli->config->state_dir, name)) {
         (void)fprintf(stderr,
                       "gillnet: list %s: there is no list of this name; `gillnet list` "
@@ -240,9 +241,9 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
         {"--expire", &expire, NULL, NULL},
         {"--create", NULL, &e.may_create, NULL},
     };
-    int status = cli_options(cli_command("list"), table,
-                             is_revoke ? 2 : sizeof table / sizeof table[0], &argc,
-                             argv);
+    int status =
+        cli_options(cli_command("list"), table,
+                    is_revoke ? 2 : sizeof table / sizeof table[0], &argc, argv);
 
     if (status != 0) {
         return status;

@@ -27,11 +27,11 @@ struct import {
     uint32_t expiry_s;
     uint64_t size; /* of a regular file; 0: unknown */
     uint64_t bad;
-    uint64_t guarded; /* entries that are never taken without --force */
+    uint64_t guarded;         /* entries that are never taken without --force */
     struct feed_guard *guard; /* NULL: everything is taken */
     bool is_forced;
     bool has_guard; /* or needs none */
-    int status; /* of a failure that has been reported */
+    int status;     /* of a failure that has been reported */
     struct errinfo why;
     struct progress progress;
     struct list_writer *writer;
@@ -79,8 +79,7 @@ static enum err guard_open(struct import *i)
 static bool is_guarded(struct import *i, const struct feed_item *item)
 {
     const char *why = NULL;
-    if (i->guard == NULL ||
-        feed_guard_refuses(i->guard, &item->entry, &why) == NULL) {
+    if (i->guard == NULL || feed_guard_refuses(i->guard, &item->entry, &why) == NULL) {
         return false;
     }
     if (++i->guarded <= BAD_SHOWN) {
@@ -183,16 +182,17 @@ static bool print_summary(const struct import *i, const struct feed_counts *c,
             (json_int_t)c->entries, "added", (json_int_t)r->added, "known",
             (json_int_t)r->known, "duplicates", (json_int_t)r->duplicates, "revoked",
             (json_int_t)r->revoked, "ignored", (json_int_t)c->ignored, "bad",
-            (json_int_t)c->bad, "left_out", (json_int_t)i->guarded, "listed", (json_int_t)r->entries, "time_us",
-            (json_int_t)us, "unused", unused_json(c)));
+            (json_int_t)c->bad, "left_out", (json_int_t)i->guarded, "listed",
+            (json_int_t)r->entries, "time_us", (json_int_t)us, "unused",
+            unused_json(c)));
     }
-    printf(
-        "%s: %s (%s): %" PRIu64 " lines, %" PRIu64 " entries: %" PRIu64 " new, %" PRIu64
-        " known, %" PRIu64 " twice, %" PRIu64 " stay revoked; %" PRIu64
-        " ignored, %" PRIu64 " bad, %" PRIu64 " left out; %" PRIu64 " listed now\n",
-        i->list, i->file, feed_format_name(c->format), c->lines, c->entries, r->added,
-        r->known, r->duplicates, r->revoked, c->ignored, c->bad, i->guarded,
-        r->entries);
+    printf("%s: %s (%s): %" PRIu64 " lines, %" PRIu64 " entries: %" PRIu64
+           " new, %" PRIu64 " known, %" PRIu64 " twice, %" PRIu64
+           " stay revoked; %" PRIu64 " ignored, %" PRIu64 " bad, %" PRIu64
+           " left out; %" PRIu64 " listed now\n",
+           i->list, i->file, feed_format_name(c->format), c->lines, c->entries,
+           r->added, r->known, r->duplicates, r->revoked, c->ignored, c->bad,
+           i->guarded, r->entries);
     return true;
 }
 
@@ -296,9 +296,12 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
     struct feed_options options = {.format = FEED_AUTO,
                                    .now_s = (uint32_t)(clock_wall_us() / 1000000)};
     const struct cli_option table[] = {
-        {"--format", &format, NULL, NULL}, {"--column", &column, NULL, NULL},
-        {"--type", &type, NULL, NULL},     {"--source", &i.source, NULL, NULL},
-        {"--expire", &expire, NULL, NULL}, {"--allow-empty", NULL, &may_be_empty, NULL},
+        {"--format", &format, NULL, NULL},
+        {"--column", &column, NULL, NULL},
+        {"--type", &type, NULL, NULL},
+        {"--source", &i.source, NULL, NULL},
+        {"--expire", &expire, NULL, NULL},
+        {"--allow-empty", NULL, &may_be_empty, NULL},
         {"--force", NULL, &i.is_forced, NULL},
     };
     int status = cli_options(cli_command("list"), table, sizeof table / sizeof table[0],

@@ -1,6 +1,4 @@
 /* list_place - `gillnet list`, `list delete` and `list rename`: which lists there are. */
-#include "core/list/place.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include "core/cli/options.h"
 #include "core/cli/state.h"
 #include "core/cli/text.h"
+#include "core/list/place.h"
 
 enum { ANSWER_MAX = 16 };
 

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 enum { WORDS_MAX = 24 };
 
 /* ---- what a From_ line looks like ---- */

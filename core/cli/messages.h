@@ -28,7 +28,8 @@ struct messages_envelope {
 };
 
 struct message {
-    struct slice file; /* "-" for standard input; "FILE:2" for the second of a mailbox */
+    struct slice
+        file; /* "-" for standard input; "FILE:2" for the second of a mailbox */
     struct featureset *features;
     const struct extract_auth *auth;
     const struct slice

@@ -159,9 +159,9 @@ static void print_counts(const struct count_numbers *c)
     if (c->value[STAT_count_messages_per_day] == 0) {
         bool is_kept = c->is_of_disk && (c->running_since_s != 0 ||
                                          c->value[STAT_count_disk_bytes] != 0);
-        (void)puts(is_kept
-                       ? "counting: gillnetd does not count now; what was counted is kept"
-                       : "counting: off, or not begun");
+        (void)puts(
+            is_kept ? "counting: gillnetd does not count now; what was counted is kept"
+                    : "counting: off, or not begun");
         return;
     }
     double fill = c->door_fill > c->cells_fill ? c->door_fill : c->cells_fill;
@@ -183,7 +183,8 @@ static void print_others(const struct cli *cli)
              memcmp(o.v[i].origin, o.self, ORIGIN_BYTES) != 0;
     }
     origins_fini(&o);
-    (void)printf("peers: %u whose lists or counts are heard; `gillnet peer status`\n", n);
+    (void)printf("peers: %u whose lists or counts are heard; `gillnet peer status`\n",
+                 n);
 }
 
 /* ---- what is wrong, and what to do ---- */

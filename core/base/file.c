@@ -270,7 +270,8 @@ enum err file_sweep_temps(const char *dir, struct errinfo *reterr)
     return e;
 }
 
-enum err filelock_take(struct filelock *l, const char *path, struct errinfo *reterr)
+static enum err lock_file(struct filelock *l, const char *path, int how,
+                          struct errinfo *reterr)
 {
     const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
     l->fd = -1;
@@ -283,7 +284,7 @@ enum err filelock_take(struct filelock *l, const char *path, struct errinfo *ret
     if (fd < 0) {
         return file_sys_fail(reterr, path, "cannot open the lock file");
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (flock(fd, how | LOCK_NB) != 0) {
         enum err e =
             errno == EWOULDBLOCK
                 ? errinfo_set(reterr, ERR_LOCKED, path, 0,
@@ -295,6 +296,16 @@ enum err filelock_take(struct filelock *l, const char *path, struct errinfo *ret
     }
     l->fd = fd;
     return ERR_OK;
+}
+
+enum err filelock_take(struct filelock *l, const char *path, struct errinfo *reterr)
+{
+    return lock_file(l, path, LOCK_EX, reterr);
+}
+
+enum err filelock_share(struct filelock *l, const char *path, struct errinfo *reterr)
+{
+    return lock_file(l, path, LOCK_SH, reterr);
 }
 
 bool filelock_is_held(const char *path)

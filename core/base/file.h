@@ -90,6 +90,8 @@ struct filelock {
     int fd; /* -1: not held */
 };
 enum err filelock_take(struct filelock *l, const char *path, struct errinfo *reterr);
+/* Beside any number of others who share it; ERR_LOCKED while somebody took it for himself. */
+enum err filelock_share(struct filelock *l, const char *path, struct errinfo *reterr);
 void filelock_drop(struct filelock *l);
 /* Somebody holds it now. Who takes it in the same instant may find it held. */
 bool filelock_is_held(const char *path);

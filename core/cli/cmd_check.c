@@ -164,6 +164,19 @@ static int check_message(void *context, struct arena *arena, const struct messag
     return o.verdict.action == ACTION_ACCEPT ? CLI_CLEAN : CLI_HIT;
 }
 
+/* Without lists a message is clean for a reason that has nothing to do with it. */
+static void say_no_lists(const struct check *c)
+{
+    const struct listset *lists = listhold_acquire(c->hold);
+    if (listset_total(lists) == 0) {
+        (void)fputs(
+            "gillnet: there are no lists: nothing is known of any link, address "
+            "or attachment; `gillnet list import` or a feed makes one\n",
+            stderr);
+    }
+    listhold_release(c->hold, &lists);
+}
+
 static int open_lists(struct check *c)
 {
     struct errinfo info = {.code = ERR_OK};
@@ -184,6 +197,7 @@ static int open_lists(struct check *c)
     if (has_keys && listhold_refresh(c->hold, c->cli->config, &info) != ERR_OK) {
         return cli_fail(&info);
     }
+    say_no_lists(c);
     return 0;
 }
 

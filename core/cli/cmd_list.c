@@ -51,6 +51,11 @@ static void say_waiting(void *context, const struct errinfo *who)
                   who->text);
 }
 
+void list_cmd_wait(struct list_lock_wait *ret)
+{
+    *ret = (struct list_lock_wait){.most_s = LIST_LOCK_WAIT_S, .say = say_waiting};
+}
+
 int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
                          struct list_writer **ret)
 {
@@ -60,11 +65,9 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
     if (status != 0) {
         return status;
     }
-    const struct list_opening opening = {
-        .config = cli->config,
-        .keys = &cli->keys,
-        .create = create,
-        .wait = {.most_s = LIST_LOCK_WAIT_S, .say = say_waiting}};
+    struct list_opening opening = {
+        .config = cli->config, .keys = &cli->keys, .create = create};
+    list_cmd_wait(&opening.wait);
     enum err e = list_writer_open_configured(&opening, slice_str(name), ret, &info);
     if (e != ERR_OK) {
         return cli_fail(&info);
@@ -86,9 +89,10 @@ int cmd_list(struct cli *cli, int argc, char **argv)
         {"stat", list_cmd_stat},     {"rebuild", list_cmd_rebuild},
         {"merge", list_cmd_merge},   {"verify", list_cmd_verify},
         {"age", list_cmd_age},       {"rekey", list_cmd_rekey},
+        {"delete", list_cmd_delete}, {"rename", list_cmd_rename},
     };
     if (argc < 2) {
-        return list_cmd_usage("say what to do with which list");
+        return list_cmd_overview(cli);
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {

@@ -15,13 +15,15 @@
 #include "core/cli/feed_rows.h"
 #include "core/cli/json.h"
 #include "core/cli/list_numbers.h"
+#include "core/cli/options.h"
 #include "core/cli/stat_alerts.h"
 #include "core/cli/stat_day.h"
+#include "core/cli/stat_summary.h"
 #include "core/cli/state.h"
 #include "core/cli/text.h"
 #include "core/list/list.h"
 
-enum { NAMES_MEMORY = 16 << 20, WHEN_MAX = 32, TROUBLE_SHOWN = 400 };
+enum { NAMES_MEMORY = 16 << 20, WHEN_MAX = 32 };
 
 /* "2026-11-21 11:27:20Z"; "never" for 0. */
 static const char *when_text(uint64_t seconds, char dst[WHEN_MAX])
@@ -57,26 +59,9 @@ static bool print_daemon_json(const struct daemon_view *d)
     return ok;
 }
 
-static void print_daemon(const struct daemon_view *d)
+static void print_numbers(const struct daemon_view *d)
 {
-    char when[WHEN_MAX];
-
-    if (!d->has_page) {
-        (void)puts("gillnetd has not run yet with this state folder");
-        return;
-    }
-    if (d->is_running) {
-        (void)printf("gillnetd runs as process %llu since %s\n",
-                     (unsigned long long)d->stats.value[STAT_pid],
-                     when_text(d->stats.value[STAT_start_time], when));
-    } else {
-        (void)printf("gillnetd does not run; its last start was %s\n",
-                     when_text(d->stats.value[STAT_start_time], when));
-    }
-    for (unsigned i = 0; i < d->stats.nfaults; i++) {
-        (void)printf("fault: %s\n", d->stats.fault[i]);
-    }
-    for (unsigned i = 0; i < STAT_COUNT; i++) {
+    for (unsigned i = 0; d != NULL && d->has_page && i < STAT_COUNT; i++) {
         (void)printf("%-20s %12llu  %s\n", stats_name(i),
                      (unsigned long long)d->stats.value[i], stats_help(i));
     }
@@ -84,21 +69,17 @@ static void print_daemon(const struct daemon_view *d)
 
 /* ---- counting ---- */
 
-static bool show_counting(const struct cli *cli, const struct daemon_view *d)
+static void look_at_counts(const struct cli *cli, const struct daemon_view *d,
+                           struct count_numbers *ret)
 {
-    struct count_numbers n;
     struct errinfo why = {.code = ERR_OK};
 
     count_numbers_get(&d->stats, cli->config->count.noise_floor,
-                      clock_wall_us() / 1000000, &n);
-    if (!d->is_running && count_disk_look(cli->config->state_dir, &n, &why) != ERR_OK) {
+                      clock_wall_us() / 1000000, ret);
+    if (!d->is_running &&
+        count_disk_look(cli->config->state_dir, ret, &why) != ERR_OK) {
         cli_fail(&why); /* the others can still be shown */
     }
-    if (cli->json) {
-        return json_line(count_numbers_json(&n));
-    }
-    count_numbers_print(&n);
-    return true;
 }
 
 /* ---- lists ---- */
@@ -211,8 +192,6 @@ static int show_lists(struct cli *cli)
     }
     if (n > 0) {
         status = cli_keys(cli, false);
-    } else if (status == CLI_CLEAN && !cli->json) {
-        (void)puts("no lists yet; make one with `gillnet list import`");
     }
     hits = state_hits(cli->config);
     for (size_t i = 0; i < n && status == CLI_CLEAN; i++) {
@@ -223,62 +202,104 @@ static int show_lists(struct cli *cli)
     return status;
 }
 
-/* ---- feeds ---- */
+/* ---- all of it ---- */
 
-/* Those in trouble; as JSON all. */
-static bool show_feeds(struct cli *cli)
+/* As JSON lines: rows of feeds or alerts. */
+static bool print_rows(json_t *rows, const char *type)
 {
-    json_t *rows = NULL;
     json_t *row = NULL;
     size_t i = 0;
-    bool runs = false;
     bool ok = true;
-    int status = 0;
 
-    rows = cli->config->nfeeds > 0 ? feed_rows(cli, &runs, &status) : NULL;
     json_array_foreach(rows, i, row)
     {
-        const char *trouble = feed_row_trouble(row);
-
-        if (cli->json) {
-            (void)json_object_set_new(row, "type", json_string("feed"));
-            ok = ok && json_line(json_incref(row));
-        } else if (*trouble != '\0') {
-            (void)printf("fault: feed:%s ", feed_row_name(row));
-            text_print(stdout, slice_str(trouble), TROUBLE_SHOWN);
-            (void)putchar('\n');
-        }
+        (void)json_object_set_new(row, "type", json_string(type));
+        ok = ok && json_line(json_incref(row));
     }
-    json_decref(rows);
     return ok;
+}
+
+static int show_json(struct cli *cli, const struct stat_found *f)
+{
+    if ((f->daemon != NULL && !print_daemon_json(f->daemon)) ||
+        !print_rows(f->alerts, "alert") || !print_rows(f->feeds, "feed") ||
+        !stat_day_show(cli) ||
+        (f->daemon != NULL && !json_line(count_numbers_json(f->counts)))) {
+        return EX_OSERR;
+    }
+    return show_lists(cli);
+}
+
+static int show_text(struct cli *cli, const struct stat_found *f, bool wants_all)
+{
+    stat_summary_print(cli, f);
+    if (!wants_all) {
+        (void)puts("`gillnet stat --all` prints every number, `gillnet doctor` checks "
+                   "how all is wired up");
+        return CLI_CLEAN;
+    }
+    (void)putchar('\n');
+    print_numbers(f->daemon);
+    count_numbers_print(f->counts);
+    return show_lists(cli);
+}
+
+/* The lists, for the summary alone: --json and --all show each by itself. */
+static int look_at_lists(struct cli *cli, struct state_lists *ret)
+{
+    char *all[] = {NULL};
+    int status = state_open_lists(cli, all, ret);
+
+    return status == 0 ? state_open_peers(cli, ret) : status;
+}
+
+static int show(struct cli *cli, const struct daemon_view *d, bool is_known,
+                bool wants_all)
+{
+    struct state_lists lists = {.v = NULL};
+    struct count_numbers counts;
+    struct stat_found f = {
+        .daemon = is_known ? d : NULL, .counts = &counts, .lists = &lists};
+    bool runs = false;
+    int status = 0;
+
+    look_at_counts(cli, d, &counts);
+    f.alerts = stat_alerts(cli);
+    f.feeds = cli->config->nfeeds > 0 ? feed_rows(cli, &runs, &status) : NULL;
+    if (cli->json) {
+        status = show_json(cli, &f);
+    } else {
+        int opened = look_at_lists(cli, &lists);
+        status = show_text(cli, &f, wants_all);
+        status = opened != 0 ? opened : status;
+    }
+    state_close_lists(&lists);
+    json_decref(f.alerts);
+    json_decref(f.feeds);
+    return status;
 }
 
 int cmd_stat(struct cli *cli, int argc, char **argv)
 {
-    struct daemon_view d;
+    struct daemon_view d = {.has_page = false};
     struct errinfo why = {0};
-    int status = 0;
+    bool wants_all = false;
+    const struct cli_option options[] = {{"--all", NULL, &wants_all, NULL}};
+    int status = cli_options(cli_command("stat"), options, 1, &argc, argv);
 
-    (void)argv;
+    if (status != 0) {
+        return status;
+    }
     if (argc != 1) {
-        return cli_usage(cli_command("stat"), "it takes no arguments");
+        return cli_usage(cli_command("stat"), "it takes no arguments but --all");
     }
     status = cli_config(cli);
     if (status != 0) {
         return status;
     }
-    if (daemon_look(cli->config, &d, &why) != ERR_OK) {
+    bool is_known = daemon_look(cli->config, &d, &why) == ERR_OK;
+    if (!is_known) {
         cli_fail(&why); /* the lists can still be shown */
-    } else if (cli->json) {
-        if (!print_daemon_json(&d)) {
-            return EX_OSERR;
-        }
-    } else {
-        print_daemon(&d);
     }
-    if (!stat_alerts_show(cli) || !show_feeds(cli) || !stat_day_show(cli) ||
-        (why.code == ERR_OK && !show_counting(cli, &d))) {
-        return EX_OSERR;
-    }
-    return show_lists(cli);
+    return show(cli, &d, is_known, wants_all);
 }

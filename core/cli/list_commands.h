@@ -20,6 +20,15 @@ int list_cmd_merge(struct cli *cli, int argc, char **argv);
 int list_cmd_verify(struct cli *cli, int argc, char **argv);
 int list_cmd_age(struct cli *cli, int argc, char **argv);
 
+int list_cmd_delete(struct cli *cli, int argc, char **argv);
+int list_cmd_rename(struct cli *cli, int argc, char **argv);
+/* The lists there are, one a line. */
+int list_cmd_overview(struct cli *cli);
+
+/* Who waits for the lock of lists is told so. */
+struct list_lock_wait;
+void list_cmd_wait(struct list_lock_wait *ret);
+
 /* Drops the periods of a list that nobody met for as long as its configuration says, and says so.
  * Returns 0 or an exit status after a message. */
 int list_cmd_drop_periods(struct cli *cli, struct list_writer *w, const char *name);

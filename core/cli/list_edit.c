@@ -15,6 +15,8 @@
 #include "core/cli/list_commands.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
+#include "core/list/change.h"
+#include "core/list/place.h"
 
 enum { ENTRY_ARENA = 256 * 1024, STAGED_MAX = 512 };
 
@@ -22,6 +24,7 @@ struct edit {
     struct cli *cli;
     const char *list;
     bool is_revoke;
+    bool may_create;
     uint16_t type;
     uint32_t expiry_s;
     const char *source;
@@ -46,14 +49,15 @@ static bool has_control_bytes(struct slice s)
 
 /* Notes the line that is printed once the value is durable. */
 static bool note_ack(const struct edit *e, struct slice value,
-                     const struct feature_entry *entry)
+                     const struct feature_entry *entry, bool was_listed)
 {
     if (e->cli->json) {
-        return json_line_to(e->to_acks,
-                            json_pack("{s:o, s:s, s:s, s:o}", "value", json_text(value),
-                                      "status", e->is_revoke ? "revoked" : "added",
-                                      "type", feature_type_name(entry->class_type),
-                                      "entry", json_text(entry->text)));
+        return json_line_to(
+            e->to_acks,
+            json_pack("{s:o, s:s, s:s, s:o, s:b}", "value", json_text(value), "status",
+                      e->is_revoke ? "revoked" : "added", "type",
+                      feature_type_name(entry->class_type), "entry",
+                      json_text(entry->text), "was_listed", (int)was_listed));
     }
     (void)fputs("ok ", e->to_acks);
     if (has_control_bytes(value)) {
@@ -88,6 +92,36 @@ static bool flush(struct edit *e)
     return true;
 }
 
+/* A name that nobody has used yet may be a slip of the pen: a list is made by `--create`, unless the
+ * configuration names it. Opens it only now: a value that is none makes no list. */
+static int open_list(struct edit *e)
+{
+    struct slice name = slice_str(e->list);
+    if (!e->is_revoke && !e->may_create &&
+        !config_list_is_named(e->cli->config, name) &&
+        !list_is_there(e->cli->config->state_dir, name)) {
+        (void)fprintf(stderr,
+                      "gillnet: list %s: there is no list of this name; `gillnet list` "
+                      "shows those there are, --create makes it\n",
+                      e->list);
+        return EX_NOINPUT;
+    }
+    return list_cmd_open_writer(e->cli, e->list, !e->is_revoke, &e->writer);
+}
+
+/* What a person took back that was not there is revoked all the same: a later import, or peers, may
+ * say it. */
+static void note_unlisted(struct edit *e, struct slice value)
+{
+    (void)fputs("gillnet: ", stderr);
+    text_print(stderr, value, EVIDENCE_SHOWN);
+    (void)fprintf(stderr,
+                  ": list %s did not have it; it is revoked there all the same, so "
+                  "that no import lists it\n",
+                  e->list);
+    e->status = e->status == 0 ? CLI_HIT : e->status;
+}
+
 /* False stops: the list cannot be written any more. */
 static bool edit_value(struct edit *e, struct slice value)
 {
@@ -105,24 +139,25 @@ static bool edit_value(struct edit *e, struct slice value)
         e->status = EX_DATAERR;
         return true;
     }
-    /* only now: a value that is none makes no list */
-    int status = e->writer
-                     ? 0
-                     : list_cmd_open_writer(e->cli, e->list, !e->is_revoke, &e->writer);
+    int status = e->writer ? 0 : open_list(e);
     if (status != 0) {
         e->status = status;
         return false;
     }
     struct list_change change = {
         .entry = entry, .is_revoke = e->is_revoke, .expiry_s = e->expiry_s};
+    bool was_listed = list_holds(e->writer, &entry);
     if (list_stage(e->writer, &change, slice_str(e->source), &info) != ERR_OK) {
         rewind(e->to_acks); /* those noted may have been dropped with it */
         e->status = cli_fail(&info);
         return false;
     }
-    if (!note_ack(e, value, &entry)) {
+    if (!note_ack(e, value, &entry, was_listed)) {
         e->status = EX_IOERR;
         return false;
+    }
+    if (e->is_revoke && !was_listed) {
+        note_unlisted(e, value);
     }
     return true;
 }
@@ -204,9 +239,11 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
         {"--type", &type, NULL, NULL},
         {"--source", &e.source, NULL, NULL},
         {"--expire", &expire, NULL, NULL},
+        {"--create", NULL, &e.may_create, NULL},
     };
     int status =
-        cli_options(cli_command("list"), table, is_revoke ? 2 : 3, &argc, argv);
+        cli_options(cli_command("list"), table,
+                    is_revoke ? 2 : sizeof table / sizeof table[0], &argc, argv);
 
     if (status != 0) {
         return status;
@@ -221,6 +258,7 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
     if (status == 0) {
         status = list_cmd_type(type, &e.type);
     }
+    status = status == 0 ? cli_config(cli) : status;
     return status != 0 ? status : edit_list(&e, argc, argv);
 }
 

@@ -172,7 +172,7 @@ int list_filter_export(const struct cli *cli, const struct list_reader *r,
     list_reader_totals(r, &listed, &revoked);
     uint64_t n = p.is_revoked ? revoked : listed;
     if (p.items == 0) {
-        p.items = n > 0 ? n : 1;
+        p.items = bloom_items_step(n);
     }
     enum err e = make(r, &p, &f, &info);
     if (e == ERR_OK) {

@@ -15,6 +15,7 @@
 #include "core/cli/progress.h"
 #include "core/cli/text.h"
 #include "core/feed/feed.h"
+#include "core/feed/guard.h"
 
 enum { BAD_SHOWN = 10, BAD_TEXT = 80, FORMATS_TEXT = 256 };
 
@@ -26,7 +27,11 @@ struct import {
     uint32_t expiry_s;
     uint64_t size; /* of a regular file; 0: unknown */
     uint64_t bad;
-    int status; /* of a failure that has been reported */
+    uint64_t guarded;         /* entries that are never taken without --force */
+    struct feed_guard *guard; /* NULL: everything is taken */
+    bool is_forced;
+    bool has_guard; /* or needs none */
+    int status;     /* of a failure that has been reported */
     struct errinfo why;
     struct progress progress;
     struct list_writer *writer;
@@ -52,10 +57,49 @@ static uint32_t expiry_of(const struct import *i, const struct feed_item *item)
     return is_own ? item->expiry_s : i->expiry_s;
 }
 
+/* What feeds may not list, a file may not either: neither our own names nor giants. An allow list may
+ * hold both. Made with the first entry: a file without any makes no keys. */
+static enum err guard_open(struct import *i)
+{
+    char name[] = "import";
+    struct config_feed feed = i->cli->config->feed_default;
+    feed.name = name;
+    i->has_guard = true;
+    if (i->is_forced ||
+        config_list_find(i->cli->config, slice_str(i->list))->is_allow) {
+        return ERR_OK;
+    }
+    i->status = cli_keys(i->cli, true);
+    return i->status != 0 ? ERR_IO
+                          : feed_guard_new(i->cli->config, &feed, &i->cli->keys,
+                                           &i->guard, &i->why);
+}
+
+/* Says which line is left out. */
+static bool is_guarded(struct import *i, const struct feed_item *item)
+{
+    const char *why = NULL;
+    if (i->guard == NULL || feed_guard_refuses(i->guard, &item->entry, &why) == NULL) {
+        return false;
+    }
+    if (++i->guarded <= BAD_SHOWN) {
+        progress_clear(&i->progress);
+        (void)fprintf(stderr, "gillnet: %s:%" PRIu64 ": left out: ", i->file,
+                      item->line);
+        text_print(stderr, item->entry.text, BAD_TEXT);
+        (void)fprintf(stderr, " is %s\n", why);
+    }
+    return true;
+}
+
 static enum err on_entry(void *context, const struct feed_item *item)
 {
     struct import *i = context;
-    enum err result = i->im == NULL ? begin(i) : ERR_OK;
+    enum err result = i->has_guard ? ERR_OK : guard_open(i);
+    if (result != ERR_OK || is_guarded(i, item)) {
+        return result;
+    }
+    result = i->im == NULL ? begin(i) : ERR_OK;
 
     return result != ERR_OK
                ? result
@@ -101,6 +145,20 @@ static json_t *unused_json(const struct feed_counts *c)
     return object;
 }
 
+static void say_guarded(const struct import *i)
+{
+    if (i->guarded > BAD_SHOWN) {
+        (void)fprintf(stderr, "gillnet: %s: ... and %" PRIu64 " more are left out\n",
+                      i->file, i->guarded - BAD_SHOWN);
+    }
+    if (i->guarded > 0) {
+        (void)fprintf(stderr,
+                      "gillnet: %s: what is left out would hit good mail; --force "
+                      "imports it all the same\n",
+                      i->file);
+    }
+}
+
 static void say_unused(const struct import *i, const struct feed_counts *c)
 {
     for (unsigned u = 0; u < FEED_UNUSED_COUNT; u++) {
@@ -118,21 +176,23 @@ static bool print_summary(const struct import *i, const struct feed_counts *c,
 
     if (i->cli->json) {
         return json_line(json_pack(
-            "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+            "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
             "list", i->list, "file", json_text(slice_str(i->file)), "format",
             feed_format_name(c->format), "lines", (json_int_t)c->lines, "entries",
             (json_int_t)c->entries, "added", (json_int_t)r->added, "known",
             (json_int_t)r->known, "duplicates", (json_int_t)r->duplicates, "revoked",
             (json_int_t)r->revoked, "ignored", (json_int_t)c->ignored, "bad",
-            (json_int_t)c->bad, "listed", (json_int_t)r->entries, "time_us",
-            (json_int_t)us, "unused", unused_json(c)));
+            (json_int_t)c->bad, "left_out", (json_int_t)i->guarded, "listed",
+            (json_int_t)r->entries, "time_us", (json_int_t)us, "unused",
+            unused_json(c)));
     }
-    printf(
-        "%s: %s (%s): %" PRIu64 " lines, %" PRIu64 " entries: %" PRIu64 " new, %" PRIu64
-        " known, %" PRIu64 " twice, %" PRIu64 " stay revoked; %" PRIu64
-        " ignored, %" PRIu64 " bad; %" PRIu64 " listed now\n",
-        i->list, i->file, feed_format_name(c->format), c->lines, c->entries, r->added,
-        r->known, r->duplicates, r->revoked, c->ignored, c->bad, r->entries);
+    printf("%s: %s (%s): %" PRIu64 " lines, %" PRIu64 " entries: %" PRIu64
+           " new, %" PRIu64 " known, %" PRIu64 " twice, %" PRIu64
+           " stay revoked; %" PRIu64 " ignored, %" PRIu64 " bad, %" PRIu64
+           " left out; %" PRIu64 " listed now\n",
+           i->list, i->file, feed_format_name(c->format), c->lines, c->entries,
+           r->added, r->known, r->duplicates, r->revoked, c->ignored, c->bad,
+           i->guarded, r->entries);
     return true;
 }
 
@@ -140,8 +200,11 @@ static int nothing_found(const struct import *i, const struct feed_counts *c)
 {
     (void)fprintf(stderr,
                   "gillnet: %s: no entry was found (%s, %" PRIu64 " lines, %" PRIu64
-                  " bad); list %s is unchanged; --allow-empty accepts such a file\n",
-                  i->file, feed_format_name(c->format), c->lines, c->bad, i->list);
+                  " bad, %" PRIu64
+                  " left out); list %s is unchanged; --allow-empty accepts such a "
+                  "file\n",
+                  i->file, feed_format_name(c->format), c->lines, c->bad, i->guarded,
+                  i->list);
     return EX_DATAERR;
 }
 
@@ -173,12 +236,13 @@ static int import_fd(struct import *i, int fd, const struct feed_options *option
         (void)fprintf(stderr, "gillnet: %s: ... and %" PRIu64 " more bad lines\n",
                       i->file, i->bad - BAD_SHOWN);
     }
+    say_guarded(i);
     say_unused(i, &counts);
     if (i->status != 0) {
         status = i->status;
     } else if (e != ERR_OK) {
         status = cli_fail(i->why.code != ERR_OK ? &i->why : &why);
-    } else if (counts.entries == 0 && !may_be_empty) {
+    } else if (counts.entries == i->guarded && !may_be_empty) {
         status = nothing_found(i, &counts);
     } else {
         status = commit(i);
@@ -232,9 +296,13 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
     struct feed_options options = {.format = FEED_AUTO,
                                    .now_s = (uint32_t)(clock_wall_us() / 1000000)};
     const struct cli_option table[] = {
-        {"--format", &format, NULL, NULL}, {"--column", &column, NULL, NULL},
-        {"--type", &type, NULL, NULL},     {"--source", &i.source, NULL, NULL},
-        {"--expire", &expire, NULL, NULL}, {"--allow-empty", NULL, &may_be_empty, NULL},
+        {"--format", &format, NULL, NULL},
+        {"--column", &column, NULL, NULL},
+        {"--type", &type, NULL, NULL},
+        {"--source", &i.source, NULL, NULL},
+        {"--expire", &expire, NULL, NULL},
+        {"--allow-empty", NULL, &may_be_empty, NULL},
+        {"--force", NULL, &i.is_forced, NULL},
     };
     int status = cli_options(cli_command("list"), table, sizeof table / sizeof table[0],
                              &argc, argv);
@@ -272,5 +340,8 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
         return status;
     }
     progress_init(&i.progress);
-    return import_file(&i, &options, may_be_empty);
+    status = cli_config(cli);
+    status = status == 0 ? import_file(&i, &options, may_be_empty) : status;
+    feed_guard_free(&i.guard);
+    return status;
 }

@@ -6,6 +6,7 @@
 #include "core/cli/list_filter.h"
 #include "core/cli/options.h"
 #include "core/list/member.h"
+#include "core/list/place.h"
 
 /* Files alone need no key: what they have in common decides. */
 static int merge_files(const struct cli *cli, const char *output, int n, char **files)
@@ -32,6 +33,11 @@ static int merge_into_list(struct cli *cli, const char *name, int n, char **file
     struct member_shapes shapes = {.has_spam = false};
     int status = list_cmd_check_name(name);
 
+    status = status == 0 ? cli_keys(cli, true) : status;
+    if (status == 0 && !list_is_there(cli->config->state_dir, slice_str(name)) &&
+        list_member_check(&cli->keys.ring[0], (size_t)n, files, &info) != ERR_OK) {
+        status = cli_fail(&info); /* and no list is made */
+    }
     if (status == 0) {
         status = list_cmd_open_writer(cli, name, true, &writer);
     }

@@ -11,12 +11,14 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/cli/mailbox.h"
 #include "core/cli/text.h"
 #include "core/list/listed.h"
 #include "core/url/host.h"
 #include "core/verdict/verdict.h"
 
-enum { READ_BYTES = 65536, SHOWN_PATH = 1024, US_PER_SECOND = 1000000 };
+enum { NUMBER_MAX = 24, US_PER_SECOND = 1000000 };
 
 struct run {
     struct cli *cli;
@@ -26,6 +28,7 @@ struct run {
     message_fn *on_message;
     void *context;
     int status;
+    struct mailbox box; /* the file at hand */
 };
 
 static void worsen(struct run *r, int status)
@@ -59,27 +62,18 @@ static void give_envelope(const struct run *r, struct extract *x)
     }
 }
 
-/* The whole of fd into x; an errno on failure. */
-static int read_message(int fd, struct extract *x)
+static void on_bytes(void *context, struct slice bytes)
 {
-    char bytes[READ_BYTES];
-    for (;;) {
-        ssize_t n = read(fd, bytes, sizeof bytes);
-        if (n > 0) {
-            extract_raw(x, slice_of(bytes, (size_t)n));
-        } else if (n == 0) {
-            return 0;
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
+    extract_raw(context, bytes);
 }
 
-static void take_message(struct run *r, int fd, const char *path)
+/* The next message of the mailbox, named path, or path:N where it has several. False: it was the last. */
+static bool take_message(struct run *r, const char *path)
 {
     const struct config *config = r->cli->config;
     uint64_t start = clock_mono_us();
     struct listed listed;
+    bool has_more = false;
 
     arena_reset(r->arena);
     listed_init(&listed, r->envelope->lists);
@@ -89,33 +83,81 @@ static void take_message(struct run *r, int fd, const char *path)
                                     config->trusted_authserv.n);
     if (x == NULL) {
         unreadable(r, path, ENOMEM);
-        return;
+        return false;
     }
     give_envelope(r, x);
-    int errnum = read_message(fd, x);
+    int errnum = mailbox_next(&r->box, on_bytes, x, &has_more);
     if (errnum != 0) {
         unreadable(r, path, errnum);
         extract_drop(x);
         listed_fini(&listed);
-        return;
+        return false;
     }
+    char name[FILE_PATH_MAX + NUMBER_MAX];
+    bool is_alone = !has_more && r->box.messages == 1;
+    (void)snprintf(name, sizeof name, is_alone ? "%s" : "%s:%zu", path,
+                   r->box.messages);
     struct message m = {
-        .file = slice_str(path), .features = extract_finish(x), .start_mono_us = start};
+        .file = slice_str(name), .features = extract_finish(x), .start_mono_us = start};
     listed_fini(&listed);
     m.auth = extract_auth(x);
     m.nrcpt = extract_recipients(x, &m.rcpt);
     worsen(r, r->on_message(r->context, r->arena, &m));
+    return has_more;
 }
 
-static void take_file(struct run *r, const char *path)
+static void take_messages(struct run *r, int fd, const char *path, bool may_be_mbox)
+{
+    mailbox_init(&r->box, fd, may_be_mbox);
+    while (take_message(r, path)) {
+    }
+}
+
+static void take_file(struct run *r, const char *path, bool may_be_mbox)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
         unreadable(r, path, errno);
         return;
     }
-    take_message(r, fd, path);
+    take_messages(r, fd, path, may_be_mbox);
     (void)close(fd);
+}
+
+/* ---- folders ---- */
+
+/* What a folder is; kept in fts_number. */
+enum folder { FOLDER_PLAIN, FOLDER_MAILDIR, FOLDER_OF_MESSAGES /* new or cur */ };
+
+static bool has_folder(const char *path, const char *name)
+{
+    char sub[FILE_PATH_MAX];
+    struct stat st;
+    return file_path(sub, "%s/%s", path, name) == ERR_OK && stat(sub, &st) == 0 &&
+           S_ISDIR(st.st_mode);
+}
+
+static bool is_maildir(const char *path)
+{
+    return has_folder(path, "cur") && has_folder(path, "new");
+}
+
+/* False: what lies in it is no mail. Of a Maildir only new, cur and the Maildirs within it are read:
+ * tmp holds halves of messages. */
+static bool enter_folder(FTSENT *entry)
+{
+    long parent = entry->fts_parent != NULL ? entry->fts_parent->fts_number : 0;
+    bool is_messages =
+        strcmp(entry->fts_name, "new") == 0 || strcmp(entry->fts_name, "cur") == 0;
+
+    if (parent == FOLDER_MAILDIR && is_messages) {
+        entry->fts_number = FOLDER_OF_MESSAGES;
+    } else if (is_maildir(entry->fts_path)) {
+        entry->fts_number = FOLDER_MAILDIR;
+    } else {
+        return parent == FOLDER_PLAIN;
+    }
+    return true;
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -123,7 +165,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Every regular file below path, in order of names. */
+/* Every regular file below path, in order of names; of a Maildir, its messages. */
 static void take_folder(struct run *r, char *path)
 {
     char *const roots[] = {path, NULL};
@@ -141,15 +183,23 @@ static void take_folder(struct run *r, char *path)
             break;
         }
         switch (entry->fts_info) {
+        case FTS_D:
+            if (!enter_folder(entry)) {
+                (void)fts_set(walk, entry, FTS_SKIP);
+            }
+            break;
         case FTS_F:
-            take_file(r, entry->fts_path);
+            if (entry->fts_parent->fts_number != FOLDER_MAILDIR) {
+                take_file(r, entry->fts_path,
+                          entry->fts_parent->fts_number == FOLDER_PLAIN);
+            }
             break;
         case FTS_DNR:
         case FTS_ERR:
         case FTS_NS:
             unreadable(r, entry->fts_path, entry->fts_errno);
             break;
-        default: /* folders themselves, links, sockets */
+        default: /* folders that were left, links, sockets */
             break;
         }
     }
@@ -164,7 +214,7 @@ static void take_path(struct run *r, char *path)
     struct stat st;
 
     if (strcmp(path, "-") == 0) {
-        take_message(r, STDIN_FILENO, path);
+        take_messages(r, STDIN_FILENO, path, true);
     } else if (stat(path, &st) != 0) {
         unreadable(r, path, errno);
     } else if (S_ISDIR(st.st_mode)) {
@@ -174,7 +224,7 @@ static void take_path(struct run *r, char *path)
         }
         take_folder(r, path);
     } else {
-        take_file(r, path);
+        take_file(r, path, true);
     }
 }
 

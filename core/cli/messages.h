@@ -2,6 +2,7 @@
  * messages - the messages of files, folders and standard input, one after the other, with the
  * features of each; for check and extract.
  *
+ * A file is one message or a mailbox in mbox form (core/cli/mailbox.h), a folder a Maildir or a tree of such files.
  * One arena for all, emptied between messages; files are read in pieces. A file that cannot be
  * read is reported and the others go on.
  * Threads: one.
@@ -27,7 +28,8 @@ struct messages_envelope {
 };
 
 struct message {
-    struct slice file; /* "-" for standard input */
+    struct slice
+        file; /* "-" for standard input; "FILE:2" for the second of a mailbox */
     struct featureset *features;
     const struct extract_auth *auth;
     const struct slice

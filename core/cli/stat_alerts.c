@@ -14,35 +14,21 @@ static const char *text_of(const json_t *row, const char *key)
     return text != NULL ? text : "";
 }
 
-/* Takes the row. */
-static bool show(const struct cli *cli, json_t *row)
-{
-    if (cli->json) {
-        json_object_set_new(row, "type", json_string("alert"));
-        return json_line(row);
-    }
-    bool ok = printf("alert %s (%s): %s; %s\n", text_of(row, "name"),
-                     text_of(row, "severity"), text_of(row, "message"),
-                     text_of(row, "action")) >= 0;
-
-    json_decref(row);
-    return ok;
-}
-
-bool stat_alerts_show(const struct cli *cli)
+json_t *stat_alerts(const struct cli *cli)
 {
     static const char first[] = "ok\n";
     struct buf answer;
     char *line = NULL;
-    bool ok = true;
+    json_t *rows = NULL;
 
     buf_init(&answer, CONTROL_ANSWER_MAX);
     if (control_ask(cli->config->hub.control_socket, "alerts", &answer, NULL) ==
             ERR_OK &&
         strncmp(answer.p, first, sizeof first - 1) == 0) {
         line = answer.p + sizeof first - 1;
+        rows = json_array();
     }
-    while (ok && line != NULL && *line != '\0') {
+    while (line != NULL && *line != '\0') {
         char *end = strchr(line, '\n');
         json_t *row = NULL;
 
@@ -50,9 +36,25 @@ bool stat_alerts_show(const struct cli *cli)
             *end++ = '\0';
         }
         row = json_loads(line, 0, NULL);
-        ok = row == NULL || show(cli, row);
+        if (row != NULL) {
+            (void)json_object_set_new(row, "type", json_string("alert"));
+            (void)json_array_append_new(rows, row);
+        }
         line = end;
     }
     buf_fini(&answer);
-    return ok;
+    return rows;
+}
+
+void stat_alerts_print(json_t *alerts)
+{
+    json_t *row = NULL;
+    size_t i = 0;
+
+    json_array_foreach(alerts, i, row)
+    {
+        (void)printf("alert %s (%s): %s; %s\n", text_of(row, "name"),
+                     text_of(row, "severity"), text_of(row, "message"),
+                     text_of(row, "action"));
+    }
 }

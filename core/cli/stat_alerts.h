@@ -5,11 +5,13 @@
 #ifndef CORE_CLI_STAT_ALERTS_H
 #define CORE_CLI_STAT_ALERTS_H
 
-#include <stdbool.h>
+#include <jansson.h>
 
 #include "core/cli/cli.h"
 
-/* A line for each; none where no hub answers. False: standard output cannot be written. */
-bool stat_alerts_show(const struct cli *cli);
+/* A row for each; NULL where no hub answers. */
+json_t *stat_alerts(const struct cli *cli);
+/* A line for each. */
+void stat_alerts_print(json_t *alerts);
 
 #endif

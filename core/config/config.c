@@ -268,6 +268,11 @@ const struct config_list *config_list_find(const struct config *c, struct slice 
     return &c->list_default;
 }
 
+bool config_list_is_named(const struct config *c, struct slice name)
+{
+    return config_list_find(c, name) != &c->list_default;
+}
+
 /* A value out of range in a line of which it was said that libconfig cuts its number. */
 static bool is_said(const struct config_errors *e, enum err code, const char *source,
                     unsigned line)

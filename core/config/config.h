@@ -203,6 +203,9 @@ void config_release(struct config **c);
 /* The entry for a list by name, or c->list_default. */
 const struct config_list *config_list_find(const struct config *c, struct slice name);
 
+/* Whether the configuration has an entry of its own for the list. */
+bool config_list_is_named(const struct config *c, struct slice name);
+
 /* What the entries of a peer's lists weigh here, times the weight of the list: 1.0 unless configured. */
 double config_peer_weight(const struct config *c, struct slice name);
 /* Whether it is an IP address in allow.networks. */

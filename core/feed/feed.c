@@ -102,7 +102,8 @@ void feed_emit(struct feed *f, struct slice text, uint16_t hint)
 void feed_emit_timed(struct feed *f, struct slice text, uint16_t hint,
                      const struct feed_times *times)
 {
-    struct feed_item item = {.first_seen_s = times->first_seen_s,
+    struct feed_item item = {.line = record_line(f),
+                             .first_seen_s = times->first_seen_s,
                              .expiry_s = times->expiry_s};
     struct errinfo info = {.code = ERR_OK};
 

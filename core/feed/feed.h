@@ -73,6 +73,7 @@ struct feed_counts {
 /* An entry, and what the feed says of its time: 0 where it says nothing. */
 struct feed_item {
     struct feature_entry entry;
+    uint64_t line; /* or the number of its record */
     uint32_t first_seen_s;
     uint32_t expiry_s;
 };

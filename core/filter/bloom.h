@@ -54,6 +54,10 @@ enum err bloom_check(unsigned layout, uint64_t nlines, uint64_t k);
 /* "one-line", "two-lines", "classic", "partitioned"; NULL for another number. */
 const char *bloom_layout_name(unsigned layout);
 
+/* n rounded up to the next step, so that two sites with about as many entries choose the same size: a factor of the
+ * square root of two, from BLOOM_STEP_LEAST on. */
+enum { BLOOM_STEP_LEAST = 1024 };
+uint64_t bloom_items_step(uint64_t n);
 /* The fewest lines, and the k, with which the layout's own formula stays at or below error with
  * n keys. ERR_UNSUPPORTED: no such layout; ERR_RANGE: n is 0, error is not within (0, 1), or
  * the layout would need more than 128 bits a key or BLOOM_LINES_MAX. Costs 1 to 10 ms. */

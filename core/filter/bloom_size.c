@@ -91,6 +91,19 @@ uint64_t bloom_lines_for_error(enum bloom_layout layout, uint64_t n, double erro
     return high;
 }
 
+uint64_t bloom_items_step(uint64_t n)
+{
+    uint64_t step = BLOOM_STEP_LEAST;
+    while (step < n && step <= UINT64_MAX / 2) {
+        uint64_t between = (uint64_t)ceil((double)step * M_SQRT2);
+        if (between >= n) {
+            return between;
+        }
+        step *= 2;
+    }
+    return step < n ? n : step;
+}
+
 /* At least memory log2(1/error) probes are best, rounded; in lines, whose fill varies, the best
  * lies near it, so its neighbours are asked too. */
 enum err bloom_size(enum bloom_layout layout, uint64_t n, double error,

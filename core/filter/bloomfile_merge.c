@@ -42,6 +42,26 @@ struct bloomfile_shape bloomfile_shape_of(const struct bloomfile *f)
 
 /* ---- what must be equal ---- */
 
+/* Room for what two filters were planned for. */
+static uint64_t items_for(uint64_t a, uint64_t b)
+{
+    return bloom_items_step(a > UINT64_MAX - b ? UINT64_MAX : a + b);
+}
+
+/* The one that was made for more is the measure of both. */
+static enum err differ_size(struct errinfo *reterr, const char *path,
+                            const struct bloomfile_shape *its,
+                            const struct bloomfile_shape *there)
+{
+    return errinfo_set(
+        reterr, ERR_RANGE, path, 0,
+        "cannot be merged: its size m in bits is %" PRIu64
+        ", the other filter's is %" PRIu64
+        "; make both with the same --layout and --error, and with --items %" PRIu64,
+        its->nlines * BLOOM_LINE_BITS, there->nlines * BLOOM_LINE_BITS,
+        items_for(its->facts.capacity, there->facts.capacity));
+}
+
 static enum err differs(struct errinfo *reterr, const char *path, const char *field,
                         const char *its, const char *there)
 {
@@ -90,13 +110,14 @@ enum err bloomfile_alike(const struct bloomfile_shape *there, const char *path,
         return differs(reterr, path, "layout", bloom_layout_name(its->layout),
                        bloom_layout_name(there->layout));
     }
+    if (its->nlines != there->nlines) {
+        return differ_size(reterr, path, its, there);
+    }
     const struct {
         const char *field;
         uint64_t its;
         uint64_t there;
     } numbers[] = {
-        {"size m in bits", its->nlines * BLOOM_LINE_BITS,
-         there->nlines * BLOOM_LINE_BITS},
         {"number of probes k", its->k, there->k},
         {"hash", (uint64_t)its->hash, (uint64_t)there->hash},
         {"number of planned items", i->capacity, t->capacity},
@@ -193,8 +214,8 @@ enum err bloomfile_merge(struct bloomfile *dst, const struct bloomfile *src,
         return errinfo_set(reterr, ERR_LIMIT, path, 0,
                            "with it the filter would hold about %" PRIu64
                            " entries where %" PRIu64 " were planned; make the filters "
-                           "with a larger --items",
-                           both, dst->facts.capacity);
+                           "with --items %" PRIu64 " or more",
+                           both, dst->facts.capacity, bloom_items_step(both));
     }
     e = bloom_or(&dst->bloom, &src->bloom);
     if (e != ERR_OK) {

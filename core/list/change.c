@@ -242,6 +242,18 @@ enum err list_stage(struct list_writer *w, const struct list_change *c,
     return e == ERR_OK ? stage(w, &r, source, false, reterr) : e;
 }
 
+bool list_holds(const struct list_writer *w, const struct feature_entry *e)
+{
+    struct writer_entry own;
+    struct index_record known;
+    bool is_known = false;
+    return writer_check(w, NULL) == ERR_OK &&
+           writer_entry_of(w, e, &own, NULL) == ERR_OK &&
+           change_prior(w, &own.digest, &known, &is_known, NULL) == ERR_OK &&
+           is_known && known.status == ENTRY_LISTED &&
+           !entry_is_expired(&known, writer_now_s());
+}
+
 enum err change_again(struct list_writer *w, struct log_record *r, struct slice source,
                       struct errinfo *reterr)
 {

@@ -21,6 +21,10 @@ enum err change_known(struct list_writer *w, struct log_record *r,
 enum err change_damaged(const struct list_writer *w, enum err e,
                         struct errinfo *reterr);
 
+/* Whether the list has the entry as listed, staged changes left aside. False also where what is known
+ * of it is damaged. */
+bool list_holds(const struct list_writer *w, const struct feature_entry *e);
+
 /* What is known of d, staged changes left aside. */
 enum err change_prior(const struct list_writer *w, const struct digest *d,
                       struct index_record *ret, bool *rethas, struct errinfo *reterr);

@@ -60,12 +60,18 @@ enum err list_writer_open_configured(const struct list_opening *o, struct slice 
         return e;
     }
     e = list_reform(*ret, &how, &is_remade, &done, reterr);
+    if (is_remade) {
+        say(name, how.url_match, &done);
+    } else if (e == ERR_OK) {
+        e = list_shorten_log(*ret, &how, &is_remade, &done, reterr);
+        if (is_remade) {
+            log_info("event=list_log_shortened list=%.*s listed=%" PRIu64
+                     " revoked=%" PRIu64,
+                     SLICE_ARGS(name), done.listed, done.revoked);
+        }
+    }
     if (e != ERR_OK || is_remade) {
         list_writer_close(ret);
     }
-    if (is_remade) {
-        say(name, how.url_match, &done);
-        e = open_once(o, name, false, ret, reterr);
-    }
-    return e;
+    return is_remade ? open_once(o, name, false, ret, reterr) : e;
 }

@@ -10,7 +10,7 @@
  *   base.G               filter over that index (core/filter/bloomfile.h)
  *   recent.G             small exact table over the tail and the delta filter before it,
  *                        changed in place by the writer, mapped by readers
- * One writer: the holder of STATE/lists/LOCK. Readers never lock.
+ * One writer: the holder of STATE/lists/NAME.lock (core/list/locks.h). Readers never lock.
  * An import does not override what a person said: an explicit add or revoke stands until
  * another explicit one.
  * Depends: base, config, feature, filter, store.   ADR 0008.
@@ -38,7 +38,7 @@ bool list_name_is_valid(struct slice name);
 
 struct list_writer;
 
-/* Takes STATE/lists/LOCK (ERR_LOCKED: who holds it is in the text), opens or creates the list,
+/* Takes the lock of the list (ERR_LOCKED: who holds it is in the text), opens or creates the list,
  * repairs what a crash left (orphans removed, recent table rebuilt from the tail). */
 enum err list_writer_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, bool create,

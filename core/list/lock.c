@@ -34,23 +34,44 @@ static bool goes_on(const struct list_lock_wait *wait, uint64_t waited_us,
     return true;
 }
 
+enum err list_lock_waiting(const struct list_lock_wait *wait, list_lock_fn *try_it,
+                           void *context, struct errinfo *reterr)
+{
+    struct errinfo why = {.code = ERR_OK};
+    uint64_t begin_us = clock_mono_us();
+    bool said = false;
+    enum err e = try_it(context, &why);
+
+    while (e == ERR_LOCKED && goes_on(wait, clock_mono_us() - begin_us, &said, &why)) {
+        pause_a_moment();
+        e = try_it(context, &why);
+    }
+    if (e != ERR_OK && reterr != NULL) {
+        *reterr = why;
+    }
+    return e;
+}
+
+struct opening {
+    const char *state_dir;
+    struct slice name;
+    const struct keyring *keys;
+    bool create;
+    struct list_writer **ret;
+};
+
+static enum err open_writer(void *context, struct errinfo *reterr)
+{
+    const struct opening *o = context;
+    return list_writer_open(o->state_dir, o->name, o->keys, o->create, o->ret, reterr);
+}
+
 /* NOLINTNEXTLINE(readability-function-size): those of list_writer_open, and how long */
 enum err list_writer_open_waiting(const char *state_dir, struct slice name,
                                   const struct keyring *keys, bool create,
                                   const struct list_lock_wait *wait,
                                   struct list_writer **ret, struct errinfo *reterr)
 {
-    struct errinfo why = {.code = ERR_OK};
-    uint64_t begin_us = clock_mono_us();
-    bool said = false;
-    enum err e = list_writer_open(state_dir, name, keys, create, ret, &why);
-
-    while (e == ERR_LOCKED && goes_on(wait, clock_mono_us() - begin_us, &said, &why)) {
-        pause_a_moment();
-        e = list_writer_open(state_dir, name, keys, create, ret, &why);
-    }
-    if (e != ERR_OK && reterr != NULL) {
-        *reterr = why;
-    }
-    return e;
+    struct opening o = {state_dir, name, keys, create, ret};
+    return list_lock_waiting(wait, open_writer, &o, reterr);
 }

@@ -1,5 +1,5 @@
 /*
- * lock - waiting for STATE/lists/LOCK, which one changes the lists at a time.
+ * lock - waiting for the lock of a list, which one changes at a time (core/list/locks.h).
  *
  * Most changes take a moment: a command or a feed that comes meanwhile waits instead of failing.
  * Depends: base, list.   Threads: any.   Owns: nothing.   ADR 0038.
@@ -20,6 +20,11 @@ struct list_lock_wait {
     void (*say)(void *context, const struct errinfo *who);
     void *context;
 };
+
+/* Calls try_it(context, &why) and, while it gives ERR_LOCKED, again, up to wait->most_s. */
+typedef enum err list_lock_fn(void *context, struct errinfo *reterr);
+enum err list_lock_waiting(const struct list_lock_wait *wait, list_lock_fn *try_it,
+                           void *context, struct errinfo *reterr);
 
 /* list_writer_open, and again while it is ERR_LOCKED, up to wait->most_s. */
 enum err list_writer_open_waiting(const char *state_dir, struct slice name,

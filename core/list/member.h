@@ -98,6 +98,10 @@ struct member_shapes {
  * which it makes where there is none. Readers see them as they see any new generation. */
 enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
                            struct member_shapes *ret, struct errinfo *reterr);
+/* Whether these files would merge into a list of this ring key that has no filters yet: asked before the list is
+ * made. */
+enum err list_member_check(const struct hashkey *key, size_t n, char *const *paths,
+                           struct errinfo *reterr);
 /* What is known beforehand of a whole filter that a peer made. */
 struct member_belief {
     const struct hashkey *key;    /* of its digests and positions */

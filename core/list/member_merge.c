@@ -17,7 +17,13 @@ struct growing {
     bool is_changed;
 };
 
-static enum err grow_open(const struct list_writer *w, struct growing *g,
+/* The list's folder and ring key. */
+struct ground {
+    const char *dir;
+    const struct hashkey *key;
+};
+
+static enum err grow_open(const struct ground *w, struct growing *g,
                           struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -26,31 +32,31 @@ static enum err grow_open(const struct list_writer *w, struct growing *g,
     }
     enum err e = list_file_path(path, w->dir, g->kind, g->number, reterr);
     if (e == ERR_OK) {
-        e = bloomfile_take(&g->filter, path, &w->key, reterr);
+        e = bloomfile_take(&g->filter, path, w->key, reterr);
     }
     g->is_open = e == ERR_OK;
     return e;
 }
 
 /* The first filter of a role gives the list its shape, the others must fit it. */
-static enum err grow_file(const struct list_writer *w, struct growing *g,
-                          const char *path, struct errinfo *reterr)
+static enum err grow_file(const struct ground *w, struct growing *g, const char *path,
+                          struct errinfo *reterr)
 {
     enum err e = grow_open(w, g, reterr);
     if (e != ERR_OK) {
         return e;
     }
     if (g->is_open) {
-        e = bloomfile_merge_file(&g->filter, path, &w->key, reterr);
+        e = bloomfile_merge_file(&g->filter, path, w->key, reterr);
     } else {
-        e = bloomfile_take(&g->filter, path, &w->key, reterr);
+        e = bloomfile_take(&g->filter, path, w->key, reterr);
         g->is_open = e == ERR_OK;
     }
     g->is_changed = g->is_changed || e == ERR_OK;
     return e;
 }
 
-static enum err grow_all(const struct list_writer *w, struct growing *spam,
+static enum err grow_all(const struct ground *w, struct growing *spam,
                          struct growing *revoked, size_t n, char *const *paths,
                          struct errinfo *reterr)
 {
@@ -145,7 +151,7 @@ enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
     }
     spam.number = w->current.member_spam;
     revoked.number = w->current.member_revoked;
-    e = grow_all(w, &spam, &revoked, n, paths, reterr);
+    e = grow_all(&(struct ground){w->dir, &w->key}, &spam, &revoked, n, paths, reterr);
     if (e == ERR_OK) {
         e = grow_publish(w, &spam, &revoked, reterr);
     }
@@ -155,6 +161,17 @@ enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
         .spam = bloomfile_shape_of(&spam.filter),
         .revoked = bloomfile_shape_of(&revoked.filter),
     };
+    bloomfile_close(&spam.filter);
+    bloomfile_close(&revoked.filter);
+    return e;
+}
+
+enum err list_member_check(const struct hashkey *key, size_t n, char *const *paths,
+                           struct errinfo *reterr)
+{
+    struct growing spam = {.kind = LIST_FILE_SPAM};
+    struct growing revoked = {.kind = LIST_FILE_REVOKED};
+    enum err e = grow_all(&(struct ground){"", key}, &spam, &revoked, n, paths, reterr);
     bloomfile_close(&spam.filter);
     bloomfile_close(&revoked.filter);
     return e;

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/list/locks.h"
+
 enum {
     OPEN_ATTEMPTS = 5,  /* a writer may replace the generation while it is opened */
     TAIL_ATTEMPTS = 20, /* a writer may be between the log and the recent table */
@@ -120,11 +122,12 @@ static enum err newest_file(void *context, enum list_file kind, uint64_t number)
     return ERR_OK;
 }
 
-/* Somebody changes lists: the files of a first generation are there before its CURRENT. */
+/* Somebody changes the list: the files of a first generation are there before its CURRENT. */
 static bool is_in_work(const struct list_reader *r)
 {
     char path[FILE_PATH_MAX];
-    return file_path(path, "%s/../LOCK", r->dir) == ERR_OK && filelock_is_held(path);
+    return file_path(path, "%s" LIST_LOCK_SUFFIX, r->dir) == ERR_OK &&
+           filelock_is_held(path);
 }
 
 /* CURRENT, else the newest generation that is complete, else CURRENT.prev. */

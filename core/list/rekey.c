@@ -7,11 +7,12 @@
 #include "core/feature/feature.h"
 #include "core/list/change.h"
 #include "core/list/member.h"
+#include "core/list/segment.h"
 #include "core/list/steps.h"
 
 enum { TEXT_ARENA = 64 * 1024 };
 
-#define REKEY_FOLDER ".rekey" /* in STATE/lists: no list has such a name */
+#define REKEY_FOLDER ".rekey." /* and the list's: no list has such a name */
 
 /* What is made of the former list, and how. */
 struct remake {
@@ -221,7 +222,8 @@ static enum err remake(struct list_writer *w, struct remake *x)
 {
     char folder[FILE_PATH_MAX];
     char fresh[FILE_PATH_MAX];
-    if (file_path(folder, "%s/lists/" REKEY_FOLDER, x->state_dir) != ERR_OK ||
+    if (file_path(folder, "%s/lists/" REKEY_FOLDER "%s", x->state_dir, w->name) !=
+            ERR_OK ||
         file_path(fresh, "%s/lists/%s", folder, w->name) != ERR_OK) {
         return errinfo_set(x->why, ERR_LIMIT, x->state_dir, 0,
                            "the path is too long; choose a shorter state_dir");
@@ -286,6 +288,66 @@ enum err list_reform(struct list_writer *w, const struct list_reforming *how,
         w->current.form = LIST_FORM;
         w->current.url_match = (uint32_t)how->url_match;
         return current_write(w->dir, LIST_CURRENT, &w->current, reterr);
+    }
+    enum err e = remake(w, &x);
+    *retremade = e == ERR_OK;
+    *ret = x.done;
+    return e;
+}
+
+/* ---- a log that says the same thing again and again ---- */
+
+/* Bytes that a record has in the mean, by the first of the longest segment. */
+static uint64_t record_bytes(const struct list_writer *w)
+{
+    enum { SAMPLE = 4096 };
+    struct segment s;
+    struct log_record r;
+    uint64_t longest = 0;
+    uint32_t number = w->tail.number;
+    size_t n = 0;
+    for (uint32_t i = 1; i <= w->tail.number; i++) {
+        uint64_t bytes = list_segment_bytes(w, i);
+        number = bytes > longest ? i : number;
+        longest = bytes > longest ? bytes : longest;
+    }
+    if (segment_open(w->dir, number, &s, NULL, NULL) != ERR_OK) {
+        return RECORD_BYTES_MAX;
+    }
+    struct segment_scan scan = segment_scan_all(&s, number);
+    while (n < SAMPLE && segment_next(&scan, &r) == SEGMENT_RECORD) {
+        n++;
+    }
+    uint64_t mean = n > 0 ? scan.at / n + 1 : RECORD_BYTES_MAX;
+    segment_close(&s);
+    return mean;
+}
+
+static bool is_log_long(const struct list_writer *w)
+{
+    uint64_t bytes = list_writer_log_bytes(w);
+    return bytes > LIST_LOG_SLACK && bytes - LIST_LOG_SLACK > LIST_LOG_TIMES *
+                                                                  list_state_count(w) *
+                                                                  record_bytes(w);
+}
+
+enum err list_shorten_log(struct list_writer *w, const struct list_reforming *how,
+                          bool *retremade, struct list_rekeyed *ret,
+                          struct errinfo *reterr)
+{
+    struct list_current former = w->current;
+    struct remake x = {.state_dir = how->state_dir,
+                       .former = &former,
+                       .url_match = list_writer_url_match(w),
+                       .stop = how->stop,
+                       .progress = how->progress,
+                       .context = how->context,
+                       .why = reterr};
+    *retremade = false;
+    *ret = x.done;
+    if (w->state != WRITER_READY || former.period_s != 0 || former.form != LIST_FORM ||
+        writer_levels_check(w, NULL) != ERR_OK || !is_log_long(w)) {
+        return ERR_OK;
     }
     enum err e = remake(w, &x);
     *retremade = e == ERR_OK;

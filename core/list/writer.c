@@ -1,5 +1,5 @@
 /*
- * writer - one lock, one list: opening with repair of what a crash left.
+ * writer - one list, its lock: opening with repair of what a crash left.
  */
 #include "core/list/writer.h"
 
@@ -17,7 +17,7 @@
 #include "core/list/publish.h"
 #include "core/list/steps.h"
 
-enum { LOCK_TEXT_MAX = 128, SCRATCH_BYTES = 64 * 1024 };
+enum { SCRATCH_BYTES = 64 * 1024 };
 
 uint32_t writer_now_s(void)
 {
@@ -27,56 +27,6 @@ uint32_t writer_now_s(void)
 uint32_t writer_expired_s(const struct list_writer *w)
 {
     return w->is_exact ? ENTRY_GONE_S : writer_now_s();
-}
-
-/* ---- the lock ---- */
-
-/* Says in reterr who holds the lock, as the holder wrote it into the file. */
-static void lock_blame(const char *path, struct errinfo *reterr)
-{
-    struct buf holder;
-    buf_init(&holder, LOCK_TEXT_MAX);
-    if (file_read(path, &holder, NULL) == ERR_OK) {
-        struct slice who = slice_trim(buf_slice(&holder));
-        for (size_t i = 0; i < who.n; i++) {
-            holder.p[i] = (char)(who.p[i] >= ' ' && who.p[i] <= '~' ? who.p[i] : '?');
-        }
-        errinfo_set(
-            reterr, ERR_LOCKED, path, 0,
-            "the lists are being changed by another process (%.*s); wait for it "
-            "or stop it",
-            SLICE_ARGS(who));
-    }
-    buf_fini(&holder);
-}
-
-static enum err lock_take(struct list_writer *w, const char *state_dir,
-                          struct errinfo *reterr)
-{
-    char path[FILE_PATH_MAX];
-    enum err e = file_path(path, "%s/lists/LOCK", state_dir);
-    if (e != ERR_OK) {
-        return errinfo_set(reterr, e, state_dir, 0, "the path is too long");
-    }
-    e = filelock_take(&w->lock, path, reterr);
-    if (e == ERR_LOCKED) {
-        lock_blame(path, reterr);
-    } else if (e == ERR_DENIED && access(path, W_OK) != 0) { /* not for being a link */
-        errinfo_set(reterr, e, path, 0,
-                    "this user may not change the lists; do it as the user that made "
-                    "them, or as root");
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    char text[LOCK_TEXT_MAX];
-    int n = snprintf(text, sizeof(text), "process %ld, %s\n", (long)getpid(),
-                     program_invocation_short_name);
-    if (n > 0 && ftruncate(w->lock.fd, 0) == 0) {
-        /* only for the error text of others: a full disk must not prevent the lock */
-        (void)!pwrite(w->lock.fd, text, strnlen(text, sizeof(text)), 0);
-    }
-    return ERR_OK;
 }
 
 /* ---- what lies in the folder ---- */
@@ -348,7 +298,7 @@ static enum err writer_load(struct list_writer *w, const struct keyring *keys,
         }
         return errinfo_set(
             reterr, ERR_NOT_FOUND, w->dir, 0,
-            "there is no list of this name; `gillnet list import` makes it");
+            "there is no list of this name; `gillnet list` shows those there are");
     }
     if (e == ERR_NOT_FOUND || e == ERR_CORRUPT || e == ERR_VERSION) {
         w->current = (struct list_current){0};
@@ -375,7 +325,7 @@ static enum err folders_make(struct list_writer *w, const char *state_dir,
     if (!create && stat(w->dir, &st) != 0 && errno == ENOENT) {
         return errinfo_set(
             reterr, ERR_NOT_FOUND, w->dir, 0,
-            "there is no list of this name; `gillnet list import` makes it");
+            "there is no list of this name; `gillnet list` shows those there are");
     }
     e = file_path(lists, "%s/lists", state_dir);
     return e == ERR_OK ? file_make_dir(lists, LIST_DIR_MODE, reterr)
@@ -397,7 +347,7 @@ static struct list_writer *writer_new(const struct keyring *keys)
         free(w);
         return NULL;
     }
-    w->lock.fd = -1;
+    w->lock = LIST_LOCK_NONE;
     w->tail.fd = -1;
     w->keep_text = true;
     w->filter = (struct filter_wish){.layout = 1, .error = LIST_FILTER_ERROR};
@@ -417,7 +367,7 @@ enum err list_writer_open(const char *state_dir, struct slice name,
     }
     enum err e = folders_make(w, state_dir, name, create, reterr);
     if (e == ERR_OK) {
-        e = lock_take(w, state_dir, reterr);
+        e = list_lock_take(&w->lock, state_dir, name, reterr);
     }
     if (e == ERR_OK && create) {
         e = file_make_dir(w->dir, LIST_DIR_MODE, reterr);
@@ -472,16 +422,21 @@ uint32_t list_writer_key(const struct list_writer *w)
     return w->key.id;
 }
 
-uint64_t list_writer_log_bytes(const struct list_writer *w)
+uint64_t list_segment_bytes(const struct list_writer *w, uint32_t number)
 {
     char path[FILE_PATH_MAX];
     struct stat st;
+    return list_file_path(path, w->dir, LIST_FILE_LOG, number, NULL) == ERR_OK &&
+                   lstat(path, &st) == 0
+               ? (uint64_t)st.st_size
+               : 0;
+}
+
+uint64_t list_writer_log_bytes(const struct list_writer *w)
+{
     uint64_t sum = 0;
     for (uint32_t n = 1; n <= w->tail.number; n++) {
-        if (list_file_path(path, w->dir, LIST_FILE_LOG, n, NULL) == ERR_OK &&
-            lstat(path, &st) == 0) {
-            sum += (uint64_t)st.st_size;
-        }
+        sum += list_segment_bytes(w, n);
     }
     return sum;
 }
@@ -505,7 +460,7 @@ void list_writer_close(struct list_writer **w)
             (void)compact_settle(*w, true, NULL);
         }
         writer_close_generation(*w);
-        filelock_drop(&(*w)->lock);
+        list_lock_drop(&(*w)->lock);
         arena_free(&(*w)->scratch);
         free((*w)->pending);
         free(*w);

@@ -13,6 +13,7 @@
 #include "core/base/keyring.h"
 #include "core/list/files.h"
 #include "core/list/list.h"
+#include "core/list/locks.h"
 #include "core/list/recent.h"
 #include "core/list/stack.h"
 #include "core/list/tail.h"
@@ -39,7 +40,7 @@ struct compaction;
 struct list_writer {
     char dir[FILE_PATH_MAX];
     char name[LIST_NAME_MAX + 1];
-    struct filelock lock;
+    struct list_lock lock;
     struct keyring keys;
     struct hashkey key; /* the list's */
     struct hashkey node;
@@ -83,6 +84,8 @@ enum err writer_entry_of(const struct list_writer *w, const struct feature_entry
                          struct writer_entry *ret, struct errinfo *reterr);
 /* ERR_OK when the writer may change the list; else what is wrong and what to do. */
 enum err writer_check(const struct list_writer *w, struct errinfo *reterr);
+/* Bytes of a segment of the log; 0: there is none. */
+uint64_t list_segment_bytes(const struct list_writer *w, uint32_t number);
 /* ERR_OK when no level is damaged: a merge needs them all. */
 enum err writer_levels_check(const struct list_writer *w, struct errinfo *reterr);
 /* Makes staged changes durable and waits for a compaction: nothing is under way any more. */

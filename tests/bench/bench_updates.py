@@ -123,7 +123,7 @@ class Bench:
         if importer.wait() != 0:
             raise SystemExit("bench_updates: the import failed")
         # the ledger and its reader begin with one entry that is there
-        subprocess.run(self.command("list", "add", LIST, "first.example"), check=True,
+        subprocess.run(self.command("list", "add", "--create", LIST, "first.example"), check=True,
                        stdout=subprocess.DEVNULL)
 
     def stat(self):
@@ -198,7 +198,7 @@ def run(bench, args, folder):
                          ledger, str(most), str(PACE_MS)], stdout=subprocess.PIPE, text=True)
     if watch.stdout.readline() != "ready\n":
         raise SystemExit("bench_updates: list_watch did not start")
-    stream = Stream(bench.command("list", "add", LIST, "-"), ledger)
+    stream = Stream(bench.command("list", "add", "--create", LIST, "-"), ledger)
     bench.children.append(stream.child)
     bench.slice(min(SLICE_S, args.seconds) / 3, None)  # warm-up
     bench.latency[False].clear()

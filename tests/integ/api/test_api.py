@@ -44,7 +44,7 @@ class Api(unittest.TestCase):
             self.assertIn(f'gillnet_url_checks_total{{status="{status}",via="api"}} {n}\n', shown)
 
     def test_check__values_of_any_type__then_statuses_with_provenance(self):
-        self.hub.run("list", "add", "manual", "mine@evil.example")
+        self.hub.run("list", "add", "--create", "manual", "mine@evil.example")
         until(lambda: statuses(self.hub.post("/v1/check", {"values": ["mine@evil.example"]})) == ["KNOWN_MALICIOUS"],
               "a person's entry is not seen")
         a = self.hub.post("/v1/check", {"values": LISTED + ["sub.bad2.example", "nobody.example", "x"]})
@@ -120,9 +120,9 @@ class Api(unittest.TestCase):
     def test_a_list_that_changes__then_answers_follow(self):
         ask = {"values": ["new.evil.example"]}
         self.assertEqual(statuses(self.hub.post("/v1/check", ask)), ["CLEAN"])
-        self.hub.run("list", "add", "phish", "new.evil.example")
+        self.hub.run("list", "add", "--create", "phish", "new.evil.example")
         until(lambda: statuses(self.hub.post("/v1/check", ask)) == ["KNOWN_MALICIOUS"], "the entry is not seen")
-        self.hub.run("list", "add", "fresh", "other.evil.example")
+        self.hub.run("list", "add", "--create", "fresh", "other.evil.example")
         until(lambda: statuses(self.hub.post("/v1/check", {"values": ["other.evil.example"]})) == ["KNOWN_MALICIOUS"],
               "the new list is not seen")
 
@@ -289,8 +289,8 @@ class Api(unittest.TestCase):
         return self.hub.ask("POST", f"/v1/report?kind={kind}", mail, {"Content-Type": "message/rfc822"})
 
     def test_ham__a_message__then_what_lists_hold_of_itself_is_taken_back(self):
-        self.hub.run("list", "add", "allow", "friend.example")
-        self.hub.run("list", "add", "manual", LISTED[0])
+        self.hub.run("list", "add", "--create", "allow", "friend.example")
+        self.hub.run("list", "add", "--create", "manual", LISTED[0])
         mail = MAIL.replace(b" now", b" http://www.bad2.example/fine http://friend.example/")
         a = self.report_message("ham", mail)
         self.assertEqual((a.status, a.headers["Retry-After"]), (503, "5"))  # no gillnetd: nobody can tell

@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
         p = subprocess.run([GILLNET, "-c", self.conf, *map(str, args)], input=stdin,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
         out, err = p.stdout.decode("utf-8", "strict"), p.stderr.decode("utf-8", "replace")
-        self.assertEqual(p.returncode, rc, f"{args}: {p.returncode}\n{out[:2000]}\n{err[:2000]}")
+        self.assertIn(p.returncode, (rc,) if rc is not None else (p.returncode,), f"{args}: {p.returncode}\n{out[:2000]}\n{err[:2000]}")
         self.assertNotIn("Sanitizer", err)
         return out, err
 
@@ -85,7 +85,7 @@ class Peers(Case):
         self.other.mkdir()
         shutil.copytree(self.state / "keys", self.other / "keys")
         self.there(self.run_it, "list", "import", "l", "-", stdin="c.example\nd.example\ne.example\n")
-        self.there(self.run_it, "list", "revoke", "l", "b.example", "e.example", "never.example")
+        self.there(self.run_it, "list", "revoke", "l", "b.example", "e.example", "never.example", rc=1)
 
     def there(self, what, *args, **more):
         """Does it at the other site."""
@@ -113,7 +113,7 @@ class Peers(Case):
                             "e": None, "never": None}.items():
             with self.subTest(value):
                 self.assertEqual(self.status(f"{value}.example").get("l"), want)
-        self.run_it("list", "revoke", "l", "d.example")
+        self.run_it("list", "revoke", "l", "d.example", rc=1)
         self.assertEqual(self.status("d.example"), {"l": "revoked"})
         self.run_it("list", "rebuild", "l")
         self.assertEqual(self.status("d.example"), {"l": "revoked"})
@@ -130,6 +130,32 @@ class Peers(Case):
         self.assertIn("new: revoked", text)
         self.assertIn("filters of peers", text)
         self.assertIn("CLEAN", text)
+
+    def test_default_sizes_of_two_sites_fit(self):
+        for n in (2800, 2700):
+            self.there(self.run_it, "list", "import", f"n{n}", "-", stdin="".join(f"h{i}.example\n" for i in range(n)))
+            self.there(self.run_it, "list", "export", f"n{n}", "--filter", self.folder / f"n{n}")
+        row, = self.json("list", "merge", "big", self.folder / "n2800", self.folder / "n2700")
+        self.assertEqual(row["items"], 2897)
+        self.assertAlmostEqual(row["entries"], 2800, delta=60)
+        self.assertLess(row["error"], 0.001)
+        self.there(self.run_it, "list", "export", "l", "--filter", self.folder / "small")
+        _, err = self.run_it("list", "merge", "big", self.folder / "small", rc=65)
+        self.assertIn("with --items 4096", err)  # room for 2897 and 1024
+        for name in ("l", "n2800"):
+            self.there(self.run_it, "list", "export", name, "--filter", self.folder / name, "--items", "4096")
+        self.run_it("list", "merge", "both", self.folder / "l", self.folder / "n2800")
+
+    def test_a_file_that_is_no_filter__makes_no_list(self):
+        bad = self.folder / "bad"
+        bad.write_text("no filter")
+        for files in ([bad], [self.filters()[0], bad], [self.folder / "none"]):
+            self.assertGreaterEqual(self.fails("list", "merge", "new", *files), 65)
+            self.assertFalse((self.state / "lists/new").exists())
+
+    def fails(self, *args):
+        return subprocess.run([GILLNET, "-c", self.conf, *map(str, args)], stderr=subprocess.DEVNULL,
+                              check=False).returncode
 
     def test_files_alone(self):
         spam, _ = self.filters()
@@ -199,7 +225,7 @@ class Standing(Case):
         for name, hosts in {"a": "one two back", "b": "two", "good": "nice", "tried": "new"}.items():
             self.run_it("list", "import", name, "-", stdin="\n".join(
                 f"{host}.example" for host in hosts.split()))
-        self.run_it("list", "add", "a", "own.example")
+        self.run_it("list", "add", "--create", "a", "own.example")
         self.run_it("list", "revoke", "a", "back.example")
 
     def standing(self, value):
@@ -434,7 +460,7 @@ class Import(Case):
         self.assertIn(b"gillnet: ", p.stderr)
         self.assertEqual(self.exported("l"), before)
         self.run_it("list", "verify", "l")
-        self.run_it("list", "add", "l", "after.example")
+        self.run_it("list", "add", "--create", "l", "after.example")
         self.assertEqual(self.status("after.example"), {"l": "confirmed"})
 
     def test_times_and_reasons_of_a_feed(self):
@@ -453,7 +479,7 @@ class Import(Case):
             row, = (r for r in self.json("lookup", name, rc=1) if r["list"] == "m")
             expiry = datetime.datetime.fromisoformat(row["expiry"].replace("Z", "+00:00"))
             self.assertAlmostEqual(expiry.timestamp(), min(end, soon), delta=60)
-        _, err = self.run_it("list", "import", "n", FEEDS / "malwarebazaar.txt", "--format", "malwarebazaar")
+        _, err = self.run_it("list", "import", "n", FEEDS / "malwarebazaar.txt", "--force", "--format", "malwarebazaar")
         self.assertIn("2 of the ignored are MD5, SHA-1", err)
         _, err = self.run_it("list", "import", "n", FEEDS / "safebrowsing.txt", "--format", "safebrowsing")
         _, err = self.run_it("list", "import", "n", "-", "--format", "stix", stdin='{"objects": [{', rc=65)
@@ -488,19 +514,19 @@ def feed(pipe, text):
 
 class Edit(Case):
     def test_add_revoke_add(self):
-        out, _ = self.run_it("list", "add", "l", "evil.example", "http://a.example/x")
+        out, _ = self.run_it("list", "add", "--create", "l", "evil.example", "http://a.example/x")
         self.assertEqual(out, "ok evil.example\nok http://a.example/x\n")
         self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
         self.run_it("list", "revoke", "l", "evil.example")
         self.assertEqual(self.status("evil.example"), {"l": "revoked"})
         self.run_it("list", "import", "l", "-", stdin="evil.example\n")  # no override
         self.assertEqual(self.status("evil.example"), {"l": "revoked"})
-        self.run_it("list", "add", "l", "evil.example")
+        self.run_it("list", "add", "--create", "l", "evil.example")
         self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
 
     def test_closed_streams_leave_the_log_alone(self):
         """Where a program is started without standard streams, no file takes their numbers."""
-        self.run_it("list", "add", "l", "first.example")
+        self.run_it("list", "add", "--create", "l", "first.example")
         for redirections in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
             for values in ("-", "third.example nonsense"):
                 subprocess.run(["sh", "-c", f'"$0" -c "$1" list add l {values} {redirections}',
@@ -511,15 +537,15 @@ class Edit(Case):
         self.assertEqual(self.exported("l"), ["first.example", "third.example"])
 
     def test_bad_values_do_not_stop_the_others(self):
-        out, err = self.run_it("list", "add", "l", "com", "a b", "good.example", rc=65)
+        out, err = self.run_it("list", "add", "--create", "l", "com", "a b", "good.example", rc=65)
         self.assertEqual(out, "ok good.example\n")
         self.assertIn("a b: ", err)
-        out, _ = self.run_it("list", "add", "l", "-", stdin="# c\n\nx.example\nlocalhost\n", rc=65)
+        out, _ = self.run_it("list", "add", "--create", "l", "-", stdin="# c\n\nx.example\nlocalhost\n", rc=65)
         self.assertEqual(out, "ok x.example\n")
 
     def test_a_bad_value_makes_no_list(self):
-        self.run_it("list", "add", "other", "com", rc=65)
-        self.run_it("list", "add", "other", "-", stdin="localhost\n", rc=65)
+        self.run_it("list", "add", "--create", "other", "com", rc=65)
+        self.run_it("list", "add", "--create", "other", "-", stdin="localhost\n", rc=65)
         self.assertFalse((self.state / "lists/other").exists())
 
     def test_a_line_without_end_is_bad_and_takes_no_memory(self):
@@ -528,7 +554,7 @@ class Edit(Case):
                 resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))
         program = pathlib.Path(GILLNET).read_bytes()
         sanitized = b"__asan_init" in program or b"__tsan_init" in program
-        for args in (["list", "add", "l", "-"], ["lookup", "--file", "-"]):
+        for args in (["list", "add", "--create", "l", "-"], ["lookup", "--file", "-"]):
             p = subprocess.run([GILLNET, "-c", self.conf, *args], stderr=subprocess.PIPE,
                                input=b"one.example\n" + b"a" * (80 << 20) + b"\ntwo.example\n",
                                stdout=subprocess.PIPE, timeout=300, preexec_fn=little)
@@ -538,19 +564,19 @@ class Edit(Case):
         self.assertEqual(self.status("two.example"), {"l": "confirmed"})
 
     def test_acknowledgement_holds_no_control_bytes(self):
-        out, _ = self.run_it("list", "add", "l", "http://a.example/\x1b[31m")
+        out, _ = self.run_it("list", "add", "--create", "l", "http://a.example/\x1b[31m")
         self.assertEqual(out, "ok http://a.example/\\x1b[31m\n")
 
     def test_a_list_behind_a_link_is_seen(self):
-        self.run_it("list", "add", "l", "evil.example")
+        self.run_it("list", "add", "--create", "l", "evil.example")
         (self.state / "lists/l").rename(self.folder / "elsewhere")
         (self.state / "lists/l").symlink_to(self.folder / "elsewhere")
-        self.run_it("list", "add", "l", "two.example")
+        self.run_it("list", "add", "--create", "l", "two.example")
         self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
         self.assertEqual(self.status("two.example"), {"l": "confirmed"})
 
     def test_a_file_in_place_of_the_lists_is_an_error(self):
-        self.run_it("list", "add", "l", "evil.example")
+        self.run_it("list", "add", "--create", "l", "evil.example")
         shutil.rmtree(self.state / "lists")
         (self.state / "lists").write_text("")
         for args in (["lookup", "evil.example"], ["list", "verify"], ["list", "stat"], ["stat"]):
@@ -560,7 +586,7 @@ class Edit(Case):
         self.assertIn("a file lies where the folder of lists is needed", out)
 
     def test_rekey__former_key_left_out__all_is_found_still(self):
-        self.run_it("list", "add", "l", "evil.example", "other.example")
+        self.run_it("list", "add", "--create", "l", "evil.example", "other.example")
         self.run_it("list", "revoke", "l", "other.example")
         ring = self.state / "keys/ring.key"
         newer = "00112233445566778899aabbccddeeff\n"
@@ -575,8 +601,89 @@ class Edit(Case):
         self.assertIn("newest", self.run_it("list", "rekey", "l")[0])
         self.run_it("list", "rekey", "nolist", rc=66)
 
+    def test_add_to_a_list_that_is_not_there__asks_for_create(self):
+        _, err = self.run_it("list", "add", "phsih", "evil.example", rc=66)
+        self.assertIn("--create", err)
+        _, err = self.run_it("list", "add", "phsih", "-", stdin="evil.example\n", rc=66)
+        self.assertFalse((self.state / "lists/phsih").exists())
+        self.configure('lists = ( { name = "phish"; } );\n')
+        self.run_it("list", "add", "phish", "evil.example")  # named: no slip of the pen
+        self.configure()
+        self.run_it("list", "add", "phish", "other.example")
+        self.assertEqual(self.exported("phish"), ["evil.example", "other.example"])
+
+    def test_revoke_of_what_is_not_there__says_so(self):
+        self.run_it("list", "add", "--create", "l", "evil.example", "good.example")
+        out, err = self.run_it("list", "revoke", "l", "evil.example", "evli.example", rc=1)
+        self.assertEqual(out, "ok evil.example\nok evli.example\n")
+        self.assertIn("evli.example: list l did not have it", err)
+        self.assertNotIn("evil.example: ", err)
+        row, = self.json("list", "revoke", "l", "evil.example", rc=1)
+        self.assertFalse(row["was_listed"])
+        row, = self.json("list", "revoke", "l", "good.example")
+        self.assertTrue(row["was_listed"])
+        self.run_it("list", "import", "l", "-", stdin="evli.example\n")
+        self.assertEqual(self.status("evli.example"), {"l": "revoked"})
+
+    def test_delete_and_rename(self):
+        self.run_it("list", "add", "--create", "one", "evil.example")
+        self.run_it("list", "add", "--create", "two", "bad.example")
+        out, _ = self.run_it("list")
+        self.assertRegex(out, r"(?m)\Aone +1 entries.*\ntwo +1 entries.*\n\Z")
+        self.assertEqual([r["list"] for r in self.json("list")], ["one", "two"])
+        _, err = self.run_it("list", "delete", "one", rc=77)
+        self.assertIn("--force", err)
+        _, err = self.run_it("list", "rename", "one", "two", rc=73)
+        self.assertIn("there is a list of this name", err)
+        self.run_it("list", "rename", "one", "three")
+        self.assertEqual(self.status("evil.example"), {"three": "confirmed"})
+        self.run_it("list", "add", "three", "more.example")
+        self.run_it("list", "verify")
+        self.run_it("list", "delete", "--force", "two")
+        self.assertEqual(sorted(p.name for p in (self.state / "lists").iterdir()),
+                         ["LOCK", "three", "three.lock"])
+        for args in (["delete", "--force", "two"], ["rename", "two", "x"]):
+            _, err = self.run_it("list", *args, rc=66)
+            self.assertIn("there is no list of this name", err)
+        self.run_it("list", "delete", "--force", "three")
+        self.assertIn("no lists yet", self.run_it("list")[0])
+
+    def test_a_list_in_use__is_not_deleted_and_holds_up_no_other(self):
+        self.run_it("list", "add", "--create", "one", "evil.example")
+        with subprocess.Popen([GILLNET, "-c", self.conf, "list", "add", "one", "-"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as p:
+            p.stdin.write(b"held.example\n")
+            p.stdin.flush()
+            self.assertEqual(p.stdout.readline(), b"ok held.example\n")
+            self.run_it("list", "import", "two", "-", stdin="a.example\n")  # at once
+            deleting = subprocess.Popen([GILLNET, "-c", self.conf, "list", "delete", "--force", "one"],
+                                        stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.assertIn(b"waiting, up to", deleting.stderr.readline())
+            self.assertTrue((self.state / "lists/one").exists())
+            p.stdin.close()
+            out, _ = deleting.communicate(timeout=60)
+            self.assertEqual(out, b"one: deleted\n")
+
+    def test_import__own_names_and_giants__left_out_by_line(self):
+        self.configure('protected = [ "mine.example" ];\n'
+                       'lists = ( { name = "ok"; category = "allow"; } );\n')
+        feed = "bad.example\nwww.mine.example\ngmail.com\nhttp://gmail.com/x\nco.uk\n"
+        out, err = self.run_it("list", "import", "l", "-", stdin=feed)
+        self.assertIn("-:2: left out: www.mine.example is", err)
+        self.assertIn("-:3: left out: gmail.com is", err)
+        self.assertIn("--force", err)
+        self.assertIn("2 left out", out)
+        self.assertEqual(self.exported("l"), ["bad.example", "gmail.com/x"])
+        _, err = self.run_it("list", "import", "m", "-", stdin="gmail.com\n", rc=65)
+        self.assertIn("1 left out", err)
+        self.assertFalse((self.state / "lists/m").exists())
+        row, = self.json("list", "import", "l", "-", "--force", stdin=feed)
+        self.assertEqual((row["left_out"], row["listed"]), (0, 4))
+        self.run_it("list", "import", "ok", "-", stdin="gmail.com\n")
+        self.assertEqual(self.exported("ok"), ["gmail.com"])
+
     def test_revoke_of_no_list(self):
-        self.run_it("list", "add", "l", "evil.example")
+        self.run_it("list", "add", "--create", "l", "evil.example")
         _, err = self.run_it("list", "revoke", "other", "evil.example", rc=66)
         self.assertIn("other", err)
         self.assertFalse((self.state / "lists/other").exists())
@@ -584,7 +691,7 @@ class Edit(Case):
     def test_acknowledged_is_kept_through_kill_9(self):
         told = []
         for turn in range(5):
-            p = subprocess.Popen([GILLNET, "-c", self.conf, "list", "add", "l", "-"],
+            p = subprocess.Popen([GILLNET, "-c", self.conf, "list", "add", "--create", "l", "-"],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             text = b"".join(b"t%d-%d.example\n" % (turn, i) for i in range(3000))
             writer = threading.Thread(target=feed, args=(p.stdin, text))
@@ -602,8 +709,8 @@ class Edit(Case):
         self.assertEqual((row["listed"], row["values"]), (len(names), len(names)))
 
     def test_expiry(self):
-        self.run_it("list", "add", "l", "--expire", "1s", "gone.example")
-        self.run_it("list", "add", "l", "stays.example")
+        self.run_it("list", "add", "--create", "l", "--expire", "1s", "gone.example")
+        self.run_it("list", "add", "--create", "l", "stays.example")
         deadline = time.time() + 30
         while self.status("gone.example") == {"l": "confirmed"} and time.time() < deadline:
             time.sleep(0.2)
@@ -618,17 +725,17 @@ class Show(Case):
                    "attachment:" + "0123456789abcdef" * 4, "body:" + "fedcba9876543210" * 4,
                    "subject:Win #1 prize # now", "subject:# begins so",
                    "attachment_name:invoice # 7.exe"]
-        self.run_it("list", "import", "l", FEEDS / "domains.txt")
+        self.run_it("list", "import", "l", "--force", FEEDS / "domains.txt")
         self.run_it("list", "add", "l", *entries)
         self.run_it("list", "revoke", "l", "wild.example")
         first = self.exported("l")
         self.assertEqual(len(first), 14 + len(entries) - 1 - 2)  # evil.example, 192.0.2.7 twice
-        self.run_it("list", "import", "copy", "-", stdin="\n".join(first) + "\n")
+        self.run_it("list", "import", "copy", "--force", "-", stdin="\n".join(first) + "\n")
         self.assertEqual(self.exported("copy"), first)
 
     def test_export_json(self):
-        self.run_it("list", "add", "l", "evil.example")
-        self.run_it("list", "revoke", "l", "good.example")
+        self.run_it("list", "add", "--create", "l", "evil.example")
+        self.run_it("list", "revoke", "l", "good.example", rc=1)
         rows = {r["value"]: r for r in self.json("list", "export", "l")}
         self.assertEqual(rows["evil.example"]["status"], "listed")
         self.assertEqual(rows["evil.example"]["source"], "cli")
@@ -637,16 +744,16 @@ class Show(Case):
 
     def test_digests_only_cannot_be_exported(self):
         self.configure('lists = ( { name = "l"; keep_text = false; } );\n')
-        self.run_it("list", "import", "l", FEEDS / "domains.txt")
+        self.run_it("list", "import", "l", "--force", FEEDS / "domains.txt")
         self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
         _, err = self.run_it("list", "export", "l", rc=65)
         self.assertIn("14 entries are kept as digests only", err)
 
     def test_stat_verify_rebuild_merge(self):
         self.assertEqual(self.json("list", "stat"), [])
-        self.run_it("list", "import", "one", FEEDS / "domains.txt")
+        self.run_it("list", "import", "one", "--force", FEEDS / "domains.txt")
         self.run_it("list", "import", "two", FEEDS / "hosts.txt")
-        self.run_it("list", "add", "one", "late.example")
+        self.run_it("list", "add", "--create", "one", "late.example")
         rows = {r["list"]: r for r in self.json("list", "stat")}
         self.assertEqual((rows["one"]["entries"], rows["one"]["recent"]), (15, 1))
         self.assertEqual(rows["two"]["entries"], 4)
@@ -664,7 +771,6 @@ class Show(Case):
                          [{"list": "one", "ok": True, "findings": 0}])
         self.run_it("list", "merge", "one", "two", rc=66)  # no such file
         self.run_it("list", "frobnicate", "one", rc=64)
-        self.run_it("list", rc=64)
 
     def test_verify_names_damage(self):
         self.run_it("list", "import", "l", FEEDS / "domains.txt")
@@ -679,7 +785,7 @@ class Show(Case):
 
 class Lookup(Case):
     def test_a_value_is_sought_as_a_message_would(self):
-        self.run_it("list", "add", "l", "evil.example", "host:www.exact.example",
+        self.run_it("list", "add", "--create", "l", "evil.example", "host:www.exact.example",
                     "http://pages.example/one", "192.0.2.0/24", "b@box.example",
                     "2001:db8::/32")
         for value, key in (("evil.example", "evil.example"), ("a.b.evil.example", "evil.example"),
@@ -704,7 +810,7 @@ class Lookup(Case):
                                  [(value, key, "confirmed")])
 
     def test_looser_keys_of_a_url(self):
-        self.run_it("list", "add", "l", "http://a.example/X", "url_folded:b.example/x",
+        self.run_it("list", "add", "--create", "l", "http://a.example/X", "url_folded:b.example/x",
                     "url_template:c.example/item/1")
         for value, kind in (("http://a.example/X?utm_source=1", "url"),
                             ("http://b.example/X", "url_folded"),
@@ -716,7 +822,7 @@ class Lookup(Case):
         self.run_it("lookup", "http://a.example/x", "http://c.example/other/1", rc=0)
 
     def test_each_spelling_of_a_url(self):
-        self.run_it("list", "add", "l", "http://www.a.example/Path/?utm_source=x", "http://b.example/?utm_id=1",
+        self.run_it("list", "add", "--create", "l", "http://www.a.example/Path/?utm_source=x", "http://b.example/?utm_id=1",
                     "V.ictim+x@gmail.com")
         for value, key in (("https://a.example/Path", "a.example/Path"), ("a.example/Path/?fbclid=2", "a.example/Path"),
                            ("http://b.example", "b.example"), ("victim@googlemail.com", "victim@gmail.com")):
@@ -730,7 +836,7 @@ class Lookup(Case):
         self.assertIn("www.a.example/Path/?utm_source=x", out)
 
     def test_url_match_changed(self):
-        self.run_it("list", "add", "l", "http://www.a.example/Path/")
+        self.run_it("list", "add", "--create", "l", "http://www.a.example/Path/")
         for match, found in (("exact", [1, 0, 0]), ("folded", [1, 1, 1]), ("normal", [1, 1, 0])):
             with open(self.conf, "a", encoding="utf-8") as f:
                 f.write(f'list_defaults = {{ url_match = "{match}"; }};\n')
@@ -742,7 +848,7 @@ class Lookup(Case):
             self.run_it("list", "verify", "l")
 
     def test_above_and_below(self):
-        self.run_it("list", "add", "l", "http://www.evil.example/pay", "host:a.evil.example", "bad.example")
+        self.run_it("list", "add", "--create", "l", "http://www.evil.example/pay", "host:a.evil.example", "bad.example")
         out, _ = self.run_it("lookup", "evil.example", rc=0)
         self.assertIn("evil.example: below it l holds url www.evil.example/pay, first seen ", out)
         self.assertIn("evil.example: below it l holds host a.evil.example, ", out)
@@ -753,13 +859,13 @@ class Lookup(Case):
         self.assertIn("http://bad.example/pay: l: confirmed domain bad.example", out)
         out, _ = self.run_it("lookup", "other.example", rc=0)
         self.assertNotIn("below", out)
-        self.run_it("list", "add", "l", *(f"http://many.example/{i}" for i in range(14)))
+        self.run_it("list", "add", "--create", "l", *(f"http://many.example/{i}" for i in range(14)))
         out, _ = self.run_it("lookup", "many.example", rc=0)
         self.assertEqual(out.count("below it l holds"), 10)
         self.assertIn("many.example: 4 more entries below it\n", out)
 
     def test_url_expressions(self):
-        self.run_it("list", "add", "l", "url_expression:evil.github.io/", "url_expression:sites.example/bad/")
+        self.run_it("list", "add", "--create", "l", "url_expression:evil.github.io/", "url_expression:sites.example/bad/")
         mail = b"Subject: a\n\nhttp://evil.github.io/any/where?x http://good.github.io/\n"
         row = self.json("check", "-", stdin=mail, rc=1)[0]
         self.assertEqual([(r["type"], r["value"], r["status"]) for r in row["lists"]],
@@ -819,12 +925,41 @@ trusted_authserv = [ "mx.example.org" ];
         super().setUp()
         self.configure(self.CONF)
 
+    def test_mailboxes__read_as_what_they_are__by_every_command(self):
+        self.run_it("list", "add", "phish", "evil.example")
+        good, bad = b"Subject: a\n\nhello\n", b"Subject: b\n\nhttp://evil.example/\n"
+        line = b"From a@b.example Thu Aug 22 12:36:23 2002\n"
+        box = self.folder / "box"
+        box.write_bytes(line + good + b"\n" + line + bad + b"\n" + line + good)
+        self.folder.joinpath("one").write_bytes(line + bad)
+        md = self.folder / "Maildir"
+        for sub in ("new", "cur", "tmp", ".Junk/new", ".Junk/cur", ".Junk/tmp", "sieve"):
+            (md / sub).mkdir(parents=True)
+        for at, text in (("new/1", good), ("cur/2:2,S", line + bad), ("tmp/3", bad), (".Junk/cur/4", bad),
+                         (".Junk/tmp/5", bad), ("dovecot-uidlist", b"3 V1"), ("sieve/x", bad)):
+            (md / at).write_bytes(text)
+
+        def acts(*paths, stdin=b""):
+            return [(pathlib.Path(r["file"]).name, r["action"] != "accept")
+                    for r in self.json("check", *paths, stdin=stdin, rc=1)]
+        self.assertEqual(acts(box), [("box:1", False), ("box:2", True), ("box:3", False)])
+        self.assertEqual(acts("-", stdin=box.read_bytes()), [("-:1", False), ("-:2", True), ("-:3", False)])
+        self.assertEqual(acts(self.folder / "one"), [("one", True)])
+        self.assertEqual(acts(md), [("4", True), ("2:2,S", True), ("1", False)])
+        self.assertEqual(len(self.json("extract", box)), 3)
+        feed = self.folder / "feed"
+        feed.write_text("evil.example\n")
+        out, _ = self.run_it("feed", "test", "--ham", box, feed, rc=None)
+        self.assertIn("3 messages, 1 hit", out)
+        self.assertIn("3 messages are good mail", self.run_it("feed", "ham", box)[0])
+        self.assertIn("3 messages", self.run_it("simulate", "mail", md)[0])
+
     def check(self, *args, rc=0, stdin=b""):
         return self.json("check", *args, rc=rc, stdin=stdin)
 
     def test_three_messages(self):
-        self.run_it("list", "add", "phish", "http://login.evil.example/account?id=42")
-        self.run_it("list", "add", "spam", "spammer.example")
+        self.run_it("list", "add", "--create", "phish", "http://login.evil.example/account?id=42")
+        self.run_it("list", "add", "--create", "spam", "spammer.example")
         rows = {pathlib.Path(r["file"]).name: r for r in self.check(MAIL, rc=1)}
         self.assertEqual(set(rows["clean.eml"]),
                          {"file", "action", "score", "symbols", "features", "lists", "counts",
@@ -846,9 +981,9 @@ trusted_authserv = [ "mx.example.org" ];
         self.assertIn("listed-url.eml: header, score 8\n  LIST_PHISH 8 url=login.evil", out)
 
     def test_sum_revoked_shadow(self):
-        self.run_it("list", "add", "phish", "evil.example")
-        self.run_it("list", "add", "spam", "evil.example")
-        self.run_it("list", "add", "quiet", "evil.example")
+        self.run_it("list", "add", "--create", "phish", "evil.example")
+        self.run_it("list", "add", "--create", "spam", "evil.example")
+        self.run_it("list", "add", "--create", "quiet", "evil.example")
         row, = self.check(MAIL / "listed-url.eml", rc=1)
         self.assertEqual((row["action"], row["score"]), ("reject", 14))
         quiet, = [s for s in row["symbols"] if s["name"] == "LIST_QUIET"]
@@ -860,8 +995,8 @@ trusted_authserv = [ "mx.example.org" ];
         self.assertIn("revoked", {h["status"] for h in row["lists"]})
 
     def test_allow_needs_proof(self):
-        self.run_it("list", "add", "spam", "spammer.example")
-        self.run_it("list", "add", "friends", "news.spammer.example")
+        self.run_it("list", "add", "--create", "spam", "spammer.example")
+        self.run_it("list", "add", "--create", "friends", "news.spammer.example")
         mail = (MAIL / "listed-sender.eml").read_bytes()
         row, = self.check("-", stdin=mail, rc=1)
         self.assertEqual(row["action"], "header")
@@ -876,7 +1011,7 @@ trusted_authserv = [ "mx.example.org" ];
                          "ALLOW_LOGIN")
 
     def test_envelope(self):
-        self.run_it("list", "add", "spam", "192.0.2.0/24", "helo.example", "env@from.example")
+        self.run_it("list", "add", "--create", "spam", "192.0.2.0/24", "helo.example", "env@from.example")
         clean = MAIL / "clean.eml"
         for args in (["--client", "192.0.2.9"], ["--helo", "helo.example"],
                      ["--from", "env@from.example"]):
@@ -979,7 +1114,7 @@ class Extract(Case):
 
         self.assertEqual(keyed(), set())  # nothing has made a key yet, nor does this
         self.assertFalse(self.state.exists())
-        self.run_it("list", "add", "l", "evil.example")
+        self.run_it("list", "add", "--create", "l", "evil.example")
         first = keyed()
         self.assertEqual(len(first), 25)
         self.assertEqual(keyed(), first)

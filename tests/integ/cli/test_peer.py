@@ -378,7 +378,7 @@ class Peer(unittest.TestCase):
     def test_third_ring_key__a_list_needs_the_one_that_would_go(self):
         a = self.server("a")
         a.create()
-        a.run("list", "add", "bad", "evil.example")
+        a.run("list", "add", "--create", "bad", "evil.example")
         # the ring's key is the second of a server that brought its own list into it
         other = "00112233445566778899aabbccddeeff"
         (a.state / "keys/ring.key").write_text(f"{other}\n{a.keys()[0]}\n")

@@ -147,11 +147,11 @@ class ByHand(Feeds):
     def test_a_list_that_is_held__commands_wait_and_say_so(self):
         self.site.text(NAMES)
         self.feed("f")
-        self.s.run("list", "add", "mine", "a.example")
+        self.s.run("list", "add", "--create", "mine", "a.example")
         import fcntl
         with open(self.s.state / "lists/LOCK", "r+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            p = subprocess.Popen([f"{BUILD}/gillnet", "-c", self.s.conf, "list", "add", "mine", "b.example"],
+            p = subprocess.Popen([f"{BUILD}/gillnet", "-c", self.s.conf, "list", "add", "--create", "mine", "b.example"],
                                  stderr=subprocess.PIPE, text=True)
             said = p.stderr.readline()
         self.assertIn("waiting", said)

@@ -117,15 +117,16 @@ class Crash:
         was_killed = child.returncode == -9
         if was_killed:
             self.killed[name] = self.killed.get(name, 0) + 1
-        elif child.returncode != 0:
+        elif child.returncode not in ((0, 1) if name == "revoke" else (0,)):  # 1: was not listed
             self.lost.append(f"{name}: exit {child.returncode}: {error.strip()}")
         else:
             self.duration[name] = max(taken, self.duration.get(name, 0))
         return (None if was_killed else child.returncode), lines[:-1]
 
     def edit(self, name, values, state, kill):
-        status, lines = self.run(name, ["list", name, LIST, "-"], "\n".join(values) + "\n",
-                                 kill)
+        create = ["--create"] if name == "add" else []
+        status, lines = self.run(name, ["list", name, LIST, "-", *create],
+                                 "\n".join(values) + "\n", kill)
         acknowledged = [line[3:] for line in lines if line.startswith("ok ")]
         if acknowledged != values[:len(acknowledged)]:
             self.lost.append(f"{name}: acknowledgements out of order")

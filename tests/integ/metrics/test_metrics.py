@@ -80,8 +80,8 @@ class Metrics(unittest.TestCase):
             thresholds = {{ header = 5.0; reject = 10.0; }};
             lists = ( {{ name = "phish"; weight = 6.0; max_age = "365d"; }}, {{ name = "bad"; weight = 12.0; }} );""")
         one.conf.write_text(text)
-        one.run("list", "add", "phish", "evil.example")
-        one.run("list", "add", "bad", "worst.example")
+        one.run("list", "add", "--create", "phish", "evil.example")
+        one.run("list", "add", "--create", "bad", "worst.example")
         one.daemon()
         one.hub()
         until(lambda: cls.scrape().rows.get(("gillnet_peer_connected", (("peer", "two"),))) == 1,

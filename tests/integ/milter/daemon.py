@@ -37,7 +37,7 @@ class Daemon:
         self.proc = None
         self.write(config)
         for name, entries in (lists or {}).items():
-            gillnet("list", "add", name, *entries, "-c", self.conf)
+            gillnet("list", "add", "--create", name, *entries, "-c", self.conf)
 
     def write(self, config):
         # the longest one: a machine that stalls for two seconds is no fault of gillnetd's

@@ -41,10 +41,20 @@ class Hits(unittest.TestCase):
             d.wait_for(lambda: self.seen(d)["seen"]["canaries"] > 0, "canaries")
             text = gillnet("list", "stat", "-c", d.conf).stdout
             self.assertRegex(text, r"seen by gillnetd: \d+ keys tested, \d+ filter hits, 1 confirmed")
-            text = gillnet("stat", "-c", d.conf).stdout
+            short = gillnet("stat", "-c", d.conf).stdout
+            self.assertRegex(short, rf"\Aall is well; gillnetd runs as process {d.proc.pid} since 2\d+-")
+            self.assertRegex(short, r"\nlists: 1 with 1 entries, last changed 2")
+            for word in ("in the last day: 2 messages", "\nfeeds: none\n", "\ncounting: ", "\npeers: none\n", "--all"):
+                self.assertIn(word, short)
+            self.assertLess(short.count("\n"), 12)
+            self.assertNotIn("sessions_open", short)
+            text = gillnet("stat", "--all", "-c", d.conf).stdout
+            self.assertTrue(text.startswith("all is well"), text)
+            self.assertRegex(text, r"(?m)^sessions_open +\d+ ")
             self.assertRegex(text, r"seen by gillnetd: \d+ keys tested, \d+ filter hits, 1 confirmed")
             before = self.seen(d)["seen"]
             d.stop()
+            self.assertTrue(gillnet("stat", "-c", d.conf).stdout.startswith("NOT WELL: gillnetd does not run"))
             d.start()
             self.send(d, ["evil.example"])
             after = self.seen(d)["seen"]

@@ -111,7 +111,7 @@ class Sockets(unittest.TestCase):
             # nor does it touch the page of the one that runs
             self.usual(d.target)
             d.wait_for(lambda: d.stat("messages") == 1, "the count of the message")
-            numbers = gillnet("stat", "-c", d.conf).stdout
+            numbers = gillnet("stat", "--all", "-c", d.conf).stdout
             self.assertRegex(numbers, rf"(?m)^pid +{d.proc.pid} ")
             self.assertRegex(numbers, r"(?m)^messages +1 ")
             other = Daemon("", target=d.target)
@@ -312,12 +312,12 @@ class Trouble(unittest.TestCase):
         with d:
             self.assertIn(" fault=lists", self.usual(d).status())
             self.assertIn("ring.key", d.log())
-            self.assertIn("keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
+            self.assertIn("fault: keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
             # mended: it is seen without a restart
             os.unlink(f"{d.folder}/keys/ring.key")
-            gillnet("list", "add", "phish", "clean.example", "-c", d.conf)
+            gillnet("list", "add", "--create", "phish", "clean.example", "-c", d.conf)
             d.wait_for(lambda: self.usual(d).status() == "No, action=accept score=0.0", "the lists")
-            d.wait_for(lambda: "keys: " not in gillnet("stat", "-c", d.conf, check=False).stdout,
+            d.wait_for(lambda: "fault: keys: " not in gillnet("stat", "-c", d.conf, check=False).stdout,
                        "the fault to go")
 
     def test_filter_cut_short_while_in_use__goes_on_answering(self):
@@ -383,7 +383,7 @@ class Trouble(unittest.TestCase):
         with Daemon("", lists={"phish": ["evil.example"]}) as d:
             os.rename(f"{d.folder}/lists", f"{d.folder}/away")
             d.wait_for(lambda: "event=lists " in d.log(), "a line about the folder")
-            d.wait_for(lambda: "lists: " in gillnet("stat", "-c", d.conf, check=False).stdout,
+            d.wait_for(lambda: "fault: lists: " in gillnet("stat", "-c", d.conf, check=False).stdout,
                        "the fault in the statistics")
             m = Mta(d.target)
             self.assertTrue(m.message(body=b"http://evil.example/\r\n").status().startswith("Yes"))
@@ -397,7 +397,7 @@ class Trouble(unittest.TestCase):
             m = Mta(d.target)
             m.hello()
             self.assertEqual(m.message(body=body).status()[:2], "No")
-            gillnet("list", "add", "phish", "http://evil.example/x", "-c", d.conf)
+            gillnet("list", "add", "--create", "phish", "http://evil.example/x", "-c", d.conf)
             d.wait_for(lambda: m.message(body=body).status()[:3] == "Yes", "the entry")
             m.quit()
 

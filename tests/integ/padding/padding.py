@@ -149,7 +149,7 @@ def make_list(gillnet, folder):
     conf.write_text(f'state_dir = "{folder}/state";\n')
     for listed in LINKS + pads_value.VALUES:
         kind = ["--type", listed.type] if listed.type else []
-        subprocess.run([gillnet, "-c", conf, "list", "add", LIST, *kind, listed.entry], check=True,
+        subprocess.run([gillnet, "-c", conf, "list", "add", "--create", LIST, *kind, listed.entry], check=True,
                        stdout=subprocess.DEVNULL)
     return conf
 

@@ -54,7 +54,7 @@ class Site:
         listed = pathlib.Path(self.top.name) / "phish.txt"
         listed.write_text(LISTED + "\nhttp://files.example.org/invoice.exe\n")
         self.server.run("list", "import", "phish", listed)
-        self.server.run("list", "add", "senders", "bulk.example.com")
+        self.server.run("list", "add", "--create", "senders", "bulk.example.com")
         self.server.daemon()
         mta = Mta(f"unix:{self.server.top}/page.sock")
         mta.hello()

@@ -150,7 +150,7 @@ class UsersOfUnits(unittest.TestCase):
         self.make_ring()
         # counts: gillnetd of alpha, hub of alpha, hub of beta, gillnetd of beta
         a.count(2)
-        until(lambda: int(re.search(r"count_peer_keys\D+(\d+)", b.run("stat", rc=None)).group(1)) > 0,
+        until(lambda: int(re.search(r"count_peer_keys\D+(\d+)", b.run("stat", "--all", rc=None)).group(1)) > 0,
               "counts of alpha in gillnetd of beta", log=lambda: a.logs() + b.logs())
         # lists: what an administrator adds on alpha, as gillnetd's user sees it on beta
         a.run("list", "add", "phish", "--type", "url_host", "bad.example")

@@ -105,7 +105,7 @@ class Proxied(unittest.TestCase):
 
     def test_a_ring_through_nginx__joins_holds_caches_and_drops(self):
         beta = self.guest("beta")  # its POST /v1/join came through nginx
-        self.alpha.run("list", "add", "phish", "--type", "url_host", "bad.example")
+        self.alpha.run("list", "add", "--create", "phish", "--type", "url_host", "bad.example")
         self.wait_listed(beta)
         until(lambda: self.alpha.stat("requests_held") == 1, "a request that is held", log=self.logs)
         path = self.nginx.lines("200 MISS GET /v1/chain/")[0].split()[3]
@@ -140,7 +140,7 @@ class Proxied(unittest.TestCase):
                               f"  proxy_pass 127.0.0.1:{self.hub_port}; }} }}")
         self.nginx.start()
         beta = self.guest("beta")
-        self.alpha.run("list", "add", "phish", "--type", "url_host", "bad.example")
+        self.alpha.run("list", "add", "--create", "phish", "--type", "url_host", "bad.example")
         self.wait_listed(beta)
         self.assertEqual(self.get("/v1/member", self.key_of(beta))[0], 200)
 
@@ -204,7 +204,7 @@ class Proxied(unittest.TestCase):
 
     def test_a_proxy_that_alters_or_mixes_up__is_refused_and_harms_nothing(self):
         beta = self.guest("beta")
-        self.alpha.run("list", "add", "other", "--type", "url_host", "other.example")
+        self.alpha.run("list", "add", "--create", "other", "--type", "url_host", "other.example")
         self.wait_listed(beta, "url_host:other.example")
         path = self.nginx.lines("GET /v1/chain/")[0].split()[3]
         saved = self.top / "saved"
@@ -224,7 +224,7 @@ class Proxied(unittest.TestCase):
             self.nginx.restart(self.site(edit))
             value = f"bad{added}.example"
             added += 1
-            self.alpha.run("list", "add", "phish", "--type", "url_host", value)
+            self.alpha.run("list", "add", "--create", "phish", "--type", "url_host", value)
             beta.kill_hub()
             beta.hub()
             until(lambda: beta.status()["alpha"].get("last_failure") or beta.status()["alpha"].get("last_refusal"),

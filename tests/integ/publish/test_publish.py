@@ -156,7 +156,7 @@ class PublishTest(unittest.TestCase):
     # ---- the way it should go ----
 
     def test_published_url_is_found_and_revoked(self):
-        self.run_ok(self.subscriber, "list", "add", "bad", "other.example")
+        self.run_ok(self.subscriber, "list", "add", "--create", "bad", "other.example")
         self.follow_ok()
         self.assertTrue(self.is_listed("https://evil5.example/pay"))
         mail = self.folder / "mail.eml"
@@ -204,7 +204,7 @@ class PublishTest(unittest.TestCase):
         self.site.breaks_after = None
         self.follow_ok()
         self.assertIn(1000, [a[2] for a in self.site.objects()])
-        self.run_ok(self.subscriber, "list", "add", "bad", "other.example")
+        self.run_ok(self.subscriber, "list", "add", "--create", "bad", "other.example")
         self.assertTrue(self.is_listed("https://evil5.example/pay"))
 
     def test_stale_mirror_is_passed_over_and_alone_is_a_rollback(self):
@@ -212,9 +212,9 @@ class PublishTest(unittest.TestCase):
         shutil.copytree(self.place, old)
         mirror = Site(self, old)
         both = self.subscribe([mirror.url, self.site.url])
-        self.run_ok(self.publisher, "list", "add", "phish", "https://new.example/x")
+        self.run_ok(self.publisher, "list", "add", "--create", "phish", "https://new.example/x")
         self.publish()
-        self.run_ok(both, "list", "add", "bad", "other.example")
+        self.run_ok(both, "list", "add", "--create", "bad", "other.example")
         self.follow_ok(both)
         self.assertTrue(self.is_listed("https://new.example/x"))
         self.site.is_gone = True
@@ -238,7 +238,7 @@ class PublishTest(unittest.TestCase):
         self.assertIn("--valid", done.stderr)
 
     def test_update_that_changes_too_much_is_held(self):
-        self.run_ok(self.subscriber, "list", "add", "bad", "other.example")
+        self.run_ok(self.subscriber, "list", "add", "--create", "bad", "other.example")
         self.follow_ok()
         for i in range(0, 1500, 500):
             values = [f"https://evil{n}.example/pay" for n in range(i, i + 500)]
@@ -253,7 +253,7 @@ class PublishTest(unittest.TestCase):
         self.assertFalse(self.is_listed("https://evil5.example/pay"))
 
     def test_dropped_subscription_leaves_nothing(self):
-        self.run_ok(self.subscriber, "list", "add", "bad", "other.example")
+        self.run_ok(self.subscriber, "list", "add", "--create", "bad", "other.example")
         self.follow_ok()
         self.assertTrue(self.is_listed("https://evil5.example/pay"))
         self.config("subscriber", 'lists = ( { name = "bad"; } );')
@@ -265,7 +265,7 @@ class PublishTest(unittest.TestCase):
 
     def test_publish_needs_identity_names_and_says_what_to_do(self):
         nobody = self.config("nobody", "")
-        self.run_ok(nobody, "list", "add", "x", "evil.example")
+        self.run_ok(nobody, "list", "add", "--create", "x", "evil.example")
         done = self.run_any(nobody, "publish", str(self.folder / "elsewhere"), "x")
         self.assertIn("gillnet peer init", done.stderr)
         done = self.run_any(self.publisher, "publish", str(self.folder / "elsewhere"))
@@ -279,8 +279,8 @@ class PublishTest(unittest.TestCase):
         self.assertRegex(text, r'key = "[0-9a-f]{64}"')
 
     def test_withdrawn_list__is_told_and_the_others_go_on(self):
-        self.run_ok(self.subscriber, "list", "add", "bad", "other.example")
-        self.run_ok(self.publisher, "list", "add", "more", "more.example")
+        self.run_ok(self.subscriber, "list", "add", "--create", "bad", "other.example")
+        self.run_ok(self.publisher, "list", "add", "--create", "more", "more.example")
         self.publish("more")
         self.follow_ok()
         self.publish("--withdraw", "phish")
@@ -303,7 +303,7 @@ class PublishTest(unittest.TestCase):
                   "url_folded:https://e.example/AbC", "url_template:https://e.example/5/x", "phone:+491701234567",
                   "subject:Win a Prize now", "subject_skeleton:W1n a Prize", "list_id:Some <list.evil.example>",
                   "attachment:" + "ab" * 32, "attachment_name:Invoice 2026.EXE", "message_id_domain:evil.example"]
-        self.run_ok(self.publisher, "list", "add", "all", *values)
+        self.run_ok(self.publisher, "list", "add", "--create", "all", *values)
         self.publish("all")
         self.config("subscriber", f'subscribe = ( {{ name = "pub"; urls = [ "{self.site.url}" ]; key = "{self.key}"; '
                     'lists = [ "all" ]; } );')

@@ -26,7 +26,7 @@ static void test_stat__when_nothing_is_there__then_says_so(void **state)
     (void)state;
     assert_int_equal(CLIRUN("stat", "-c", conf), 0);
     assert_has(clirun_out, "gillnetd has not run yet");
-    assert_has(clirun_out, "no lists yet");
+    assert_has(clirun_out, "lists: none of our own yet; make one");
     assert_int_equal(CLIRUN("stat", "--json", "-c", conf), 0);
     assert_has(clirun_out, "{\"type\":\"gillnetd\",\"running\":false");
 }
@@ -42,6 +42,11 @@ static void test_stat__when_there_is_a_page_and_a_list__then_shown(void **state)
     /* the process that the page names is this test, which is not gillnetd */
     assert_has(clirun_out, "gillnetd does not run; its last start was 1970-01-02");
     assert_has(clirun_out, "fault: list:x: its index is damaged\n");
+    assert_has(clirun_out, "NOT WELL");
+    assert_has(clirun_out, "lists: 1 with 1 entries");
+    assert_null(strstr(clirun_out, "messages that reached"));
+    assert_int_equal(CLIRUN("stat", "--all", "-c", conf), 0);
+    assert_has(clirun_out, "NOT WELL");
     assert_has(clirun_out, "messages                       42  messages that reached");
     assert_has(clirun_out, "list phish: 1 entries, 0 revoked, 1 recent, generation ");
     assert_string_equal(clirun_err, "");
@@ -92,8 +97,9 @@ static void test_stat__when_a_list_is_old__then_marked(void **state)
     assert_int_equal(CLIRUN("stat", "-c", conf), 0);
     assert_null(strstr(clirun_out, "older than"));
     clock_set_for_test(clock_wall_us() + UINT64_C(172800000000), 1);
-    assert_int_equal(CLIRUN("stat", "-c", conf), 0);
+    assert_int_equal(CLIRUN("stat", "--all", "-c", conf), 0);
     clock_unset_for_test();
+    assert_has(clirun_out, "fault: list phish: older than its max_age;");
     assert_has(clirun_out, "(older than its max_age)");
 }
 
@@ -105,7 +111,8 @@ static void test_stat__when_a_list_is_broken__then_its_fault_and_the_others(
     (void)state;
     liststate_make(clirun_path("state"), "phish");
     clirun_put("state/lists/phish/CURRENT", "nonsense", 0600);
-    assert_int_equal(CLIRUN("stat", "-c", conf), 0);
+    assert_int_equal(CLIRUN("stat", "--all", "-c", conf), 0);
+    assert_has(clirun_out, "fault: list phish: CURRENT is damaged");
     assert_has(clirun_out, "; fault: CURRENT is damaged");
 }
 

@@ -159,6 +159,24 @@ static void test_bloom_fill__sampled__near_the_exact_share(void **state)
     }
 }
 
+static void test_bloom_items_step__any_number__room_and_not_much_more(void **state)
+{
+    uint64_t before = 0;
+    (void)state;
+    assert_int_equal(bloom_items_step(0), BLOOM_STEP_LEAST);
+    assert_int_equal(bloom_items_step(BLOOM_STEP_LEAST), BLOOM_STEP_LEAST);
+    assert_int_equal(bloom_items_step(1000000), 1048576);
+    assert_int_equal(bloom_items_step(1048576), bloom_items_step(900000));
+    assert_int_equal(bloom_items_step(UINT64_MAX), UINT64_MAX);
+    for (uint64_t n = BLOOM_STEP_LEAST; n < UINT64_MAX / 2; n += n / 7) {
+        uint64_t step = bloom_items_step(n);
+        assert_true(step >= n && step >= before);
+        assert_true((double)step <= 1.4151 * (double)n);
+        assert_int_equal(bloom_items_step(step), step);
+        before = step;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +186,7 @@ int main(void)
             test_bloom_size__a_tenth_of_a_percent__bits_within_the_figures),
         cmocka_unit_test(test_bloom_size__impossible__refused_and_nothing_written),
         cmocka_unit_test(test_bloom_check__edges__as_the_limits_say),
+        cmocka_unit_test(test_bloom_items_step__any_number__room_and_not_much_more),
         cmocka_unit_test(test_bloom_fill__sampled__near_the_exact_share),
     };
     if (base_init() != ERR_OK) {

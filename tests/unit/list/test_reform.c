@@ -6,6 +6,7 @@
 #include "core/base/checksum.h"
 #include "core/list/configured.h"
 #include "core/list/listset.h"
+#include "core/list/news.h"
 #include "core/list/reader.h"
 #include "core/list/search.h"
 #include "core/list/steps.h"
@@ -493,6 +494,53 @@ static void test_search__pages_hosts_and_addresses_below__are_found_once(void **
 
 #define REFORM_TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
+/* What thousands of changes leave is as much log as the entries need, and nothing is forgotten. */
+static void test_log__the_same_said_again_and_again__shortened(void **state)
+{
+    enum { LONG = 6000, TIMES = 2 * (LIST_LOG_SLACK / LONG) };
+    struct reform_fixture *x = *state;
+    struct list_writer *w = NULL;
+    struct list_position at;
+    struct list_reader *r = NULL;
+    char text[LONG + 32] = "http://long.example/";
+    struct feature_entry long_one;
+    memset(text + strlen(text), 'a', LONG);
+    MUST(x->f, open_configured(x, NULL, &w));
+    add(x, w, "http://evil.example/x");
+    for (int i = 0; i < TIMES; i++) {
+        arena_reset(x->f->arena);
+        MUST(x->f, feature_entry_parse(slice_str(text), FEATURE_NONE, x->f->arena,
+                                       &long_one, &x->f->info));
+        struct list_change c = {.entry = long_one, .is_revoke = i % 2 == 1};
+        MUST(x->f, list_stage(w, &c, SLICE_LIT("test"), &x->f->info));
+        MUST(x->f, i % 64 == 0 ? list_flush(w, &x->f->info) : ERR_OK);
+    }
+    MUST(x->f, list_flush(w, &x->f->info));
+    assert_true(list_writer_log_bytes(w) > (uint64_t)LIST_LOG_SLACK);
+    list_writer_close(&w);
+    MUST(x->f, list_reader_open(x->f->state, NAME, &x->f->keys, &r, &x->f->info));
+    list_news_end(r, &at);
+    list_reader_close(&r);
+
+    MUST(x->f, open_configured(x, NULL, &w));
+    assert_true(list_writer_log_bytes(w) < (uint64_t)LIST_LOG_SLACK / 4);
+    add(x, w, "http://more.example/x");
+    list_writer_close(&w);
+    refresh(x);
+    assert_found(x, "http://evil.example/x", true);
+    assert_found(x, "http://more.example/x", true);
+    assert_found(x, text, false);
+    MUST(x->f, list_reader_open(x->f->state, NAME, &x->f->keys, &r, &x->f->info));
+    uint64_t listed = 0;
+    uint64_t revoked = 0;
+    list_reader_totals(r, &listed, &revoked);
+    assert_int_equal(listed, 2);
+    assert_int_equal(revoked, 1); /* said last */
+    /* who followed the log looks at the whole list */
+    assert_int_equal(list_news(r, &at, 100, NULL, NULL, &x->f->info), ERR_NOT_FOUND);
+    list_reader_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,6 +549,7 @@ int main(void)
         REFORM_TEST(test_former_list__texts_not_kept__stays_as_it_was),
         REFORM_TEST(test_url_match__changed__the_list_follows_from_its_log),
         REFORM_TEST(test_reform__stopped__nothing_changed),
+        REFORM_TEST(test_log__the_same_said_again_and_again__shortened),
         REFORM_TEST(test_reform__of_an_empty_list__only_notes_it),
         REFORM_TEST(test_reform__while_a_reader_asks__no_false_negative),
         REFORM_TEST(test_classes__added_beside_a_reader__are_asked_once_acknowledged),

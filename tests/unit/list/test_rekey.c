@@ -148,18 +148,19 @@ static void test_rekey__left_by_one_that_was_killed__removed(void **state)
     char path[192];
     struct list_rekeyed done;
     make(f, true);
-    (void)snprintf(path, sizeof(path), "%s/lists/.rekey", f->state);
+    (void)snprintf(path, sizeof(path), "%s/lists/.rekey.test", f->state);
     assert_int_equal(mkdir(path, 0750), 0);
-    (void)snprintf(path, sizeof(path), "%s/lists/.rekey/lists", f->state);
+    (void)snprintf(path, sizeof(path), "%s/lists/.rekey.test/lists", f->state);
     assert_int_equal(mkdir(path, 0750), 0);
-    (void)snprintf(path, sizeof(path), "%s/lists/.rekey/lists/test", f->state);
+    (void)snprintf(path, sizeof(path), "%s/lists/.rekey.test/lists/test", f->state);
     assert_int_equal(mkdir(path, 0750), 0);
-    (void)snprintf(path, sizeof(path), "%s/lists/.rekey/lists/test/CURRENT", f->state);
+    (void)snprintf(path, sizeof(path), "%s/lists/.rekey.test/lists/test/CURRENT",
+                   f->state);
     MUST(f, file_write_atomic(path, SLICE_LIT("half"), 0640, &f->info));
     new_key(f);
     MUST(f, rekey(f, false, &done));
     assert_int_equal(done.listed, MANY);
-    (void)snprintf(path, sizeof(path), "%s/lists/.rekey", f->state);
+    (void)snprintf(path, sizeof(path), "%s/lists/.rekey.test", f->state);
     assert_int_not_equal(access(path, F_OK), 0);
 }
 

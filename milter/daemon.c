@@ -22,6 +22,7 @@
 #include "milter/control.h"
 #include "milter/libmilter.h"
 #include "milter/notify.h"
+#include "milter/packet.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/signals.h"
@@ -34,8 +35,7 @@ enum {
     SETTLE_US = 20 * 1000,       /* for libmilter's own steps between callbacks */
     SESSIONS_MIN = 16,
     COUNTS_TRIES = 20, /* to take the counts, while a command has them */
-    COUNTS_WAIT_US = 150 * 1000,
-    MAX_DATA_SIZE = 1024 * 1024 - 1 /* of one packet, for MTAs that send long fields */
+    COUNTS_WAIT_US = 150 * 1000
 };
 
 enum stop_state { STOP_NONE, STOP_UNDER_WAY, STOP_DONE };
@@ -357,7 +357,7 @@ static int open_sockets(const struct config *config,
         return fail(&why, EX_SOFTWARE);
     }
     smfi_settimeout((int)config->limits.session_idle_s);
-    smfi_setmaxdatasize(MAX_DATA_SIZE);
+    smfi_setmaxdatasize(PACKET_DATA_MAX);
     enum err e = control_open(config->control_socket, &why);
     if (e == ERR_EXISTS) {
         return fail(&why, EX_UNAVAILABLE);

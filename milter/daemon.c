@@ -104,6 +104,7 @@ static void open_log(const struct config *config, bool to_stderr)
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
         target = getenv("JOURNAL_STREAM") ? LOG_TARGET_JOURNAL : LOG_TARGET_SYSLOG;
     }
+    log_set_json(config->log_is_json);
     if (log_start("gillnetd", target, config->log_level) != ERR_OK) {
         log_error("event=start error=log: the log cannot be opened; lines go to "
                   "standard error");

@@ -66,6 +66,7 @@ const char *schema_kind_name(enum schema_kind kind)
         [SCHEMA_COUNT] = "number",      [SCHEMA_BOOL] = "true or false",
         [SCHEMA_SCORE] = "score",       [SCHEMA_THRESHOLD] = "score or \"off\"",
         [SCHEMA_LOG_TARGET] = "word",   [SCHEMA_LOG_LEVEL] = "word",
+        [SCHEMA_LOG_FORMAT] = "word",
         [SCHEMA_ON_ERROR] = "word",     [SCHEMA_NETWORKS] = "networks",
         [SCHEMA_TOKENS] = "words",      [SCHEMA_ADDRESSES] = "addresses",
         [SCHEMA_DOMAINS] = "domains",   [SCHEMA_LISTEN] = "address",

@@ -19,7 +19,8 @@ static void add_escaped(struct buf *b, struct slice s, size_t max, const char *a
     size_t start = b->n;
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
-        bool is_plain = c > ' ' && c < 0x7f && c != '"' && c != '\\' && !strchr(also, c);
+        bool is_plain =
+            c > ' ' && c < 0x7f && c != '"' && c != '\\' && !strchr(also, c);
         size_t width = is_plain ? 1 : ESCAPED;
         bool is_last = i + 1 == s.n;
         if (b->n - start + width > max - (is_last ? 0 : DOTS)) {
@@ -153,9 +154,9 @@ static json_t *json_symbols(const struct verdict *v, size_t max)
     json_t *all = json_array();
     for (size_t i = 0; v && i < v->nsymbols && i < max; i++) {
         const struct symbol *s = &v->symbols[i];
-        (void)json_array_append_new(
-            all, json_pack("{s:s, s:f, s:o}", "name", s->name, "score", s->score,
-                           "detail", json_head_of(s->detail, max)));
+        (void)json_array_append_new(all, json_pack("{s:s, s:f, s:o}", "name", s->name,
+                                                   "score", s->score, "detail",
+                                                   json_head_of(s->detail, max)));
     }
     return all;
 }
@@ -181,7 +182,8 @@ static void set_rare(json_t *o, const struct logline *l)
         (void)json_object_set_new(o, "fault", json_string(fault(l)));
     }
     if (l->nstripped > 0) {
-        (void)json_object_set_new(o, "stripped", json_integer((json_int_t)l->nstripped));
+        (void)json_object_set_new(o, "stripped",
+                                  json_integer((json_int_t)l->nstripped));
     }
     if (l->left_forged) {
         (void)json_object_set_new(o, "forged", json_string("left"));

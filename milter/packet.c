@@ -8,9 +8,9 @@ static const char commands[] = "ABCDEHKLMNOQRTU";
 const char *packet_fault_name(enum packet_fault fault)
 {
     static const char *const names[PACKET_FAULT_COUNT] = {
-        [PACKET_SOUND] = "sound",     [PACKET_EMPTY] = "empty",
-        [PACKET_LONG] = "long",       [PACKET_UNKNOWN] = "unknown",
-        [PACKET_SHORT] = "short",     [PACKET_UNTERMINATED] = "unterminated",
+        [PACKET_SOUND] = "sound",      [PACKET_EMPTY] = "empty",
+        [PACKET_LONG] = "long",        [PACKET_UNKNOWN] = "unknown",
+        [PACKET_SHORT] = "short",      [PACKET_UNTERMINATED] = "unterminated",
         [PACKET_UNPAIRED] = "unpaired"};
     return names[fault];
 }

@@ -22,10 +22,7 @@
 
 #include "milter/packet.h"
 
-enum {
-    FAULT_LOG_US = 60 * 1000 * 1000,
-    PEER_TEXT = INET6_ADDRSTRLEN + 32
-};
+enum { FAULT_LOG_US = 60 * 1000 * 1000, PEER_TEXT = INET6_ADDRSTRLEN + 32 };
 
 /* One connection. All but is_open belongs to the thread that libmilter lets work on it; is_open
  * is stored last at both ends, so that who finds a number in use again finds it empty. */
@@ -108,7 +105,8 @@ static const char *peer_text(int fd, char ret[PEER_TEXT])
     (void)getpeername(fd, (struct sockaddr *)&addr, &n);
     memcpy(&v4, &addr, sizeof v4);
     memcpy(&v6, &addr, sizeof v6);
-    if (addr.ss_family == AF_INET && inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text)) {
+    if (addr.ss_family == AF_INET &&
+        inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text)) {
         (void)snprintf(ret, PEER_TEXT, "[%s]:%u", text, ntohs(v4.sin_port));
     } else if (addr.ss_family == AF_INET6 &&
                inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text)) {
@@ -134,12 +132,13 @@ static void refuse(int fd, struct stream *s)
         return;
     }
     char cmd = (char)c->head[PACKET_HEAD - 1];
-    log_warn("event=packet_refused fault=%s command=%s bytes=%u peer=%s: no MTA sends "
-             "such a packet; the connection was ended. Let only the MTA reach the socket: "
-             "see TRUST in gillnetd(8)",
-             packet_fault_name(c->fault),
-             log_str(command, slice_of(&cmd, c->nhead == PACKET_HEAD)), c->length,
-             peer_text(fd, peer));
+    log_warn(
+        "event=packet_refused fault=%s command=%s bytes=%u peer=%s: no MTA sends "
+        "such a packet; the connection was ended. Let only the MTA reach the socket: "
+        "see TRUST in gillnetd(8)",
+        packet_fault_name(c->fault),
+        log_str(command, slice_of(&cmd, c->nhead == PACKET_HEAD)), c->length,
+        peer_text(fd, peer));
 }
 
 /* ---- reading ---- */
@@ -248,10 +247,10 @@ static int poll_one(struct pollfd *p, struct stream *s, int timeout_ms)
 /* glibc's declaration says that fds is only written */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-__attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t n, int timeout)
+__attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t n,
+                                                int timeout)
 {
-    struct stream *s =
-        n == 1 && fds->events & POLLIN ? stream_of(fds->fd) : NULL;
+    struct stream *s = n == 1 && fds->events & POLLIN ? stream_of(fds->fd) : NULL;
     return s ? poll_one(fds, s, timeout) : poll_some(fds, n, timeout);
 }
 #pragma GCC diagnostic pop

@@ -69,7 +69,7 @@ struct message {
     uint64_t bytes; /* body bytes seen, for messages that are not examined */
     struct slice mail_from;
     struct slice rcpt[SESSION_RCPTS]; /* the first ones, for the log */
-    struct forged own[3]; /* X-Gillnet-Status, -Score, -Symbols */
+    struct forged own[3];             /* X-Gillnet-Status, -Score, -Symbols */
     struct forged *others;
     size_t nothers;
     bool has_more_forged; /* more than SESSION_FORGED_NAMES names */

@@ -80,7 +80,8 @@ static const char *in_format(enum log_level level, const char *line, char ret[JS
     if (!atomic_load_explicit(&is_json, memory_order_relaxed) || line[0] == '{') {
         return line;
     }
-    size_t n = (size_t)snprintf(ret, JSON_MAX, "{\"event\":\"log\",\"level\":\"%s\",\"text\":\"",
+    size_t n = (size_t)snprintf(ret, JSON_MAX,
+                                "{\"event\":\"log\",\"level\":\"%s\",\"text\":\"",
                                 level_name(level));
     for (const char *p = line; *p; p++) {
         unsigned char c = (unsigned char)*p;

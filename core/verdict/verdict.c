@@ -235,7 +235,8 @@ static enum action action_for(const struct config *config, double score)
 double verdict_required(const struct config *config, enum action action)
 {
     double required = config->threshold[action];
-    for (unsigned a = ACTION_ACCEPT + 1; action == ACTION_ACCEPT && a < ACTION_COUNT; a++) {
+    for (unsigned a = ACTION_ACCEPT + 1; action == ACTION_ACCEPT && a < ACTION_COUNT;
+         a++) {
         required = a == ACTION_ACCEPT + 1 ? config->threshold[a]
                                           : fmin(required, config->threshold[a]);
     }

@@ -43,10 +43,10 @@ struct verdict {
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
-    unsigned limits;    /* LIMIT_FLAG bits met by extraction or look-up */
+    unsigned limits;       /* LIMIT_FLAG bits met by extraction or look-up */
     enum list_fault fault; /* of the lists that were asked */
-    uint64_t lookup_us; /* verdict_evaluate: time of the look-up in lists */
-    uint64_t judge_us;  /* and of all that came after it */
+    uint64_t lookup_us;    /* verdict_evaluate: time of the look-up in lists */
+    uint64_t judge_us;     /* and of all that came after it */
 };
 
 /* Facts that are not in the features. */

@@ -1,8 +1,8 @@
 /* fuzz_packet - any bytes as a connection from the MTA: the same finding whole, byte by byte and in two pieces; and
  * what passes is walked as libmilter walks it. */
-#include "milter/packet.h"
-
 #include <string.h>
+
+#include "milter/packet.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -35,7 +35,8 @@ static void walk(const char *bytes, size_t n)
 {
     while (n >= PACKET_HEAD) {
         const unsigned char *u = (const unsigned char *)bytes;
-        size_t length = ((size_t)u[0] << 24 | (size_t)u[1] << 16 | (size_t)u[2] << 8 | u[3]);
+        size_t length =
+            ((size_t)u[0] << 24 | (size_t)u[1] << 16 | (size_t)u[2] << 8 | u[3]);
         FUZZ_CHECK(length > 0 && length - 1 <= PACKET_DATA_MAX);
         char cmd = bytes[PACKET_HEAD - 1];
         bytes += PACKET_HEAD;

@@ -1,14 +1,13 @@
-#include "milter/packet.h"
-
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "core/base/slice.h"
+
+#include "milter/packet.h"
 
 struct row {
     char command;
@@ -28,9 +27,21 @@ static const struct row rows[] = {
     {'D', {"Ci", 2}, PACKET_UNTERMINATED},
     {'C', {"x\0U", 3}, PACKET_SOUND},
     {'C', {"\0U", 2}, PACKET_SOUND},
-    {'C', {"x\0" "4pp1\0", 7}, PACKET_SOUND},
-    {'C', {"x\0" "4pp1", 6}, PACKET_UNTERMINATED},
-    {'C', {"x\0" "4pp", 5}, PACKET_SHORT},
+    {'C',
+     {"x\0"
+      "4pp1\0",
+      7},
+     PACKET_SOUND},
+    {'C',
+     {"x\0"
+      "4pp1",
+      6},
+     PACKET_UNTERMINATED},
+    {'C',
+     {"x\0"
+      "4pp",
+      5},
+     PACKET_SHORT},
     {'C', {"x\0", 2}, PACKET_SHORT},
     {'C', {"x", 1}, PACKET_UNTERMINATED},
     {'C', {"", 0}, PACKET_UNTERMINATED},

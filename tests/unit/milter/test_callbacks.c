@@ -227,7 +227,7 @@ static void test_message__examined__headers_in_order_and_forged_gone(void **stat
                         "chg X-Gillnet-Status 1 -\n"
                         "ins 1 X-Gillnet-Symbols: -\n"
                         "ins 1 X-Gillnet-Score: 0.0\n"
-                        "ins 1 X-Gillnet-Status: No, action=accept score=0.0\n");
+                        "ins 1 X-Gillnet-Status: No, action=accept score=0.0 required=5.0\n");
     run("Q");
     end();
 }

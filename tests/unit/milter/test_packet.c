@@ -1,13 +1,13 @@
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/*
+ * test_packet - the shape of each packet from the MTA, in every cut.
+ */
 #include <string.h>
 
 #include "core/base/slice.h"
 
 #include "milter/packet.h"
+
+#include "tests/unit/unit.h"
 
 struct row {
     char command;

@@ -52,7 +52,7 @@ static enum packet_fault take_head(struct packet_check *c, char byte)
 /* Strings are looked at only where they matter: not in bodies. */
 static bool has_strings(char cmd)
 {
-    return memchr("CDHLMRU", cmd, 7) != NULL;
+    return cmd != '\0' && strchr("CDHLMRU", cmd);
 }
 
 static void take_strings(struct packet_check *c, const char *bytes, size_t n)
@@ -65,7 +65,7 @@ static void take_strings(struct packet_check *c, const char *bytes, size_t n)
         i = (size_t)(p - bytes);
         if (c->nuls++ == 0) {
             c->first_nul = c->at + (uint32_t)i;
-            c->family = i + 1 < n ? bytes[i + 1] : '\0';
+            c->family = (char)(i + 1 < n ? bytes[i + 1] : '\0');
         }
     }
     c->last = bytes[n - 1];

@@ -237,7 +237,7 @@ static int poll_one(struct pollfd *p, struct stream *s, int timeout_ms)
     int ready = poll_some(p, 1, timeout_ms);
     if (ready == 1 && !has_something(s) && (p->revents & POLLIN)) {
         fill(p->fd, s);
-        p->revents = has_something(s) ? POLLIN : p->revents;
+        p->revents = (short)(has_something(s) ? POLLIN : p->revents);
     }
     return ready;
 }
@@ -247,18 +247,18 @@ static int poll_one(struct pollfd *p, struct stream *s, int timeout_ms)
 /* glibc's declaration says that fds is only written */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-__attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t n,
+__attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t nfds,
                                                 int timeout)
 {
-    struct stream *s = n == 1 && fds->events & POLLIN ? stream_of(fds->fd) : NULL;
-    return s ? poll_one(fds, s, timeout) : poll_some(fds, n, timeout);
+    struct stream *s = nfds == 1 && fds->events & POLLIN ? stream_of(fds->fd) : NULL;
+    return s ? poll_one(fds, s, timeout) : poll_some(fds, nfds, timeout);
 }
 #pragma GCC diagnostic pop
 
-__attribute__((visibility("default"))) ssize_t read(int fd, void *bytes, size_t n)
+__attribute__((visibility("default"))) ssize_t read(int fd, void *buf, size_t nbytes)
 {
     struct stream *s = stream_of(fd);
-    return s ? stream_read(fd, s, bytes, n) : kernel_read(fd, bytes, n);
+    return s ? stream_read(fd, s, buf, nbytes) : kernel_read(fd, buf, nbytes);
 }
 
 __attribute__((visibility("default"))) int close(int fd)

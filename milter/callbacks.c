@@ -243,6 +243,14 @@ static sfsistat on_mail(SMFICTX *ctx, char **argv)
     return leave(s, reply_continue(s, SMFIP_NR_MAIL));
 }
 
+static void note_rcpt(struct message *m, struct slice rcpt)
+{
+    if (m->nrcpt < SESSION_RCPTS && m->arena && m->config->log_addresses) {
+        m->rcpt[m->nrcpt] = arena_copy(m->arena, slice_head(rcpt, SESSION_RCPT_MAX));
+    }
+    m->nrcpt++;
+}
+
 static sfsistat on_rcpt(SMFICTX *ctx, char **argv)
 {
     struct session *s = take(ctx);
@@ -250,7 +258,7 @@ static sfsistat on_rcpt(SMFICTX *ctx, char **argv)
         return answer_without_session(SMFIP_NR_RCPT);
     }
     if (s->has_message) {
-        s->message.nrcpt++;
+        note_rcpt(&s->message, slice_str(argv ? argv[0] : NULL));
     }
     if (s->has_message && s->message.extract) {
         extract_rcpt_to(s->message.extract, slice_str(argv ? argv[0] : NULL));

@@ -22,6 +22,7 @@
 #include "milter/control.h"
 #include "milter/libmilter.h"
 #include "milter/notify.h"
+#include "milter/packet.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/signals.h"
@@ -34,8 +35,7 @@ enum {
     SETTLE_US = 20 * 1000,       /* for libmilter's own steps between callbacks */
     SESSIONS_MIN = 16,
     COUNTS_TRIES = 20, /* to take the counts, while a command has them */
-    COUNTS_WAIT_US = 150 * 1000,
-    MAX_DATA_SIZE = 1024 * 1024 - 1 /* of one packet, for MTAs that send long fields */
+    COUNTS_WAIT_US = 150 * 1000
 };
 
 enum stop_state { STOP_NONE, STOP_UNDER_WAY, STOP_DONE };
@@ -104,6 +104,7 @@ static void open_log(const struct config *config, bool to_stderr)
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
         target = getenv("JOURNAL_STREAM") ? LOG_TARGET_JOURNAL : LOG_TARGET_SYSLOG;
     }
+    log_set_json(config->log_is_json);
     if (log_start("gillnetd", target, config->log_level) != ERR_OK) {
         log_error("event=start error=log: the log cannot be opened; lines go to "
                   "standard error");
@@ -357,7 +358,7 @@ static int open_sockets(const struct config *config,
         return fail(&why, EX_SOFTWARE);
     }
     smfi_settimeout((int)config->limits.session_idle_s);
-    smfi_setmaxdatasize(MAX_DATA_SIZE);
+    smfi_setmaxdatasize(PACKET_DATA_MAX);
     enum err e = control_open(config->control_socket, &why);
     if (e == ERR_EXISTS) {
         return fail(&why, EX_UNAVAILABLE);

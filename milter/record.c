@@ -2,13 +2,14 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/log.h"
 #include "core/base/stats.h"
 
 #include "milter/chronicle.h"
-#include "milter/replytext.h"
+#include "milter/logline.h"
 
 static void client_text(const struct session *s, char ret[INET6_ADDRSTRLEN])
 {
@@ -20,6 +21,8 @@ static void client_text(const struct session *s, char ret[INET6_ADDRSTRLEN])
         snprintf(ret, INET6_ADDRSTRLEN, "unknown");
     }
 }
+
+_Static_assert((int)LOGLINE_RCPTS == (int)SESSION_RCPTS, "as many as are kept");
 
 static void count_action(enum action done)
 {
@@ -76,6 +79,9 @@ static uint64_t count_outcome(const struct message *m, const struct verdict *v,
     } else {
         count_action(o->done);
     }
+    if (v && v->fault >= LIST_FAULT_LIST_UNREADABLE) {
+        stats_add(STAT_messages_unread, 1);
+    }
     count_limits(v ? v->limits : 0);
     if (v && (v->limits & LIMIT_FLAG(deadline))) {
         stats_add(STAT_deadline, 1);
@@ -83,53 +89,45 @@ static uint64_t count_outcome(const struct message *m, const struct verdict *v,
     return size;
 }
 
-/* " reason=network wanted=quarantine stripped=2 forged=left", what of it applies. */
-static void rare_keys(const char *reason, const struct outcome *o, char *ret,
-                      size_t size)
+static void log_message(const struct session *s, const struct verdict *v,
+                        const char *reason, const struct outcome *o, uint64_t size,
+                        uint64_t us)
 {
-    int n = 0;
-    ret[0] = '\0';
-    if (reason) {
-        n += snprintf(ret, size, " reason=%s", reason);
-    }
-    if (o->wanted != o->done) {
-        n += snprintf(ret + n, size - (size_t)n, " wanted=%s", action_name(o->wanted));
-    }
-    if (o->nstripped) {
-        n += snprintf(ret + n, size - (size_t)n, " stripped=%zu", o->nstripped);
-    }
-    if (o->left_forged) {
-        snprintf(ret + n, size - (size_t)n, " forged=left");
-    }
+    const struct message *m = &s->message;
+    char client[INET6_ADDRSTRLEN];
+    client_text(s, client);
+    const struct logline l = {
+        .queue_id = m->queue_id,
+        .verdict = v,
+        .reason = reason,
+        .done = o->done,
+        .wanted = o->wanted,
+        .required = verdict_required(m->config, v ? v->action : ACTION_ACCEPT),
+        .client_address = client,
+        .client_name = slice_str(s->client_name),
+        .helo = slice_str(s->helo),
+        .has_addresses = m->config->log_addresses,
+        .from = m->mail_from,
+        .rcpt = m->rcpt,
+        .nrcpt = m->nrcpt,
+        .message_id = v ? extract_message_id(m->extract) : SLICE_NONE,
+        .size = size,
+        .generation = m->generation,
+        .us = us,
+        .nstripped = o->nstripped,
+        .left_forged = o->left_forged,
+    };
+    char *line = m->config->log_is_json ? logline_json(&l) : logline_text(&l);
+    log_info("%s", line ? line : "event=message error=memory: its line cannot be made");
+    free(line);
 }
 
 void record_message(const struct session *s, const struct verdict *v,
                     const char *reason, const struct outcome *o, uint64_t us)
 {
-    const struct message *m = &s->message;
-    char client[INET6_ADDRSTRLEN];
-    char symbols[512] = "-";
-    char limits[256] = "-";
-    char rare[160];
-    char qid[LOG_STR_MAX];
-    char from[LOG_STR_MAX];
-    char mid[LOG_STR_MAX];
-    uint64_t size = count_outcome(m, v, o, us);
-    chronicle_message(m, v, o, size, us);
-
-    client_text(s, client);
-    if (v) {
-        replytext_symbol_names(v, symbols, sizeof symbols);
-        replytext_limits(v->limits, limits, sizeof limits);
-    }
-    rare_keys(reason, o, rare, sizeof rare);
-    log_info("%s: action=%s score=%.1f symbols=%s client=[%s] from=%s nrcpt=%u mid=%s "
-             "size=%llu limits=%s config=%llu us=%llu%s",
-             log_str(qid, slice_str(m->queue_id)), action_name(o->done),
-             v ? v->score : 0.0, symbols, client, log_str(from, m->mail_from), m->nrcpt,
-             log_str(mid, v ? extract_message_id(m->extract) : SLICE_NONE),
-             (unsigned long long)size, limits, (unsigned long long)m->generation,
-             (unsigned long long)us, rare);
+    uint64_t size = count_outcome(&s->message, v, o, us);
+    chronicle_message(&s->message, v, o, size, us);
+    log_message(s, v, reason, o, size, us);
 }
 
 void record_hits(const struct list_hits *hits)

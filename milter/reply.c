@@ -81,15 +81,17 @@ static bool insert_header(SMFICTX *ctx, char *name, char *value)
     return smfi_insheader(ctx, 1, name, value) == MI_SUCCESS;
 }
 
-static bool insert_verdict(SMFICTX *ctx, const struct verdict *v, enum action done)
+static bool insert_verdict(SMFICTX *ctx, const struct session *s,
+                           const struct verdict *v, enum action done)
 {
+    double required = verdict_required(s->message.config, v->action);
     char value[REPLYTEXT_HEADER_SIZE];
     /* each goes above the one before */
     replytext_symbols(v, value);
     bool ok = insert_header(ctx, header_symbols, value);
     replytext_score(v, value);
     ok = insert_header(ctx, header_score, value) && ok;
-    replytext_status(v, done, value);
+    replytext_status(v, done, required, value);
     return insert_header(ctx, header_status, value) && ok;
 }
 
@@ -128,7 +130,7 @@ static void deliver(SMFICTX *ctx, const struct session *s, const struct verdict 
         return;
     }
     bool may_add = (s->options.actions & SMFIF_ADDHDRS) != 0;
-    if ((!may_add || !insert_verdict(ctx, v, ret->done)) &&
+    if ((!may_add || !insert_verdict(ctx, s, v, ret->done)) &&
         ret->done == ACTION_HEADER) {
         ret->done = ACTION_ACCEPT;
     }

@@ -1,5 +1,6 @@
 #include "milter/replytext.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,20 +90,35 @@ void replytext_limits(unsigned flags, char *ret, size_t size)
     }
 }
 
-void replytext_status(const struct verdict *v, enum action done, char *ret)
+const char *replytext_required(double required, char ret[REPLYTEXT_NUMBER])
 {
+    if (isfinite(required)) {
+        snprintf(ret, REPLYTEXT_NUMBER, "%.1f", required);
+    } else {
+        snprintf(ret, REPLYTEXT_NUMBER, "off");
+    }
+    return ret;
+}
+
+void replytext_status(const struct verdict *v, enum action done, double required,
+                      char *ret)
+{
+    char number[REPLYTEXT_NUMBER];
     char value[REPLYTEXT_VALUE_MAX + 1] = "";
     struct text t = {.p = value, .max = REPLYTEXT_VALUE_MAX};
     char part[64];
     snprintf(part, sizeof part, "%s, action=%s score=%.1f",
              v->action == ACTION_ACCEPT ? "No" : "Yes", action_name(done), v->score);
     text_add_str(&t, part);
+    snprintf(part, sizeof part, " required=%s", replytext_required(required, number));
+    text_add_str(&t, part);
     if (v->allow) {
         snprintf(part, sizeof part, " allow=%s", v->allow);
         text_add_str(&t, part);
     }
-    if (v->is_degraded) {
-        text_add_str(&t, " fault=lists");
+    if (v->fault != LIST_FAULT_NONE) {
+        snprintf(part, sizeof part, " fault=%s", list_fault_name(v->fault));
+        text_add_str(&t, part);
     }
     for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
         if (v->limits & (1u << bit)) {

@@ -17,12 +17,15 @@ enum {
     REPLYTEXT_VALUE_MAX = 900,    /* bytes of a header value, folds not counted */
     REPLYTEXT_FOLD = 76,          /* a line is folded at the last space before this */
     REPLYTEXT_HEADER_SIZE = 1024, /* buffer for a folded value */
+    REPLYTEXT_NUMBER = 32,
     REPLYTEXT_REPLY_MAX = 400, /* bytes of an SMTP reply text as the client sees it */
     REPLYTEXT_REPLY_SIZE = 2 * REPLYTEXT_REPLY_MAX + 1 /* every '%' is doubled */
 };
 
-/* "Yes, action=header score=6.0 limit=urls". Each ret is REPLYTEXT_HEADER_SIZE bytes, folded. */
-void replytext_status(const struct verdict *v, enum action done, char *ret);
+/* "Yes, action=header score=6.0 required=5.0 limit=urls"; required: verdict_required. Each ret is
+ * REPLYTEXT_HEADER_SIZE bytes, folded. */
+void replytext_status(const struct verdict *v, enum action done, double required,
+                      char *ret);
 /* "unchecked, reason=memory" */
 void replytext_unchecked(const char *reason, char *ret);
 void replytext_score(const struct verdict *v, char *ret);
@@ -32,6 +35,9 @@ void replytext_symbols(const struct verdict *v, char *ret);
 /* Symbols in short, for SMTP replies, quarantine reasons and log lines: "LIST_PHISH(6.0),X(1.0)",
  * or "-". Cut at a symbol. */
 void replytext_symbol_names(const struct verdict *v, char *ret, size_t size);
+
+/* "5.0", or "off" of a threshold that there is not. */
+const char *replytext_required(double required, char ret[REPLYTEXT_NUMBER]);
 
 /* An SMTP reply text: {id} and {symbols} replaced in template, made printable, cut to
  * REPLYTEXT_REPLY_MAX bytes, '%' doubled (Sendmail drops a text with a single one). ret is

@@ -24,6 +24,8 @@
 enum {
     SESSION_TEXT_MAX = 512, /* bytes of a client's name or HELO that are kept */
     SESSION_QUEUE_ID_MAX = 64,
+    SESSION_RCPTS = 3,      /* recipients that the log names */
+    SESSION_RCPT_MAX = 256, /* bytes of one that are kept */
     SESSION_FORGED_NAMES =
         64, /* different forged X-Gillnet names beside our own three */
     SESSION_FORGED_NAME = 256 /* bytes of such a name */
@@ -66,7 +68,8 @@ struct message {
     uint64_t count_us;
     uint64_t bytes; /* body bytes seen, for messages that are not examined */
     struct slice mail_from;
-    struct forged own[3]; /* X-Gillnet-Status, -Score, -Symbols */
+    struct slice rcpt[SESSION_RCPTS]; /* the first ones, for the log */
+    struct forged own[3];             /* X-Gillnet-Status, -Score, -Symbols */
     struct forged *others;
     size_t nothers;
     bool has_more_forged; /* more than SESSION_FORGED_NAMES names */

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+
+#include "milter/readahead.h"
 
 enum {
     TICK_S = 1,
@@ -178,7 +181,13 @@ __attribute__((visibility("default"))) int accept(int fd, __SOCKADDR_ARG addr,
 {
     pace();
     int got = accept4(fd, addr, n, SOCK_CLOEXEC);
+    if (got >= READAHEAD_DESCRIPTORS) {
+        close(got);
+        got = -1;
+        errno = EMFILE;
+    }
     if (got >= 0) {
+        (void)readahead_open(got);
         return got;
     }
     int e = errno;

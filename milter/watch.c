@@ -158,6 +158,7 @@ static enum err load_config(struct buf *ret)
     config_needs_restart(running, fresh, &restart);
     config_release(&running);
     log_set_level(fresh->log_level);
+    log_set_json(fresh->log_is_json);
     service_publish(fresh);
     stats_add(STAT_reloads, 1);
     buf_printf(ret, "configuration %llu is in force\n",

@@ -20,7 +20,8 @@
 enum {
     RING_BYTES = 512 * 1024, /* some 2,500 lines of 200 bytes */
     HEAD_BYTES = 3,          /* length (2) and level before each line */
-    IDENT_MAX = 64
+    IDENT_MAX = 64,
+    JSON_MAX = 6 * LOG_LINE_MAX + 64 /* a line of which each byte is written \\uXXXX */
 };
 
 static struct {
@@ -40,6 +41,7 @@ static struct {
 
 /* Relaxed: a line more or less while the level changes does no harm. */
 static _Atomic int max_level = LOG_LEVEL_INFO;
+static _Atomic bool is_json; /* likewise */
 
 static const char *level_name(enum log_level level)
 {
@@ -71,11 +73,32 @@ static int level_priority(enum log_level level)
     return LOG_ERR;
 }
 
+/* The line as a JSON object of ASCII where that is asked for; bytes over 0x7e stand as if they
+ * were Latin-1. */
+static const char *in_format(enum log_level level, const char *line, char ret[JSON_MAX])
+{
+    if (!atomic_load_explicit(&is_json, memory_order_relaxed) || line[0] == '{') {
+        return line;
+    }
+    size_t n = (size_t)snprintf(ret, JSON_MAX,
+                                "{\"event\":\"log\",\"level\":\"%s\",\"text\":\"",
+                                level_name(level));
+    for (const char *p = line; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        bool is_plain = c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+        n += (size_t)snprintf(ret + n, JSON_MAX - n, is_plain ? "%c" : "\\u%04x", c);
+    }
+    memcpy(ret + n, "\"}", 3);
+    return ret;
+}
+
 static void write_stderr(enum log_level level, const char *line)
 {
-    char text[LOG_LINE_MAX + IDENT_MAX + 16];
-    int n = snprintf(text, sizeof(text), "%s%s%s: %s\n", state.ident,
-                     state.ident[0] ? ": " : "", level_name(level), line);
+    char text[JSON_MAX + IDENT_MAX + 16];
+    bool is_bare = atomic_load_explicit(&is_json, memory_order_relaxed);
+    int n = is_bare ? snprintf(text, sizeof(text), "%s\n", line)
+                    : snprintf(text, sizeof(text), "%s%s%s: %s\n", state.ident,
+                               state.ident[0] ? ": " : "", level_name(level), line);
     size_t left = n > 0 ? (size_t)n : 0;
     const char *p = text;
     while (left) {
@@ -93,6 +116,8 @@ static void write_stderr(enum log_level level, const char *line)
 
 static void write_line(enum log_level level, const char *line)
 {
+    char json[JSON_MAX];
+    line = in_format(level, line, json);
     switch (state.target) {
     case LOG_TARGET_STDERR:
         write_stderr(level, line);
@@ -235,6 +260,11 @@ void log_stop(void)
     (void)pthread_mutex_unlock(&state.lock);
 }
 
+void log_set_json(bool json)
+{
+    atomic_store_explicit(&is_json, json, memory_order_relaxed);
+}
+
 void log_set_level(enum log_level level)
 {
     atomic_store_explicit(&max_level, (int)level, memory_order_relaxed);
@@ -291,7 +321,8 @@ static void log_va(enum log_level level, const char *format, va_list args)
         }
     }
     if (!enqueue(level, line, n)) {
-        write_stderr(level, line);
+        char json[JSON_MAX];
+        write_stderr(level, in_format(level, line, json));
     }
 }
 

@@ -10,6 +10,7 @@
 #ifndef CORE_BASE_LOG_H
 #define CORE_BASE_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/base/err.h"
@@ -24,13 +25,16 @@ enum log_level {
 enum log_target { LOG_TARGET_STDERR, LOG_TARGET_SYSLOG, LOG_TARGET_JOURNAL };
 
 /* Longest line; longer ones are cut and end in "...". */
-enum { LOG_LINE_MAX = 2048, LOG_STR_MAX = 256 };
+enum { LOG_LINE_MAX = 4096, LOG_STR_MAX = 256 };
 
 /* Opens the target under the name ident (syslog facility mail) and starts the writer. */
 enum err log_start(const char *ident, enum log_target target, enum log_level level);
 /* Writes what is left and joins the writer. */
 void log_stop(void);
 void log_set_level(enum log_level level);
+/* From now on each line is a JSON object, without a name or level before it: {"event":"log",
+ * "level":"warn","text":"event=..."}. A line that begins with "{" is one already. */
+void log_set_json(bool is_json);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2), cold));

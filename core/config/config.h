@@ -120,6 +120,8 @@ struct config {
     bool log_target_auto; /* journal under systemd, stderr with -f, else syslog */
     enum log_target log_target;
     enum log_level log_level;
+    bool log_is_json;   /* each line is a JSON object */
+    bool log_addresses; /* the line of a message names sender and recipients */
 
     struct config_limits limits;
     uint64_t deadline_us; /* for the reply at end-of-message */

@@ -249,6 +249,9 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_LOG_LEVEL:
         add_quoted(ret, log_level_text(*(const enum log_level *)field));
         break;
+    case SCHEMA_LOG_FORMAT:
+        add_quoted(ret, *(const bool *)field ? "json" : "text");
+        break;
     case SCHEMA_ON_ERROR:
     case SCHEMA_BULK_ALONE:
         add_quoted(ret, action_name(*(const enum action *)field));

@@ -27,6 +27,7 @@ enum schema_kind {
     SCHEMA_THRESHOLD, /* double; "off" is HUGE_VAL */
     SCHEMA_LOG_TARGET,
     SCHEMA_LOG_LEVEL,
+    SCHEMA_LOG_FORMAT, /* bool: json */
     SCHEMA_ON_ERROR,
     SCHEMA_FILTER_MEMORY,
     SCHEMA_FILTER_LAYOUT,

@@ -485,6 +485,7 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
         return set_feed_url(place, setting);
     case SCHEMA_LOG_TARGET:
     case SCHEMA_LOG_LEVEL:
+    case SCHEMA_LOG_FORMAT:
     case SCHEMA_ON_ERROR:
     case SCHEMA_FILTER_MEMORY:
     case SCHEMA_LIST_SHARE:

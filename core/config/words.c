@@ -57,6 +57,22 @@ static bool set_log_level(const struct value_place *place,
     return i >= 0;
 }
 
+static bool set_log_format(const struct value_place *place,
+                           const config_setting_t *setting)
+{
+    static const char *const formats[] = {"text", "json"};
+    const char *s = value_string(place, setting, "\"text\"");
+    int i = s != NULL ? name_index(s, formats, 2) : -1;
+
+    if (s != NULL && i < 0) {
+        value_refuse(place, setting, ERR_RANGE, "write \"text\" or \"json\"");
+    }
+    if (i >= 0) {
+        *(bool *)field_of(place->row, place->base) = i == 1;
+    }
+    return i >= 0;
+}
+
 static bool set_on_error(const struct value_place *place,
                          const config_setting_t *setting)
 {
@@ -208,6 +224,8 @@ bool words_set(const struct value_place *place, const config_setting_t *setting)
         return set_log_target(place, setting);
     case SCHEMA_LOG_LEVEL:
         return set_log_level(place, setting);
+    case SCHEMA_LOG_FORMAT:
+        return set_log_format(place, setting);
     case SCHEMA_ON_ERROR:
         return set_on_error(place, setting);
     case SCHEMA_FILTER_MEMORY:

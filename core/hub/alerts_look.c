@@ -68,6 +68,11 @@ void alert_limits(const struct alerts_case *c, struct alerts_sight *ret)
     }
 }
 
+void alert_unread(const struct alerts_case *c, struct alerts_sight *ret)
+{
+    ret->value = stat_rise(c, STAT_messages_unread);
+}
+
 void alert_sessions_refused(const struct alerts_case *c, struct alerts_sight *ret)
 {
     ret->value = stat_rise(c, STAT_sessions_refused);

@@ -123,7 +123,8 @@ struct listhold *listhold_new(const char *state_dir, const struct keyring *keys)
     h->current = set_new(0);
     h->arena = arena_new(NAMES_ARENA_BYTES);
     if (h->current) {
-        h->current->is_degraded = true; /* until a refresh has seen the lists */
+        /* until a refresh has seen the lists */
+        h->current->fault = keys ? LIST_FAULT_LISTS : LIST_FAULT_KEYS_UNREADABLE;
     }
     if (!h->state_dir || !h->current || !h->arena ||
         pthread_mutex_init(&h->mutex, NULL) != 0) {
@@ -333,6 +334,7 @@ static struct shared_reader *reader_open(struct listhold *h,
     if (t) {
         char text[ERRINFO_TEXT_MAX];
         t->could_not_open = true;
+        t->is_denied = e == ERR_DENIED;
         t->is_peers = place->origin != NULL;
         t->mark = mark;
         t->retry_mono_us = clock_mono_us() + RETRY_US;
@@ -349,7 +351,7 @@ static void note_fault(struct listhold *h, const struct list_place *place,
     struct trouble *t = text ? trouble_add(h, slice_str(place->label)) : NULL;
     if (t &&
         !t->is_present) { /* else it was just said that a newer one does not open */
-        t->could_not_open = false;
+        t->could_not_open = t->is_denied = false;
         t->is_peers = place->origin != NULL;
         trouble_say(t, text);
     }
@@ -491,6 +493,16 @@ static enum err names_find(struct listhold *h, struct slice **ret, size_t *retn,
     return ERR_OK;
 }
 
+static enum list_fault own_fault(const struct listhold *h)
+{
+    for (size_t i = 0; i < h->ntrouble; i++) {
+        if (!h->trouble[i].is_peers && h->trouble[i].is_denied) {
+            return LIST_FAULT_LIST_UNREADABLE;
+        }
+    }
+    return own_troubles(h) > 0 ? LIST_FAULT_LISTS : LIST_FAULT_NONE;
+}
+
 enum err listhold_refresh(struct listhold *h, const struct config *config,
                           struct errinfo *reterr)
 {
@@ -498,6 +510,9 @@ enum err listhold_refresh(struct listhold *h, const struct config *config,
     size_t n = 0;
     enum err e = names_find(h, &names, &n, reterr);
     if (e != ERR_OK) {
+        if (e == ERR_DENIED) {
+            h->current->fault = LIST_FAULT_LISTS_UNREADABLE;
+        }
         return e;
     }
     refresh_keys(h);
@@ -526,9 +541,9 @@ enum err listhold_refresh(struct listhold *h, const struct config *config,
         peers_refresh(&x, config);
     }
     trouble_sweep(h);
-    x.fresh->is_degraded = own_troubles(h) > 0;
+    x.fresh->fault = (int)own_fault(h);
     x.is_changed = x.is_changed || x.fresh->n != x.former->n ||
-                   x.fresh->is_degraded != x.former->is_degraded ||
+                   x.fresh->fault != x.former->fault ||
                    x.former->config != x.fresh->config ||
                    x.former->hits != x.fresh->hits;
     tell_numbers(h, x.fresh);

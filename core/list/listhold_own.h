@@ -26,6 +26,7 @@ struct trouble {
     char text[ERRINFO_TEXT_MAX];
     bool is_present; /* set anew in each refresh */
     bool could_not_open;
+    bool is_denied; /* rights were missing */
     bool is_peers;
     struct file_mark mark; /* of CURRENT then */
     uint64_t retry_mono_us;

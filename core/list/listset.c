@@ -131,7 +131,23 @@ double listset_weight(const struct listset *s, size_t i)
 
 bool listset_is_degraded(const struct listset *s)
 {
-    return s->is_degraded;
+    return listset_fault(s) != LIST_FAULT_NONE;
+}
+
+enum list_fault listset_fault(const struct listset *s)
+{
+    return (enum list_fault)atomic_load_explicit(&s->fault, memory_order_relaxed);
+}
+
+const char *list_fault_name(enum list_fault fault)
+{
+    static const char *const names[] = {
+        [LIST_FAULT_LISTS] = "lists",
+        [LIST_FAULT_LIST_UNREADABLE] = "list_unreadable",
+        [LIST_FAULT_LISTS_UNREADABLE] = "lists_unreadable",
+        [LIST_FAULT_KEYS_UNREADABLE] = "keys_unreadable",
+    };
+    return names[fault];
 }
 
 const struct list_reader *listset_reader(const struct listset *s, size_t i)

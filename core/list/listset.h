@@ -93,6 +93,17 @@ double listset_weight(const struct listset *s, size_t i);
 /* Some list has a fault (its answers may be those of a former generation, or missing), or the
  * lists could not be opened at all. */
 bool listset_is_degraded(const struct listset *s);
+/* What it is, the worst of them. */
+enum list_fault {
+    LIST_FAULT_NONE,
+    LIST_FAULT_LISTS,            /* damaged, or otherwise not to be used in full */
+    LIST_FAULT_LIST_UNREADABLE,  /* rights to the files of a list are missing */
+    LIST_FAULT_LISTS_UNREADABLE, /* the same of the folder of lists */
+    LIST_FAULT_KEYS_UNREADABLE   /* without keys no list is read */
+};
+enum list_fault listset_fault(const struct listset *s);
+/* "lists", "list_unreadable", ...; NULL: none */
+const char *list_fault_name(enum list_fault fault);
 /* Reader of the i-th list and its configuration (of the config it was refreshed with). */
 const struct list_reader *listset_reader(const struct listset *s, size_t i);
 const struct config_list *listset_config(const struct listset *s, size_t i);

@@ -6,6 +6,7 @@
 #ifndef CORE_LIST_LISTSET_OWN_H
 #define CORE_LIST_LISTSET_OWN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -61,7 +62,8 @@ struct listset {
     struct listset_pin *pin;
     struct config *config; /* one reference; NULL in the first, empty set */
     struct hits *hits;     /* NULL: nothing is counted */
-    bool is_degraded;
+    _Atomic int
+        fault; /* enum list_fault; of a set in use only the refresh changes it */
     size_t n;
     size_t nown; /* the first of them are ours, the others those of peers */
     unsigned norigins;

@@ -6,6 +6,7 @@
  */
 #include "core/verdict/verdict.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -217,6 +218,17 @@ static void judge_list(struct judging *j, size_t i)
     }
 }
 
+double verdict_required(const struct config *config, enum action action)
+{
+    double required = config->threshold[action];
+    for (unsigned a = ACTION_ACCEPT + 1; action == ACTION_ACCEPT && a < ACTION_COUNT;
+         a++) {
+        required = a == ACTION_ACCEPT + 1 ? config->threshold[a]
+                                          : fmin(required, config->threshold[a]);
+    }
+    return required;
+}
+
 static void on_bulk_symbol(void *context, const char *prefix, const char *name,
                            double score, struct slice detail)
 {
@@ -325,7 +337,7 @@ void verdict_make(const struct config *config, const struct featureset *features
 
     *ret = (struct verdict){.action = ACTION_ACCEPT,
                             .limits = featureset_limits(features),
-                            .is_degraded = listset_is_degraded(lists)};
+                            .fault = listset_fault(lists)};
     if (hits->met_deadline) {
         ret->limits |= LIMIT_FLAG(deadline);
     }

@@ -43,10 +43,10 @@ struct verdict {
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
-    unsigned limits;    /* LIMIT_FLAG bits met by extraction or look-up */
-    bool is_degraded;   /* a list has a fault, or none could be opened */
-    uint64_t lookup_us; /* verdict_evaluate: time of the look-up in lists */
-    uint64_t judge_us;  /* and of all that came after it */
+    unsigned limits;       /* LIMIT_FLAG bits met by extraction or look-up */
+    enum list_fault fault; /* of the lists that were asked */
+    uint64_t lookup_us;    /* verdict_evaluate: time of the look-up in lists */
+    uint64_t judge_us;     /* and of all that came after it */
 };
 
 /* Facts that are not in the features. */
@@ -58,6 +58,10 @@ struct verdict_context {
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
 };
+
+/* The score from which the action applies; of ACTION_ACCEPT that of the mildest other one.
+ * HUGE_VAL: off. */
+double verdict_required(const struct config *config, enum action action);
 
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);

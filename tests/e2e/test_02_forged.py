@@ -32,7 +32,7 @@ def test_forged_fields__1_to_20__all_gone_ours_once(env):
             raw = mta.sink.wait(rcpt)[0]
             found = message.names(raw)
             assert [f for f in found if f.startswith("x-gillnet")] == OWN, (n, found)
-            assert message.values(raw, OWN[0]) == ["No, action=accept score=0.0"], (n, raw)
+            assert message.values(raw, OWN[0]) == ["No, action=accept score=0.0 required=5.0"], (n, raw)
             assert message.values(raw, "X-Real") == real_values(n), (n, raw)
         stripped = [int(line["stripped"]) for line in g.verdicts(20).values()]
         assert stripped == list(range(1, 21)), stripped

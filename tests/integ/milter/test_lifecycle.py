@@ -310,13 +310,13 @@ class Trouble(unittest.TestCase):
         with open(f"{d.folder}/keys/ring.key", "w", encoding="utf-8") as f:
             f.write("not a key\n")
         with d:
-            self.assertIn(" fault=lists", self.usual(d).status())
+            self.assertIn(" fault=keys_unreadable", self.usual(d).status().replace("\n\t", " "))
             self.assertIn("ring.key", d.log())
             self.assertIn("fault: keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
             # mended: it is seen without a restart
             os.unlink(f"{d.folder}/keys/ring.key")
             gillnet("list", "add", "--create", "phish", "clean.example", "-c", d.conf)
-            d.wait_for(lambda: self.usual(d).status() == "No, action=accept score=0.0", "the lists")
+            d.wait_for(lambda: self.usual(d).status() == "No, action=accept score=0.0 required=5.0", "the lists")
             d.wait_for(lambda: "fault: keys: " not in gillnet("stat", "-c", d.conf, check=False).stdout,
                        "the fault to go")
 
@@ -357,7 +357,7 @@ class Trouble(unittest.TestCase):
                     pass
             with Daemon("", state=folder) as d:
                 a = self.usual(d)
-                self.assertEqual(a.status(), "No, action=accept score=0.0 fault=lists")
+                self.assertEqual(a.status(), "No, action=accept score=0.0 required=5.0 fault=keys_unreadable")
                 self.assertRegex(d.log(), "(?i)no space|full")
                 # room again: the next start is a healthy one
                 d.stop()

@@ -23,31 +23,31 @@ class Actions(unittest.TestCase):
     def test_clean__accept(self):
         a, line = self.play("", b"nothing here\r\n")
         self.assertEqual(a.code, "c")
-        self.assertEqual(a.headers(), [("X-Gillnet-Status", "No, action=accept score=0.0"),
+        self.assertEqual(a.headers(), [("X-Gillnet-Status", "No, action=accept score=0.0 required=5.0"),
                                        ("X-Gillnet-Score", "0.0"), ("X-Gillnet-Symbols", "-")])
         self.assertEqual((line["action"], line["symbols"], line["client"], line["from"],
                           line["nrcpt"], line["limits"]),
-                         ("accept", "-", "[192.0.2.10]", "<a@sender.example>", "1", "-"))
+                         ("accept", "-", "client.example[192.0.2.10]", "<a@sender.example>", "1", "-"))
 
     def test_listed__header(self):
         a, line = self.play("")
         self.assertEqual(a.code, "c")
-        self.assertEqual(a.headers()[0], ("X-Gillnet-Status", "Yes, action=header score=6.0"))
+        self.assertEqual(a.headers()[0], ("X-Gillnet-Status", "Yes, action=header score=6.0 required=5.0"))
         self.assertEqual(a.headers()[1], ("X-Gillnet-Score", "6.0"))
         self.assertRegex(a.headers()[2][1], r"^LIST_PHISH\(6\.0\)\[url=evil\.example/x")
         self.assertEqual((line["action"], line["score"], line["symbols"]),
-                         ("header", "6.0", "LIST_PHISH(6.0)"))
+                         ("header", "6.0", "LIST_PHISH(6.0)[url=evil.example/x]"))
 
     def test_listed__quarantine(self):
         a, line = self.play("thresholds: { quarantine = 6.0; };")
         self.assertEqual((a.code, a.quarantine), ("c", "gillnet: LIST_PHISH(6.0)"))
-        self.assertEqual(a.status(), "Yes, action=quarantine score=6.0")
+        self.assertEqual(a.status(), "Yes, action=quarantine score=6.0 required=6.0")
         self.assertEqual(line["action"], "quarantine")
 
     def test_listed__quarantine_not_offered__header(self):
         a, line = self.play("thresholds: { quarantine = 6.0; };", actions=0x1FF & ~0x20)
         self.assertEqual((a.code, a.quarantine), ("c", None))
-        self.assertEqual(a.status(), "Yes, action=header score=6.0")
+        self.assertEqual(a.status(), "Yes, action=header score=6.0 required=6.0")
         self.assertEqual((line["action"], line["wanted"]), ("header", "quarantine"))
 
     def test_listed__defer(self):
@@ -76,7 +76,7 @@ class Actions(unittest.TestCase):
                 m = Mta(d.target, steps=steps)
                 m.hello()
                 a = m.message(body=f"see {URL}\r\n".encode())
-                self.assertEqual(a.status(), "Yes, action=header score=6.0", bit)
+                self.assertEqual(a.status(), "Yes, action=header score=6.0 required=5.0", bit)
                 m.quit()
 
     def test_inet__same_with_data_answered(self):
@@ -86,7 +86,7 @@ class Actions(unittest.TestCase):
             self.assertFalse(m.replies("L"))
             m.hello()
             a = m.message(body=f"see {URL}\r\n".encode())
-            self.assertEqual(a.status(), "Yes, action=header score=6.0")
+            self.assertEqual(a.status(), "Yes, action=header score=6.0 required=5.0")
             m.quit()
 
 
@@ -147,7 +147,7 @@ class Bytes(unittest.TestCase):
 
     def test_empty_message__accepted(self):
         a = self.mta.message([], b"")
-        self.assertEqual((a.code, a.status()), ("c", "No, action=accept score=0.0"))
+        self.assertEqual((a.code, a.status()), ("c", "No, action=accept score=0.0 required=5.0"))
 
     def test_body_of_several_chunks__url_across_the_border(self):
         body = b"x" * (CHUNK - 10) + b"\r\n " + URL.encode() + b"\r\n"

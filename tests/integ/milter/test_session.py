@@ -26,7 +26,7 @@ class Orders(unittest.TestCase):
         return Mta(self.daemon.target, **kw)
 
     def check(self, m):
-        self.assertEqual(m.message(body=BODY).status(), "Yes, action=header score=6.0")
+        self.assertEqual(m.message(body=BODY).status(), "Yes, action=header score=6.0 required=5.0")
 
     def test_close_only__fine(self):
         self.open(negotiate=False).close()
@@ -75,7 +75,7 @@ class Orders(unittest.TestCase):
         for i in range(5):
             self.assertEqual(m.hello(f"192.0.2.{i + 1}"), "c")
             self.check(m)
-            self.assertEqual(self.daemon.wait_line(m.qid)["client"], f"[192.0.2.{i + 1}]")
+            self.assertEqual(self.daemon.wait_line(m.qid)["client"], f"client.example[192.0.2.{i + 1}]")
             m.quit_new_client()
         m.close()
         self.assertNotIn("private data", self.daemon.log())
@@ -161,7 +161,7 @@ class Orders(unittest.TestCase):
                     self.assertEqual(m.end().status()[:3], "Yes" if i % 2 else "No,")
                     line = self.daemon.wait_line(m.qid)
                     self.assertEqual((line["client"], line["from"]),
-                                     (f"[192.0.2.{i + 1}]", f"<u{i}@sender.example>"))
+                                     (f"client.example[192.0.2.{i + 1}]", f"<u{i}@sender.example>"))
         for m in many:
             m.quit()
 

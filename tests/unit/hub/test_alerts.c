@@ -166,6 +166,10 @@ static void sessions(struct fixture *f, bool bad)
 {
     V[STAT_sessions_refused] += bad ? 1 : 0;
 }
+static void unread(struct fixture *f, bool bad)
+{
+    V[STAT_messages_unread] += bad ? 1 : 0;
+}
 static void latency(struct fixture *f, bool bad)
 {
     struct history_times *t = &f->s.history.time[HISTORY_MESSAGE];
@@ -273,6 +277,7 @@ static const struct example {
     {"GillnetFilterAlarm", "warning", filter_alarm, "err far more",
      "gillnet list rebuild"},
     {"GillnetListFault", "critical", list_fault, ": phish", "gillnet list verify"},
+    {"GillnetUnread", "critical", unread, "cannot read", "gillnet doctor"},
     {"GillnetListOld", "warning", list_old, ": phish", "gillnet feed list"},
     {"GillnetFeedRefused", "warning", refused, ": urlhaus", "gillnet feed test NAME"},
     {"GillnetFeedFailing", "warning", failing, ": urlhaus", "gillnet feed list"},

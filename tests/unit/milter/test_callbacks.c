@@ -222,12 +222,12 @@ static void test_message__examined__headers_in_order_and_forged_gone(void **stat
     run("NCHMRTLFFEB");
     fake_clear_log(&fake);
     assert_int_equal(step('D'), SMFIS_CONTINUE);
-    assert_string_equal(fake.log,
-                        "chg X-Gillnet-Status 2 -\n"
-                        "chg X-Gillnet-Status 1 -\n"
-                        "ins 1 X-Gillnet-Symbols: -\n"
-                        "ins 1 X-Gillnet-Score: 0.0\n"
-                        "ins 1 X-Gillnet-Status: No, action=accept score=0.0\n");
+    assert_string_equal(
+        fake.log, "chg X-Gillnet-Status 2 -\n"
+                  "chg X-Gillnet-Status 1 -\n"
+                  "ins 1 X-Gillnet-Symbols: -\n"
+                  "ins 1 X-Gillnet-Score: 0.0\n"
+                  "ins 1 X-Gillnet-Status: No, action=accept score=0.0 required=5.0\n");
     run("Q");
     end();
 }

@@ -32,10 +32,11 @@ static void make_verdict(struct verdict *v, enum action action)
 
 static const unsigned long all = SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_QUARANTINE;
 
+#define REQUIRED "0.0" /* of a configuration that is all zero */
 #define HEADERS(action)                                                   \
     "ins 1 X-Gillnet-Symbols: LIST_PHISH(6.0)[url_domain=evil.example]\n" \
     "ins 1 X-Gillnet-Score: 6.0\n"                                        \
-    "ins 1 X-Gillnet-Status: " action " score=6.0\n"
+    "ins 1 X-Gillnet-Status: " action " score=6.0 required=" REQUIRED "\n"
 
 static void test_verdict__each_action_and_offer__mapped_or_milder(void **state)
 {

@@ -38,23 +38,24 @@ static void test_status__verdicts__one_line_each(void **state)
     (void)state;
     char text[REPLYTEXT_HEADER_SIZE];
     struct verdict v = {.action = ACTION_HEADER, .score = 6.0};
-    replytext_status(&v, ACTION_HEADER, text);
-    assert_string_equal(text, "Yes, action=header score=6.0");
+    replytext_status(&v, ACTION_HEADER, 5.0, text);
+    assert_string_equal(text, "Yes, action=header score=6.0 required=5.0");
     v.action = ACTION_ACCEPT;
     v.score = 0;
     v.limits = LIMIT_FLAG(mime_depth) | LIMIT_FLAG(urls);
-    replytext_status(&v, ACTION_ACCEPT, text);
-    assert_string_equal(text,
-                        "No, action=accept score=0.0 limit=mime_depth limit=urls");
+    replytext_status(&v, ACTION_ACCEPT, 5.0, text);
+    assert_string_equal(
+        text, "No, action=accept score=0.0 required=5.0 limit=mime_depth limit=urls");
     v.allow = "domain";
     v.limits = 0;
-    replytext_status(&v, ACTION_ACCEPT, text);
-    assert_string_equal(text, "No, action=accept score=0.0 allow=domain");
-    v.is_degraded = true;
-    replytext_status(&v, ACTION_ACCEPT, text);
-    assert_string_equal(text, "No, action=accept score=0.0 allow=domain fault=lists");
+    replytext_status(&v, ACTION_ACCEPT, 5.0, text);
+    assert_string_equal(text, "No, action=accept score=0.0 required=5.0 allow=domain");
+    v.fault = LIST_FAULT_LISTS;
+    replytext_status(&v, ACTION_ACCEPT, 5.0, text);
+    assert_string_equal(
+        text, "No, action=accept score=0.0 required=5.0 allow=domain fault=lists");
     v.limits = (1u << LIMIT_FLAG_COUNT) - 1;
-    replytext_status(&v, ACTION_ACCEPT, text);
+    replytext_status(&v, ACTION_ACCEPT, 5.0, text);
     check_header(text);
 }
 

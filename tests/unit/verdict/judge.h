@@ -25,7 +25,7 @@ struct listset {
     double weight[LISTS];
     struct config_list config[LISTS];
     struct list_reader reader[LISTS];
-    bool is_degraded;
+    enum list_fault fault;
 };
 
 static struct listset lists;
@@ -50,9 +50,9 @@ const char *list_silence_name(enum list_silence s)
     return s == LIST_SILENT_REVOKED ? "revoked here" : "protected here";
 }
 
-bool listset_is_degraded(const struct listset *s)
+enum list_fault listset_fault(const struct listset *s)
 {
-    return s->is_degraded;
+    return s->fault;
 }
 
 const struct config_list *listset_config(const struct listset *s, size_t i)

@@ -132,10 +132,10 @@ static void test_make__degraded_lists__then_in_verdict(void **state)
 {
     struct bench *b = *state;
     judge(b);
-    assert_false(b->v.is_degraded);
-    lists.is_degraded = true;
+    assert_int_equal(b->v.fault, LIST_FAULT_NONE);
+    lists.fault = LIST_FAULT_LIST_UNREADABLE;
     judge(b);
-    assert_true(b->v.is_degraded);
+    assert_int_equal(b->v.fault, LIST_FAULT_LIST_UNREADABLE);
 }
 
 static void test_evaluate__lookup__then_judged(void **state)

@@ -448,8 +448,8 @@ int daemon_run(struct config *config, const struct daemon_options *options)
     bool lists_failed;
     signals_block();
     open_log(config, options->logs_to_stderr);
-    log_info("event=start version=%s pid=%ld config=%s", GILLNET_VERSION,
-             (long)getpid(), config->file);
+    log_info("event=start version=%s pid=%ld config=%s config_id=%08x", GILLNET_VERSION,
+             (long)getpid(), config->file, (unsigned)config_id(config));
     unsigned most = session_limit(config);
     daemon_state.lists = open_lists(config, &lists_failed);
     int status = EX_OSERR;

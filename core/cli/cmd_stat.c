@@ -15,6 +15,7 @@
 #include "core/cli/feed_rows.h"
 #include "core/cli/json.h"
 #include "core/cli/list_numbers.h"
+#include "core/cli/running.h"
 #include "core/cli/stat_alerts.h"
 #include "core/cli/stat_day.h"
 #include "core/cli/state.h"
@@ -80,6 +81,41 @@ static void print_daemon(const struct daemon_view *d)
         (void)printf("%-20s %12llu  %s\n", stats_name(i),
                      (unsigned long long)d->stats.value[i], stats_help(i));
     }
+}
+
+/* Which configuration the programs run; what differs from the file is a fault. */
+static bool show_running(const struct cli *cli, const struct daemon_view *d)
+{
+    struct running r;
+    struct buf text;
+    struct slice rest;
+    bool ok = true;
+
+    running_look(cli->config, d, &r);
+    buf_init(&text, RUNNING_KEYS_MAX * 4);
+    running_troubles(&r, &text);
+    rest = buf_slice(&text);
+    if (cli->json) {
+        ok = json_line(json_pack("{s:s, s:I, s:I, s:I}", "type", "configuration",
+                                 "file", (json_int_t)r.file, "gillnetd",
+                                 (json_int_t)r.daemon, "hub", (json_int_t)r.hub));
+    } else if (r.daemon != 0 || r.hub != 0) {
+        (void)printf("configuration: file %08x, gillnetd %08x, gillnet-hub %08x "
+                     "(00000000: does not run)\n",
+                     (unsigned)r.file, (unsigned)r.daemon, (unsigned)r.hub);
+    }
+    while (ok && rest.n > 0) {
+        struct slice line = slice_cut(&rest, '\n');
+
+        if (cli->json) {
+            ok = json_line(
+                json_pack("{s:s, s:o}", "type", "fault", "text", json_text(line)));
+        } else {
+            (void)printf("fault: %.*s\n", SLICE_ARGS(line));
+        }
+    }
+    buf_fini(&text);
+    return ok;
 }
 
 /* ---- counting ---- */
@@ -276,7 +312,7 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     } else {
         print_daemon(&d);
     }
-    if (!stat_alerts_show(cli) || !show_feeds(cli) || !stat_day_show(cli) ||
+    if ((why.code == ERR_OK && !show_running(cli, &d)) || !stat_alerts_show(cli) || !show_feeds(cli) || !stat_day_show(cli) ||
         (why.code == ERR_OK && !show_counting(cli, &d))) {
         return EX_OSERR;
     }

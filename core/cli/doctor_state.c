@@ -14,6 +14,7 @@
 #include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
 #include "core/cli/list_numbers.h"
+#include "core/cli/running.h"
 #include "core/cli/state.h"
 #include "core/list/list.h"
 
@@ -409,6 +410,32 @@ void doctor_lists(struct doctor *d)
 
 /* ---- gillnetd ---- */
 
+/* Which configuration it runs, and the hub; a hub without gillnetd is looked at, too. */
+static void check_running(struct doctor *d, const struct daemon_view *view)
+{
+    struct running r;
+    struct buf text;
+    struct slice rest;
+
+    running_look(d->cli->config, view, &r);
+    buf_init(&text, RUNNING_KEYS_MAX * 4);
+    running_troubles(&r, &text);
+    rest = buf_slice(&text);
+    while (rest.n > 0) {
+        struct slice line = slice_cut(&rest, '\n');
+
+        doctor_say(d, DOCTOR_FAIL, "running configuration", "", "%.*s",
+                   SLICE_ARGS(line));
+    }
+    if (text.n == 0 && (r.daemon != 0 || r.hub != 0)) {
+        doctor_say(d, DOCTOR_OK, "running configuration", "", "%08x, as the file has it, in %s%s%s",
+                   (unsigned)r.file, r.daemon != 0 ? "gillnetd" : "",
+                   r.daemon != 0 && r.hub != 0 ? " and " : "",
+                   r.hub != 0 ? "gillnet-hub" : "");
+    }
+    buf_fini(&text);
+}
+
 void doctor_daemon(struct doctor *d)
 {
     struct daemon_view view;
@@ -422,6 +449,7 @@ void doctor_daemon(struct doctor *d)
         return;
     }
     if (!view.is_running) {
+        check_running(d, &view);
         doctor_say(
             d, DOCTOR_FAIL, "gillnetd",
             "start it: systemctl start gillnetd; gillnetd -t shows why it would not",
@@ -432,6 +460,7 @@ void doctor_daemon(struct doctor *d)
                "runs as process %llu, %llu messages so far",
                (unsigned long long)view.stats.value[STAT_pid],
                (unsigned long long)view.stats.value[STAT_messages]);
+    check_running(d, &view);
     for (unsigned i = 0; i < view.stats.nfaults; i++) {
         /* lists and keys are looked at every second; socket and page only at the start */
         struct slice fault = slice_str(view.stats.fault[i]);
@@ -440,6 +469,9 @@ void doctor_daemon(struct doctor *d)
                            slice_has_prefix(fault, SLICE_LIT("filter:")) ||
                            slice_has_prefix(fault, SLICE_LIT("keys"))
                        ? "mail flows; mend it, gillnetd will see it"
+                   : slice_has_prefix(fault, SLICE_LIT("restart:"))
+                       ? "restart gillnetd, or give the keys their former values and "
+                         "run gillnet reload"
                        : "mail flows; mend it, then restart gillnetd",
                    "fault: %s", view.stats.fault[i]);
     }

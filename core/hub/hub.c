@@ -140,16 +140,23 @@ static void reload(struct hub *h, struct buf *ret)
         config_errors_free(&errors);
         return;
     }
-    buf_init(&restart, 4096);
-    config_needs_restart(h->config, fresh, &restart);
-    buf_add_str(ret, "ok reloaded\n");
-    if (restart.n > 0) {
-        buf_printf(ret, "takes effect after a restart: %s\n", restart.p);
-    }
-    log_info("event=reload result=ok restart=%s", restart.n > 0 ? restart.p : "-");
-    buf_fini(&restart);
     config_release(&h->config);
     h->config = fresh;
+    buf_init(&restart, 4096);
+    h->nrestart_keys =
+        config_needs_restart(h->started, fresh, CONFIG_OF_HUB, &restart);
+    (void)snprintf(h->restart_keys, sizeof h->restart_keys, "%s",
+                   restart.n > 0 ? restart.p : "");
+    buf_fini(&restart);
+    h->config_id = config_id(fresh);
+    buf_printf(ret, "ok reloaded\ngillnet-hub runs configuration %08x\n",
+               (unsigned)h->config_id);
+    if (h->nrestart_keys > 0) {
+        buf_printf(ret, "a restart of gillnet-hub is needed for: %s\n",
+                   h->restart_keys);
+    }
+    log_info("event=reload result=ok config=%08x restart=\"%s\"",
+             (unsigned)h->config_id, h->restart_keys);
     surveyor_renew(h->surveyor, h->config);
     subscribe_renew(&h->subscribe, h->config, h->o.is_once);
     feeds_renew(h->feeds, h->config);
@@ -288,6 +295,7 @@ static void tear_down(struct hub *h)
     }
     hub_signs_stop(h);
     board_free(&h->board);
+    config_release(&h->started);
     config_release(&h->config);
 }
 
@@ -320,10 +328,12 @@ int hub_run(struct config *config, const struct hub_options *options)
     }
     h->o = *options;
     h->config = config;
+    h->started = config_acquire(config);
+    h->config_id = config_id(config);
     h->start_us = clock_mono_us();
     open_log(h);
-    log_info("event=start version=%s pid=%ld config=%s", GILLNET_VERSION,
-             (long)getpid(), config->file);
+    log_info("event=start version=%s pid=%ld config=%s config_id=%08x", GILLNET_VERSION,
+             (long)getpid(), config->file, (unsigned)h->config_id);
     e = make_parts(h, &why);
     if (e != ERR_OK) {
         log_errinfo("start", &why);

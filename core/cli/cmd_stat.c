@@ -99,10 +99,8 @@ static bool show_running(const struct cli *cli, const struct daemon_view *d)
         ok = json_line(json_pack("{s:s, s:I, s:I, s:I}", "type", "configuration",
                                  "file", (json_int_t)r.file, "gillnetd",
                                  (json_int_t)r.daemon, "hub", (json_int_t)r.hub));
-    } else if (r.daemon != 0 || r.hub != 0) {
-        (void)printf("configuration: file %08x, gillnetd %08x, gillnet-hub %08x "
-                     "(00000000: does not run)\n",
-                     (unsigned)r.file, (unsigned)r.daemon, (unsigned)r.hub);
+    } else if (text.n == 0 && (r.daemon != 0 || r.hub != 0)) {
+        (void)printf("configuration %08x runs, as the file has it\n", (unsigned)r.file);
     }
     while (ok && rest.n > 0) {
         struct slice line = slice_cut(&rest, '\n');

@@ -100,9 +100,7 @@ static void open_log(const struct config *config, bool to_stderr)
     if (to_stderr) {
         target = LOG_TARGET_STDERR;
     } else if (config->log_target_auto) {
-        /* systemd names the stream that our standard error is connected to */
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
-        target = getenv("JOURNAL_STREAM") ? LOG_TARGET_JOURNAL : LOG_TARGET_SYSLOG;
+        target = log_target_auto();
     }
     if (log_start("gillnetd", target, config->log_level) != ERR_OK) {
         log_error("event=start error=log: the log cannot be opened; lines go to "

@@ -13,6 +13,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/statedir.h"
 #include "core/base/version.h"
 #include "core/feature/feature.h"
 #include "core/feed/feed.h"
@@ -237,9 +238,12 @@ static enum err make_control(struct hub *h, struct errinfo *reterr)
 
 static enum err make_parts(struct hub *h, struct errinfo *reterr)
 {
-    enum err e = node_init(&h->node, h->config->state_dir, reterr);
+    enum err e = statedir_make(h->config->state_dir, reterr);
 
     h->board = board_new();
+    if (e == ERR_OK) {
+        e = node_init(&h->node, h->config->state_dir, reterr);
+    }
     if (e == ERR_OK && h->board == NULL) {
         e = errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
     }
@@ -306,8 +310,7 @@ static void open_log(const struct hub *h)
     if (h->o.logs_to_stderr) {
         target = LOG_TARGET_STDERR;
     } else if (h->config->log_target_auto) {
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
-        target = getenv("JOURNAL_STREAM") ? LOG_TARGET_JOURNAL : LOG_TARGET_SYSLOG;
+        target = log_target_auto();
     }
     if (log_start("gillnet-hub", target, h->config->log_level) != ERR_OK) {
         log_error("event=start error=log: the log cannot be opened; lines go to "
@@ -318,11 +321,13 @@ static void open_log(const struct hub *h)
 int hub_run(struct config *config, const struct hub_options *options)
 {
     struct hub *h = calloc(1, sizeof *h);
+    struct config *first = config_acquire(config); /* whose folder it works in */
     struct errinfo why = {.text = ""};
     enum err e = ERR_OK;
     int status = EX_OSERR;
 
     if (h == NULL) {
+        config_release(&first);
         config_release(&config);
         return EX_OSERR;
     }
@@ -345,6 +350,8 @@ int hub_run(struct config *config, const struct hub_options *options)
         status = h->status;
     }
     tear_down(h);
+    statedir_settle(first->state_dir);
+    config_release(&first);
     free(h);
     log_info("event=stopped");
     log_stop();

@@ -132,7 +132,8 @@ static bool try_state(const char *file, const struct config *config)
 }
 
 /* What to write into main.cf and sendmail.mc. */
-static void print_mta_lines(const char *file, const struct milter_socket *s, bool is_good)
+static void print_mta_lines(const char *file, const struct milter_socket *s,
+                            bool is_good)
 {
     static const char spool[] = "/var/spool/postfix/";
     char postfix[SOCKET_TEXT_MAX];

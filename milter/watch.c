@@ -43,7 +43,7 @@ static struct {
     bool is_started; /* main thread only, as all below */
     pthread_t thread;
     const char *config_file;
-    struct config *started;        /* what keys that need a restart are still of */
+    struct config *started; /* what keys that need a restart are still of */
     struct listhold *lists;
     bool lists_failed;             /* as last said */
     struct guard *guard;           /* NULL: none */

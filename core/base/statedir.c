@@ -81,8 +81,9 @@ static bool owner_of_package(const char *path, struct statedir_owner *ret)
         return false;
     }
     *ret = (struct statedir_owner){is_gillnetds ? gillnetd : hub, group, STATEDIR_MODE};
-    if (is_keys && getgrnam_r(STATEDIR_KEYS_GROUP, &g, record, sizeof record, &found) ==
-                       0 && found != NULL) {
+    if (is_keys &&
+        getgrnam_r(STATEDIR_KEYS_GROUP, &g, record, sizeof record, &found) == 0 &&
+        found != NULL) {
         ret->gid = g.gr_gid;
         ret->mode = STATEDIR_KEYS_MODE;
     }
@@ -97,8 +98,7 @@ static bool owner_of_folder(const char *folder, struct statedir_owner *ret)
     if (lstat(folder, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid == 0) {
         return false;
     }
-    *ret = (struct statedir_owner){st.st_uid, st.st_gid,
-                                   S_ISGID | (st.st_mode & 0777)};
+    *ret = (struct statedir_owner){st.st_uid, st.st_gid, S_ISGID | (st.st_mode & 0777)};
     return true;
 }
 

@@ -19,12 +19,18 @@ struct place {
     bool may_write;
 };
 static const struct place places[] = {
-    {"keys", STATEDIR_GILLNETD, false},        {"lists", STATEDIR_GILLNETD, false},
-    {"counts", STATEDIR_GILLNETD, true},       {"peers/lists", STATEDIR_GILLNETD, false},
-    {"peers/counts", STATEDIR_GILLNETD, false}, {"peers/origins", STATEDIR_GILLNETD, false},
-    {"keys", STATEDIR_HUB, false},             {"lists", STATEDIR_HUB, true},
-    {"feeds", STATEDIR_HUB, true},             {"peers", STATEDIR_HUB, true},
-    {"reports", STATEDIR_HUB, true},           {"counts", STATEDIR_HUB, false},
+    {"keys", STATEDIR_GILLNETD, false},
+    {"lists", STATEDIR_GILLNETD, false},
+    {"counts", STATEDIR_GILLNETD, true},
+    {"peers/lists", STATEDIR_GILLNETD, false},
+    {"peers/counts", STATEDIR_GILLNETD, false},
+    {"peers/origins", STATEDIR_GILLNETD, false},
+    {"keys", STATEDIR_HUB, false},
+    {"lists", STATEDIR_HUB, true},
+    {"feeds", STATEDIR_HUB, true},
+    {"peers", STATEDIR_HUB, true},
+    {"reports", STATEDIR_HUB, true},
+    {"counts", STATEDIR_HUB, false},
 };
 enum { PLACES = sizeof places / sizeof places[0] };
 
@@ -75,7 +81,8 @@ static const char *group_name(gid_t gid, char dst[NAME_MAX_BYTES])
 
 struct trying {
     const char *dir;
-    char last[FILE_PATH_MAX]; /* that was reported: one folder may be in the way of many */
+    char last
+        [FILE_PATH_MAX]; /* that was reported: one folder may be in the way of many */
     const struct trial_user *user;
     statedir_trouble_fn *fn;
     void *context;
@@ -100,7 +107,8 @@ static void say_mend(const struct trying *t, const struct trial_finding *f,
 
     if (strcmp(f->path, t->dir) == 0) {
         (void)snprintf(dst, 3 * FILE_PATH_MAX, "chown %s:%s %s && chmod 2750 %s",
-                       user_name(o.uid, user), group_name(o.gid, group), t->dir, t->dir);
+                       user_name(o.uid, user), group_name(o.gid, group), t->dir,
+                       t->dir);
         return;
     }
     if (strlen(f->path) < strlen(f->row) && !is_below(f->path, t->dir)) {
@@ -176,11 +184,8 @@ enum err statedir_try(const char *dir, const char *config_file,
                       enum statedir_service service, const struct trial_user *user,
                       statedir_trouble_fn *fn, void *context, struct errinfo *reterr)
 {
-    struct trying t = {.dir = dir,
-                       .user = user,
-                       .fn = fn,
-                       .context = context,
-                       .service = service};
+    struct trying t = {
+        .dir = dir, .user = user, .fn = fn, .context = context, .service = service};
     struct rows rows = {.n = 0};
     char counts[FILE_PATH_MAX];
 
@@ -192,8 +197,8 @@ enum err statedir_try(const char *dir, const char *config_file,
         add_config(&rows, config_file);
     }
     /* gillnetd makes its counts where there are none */
-    const bool has_counts = file_path(counts, "%s/counts", dir) == ERR_OK &&
-                            access(counts, F_OK) == 0;
+    const bool has_counts =
+        file_path(counts, "%s/counts", dir) == ERR_OK && access(counts, F_OK) == 0;
     add(&rows, false, service == STATEDIR_GILLNETD && !has_counts, dir, "");
     for (size_t i = 0; i < PLACES; i++) {
         if (places[i].service == service) {

@@ -177,8 +177,8 @@ static int try_tree(int top, bool may_write, char io[FILE_PATH_MAX])
     }
     while (depth > 0) {
         /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e =
-            why == 0 ? readdir(dirs[depth - 1]) : NULL; /* NOLINT(concurrency-mt-unsafe) */
+        const struct dirent *e = why == 0 ? readdir(dirs[depth - 1])
+                                          : NULL; /* NOLINT(concurrency-mt-unsafe) */
         int sub = -1;
 
         if (e == NULL) {
@@ -240,15 +240,14 @@ static void try_row(const struct trial_row *row, size_t i, struct buf *ret)
 
 static bool become(const struct trial_user *u)
 {
-    return geteuid() != 0 ||
-           (setgroups((size_t)u->ngroups, u->groups) == 0 &&
-            setresgid(u->gid, u->gid, u->gid) == 0 &&
-            setresuid(u->uid, u->uid, u->uid) == 0);
+    return geteuid() != 0 || (setgroups((size_t)u->ngroups, u->groups) == 0 &&
+                              setresgid(u->gid, u->gid, u->gid) == 0 &&
+                              setresuid(u->uid, u->uid, u->uid) == 0);
 }
 
 /* In the process of its own. */
-static _Noreturn void try_all(const struct trial_user *user, const struct trial_row *rows,
-                              size_t n, int out)
+static _Noreturn void try_all(const struct trial_user *user,
+                              const struct trial_row *rows, size_t n, int out)
 {
     struct buf report;
     struct slice rest;
@@ -306,8 +305,8 @@ static bool read_report(int fd, struct buf *ret)
     return n == 0 && !buf_failed(ret);
 }
 
-enum err trial_run(const struct trial_user *user, const struct trial_row *rows, size_t n,
-                   trial_fn *fn, void *context, struct errinfo *reterr)
+enum err trial_run(const struct trial_user *user, const struct trial_row *rows,
+                   size_t n, trial_fn *fn, void *context, struct errinfo *reterr)
 {
     struct buf report;
     int fds[2];
@@ -316,7 +315,8 @@ enum err trial_run(const struct trial_user *user, const struct trial_row *rows, 
     pid_t pid = -1;
 
     if (pipe2(fds, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
-        return errinfo_errno(reterr, user->name, "what this user may open is not known");
+        return errinfo_errno(reterr, user->name,
+                             "what this user may open is not known");
     }
     if (pid == 0) {
         (void)close(fds[0]);

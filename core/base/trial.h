@@ -46,7 +46,7 @@ typedef void trial_fn(void *context, const struct trial_finding *finding);
 
 /* Tries each row as user and reports the first thing in it that is denied; what is not there is no finding. Only root
  * can be somebody else: others try as they are. ERR_IO: no process could be made. */
-enum err trial_run(const struct trial_user *user, const struct trial_row *rows, size_t n,
-                   trial_fn *fn, void *context, struct errinfo *reterr);
+enum err trial_run(const struct trial_user *user, const struct trial_row *rows,
+                   size_t n, trial_fn *fn, void *context, struct errinfo *reterr);
 
 #endif

@@ -263,7 +263,7 @@ static int dispatch(struct cli *cli, struct args *a)
 /* Commands that write to the state folder: what root leaves there the services must be able to use. */
 static void settle(const struct cli *cli, const char *command)
 {
-    static const char *const writers[] = {"check", "list",  "feed",   "peer",
+    static const char *const writers[] = {"check", "list",   "feed",   "peer",
                                           "count", "backup", "restore"};
 
     for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {

@@ -310,7 +310,8 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     } else {
         print_daemon(&d);
     }
-    if ((why.code == ERR_OK && !show_running(cli, &d)) || !stat_alerts_show(cli) || !show_feeds(cli) || !stat_day_show(cli) ||
+    if ((why.code == ERR_OK && !show_running(cli, &d)) || !stat_alerts_show(cli) ||
+        !show_feeds(cli) || !stat_day_show(cli) ||
         (why.code == ERR_OK && !show_counting(cli, &d))) {
         return EX_OSERR;
     }

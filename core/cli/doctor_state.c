@@ -170,11 +170,12 @@ void doctor_state(struct doctor *d)
     static const struct {
         const char *name;
         bool is_secret;
-    } inside[] = {{"keys", false},         {"keys/ring.key", true}, {"keys/node.key", true},
-                  {"lists", false},        {"lists/LOCK", false},   {"counts", false},
-                  {"counts/runs", false},  {"counts/LOCK", false},  {"peers", false},
-                  {"feeds", false},        {"reports", false},      {STATE_STATS_FILE, false},
-                  {STATE_HITS_FILE, false}};
+    } inside[] = {
+        {"keys", false},         {"keys/ring.key", true}, {"keys/node.key", true},
+        {"lists", false},        {"lists/LOCK", false},   {"counts", false},
+        {"counts/runs", false},  {"counts/LOCK", false},  {"peers", false},
+        {"feeds", false},        {"reports", false},      {STATE_STATS_FILE, false},
+        {STATE_HITS_FILE, false}};
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;
     char path[FILE_PATH_MAX];
@@ -405,8 +406,9 @@ static void check_running(struct doctor *d, const struct daemon_view *view)
                    SLICE_ARGS(line));
     }
     if (text.n == 0 && (r.daemon != 0 || r.hub != 0)) {
-        doctor_say(d, DOCTOR_OK, "running configuration", "", "%08x, as the file has it, in %s%s%s",
-                   (unsigned)r.file, r.daemon != 0 ? "gillnetd" : "",
+        doctor_say(d, DOCTOR_OK, "running configuration", "",
+                   "%08x, as the file has it, in %s%s%s", (unsigned)r.file,
+                   r.daemon != 0 ? "gillnetd" : "",
                    r.daemon != 0 && r.hub != 0 ? " and " : "",
                    r.hub != 0 ? "gillnet-hub" : "");
     }

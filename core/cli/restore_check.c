@@ -93,7 +93,9 @@ static enum err check_lists_with(const struct keyring *keys, const char *dir,
         struct errinfo first = {.code = ERR_OK};
 
         e = list_verify(dir, names[i], keys, keep_first, &first);
-        if (e != ERR_OK && first.code != ERR_OK) {
+        if (first.code == ERR_VERSION || first.code == ERR_UNSUPPORTED) {
+            e = ERR_OK; /* of another kind of machine or gillnet: `list rebuild` */
+        } else if (e != ERR_OK && first.code != ERR_OK) {
             e = errinfo_set(reterr, first.code, first.source, first.line, "%s",
                             first.text);
         } else if (e != ERR_OK) {
@@ -160,7 +162,8 @@ static enum err check_all(struct keyring *keys, const char *state_dir,
     }
     for (size_t i = 0; e == ERR_OK && i < sizeof rows / sizeof rows[0]; i++) {
         e = file_path(path, "%s/%s", state_dir, rows[i].dir);
-        e = e == ERR_OK ? check_each(path, rows[i].end, rows[i].check, keys, reterr) : e;
+        e = e == ERR_OK ? check_each(path, rows[i].end, rows[i].check, keys, reterr)
+                        : e;
     }
     if (e == ERR_OK && file_path(path, "%s/peers", state_dir) == ERR_OK) {
         e = check_peers(path, reterr);

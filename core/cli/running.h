@@ -15,11 +15,12 @@
 enum { RUNNING_KEYS_MAX = 512 };
 
 struct running {
-    uint32_t file;                      /* config_id of the file */
-    uint32_t daemon;                    /* of gillnetd; 0: it does not run, or is older */
-    bool has_hub;                       /* one answers */
-    uint32_t hub;                       /* 0: it does not say */
-    char hub_restart[RUNNING_KEYS_MAX]; /* keys of the file that it takes at its next start */
+    uint32_t file;   /* config_id of the file */
+    uint32_t daemon; /* of gillnetd; 0: it does not run, or is older */
+    bool has_hub;    /* one answers */
+    uint32_t hub;    /* 0: it does not say */
+    char hub_restart
+        [RUNNING_KEYS_MAX]; /* keys of the file that it takes at its next start */
 };
 /* d: of daemon_look. Asks the hub over its control socket. */
 void running_look(const struct config *config, const struct daemon_view *d,

@@ -176,8 +176,7 @@ void config_schema(struct buf *ret)
 /* Keys that one of the two programs never looks at. */
 static bool is_of(enum config_program program, const char *path)
 {
-    const bool is_hubs =
-        strncmp(path, "hub.", 4) == 0 || strncmp(path, "api.", 4) == 0;
+    const bool is_hubs = strncmp(path, "hub.", 4) == 0 || strncmp(path, "api.", 4) == 0;
 
     if (program == CONFIG_OF_HUB) {
         return is_hubs || strcmp(path, "state_dir") == 0 ||

@@ -144,8 +144,7 @@ static void reload(struct hub *h, struct buf *ret)
     config_release(&h->config);
     h->config = fresh;
     buf_init(&restart, 4096);
-    h->nrestart_keys =
-        config_needs_restart(h->started, fresh, CONFIG_OF_HUB, &restart);
+    h->nrestart_keys = config_needs_restart(h->started, fresh, CONFIG_OF_HUB, &restart);
     (void)snprintf(h->restart_keys, sizeof h->restart_keys, "%s",
                    restart.n > 0 ? restart.p : "");
     buf_fini(&restart);

@@ -31,7 +31,8 @@ struct hub {
     struct config *started; /* what keys that need a restart are still of */
     uint32_t config_id;     /* of config */
     unsigned nrestart_keys;
-    char restart_keys[RESTART_KEYS_MAX]; /* "key, key": in config another value than in started */
+    char restart_keys
+        [RESTART_KEYS_MAX]; /* "key, key": in config another value than in started */
     struct event_base *base;
     struct event *tick;
     struct event *renew; /* what a hook asked for, done outside of it */

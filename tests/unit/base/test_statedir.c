@@ -28,8 +28,8 @@ static char *in(const struct tempdir *t, const char *name)
 
 static void put(const struct tempdir *t, const char *name, mode_t mode)
 {
-    assert_int_equal(
-        file_write_atomic(in(t, name), SLICE_LIT("x\n"), mode, NULL), ERR_OK);
+    assert_int_equal(file_write_atomic(in(t, name), SLICE_LIT("x\n"), mode, NULL),
+                     ERR_OK);
 }
 
 static void assert_is(const struct tempdir *t, const char *name, uid_t uid, gid_t gid,
@@ -133,15 +133,15 @@ static void test_try__as_the_user__names_the_file_and_what_mends_it(void **state
     statedir_settle(t->path);
     assert_true(statedir_user(t->path, STATEDIR_GILLNETD, 0, &user));
     assert_string_equal(user.name, "mail");
-    assert_int_equal(statedir_try(t->path, "", STATEDIR_GILLNETD, &user, on_trouble,
-                                  &seen, NULL),
-                     ERR_OK);
+    assert_int_equal(
+        statedir_try(t->path, "", STATEDIR_GILLNETD, &user, on_trouble, &seen, NULL),
+        ERR_OK);
     assert_int_equal(seen.n, 0);
     assert_int_equal(chown(in(t, "counts/x"), 0, MAIL), 0); /* to be read only */
     assert_int_equal(chown(in(t, "lists/phish/CURRENT"), 0, 0), 0);
-    assert_int_equal(statedir_try(t->path, "", STATEDIR_GILLNETD, &user, on_trouble,
-                                  &seen, NULL),
-                     ERR_OK);
+    assert_int_equal(
+        statedir_try(t->path, "", STATEDIR_GILLNETD, &user, on_trouble, &seen, NULL),
+        ERR_OK);
     assert_int_equal(seen.n, 2);
     assert_non_null(strstr(seen.what, "may not write to "));
     assert_non_null(strstr(seen.what, "/counts/x: Permission denied"));
@@ -159,8 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_check__strangers_may_write__refused),
-        TEST(
-            test_settle__root_left_files__given_to_the_owner_of_their_folder),
+        TEST(test_settle__root_left_files__given_to_the_owner_of_their_folder),
         TEST(test_try__as_the_user__names_the_file_and_what_mends_it),
     };
     return base_init() == ERR_OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

@@ -513,8 +513,7 @@ static void test_id__when_values_are_equal__then_equal_wherever_they_stand(void 
         "# a line more\n\nlists = ( { name = \"x\"; weight = 2.0; } ); deadline = "
         "\"1000ms\";",
         "deadline = \"1s\"; lists = ( { name = \"x\"; weight = 2.5; } );",
-        "lists = ( { name = \"x\"; weight = 2.0; } );",
-        ""};
+        "lists = ( { name = \"x\"; weight = 2.0; } );", ""};
     uint32_t id[sizeof texts / sizeof texts[0]];
 
     (void)state;

@@ -11,7 +11,12 @@
 #include "core/base/file.h"
 #include "core/base/statedir.h"
 
-enum { ROWS_MAX = 16, RECORD_MAX = 16384, NAME_MAX_BYTES = 64 };
+enum {
+    MEND_MAX = 3 * FILE_PATH_MAX,
+    ROWS_MAX = 16,
+    RECORD_MAX = 16384,
+    NAME_MAX_BYTES = 64
+};
 
 struct place {
     const char *path;
@@ -97,7 +102,7 @@ static bool is_below(const char *path, const char *dir)
 }
 
 static void say_mend(const struct trying *t, const struct trial_finding *f,
-                     char dst[3 * FILE_PATH_MAX])
+                     char dst[MEND_MAX])
 {
     const size_t n = strlen(t->dir);
     const char *below = f->row + n + 1;
@@ -106,17 +111,17 @@ static void say_mend(const struct trying *t, const struct trial_finding *f,
     char group[NAME_MAX_BYTES];
 
     if (strcmp(f->path, t->dir) == 0) {
-        (void)snprintf(dst, 3 * FILE_PATH_MAX, "chown %s:%s %s && chmod 2750 %s",
+        (void)snprintf(dst, MEND_MAX, "chown %s:%s %s && chmod 2750 %s",
                        user_name(o.uid, user), group_name(o.gid, group), t->dir,
                        t->dir);
         return;
     }
     if (strlen(f->path) < strlen(f->row) && !is_below(f->path, t->dir)) {
-        (void)snprintf(dst, 3 * FILE_PATH_MAX, "chmod o+x %s", f->path);
+        (void)snprintf(dst, MEND_MAX, "chmod o+x %s", f->path);
         return;
     }
     if (!is_below(f->row, t->dir)) {
-        (void)snprintf(dst, 3 * FILE_PATH_MAX, "chgrp %s %s && chmod g+rX %s",
+        (void)snprintf(dst, MEND_MAX, "chgrp %s %s && chmod g+rX %s",
                        group_name(o.gid, group), f->path, f->path);
         return;
     }
@@ -125,8 +130,8 @@ static void say_mend(const struct trying *t, const struct trial_finding *f,
         o = (struct statedir_owner){.uid = t->user->uid, .gid = t->user->gid};
     }
     const int place = (int)(n + 1 + strcspn(below, "/"));
-    (void)snprintf(dst, 3 * FILE_PATH_MAX, "chown -R %s:%s %.*s%s%.*s",
-                   user_name(o.uid, user), group_name(o.gid, group), place, f->row,
+    (void)snprintf(dst, MEND_MAX, "chown -R %s:%s %.*s%s%.*s", user_name(o.uid, user),
+                   group_name(o.gid, group), place, f->row,
                    strncmp(below, "peers", 5) == 0 ? "" : " && chmod -R u+rwX,g+rX ",
                    strncmp(below, "peers", 5) == 0 ? 0 : place, f->row);
 }
@@ -135,7 +140,7 @@ static void on_finding(void *context, const struct trial_finding *f)
 {
     struct trying *t = context;
     char what[FILE_PATH_MAX + 256];
-    char mend[3 * FILE_PATH_MAX];
+    char mend[MEND_MAX];
 
     if (strcmp(t->last, f->path) == 0) {
         return;
@@ -180,6 +185,22 @@ static void add_config(struct rows *r, const char *file)
     }
 }
 
+/* All that the service reads and writes. */
+static void add_all(struct rows *r, const char *dir, enum statedir_service service)
+{
+    char counts[FILE_PATH_MAX];
+    const bool has_counts =
+        file_path(counts, "%s/counts", dir) == ERR_OK && access(counts, F_OK) == 0;
+
+    /* gillnetd makes its counts where there are none */
+    add(r, false, service == STATEDIR_GILLNETD && !has_counts, dir, "");
+    for (size_t i = 0; i < PLACES; i++) {
+        if (places[i].service == service) {
+            add(r, true, places[i].may_write, dir, places[i].path);
+        }
+    }
+}
+
 enum err statedir_try(const char *dir, const char *config_file,
                       enum statedir_service service, const struct trial_user *user,
                       statedir_trouble_fn *fn, void *context, struct errinfo *reterr)
@@ -187,7 +208,6 @@ enum err statedir_try(const char *dir, const char *config_file,
     struct trying t = {
         .dir = dir, .user = user, .fn = fn, .context = context, .service = service};
     struct rows rows = {.n = 0};
-    char counts[FILE_PATH_MAX];
 
     if (geteuid() != 0 && geteuid() != user->uid) {
         return errinfo_set(reterr, ERR_DENIED, user->name, 0,
@@ -196,14 +216,6 @@ enum err statedir_try(const char *dir, const char *config_file,
     if (*config_file != '\0') {
         add_config(&rows, config_file);
     }
-    /* gillnetd makes its counts where there are none */
-    const bool has_counts =
-        file_path(counts, "%s/counts", dir) == ERR_OK && access(counts, F_OK) == 0;
-    add(&rows, false, service == STATEDIR_GILLNETD && !has_counts, dir, "");
-    for (size_t i = 0; i < PLACES; i++) {
-        if (places[i].service == service) {
-            add(&rows, true, places[i].may_write, dir, places[i].path);
-        }
-    }
+    add_all(&rows, dir, service);
     return trial_run(user, rows.v, rows.n, on_finding, &t, reterr);
 }

@@ -177,8 +177,8 @@ static int try_tree(int top, bool may_write, char io[FILE_PATH_MAX])
     }
     while (depth > 0) {
         /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = why == 0 ? readdir(dirs[depth - 1])
-                                          : NULL; /* NOLINT(concurrency-mt-unsafe) */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): a process of one thread */
+        const struct dirent *e = why == 0 ? readdir(dirs[depth - 1]) : NULL;
         int sub = -1;
 
         if (e == NULL) {

@@ -100,9 +100,7 @@ static void open_log(const struct config *config, bool to_stderr)
     if (to_stderr) {
         target = LOG_TARGET_STDERR;
     } else if (config->log_target_auto) {
-        /* systemd names the stream that our standard error is connected to */
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
-        target = getenv("JOURNAL_STREAM") ? LOG_TARGET_JOURNAL : LOG_TARGET_SYSLOG;
+        target = log_target_auto();
     }
     log_set_json(config->log_is_json);
     if (log_start("gillnetd", target, config->log_level) != ERR_OK) {
@@ -449,8 +447,8 @@ int daemon_run(struct config *config, const struct daemon_options *options)
     bool lists_failed;
     signals_block();
     open_log(config, options->logs_to_stderr);
-    log_info("event=start version=%s pid=%ld config=%s", GILLNET_VERSION,
-             (long)getpid(), config->file);
+    log_info("event=start version=%s pid=%ld config=%s config_id=%08x", GILLNET_VERSION,
+             (long)getpid(), config->file, (unsigned)config_id(config));
     unsigned most = session_limit(config);
     daemon_state.lists = open_lists(config, &lists_failed);
     int status = EX_OSERR;

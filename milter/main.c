@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "core/base/base.h"
+#include "core/base/statedir.h"
+#include "core/base/statedir_try.h"
 #include "core/base/version.h"
 #include "core/config/config.h"
 #include "core/feature/feature.h"
@@ -104,20 +107,48 @@ static int load(const char *file, struct config **ret)
     return EX_CONFIG;
 }
 
+static void on_trouble(void *context, const char *what, const char *mend)
+{
+    unsigned *n = context;
+    ++*n;
+    fprintf(stderr, "gillnetd: %s; mend it: %s\n", what, mend);
+}
+
+/* Whether gillnetd, as the user of its unit, can use the state folder. False: it was said what it cannot. */
+static bool try_state(const char *file, const struct config *config)
+{
+    struct trial_user user;
+    struct errinfo why = {.code = ERR_OK};
+    unsigned n = 0;
+    if (!statedir_user(config->state_dir, STATEDIR_GILLNETD, 0, &user)) {
+        return true;
+    }
+    enum err e = statedir_try(config->state_dir, file, STATEDIR_GILLNETD, &user,
+                              on_trouble, &n, &why);
+    if (e != ERR_OK && e != ERR_DENIED) {
+        print_error(&why);
+    }
+    return n == 0;
+}
+
 /* What to write into main.cf and sendmail.mc. */
-static void print_mta_lines(const char *file, const struct milter_socket *s)
+static void print_mta_lines(const char *file, const struct milter_socket *s,
+                            bool is_good)
 {
     static const char spool[] = "/var/spool/postfix/";
     char postfix[SOCKET_TEXT_MAX];
     char sendmail[SOCKET_TEXT_MAX];
     socket_postfix(s, postfix);
     socket_sendmail(s, sendmail);
-    printf("%s is good.\n\n"
+    printf("%s %s.\n\n"
            "Socket: %s (Postfix's spelling), %s (Sendmail's); socket = takes both.\n\n"
            "Postfix, main.cf:\n"
            "    smtpd_milters = { %s, default_action=accept, content_timeout=30s }\n"
            "    non_smtpd_milters = $smtpd_milters\n",
-           file, postfix, sendmail, postfix);
+           file,
+           is_good ? "is good"
+                   : "has no errors, but gillnetd cannot use all of the state folder",
+           postfix, sendmail, postfix);
     if (s->is_unix && strncmp(s->path, spool, sizeof spool - 1) == 0) {
         printf("  where smtpd runs chrooted (Debian's default):\n"
                "    smtpd_milters = { unix:%s, default_action=accept, "
@@ -164,10 +195,17 @@ int main(int argc, char **argv)
         config_release(&config);
         return a.socket ? EX_USAGE : EX_CONFIG;
     }
-    if (a.tests) {
-        print_mta_lines(a.config_file, &options.socket);
+    if (statedir_check(config->state_dir, &why) != ERR_OK) {
+        print_error(&why);
         config_release(&config);
-        return EX_OK;
+        return EX_NOPERM;
+    }
+    if (a.tests) {
+        bool is_good = try_state(a.config_file, config);
+        print_mta_lines(a.config_file, &options.socket, is_good);
+        config_release(&config);
+        /* before a start gillnetd asks for itself: what it cannot read is no reason to leave all mail unfiltered */
+        return is_good || geteuid() != 0 ? EX_OK : EX_NOPERM;
     }
     return daemon_run(config, &options);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -25,7 +26,8 @@ enum {
     MEMORY_LOOKS = 20,   /* looks between measurements of memory */
     RESULT_MAX = 64 * 1024
 };
-#define RING_FAULT "ring-key"
+#define RESTART_FAULT "restart"
+#define RING_FAULT    "ring-key"
 #define RING_ADVICE                                                                    \
     "messages are still counted under the former one, which other servers do not use " \
     "any more; restart gillnetd"
@@ -41,6 +43,7 @@ static struct {
     bool is_started; /* main thread only, as all below */
     pthread_t thread;
     const char *config_file;
+    struct config *started; /* what keys that need a restart are still of */
     struct listhold *lists;
     bool lists_failed;             /* as last said */
     struct guard *guard;           /* NULL: none */
@@ -141,6 +144,32 @@ static enum err refuse(struct config_errors *errors, struct buf *ret)
     return code;
 }
 
+/* What runs is named, and the keys of fresh that do not: until the file has their old values again, or a restart. */
+static void show_config(const struct config *fresh, struct buf *ret)
+{
+    struct buf keys;
+    unsigned n = 0;
+    buf_init(&keys, RESULT_MAX / 2);
+    n = config_needs_restart(watch.started, fresh, CONFIG_OF_GILLNETD, &keys);
+    stats_set(STAT_config_id, config_id(fresh));
+    stats_set(STAT_config_restart_keys, n);
+    if (n > 0) {
+        char text[STATS_FAULT_TEXT];
+        (void)snprintf(text, sizeof text,
+                       "gillnetd runs with another value than the file until it is "
+                       "restarted: %s",
+                       keys.p);
+        stats_fault(RESTART_FAULT, text);
+        buf_printf(ret, "a restart is needed for: %s\n", keys.p);
+        log_warn("event=reload restart_needed=\"%s\": these keys keep their old values "
+                 "until gillnetd is restarted",
+                 keys.p);
+    } else {
+        stats_fault(RESTART_FAULT, NULL);
+    }
+    buf_fini(&keys);
+}
+
 static enum err load_config(struct buf *ret)
 {
     static const struct config_types types = {.is_sought = feature_is_sought,
@@ -151,31 +180,18 @@ static enum err load_config(struct buf *ret)
     if (config_load(watch.config_file, &types, &fresh, &errors) != ERR_OK) {
         return refuse(&errors, ret);
     }
-    uint64_t generation;
-    struct buf restart;
-    struct config *running = service_config(&generation);
-    buf_init(&restart, RESULT_MAX / 2);
-    config_needs_restart(running, fresh, &restart);
-    config_release(&running);
     log_set_level(fresh->log_level);
     log_set_json(fresh->log_is_json);
+    buf_printf(ret, "gillnetd runs configuration %08x\n", (unsigned)config_id(fresh));
+    show_config(fresh, ret);
+    log_info("event=reload result=ok config=%08x", (unsigned)config_id(fresh));
     service_publish(fresh);
     stats_add(STAT_reloads, 1);
-    buf_printf(ret, "configuration %llu is in force\n",
-               (unsigned long long)generation + 1);
-    if (restart.n) {
-        buf_printf(ret, "a restart is needed for: %s\n", restart.p);
-        log_warn("event=reload restart_needed=\"%s\": these keys keep their old values "
-                 "until gillnetd is restarted",
-                 restart.p);
-    }
     look_at_ring();
     if (watch.ring_differs) {
         buf_add_str(ret, "a restart is needed for: keys/ring.key (the ring has another "
                          "key)\n");
     }
-    log_info("event=reload result=ok config=%llu", (unsigned long long)generation + 1);
-    buf_fini(&restart);
     return ERR_OK;
 }
 
@@ -260,7 +276,11 @@ enum err watch_start(const char *config_file, struct listhold *lists, bool lists
     watch.lists_failed = lists_failed;
     watch.is_ending = false;
     watch.looks = 0;
+    uint64_t generation;
+    watch.started = service_config(&generation);
     show_signs();
+    stats_set(STAT_config_id, config_id(watch.started));
+    stats_set(STAT_config_restart_keys, 0);
     buf_init(&watch.result, RESULT_MAX);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -301,6 +321,7 @@ void watch_stop(void)
     pthread_join(watch.thread, NULL);
     watch.is_started = false;
     watch.guard = NULL;
+    config_release(&watch.started);
     watch.ring_file[0] = '\0';
     buf_fini(&watch.result);
     pthread_cond_destroy(&watch.changed);

@@ -4,9 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,26 +14,16 @@
 #include <unistd.h>
 
 #include "core/backup/below.h"
+#include "core/base/statedir.h"
 
 #define MARK_PARTIAL "restore.partial"
 
 enum {
     DIR_MODE = 02750,
-    KEYS_MODE = 02770,
     PRIVATE_MODE = 0700,
     MARK_MODE = 0640,
     BUCKET_S = 600, /* of counts, as peers exchange them */
-    LOCKS = 3,
-    RECORD_MAX = 4096
-};
-
-/* Whom the files of a place belong to. */
-struct owners {
-    bool is_known; /* root, and there are such users */
-    uid_t gillnetd;
-    uid_t hub;
-    gid_t group;
-    gid_t keys;
+    LOCKS = 3
 };
 
 struct restoring {
@@ -47,48 +35,9 @@ struct restoring {
     char mark[FILE_PATH_MAX]; /* in fresh, until all is in it */
     int fd;                   /* of fresh */
     int file;
-    struct owners owners;
     struct filelock partial;
     struct filelock locks[LOCKS];
 };
-
-/* ---- owners ---- */
-
-static bool user_of(const char *name, uid_t *retuid, gid_t *retgid)
-{
-    char record[RECORD_MAX];
-    struct passwd p;
-    struct passwd *found = NULL;
-
-    if (getpwnam_r(name, &p, record, sizeof record, &found) != 0 || found == NULL) {
-        return false;
-    }
-    *retuid = p.pw_uid;
-    *retgid = p.pw_gid;
-    return true;
-}
-
-static void find_owners(struct owners *o)
-{
-    char record[RECORD_MAX];
-    struct group g;
-    struct group *found = NULL;
-    gid_t of_hub = 0;
-
-    *o = (struct owners){.gillnetd = (uid_t)-1, .hub = (uid_t)-1, .group = (gid_t)-1};
-    o->is_known = geteuid() == 0 && user_of("_gillnet", &o->gillnetd, &o->group) &&
-                  user_of("_gillnet-hub", &o->hub, &of_hub);
-    if (!o->is_known) {
-        o->gillnetd = o->hub = (uid_t)-1;
-        o->group = (gid_t)-1;
-    }
-    o->keys = o->group;
-    if (o->is_known &&
-        getgrnam_r("_gillnet-keys", &g, record, sizeof record, &found) == 0 &&
-        found != NULL) {
-        o->keys = g.gr_gid;
-    }
-}
 
 static bool is_below(const char *path, const char *place)
 {
@@ -97,15 +46,13 @@ static bool is_below(const char *path, const char *place)
     return strncmp(path, place, n) == 0 && path[n] == '/';
 }
 
-/* As systemd/gillnet.tmpfiles has it. */
-static struct below_owner owner_of(const struct owners *o, const char *path)
+/* As the folder has it that this one takes the place of. */
+static struct below_owner owner_of(const struct restoring *r, const char *path)
 {
-    const bool is_keys = is_below(path, "keys");
-    const bool is_gillnetds = is_keys || is_below(path, "counts") || *path == '\0';
+    struct statedir_owner o;
 
-    return (struct below_owner){.uid = is_gillnetds ? o->gillnetd : o->hub,
-                                .gid = is_keys ? o->keys : o->group,
-                                .mode = is_keys && o->is_known ? KEYS_MODE : DIR_MODE};
+    statedir_owner(r->state, path, &o);
+    return (struct below_owner){.uid = o.uid, .gid = o.gid, .mode = o.mode};
 }
 
 /* ---- the folder that is there ---- */
@@ -278,7 +225,7 @@ static enum err on_open(void *context, const struct contents_file *f,
                         struct errinfo *reterr)
 {
     struct restoring *r = context;
-    const struct below_owner owner = owner_of(&r->owners, f->path);
+    const struct below_owner owner = owner_of(r, f->path);
     char dir[CONTENTS_PATH_MAX + 1];
 
     (void)snprintf(dir, sizeof dir, "%s", f->path);
@@ -389,7 +336,7 @@ static enum err name_former(struct restoring *r, struct errinfo *reterr)
 
 static enum err put_in_place(struct restoring *r, struct errinfo *reterr)
 {
-    const struct below_owner owner = owner_of(&r->owners, "");
+    const struct below_owner owner = owner_of(r, "");
     enum err e = ERR_OK;
 
     if (fchown(r->fd, owner.uid, owner.gid) != 0 || fchmod(r->fd, DIR_MODE) != 0) {
@@ -428,9 +375,11 @@ enum err restore_run(const struct restore_options *o, struct restore_result *ret
     for (unsigned i = 0; i < LOCKS; i++) {
         r.locks[i].fd = -1;
     }
-    find_owners(&r.owners);
     enum err e = prepare(&r, reterr);
     e = e == ERR_OK ? unpack(&r, reterr) : e;
+    if (e == ERR_OK && o->check != NULL) {
+        e = o->check(o->context, r.fresh, reterr);
+    }
     e = e == ERR_OK ? mark_restored(&r, reterr) : e;
     e = e == ERR_OK ? put_in_place(&r, reterr) : e;
     if (r.file >= 0) {

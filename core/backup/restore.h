@@ -1,9 +1,9 @@
 /*
  * restore - a back-up put in the place of a state folder: all of it, verified, or nothing.
  *
- * Unpacks into STATE.restore beside it, compares every sum, syncs, and exchanges the two folders in one step. What was there
- * is moved to STATE.before-TIME, never removed. As root the files belong to the users that systemd-tmpfiles would give them
- * to, where there are such users.
+ * Unpacks into STATE.restore beside it, compares every sum, has what is in the files checked, syncs, and exchanges the two
+ * folders in one step. What was there is moved to STATE.before-TIME, never removed. As root the files belong to whom statedir.h
+ * gives them.
  * STATE/peers/restored tells the hub that its state is an older one: sync.h.
  * Depends: base, contents, bundle.   Threads: one.   Owns: STATE.restore while it runs.   ADR 0039.
  */
@@ -18,6 +18,9 @@ struct restore_options {
     const char *name;
     bool force; /* a folder that is not empty is moved aside */
     bundle_progress_fn *progress;
+    /* Looks into all files of what was unpacked, by the rooms that they are of; what it refuses is never put in place. NULL:
+     * the sums are enough. */
+    enum err (*check)(void *context, const char *state_dir, struct errinfo *reterr);
     void *context;
 };
 

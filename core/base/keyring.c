@@ -12,12 +12,12 @@
 #include "core/base/file.h"
 #include "core/base/file_sys.h"
 #include "core/base/random.h"
+#include "core/base/statedir.h"
 
 enum {
     KEY_FILE_MAX = 4096,
     KEY_HEX = 2 * HASHKEY_BYTES,
     KEY_MODE = 0640,
-    STATE_DIR_MODE = 02750,
     KEY_DIR_MODE = 0750,
     MODE_REFUSED = 0027 /* no group write, nothing for others */
 };
@@ -240,7 +240,11 @@ enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
     char ring[FILE_PATH_MAX];
     char node[FILE_PATH_MAX];
     char dir[FILE_PATH_MAX];
-    enum err e = keyring_load(state_dir, ret, reterr);
+    enum err e = statedir_check(state_dir, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = keyring_load(state_dir, ret, reterr);
     if (e != ERR_NOT_FOUND) {
         return e;
     }
@@ -249,7 +253,7 @@ enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
         e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
     }
     if (e == ERR_OK) {
-        e = file_make_dir(state_dir, STATE_DIR_MODE, reterr);
+        e = statedir_make(state_dir, reterr);
     }
     if (e == ERR_OK) {
         e = file_make_dir(dir, KEY_DIR_MODE, reterr);

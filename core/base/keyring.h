@@ -24,7 +24,7 @@ struct keyring {
 enum err keyring_load(const char *state_dir, struct keyring *ret,
                       struct errinfo *reterr);
 /* Like keyring_load, but makes state_dir, the folder and random keys where there are none (two processes
- * doing so at once end up with the same keys). */
+ * doing so at once end up with the same keys). ERR_DENIED: strangers may write to state_dir (statedir.h). */
 enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
                                 struct errinfo *reterr);
 /* Makes v[0..n) the ring keys of keys/ring.key, the first being the writers'; atomically, and of the same user and

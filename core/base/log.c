@@ -2,6 +2,7 @@
 #include "core/base/log.h"
 
 #include <errno.h>
+#include <paths.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -203,6 +204,18 @@ static void open_target(const char *ident, enum log_target target)
     if (target == LOG_TARGET_SYSLOG) {
         openlog(state.ident, LOG_PID | LOG_NDELAY, LOG_MAIL);
     }
+}
+
+enum log_target log_target_auto(void)
+{
+    /* systemd names the stream that our standard error is connected to */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
+    if (getenv("JOURNAL_STREAM") != NULL) {
+        return LOG_TARGET_JOURNAL;
+    }
+    return isatty(STDERR_FILENO) == 1 || access(_PATH_LOG, W_OK) != 0
+               ? LOG_TARGET_STDERR
+               : LOG_TARGET_SYSLOG;
 }
 
 enum err log_start(const char *ident, enum log_target target, enum log_level level)

@@ -27,6 +27,9 @@ enum log_target { LOG_TARGET_STDERR, LOG_TARGET_SYSLOG, LOG_TARGET_JOURNAL };
 /* Longest line; longer ones are cut and end in "...". */
 enum { LOG_LINE_MAX = 4096, LOG_STR_MAX = 256 };
 
+/* Where log.target "auto" goes: the journal under systemd; standard error in a terminal, and where there is no syslog; else
+ * syslog. Before the first thread. */
+enum log_target log_target_auto(void);
 /* Opens the target under the name ident (syslog facility mail) and starts the writer. */
 enum err log_start(const char *ident, enum log_target target, enum log_level level);
 /* Writes what is left and joins the writer. */

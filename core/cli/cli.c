@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/base/statedir.h"
 #include "core/base/version.h"
 #include "core/cli/state.h"
 #include "core/feature/feature.h"
@@ -259,12 +260,28 @@ static int dispatch(struct cli *cli, struct args *a)
     return command->run(cli, a->argc, a->argv);
 }
 
+/* Commands that write to the state folder: what root leaves there the services must be able to use. */
+static void settle(const struct cli *cli, const char *command)
+{
+    static const char *const writers[] = {"check", "list",   "feed",   "peer",
+                                          "count", "backup", "restore"};
+
+    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
+        if (cli->config != NULL && strcmp(command, writers[i]) == 0) {
+            statedir_settle(cli->config->state_dir);
+        }
+    }
+}
+
 int cli_run(int argc, char **argv)
 {
     struct cli cli = {.config_file = CONFIG_DEFAULT_FILE};
     struct args a = {.argc = argc, .argv = argv};
     int status = argc > 0 ? dispatch(&cli, &a) : EX_USAGE;
 
+    if (argc > 0 && a.argc > 0) {
+        settle(&cli, a.argv[0]);
+    }
     config_release(&cli.config);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         if (errno != EPIPE) {

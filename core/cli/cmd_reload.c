@@ -1,4 +1,4 @@
-/* cmd_reload - `gillnet reload`: asks gillnetd over its control socket and prints the answer. */
+/* cmd_reload - `gillnet reload`: asks gillnetd and the hub over their control sockets and prints the answers. */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -8,37 +8,86 @@
 #include "core/cli/control.h"
 #include "core/cli/json.h"
 
-static int print_answer(const struct cli *cli, struct slice answer)
+/* What one program said. */
+struct reply {
+    struct buf text;
+    struct errinfo why; /* code ERR_OK: it said something */
+    bool is_ok;         /* it runs the file's configuration now */
+};
+
+static void ask(const char *path, struct reply *ret)
 {
-    struct slice first = slice_cut(&answer, '\n');
-    bool ok =
-        slice_has_prefix(first, SLICE_LIT("ok")) && (first.n == 2 || first.p[2] == ' ');
-    int status = ok ? CLI_CLEAN : EX_CONFIG;
+    *ret = (struct reply){.why = {.code = ERR_OK}};
+    buf_init(&ret->text, CONTROL_ANSWER_MAX);
+    if (control_ask(path, "reload", &ret->text, &ret->why) == ERR_OK) {
+        struct slice text = buf_slice(&ret->text);
+        struct slice first = slice_cut(&text, '\n');
 
-    if (cli->json) {
-        json_t *details = json_array();
-
-        while (answer.n > 0) {
-            json_array_append_new(details, json_text(slice_cut(&answer, '\n')));
-        }
-        return json_line(json_pack("{s:b, s:o, s:o}", "ok", ok ? 1 : 0, "result",
-                                   json_text(first), "details", details))
-                   ? status
-                   : EX_OSERR;
+        ret->is_ok = slice_has_prefix(first, SLICE_LIT("ok")) &&
+                     (first.n == 2 || first.p[2] == ' ');
     }
-    (void)fprintf(ok ? stdout : stderr, "%.*s\n", SLICE_ARGS(first));
-    while (answer.n > 0) {
-        struct slice line = slice_cut(&answer, '\n');
+}
 
-        (void)fprintf(ok ? stdout : stderr, "%.*s\n", SLICE_ARGS(line));
+static json_t *reply_json(const struct reply *r)
+{
+    struct slice rest = buf_slice(&r->text);
+    json_t *details = json_array();
+    struct slice first = slice_cut(&rest, '\n');
+
+    while (rest.n > 0) {
+        json_array_append_new(details, json_text(slice_cut(&rest, '\n')));
+    }
+    if (r->why.code != ERR_OK) {
+        first = slice_str(r->why.text);
+    }
+    return json_pack("{s:b, s:o, s:o}", "ok", r->is_ok ? 1 : 0, "result",
+                     json_text(first), "details", details);
+}
+
+static void print_reply(const char *who, const struct reply *r)
+{
+    struct slice rest = buf_slice(&r->text);
+
+    while (rest.n > 0) {
+        struct slice line = slice_cut(&rest, '\n');
+
+        (void)fprintf(r->is_ok ? stdout : stderr, "%s%.*s\n", who, SLICE_ARGS(line));
+    }
+}
+
+/* Prints both, and gives the worse status; a hub that does not run is none. */
+static int report(const struct cli *cli, const struct reply *daemon,
+                  const struct reply *hub)
+{
+    const bool has_hub = hub->why.code != ERR_NOT_FOUND;
+    int status = daemon->is_ok ? CLI_CLEAN : EX_CONFIG;
+
+    if (cli->json && daemon->why.code == ERR_OK) {
+        json_t *o = reply_json(daemon);
+
+        if (has_hub) {
+            json_object_set_new(o, "hub", reply_json(hub));
+        }
+        if (!json_line(o)) {
+            return EX_OSERR;
+        }
+    } else if (!cli->json) {
+        print_reply("", daemon);
+        print_reply("hub: ", hub);
+    }
+    if (has_hub && !hub->is_ok) {
+        status = hub->why.code != ERR_OK ? cli_fail(&hub->why) : EX_CONFIG;
+    }
+    if (daemon->why.code != ERR_OK) {
+        status = cli_fail(&daemon->why);
     }
     return status;
 }
 
 int cmd_reload(struct cli *cli, int argc, char **argv)
 {
-    struct errinfo why = {0};
-    struct buf answer;
+    struct reply daemon;
+    struct reply hub;
     int status = 0;
 
     (void)argv;
@@ -49,12 +98,10 @@ int cmd_reload(struct cli *cli, int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    buf_init(&answer, CONTROL_ANSWER_MAX);
-    if (control_ask(cli->config->control_socket, "reload", &answer, &why) != ERR_OK) {
-        status = cli_fail(&why);
-    } else {
-        status = print_answer(cli, buf_slice(&answer));
-    }
-    buf_fini(&answer);
+    ask(cli->config->control_socket, &daemon);
+    ask(cli->config->hub.control_socket, &hub);
+    status = report(cli, &daemon, &hub);
+    buf_fini(&daemon.text);
+    buf_fini(&hub.text);
     return status;
 }

@@ -12,11 +12,18 @@
 #include "core/cli/json.h"
 #include "core/cli/options.h"
 #include "core/cli/progress.h"
+#include "core/cli/restore_check.h"
 #include "core/cli/text.h"
 
 static void on_progress(void *context, const char *what, double share)
 {
     progress_show(context, what, share);
+}
+
+static enum err check(void *context, const char *state_dir, struct errinfo *reterr)
+{
+    progress_show(context, "checking", 0);
+    return restore_check(state_dir, reterr);
 }
 
 /* 0, or an exit status after a message. */
@@ -74,6 +81,7 @@ static int restore(struct cli *cli, const char *file, bool force)
                                 .name = file,
                                 .force = force,
                                 .progress = on_progress,
+                                .check = check,
                                 .context = &progress};
 
     if (!is_stdin && (o.fd = open(file, O_RDONLY | O_CLOEXEC)) < 0) {

@@ -16,6 +16,7 @@
 #include "core/cli/json.h"
 #include "core/cli/list_numbers.h"
 #include "core/cli/options.h"
+#include "core/cli/running.h"
 #include "core/cli/stat_alerts.h"
 #include "core/cli/stat_day.h"
 #include "core/cli/stat_summary.h"
@@ -65,6 +66,39 @@ static void print_numbers(const struct daemon_view *d)
         (void)printf("%-20s %12llu  %s\n", stats_name(i),
                      (unsigned long long)d->stats.value[i], stats_help(i));
     }
+}
+
+/* Which configuration the programs run; what differs from the file is a fault. */
+static bool show_running(const struct cli *cli, const struct daemon_view *d)
+{
+    struct running r;
+    struct buf text;
+    struct slice rest;
+    bool ok = true;
+
+    running_look(cli->config, d, &r);
+    buf_init(&text, RUNNING_KEYS_MAX * 4);
+    running_troubles(&r, &text);
+    rest = buf_slice(&text);
+    if (cli->json) {
+        ok = json_line(json_pack("{s:s, s:I, s:I, s:I}", "type", "configuration",
+                                 "file", (json_int_t)r.file, "gillnetd",
+                                 (json_int_t)r.daemon, "hub", (json_int_t)r.hub));
+    } else if (text.n == 0 && (r.daemon != 0 || r.hub != 0)) {
+        (void)printf("configuration %08x runs, as the file has it\n", (unsigned)r.file);
+    }
+    while (ok && rest.n > 0) {
+        struct slice line = slice_cut(&rest, '\n');
+
+        if (cli->json) {
+            ok = json_line(
+                json_pack("{s:s, s:o}", "type", "fault", "text", json_text(line)));
+        } else {
+            (void)printf("fault: %.*s\n", SLICE_ARGS(line));
+        }
+    }
+    buf_fini(&text);
+    return ok;
 }
 
 /* ---- counting ---- */
@@ -221,7 +255,7 @@ static bool print_rows(json_t *rows, const char *type)
 
 static int show_json(struct cli *cli, const struct stat_found *f)
 {
-    if ((f->daemon != NULL && !print_daemon_json(f->daemon)) ||
+    if ((f->daemon != NULL && (!print_daemon_json(f->daemon) || !show_running(cli, f->daemon))) ||
         !print_rows(f->alerts, "alert") || !print_rows(f->feeds, "feed") ||
         !stat_day_show(cli) ||
         (f->daemon != NULL && !json_line(count_numbers_json(f->counts)))) {
@@ -233,6 +267,9 @@ static int show_json(struct cli *cli, const struct stat_found *f)
 static int show_text(struct cli *cli, const struct stat_found *f, bool wants_all)
 {
     stat_summary_print(cli, f);
+    if (f->daemon != NULL && !show_running(cli, f->daemon)) {
+        return EX_OSERR;
+    }
     if (!wants_all) {
         (void)puts("`gillnet stat --all` prints every number, `gillnet doctor` checks "
                    "how all is wired up");

@@ -1,6 +1,5 @@
 /* doctor_state - state folder, rights, disk, keys, lists and gillnetd as they are on disk. */
 #include <errno.h>
-#include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +10,11 @@
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/base/statedir_try.h"
 #include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
 #include "core/cli/list_numbers.h"
+#include "core/cli/running.h"
 #include "core/cli/state.h"
 #include "core/list/list.h"
 
@@ -23,8 +24,7 @@ enum {
     DISK_EMPTY_MIB = 16,  /* below: fail */
     VERIFY_MIB_MAX = 256, /* larger lists are not read through here */
     USER_NAME_MAX = 64,
-    NAME_BUFFER = 16384,
-    GROUPS_MAX = 64
+    NAME_BUFFER = 16384
 };
 
 /* Name of a user, or the number. */
@@ -76,27 +76,6 @@ static void check_rights(struct doctor *d, const char *path, bool is_secret)
     }
 }
 
-static bool is_in_group(uid_t uid, gid_t gid)
-{
-    struct passwd pw;
-    struct passwd *found = NULL;
-    char buffer[NAME_BUFFER];
-    gid_t groups[GROUPS_MAX];
-    int n = GROUPS_MAX;
-    bool is = false;
-
-    if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) != 0 || found == NULL) {
-        return false;
-    }
-    if (getgrouplist(pw.pw_name, pw.pw_gid, groups, &n) < 0) {
-        n = GROUPS_MAX; /* of more groups than that the first ones */
-    }
-    for (int i = 0; i < n && !is; i++) {
-        is = groups[i] == gid;
-    }
-    return is;
-}
-
 /* The MTA's user is in the group of the state folder, for the socket. */
 static void check_keys_group(struct doctor *d, const struct stat *folder,
                              const char *path)
@@ -114,32 +93,34 @@ static void check_keys_group(struct doctor *d, const struct stat *folder,
     }
 }
 
-/* Whether gillnetd can use what root made: its user is the one that owns the state folder. */
-static void check_readable(struct doctor *d, const struct stat *folder,
-                           const char *path)
+static void on_trouble(void *context, const char *what, const char *mend)
 {
-    struct stat st;
-    char owner[USER_NAME_MAX];
-    char daemon[USER_NAME_MAX];
-    char advice[FILE_PATH_MAX];
-    mode_t needed = 0;
+    doctor_say(context, DOCTOR_FAIL, "rights", mend, "%s", what);
+}
 
-    if (folder->st_uid == 0 || lstat(path, &st) != 0 || st.st_uid == folder->st_uid) {
-        return;
+/* Whether both services can use what lies there, tried as the users they run as. */
+static void check_services(struct doctor *d)
+{
+    const struct config *c = d->cli->config;
+    struct daemon_view view;
+    struct trial_user user;
+    struct errinfo why = {.code = ERR_OK};
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
+    const bool runs = daemon_look(c, &view, NULL) == ERR_OK && view.is_running;
+
+    for (unsigned i = STATEDIR_GILLNETD; i <= STATEDIR_HUB; i++) {
+        const enum statedir_service service = (enum statedir_service)i;
+        const uint64_t pid =
+            runs && service == STATEDIR_GILLNETD ? view.stats.value[STAT_pid] : 0;
+
+        if (statedir_user(c->state_dir, service, pid, &user) &&
+            statedir_try(c->state_dir, c->file, service, &user, on_trouble, d, &why) !=
+                ERR_OK &&
+            why.code != ERR_DENIED) {
+            doctor_say(d, DOCTOR_WARN, "rights", "", "%s",
+                       errinfo_format(&why, text, sizeof(text)));
+        }
     }
-    needed = S_ISDIR(st.st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
-    if (st.st_gid == folder->st_gid || is_in_group(folder->st_uid, st.st_gid)) {
-        needed <<= 3;
-    }
-    if ((st.st_mode & needed) == needed) {
-        return;
-    }
-    user_name(folder->st_uid, daemon);
-    (void)snprintf(advice, sizeof(advice), "chown -R %s: %s", daemon,
-                   d->cli->config->state_dir);
-    doctor_say(d, DOCTOR_FAIL, "rights", advice,
-               "%s belongs to %s and %s, whose folder this is, may not read it", path,
-               user_name(st.st_uid, owner), daemon);
 }
 
 static void check_disk(struct doctor *d, const char *dir)
@@ -189,12 +170,12 @@ void doctor_state(struct doctor *d)
     static const struct {
         const char *name;
         bool is_secret;
-        bool is_read; /* by gillnetd */
-    } inside[] = {{"keys", false, true},           {"keys/ring.key", true, true},
-                  {"keys/node.key", true, true},   {"lists", false, true},
-                  {"lists/LOCK", false, false},    {"counts", false, true},
-                  {"counts/runs", false, true},    {"counts/LOCK", false, true},
-                  {STATE_STATS_FILE, false, true}, {STATE_HITS_FILE, false, true}};
+    } inside[] = {
+        {"keys", false},         {"keys/ring.key", true}, {"keys/node.key", true},
+        {"lists", false},        {"lists/LOCK", false},   {"counts", false},
+        {"counts/runs", false},  {"counts/LOCK", false},  {"peers", false},
+        {"feeds", false},        {"reports", false},      {STATE_STATS_FILE, false},
+        {STATE_HITS_FILE, false}};
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;
     char path[FILE_PATH_MAX];
@@ -221,14 +202,12 @@ void doctor_state(struct doctor *d)
     for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
         if (file_path(path, "%s/%s", dir, inside[i].name) == ERR_OK) {
             check_rights(d, path, inside[i].is_secret);
-            if (inside[i].is_read) {
-                check_readable(d, &st, path);
-            }
             if (i == 0) {
                 check_keys_group(d, &st, path);
             }
         }
     }
+    check_services(d);
     if (d->nwarn + d->nfail == before) {
         doctor_say(d, DOCTOR_OK, "state folder", "", "%s", dir);
     }
@@ -409,6 +388,33 @@ void doctor_lists(struct doctor *d)
 
 /* ---- gillnetd ---- */
 
+/* Which configuration it runs, and the hub; a hub without gillnetd is looked at, too. */
+static void check_running(struct doctor *d, const struct daemon_view *view)
+{
+    struct running r;
+    struct buf text;
+    struct slice rest;
+
+    running_look(d->cli->config, view, &r);
+    buf_init(&text, RUNNING_KEYS_MAX * 4);
+    running_troubles(&r, &text);
+    rest = buf_slice(&text);
+    while (rest.n > 0) {
+        struct slice line = slice_cut(&rest, '\n');
+
+        doctor_say(d, DOCTOR_FAIL, "running configuration", "", "%.*s",
+                   SLICE_ARGS(line));
+    }
+    if (text.n == 0 && (r.daemon != 0 || r.hub != 0)) {
+        doctor_say(d, DOCTOR_OK, "running configuration", "",
+                   "%08x, as the file has it, in %s%s%s", (unsigned)r.file,
+                   r.daemon != 0 ? "gillnetd" : "",
+                   r.daemon != 0 && r.hub != 0 ? " and " : "",
+                   r.hub != 0 ? "gillnet-hub" : "");
+    }
+    buf_fini(&text);
+}
+
 void doctor_daemon(struct doctor *d)
 {
     struct daemon_view view;
@@ -422,6 +428,7 @@ void doctor_daemon(struct doctor *d)
         return;
     }
     if (!view.is_running) {
+        check_running(d, &view);
         doctor_say(
             d, DOCTOR_FAIL, "gillnetd",
             "start it: systemctl start gillnetd; gillnetd -t shows why it would not",
@@ -432,6 +439,7 @@ void doctor_daemon(struct doctor *d)
                "runs as process %llu, %llu messages so far",
                (unsigned long long)view.stats.value[STAT_pid],
                (unsigned long long)view.stats.value[STAT_messages]);
+    check_running(d, &view);
     for (unsigned i = 0; i < view.stats.nfaults; i++) {
         /* lists and keys are looked at every second; socket and page only at the start */
         struct slice fault = slice_str(view.stats.fault[i]);
@@ -440,6 +448,9 @@ void doctor_daemon(struct doctor *d)
                            slice_has_prefix(fault, SLICE_LIT("filter:")) ||
                            slice_has_prefix(fault, SLICE_LIT("keys"))
                        ? "mail flows; mend it, gillnetd will see it"
+                   : slice_has_prefix(fault, SLICE_LIT("restart:"))
+                       ? "restart gillnetd, or give the keys their former values and "
+                         "run gillnet reload"
                        : "mail flows; mend it, then restart gillnetd",
                    "fault: %s", view.stats.fault[i]);
     }

@@ -218,10 +218,14 @@ enum action config_action(const struct config *c, double score);
 bool config_subscription_map(const char *text, struct slice *rettheirs,
                              struct slice *retours);
 
-/* Keys that differ between a running and a new configuration and need a restart, as
- * "key, key"; empty when a reload is enough. */
-void config_needs_restart(const struct config *running, const struct config *fresh,
-                          struct buf *ret);
+/* Names what c says, wherever it says it: two that have the same effective values have the same one. Never 0. */
+uint32_t config_id(const struct config *c);
+
+enum config_program { CONFIG_OF_GILLNETD, CONFIG_OF_HUB };
+/* Keys that program looks at only when it starts and that differ between the configuration it started with and a later
+ * one: appends "key, key" and gives their number. 0: the later one is in force as a whole. */
+unsigned config_needs_restart(const struct config *started, const struct config *fresh,
+                              enum config_program program, struct buf *ret);
 
 /* `gillnet config dump`: every effective value with file:line or "default"; as JSON lines
  * {"key","value","source"} when json is set. */

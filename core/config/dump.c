@@ -1,15 +1,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/checksum.h"
 #include "core/config/config.h"
 #include "core/config/origin.h"
 #include "core/config/value.h"
 
-enum { DUMP_KEY_MAX = 160, DUMP_VALUE_MAX = 4 << 20 };
+enum { DUMP_KEY_MAX = 160, DUMP_VALUE_MAX = 4 << 20, DUMP_ALL_MAX = 256 << 20 };
+
+enum dump_form { DUMP_TEXT, DUMP_JSON, DUMP_BARE /* no sources */ };
 
 struct dump {
     const struct config *c;
-    bool json;
+    enum dump_form form;
     struct buf *ret;
 };
 
@@ -23,7 +26,7 @@ static void add_source(const struct dump *d, struct config_source source)
     } else {
         buf_printf(&text, "%s:%u", d->c->origin->files[source.file], source.line);
     }
-    if (d->json) {
+    if (d->form == DUMP_JSON) {
         value_add_quoted(d->ret, buf_slice(&text));
     } else {
         buf_add(d->ret, buf_slice(&text));
@@ -35,7 +38,7 @@ static void add_line(const struct dump *d, const char *key,
                      const struct schema_row *row, const void *base,
                      struct config_source source)
 {
-    if (d->json) {
+    if (d->form == DUMP_JSON) {
         buf_printf(d->ret, "{\"key\": \"%s\", \"value\": ", key);
         value_text(row, base, d->ret);
         buf_add_str(d->ret, ", \"source\": ");
@@ -45,8 +48,10 @@ static void add_line(const struct dump *d, const char *key,
     }
     buf_printf(d->ret, "%s = ", key);
     value_text(row, base, d->ret);
-    buf_add_str(d->ret, "  # ");
-    add_source(d, source);
+    if (d->form == DUMP_TEXT) {
+        buf_add_str(d->ret, "  # ");
+        add_source(d, source);
+    }
     buf_add_char(d->ret, '\n');
 }
 
@@ -99,9 +104,9 @@ static void add_feed(const struct dump *d, const struct config_feed *f,
     }
 }
 
-void config_dump(const struct config *c, bool json, struct buf *ret)
+static void dump(const struct config *c, enum dump_form form, struct buf *ret)
 {
-    struct dump d = {c, json, ret};
+    struct dump d = {c, form, ret};
 
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
         add_line(&d, schema_keys[i].path, &schema_keys[i], c, c->origin->key[i]);
@@ -119,6 +124,23 @@ void config_dump(const struct config *c, bool json, struct buf *ret)
     for (size_t i = 0; i < c->nfeeds; i++) {
         add_feed(&d, &c->feeds[i], &c->origin->feeds[i]);
     }
+}
+
+void config_dump(const struct config *c, bool json, struct buf *ret)
+{
+    dump(c, json ? DUMP_JSON : DUMP_TEXT, ret);
+}
+
+uint32_t config_id(const struct config *c)
+{
+    struct buf text;
+    uint32_t id = 0;
+
+    buf_init(&text, DUMP_ALL_MAX);
+    dump(c, DUMP_BARE, &text);
+    id = checksum32(buf_slice(&text));
+    buf_fini(&text);
+    return id != 0 ? id : 1;
 }
 
 static void add_schema_row(const char *prefix, const struct schema_row *row,
@@ -151,27 +173,41 @@ void config_schema(struct buf *ret)
     }
 }
 
-void config_needs_restart(const struct config *running, const struct config *fresh,
-                          struct buf *ret)
+/* Keys that one of the two programs never looks at. */
+static bool is_of(enum config_program program, const char *path)
+{
+    const bool is_hubs = strncmp(path, "hub.", 4) == 0 || strncmp(path, "api.", 4) == 0;
+
+    if (program == CONFIG_OF_HUB) {
+        return is_hubs || strcmp(path, "state_dir") == 0 ||
+               strcmp(path, "log.target") == 0;
+    }
+    return !is_hubs;
+}
+
+unsigned config_needs_restart(const struct config *started, const struct config *fresh,
+                              enum config_program program, struct buf *ret)
 {
     struct buf was;
     struct buf is;
+    unsigned n = 0;
 
     buf_init(&was, DUMP_VALUE_MAX);
     buf_init(&is, DUMP_VALUE_MAX);
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
-        if (schema_keys[i].reloadable) {
+        if (schema_keys[i].reloadable || !is_of(program, schema_keys[i].path)) {
             continue;
         }
         buf_clear(&was);
         buf_clear(&is);
-        value_text(&schema_keys[i], running, &was);
+        value_text(&schema_keys[i], started, &was);
         value_text(&schema_keys[i], fresh, &is);
         if (!slice_eq(buf_slice(&was), buf_slice(&is))) {
-            buf_add_str(ret, ret->n > 0 ? ", " : "");
+            buf_add_str(ret, n++ > 0 ? ", " : "");
             buf_add_str(ret, schema_keys[i].path);
         }
     }
     buf_fini(&was);
     buf_fini(&is);
+    return n;
 }

@@ -122,6 +122,25 @@ void alert_reload_refused(const struct alerts_case *c, struct alerts_sight *ret)
     ret->value = stat_rise(c, STAT_reloads_failed);
 }
 
+static double hub_number(const struct alerts_case *c, const char *name)
+{
+    return metrics_number(c->now->section[BOARD_HUB], name);
+}
+
+void alert_config_differs(const struct alerts_case *c, struct alerts_sight *ret)
+{
+    double ours = hub_number(c, "config_id");
+    double its = stat_now(c, STAT_config_id);
+
+    ret->value = c->now->is_running && ours > 0 && its > 0 && ours != its;
+}
+
+void alert_restart_needed(const struct alerts_case *c, struct alerts_sight *ret)
+{
+    ret->value = hub_number(c, "config_restart_keys") +
+                 (c->now->is_running ? stat_now(c, STAT_config_restart_keys) : 0);
+}
+
 /* ---- lists ---- */
 
 void alert_false_positives(const struct alerts_case *c, struct alerts_sight *ret)

@@ -13,6 +13,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/statedir.h"
 #include "core/base/version.h"
 #include "core/feature/feature.h"
 #include "core/feed/feed.h"
@@ -140,16 +141,22 @@ static void reload(struct hub *h, struct buf *ret)
         config_errors_free(&errors);
         return;
     }
-    buf_init(&restart, 4096);
-    config_needs_restart(h->config, fresh, &restart);
-    buf_add_str(ret, "ok reloaded\n");
-    if (restart.n > 0) {
-        buf_printf(ret, "takes effect after a restart: %s\n", restart.p);
-    }
-    log_info("event=reload result=ok restart=%s", restart.n > 0 ? restart.p : "-");
-    buf_fini(&restart);
     config_release(&h->config);
     h->config = fresh;
+    buf_init(&restart, 4096);
+    h->nrestart_keys = config_needs_restart(h->started, fresh, CONFIG_OF_HUB, &restart);
+    (void)snprintf(h->restart_keys, sizeof h->restart_keys, "%s",
+                   restart.n > 0 ? restart.p : "");
+    buf_fini(&restart);
+    h->config_id = config_id(fresh);
+    buf_printf(ret, "ok reloaded\ngillnet-hub runs configuration %08x\n",
+               (unsigned)h->config_id);
+    if (h->nrestart_keys > 0) {
+        buf_printf(ret, "a restart of gillnet-hub is needed for: %s\n",
+                   h->restart_keys);
+    }
+    log_info("event=reload result=ok config=%08x restart=\"%s\"",
+             (unsigned)h->config_id, h->restart_keys);
     surveyor_renew(h->surveyor, h->config);
     subscribe_renew(&h->subscribe, h->config, h->o.is_once);
     feeds_renew(h->feeds, h->config);
@@ -230,9 +237,12 @@ static enum err make_control(struct hub *h, struct errinfo *reterr)
 
 static enum err make_parts(struct hub *h, struct errinfo *reterr)
 {
-    enum err e = node_init(&h->node, h->config->state_dir, reterr);
+    enum err e = statedir_make(h->config->state_dir, reterr);
 
     h->board = board_new();
+    if (e == ERR_OK) {
+        e = node_init(&h->node, h->config->state_dir, reterr);
+    }
     if (e == ERR_OK && h->board == NULL) {
         e = errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
     }
@@ -288,6 +298,7 @@ static void tear_down(struct hub *h)
     }
     hub_signs_stop(h);
     board_free(&h->board);
+    config_release(&h->started);
     config_release(&h->config);
 }
 
@@ -298,8 +309,7 @@ static void open_log(const struct hub *h)
     if (h->o.logs_to_stderr) {
         target = LOG_TARGET_STDERR;
     } else if (h->config->log_target_auto) {
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
-        target = getenv("JOURNAL_STREAM") ? LOG_TARGET_JOURNAL : LOG_TARGET_SYSLOG;
+        target = log_target_auto();
     }
     if (log_start("gillnet-hub", target, h->config->log_level) != ERR_OK) {
         log_error("event=start error=log: the log cannot be opened; lines go to "
@@ -310,20 +320,24 @@ static void open_log(const struct hub *h)
 int hub_run(struct config *config, const struct hub_options *options)
 {
     struct hub *h = calloc(1, sizeof *h);
+    struct config *first = config_acquire(config); /* whose folder it works in */
     struct errinfo why = {.text = ""};
     enum err e = ERR_OK;
     int status = EX_OSERR;
 
     if (h == NULL) {
+        config_release(&first);
         config_release(&config);
         return EX_OSERR;
     }
     h->o = *options;
     h->config = config;
+    h->started = config_acquire(config);
+    h->config_id = config_id(config);
     h->start_us = clock_mono_us();
     open_log(h);
-    log_info("event=start version=%s pid=%ld config=%s", GILLNET_VERSION,
-             (long)getpid(), config->file);
+    log_info("event=start version=%s pid=%ld config=%s config_id=%08x", GILLNET_VERSION,
+             (long)getpid(), config->file, (unsigned)h->config_id);
     e = make_parts(h, &why);
     if (e != ERR_OK) {
         log_errinfo("start", &why);
@@ -335,6 +349,8 @@ int hub_run(struct config *config, const struct hub_options *options)
         status = h->status;
     }
     tear_down(h);
+    statedir_settle(first->state_dir);
+    config_release(&first);
     free(h);
     log_info("event=stopped");
     log_stop();

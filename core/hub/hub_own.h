@@ -23,9 +23,16 @@
 #include "core/hub/survey.h"
 #include "core/peer/share.h"
 
+enum { RESTART_KEYS_MAX = 512 };
+
 struct hub {
     struct hub_options o;
     struct config *config;
+    struct config *started; /* what keys that need a restart are still of */
+    uint32_t config_id;     /* of config */
+    unsigned nrestart_keys;
+    char restart_keys
+        [RESTART_KEYS_MAX]; /* "key, key": in config another value than in started */
     struct event_base *base;
     struct event *tick;
     struct event *renew; /* what a hook asked for, done outside of it */

@@ -11,6 +11,7 @@
 #include <sysexits.h>
 
 #include "core/base/base.h"
+#include "core/base/statedir.h"
 #include "core/base/version.h"
 #include "core/feature/feature.h"
 #include "core/feed/feed.h"
@@ -139,9 +140,11 @@ int main(int argc, char **argv)
             line[strcspn(line, "\r\n")] = '\0';
         }
         status = join_run(config, a.token != NULL ? a.token : "");
+        statedir_settle(config->state_dir);
         config_release(&config);
     } else if (a.name != NULL) {
         status = token_make(config, a.name, a.role);
+        statedir_settle(config->state_dir);
         config_release(&config);
     } else {
         status = hub_run(config, &a.o);

@@ -134,6 +134,11 @@ static void add_numbers(struct prom *p, const json_t *numbers)
          "requests of peers held until there was something new"},
         {"timeouts", "gillnet_hub_timeouts_total", PROM_COUNTER,
          "connections of peers ended because they were too slow"},
+        {"config_id", "gillnet_hub_config_id", PROM_GAUGE,
+         "names the configuration that the hub runs; gillnet_config_id is gillnetd's"},
+        {"config_restart_keys", "gillnet_hub_config_restart_keys", PROM_GAUGE,
+         "keys that have another value in the file than the hub runs with until it is "
+         "restarted"},
         {"bytes_out", "gillnet_hub_sent_bytes_total", PROM_COUNTER,
          "bytes sent to peers"},
         {"counts_published", "gillnet_hub_counts_published_total", PROM_COUNTER,

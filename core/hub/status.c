@@ -11,11 +11,15 @@ void hub_answer_ping(void *context, struct buf *ret)
 {
     const struct hub *h = context;
 
-    buf_printf(ret, "ok gillnet-hub %s pid=%ld ring=%s\n", GILLNET_VERSION,
+    buf_printf(ret, "ok gillnet-hub %s pid=%ld ring=%s config=%08x\n", GILLNET_VERSION,
                (long)getpid(),
                h->is_held        ? "held"
                : h->node.is_open ? "open"
-                                 : "none");
+                                 : "none",
+               (unsigned)h->config_id);
+    if (h->nrestart_keys > 0) {
+        buf_printf(ret, "restart %s\n", h->restart_keys);
+    }
 }
 
 /* The hub's own numbers, in the order in which they are shown. */
@@ -36,7 +40,9 @@ static json_t *numbers(const struct hub *h)
                 {"requests_held", s->held},
                 {"timeouts", s->timeouts},
                 {"bytes_out", s->bytes_out},
-                {"counts_published", counts_published(h->counts)}};
+                {"counts_published", counts_published(h->counts)},
+                {"config_id", h->config_id},
+                {"config_restart_keys", h->nrestart_keys}};
     json_t *all = json_object();
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

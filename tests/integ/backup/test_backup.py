@@ -308,6 +308,42 @@ class Alone(Folder):
         self.assertEqual(owner("peers/identity.key"), (hub, user, 0o600))
         self.assertEqual(owner("peers/restored"), (hub, user, 0o640))
 
+    def test_taken_of_what_was_damaged__then_not_put_in_place(self):
+        """Every sum of the archive holds; what it holds is broken all the same."""
+        s, good = self.small()
+        s.run("list", "rebuild", "phish")
+        was = (s.state / "lists/phish/CURRENT").read_bytes()
+        index = max((s.state / "lists/phish").glob("index.*[0-9]"))
+        ring = s.state / "keys/ring.key"
+        runs = s.state / "counts/runs"
+        runs.mkdir(parents=True, exist_ok=True)
+        run = runs / "1795353000-600-68-7c-1.run"
+        for path, spoil in ((index, lambda b: b[:len(b) // 2] + b"\xff" * 64 + b[len(b) // 2 + 64:]),
+                            (ring, lambda _: b"no key\n"), (run, lambda _: b"no run")):
+            whole = path.read_bytes() if path.exists() else None
+            path.write_bytes(spoil(whole))
+            s.run("backup", self.top / "bad.gnb")
+            self.assertIn("every checksum holds", s.run("backup", "--verify", self.top / "bad.gnb"))
+            said = s.run("restore", "--force", self.top / "bad.gnb", rc=None)
+            self.assertIn("nothing was restored", said)
+            self.assertIn(str(path.relative_to(s.state)), said)
+            for left in (".restore", ".before-*"):
+                self.assertEqual(list(self.top.glob(s.state.name + left)), [])
+            path.write_bytes(whole) if whole else path.unlink()
+        self.assertEqual((s.state / "lists/phish/CURRENT").read_bytes(), was)
+        s.run("restore", "--force", good)
+
+    def test_restored_into_a_users_folder__then_all_is_that_users(self):
+        s, file = self.small()
+        shutil.rmtree(s.state)
+        s.state.mkdir()
+        os.chown(s.state, 8, 9)
+        s.run("restore", file)
+        for folder, _, names in os.walk(s.state):
+            for path in (folder, *(os.path.join(folder, n) for n in names)):
+                st = os.lstat(path)
+                self.assertEqual((st.st_uid, st.st_gid), (8, 9), path)
+
     def test_links_and_strangers__then_not_followed_and_told(self):
         s, _ = self.small()
         secret = self.top / "secret"

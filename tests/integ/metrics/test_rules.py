@@ -82,6 +82,10 @@ WELL = {
     'gillnet_limit_met_total{limit="cpu"}': rising(0),
     'gillnet_limit_met_total{limit="charset"}': rising(50),
     "gillnet_reloads_failed_total": rising(0),
+    "gillnet_config_id": steady(7),
+    "gillnet_hub_config_id": steady(7),
+    "gillnet_config_restart_keys": steady(0),
+    "gillnet_hub_config_restart_keys": steady(0),
 }
 SLOW = {f'gillnet_stage_duration_seconds_bucket{{stage="message", le="{le}"}}': rising(100, 98)
         for le in ("0.02", "0.05")}
@@ -118,6 +122,9 @@ BAD_WAYS = [
     ("GillnetClock", {"gillnet_count_clock_suspended": while_bad(0, 1)}),
     ("GillnetLogDropped", {"gillnet_log_dropped_total": rising(0, 1)}),
     ("GillnetReloadRefused", {"gillnet_reloads_failed_total": rising(0, 1)}),
+    ("GillnetConfigDiffers", {"gillnet_config_id": while_bad(7, 8)}),
+    ("GillnetRestartNeeded", {"gillnet_config_restart_keys": while_bad(0, 2)}),
+    ("GillnetRestartNeeded", {"gillnet_hub_config_restart_keys": while_bad(0, 1)}),
 ]
 
 

@@ -162,7 +162,8 @@ class Sockets(unittest.TestCase):
         # as a user who is not root: libmilter then removes what lies under the name it bound
         wrap = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
         folder = tempfile.mkdtemp(prefix="gillnetd-test-")
-        os.chmod(folder, 0o777)
+        if wrap:
+            os.chown(folder, 65534, 65534)
         older = Daemon("", folder=folder, wrap=wrap)
         older.start()
         m = Mta(older.target)
@@ -347,7 +348,7 @@ class Trouble(unittest.TestCase):
     @unittest.skipIf(os.geteuid() != 0, "mounting a small disk needs root")
     def test_full_disk__mail_flows_and_the_fault_is_named(self):
         folder = tempfile.mkdtemp(prefix="gillnetd-test-")
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k,mode=750", "tmpfs", folder], check=True)
         try:
             with open(f"{folder}/filler", "wb", buffering=0) as f:
                 try:

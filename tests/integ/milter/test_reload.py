@@ -72,8 +72,29 @@ class Reload(unittest.TestCase):
 
     def test_key_that_needs_a_restart__is_named(self):
         with Daemon("") as d:
-            d.write('limits: { sessions = 7; };')
-            self.assertIn("limits.sessions", d.control("reload"))
+            for _ in range(2):  # the second one, too: what runs is still the former value
+                d.write('limits: { sessions = 7; };')
+                self.assertIn("limits.sessions", d.control("reload"))
+                self.assertEqual(d.stat("config_restart_keys"), 1)
+            for command in ("stat", "doctor"):
+                self.assertIn("runs with another value than the file until it is restarted: limits.sessions",
+                              gillnet(command, "-c", d.conf, check=False).stdout)
+            d.write("")  # as it runs
+            self.assertNotIn("restart", d.control("reload"))
+            self.assertEqual(d.stat("config_restart_keys"), 0)
+            self.assertNotIn("another value", gillnet("stat", "-c", d.conf).stdout)
+
+    def test_file_that_changed__not_reloaded__is_said(self):
+        with Daemon("") as d:
+            self.assertIn(", as the file has it, in gillnetd", gillnet("doctor", "-c", d.conf, check=False).stdout)
+            d.write("add_headers = false;")
+            for command in ("stat", "doctor"):
+                self.assertRegex(gillnet(command, "-c", d.conf, check=False).stdout,
+                                 "gillnetd runs configuration [0-9a-f]{8} and the file is [0-9a-f]{8}: gillnet reload")
+            said = gillnet("reload", "-c", d.conf).stdout
+            self.assertIn(f"gillnetd runs configuration {d.stat('config_id'):08x}", said)
+            self.assertNotIn("hub", said)  # there is none
+            self.assertNotIn("and the file is", gillnet("stat", "-c", d.conf).stdout)
 
 
 class Storm(unittest.TestCase):

@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -182,6 +183,38 @@ class UsersOfUnits(unittest.TestCase):
                     self.assertEqual(st.st_mode & others, 0, path)
                 if inside[0] == "keys":
                     self.assertEqual(self.users.name(st.st_gid), "_gillnet-keys", path)
+
+    def test_reload__as_the_unit_runs_it__reaches_both(self):
+        a = self.a
+        a.daemon()
+        a.hub()
+        until(lambda: (a.state / "peers/hub.ctl").exists(), "the hub", log=a.logs)
+
+        def reload():  # ExecReload of gillnetd.service
+            return subprocess.run([f"{ring.BUILD}/gillnet", "-c", a.conf, "reload"], capture_output=True, text=True, cwd="/",
+                                  timeout=60, **self.users.of_unit("gillnetd.service"))
+
+        def running():
+            return set(re.findall(r"runs configuration ([0-9a-f]{8})", reload().stdout))
+
+        was = running()
+        self.assertEqual(len(was), 1)
+        a.write('lists = ( { name = "phish"; weight = 3.0; } );\nhub = { listen = "127.0.0.1:1"; };')
+        self.assertEqual(len(running() | was), 2)
+        for _ in range(2):
+            self.assertIn("hub: a restart of gillnet-hub is needed for: hub.listen", reload().stdout)
+        self.assertIn("gillnet-hub runs with another value than the file until it is restarted: hub.listen", a.run("stat"))
+        a.write('hub = { no_such_key = 1; };')
+        refused = reload()
+        self.assertEqual(refused.returncode, os.EX_CONFIG)
+        # one of them alone: both show it
+        a.write()
+        a.daemon_proc.send_signal(signal.SIGHUP)
+        until(lambda: "gillnetd runs configuration" not in a.run("stat"), "the reload")
+        self.assertIn("gillnet-hub runs configuration", a.run("stat"))
+        self.assertEqual(len(running()), 1)
+        self.assertNotIn("fault:", a.run("stat"))
+        a.stop()
 
     def test_the_mtas_user__reaches_the_socket_and_changes_nothing(self):
         a = self.a

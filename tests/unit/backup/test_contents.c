@@ -30,6 +30,7 @@ static void test_takes__then_what_lasts_and_nothing_else(void **state)
         {"lists/phish/log.00000001", true, true},
         {"lists/phish/recent.00000001", true, true},
         {"feeds/urlhaus/state.json", true, true},
+        {"feeds/ham.journal", true, true}, /* a person gave it: no count */
         {"reports/spool", true, true},
         {"peers/objects/00ff/11ee/00000000000000000001", true, true},
         {"peers/own/00ff/000000006b02e9a8-68-7c.stream", true, true},

@@ -479,31 +479,6 @@ static void test_acquire__when_released_once__then_still_there(void **state)
     config_release(&again); /* NULL is fine */
 }
 
-static void test_needs_restart__when_keys_differ__then_only_unreloadable(void **state)
-{
-    struct config *a = confdir_load(confdir_put(
-        "a.conf",
-        "state_dir = \"/a\"; deadline = \"1s\"; limits = { sessions = 3; };"));
-    struct config *b = confdir_load(confdir_put("b.conf", "state_dir = \"/b\";"));
-    struct config *c =
-        confdir_load(confdir_put("c.conf", "state_dir = \"/b\"; lists = ( { "
-                                           "name = \"x\"; } );"));
-    struct buf text;
-
-    (void)state;
-    buf_init(&text, 4096);
-    config_needs_restart(a, b, &text);
-    assert_string_equal(text.p, "state_dir, control_socket, limits.sessions, "
-                                "hub.control_socket");
-    buf_clear(&text);
-    config_needs_restart(b, c, &text);
-    assert_int_equal(text.n, 0);
-    buf_fini(&text);
-    config_release(&a);
-    config_release(&b);
-    config_release(&c);
-}
-
 static void test_dump__when_asked__then_value_and_source(void **state)
 {
     struct config *c = NULL;
@@ -590,7 +565,6 @@ int main(void)
         TEST(test_load__when_exactly_one_mebibyte__then_read),
         TEST(test_load__when_a_link__then_followed),
         TEST(test_acquire__when_released_once__then_still_there),
-        TEST(test_needs_restart__when_keys_differ__then_only_unreloadable),
         TEST(test_dump__when_asked__then_value_and_source),
 #undef TEST
     };

@@ -51,6 +51,9 @@ static void make_well(struct fixture *f)
     v[STAT_count_noise_1d_ppb] = 10000000;
     v[STAT_count_cells] = 100;
     v[STAT_count_cells_used] = 89;
+    v[STAT_config_id] = 7;
+    s->section[BOARD_HUB] =
+        json_pack("{s:i, s:i}", "config_id", 7, "config_restart_keys", 0);
     s->section[BOARD_FEEDS] = json_pack("[o]", feed_row());
     s->section[BOARD_PEERS] =
         json_pack("[o, o]", peer_row("self", true), peer_row("two", false));
@@ -74,6 +77,7 @@ static int teardown(void **state)
 {
     struct fixture *f = *state;
 
+    json_decref(f->s.section[BOARD_HUB]);
     json_decref(f->s.section[BOARD_FEEDS]);
     json_decref(f->s.section[BOARD_PEERS]);
     alerts_free(&f->alerts);
@@ -256,6 +260,15 @@ static void reload(struct fixture *f, bool bad)
 {
     V[STAT_reloads_failed] += bad ? 1 : 0;
 }
+static void config_apart(struct fixture *f, bool bad)
+{
+    V[STAT_config_id] = bad ? 8 : 7;
+}
+static void restart(struct fixture *f, bool bad)
+{
+    json_object_set_new(f->s.section[BOARD_HUB], "config_restart_keys",
+                        json_integer(bad ? 1 : 0));
+}
 
 static const struct example {
     const char *name;
@@ -295,6 +308,10 @@ static const struct example {
     {"GillnetLogDropped", "warning", log_lost, "log lines are lost", "syslog"},
     {"GillnetReloadRefused", "warning", reload, "a reload was refused",
      "gillnet config check"},
+    {"GillnetConfigDiffers", "warning", config_apart, "different configurations",
+     "gillnet reload"},
+    {"GillnetRestartNeeded", "warning", restart, "another value than the file",
+     "gillnet doctor"},
 };
 enum { EXAMPLES = sizeof examples / sizeof examples[0] };
 

@@ -1,0 +1,221 @@
+/* statedir_try - whether a service can use the state folder. */
+#include "core/base/statedir_try.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/statedir.h"
+
+enum {
+    MEND_MAX = 3 * FILE_PATH_MAX,
+    ROWS_MAX = 16,
+    RECORD_MAX = 16384,
+    NAME_MAX_BYTES = 64
+};
+
+struct place {
+    const char *path;
+    enum statedir_service service;
+    bool may_write;
+};
+static const struct place places[] = {
+    {"keys", STATEDIR_GILLNETD, false},
+    {"lists", STATEDIR_GILLNETD, false},
+    {"counts", STATEDIR_GILLNETD, true},
+    {"peers/lists", STATEDIR_GILLNETD, false},
+    {"peers/counts", STATEDIR_GILLNETD, false},
+    {"peers/origins", STATEDIR_GILLNETD, false},
+    {"keys", STATEDIR_HUB, false},
+    {"lists", STATEDIR_HUB, true},
+    {"feeds", STATEDIR_HUB, true},
+    {"peers", STATEDIR_HUB, true},
+    {"reports", STATEDIR_HUB, true},
+    {"counts", STATEDIR_HUB, false},
+};
+enum { PLACES = sizeof places / sizeof places[0] };
+
+bool statedir_user(const char *dir, enum statedir_service service, uint64_t pid,
+                   struct trial_user *ret)
+{
+    const bool is_hub = service == STATEDIR_HUB;
+    char path[FILE_PATH_MAX];
+    struct stat st;
+
+    if (pid != 0 && trial_user_of_process(pid, ret)) {
+        return ret->uid != 0;
+    }
+    if (trial_user_named(is_hub ? STATEDIR_HUB_USER : STATEDIR_USER, ret)) {
+        return true;
+    }
+    return file_path(path, "%s%s", dir, is_hub ? "/lists" : "") == ERR_OK &&
+           stat(path, &st) == 0 && st.st_uid != 0 && trial_user_of(st.st_uid, ret);
+}
+
+/* ---- what mends it ---- */
+
+static const char *user_name(uid_t uid, char dst[NAME_MAX_BYTES])
+{
+    char record[RECORD_MAX];
+    struct passwd p;
+    struct passwd *found = NULL;
+
+    (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)uid);
+    if (getpwuid_r(uid, &p, record, sizeof record, &found) == 0 && found != NULL) {
+        (void)snprintf(dst, NAME_MAX_BYTES, "%s", p.pw_name);
+    }
+    return dst;
+}
+
+static const char *group_name(gid_t gid, char dst[NAME_MAX_BYTES])
+{
+    char record[RECORD_MAX];
+    struct group g;
+    struct group *found = NULL;
+
+    (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)gid);
+    if (getgrgid_r(gid, &g, record, sizeof record, &found) == 0 && found != NULL) {
+        (void)snprintf(dst, NAME_MAX_BYTES, "%s", g.gr_name);
+    }
+    return dst;
+}
+
+struct trying {
+    const char *dir;
+    char last
+        [FILE_PATH_MAX]; /* that was reported: one folder may be in the way of many */
+    const struct trial_user *user;
+    statedir_trouble_fn *fn;
+    void *context;
+    enum statedir_service service;
+};
+
+static bool is_below(const char *path, const char *dir)
+{
+    const size_t n = strlen(dir);
+
+    return strncmp(path, dir, n) == 0 && path[n] == '/';
+}
+
+static void say_mend(const struct trying *t, const struct trial_finding *f,
+                     char dst[MEND_MAX])
+{
+    const size_t n = strlen(t->dir);
+    const char *below = f->row + n + 1;
+    struct statedir_owner o = {.uid = t->user->uid, .gid = t->user->gid};
+    char user[NAME_MAX_BYTES];
+    char group[NAME_MAX_BYTES];
+
+    if (strcmp(f->path, t->dir) == 0) {
+        (void)snprintf(dst, MEND_MAX, "chown %s:%s %s && chmod 2750 %s",
+                       user_name(o.uid, user), group_name(o.gid, group), t->dir,
+                       t->dir);
+        return;
+    }
+    if (strlen(f->path) < strlen(f->row) && !is_below(f->path, t->dir)) {
+        (void)snprintf(dst, MEND_MAX, "chmod o+x %s", f->path);
+        return;
+    }
+    if (!is_below(f->row, t->dir)) {
+        (void)snprintf(dst, MEND_MAX, "chgrp %s %s && chmod g+rX %s",
+                       group_name(o.gid, group), f->path, f->path);
+        return;
+    }
+    statedir_owner(t->dir, below, &o);
+    if (o.uid == (uid_t)-1) {
+        o = (struct statedir_owner){.uid = t->user->uid, .gid = t->user->gid};
+    }
+    const int place = (int)(n + 1 + strcspn(below, "/"));
+    (void)snprintf(dst, MEND_MAX, "chown -R %s:%s %.*s%s%.*s", user_name(o.uid, user),
+                   group_name(o.gid, group), place, f->row,
+                   strncmp(below, "peers", 5) == 0 ? "" : " && chmod -R u+rwX,g+rX ",
+                   strncmp(below, "peers", 5) == 0 ? 0 : place, f->row);
+}
+
+static void on_finding(void *context, const struct trial_finding *f)
+{
+    struct trying *t = context;
+    char what[FILE_PATH_MAX + 256];
+    char mend[MEND_MAX];
+
+    if (strcmp(t->last, f->path) == 0) {
+        return;
+    }
+    (void)snprintf(t->last, sizeof t->last, "%s", f->path);
+    (void)snprintf(what, sizeof what, "%s runs as %s, who may not %s %s: %s",
+                   t->service == STATEDIR_HUB ? "gillnet-hub" : "gillnetd",
+                   t->user->name, f->is_write ? "write to" : "read", f->path, f->why);
+    say_mend(t, f, mend);
+    t->fn(t->context, what, mend);
+}
+
+/* ---- trying ---- */
+
+struct rows {
+    struct trial_row v[ROWS_MAX];
+    char path[ROWS_MAX][FILE_PATH_MAX];
+    size_t n;
+};
+
+static void add(struct rows *r, bool is_tree, bool may_write, const char *dir,
+                const char *path)
+{
+    const char *between = *path != '\0' ? "/" : "";
+
+    if (r->n < ROWS_MAX &&
+        file_path(r->path[r->n], "%s%s%s", dir, between, path) == ERR_OK) {
+        r->v[r->n] = (struct trial_row){r->path[r->n], is_tree, may_write};
+        r->n++;
+    }
+}
+
+static void add_config(struct rows *r, const char *file)
+{
+    char dir[FILE_PATH_MAX];
+    char *slash = NULL;
+
+    add(r, false, false, file, "");
+    if (file_path(dir, "%s", file) == ERR_OK && (slash = strrchr(dir, '/')) != NULL) {
+        *slash = '\0';
+        add(r, true, false, dir, "conf.d");
+    }
+}
+
+/* All that the service reads and writes. */
+static void add_all(struct rows *r, const char *dir, enum statedir_service service)
+{
+    char counts[FILE_PATH_MAX];
+    const bool has_counts =
+        file_path(counts, "%s/counts", dir) == ERR_OK && access(counts, F_OK) == 0;
+
+    /* gillnetd makes its counts where there are none */
+    add(r, false, service == STATEDIR_GILLNETD && !has_counts, dir, "");
+    for (size_t i = 0; i < PLACES; i++) {
+        if (places[i].service == service) {
+            add(r, true, places[i].may_write, dir, places[i].path);
+        }
+    }
+}
+
+enum err statedir_try(const char *dir, const char *config_file,
+                      enum statedir_service service, const struct trial_user *user,
+                      statedir_trouble_fn *fn, void *context, struct errinfo *reterr)
+{
+    struct trying t = {
+        .dir = dir, .user = user, .fn = fn, .context = context, .service = service};
+    struct rows rows = {.n = 0};
+
+    if (geteuid() != 0 && geteuid() != user->uid) {
+        return errinfo_set(reterr, ERR_DENIED, user->name, 0,
+                           "only root can try what this user may open");
+    }
+    if (*config_file != '\0') {
+        add_config(&rows, config_file);
+    }
+    add_all(&rows, dir, service);
+    return trial_run(user, rows.v, rows.n, on_finding, &t, reterr);
+}

@@ -1,0 +1,27 @@
+/*
+ * statedir_try - whether a service of gillnet can use the state folder: tried as the user that it runs as.
+ *
+ * Depends: base.   Threads: none may run beside it (trial.h).   Owns: nothing.   ADR 0054.
+ */
+#ifndef CORE_BASE_STATEDIR_TRY_H
+#define CORE_BASE_STATEDIR_TRY_H
+
+#include "core/base/trial.h"
+
+enum statedir_service { STATEDIR_GILLNETD, STATEDIR_HUB };
+
+/* Whom a service runs as: the process pid (0: it does not run), else the user of its unit where there is one, else the
+ * owner of its folder. False: nobody is known, or it is root, who may do anything. */
+bool statedir_user(const char *dir, enum statedir_service service, uint64_t pid,
+                   struct trial_user *ret);
+
+/* what: a sentence that names the file; mend: the command that mends it. */
+typedef void statedir_trouble_fn(void *context, const char *what, const char *mend);
+
+/* Tries all that the service reads and writes, and its configuration ("": none); once for each of its folders at most.
+ * Whoever is neither root nor that user can try nothing: ERR_DENIED. */
+enum err statedir_try(const char *dir, const char *config_file,
+                      enum statedir_service service, const struct trial_user *user,
+                      statedir_trouble_fn *fn, void *context, struct errinfo *reterr);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * trial - what another user of this system may open, found out by being that user: in a process of its own, with that user's
+ * ids and groups and no other.
+ *
+ * Depends: base.   Threads: none may run beside it: it forks.   Allocates: nothing.
+ */
+#ifndef CORE_BASE_TRIAL_H
+#define CORE_BASE_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+
+enum { TRIAL_GROUPS_MAX = 64, TRIAL_NAME_MAX = 64 };
+
+struct trial_user {
+    char name[TRIAL_NAME_MAX];
+    uid_t uid;
+    gid_t gid;
+    gid_t groups[TRIAL_GROUPS_MAX];
+    int ngroups;
+};
+
+/* The user and groups that a service begins with, as the manager makes them: from the tables. False: there is no such user. */
+bool trial_user_named(const char *name, struct trial_user *ret);
+bool trial_user_of(uid_t uid, struct trial_user *ret);
+/* Those of a running process. */
+bool trial_user_of_process(uint64_t pid, struct trial_user *ret);
+
+/* One thing to be tried. */
+struct trial_row {
+    const char *path;
+    bool is_tree;   /* and all that is in it */
+    bool may_write; /* else: may read */
+};
+struct trial_finding {
+    const char *path; /* that cannot be opened */
+    bool is_write;
+    const char *why; /* text of errno */
+    const char *row; /* path of its row */
+};
+typedef void trial_fn(void *context, const struct trial_finding *finding);
+
+/* Tries each row as user and reports the first thing in it that is denied; what is not there is no finding. Only root
+ * can be somebody else: others try as they are. ERR_IO: no process could be made. */
+enum err trial_run(const struct trial_user *user, const struct trial_row *rows,
+                   size_t n, trial_fn *fn, void *context, struct errinfo *reterr);
+
+#endif

@@ -1,0 +1,191 @@
+/* restore_check - what was unpacked from a back-up, read through by the rooms that its files are of. */
+#include "core/cli/restore_check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/arena.h"
+#include "core/base/file.h"
+#include "core/base/keyring.h"
+#include "core/count/live_verify.h"
+#include "core/list/list.h"
+#include "core/peer/identity.h"
+#include "core/peer/manifest.h"
+#include "core/store/run.h"
+
+enum { NAMES_MEMORY = 16 << 20 };
+
+/* ---- the files of a folder, one by one ---- */
+
+typedef enum err check_fn(void *context, const char *path, struct errinfo *reterr);
+
+/* Each entry whose name ends so; a folder that is not there has none. */
+static enum err check_each(const char *dir, const char *end, check_fn *check,
+                           void *context, struct errinfo *reterr)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *entry = NULL;
+    enum err e = ERR_OK;
+
+    if (d == NULL) {
+        return errno == ENOENT ? ERR_OK
+                               : errinfo_errno(reterr, dir, "cannot be looked through");
+    }
+    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
+    while (e == ERR_OK && (entry = readdir(d)) != NULL) {
+        char path[FILE_PATH_MAX];
+
+        if (entry->d_name[0] != '.' &&
+            slice_has_suffix_nocase(slice_str(entry->d_name), slice_str(end)) &&
+            file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) {
+            e = check(context, path, reterr);
+        }
+    }
+    (void)closedir(d);
+    return e;
+}
+
+static enum err check_run(void *context, const char *path, struct errinfo *reterr)
+{
+    struct run *run = NULL;
+    enum err e = run_open(path, &run, reterr);
+
+    (void)context;
+    if (e == ERR_OK) {
+        e = run_verify(run, reterr);
+    }
+    run_close(&run);
+    return e;
+}
+
+static enum err check_journal(void *context, const char *path, struct errinfo *reterr)
+{
+    (void)context;
+    return live_verify_journal(path, reterr);
+}
+
+/* ---- lists ---- */
+
+static void keep_first(void *context, const struct errinfo *finding)
+{
+    struct errinfo *first = context;
+
+    if (first->code == ERR_OK) {
+        *first = *finding;
+    }
+}
+
+static enum err check_lists_with(const struct keyring *keys, const char *dir,
+                                 struct arena *arena, struct errinfo *reterr)
+{
+    struct slice *names = NULL;
+    size_t n = 0;
+    enum err e = list_names(dir, arena, &names, &n, reterr);
+
+    if (e == ERR_NOT_FOUND) {
+        return ERR_OK;
+    }
+    for (size_t i = 0; e == ERR_OK && i < n; i++) {
+        struct errinfo first = {.code = ERR_OK};
+
+        e = list_verify(dir, names[i], keys, keep_first, &first);
+        if (first.code == ERR_VERSION || first.code == ERR_UNSUPPORTED) {
+            e = ERR_OK; /* of another kind of machine or gillnet: `list rebuild` */
+        } else if (e != ERR_OK && first.code != ERR_OK) {
+            e = errinfo_set(reterr, first.code, first.source, first.line, "%s",
+                            first.text);
+        } else if (e != ERR_OK) {
+            e = errinfo_set(reterr, e, dir, 0, "a list in it cannot be read");
+        }
+    }
+    return e;
+}
+
+/* The lists of a state folder, or of one peer. */
+static enum err check_lists(void *context, const char *dir, struct errinfo *reterr)
+{
+    struct arena *arena = arena_new(NAMES_MEMORY);
+    enum err e = arena != NULL
+                     ? check_lists_with(context, dir, arena, reterr)
+                     : errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory");
+
+    arena_free(&arena);
+    return e;
+}
+
+/* ---- the ring ---- */
+
+static enum err check_peers(const char *dir, struct errinfo *reterr)
+{
+    struct identity self;
+    struct manifest m;
+    enum err e = identity_load(dir, &self, reterr);
+
+    if (e == ERR_OK) {
+        identity_wipe(&self);
+        e = manifest_load(dir, &m, reterr);
+        if (e == ERR_OK) {
+            manifest_fini(&m);
+        }
+    }
+    return e == ERR_NOT_FOUND ? ERR_OK : e; /* in no ring */
+}
+
+static enum err check_all(struct keyring *keys, const char *state_dir,
+                          struct errinfo *reterr)
+{
+    static const struct {
+        const char *dir;
+        const char *end;
+        check_fn *check;
+    } rows[] = {{"counts/runs", ".run", check_run},
+                {"peers/counts/runs", ".run", check_run},
+                {"counts", ".journal", check_journal},
+                {"peers/lists", "", check_lists}};
+    char path[FILE_PATH_MAX];
+    enum err e = keyring_load(state_dir, keys, reterr);
+
+    if (e == ERR_NOT_FOUND) { /* of a folder where nothing was listed yet */
+        e = file_path(path, "%s/lists", state_dir);
+        return access(path, F_OK) == 0
+                   ? errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                                 "there are lists without the keys that they are made "
+                                 "with")
+                   : e;
+    }
+    if (e == ERR_OK) {
+        e = check_lists(keys, state_dir, reterr);
+    }
+    for (size_t i = 0; e == ERR_OK && i < sizeof rows / sizeof rows[0]; i++) {
+        e = file_path(path, "%s/%s", state_dir, rows[i].dir);
+        e = e == ERR_OK ? check_each(path, rows[i].end, rows[i].check, keys, reterr)
+                        : e;
+    }
+    if (e == ERR_OK && file_path(path, "%s/peers", state_dir) == ERR_OK) {
+        e = check_peers(path, reterr);
+    }
+    return e;
+}
+
+enum err restore_check(const char *state_dir, struct errinfo *reterr)
+{
+    struct keyring keys = {.n = 0};
+    struct errinfo why = {.code = ERR_OK};
+    const size_t n = strlen(state_dir);
+    enum err e = check_all(&keys, state_dir, &why);
+
+    explicit_bzero(&keys, sizeof keys);
+    if (e != ERR_OK) { /* the folder goes, so name the file as it is in the back-up */
+        const bool is_below = strncmp(why.source, state_dir, n) == 0;
+
+        (void)errinfo_set(reterr, e, is_below ? why.source + n + 1 : why.source, 0,
+                          "the back-up holds it damaged, so nothing was restored; take "
+                          "an older one (%.300s)",
+                          why.text);
+    }
+    return e;
+}

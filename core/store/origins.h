@@ -17,6 +17,7 @@
 #include "core/base/err.h"
 
 enum { ORIGIN_BYTES = 16, ORIGIN_NAME_MAX = 32, ORIGINS_MAX = 256 };
+#define ORIGIN_NO_CAP (UINT64_C(1) << 53) /* more than anybody counts */
 enum origin_state { ORIGIN_ACTIVE, ORIGIN_LEFT, ORIGIN_DROPPED, ORIGIN_ASIDE };
 
 struct origin_row {
@@ -29,7 +30,7 @@ struct origin_row {
 struct origins {
     uint8_t self[ORIGIN_BYTES];
     unsigned
-        quorum; /* peers who must have seen it before what peers saw adds up to harm */
+        quorum; /* peers who must have seen it before what peers saw adds up to harm; 0: they are one owner's */
     struct origin_row *v;
     unsigned n;
 };

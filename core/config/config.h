@@ -204,6 +204,8 @@ void config_release(struct config **c);
 /* The entry for a list by name, or c->list_default. */
 const struct config_list *config_list_find(const struct config *c, struct slice name);
 
+/* What a group of a list says that has no effect; NULL: nothing. */
+const char *config_list_warning(const struct config_list *list);
 /* What the entries of a peer's lists weigh here, times the weight of the list: 1.0 unless configured. */
 double config_peer_weight(const struct config *c, struct slice name);
 /* "THEIRS" or "THEIRS=OURS" of a subscription's lists. False: not of that form. */

@@ -110,14 +110,15 @@ static void check(struct doctor *d, const struct who *who, const char *key,
         return;
     }
     (void)snprintf(advice, sizeof advice,
-                   is_tokens ? "chown root:_gillnet-keys %s; chmod 0640 %s"
-                             : "chgrp _gillnet-keys %s; chmod g+r %s; the folders above "
-                               "it need the right x",
+                   is_tokens
+                       ? "chown root:_gillnet-keys %s; chmod 0640 %s"
+                       : "chgrp _gillnet-keys %s; chmod g+r %s; the folders above "
+                         "it need the right x",
                    path, path);
     doctor_say(d, DOCTOR_FAIL, "api", advice, "%s %s: %s", key, path,
-               why != NULL        ? why
+               why != NULL       ? why
                : error == ENOENT ? "there is no such file"
-                                  : "the hub's user cannot read it");
+                                 : "the hub's user cannot read it");
 }
 
 void doctor_api(struct doctor *d)

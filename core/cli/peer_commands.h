@@ -35,7 +35,8 @@ struct peer_hold {
     int fd; /* to the hub; -1: none runs */
     struct filelock lock;
     char dir[FILE_PATH_MAX];
-    const char *admin_key; /* the file to sign with; NULL: dir/admin.key, where that is */
+    const char
+        *admin_key; /* the file to sign with; NULL: dir/admin.key, where that is */
 };
 /* make: STATE and STATE/peers are made where they are not. Returns 0 or an exit status after a message; in either case
  * peer_hold_drop is due. */

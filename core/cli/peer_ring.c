@@ -168,8 +168,7 @@ static int parse_admins(const struct cli_values *keys, struct manifest *m)
 }
 
 static void fill_ring(struct manifest *m, const struct identity *self,
-                      const struct ring_self *s, uint32_t ring_key,
-                      enum ring_kind kind)
+                      const struct ring_self *s, uint32_t ring_key, enum ring_kind kind)
 {
     struct manifest_member *own = m->members;
 
@@ -297,9 +296,10 @@ static int ask_wishes(struct cli *cli, bool has_kind, struct ring_wish *io,
         has_kind = file[0] == '\0' || ring_kind_by_name(slice_str(file), &io->kind);
     }
     if (cli->admin_key == NULL) {
-        if (!ask("Who has the administrator's key decides who is in the ring. Write it "
-                 "to which file, to be kept elsewhere? [none: it stays beside the hub] ",
-                 file, FILE_PATH_MAX)) {
+        if (!ask(
+                "Who has the administrator's key decides who is in the ring. Write it "
+                "to which file, to be kept elsewhere? [none: it stays beside the hub] ",
+                file, FILE_PATH_MAX)) {
             return EX_NOINPUT;
         }
         cli->admin_key = file[0] != '\0' ? file : NULL;
@@ -359,7 +359,8 @@ int peer_cmd_admin_key(struct cli *cli, int argc, char **argv)
         return peer_cmd_usage("admin-key takes no arguments");
     }
     int status = peer_hold_take(cli, true, &h);
-    if (status == 0 && ring_admin_key(h.dir, h.admin_key, true, secret, key, &why) != ERR_OK) {
+    if (status == 0 &&
+        ring_admin_key(h.dir, h.admin_key, true, secret, key, &why) != ERR_OK) {
         status = cli_fail(&why);
     }
     peer_hold_drop(&h);

@@ -96,12 +96,9 @@ int peer_cmd_set(struct cli *cli, int argc, char **argv)
     struct wish w = {.cap = NULL};
     bool is_ring = false;
     const struct cli_option table[] = {
-        {"--address", &w.terms.address, NULL, NULL},
-        {"--cap", &w.cap, NULL, NULL},
-        {"--quorum", &w.quorum, NULL, NULL},
-        {"--kind", &w.kind, NULL, NULL},
-        {"--records-per-day", &w.records, NULL, NULL},
-        {"--ring", NULL, &is_ring, NULL},
+        {"--address", &w.terms.address, NULL, NULL},   {"--cap", &w.cap, NULL, NULL},
+        {"--quorum", &w.quorum, NULL, NULL},           {"--kind", &w.kind, NULL, NULL},
+        {"--records-per-day", &w.records, NULL, NULL}, {"--ring", NULL, &is_ring, NULL},
     };
     int status = cli_options(cli_command("peer"), table,
                              sizeof(table) / sizeof(table[0]), &argc, argv);

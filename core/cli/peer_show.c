@@ -40,7 +40,8 @@ static int list_json(const struct manifest *m, const struct identity *self,
 
     hex_print(m->ring.b, OBJECT_ID_BYTES, hex);
     ok = json_line(json_pack("{s:s, s:s, s:s, s:I, s:I, s:b, s:i, s:i}", "type", "ring",
-                             "ring", hex, "kind", ring_kind_name(m->kind), "version", (json_int_t)m->version, "expires",
+                             "ring", hex, "kind", ring_kind_name(m->kind), "version",
+                             (json_int_t)m->version, "expires",
                              (json_int_t)(m->expires_ms / MS_PER_S), "expired",
                              m->expires_ms <= now_ms ? 1 : 0, "threshold",
                              (int)m->threshold, "administrators", (int)m->nadmins));

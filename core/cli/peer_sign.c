@@ -9,8 +9,7 @@ static enum err check_key(const struct peer_hold *hold, const struct manifest *m
 {
     uint8_t secret[OBJECT_KEY_BYTES];
     uint8_t key[OBJECT_KEY_BYTES];
-    enum err e =
-        ring_admin_key(hold->dir, hold->admin_key, false, secret, key, reterr);
+    enum err e = ring_admin_key(hold->dir, hold->admin_key, false, secret, key, reterr);
 
     explicit_bzero(secret, sizeof(secret));
     if (e != ERR_OK) {
@@ -55,8 +54,7 @@ enum err peer_change(const struct peer_hold *hold, ring_edit_fn *edit, void *con
                      struct manifest *io, struct ring_outcome *ret,
                      struct errinfo *reterr)
 {
-    enum err e =
-        hold->admin_key != NULL ? check_key(hold, io, reterr) : ERR_OK;
+    enum err e = hold->admin_key != NULL ? check_key(hold, io, reterr) : ERR_OK;
 
     if (e == ERR_OK) {
         e = ring_change(hold->dir, edit, context, io, ret, reterr);

@@ -280,9 +280,9 @@ static bool check_weight(const struct value_place *place,
     char why[2 * WEIGHT_NAME_MAX + 160];
 
     if (before != NULL) {
-        (void)snprintf(why, sizeof why,
-                       "this name has the weight \"%.80s\" already; keep one of the two",
-                       before);
+        (void)snprintf(
+            why, sizeof why,
+            "this name has the weight \"%.80s\" already; keep one of the two", before);
         refuse(place, element, ERR_SYNTAX, why);
     }
     return before == NULL;

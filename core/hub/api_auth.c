@@ -23,7 +23,7 @@ struct row {
 struct api_tokens {
     pthread_mutex_t reading; /* the file; before mutex */
     pthread_mutex_t mutex;   /* the table */
-    struct stat sign; /* of the file that was read; st_ino 0: none */
+    struct stat sign;        /* of the file that was read; st_ino 0: none */
     struct row *v;
     size_t n;
 };

@@ -99,10 +99,11 @@ static const struct {
 /* Parts of the names of fields in which proxies say whom they speak for. No client says such things of itself; a name that
  * is met by chance costs a client its local role and nothing else. */
 static const struct slice proxy_marks[] = {
-    {"forward", 7},   {"-ip", 3},   {"client", 6},  {"remote", 6}, {"original", 8},
-    {"proxy", 5},     {"x-real", 6}, {"x-scheme", 8}, {"x-host", 6}, {"x-url-scheme", 12},
-    {"cdn-", 4},      {"cf-", 3},   {"x-amz", 5},   {"x-envoy", 7}, {"x-varnish", 9},
-    {"front-end", 9}, {"ssl", 3},   {"x-cluster", 9}};
+    {"forward", 7},  {"-ip", 3},           {"client", 6},    {"remote", 6},
+    {"original", 8}, {"proxy", 5},         {"x-real", 6},    {"x-scheme", 8},
+    {"x-host", 6},   {"x-url-scheme", 12}, {"cdn-", 4},      {"cf-", 3},
+    {"x-amz", 5},    {"x-envoy", 7},       {"x-varnish", 9}, {"front-end", 9},
+    {"ssl", 3},      {"x-cluster", 9}};
 
 static bool is_proxys(struct slice name)
 {

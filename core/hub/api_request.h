@@ -29,8 +29,9 @@ struct api_request {
     bool is_head; /* HEAD: as GET, answered without the body */
     bool is_1_1;
     bool keeps_alive;
-    bool expects;      /* 100-continue */
-    bool is_passed_on; /* by a proxy, as a field or HTTP/1.0 shows: it does not come from the client's address */
+    bool expects; /* 100-continue */
+    bool
+        is_passed_on; /* by a proxy, as a field or HTTP/1.0 shows: it does not come from the client's address */
     bool has_length;
     uint64_t length; /* bytes of the body */
     struct slice path;

@@ -210,8 +210,7 @@ int token_list(const struct config *config)
 
     while (e == ERR_OK && next_token(&rest, &line, &name, &role)) {
         enum api_role known = API_NONE;
-        bool is_good =
-            api_token_name_is_valid(name) && api_role_by_name(role, &known);
+        bool is_good = api_token_name_is_valid(name) && api_role_by_name(role, &known);
 
         if (is_good) {
             (void)printf("%-32.*s %s\n", SLICE_ARGS(name), api_role_name(known));
@@ -278,8 +277,9 @@ int token_revoke(const struct config *config, const char *name)
         buf_add_char(&left, '\n');
     }
     if (!is_found) {
-        (void)fprintf(stderr, "gillnet-hub: %s: there is no token of this name; "
-                              "`gillnet hub token --list` shows them\n",
+        (void)fprintf(stderr,
+                      "gillnet-hub: %s: there is no token of this name; "
+                      "`gillnet hub token --list` shows them\n",
                       config->api.tokens_file);
         status = EX_NOINPUT;
     } else if (!buf_failed(&left)) {

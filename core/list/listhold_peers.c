@@ -86,14 +86,15 @@ static unsigned owner_of(const struct origins *o, unsigned at)
 {
     unsigned i = 0;
 
-    while (i < at && memcmp(owner_id(&o->v[i]), owner_id(&o->v[at]), ORIGIN_BYTES) != 0) {
+    while (i < at &&
+           memcmp(owner_id(&o->v[i]), owner_id(&o->v[at]), ORIGIN_BYTES) != 0) {
         i++;
     }
     return i;
 }
 
-static void refresh_origin(struct refresh *x, const struct config *config,
-                           unsigned at, struct arena *arena)
+static void refresh_origin(struct refresh *x, const struct config *config, unsigned at,
+                           struct arena *arena)
 {
     const struct origins *o = &x->h->peers.origins;
     const struct origin_row *row = &o->v[at];

@@ -65,7 +65,8 @@ struct manifest_ring_key {
 
 struct manifest {
     struct object_id ring;
-    enum ring_kind kind; /* in the text only when it is own: older readers know no kinds */
+    enum ring_kind
+        kind;         /* in the text only when it is own: older readers know no kinds */
     uint64_t version; /* from 1 */
     uint64_t created_ms;
     uint64_t expires_ms;

@@ -27,8 +27,8 @@ static const char *const state_names[] = {
     [MEMBER_ACTIVE] = "active", [MEMBER_LEFT] = "left", [MEMBER_DROPPED] = "dropped"};
 enum { NSTATES = sizeof(state_names) / sizeof(state_names[0]) };
 
-static const char *const kind_names[] = {[RING_FEDERATION] = "federation",
-                                         [RING_OWN] = "own"};
+static const char *const kind_names[] = {
+    [RING_FEDERATION] = "federation", [RING_OWN] = "own"};
 enum { NKINDS = sizeof(kind_names) / sizeof(kind_names[0]) };
 static const char kind_field[] = "kind";
 

@@ -24,7 +24,7 @@ enum origin_state { ORIGIN_ACTIVE, ORIGIN_LEFT, ORIGIN_DROPPED, ORIGIN_ASIDE };
 struct origin_row {
     uint8_t origin[ORIGIN_BYTES];
     uint8_t owner[ORIGIN_BYTES]; /* whose word it is; zeros: its own */
-    uint64_t cap; /* of its counts in a verdict, over a whole window */
+    uint64_t cap;                /* of its counts in a verdict, over a whole window */
     enum origin_state state;
     char name[ORIGIN_NAME_MAX + 1];
 };

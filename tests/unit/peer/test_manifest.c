@@ -4,8 +4,8 @@
 
 #include "core/base/file.h"
 #include "core/base/hash256.h"
-#include "core/store/origins.h"
 #include "core/peer/manifest.h"
+#include "core/store/origins.h"
 
 #include "tests/unit/peer/ring_sample.h"
 #include "tests/unit/tempdir.h"
@@ -184,9 +184,9 @@ static void test_kind__is_in_the_text_of_an_own_ring_alone(void **state)
         manifest_fini(&back);
     }
     m.kind = RING_FEDERATION; /* said in words it is the same */
-    assert_int_equal(parse_changed(&m, "\"quorum\":2",
-                                   "\"quorum\":2,\"kind\":\"federation\""),
-                     ERR_OK);
+    assert_int_equal(
+        parse_changed(&m, "\"quorum\":2", "\"quorum\":2,\"kind\":\"federation\""),
+        ERR_OK);
     manifest_fini(&m);
 }
 

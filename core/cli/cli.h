@@ -22,6 +22,7 @@ struct cli {
     bool json;
     struct config *config; /* loaded on demand by cli_config */
     struct keyring keys;   /* by cli_keys */
+    const char *admin_key; /* of `gillnet peer`: --admin-key FILE; NULL: none */
 };
 
 struct cli_command {

@@ -9,10 +9,23 @@
 
 enum { DUMP_MAX = 64 << 20 };
 
+static void warn(const struct config *c)
+{
+    for (size_t i = 0; i < c->nlists; i++) {
+        const char *why = config_list_warning(&c->lists[i]);
+
+        if (why != NULL) {
+            (void)fprintf(stderr, "gillnet: %s: warning: list %s: %s\n", c->file,
+                          c->lists[i].name, why);
+        }
+    }
+}
+
 static int check(struct cli *cli)
 {
     const struct config *c = cli->config;
 
+    warn(c);
     if (cli->json) {
         return json_line(json_pack("{s:s, s:b}", "file", c->file, "ok", 1)) ? CLI_CLEAN
                                                                             : EX_OSERR;

@@ -91,6 +91,7 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
         doctor_daemon(&d);
         doctor_peers(&d);
         doctor_feeds(&d);
+        doctor_api(&d);
         doctor_socket(&d);
         doctor_postfix(&d);
         doctor_sendmail(&d);

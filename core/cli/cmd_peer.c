@@ -15,6 +15,9 @@
 
 enum { HUB_WAIT_S = 20, STATE_MODE = 02750, US_PER_MS = 1000, MS_PER_S = 1000 };
 
+const char peer_kind_usage[] =
+    "--kind: own (servers of one owner) or federation (of several)";
+
 int peer_cmd_usage(const char *why)
 {
     return cli_usage(cli_command("peer"), why);
@@ -95,6 +98,7 @@ int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret)
 
     ret->fd = -1;
     ret->lock.fd = -1;
+    ret->admin_key = cli->admin_key;
     int status = peer_dir(cli, ret->dir);
     if (status != 0) {
         return status;
@@ -165,7 +169,9 @@ void peer_print_outcome(const struct ring_outcome *o, const char *dir, const cha
         "runs\n"
         "  gillnet peer manifest sign FILE\n"
         "and sends it back, then run here\n"
-        "  gillnet peer manifest accept FILE\n",
+        "  gillnet peer manifest accept FILE\n"
+        "With an administrator's key that is kept elsewhere, run here\n"
+        "  gillnet peer manifest sign --admin-key FILE\n",
         what, o->version, o->signatures, o->needed, dir);
 }
 
@@ -232,6 +238,9 @@ void peer_print_changes(FILE *to, const struct manifest *old,
                                next->nring_keys * sizeof(next->ring_keys[0])) != 0)) {
         (void)fprintf(to, "  the ring key changes\n");
     }
+    if (old == NULL || old->kind != next->kind) {
+        (void)fprintf(to, "  kind %s\n", ring_kind_name(next->kind));
+    }
     if (old != NULL &&
         (old->default_cap != next->default_cap || old->quorum != next->quorum ||
          old->default_records_per_day != next->default_records_per_day)) {
@@ -242,31 +251,67 @@ void peer_print_changes(FILE *to, const struct manifest *old,
 
 /* ---- which one ---- */
 
+/* --admin-key FILE or --admin-key=FILE, of every command that signs, out of argv. */
+static int take_admin_key(struct cli *cli, int *argc, char **argv)
+{
+    static const char option[] = "--admin-key";
+    const size_t n = sizeof(option) - 1;
+    int kept = 1;
+
+    for (int i = 1; i < *argc; i++) {
+        if (strncmp(argv[i], option, n) != 0 ||
+            (argv[i][n] != '\0' && argv[i][n] != '=')) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        if (argv[i][n] == '=') {
+            cli->admin_key = argv[i] + n + 1;
+        } else {
+            cli->admin_key = i + 1 < *argc ? argv[++i] : "";
+        }
+        if (cli->admin_key[0] == '\0') {
+            return peer_cmd_usage("--admin-key: the file of the key");
+        }
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return 0;
+}
+
 int cmd_peer(struct cli *cli, int argc, char **argv)
 {
     static const struct {
         const char *name;
+        bool signs; /* takes --admin-key */
         int (*run)(struct cli *cli, int argc, char **argv);
     } commands[] = {
-        {"init", peer_cmd_init},
-        {"ring", peer_cmd_ring},
-        {"admin-key", peer_cmd_admin_key},
-        {"invite", peer_cmd_invite},
-        {"join", peer_cmd_join},
-        {"list", peer_cmd_list},
-        {"status", peer_cmd_status},
-        {"drop", peer_cmd_drop},
-        {"rotate", peer_cmd_rotate},
-        {"revoke-key", peer_cmd_revoke_key},
-        {"manifest", peer_cmd_manifest},
-        {"renew", peer_cmd_renew},
-        {"set", peer_cmd_set},
+        {"init", true, peer_cmd_init},
+        {"ring", true, peer_cmd_ring},
+        {"admin-key", true, peer_cmd_admin_key},
+        {"invite", false, peer_cmd_invite},
+        {"join", false, peer_cmd_join},
+        {"list", false, peer_cmd_list},
+        {"status", false, peer_cmd_status},
+        {"drop", true, peer_cmd_drop},
+        {"rotate", true, peer_cmd_rotate},
+        {"revoke-key", true, peer_cmd_revoke_key},
+        {"manifest", true, peer_cmd_manifest},
+        {"renew", true, peer_cmd_renew},
+        {"set", true, peer_cmd_set},
     };
+    int status = take_admin_key(cli, &argc, argv);
+
+    if (status != 0) {
+        return status;
+    }
     if (argc < 2) {
         return peer_cmd_usage("say what to do");
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
+            if (cli->admin_key != NULL && !commands[i].signs) {
+                return peer_cmd_usage("--admin-key: this command signs nothing");
+            }
             return commands[i].run(cli, argc - 1, argv + 1);
         }
     }

@@ -1,5 +1,6 @@
 /* doctor_peers - the ring and the publishers that are followed: the hub runs, members and publishers answer. */
 #include <dirent.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,31 @@ bool doctor_has_peers_list(const struct doctor *d, const char *name)
 }
 
 /* ---- the ring ---- */
+
+/* A federation that is too small for its own quorum shares counts that nobody ever uses. */
+static void check_kind(struct doctor *d, const struct manifest *m)
+{
+    unsigned nactive = 0;
+
+    for (unsigned i = 0; i < m->nmembers; i++) {
+        nactive += m->members[i].state == MEMBER_ACTIVE;
+    }
+    if (m->kind == RING_OWN) {
+        doctor_say(d, DOCTOR_OK, "ring", "",
+                   "kind own, %u active members: their counts add up", nactive);
+    } else if (nactive > 1 && nactive - 1 < m->quorum) {
+        doctor_say(d, DOCTOR_WARN, "ring",
+                   "one owner's servers: gillnet peer set --ring --kind own; else "
+                   "invite more, or gillnet peer set --ring --quorum N",
+                   "kind federation, %u active members: the quorum of %u other members "
+                   "can never be met, so their counts are not used",
+                   nactive, m->quorum);
+    } else {
+        doctor_say(d, DOCTOR_OK, "ring", "",
+                   "kind federation, %u active members, cap %" PRIu64 ", quorum %u",
+                   nactive, m->default_cap, m->quorum);
+    }
+}
 
 static void check_manifest(struct doctor *d, const struct manifest *m)
 {
@@ -149,6 +175,7 @@ void doctor_peers(struct doctor *d)
     }
     if (e == ERR_OK) {
         check_manifest(d, &m);
+        check_kind(d, &m);
         manifest_fini(&m);
     } else if (e != ERR_NOT_FOUND) {
         doctor_say(d, DOCTOR_FAIL, "ring", "", "%s",

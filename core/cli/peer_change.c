@@ -48,7 +48,7 @@ static int change_make(struct change *c, ring_edit_fn *edit, void *context,
 {
     struct errinfo why = {.code = ERR_OK};
 
-    if (ring_change(c->hold.dir, edit, context, &c->m, &c->outcome, &why) != ERR_OK) {
+    if (peer_change(&c->hold, edit, context, &c->m, &c->outcome, &why) != ERR_OK) {
         return cli_fail(&why);
     }
     peer_print_outcome(&c->outcome, c->hold.dir, what);

@@ -28,12 +28,15 @@ int peer_cmd_renew(struct cli *cli, int argc, char **argv);
 
 /* The usage of `gillnet peer` with this reason. */
 int peer_cmd_usage(const char *why);
+extern const char peer_kind_usage[];
 
 /* STATE/peers for one command that changes it: a hub that runs is asked to stand aside first. */
 struct peer_hold {
     int fd; /* to the hub; -1: none runs */
     struct filelock lock;
     char dir[FILE_PATH_MAX];
+    const char
+        *admin_key; /* the file to sign with; NULL: dir/admin.key, where that is */
 };
 /* make: STATE and STATE/peers are made where they are not. Returns 0 or an exit status after a message; in either case
  * peer_hold_drop is due. */
@@ -45,6 +48,15 @@ int peer_dir(struct cli *cli, char ret[FILE_PATH_MAX]);
 
 /* Loads both, or gives an exit status after a message. Free with manifest_fini, identity_wipe. */
 int peer_load(const char *dir, struct identity *retself, struct manifest *retm);
+
+/* ring_change, signed with hold->admin_key too where that is given. A key that is none of the ring's administrators' is
+ * refused before anything is changed. */
+enum err peer_change(const struct peer_hold *hold, ring_edit_fn *edit, void *context,
+                     struct manifest *io, struct ring_outcome *ret,
+                     struct errinfo *reterr);
+/* Signs what waits with hold->admin_key; NULL: with the key of the folder. *ret is untouched after a failure. */
+enum err peer_sign_waiting(const struct peer_hold *hold, struct ring_outcome *ret,
+                           struct errinfo *reterr);
 
 /* Says what became of a change: in force, or what must be done for it. what: "b is dropped", without full stop. */
 void peer_print_outcome(const struct ring_outcome *o, const char *dir,

@@ -77,8 +77,9 @@ static int show(struct cli *cli, int argc, char **argv)
 /* ---- sign ---- */
 
 /* Signs text, which is path's; path NULL: what waits here. */
-static int sign_text(const char *dir, const char *path, struct buf *text)
+static int sign_text(const struct peer_hold *hold, const char *path, struct buf *text)
 {
+    const char *dir = hold->dir;
     struct errinfo why = {.code = ERR_OK};
     struct manifest m = {.version = 0};
     struct manifest old = {.version = 0};
@@ -99,7 +100,7 @@ static int sign_text(const char *dir, const char *path, struct buf *text)
                 "of its administrators'.\n",
                 stderr);
         }
-        e = ring_sign(dir, &m, has_old ? &old : NULL, text, &why);
+        e = ring_sign(dir, hold->admin_key, &m, has_old ? &old : NULL, text, &why);
     }
     if (e == ERR_OK && path != NULL) {
         e = file_write_atomic(path, buf_slice(text), SIGNED_FILE_MODE, &why);
@@ -139,7 +140,7 @@ static int sign(struct cli *cli, int argc, char **argv)
         manifest_fini(&next);
     }
     if (status == 0) {
-        status = sign_text(h.dir, argc == 2 ? argv[1] : NULL, &text);
+        status = sign_text(&h, argc == 2 ? argv[1] : NULL, &text);
     }
     peer_hold_drop(&h);
     buf_fini(&text);
@@ -208,7 +209,7 @@ static int change_admins(struct peer_hold *h, const struct ring_admins *admins)
     if (status != 0) {
         return status;
     }
-    if (ring_change(h->dir, ring_edit_admins, &edit, &m, &o, &why) != ERR_OK) {
+    if (peer_change(h, ring_edit_admins, &edit, &m, &o, &why) != ERR_OK) {
         status = cli_fail(&why);
     } else {
         peer_print_outcome(&o, h->dir, "The ring has other administrators");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "core/base/hash256.h"
 #include "core/cli/hub_program.h"
@@ -67,9 +68,10 @@ static void print_self(const struct cli *cli, const struct identity *i,
 }
 
 /* A server that is in a ring tells it its new address. */
-static int change_address(const char *dir, const struct identity *self,
+static int change_address(const struct peer_hold *h, const struct identity *self,
                           const char *address)
 {
+    const char *dir = h->dir;
     struct errinfo why = {.code = ERR_OK};
     struct manifest m = {.version = 0};
     struct ring_outcome o = {.version = 0};
@@ -85,7 +87,7 @@ static int change_address(const char *dir, const struct identity *self,
             manifest_fini(&m);
             return 0;
         }
-        e = ring_change(dir, ring_edit_address, &edit, &m, &o, &why);
+        e = peer_change(h, ring_edit_address, &edit, &m, &o, &why);
         manifest_fini(&m);
     }
     if (e != ERR_OK) {
@@ -118,7 +120,7 @@ static int init(struct cli *cli, const struct self_options *o, struct peer_hold 
                        "`gillnet peer init --address HOST:PORT`.");
         }
     }
-    int status = o->address != NULL ? change_address(h->dir, &self, s.address) : 0;
+    int status = o->address != NULL ? change_address(h, &self, s.address) : 0;
     identity_wipe(&self);
     return status;
 }
@@ -166,7 +168,7 @@ static int parse_admins(const struct cli_values *keys, struct manifest *m)
 }
 
 static void fill_ring(struct manifest *m, const struct identity *self,
-                      const struct ring_self *s, uint32_t ring_key)
+                      const struct ring_self *s, uint32_t ring_key, enum ring_kind kind)
 {
     struct manifest_member *own = m->members;
 
@@ -180,6 +182,7 @@ static void fill_ring(struct manifest *m, const struct identity *self,
     m->nmembers = 1;
     m->ring_keys[0].id = ring_key;
     m->nring_keys = 1;
+    m->kind = kind;
     m->default_cap = MANIFEST_CAP_DEFAULT;
     m->quorum = MANIFEST_QUORUM_DEFAULT;
     m->default_records_per_day = MANIFEST_RECORDS_DEFAULT;
@@ -189,7 +192,31 @@ struct ring_wish {
     struct self_options self;
     struct cli_values admins;
     unsigned threshold;
+    enum ring_kind kind;
 };
+
+static void print_next(const struct peer_hold *h, enum ring_kind kind)
+{
+    (void)puts(kind == RING_OWN
+                   ? "Its kind is own: the servers of one owner, whose counts add up. "
+                     "For servers of several owners: gillnet peer set --ring --kind "
+                     "federation"
+                   : "Its kind is federation: a cap and a quorum bound what other "
+                     "members' counts may do.");
+    if (h->admin_key != NULL) {
+        (void)printf("The administrator's key is in %s. Take that file off this server "
+                     "and keep a copy: who has it decides who is in the ring. The hub "
+                     "runs without it. A server that joins waits until you sign: "
+                     "gillnet peer manifest sign --admin-key FILE\n",
+                     h->admin_key);
+    } else {
+        (void)puts("The administrator's key is peers/admin.key, beside the hub: who "
+                   "has it decides who is in the ring. It may be moved off this "
+                   "server; then give each command that signs --admin-key FILE.");
+    }
+    (void)puts("Keep a copy of identity.key in a safe place. Next: start gillnet-hub, "
+               "and `gillnet peer invite NAME` for each other server.");
+}
 
 static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hold *h)
 {
@@ -208,7 +235,7 @@ static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hol
     }
     enum err e = make_self(h->dir, &wish->self, &self, &s, &is_new, &why);
     if (e == ERR_OK) {
-        e = ring_admin_key(h->dir, true, admin, m.admins[0], &why);
+        e = ring_admin_key(h->dir, h->admin_key, true, admin, m.admins[0], &why);
         explicit_bzero(admin, sizeof(admin));
     }
     if (e != ERR_OK) {
@@ -220,16 +247,17 @@ static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hol
                                 "administrators' keys, this server's own among them");
     }
     if (status == 0) {
-        fill_ring(&m, &self, &s, cli->keys.ring[0].id);
+        fill_ring(&m, &self, &s, cli->keys.ring[0].id, wish->kind);
         e = ring_create(h->dir, &m, &o, &why);
+        if (e == ERR_OK && h->admin_key != NULL && !o.is_in_force) {
+            e = peer_sign_waiting(h, &o, &why);
+        }
         status = e == ERR_OK ? 0 : cli_fail(&why);
     }
     if (status == 0) {
         print_self(cli, &self, &s);
         peer_print_outcome(&o, h->dir, "The ring is made, with this server in it");
-        (void)puts("Keep copies of identity.key and admin.key in a safe place: who has "
-                   "admin.key decides who is in the ring. Next: start gillnet-hub, and "
-                   "`gillnet peer invite NAME` for each other server.");
+        print_next(h, wish->kind);
         if (s.address[0] == '\0') {
             (void)puts("Others cannot reach this server: give it an address with "
                        "`gillnet peer init --address HOST:PORT`.");
@@ -239,18 +267,62 @@ static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hol
     return status;
 }
 
+/* A line of the terminal, without its end. False: there is none. */
+static bool ask(const char *question, char *ret, size_t size)
+{
+    (void)fputs(question, stdout);
+    (void)fflush(stdout);
+    if (fgets(ret, (int)size, stdin) == NULL) {
+        return false;
+    }
+    ret[strcspn(ret, "\n")] = '\0';
+    return true;
+}
+
+/* In a terminal, what the command line leaves open. file: for the name of the key's. */
+static int ask_wishes(struct cli *cli, bool has_kind, struct ring_wish *io,
+                      char file[FILE_PATH_MAX])
+{
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1 || cli->json) {
+        return 0;
+    }
+    while (!has_kind) {
+        if (!ask("Whose servers will be in the ring? own: all of one owner, their "
+                 "counts add up. federation: of several owners, a cap and a quorum "
+                 "bound what others' counts may do. [own] ",
+                 file, FILE_PATH_MAX)) {
+            return EX_NOINPUT;
+        }
+        has_kind = file[0] == '\0' || ring_kind_by_name(slice_str(file), &io->kind);
+    }
+    if (cli->admin_key == NULL) {
+        if (!ask(
+                "Who has the administrator's key decides who is in the ring. Write it "
+                "to which file, to be kept elsewhere? [none: it stays beside the hub] ",
+                file, FILE_PATH_MAX)) {
+            return EX_NOINPUT;
+        }
+        cli->admin_key = file[0] != '\0' ? file : NULL;
+    }
+    return 0;
+}
+
 int peer_cmd_ring(struct cli *cli, int argc, char **argv)
 {
-    struct ring_wish wish = {.threshold = 1};
+    struct ring_wish wish = {.threshold = 1, .kind = RING_OWN};
     const char *threshold = NULL;
+    const char *kind = NULL;
+    char file[FILE_PATH_MAX];
     const struct cli_option table[] = {
         {"--name", &wish.self.name, NULL, NULL},
         {"--address", &wish.self.address, NULL, NULL},
         {"--threshold", &threshold, NULL, NULL},
+        {"--kind", &kind, NULL, NULL},
         {"--admin", NULL, NULL, &wish.admins},
     };
     struct peer_hold h;
-    int status = cli_options(cli_command("peer"), table, 4, &argc, argv);
+    int status = cli_options(cli_command("peer"), table,
+                             sizeof(table) / sizeof(table[0]), &argc, argv);
 
     if (status != 0) {
         return status;
@@ -258,7 +330,14 @@ int peer_cmd_ring(struct cli *cli, int argc, char **argv)
     if (argc != 2 || strcmp(argv[1], "create") != 0) {
         return peer_cmd_usage("what to do with the ring: create");
     }
+    if (kind != NULL && !ring_kind_by_name(slice_str(kind), &wish.kind)) {
+        return peer_cmd_usage(peer_kind_usage);
+    }
     wish.threshold = threshold != NULL ? peer_small_number(threshold) : 1;
+    status = ask_wishes(cli, kind != NULL, &wish, file);
+    if (status != 0) {
+        return status;
+    }
     status = peer_hold_take(cli, true, &h);
     if (status == 0) {
         status = create(cli, &wish, &h);
@@ -280,7 +359,8 @@ int peer_cmd_admin_key(struct cli *cli, int argc, char **argv)
         return peer_cmd_usage("admin-key takes no arguments");
     }
     int status = peer_hold_take(cli, true, &h);
-    if (status == 0 && ring_admin_key(h.dir, true, secret, key, &why) != ERR_OK) {
+    if (status == 0 &&
+        ring_admin_key(h.dir, h.admin_key, true, secret, key, &why) != ERR_OK) {
         status = cli_fail(&why);
     }
     peer_hold_drop(&h);

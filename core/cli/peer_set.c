@@ -12,6 +12,7 @@ struct wish {
     const char *cap;
     const char *quorum;
     const char *records;
+    const char *kind;
     struct ring_terms terms;
 };
 
@@ -40,11 +41,17 @@ static int check_wish(struct wish *w, bool is_ring)
         !take_number(w->records, &t->has_records, &t->records_per_day)) {
         return peer_cmd_usage("--cap, --quorum and --records-per-day: a number");
     }
-    if (is_ring ? t->address != NULL : t->has_quorum) {
-        return peer_cmd_usage(is_ring ? "--address is a member's: set NAME"
-                                      : "--quorum is the ring's: set --ring");
+    t->has_kind = w->kind != NULL;
+    if (t->has_kind && !ring_kind_by_name(slice_str(w->kind), &t->kind)) {
+        return peer_cmd_usage(peer_kind_usage);
     }
-    if (t->address == NULL && !t->has_cap && !t->has_quorum && !t->has_records) {
+    if (is_ring ? t->address != NULL : t->has_quorum || t->has_kind) {
+        return peer_cmd_usage(is_ring
+                                  ? "--address is a member's: set NAME"
+                                  : "--kind and --quorum are the ring's: set --ring");
+    }
+    if (t->address == NULL && !t->has_cap && !t->has_quorum && !t->has_records &&
+        !t->has_kind) {
         return peer_cmd_usage(is_ring ? "set --ring to what"
                                       : "set what of the member: --address HOST:PORT "
                                         "(none: it has none), --cap N or "
@@ -73,7 +80,7 @@ static int set(struct cli *cli, struct ring_terms *terms)
         identity_wipe(&self);
         (void)snprintf(what, sizeof(what), "The terms of %.64s change",
                        terms->name != NULL ? terms->name : "the ring");
-        if (ring_change(hold.dir, ring_edit_terms, terms, &m, &o, &why) == ERR_OK) {
+        if (peer_change(&hold, ring_edit_terms, terms, &m, &o, &why) == ERR_OK) {
             peer_print_outcome(&o, hold.dir, what);
         } else {
             status = cli_fail(&why);
@@ -89,11 +96,9 @@ int peer_cmd_set(struct cli *cli, int argc, char **argv)
     struct wish w = {.cap = NULL};
     bool is_ring = false;
     const struct cli_option table[] = {
-        {"--address", &w.terms.address, NULL, NULL},
-        {"--cap", &w.cap, NULL, NULL},
-        {"--quorum", &w.quorum, NULL, NULL},
-        {"--records-per-day", &w.records, NULL, NULL},
-        {"--ring", NULL, &is_ring, NULL},
+        {"--address", &w.terms.address, NULL, NULL},   {"--cap", &w.cap, NULL, NULL},
+        {"--quorum", &w.quorum, NULL, NULL},           {"--kind", &w.kind, NULL, NULL},
+        {"--records-per-day", &w.records, NULL, NULL}, {"--ring", NULL, &is_ring, NULL},
     };
     int status = cli_options(cli_command("peer"), table,
                              sizeof(table) / sizeof(table[0]), &argc, argv);

@@ -10,6 +10,7 @@
 #include "core/cli/peer_commands.h"
 #include "core/cli/text.h"
 #include "core/peer/invite.h"
+#include "core/store/origins.h"
 
 enum { MS_PER_S = 1000, SHORT_ORIGIN = 8, WARN_DAYS = 14, DAY_MS = 86400000 };
 
@@ -26,6 +27,11 @@ static void key_text(const struct manifest_key *k, uint64_t now_ms, char *ret,
     (void)snprintf(ret, size, "%016" PRIx64 "%s", object_key_id(k->binding.key), state);
 }
 
+static json_t *cap_json(uint64_t cap)
+{
+    return cap >= ORIGIN_NO_CAP ? json_null() : json_integer((json_int_t)cap);
+}
+
 static int list_json(const struct manifest *m, const struct identity *self,
                      uint64_t now_ms)
 {
@@ -33,8 +39,9 @@ static int list_json(const struct manifest *m, const struct identity *self,
     bool ok = true;
 
     hex_print(m->ring.b, OBJECT_ID_BYTES, hex);
-    ok = json_line(json_pack("{s:s, s:s, s:I, s:I, s:b, s:i, s:i}", "type", "ring",
-                             "ring", hex, "version", (json_int_t)m->version, "expires",
+    ok = json_line(json_pack("{s:s, s:s, s:s, s:I, s:I, s:b, s:i, s:i}", "type", "ring",
+                             "ring", hex, "kind", ring_kind_name(m->kind), "version",
+                             (json_int_t)m->version, "expires",
                              (json_int_t)(m->expires_ms / MS_PER_S), "expired",
                              m->expires_ms <= now_ms ? 1 : 0, "threshold",
                              (int)m->threshold, "administrators", (int)m->nadmins));
@@ -48,10 +55,10 @@ static int list_json(const struct manifest *m, const struct identity *self,
         }
         hex_print(p->origin.b, OBJECT_ID_BYTES, hex);
         ok = json_line(json_pack(
-            "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:o}", "type", "member", "name",
+            "{s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:b, s:o}", "type", "member", "name",
             p->name, "origin", hex, "state", member_state_name(p->state), "address",
             p->address, "since", (json_int_t)(p->since_ms / MS_PER_S), "cap",
-            (json_int_t)manifest_cap(m, p), "self",
+            cap_json(manifest_cap(m, p)), "self",
             memcmp(&p->origin, &self->origin, sizeof(p->origin)) == 0 ? 1 : 0, "keys",
             keys));
     }
@@ -90,10 +97,10 @@ static void list_ring(const struct manifest *m, uint64_t now_ms)
     char when[TEXT_TIME_MAX];
 
     hex_print(m->ring.b, OBJECT_ID_BYTES, hex);
-    (void)printf("ring %s, version %" PRIu64
+    (void)printf("ring %s (%s), version %" PRIu64
                  ", %u of %u administrators sign, good until "
                  "%s\n",
-                 hex, m->version, m->threshold, m->nadmins,
+                 hex, ring_kind_name(m->kind), m->version, m->threshold, m->nadmins,
                  text_time(m->expires_ms / MS_PER_S, when));
     if (m->expires_ms <= now_ms) {
         (void)puts("The manifest has EXPIRED: nobody can join or leave, all else goes "
@@ -277,6 +284,25 @@ static int print_status(struct slice answer)
     return 0;
 }
 
+/* What the ring's kind means for counts, in front of the table. */
+static void print_kind(struct cli *cli)
+{
+    struct manifest m = {.version = 0};
+    char dir[FILE_PATH_MAX];
+
+    if (peer_dir(cli, dir) != 0 || manifest_load(dir, &m, NULL) != ERR_OK) {
+        return;
+    }
+    if (m.kind == RING_OWN) {
+        (void)puts("ring of kind own: all members' counts add up");
+    } else {
+        (void)printf("ring of kind federation: of each member at most %" PRIu64
+                     " counts, once %u members counted it\n",
+                     m.default_cap, m.quorum);
+    }
+    manifest_fini(&m);
+}
+
 int peer_cmd_status(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
@@ -306,6 +332,7 @@ int peer_cmd_status(struct cli *cli, int argc, char **argv)
         status = slice_has_prefix(first, SLICE_LIT("ok")) ? 0 : EX_UNAVAILABLE;
         (void)fwrite(rest.n > 0 ? rest.p : "", 1, rest.n, stdout);
     } else {
+        print_kind(cli);
         status = print_status(buf_slice(&answer));
     }
     buf_fini(&answer);

@@ -1,5 +1,6 @@
 #include "core/config/elements.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +257,37 @@ static char *take_string(const struct value_place *place,
     return copy;
 }
 
+/* Which of the names of weights stands there twice; NULL: none. Names are lower case by now. */
+static const char *weighed_before(const struct config_strings *made, const char *one)
+{
+    size_t n = strcspn(one, "=") + 1;
+
+    for (size_t i = 0; i < made->n; i++) {
+        if (strncmp(made->v[i], one, n) == 0) {
+            return made->v[i];
+        }
+    }
+    return NULL;
+}
+
+/* A peer has one weight. */
+static bool check_weight(const struct value_place *place,
+                         const config_setting_t *element,
+                         const struct config_strings *made, const char *one)
+{
+    const char *before =
+        place->row->kind == SCHEMA_WEIGHTS ? weighed_before(made, one) : NULL;
+    char why[2 * WEIGHT_NAME_MAX + 160];
+
+    if (before != NULL) {
+        (void)snprintf(
+            why, sizeof why,
+            "this name has the weight \"%.80s\" already; keep one of the two", before);
+        refuse(place, element, ERR_SYNTAX, why);
+    }
+    return before == NULL;
+}
+
 static bool set_strings(const struct value_place *place,
                         const config_setting_t *setting, unsigned n)
 {
@@ -268,9 +300,13 @@ static bool set_strings(const struct value_place *place,
         refuse(place, setting, ERR_NOMEM, "out of memory");
     }
     for (unsigned i = 0; made.v != NULL && i < n; i++) {
-        char *s = take_string(place, config_setting_get_elem(setting, i));
+        const config_setting_t *element = config_setting_get_elem(setting, i);
+        char *s = take_string(place, element);
 
         if (s == NULL) {
+            ok = false;
+        } else if (!check_weight(place, element, &made, s)) {
+            free(s);
             ok = false;
         } else {
             made.v[made.n++] = s;

@@ -42,8 +42,10 @@ static json_t *peers_json(const struct count_shares *s)
         json_t *windows = count_json_windows(s->v[i].w);
 
         hex_print(row->origin, ORIGIN_BYTES, hex);
-        json_t *object = json_pack("{s:s, s:s, s:I}", "origin", hex, "name", row->name,
-                                   "cap", (json_int_t)row->cap);
+        json_t *object =
+            json_pack("{s:s, s:s, s:o}", "origin", hex, "name", row->name, "cap",
+                      row->cap >= ORIGIN_NO_CAP ? json_null()
+                                                : json_integer((json_int_t)row->cap));
         if (object != NULL && windows != NULL) {
             (void)json_object_update(object, windows);
         }

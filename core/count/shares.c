@@ -35,6 +35,7 @@ bool count_has_say(const struct origins *o, const struct origin_row *row)
 bool count_shares_set_origins(struct count_shares *s, const struct origins *o)
 {
     s->quorum = o->quorum;
+    s->is_own = o->quorum == 0;
     if (o->n == 0) {
         return true;
     }
@@ -146,7 +147,7 @@ uint64_t count_shares_bounded(const struct count_shares *s, unsigned window)
         return sum;
     }
     unsigned npeers = peers_of(s);
-    unsigned liars = npeers == 0 ? 0 : (npeers - 1) / 2;
+    unsigned liars = s->is_own || npeers == 0 ? 0 : (npeers - 1) / 2;
     liars = liars < COUNT_SHARES_LIARS ? liars : COUNT_SHARES_LIARS;
     qsort(parts, n, sizeof parts[0], larger_first);
     for (unsigned i = liars; i < n; i++) {

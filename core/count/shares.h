@@ -29,6 +29,7 @@ struct count_shares {
     unsigned n;
     unsigned room;
     unsigned quorum;         /* peers that must have counted it */
+    bool is_own;             /* the peers are one owner's: none is taken for a liar */
     unsigned npeers;         /* with a say, whether or not they counted it */
     struct origin_row *rows; /* of them */
 };
@@ -51,7 +52,7 @@ bool count_has_say(const struct origins *o, const struct origin_row *row);
 void count_shares_limit(struct count_shares *s, uint64_t cap, unsigned quorum);
 
 /* What may be used for harm: our own count, and what peers add, each up to its cap, where at least quorum of them
- * counted it. Of these the COUNT_SHARES_LIARS largest are left out, or fewer: always less than half of the peers.
+ * counted it. All of it where they are one owner's servers. Else of these the COUNT_SHARES_LIARS largest are left out, or fewer: always less than half of the peers.
  * So that many liars can never bring it above what is true: each of theirs that is in has pushed out one at least
  * as large. */
 uint64_t count_shares_bounded(const struct count_shares *s, unsigned window);

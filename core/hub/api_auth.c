@@ -12,7 +12,6 @@
 
 #include "core/base/buf.h"
 #include "core/base/checksum.h"
-#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/hub/http.h"
 
@@ -22,9 +21,9 @@ struct row {
 };
 
 struct api_tokens {
-    pthread_mutex_t mutex;
-    struct clock_pace pace;
-    struct stat sign; /* of the file that was read; st_ino 0: none */
+    pthread_mutex_t reading; /* the file; before mutex */
+    pthread_mutex_t mutex;   /* the table */
+    struct stat sign;        /* of the file that was read; st_ino 0: none */
     struct row *v;
     size_t n;
 };
@@ -33,9 +32,14 @@ struct api_tokens *api_tokens_new(void)
 {
     struct api_tokens *t = calloc(1, sizeof *t);
 
-    if (t != NULL && pthread_mutex_init(&t->mutex, NULL) != 0) {
+    if (t != NULL && pthread_mutex_init(&t->reading, NULL) != 0) {
         free(t);
-        t = NULL;
+        return NULL;
+    }
+    if (t != NULL && pthread_mutex_init(&t->mutex, NULL) != 0) {
+        (void)pthread_mutex_destroy(&t->reading);
+        free(t);
+        return NULL;
     }
     return t;
 }
@@ -45,6 +49,7 @@ void api_tokens_free(struct api_tokens **t)
     if (*t != NULL) {
         free((*t)->v);
         (void)pthread_mutex_destroy(&(*t)->mutex);
+        (void)pthread_mutex_destroy(&(*t)->reading);
         free(*t);
         *t = NULL;
     }
@@ -206,34 +211,56 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-void api_tokens_look(struct api_tokens *t, const char *path)
+static void look(struct api_tokens *t, const char *path)
 {
     struct stat st = {.st_ino = 0};
     struct row *v = NULL;
     size_t n = 0;
 
-    if (!clock_take_turn(&t->pace, 1000000)) {
-        return;
-    }
     if (stat(path, &st) != 0) {
         st = (struct stat){.st_ino = 0};
     }
-    if (is_same(&st, &t->sign)) { /* written by whose turn it is alone */
+    if (is_same(&st, &t->sign)) {
         return;
     }
     if (!read_file(path, &v, &n)) {
         st = (struct stat){.st_ino = 0};
     }
+    t->sign = st;
     (void)pthread_mutex_lock(&t->mutex);
     struct row *old = t->v;
     t->v = v;
     t->n = n;
-    t->sign = st;
     (void)pthread_mutex_unlock(&t->mutex);
     free(old);
 }
 
+void api_tokens_look(struct api_tokens *t, const char *path)
+{
+    (void)pthread_mutex_lock(&t->reading);
+    look(t, path);
+    (void)pthread_mutex_unlock(&t->reading);
+}
+
 /* ---- who ---- */
+
+/* Host without its port, and without the brackets of IPv6. */
+static struct slice host_name(struct slice host)
+{
+    if (host.n > 0 && host.p[0] == '[') {
+        return slice_from(slice_head(host, slice_find(host, ']')), 1);
+    }
+    return slice_head(host, slice_find(host, ':'));
+}
+
+/* What can only be an address: digits and dots, or it has a colon. Names end in a letter. */
+static bool is_address(struct slice name)
+{
+    struct slice last = slice_from(name, name.n > 0 ? name.n - 1 : 0);
+
+    return slice_find(name, ':') < name.n ||
+           (last.n > 0 && last.p[0] >= '0' && last.p[0] <= '9');
+}
 
 static bool find_token(struct api_tokens *t, struct slice token, struct api_who *ret)
 {
@@ -257,14 +284,43 @@ static bool find_token(struct api_tokens *t, struct slice token, struct api_who 
     return found;
 }
 
+/* Whether who calls himself so is on this machine. A client that asks here by another name was sent by something that has
+ * that name, or by a page of it. */
+static bool is_here(struct slice host)
+{
+    struct slice name = host_name(host);
+
+    return name.n == 0 || slice_eq_nocase(name, SLICE_LIT("localhost")) ||
+           slice_eq(name, SLICE_LIT("::1")) ||
+           (slice_has_prefix(name, SLICE_LIT("127.")) && is_address(name));
+}
+
+/* The host of a URL. */
+static struct slice url_host(struct slice url)
+{
+    struct slice rest = slice_from(url, slice_find_slice(url, SLICE_LIT("://")));
+
+    rest = slice_from(rest, rest.n < 3 ? rest.n : 3);
+    return slice_head(rest, slice_find(rest, '/'));
+}
+
+static bool is_near(const struct api_request *r, bool is_unix)
+{
+    /* any name does for a socket file, but for one that is known outside: that has dots */
+    bool is_free = is_unix && slice_find(r->host, '.') == r->host.n;
+
+    return !r->is_passed_on && (is_free || is_here(r->host)) &&
+           is_here(url_host(r->referer));
+}
+
 bool api_who(struct api_tokens *t, const struct config *config,
-             const struct api_request *request, bool is_local, struct api_who *ret)
+             const struct api_request *request, bool is_local, bool is_unix,
+             struct api_who *ret)
 {
     static const struct slice scheme = {"Bearer ", 7};
-    bool is_near = is_local && !request->is_passed_on;
 
     *ret = (struct api_who){.role = API_NONE, .name = "anonymous"};
-    if (is_near) {
+    if (is_local && is_near(request, is_unix)) {
         *ret = (struct api_who){.role = config->api.local_role, .name = "local"};
     }
     if (request->authorization.n == 0) {
@@ -275,24 +331,6 @@ bool api_who(struct api_tokens *t, const struct config *config,
 }
 
 /* ---- browsers ---- */
-
-/* Host without its port, and without the brackets of IPv6. */
-static struct slice host_name(struct slice host)
-{
-    if (host.n > 0 && host.p[0] == '[') {
-        return slice_from(slice_head(host, slice_find(host, ']')), 1);
-    }
-    return slice_head(host, slice_find(host, ':'));
-}
-
-/* What can only be an address: digits and dots, or it has a colon. Names end in a letter. */
-static bool is_address(struct slice name)
-{
-    struct slice last = slice_from(name, name.n > 0 ? name.n - 1 : 0);
-
-    return slice_find(name, ':') < name.n ||
-           (last.n > 0 && last.p[0] >= '0' && last.p[0] <= '9');
-}
 
 static bool is_our_name(const struct config *config, struct slice name)
 {

@@ -26,12 +26,14 @@ bool api_token_name_is_valid(struct slice s);
 struct api_tokens;
 struct api_tokens *api_tokens_new(void); /* NULL: no memory */
 void api_tokens_free(struct api_tokens **t);
-/* Reads the file if it changed since the last look, at most once a second. */
+/* Reads the file if it changed since the last look: before each request with a token, so that one revoked serves no more. */
 void api_tokens_look(struct api_tokens *t, const char *path);
 
-/* Who is asking. False: there is an Authorization field that names nobody. is_local: from loopback or a Unix socket. */
+/* Who is asking. False: there is an Authorization field that names nobody. is_local: from loopback or a Unix socket
+ * (is_unix); who was passed on by a proxy, or asks for or from a page of another host's name, is not local all the same. */
 bool api_who(struct api_tokens *t, const struct config *config,
-             const struct api_request *request, bool is_local, struct api_who *ret);
+             const struct api_request *request, bool is_local, bool is_unix,
+             struct api_who *ret);
 
 /* Whether the request is addressed to us by a name that we know (a rebound DNS name is not), and was not made by another
  * site's page; NULL: yes, else why not. is_unix: no name is looked at there. */

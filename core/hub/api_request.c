@@ -85,9 +85,7 @@ enum field {
     FIELD_MATCH,
     FIELD_CONNECTION,
     FIELD_EXPECT,
-    FIELD_FORWARDED,
-    FIELD_FORWARDED_FOR,
-    FIELD_VIA,
+    FIELD_REFERER,
     FIELD_OTHER
 };
 
@@ -107,10 +105,36 @@ static const struct {
     [FIELD_MATCH] = {{"if-none-match", 13}, false},
     [FIELD_CONNECTION] = {{"connection", 10}, false},
     [FIELD_EXPECT] = {{"expect", 6}, true},
-    [FIELD_FORWARDED] = {{"forwarded", 9}, false},
-    [FIELD_FORWARDED_FOR] = {{"x-forwarded-for", 15}, false},
-    [FIELD_VIA] = {{"via", 3}, false},
+    [FIELD_REFERER] = {{"referer", 7}, true},
 };
+
+/* Parts of the names of fields in which proxies say whom they speak for. No client says such things of itself; a name that
+ * is met by chance costs a client its local role and nothing else. */
+static const struct slice proxy_marks[] = {
+    {"forward", 7},  {"-ip", 3},           {"client", 6},    {"remote", 6},
+    {"original", 8}, {"proxy", 5},         {"x-real", 6},    {"x-scheme", 8},
+    {"x-host", 6},   {"x-url-scheme", 12}, {"cdn-", 4},      {"cf-", 3},
+    {"x-amz", 5},    {"x-envoy", 7},       {"x-varnish", 9}, {"front-end", 9},
+    {"ssl", 3},      {"x-cluster", 9}};
+
+static bool is_proxys(struct slice name)
+{
+    static const struct slice via = {"via", 3};
+
+    if (slice_eq_nocase(name, via)) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof proxy_marks / sizeof proxy_marks[0]; i++) {
+        struct slice mark = proxy_marks[i];
+
+        for (size_t at = 0; at + mark.n <= name.n; at++) {
+            if (slice_eq_nocase(slice_of(name.p + at, mark.n), mark)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
 
 static enum field field_of(struct slice name)
 {
@@ -178,10 +202,8 @@ static unsigned take_field(enum field f, struct slice value, struct api_request 
     case FIELD_EXPECT:
         ret->expects = slice_eq_nocase(value, SLICE_LIT("100-continue"));
         return ret->expects ? 0 : refuse(417, "Expect: 100-continue alone", retwhy);
-    case FIELD_FORWARDED:
-    case FIELD_FORWARDED_FOR:
-    case FIELD_VIA:
-        ret->is_passed_on = true;
+    case FIELD_REFERER:
+        ret->referer = value;
         break;
     case FIELD_OTHER:
         break;
@@ -203,6 +225,7 @@ static unsigned parse_field(struct slice line, uint32_t *seen, struct api_reques
         return refuse(400, "a header field stands there twice", retwhy);
     }
     *seen |= 1U << f;
+    ret->is_passed_on = ret->is_passed_on || (f == FIELD_OTHER && is_proxys(name));
     return take_field(f, slice_trim(line), ret, retwhy);
 }
 
@@ -243,6 +266,7 @@ unsigned api_request_parse(struct slice head, struct api_request *ret,
     if (status == 0) {
         status = check(&r, seen, retwhy);
     }
+    r.is_passed_on = r.is_passed_on || !r.is_1_1; /* as proxies speak, and no browser */
     *ret = r;
     return status;
 }

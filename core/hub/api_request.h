@@ -30,14 +30,16 @@ struct api_request {
     bool is_head; /* HEAD: as GET, answered without the body */
     bool is_1_1;
     bool keeps_alive;
-    bool expects;      /* 100-continue */
-    bool is_passed_on; /* by a proxy: the address it comes from is not the client's */
+    bool expects; /* 100-continue */
+    bool
+        is_passed_on; /* by a proxy, as a field or HTTP/1.0 shows: it does not come from the client's address */
     bool has_length;
     uint64_t length; /* bytes of the body */
     struct slice path;
     struct slice query; /* behind '?'; empty: none */
     struct slice host;
     struct slice origin;
+    struct slice referer;
     struct slice site; /* Sec-Fetch-Site */
     struct slice type; /* Content-Type */
     struct slice accept;

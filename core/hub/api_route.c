@@ -134,10 +134,13 @@ static bool has_right_query(struct api_call *call)
 }
 
 /* Whether the one who asks has the role. */
-static bool may_ask(struct api_call *call, bool is_local)
+static bool may_ask(struct api_call *call, bool is_local, bool is_unix)
 {
-    bool is_known =
-        api_who(call->api->tokens, call->config, &call->request, is_local, &call->who);
+    if (call->request.authorization.n > 0) {
+        api_tokens_look(call->api->tokens, call->config->api.tokens_file);
+    }
+    bool is_known = api_who(call->api->tokens, call->config, &call->request, is_local,
+                            is_unix, &call->who);
 
     if (call->route->role == API_NONE) {
         return true;
@@ -155,8 +158,12 @@ static bool may_ask(struct api_call *call, bool is_local)
         api_refuse(call, 401, "this token is not known");
     } else if (call->request.authorization.n == 0) {
         api_refuse(call, 401,
-                   "a token with the role %s is needed: Authorization: Bearer",
-                   api_role_name(call->route->role));
+                   "a token with the role %s is needed: Authorization: Bearer%s",
+                   api_role_name(call->route->role),
+                   is_local && call->who.role == API_NONE &&
+                           call->config->api.local_role != API_NONE
+                       ? " (a proxy passed this on, so it does not count as local)"
+                       : "");
     } else {
         api_refuse(call, 403, "the role %s is needed, and this token has %s",
                    api_role_name(call->route->role), api_role_name(call->who.role));
@@ -194,7 +201,7 @@ static bool begin(struct api_call *call, bool is_local, bool is_unix, uint64_t l
 
     if (foreign != NULL) {
         api_refuse(call, 403, "%s", foreign);
-    } else if (!may_ask(call, is_local)) {
+    } else if (!may_ask(call, is_local, is_unix)) {
         /* said */
     } else if (!has_right_query(call)) {
         /* said */

@@ -23,7 +23,9 @@
 struct arguments {
     struct hub_options o;
     const char *token; /* join; NULL: the service */
-    const char *name;  /* token: to be made for whom; NULL: none is */
+    const char *name;  /* token: to be made or revoked for whom; NULL: none is */
+    bool lists_tokens;
+    bool revokes_token;
     const char *role;
     bool prints_version;
 };
@@ -33,6 +35,8 @@ static void print_usage(FILE *to)
     (void)fputs("usage: gillnet hub [-c FILE] [-f] [--once]\n"
                 "       gillnet-hub [-c FILE] join TOKEN|-\n"
                 "       gillnet hub [-c FILE] token NAME read|report|admin\n"
+                "       gillnet hub [-c FILE] token --list\n"
+                "       gillnet hub [-c FILE] token --revoke NAME\n"
                 "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
                 "  -f         log to standard error\n"
                 "  --once     one exchange with every peer, then exit\n"
@@ -51,7 +55,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
     *ret = (struct arguments){.o.config_file = CONFIG_DEFAULT_FILE};
     int o;
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread yet */
-    while ((o = getopt_long(argc, argv, "c:fVh", longs, NULL)) != -1) {
+    while ((o = getopt_long(argc, argv, "+c:fVh", longs, NULL)) != -1) {
         switch (o) {
         case 'c':
             ret->o.config_file = optarg;
@@ -76,6 +80,17 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
     }
     if (argc - optind == 2 && strcmp(argv[optind], "join") == 0) {
         ret->token = argv[optind + 1];
+        return EX_OK;
+    }
+    if (argc - optind == 2 && strcmp(argv[optind], "token") == 0 &&
+        strcmp(argv[optind + 1], "--list") == 0) {
+        ret->lists_tokens = true;
+        return EX_OK;
+    }
+    if (argc - optind == 3 && strcmp(argv[optind], "token") == 0 &&
+        strcmp(argv[optind + 1], "--revoke") == 0) {
+        ret->revokes_token = true;
+        ret->name = argv[optind + 2];
         return EX_OK;
     }
     if (argc - optind == 3 && strcmp(argv[optind], "token") == 0) {
@@ -142,8 +157,12 @@ int main(int argc, char **argv)
         status = join_run(config, a.token != NULL ? a.token : "");
         statedir_settle(config->state_dir);
         config_release(&config);
+    } else if (a.lists_tokens) {
+        status = token_list(config);
+        config_release(&config);
     } else if (a.name != NULL) {
-        status = token_make(config, a.name, a.role);
+        status = a.revokes_token ? token_revoke(config, a.name)
+                                 : token_make(config, a.name, a.role);
         statedir_settle(config->state_dir);
         config_release(&config);
     } else {

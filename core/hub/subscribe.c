@@ -16,6 +16,7 @@
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "core/hub/subscribe_own.h"
+#include "core/peer/identity.h"
 #include "core/peer/place.h"
 #include "core/store/origins.h"
 
@@ -92,6 +93,10 @@ static enum err write_origins(const struct subscribe *s, struct errinfo *reterr)
 
     memset(rows, 0, sizeof rows);
     for (size_t i = 0; i < s->n; i++) {
+        struct object_id owner;
+
+        identity_origin(s->v[i].key, &owner);
+        memcpy(rows[i].owner, owner.b, ORIGIN_BYTES);
         memcpy(rows[i].origin, s->v[i].origin.b, ORIGIN_BYTES);
         (void)snprintf(rows[i].name, sizeof rows[i].name, "%s", s->v[i].config->name);
     }

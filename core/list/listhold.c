@@ -288,6 +288,7 @@ static void set_add(struct listhold *h, struct listset *s, struct shared_reader 
     item->weight = place->weight;
     if (place->origin) {
         memcpy(item->origin, place->origin->origin, ORIGIN_BYTES);
+        item->owner = place->owner;
         memcpy(item->origin_name, place->origin->name, sizeof(item->origin_name));
     } else {
         s->nown++;

@@ -76,9 +76,28 @@ static bool is_asked(const struct config_list *c)
     return c->enabled && !c->is_allow; /* nobody else lets mail through here */
 }
 
-static void refresh_origin(struct refresh *x, const struct config *config,
-                           const struct origin_row *row, struct arena *arena)
+static const uint8_t *owner_id(const struct origin_row *row)
 {
+    return origin_is_own(row) ? row->origin : row->owner;
+}
+
+/* The first of the rows that are the same server's. */
+static unsigned owner_of(const struct origins *o, unsigned at)
+{
+    unsigned i = 0;
+
+    while (i < at &&
+           memcmp(owner_id(&o->v[i]), owner_id(&o->v[at]), ORIGIN_BYTES) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static void refresh_origin(struct refresh *x, const struct config *config, unsigned at,
+                           struct arena *arena)
+{
+    const struct origins *o = &x->h->peers.origins;
+    const struct origin_row *row = &o->v[at];
     char folder[FILE_PATH_MAX];
     char hex[2 * ORIGIN_BYTES + 1];
     struct slice *names = NULL;
@@ -96,6 +115,7 @@ static void refresh_origin(struct refresh *x, const struct config *config,
                                    .name = names[i],
                                    .config = c,
                                    .origin = row,
+                                   .owner = owner_of(o, at),
                                    .cache = cache < CACHE_LEAST ? 0 : cache};
         place.weight = c->name ? config_peer_weight(config, slice_str(row->name)) : 0.0;
         (void)snprintf(place.label, sizeof(place.label), "%.*s of %s",
@@ -117,7 +137,7 @@ void peers_refresh(struct refresh *x, const struct config *config)
     struct arena *arena = arena_new(NAMES_ARENA_BYTES);
     for (unsigned i = 0; arena && i < o->n; i++) {
         if (is_believed(o, &o->v[i])) {
-            refresh_origin(x, config, &o->v[i], arena);
+            refresh_origin(x, config, i, arena);
         }
     }
     arena_free(&arena);

@@ -124,6 +124,11 @@ const char *listset_origin(const struct listset *s, size_t i)
     return i < s->nown ? NULL : s->item[i].origin_name;
 }
 
+unsigned listset_owner(const struct listset *s, size_t i)
+{
+    return s->item[i].owner;
+}
+
 double listset_weight(const struct listset *s, size_t i)
 {
     return s->item[i].weight;

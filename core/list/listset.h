@@ -87,6 +87,9 @@ size_t listset_count(const struct listset *s);
 size_t listset_total(const struct listset *s);
 /* Who keeps the i-th list; NULL: we do. */
 const char *listset_origin(const struct listset *s, size_t i);
+/* A number below ORIGINS_MAX, the same for lists of one server: it may be a member of the ring, and followed, too. Of lists
+ * of others alone. */
+unsigned listset_owner(const struct listset *s, size_t i);
 /* What its hits weigh, times the weight of the list of that name here; 0 where no list of that name
  * is configured. */
 double listset_weight(const struct listset *s, size_t i);

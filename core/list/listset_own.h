@@ -37,6 +37,7 @@ struct listset_item {
     struct feature_classes types;     /* feature numbers looked up */
     double weight;                    /* of the origin, times the list's; 1: ours */
     uint8_t origin[ORIGIN_BYTES];
+    unsigned owner; /* whose word it is: a number among the origins */
     char origin_name[ORIGIN_NAME_MAX + 1]; /* empty: ours */
     unsigned origin_at;                    /* among those of the set */
 };

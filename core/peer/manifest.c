@@ -9,6 +9,7 @@
 #include "core/peer/identity_own.h"
 #include "core/peer/manifest_own.h"
 #include "core/peer/place.h"
+#include "core/store/origins.h"
 
 static const char first_line[] = "gillnet-ring-manifest 1";
 static const char first_words[] = "gillnet-ring-manifest ";
@@ -453,5 +454,7 @@ const struct manifest_member *manifest_find_key(const struct manifest *m,
 
 uint64_t manifest_cap(const struct manifest *m, const struct manifest_member *member)
 {
-    return member->cap > 0 ? member->cap : m->default_cap;
+    uint64_t of_ring = m->kind == RING_OWN ? ORIGIN_NO_CAP : m->default_cap;
+
+    return member->cap > 0 ? member->cap : of_ring;
 }

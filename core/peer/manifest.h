@@ -34,6 +34,9 @@ enum {
 
 enum member_state { MEMBER_ACTIVE, MEMBER_LEFT, MEMBER_DROPPED };
 
+/* Whose servers they are: of several owners, whose counts are capped and need a quorum; or of one, whose counts add up. */
+enum ring_kind { RING_FEDERATION, RING_OWN };
+
 /* A key that a member signs with; until_ms 0: still. What it signed before until_ms stays valid. */
 struct manifest_key {
     struct key_binding binding;
@@ -62,6 +65,8 @@ struct manifest_ring_key {
 
 struct manifest {
     struct object_id ring;
+    enum ring_kind
+        kind;         /* in the text only when it is own: older readers know no kinds */
     uint64_t version; /* from 1 */
     uint64_t created_ms;
     uint64_t expires_ms;
@@ -112,7 +117,11 @@ const struct manifest_member *manifest_find_name(const struct manifest *m,
 const struct manifest_member *manifest_find_key(const struct manifest *m,
                                                 uint64_t key_id, uint64_t created_ms,
                                                 const struct manifest_key **retkey);
+/* Of a member's counts in a verdict: its own, else the ring's; in an own ring there is none, ORIGIN_NO_CAP. */
 uint64_t manifest_cap(const struct manifest *m, const struct manifest_member *member);
+const char *ring_kind_name(enum ring_kind k);
+/* False: there is no such kind. */
+bool ring_kind_by_name(struct slice name, enum ring_kind *ret);
 const char *member_state_name(enum member_state s);
 /* Names as members bear; HOST:PORT or [IPV6]:PORT. */
 bool manifest_name_is_valid(struct slice name);

@@ -1,5 +1,5 @@
 /* manifest_body - the JSON of a manifest. Depth and number of values are bounded before the library, which
- * recurses and allocates, sees it; every field must be there, and no other. */
+ * recurses and allocates, sees it; every field must be there ("kind" may), and no other. */
 #include <arpa/inet.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -27,9 +27,30 @@ static const char *const state_names[] = {
     [MEMBER_ACTIVE] = "active", [MEMBER_LEFT] = "left", [MEMBER_DROPPED] = "dropped"};
 enum { NSTATES = sizeof(state_names) / sizeof(state_names[0]) };
 
+static const char *const kind_names[] = {
+    [RING_FEDERATION] = "federation", [RING_OWN] = "own"};
+enum { NKINDS = sizeof(kind_names) / sizeof(kind_names[0]) };
+static const char kind_field[] = "kind";
+
 const char *member_state_name(enum member_state s)
 {
     return state_names[s];
+}
+
+const char *ring_kind_name(enum ring_kind k)
+{
+    return kind_names[k];
+}
+
+bool ring_kind_by_name(struct slice name, enum ring_kind *ret)
+{
+    for (unsigned i = 0; i < NKINDS; i++) {
+        if (slice_eq(name, slice_str(kind_names[i]))) {
+            *ret = (enum ring_kind)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- names and addresses ---- */
@@ -347,10 +368,15 @@ static enum err parse_arrays(struct fields *f, struct manifest *m)
 
 static enum err parse_ring(json_t *root, struct manifest *m, struct errinfo *reterr)
 {
-    struct fields f = fields_of(root, "manifest", 0, RING_FIELDS, reterr);
+    bool has_kind = json_object_get(root, kind_field) != NULL;
+    struct fields f =
+        fields_of(root, "manifest", 0, RING_FIELDS + (has_kind ? 1 : 0), reterr);
 
     if (f.failed != ERR_OK) {
         return f.failed;
+    }
+    if (has_kind && !ring_kind_by_name(get_text(&f, kind_field), &m->kind)) {
+        refuse(&f, kind_field, "must be own or federation");
     }
     get_hex(&f, "ring", m->ring.b, OBJECT_ID_BYTES);
     m->version = get_number(&f, "version", 1, version_max);
@@ -564,5 +590,8 @@ void manifest_body_print(const struct manifest *m, struct buf *ret)
     print_number("default_cap", m->default_cap, ret);
     print_number("quorum", m->quorum, ret);
     print_number("default_records_per_day", m->default_records_per_day, ret);
+    if (m->kind != RING_FEDERATION) {
+        buf_printf(ret, ",\"%s\":\"%s\"", kind_field, ring_kind_name(m->kind));
+    }
     buf_add_char(ret, '}');
 }

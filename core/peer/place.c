@@ -78,12 +78,16 @@ enum err place_read_secret(const char *dir, const char *name, struct buf *ret,
                            struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct stat st;
     enum err e = path_of(dir, name, path, reterr);
 
-    if (e != ERR_OK) {
-        return e;
-    }
+    return e == ERR_OK ? place_read_secret_file(path, ret, reterr) : e;
+}
+
+enum err place_read_secret_file(const char *path, struct buf *ret,
+                                struct errinfo *reterr)
+{
+    struct stat st;
+
     if (lstat(path, &st) != 0) {
         return errinfo_errno(reterr, path, "cannot examine the key file");
     }

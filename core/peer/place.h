@@ -26,6 +26,8 @@ enum err place_read(const char *dir, const char *name, struct buf *ret,
 /* Likewise; ERR_DENIED when others may read or change it. Free ret with place_forget. */
 enum err place_read_secret(const char *dir, const char *name, struct buf *ret,
                            struct errinfo *reterr);
+enum err place_read_secret_file(const char *path, struct buf *ret,
+                                struct errinfo *reterr);
 void place_forget(struct buf *secret);
 
 #endif

@@ -12,11 +12,9 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/random.h"
-#include "core/peer/identity_own.h"
 #include "core/peer/place.h"
 
 static const char self_name[] = "self";
-static const char admin_name[] = "admin.key";
 static const char next_name[] = "manifest.next";
 static const uint64_t day_ms = 86400000;
 
@@ -132,56 +130,7 @@ enum err ring_self_store(const char *dir, const struct ring_self *s,
     return e;
 }
 
-/* ---- the administrator's key ---- */
-
-static enum err make_admin_key(const char *dir, struct errinfo *reterr)
-{
-    uint8_t secret[OBJECT_KEY_BYTES];
-    struct buf pem;
-
-    random_bytes(secret, sizeof(secret));
-    buf_init(&pem, IDENTITY_PEM_MAX);
-    enum err e = identity_pem_print(secret, &pem);
-    if (e != ERR_OK) {
-        e = errinfo_set(reterr, e, dir, 0, "OpenSSL cannot make an Ed25519 key");
-    } else {
-        e = place_write(dir, admin_name, buf_slice(&pem), PLACE_SECRET_MODE, reterr);
-    }
-    place_forget(&pem);
-    OPENSSL_cleanse(secret, sizeof(secret));
-    return e;
-}
-
-enum err ring_admin_key(const char *dir, bool create,
-                        uint8_t retsecret[OBJECT_KEY_BYTES],
-                        uint8_t retpublic[OBJECT_KEY_BYTES], struct errinfo *reterr)
-{
-    struct buf pem;
-    enum err e = ERR_OK;
-
-    if (!is_there(dir, admin_name)) {
-        e = create ? make_admin_key(dir, reterr)
-                   : errinfo_set(reterr, ERR_NOT_FOUND, dir, 0,
-                                 "there is no administrator's key (admin.key) here; "
-                                 "sign on a server that has one, or make one with "
-                                 "`gillnet peer admin-key`");
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    buf_init(&pem, IDENTITY_PEM_MAX);
-    e = place_read_secret(dir, admin_name, &pem, reterr);
-    if (e == ERR_OK && identity_pem_parse(buf_slice(&pem), retsecret) != ERR_OK) {
-        e = errinfo_set(reterr, ERR_CORRUPT, dir, 0,
-                        "admin.key is no Ed25519 key (PEM, not encrypted); restore it "
-                        "from a copy");
-    }
-    if (e == ERR_OK) {
-        identity_public_of(retsecret, retpublic);
-    }
-    place_forget(&pem);
-    return e;
-}
+/* ---- signing ---- */
 
 static bool is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTES])
 {
@@ -237,7 +186,7 @@ static enum err check_only_one(const char *dir, const struct manifest *m,
     return e;
 }
 
-enum err ring_sign(const char *dir, const struct manifest *m,
+enum err ring_sign(const char *dir, const char *key_file, const struct manifest *m,
                    const struct manifest *old, struct buf *text, struct errinfo *reterr)
 {
     uint8_t secret[OBJECT_KEY_BYTES];
@@ -245,12 +194,13 @@ enum err ring_sign(const char *dir, const struct manifest *m,
     enum err e = check_only_one(dir, m, old, reterr);
 
     if (e == ERR_OK) {
-        e = ring_admin_key(dir, false, secret, key, reterr);
+        e = ring_admin_key(dir, key_file, false, secret, key, reterr);
     }
     if (e == ERR_OK && old != NULL && !is_admin(m, key) && !is_admin(old, key)) {
-        e = errinfo_set(reterr, ERR_DENIED, dir, 0,
-                        "the administrator's key here (admin.key) is none of this "
-                        "ring's administrators; sign on one of their servers");
+        e = errinfo_set(reterr, ERR_DENIED, key_file != NULL ? key_file : dir, 0,
+                        "the administrator's key here (%s) is none of this ring's "
+                        "administrators; sign with one of their keys",
+                        key_file != NULL ? "--admin-key" : "admin.key");
     }
     if (e == ERR_OK) {
         e = manifest_sign(secret, text, reterr);
@@ -266,9 +216,7 @@ static enum err sign_here(const char *dir, const struct manifest *new,
 {
     uint8_t secret[OBJECT_KEY_BYTES];
     uint8_t key[OBJECT_KEY_BYTES];
-    enum err e = is_there(dir, admin_name)
-                     ? ring_admin_key(dir, false, secret, key, reterr)
-                     : ERR_NOT_FOUND;
+    enum err e = ring_admin_key(dir, NULL, false, secret, key, reterr);
 
     if (e == ERR_OK && (is_admin(new, key) || is_admin(old, key))) {
         e = manifest_sign(secret, text, reterr);

@@ -2,7 +2,8 @@
  * ring - changes to a ring's manifest: made here, signed with this server's administrator's key, in force at once when that
  * is enough, else kept as manifest.next until other administrators have signed it too.
  *
- * Files in STATE/peers: self (name and address that this server gives itself), admin.key (Ed25519, PEM, mode 0600).
+ * Files in STATE/peers: self (name and address that this server gives itself), admin.key (Ed25519, PEM, mode 0600;
+ * it may be kept elsewhere, then each change waits until it was signed with it).
  * Whoever changes something holds STATE/peers/LOCK.
  * Depends: base, identity, manifest.   Threads: one.   Owns: nothing.   ADR 0031.
  */
@@ -26,8 +27,8 @@ enum err ring_self_load(const char *dir, unsigned port, struct ring_self *ret,
 enum err ring_self_store(const char *dir, const struct ring_self *s,
                          struct errinfo *reterr);
 
-/* ERR_NOT_FOUND: this server has none. create: make one then. */
-enum err ring_admin_key(const char *dir, bool create,
+/* Of path, or of dir/admin.key where path is NULL. ERR_NOT_FOUND: there is none. create: make one then. */
+enum err ring_admin_key(const char *dir, const char *path, bool create,
                         uint8_t retsecret[OBJECT_KEY_BYTES],
                         uint8_t retpublic[OBJECT_KEY_BYTES], struct errinfo *reterr);
 
@@ -57,9 +58,9 @@ enum err ring_next(const char *dir, struct manifest *ret, struct errinfo *reterr
 enum err ring_accept(const char *dir, struct slice text, struct ring_outcome *ret,
                      struct errinfo *reterr);
 
-/* Adds the signature of the administrator's key here to a text of m. old: what is in force; NULL: not known here, then whether
+/* Adds the signature of the administrator's key (ring_admin_key) to a text of m. old: what is in force; NULL: not known here, then whether
  * the signature counts is not either. ERR_DENIED: the key is none of the administrators' of both; ERR_EXISTS: it has signed. */
-enum err ring_sign(const char *dir, const struct manifest *m,
+enum err ring_sign(const char *dir, const char *key_file, const struct manifest *m,
                    const struct manifest *old, struct buf *text,
                    struct errinfo *reterr);
 /* Gives up what waits. */
@@ -120,6 +121,8 @@ struct ring_terms {
     uint64_t records_per_day; /* likewise */
     bool has_quorum;
     uint64_t quorum; /* of the ring */
+    bool has_kind;
+    enum ring_kind kind; /* of the ring; an own one takes neither cap nor quorum */
 };
 ring_edit_fn ring_edit_terms;
 

@@ -209,6 +209,12 @@ static enum err edit_ring_terms(struct manifest *m, const struct ring_terms *t,
                            "%d",
                            MANIFEST_MEMBERS_MAX);
     }
+    m->kind = t->has_kind ? t->kind : m->kind;
+    if (m->kind == RING_OWN && (t->has_cap || t->has_quorum)) {
+        return errinfo_set(reterr, ERR_DENIED, "ring", 0,
+                           "its kind is own, so it has neither cap nor quorum; they "
+                           "come with --kind federation");
+    }
     m->default_cap = t->has_cap ? t->cap : m->default_cap;
     m->quorum = t->has_quorum ? (unsigned)t->quorum : m->quorum;
     m->default_records_per_day =

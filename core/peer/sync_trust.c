@@ -222,7 +222,8 @@ enum err sync_write_origins(struct sync *s, struct errinfo *reterr)
     static const enum origin_state states[] = {[MEMBER_ACTIVE] = ORIGIN_ACTIVE,
                                                [MEMBER_LEFT] = ORIGIN_LEFT,
                                                [MEMBER_DROPPED] = ORIGIN_DROPPED};
-    struct origins out = {.quorum = s->manifest.quorum};
+    bool is_own = s->manifest.kind == RING_OWN;
+    struct origins out = {.quorum = is_own ? 0 : s->manifest.quorum};
     out.v = calloc(s->norigins ? s->norigins : 1, sizeof(*out.v));
     if (!out.v) {
         return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for the origins");

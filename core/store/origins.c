@@ -71,19 +71,30 @@ static bool parse_state(struct slice s, enum origin_state *ret)
     return false;
 }
 
-/* ORIGIN NAME CAP STATE */
+/* ORIGIN NAME CAP STATE [OWNER] */
 static bool parse_row(struct slice line, struct origin_row *ret)
 {
     *ret = (struct origin_row){.cap = 0};
     struct slice origin = slice_cut(&line, ' ');
     struct slice name = slice_cut(&line, ' ');
     struct slice cap = slice_cut(&line, ' ');
+    struct slice state = slice_cut(&line, ' ');
+    bool has_owner = line.p != NULL;
     if (!hex_parse(origin, ret->origin, ORIGIN_BYTES) || !is_name(name) ||
-        !parse_number(cap, &ret->cap) || !parse_state(line, &ret->state)) {
+        !parse_number(cap, &ret->cap) || !parse_state(state, &ret->state) ||
+        (has_owner && !hex_parse(line, ret->owner, ORIGIN_BYTES))) {
         return false;
     }
     memcpy(ret->name, name.p, name.n);
     return true;
+}
+
+bool origin_is_own(const struct origin_row *row)
+{
+    static const uint8_t nobody[ORIGIN_BYTES];
+
+    return memcmp(row->owner, nobody, ORIGIN_BYTES) == 0 ||
+           memcmp(row->owner, row->origin, ORIGIN_BYTES) == 0;
 }
 
 static bool is_double(const struct origins *o, const struct origin_row *row)
@@ -257,8 +268,13 @@ static void print(const struct origins *o, struct buf *ret)
     for (unsigned i = 0; i < o->n; i++) {
         const struct origin_row *row = &o->v[i];
         hex_print(row->origin, ORIGIN_BYTES, hex);
-        buf_printf(ret, "%s %s %" PRIu64 " %s\n", hex, row->name, row->cap,
+        buf_printf(ret, "%s %s %" PRIu64 " %s", hex, row->name, row->cap,
                    states[row->state]);
+        if (!origin_is_own(row)) {
+            hex_print(row->owner, ORIGIN_BYTES, hex);
+            buf_printf(ret, " %s", hex);
+        }
+        buf_add_char(ret, '\n');
     }
 }
 

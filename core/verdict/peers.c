@@ -54,22 +54,22 @@ static struct named *named_find(struct weighing *w, const char *name)
     return &w->name[w->n++];
 }
 
-/* Origins that list the value of hit i under its name; an origin has one list of a name, which may answer for
- * several types of the value. Who weighs nothing here does not stand beside those who do. */
+/* Servers that list the value of hit i under its name; a list may answer for several types of the value, and a server
+ * may speak as a member and as a publisher. Who weighs nothing here does not stand beside those who do. */
 static size_t origins_of(const struct weighing *w, size_t of_hit)
 {
     const struct list_hit *of = w->hit[of_hit];
-    uint64_t seen[PEERS_LISTS_MAX / 64] = {0};
+    uint64_t seen[PEERS_OWNERS_MAX / 64] = {0};
     const char *name = name_of(w->c, of);
     size_t n = 0;
     for (size_t i = 0; i < w->nhits; i++) {
         const struct list_hit *h = w->hit[i];
-        uint64_t bit = (uint64_t)1 << h->list % 64;
+        unsigned owner = listset_owner(w->c->lists, h->list) % PEERS_OWNERS_MAX;
+        uint64_t bit = (uint64_t)1 << owner % 64;
         bool is_of_them = w->weight[i] > 0 || w->weight[of_hit] <= 0;
-        if (is_of_them && h->list < PEERS_LISTS_MAX &&
-            (seen[h->list / 64] & bit) == 0 && slice_eq(h->value, of->value) &&
-            strcmp(name_of(w->c, h), name) == 0) {
-            seen[h->list / 64] |= bit;
+        if (is_of_them && (seen[owner / 64] & bit) == 0 &&
+            slice_eq(h->value, of->value) && strcmp(name_of(w->c, h), name) == 0) {
+            seen[owner / 64] |= bit;
             n++;
         }
     }

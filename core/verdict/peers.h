@@ -16,7 +16,7 @@
 enum {
     PEERS_NAMES_MAX = 64,   /* lists' names that lead to a symbol */
     PEERS_HITS_MAX = 1024,  /* hits of peers that are weighed; more say nothing more */
-    PEERS_LISTS_MAX = 8192, /* of a set: 256 origins, 16 lists each, and ours */
+    PEERS_OWNERS_MAX = 256, /* ORIGINS_MAX */
     PEERS_NOTE_MAX = 96
 };
 

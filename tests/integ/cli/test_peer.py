@@ -7,6 +7,7 @@ Needs nothing but Python; loopback only.
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import socket
@@ -40,7 +41,8 @@ class Server:
     def run(self, *args, rc=0, stdin=""):
         p = subprocess.run([GILLNET, "-c", self.conf, *map(str, args)], input=stdin, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-        self.test.assertEqual(p.returncode, rc, f"{args}: {p.returncode}\n{p.stdout}\n{p.stderr}")
+        if rc is not None:
+            self.test.assertEqual(p.returncode, rc, f"{args}: {p.returncode}\n{p.stdout}\n{p.stderr}")
         self.test.assertNotIn("Sanitizer", p.stderr)
         return p.stdout + p.stderr
 
@@ -128,7 +130,8 @@ class Peer(unittest.TestCase):
                      "status x", "revoke-key a --key 12", "manifest", "manifest x", "manifest sign a b",
                      "manifest accept", "manifest discard x", "manifest admins", "manifest admins --threshold 1",
                      "manifest admins --threshold 1 zz", "ring create --threshold 0", "ring create --threshold 2",
-                     "ring create --admin zz", "admin-key x", "invite a --expires x"):
+                     "ring create --admin zz", "ring create --kind x", "admin-key x", "admin-key --admin-key",
+                     "list --admin-key x", "set a --kind own", "set --ring --kind x", "invite a --expires x"):
             self.peer_error(a, *line.split(), rc=64)
 
     def test_create__makes_all_for_this_user_alone(self):
@@ -148,6 +151,93 @@ class Peer(unittest.TestCase):
         os.chmod(a.peers / "identity.key", 0o640)
         self.assertIn("chmod 600", a.peer("invite", "b", rc=77))
 
+    def test_create__without_a_terminal__own_unless_said(self):
+        a, b = self.server("a"), self.server("b")
+        self.assertIn("Its kind is own", a.create())
+        self.assertEqual(a.ring()["kind"], "own")
+        self.assertIn("(own), version 1", a.peer("list"))
+        out = a.peer("set", "--ring", "--quorum", 3, rc=77)  # it would have no effect
+        self.assertIn("--kind federation", out)
+        self.assertNotIn("kind", a.peer("set", "--ring", "--kind", "federation", "--quorum", 3, "--cap", 4))
+        self.assertEqual((a.ring()["kind"], a.members()["a"]["cap"], a.ring()["version"]), ("federation", 4, 2))
+        self.assertIn("Its kind is federation", b.create("--kind", "federation"))
+        self.assertNotIn("kind", (b.peers / "manifest").read_text())
+
+    def in_terminal(self, server, answers, *args):
+        """What a command says and asks in a terminal where these lines are typed."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen([GILLNET, "-c", server.conf, "peer", *args], stdin=slave, stdout=slave, stderr=slave)
+        os.close(slave)
+        out = b""
+        for answer in [*answers, None]:
+            while answer is None or not out.endswith(b"] "):
+                try:
+                    out += os.read(master, 4096)
+                except OSError:  # it ended
+                    break
+            if answer is not None:
+                os.write(master, answer.encode() + b"\n")
+                out += b"\n"
+        os.close(master)
+        self.assertEqual(process.wait(), 0, out)
+        return out.decode()
+
+    def test_create__in_a_terminal__asks_for_the_kind_and_where_the_key_goes(self):
+        a, b, c = self.server("a"), self.server("b"), self.server("c")
+        key = self.folder / "usb.key"
+        out = self.in_terminal(a, ["mine", "federation", str(key)], "ring", "create", "--name", "a")
+        self.assertEqual(out.count("Whose servers"), 2)  # "mine" is neither
+        self.assertEqual((a.ring()["kind"], self.mode(key), (a.peers / "admin.key").exists()), ("federation", 0o600, False))
+        self.in_terminal(b, ["", ""], "ring", "create", "--name", "b")
+        self.assertEqual((b.ring()["kind"], (b.peers / "admin.key").exists()), ("own", True))
+        self.in_terminal(c, [], "ring", "create", "--name", "c", "--kind", "own", f"--admin-key={key}")
+        self.assertEqual(c.ring()["version"], 1)  # signed with the key that is there
+
+    def test_admin_key__kept_elsewhere__signs_and_the_hub_runs_without(self):
+        a, b = self.server("a"), self.server("b")
+        key, other = self.folder / "usb.key", self.folder / "other.key"
+        self.assertIn(str(key), a.create("--admin-key", key))
+        self.assertFalse((a.peers / "admin.key").exists())
+        self.assertEqual((self.mode(key), a.ring()["version"]), (0o600, 1))
+        a.start_hub()
+        b.init()
+        token = a.token("b")
+        self.assertIn("must sign version 2", b.peer("join", token, rc=None))
+        out = a.peer("list")
+        self.assertIn("waits for signatures", out)
+        self.assertIn("is in force", a.peer("manifest", "sign", "--admin-key", key))
+        b.peer("join", token)
+        self.assertEqual(set(b.members()), {"a", "b"})
+        # every command that changes the ring
+        n = a.ring()["version"]
+        for args in (("set", "b", "--cap", 3), ("set", "--ring", "--kind", "federation"), ("renew",),
+                     ("init", "--address", "mx.example:1"), ("rotate", "--now"), ("rotate", "--ring-key"), ("drop", "b"),
+                     ("manifest", "admins", "--threshold", 1, a.peer("admin-key", "--admin-key", key).strip())):
+            self.assertIn("is in force", a.peer(*args, "--admin-key", key), args)
+            n += 1
+            self.assertEqual(a.ring()["version"], n, args)
+        # a key of somebody else, none, and one that others may read: nothing changes and nothing waits
+        a.peer("admin-key", "--admin-key", other)
+        self.assertIn("none of the ring's administrators", a.peer("renew", "--admin-key", other, rc=77))
+        self.assertIn("no such file", a.peer("renew", "--admin-key", self.folder / "nothing", rc=66))
+        key.chmod(0o640)
+        self.assertIn("chmod 600", a.peer("renew", "--admin-key", key, rc=77))
+        self.assertNotIn("waits", a.peer("list"))
+        # without it a change waits, and the message says how it is signed
+        self.assertIn("manifest sign --admin-key FILE", a.peer("renew"))
+        self.assertEqual(a.ring()["version"], n)
+
+    def test_two_of_two__kept_elsewhere__the_second_signature_puts_it_in_force(self):
+        a = self.server("a")
+        one, two = self.folder / "one.key", self.folder / "two.key"
+        second = a.peer("admin-key", "--admin-key", two).strip()
+        out = a.create("--admin-key", one, "--admin", second, "--threshold", 2)
+        self.assertIn("1 of 2 signatures", out)
+        self.assertIn("is in force", a.peer("manifest", "sign", "--admin-key", two))
+        self.assertIn("1 of 2 signatures", a.peer("renew", "--admin-key", one))
+        self.assertIn("is in force", a.peer("manifest", "sign", "--admin-key", two))
+        self.assertEqual((a.ring()["version"], a.ring()["threshold"]), (2, 2))
+
     def test_init__again_changes_the_address_in_the_ring(self):
         a = self.server("a")
         a.create()
@@ -163,7 +253,7 @@ class Peer(unittest.TestCase):
 
     def test_set__terms_of_a_member_and_of_all__in_the_manifest(self):
         a, b = self.server("a"), self.server("b")
-        a.create()
+        a.create("--kind", "federation")
         a.start_hub()
         b.init()
         b.peer("join", a.token("b"))

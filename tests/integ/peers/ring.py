@@ -189,18 +189,19 @@ class Server:
 class Ring:
     """with Ring("a", "b", "c") as (a, b, c): a made the ring, the others joined with a token each."""
 
-    def __init__(self, *names, config=None, hubs=True, addresses=None, enter=None):
+    def __init__(self, *names, config=None, hubs=True, addresses=None, enter=None, kind="federation"):
         self.top = tempfile.mkdtemp(prefix="gillnet-ring-")
         self.servers = [Server(self.top, n, (config or {}).get(n, ""), enter=(enter or {}).get(n, ()))
                         for n in names]
         for s in self.servers:
             s.address = (addresses or {}).get(s.name, s.address)
         self.hubs = hubs
+        self.kind = kind
 
     def __enter__(self):
         try:
             first = self.servers[0]
-            first.run("peer", "ring", "create", "--name", first.name, "--address", first.address)
+            first.run("peer", "ring", "create", "--kind", self.kind, "--name", first.name, "--address", first.address)
             first.hub()
             for s in self.servers[1:]:
                 invite(first, s)

@@ -12,6 +12,10 @@ import sys
 import second
 
 
+FIELDS = {"ring", "version", "created_ms", "expires_ms", "threshold", "admins", "members", "ring_keys", "default_cap",
+          "quorum", "default_records_per_day"}
+
+
 def is_signed(key, message, signature):
     try:
         second.verify(key, message, signature)
@@ -25,6 +29,7 @@ def read_manifest(text):
     lines = text.split("\n")
     assert lines[0] == "gillnet-ring-manifest 1" and lines[-1] == ""
     body, signers = json.loads(lines[1]), set()
+    assert set(body) - {"kind"} == FIELDS and body.get("kind", "federation") in ("own", "federation")
     for line in lines[2:-1]:
         word, key, signature = line.split(" ")
         assert word == "signature" and key not in signers
@@ -88,6 +93,8 @@ def main():
         except (AssertionError, ValueError, KeyError):
             continue
         raise AssertionError(i)
+    own = read_manifest((folder / "manifest-own.txt").read_text())
+    assert "kind" not in body and own == body | {"kind": "own"}
     values, request = (folder / "token.txt").read_text().split("\n\n")
     values = dict(line.split(" ") for line in values.split("\n"))
     got, aad, sealed = read_token(values["token"])

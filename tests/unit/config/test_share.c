@@ -87,6 +87,9 @@ static const struct {
     {"peers = { weights = [ \"=1\" ]; };", "a peer's name"},
     {"peers = { weights = [ \"alpha=1e1\" ]; };", "from 0 to 10"},
     {"peers = { weights = [ \"a b=1\" ]; };", "a peer's name"},
+    {"peers = { weights = [ \"alpha=0.5\", \"b=1\", \"Alpha=2\" ]; };",
+     "\"Alpha=2\": this name has the weight \"alpha=0.5\" already"},
+    {"peers = { weights = [ \"alpha=1\", \"alpha=1\" ]; };", "keep one of the two"},
 };
 
 static void test_load__when_hub_or_peers_are_wrong__then_it_says_what_to_do(

@@ -6,11 +6,11 @@
 enum { PEERS_MAX = 30 };
 
 /* A key that we counted `own` times, and peers as often as `peers` says; a -1 ends these. */
-static void make(struct count_shares *s, uint64_t own, const int64_t *peers,
-                 uint64_t cap)
+static void make_ring(struct count_shares *s, uint64_t own, const int64_t *peers,
+                      uint64_t cap, unsigned quorum)
 {
     struct origin_row rows[PEERS_MAX];
-    struct origins o = {.self = {255}, .quorum = 2, .v = rows, .n = 0};
+    struct origins o = {.self = {255}, .quorum = quorum, .v = rows, .n = 0};
 
     for (unsigned i = 0; i < PEERS_MAX && peers[i] >= 0; i++) {
         rows[o.n++] = (struct origin_row){
@@ -29,6 +29,37 @@ static void make(struct count_shares *s, uint64_t own, const int64_t *peers,
         }
     }
     count_shares_end(s);
+}
+
+static void make(struct count_shares *s, uint64_t own, const int64_t *peers,
+                 uint64_t cap)
+{
+    make_ring(s, own, peers, cap, 2);
+}
+
+static void test_bounded__when_they_are_one_owners__then_all_add_up(void **state)
+{
+    static const struct {
+        int64_t peers[9];
+        uint64_t cap;    /* of the configuration */
+        unsigned quorum; /* likewise */
+        uint64_t want;
+    } cases[] = {
+        {{10, -1}, 0, 0, 25},
+        {{10, 0, -1}, 0, 0, 25},
+        {{1000, 1, 1, 1, 1, 1, 1, -1}, 0, 0, 1021}, /* no liars among them */
+        {{10, -1}, 4, 0, 19},                       /* stricter */
+        {{10, -1}, 0, 2, 15},
+        {{10, 10, -1}, 0, 2, 35},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct count_shares s;
+        make_ring(&s, 15, cases[i].peers, ORIGIN_NO_CAP, 0);
+        count_shares_limit(&s, cases[i].cap, cases[i].quorum);
+        assert_int_equal(count_shares_bounded(&s, 2), cases[i].want);
+        count_shares_fini(&s);
+    }
 }
 
 static void test_bounded__by_what_peers_say__cap_quorum_and_liars(void **state)
@@ -164,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bounded__by_what_peers_say__cap_quorum_and_liars),
+        cmocka_unit_test(test_bounded__when_they_are_one_owners__then_all_add_up),
         cmocka_unit_test(test_bounded__when_a_mailing_is_spread__then_it_is_bulk),
         cmocka_unit_test(
             test_bounded__when_three_of_eight_lie__then_never_above_the_truth),

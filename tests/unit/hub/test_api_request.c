@@ -35,6 +35,103 @@ static void test_parse__when_whole__then_every_field_that_counts(void **state)
     assert_true(r.keeps_alive);
 }
 
+static void test_parse__when_a_proxy_shows_itself__then_passed_on(void **state)
+{
+    static const char *const marks[] = {"Forwarded",
+                                        "X-Forwarded-For",
+                                        "X-Forwarded-Host",
+                                        "X-Forwarded-Proto",
+                                        "X-Forwarded-Port",
+                                        "X-Forwarded-Server",
+                                        "X-Forwarded-Prefix",
+                                        "X-Forwarded",
+                                        "Forwarded-For",
+                                        "x-FORWARDED-by",
+                                        "Via",
+                                        "X-Real-IP",
+                                        "X-Real-Port",
+                                        "X-Client-IP",
+                                        "True-Client-IP",
+                                        "Client-IP",
+                                        "X-Cluster-Client-IP",
+                                        "CF-Connecting-IP",
+                                        "CF-Ray",
+                                        "Fastly-Client-IP",
+                                        "X-ProxyUser-Ip",
+                                        "X-Original-For",
+                                        "X-Original-Host",
+                                        "X-Original-URI",
+                                        "X-Remote-Addr",
+                                        "X-Remote-User",
+                                        "Remote-Addr",
+                                        "Proxy-Connection",
+                                        "X-Proxy-Id",
+                                        "X-Scheme",
+                                        "X-Host",
+                                        "X-Url-Scheme",
+                                        "CDN-Loop",
+                                        "X-Amzn-Trace-Id",
+                                        "X-Amz-Cf-Id",
+                                        "X-Envoy-External-Address",
+                                        "X-Envoy-Peer-Metadata",
+                                        "X-Varnish",
+                                        "Front-End-Https",
+                                        "X-SSL-Client-Verify",
+                                        "SSL-Client-Cert",
+                                        "Max-Forwards",
+                                        "X-Azure-ClientIP",
+                                        "X-Appengine-Remote-Addr"};
+    static const char *const innocent[] = {/* of curl, Firefox, Chromium, Prometheus */
+                                           "User-Agent",
+                                           "Accept",
+                                           "Accept-Language",
+                                           "Accept-Encoding",
+                                           "Cookie",
+                                           "DNT",
+                                           "Sec-GPC",
+                                           "Sec-Fetch-Mode",
+                                           "Sec-Fetch-Dest",
+                                           "Sec-CH-UA",
+                                           "Priority",
+                                           "Sec-CH-UA-Platform",
+                                           "Upgrade-Insecure-Requests",
+                                           "Cache-Control",
+                                           "Pragma",
+                                           "X-Prometheus-Scrape-Timeout-Seconds",
+                                           "If-None-Match",
+                                           "Content-Type",
+                                           "X-Requested-With",
+                                           "Purpose",
+                                           "TE",
+                                           "Referer",
+                                           "Device",
+                                           "Service",
+                                           "Strip"};
+    struct api_request r;
+    char head[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        (void)snprintf(head, sizeof head,
+                       "GET / HTTP/1.1\r\nHost: localhost\r\n%s: x\r\n\r\n", marks[i]);
+        assert_int_equal(parse(head, &r), 0);
+        if (!r.is_passed_on) {
+            fail_msg("%s", marks[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof innocent / sizeof innocent[0]; i++) {
+        (void)snprintf(head, sizeof head,
+                       "GET / HTTP/1.1\r\nHost: localhost\r\n%s: x\r\n\r\n",
+                       innocent[i]);
+        assert_int_equal(parse(head, &r), 0);
+        if (r.is_passed_on) {
+            fail_msg("%s", innocent[i]);
+        }
+    }
+    assert_int_equal(parse("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", &r), 0);
+    assert_true(r.is_passed_on); /* nginx without a word of configuration */
+}
+
 static void test_parse__when_the_connection_ends_with_it__then_said(void **state)
 {
     static const char *const heads[] = {
@@ -133,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse__when_whole__then_every_field_that_counts),
+        cmocka_unit_test(test_parse__when_a_proxy_shows_itself__then_passed_on),
         cmocka_unit_test(test_parse__when_the_connection_ends_with_it__then_said),
         cmocka_unit_test(test_parse__when_it_could_be_read_in_two_ways__then_refused),
         cmocka_unit_test(test_accepts__when_ranges_and_weights__then_as_the_rules_say),

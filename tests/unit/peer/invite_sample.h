@@ -57,7 +57,8 @@ static inline void make_ring(struct server *s, unsigned extra, unsigned threshol
     struct ring_outcome o;
     uint8_t secret[OBJECT_KEY_BYTES];
 
-    assert_int_equal(ring_admin_key(s->dir, true, secret, m.admins[0], NULL), ERR_OK);
+    assert_int_equal(ring_admin_key(s->dir, NULL, true, secret, m.admins[0], NULL),
+                     ERR_OK);
     for (unsigned i = 0; i < extra; i++) {
         struct identity other;
         uint8_t seed[32] = {(uint8_t)(i + 1)};

@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/peer/manifest.h"
+#include "core/store/origins.h"
 
 #include "tests/unit/peer/ring_sample.h"
 #include "tests/unit/tempdir.h"
@@ -145,6 +146,11 @@ static const struct {
     {"\"quorum\":2", "\"quorum\":0"},
     {"\"quorum\":2", "\"quorum\":257"},
     {"\"default_records_per_day\":1000", "\"default_records_per_day\":0"},
+    {"\"quorum\":2", "\"quorum\":2,\"kind\":\"Own\""},
+    {"\"quorum\":2", "\"quorum\":2,\"kind\":1"},
+    {"\"quorum\":2", "\"quorum\":2,\"kind\":null"},
+    {"\"quorum\":2", "\"quorum\":2,\"sort\":\"own\""},
+    {"\"quorum\":2", "\"kind\":\"own\""},
     {"gillnet-ring-manifest 1", "gillnet-ring-manifest 1 "},
     {"gillnet-ring-manifest 1\n", "gillnet-ring-manifest 1\r\n"},
     {"\n{", "\n\n{"},
@@ -156,6 +162,33 @@ static const struct {
     {"}\n", "}\nsignature \n"},
     {"}\n", "}\nsignature 00 00\n"},
 };
+
+static void test_kind__is_in_the_text_of_an_own_ring_alone(void **state)
+{
+    struct manifest m = make_ring(2);
+    struct buf text;
+
+    (void)state;
+    for (int kind = RING_FEDERATION; kind <= RING_OWN; kind++) {
+        m.kind = (enum ring_kind)kind;
+        struct manifest back = parsed(&m, 1);
+        bool is_own = kind == RING_OWN;
+        assert_int_equal(back.kind, kind);
+        assert_int_equal(manifest_cap(&back, &back.members[0]),
+                         is_own ? ORIGIN_NO_CAP : back.default_cap);
+        buf_init(&text, MANIFEST_BYTES_MAX);
+        assert_int_equal(manifest_print(&m, &text), ERR_OK);
+        assert_int_equal(slice_find_slice(buf_slice(&text), SLICE_LIT("kind")) < text.n,
+                         is_own);
+        buf_fini(&text);
+        manifest_fini(&back);
+    }
+    m.kind = RING_FEDERATION; /* said in words it is the same */
+    assert_int_equal(
+        parse_changed(&m, "\"quorum\":2", "\"quorum\":2,\"kind\":\"federation\""),
+        ERR_OK);
+    manifest_fini(&m);
+}
 
 static void test_parse__when_one_field_is_wrong__then_refused(void **state)
 {
@@ -446,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse__when_printed__then_all_fields_are_back),
+        cmocka_unit_test(test_kind__is_in_the_text_of_an_own_ring_alone),
         cmocka_unit_test(test_parse__when_one_field_is_wrong__then_refused),
         cmocka_unit_test(test_parse__when_members_share_something__then_refused),
         cmocka_unit_test(test_parse__when_it_is_cut_anywhere__then_refused),

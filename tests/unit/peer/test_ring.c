@@ -325,7 +325,7 @@ static enum err sign_again(const struct server *a, const struct manifest *m)
 
     buf_init(&text, MANIFEST_BYTES_MAX);
     buf_add(&text, slice_of(m->text, m->text_len));
-    enum err e = ring_sign(a->dir, m, &a->m, &text, NULL);
+    enum err e = ring_sign(a->dir, NULL, m, &a->m, &text, NULL);
     buf_fini(&text);
     return e;
 }

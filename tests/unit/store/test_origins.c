@@ -51,6 +51,29 @@ static void test_origins__when_written__then_they_read_back(void **state)
     origins_fini(&back);
 }
 
+static void test_subscriptions__of_a_member__say_whose_word_it_is(void **state)
+{
+    struct tempdir *t = *state;
+    struct origin_row rows[] = {
+        {.origin = {1, 2}, .name = "alpha", .cap = 10, .state = ORIGIN_ACTIVE}};
+    struct origin_row more[] = {
+        {.origin = {7}, .owner = {1, 2}, .name = "pub", .state = ORIGIN_ACTIVE},
+        {.origin = {8}, .name = "other", .state = ORIGIN_ACTIVE}};
+    const struct origins ring = {.v = rows, .n = 1};
+    const struct origins followed = {.v = more, .n = 2};
+    struct origins back;
+
+    (void)mkdir(tempdir_file(t, "peers"), 0700);
+    assert_int_equal(origins_write(t->path, &ring, NULL), ERR_OK);
+    assert_int_equal(origins_write_subscriptions(t->path, &followed, NULL), ERR_OK);
+    assert_int_equal(origins_read(t->path, &back, NULL), ERR_OK);
+    assert_int_equal(back.n, 3);
+    assert_memory_equal(back.v[1].owner, rows[0].origin, ORIGIN_BYTES);
+    assert_false(origin_is_own(&back.v[1]));
+    assert_true(origin_is_own(&back.v[0]) && origin_is_own(&back.v[2]));
+    origins_fini(&back);
+}
+
 static void test_origins__when_they_cannot_be_written__then_it_is_said(void **state)
 {
     struct tempdir *t = *state;
@@ -140,6 +163,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_origins__when_written__then_they_read_back,
                                         tempdir_setup, tempdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_subscriptions__of_a_member__say_whose_word_it_is, tempdir_setup,
+            tempdir_teardown),
         cmocka_unit_test_setup_teardown(
             test_origins__when_they_cannot_be_written__then_it_is_said, tempdir_setup,
             tempdir_teardown),

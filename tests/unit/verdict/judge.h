@@ -23,6 +23,7 @@ struct listset {
     size_t nown; /* the first; 0: all are ours */
     const char *origin[LISTS];
     double weight[LISTS];
+    unsigned owner[LISTS]; /* of the list with number owner - 1, too; 0: of its own */
     struct config_list config[LISTS];
     struct list_reader reader[LISTS];
     enum list_fault fault;
@@ -38,6 +39,11 @@ size_t listset_count(const struct listset *s)
 const char *listset_origin(const struct listset *s, size_t i)
 {
     return s->origin[i];
+}
+
+unsigned listset_owner(const struct listset *s, size_t i)
+{
+    return s->owner[i] > 0 ? s->owner[i] - 1 : (unsigned)i;
 }
 
 double listset_weight(const struct listset *s, size_t i)

@@ -68,6 +68,25 @@ static void test_judge__when_too_few_say_so__then_it_marks_and_no_more(void **st
     has_symbol(b, 0, "LIST_PHISH", 20, "by bert and 1 more: url_domain=other.example");
 }
 
+/* A member of the ring who publishes as well, under two names, and another member. */
+static void test_judge__when_a_member_publishes_too__then_it_is_one(void **state)
+{
+    struct bench *b = *state;
+    peers(b, 4, 20);
+    b->config.peers.quorum_lists = 2;
+    lists.owner[2] = 1 + 1;
+    lists.owner[3] = 1 + 1;
+    for (unsigned list = 1; list <= 3; list++) {
+        add_hit(b, list, FEATURE_url_domain, "evil.example");
+    }
+    judge(b);
+    assert_int_equal(b->v.action, ACTION_HEADER);
+    has_symbol(b, 0, "LIST_PHISH", 20, "by anna: url_domain=evil.example");
+    add_hit(b, 4, FEATURE_url_domain, "evil.example");
+    judge(b);
+    assert_int_equal(b->v.action, ACTION_REJECT);
+}
+
 static void test_judge__when_one_of_a_quorum_weighs_nothing__then_there_is_none(
     void **state)
 {
@@ -176,6 +195,7 @@ int main(void)
         TEST(test_judge__when_several_peers_list_it__then_the_strongest_counts),
         TEST(test_judge__when_ours_lists_it_too__then_ours_alone_counts),
         TEST(test_judge__when_too_few_say_so__then_it_marks_and_no_more),
+        TEST(test_judge__when_a_member_publishes_too__then_it_is_one),
         TEST(test_judge__when_one_of_a_quorum_weighs_nothing__then_there_is_none),
         cmocka_unit_test(
             test_judge__when_it_is_not_theirs_to_say__then_it_is_shown_only),

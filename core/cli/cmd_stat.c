@@ -74,7 +74,9 @@ static void print_daemon(const struct daemon_view *d)
                      when_text(d->stats.value[STAT_start_time], when));
     }
     for (unsigned i = 0; i < d->stats.nfaults; i++) {
-        (void)printf("fault: %s\n", d->stats.fault[i]);
+        (void)fputs("fault: ", stdout);
+        text_show(stdout, d->stats.fault[i]);
+        (void)putchar('\n');
     }
     for (unsigned i = 0; i < STAT_COUNT; i++) {
         (void)printf("%-20s %12llu  %s\n", stats_name(i),
@@ -157,7 +159,8 @@ static void print_list(const struct list_line *l)
         (void)fputs(", not enabled", stdout);
     }
     if (l->fault != NULL) {
-        (void)printf("%s fault: %s", l->is_open ? ";" : ":", l->fault);
+        (void)printf("%s fault: ", l->is_open ? ";" : ":");
+        text_show(stdout, l->fault);
     }
     (void)putchar('\n');
     if (l->is_open) {

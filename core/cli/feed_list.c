@@ -37,9 +37,9 @@ static json_t *row_of(struct cli *cli, const struct config_feed *feed)
     }
     feed_state_json(row, &state);
     const char *trouble = state.failures > 0 ? state.trouble : state.refusal.text;
-    (void)json_object_set_new(
-        row, "trouble",
-        trouble[0] != '\0' ? json_text(slice_str(trouble)) : json_null());
+    (void)json_object_set_new(row, "trouble",
+                              trouble[0] != '\0' ? json_text(slice_str(trouble))
+                                                 : json_null());
     return row;
 }
 

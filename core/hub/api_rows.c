@@ -148,7 +148,7 @@ void api_rows_fini(struct api_rows_query *q)
 /* By what one row is ordered. All point into it. */
 struct place {
     json_t *row;
-    const char *text;   /* NULL: number counts, or nothing is there */
+    const char *text; /* NULL: number counts, or nothing is there */
     bool has_number;
     bool is_falling;
     double number;
@@ -236,7 +236,7 @@ static json_t *cursor_of(const struct place *p, const struct api_rows_query *q)
 {
     char order[API_ROWS_SORT_MAX + 1];
     char hex[API_ROWS_CURSOR_MAX + 1];
-    json_t *value = p->text != NULL     ? json_string(p->text)
+    json_t *value = p->text != NULL ? json_string(p->text)
                     : p->has_number ? json_real(p->number)
                                     : json_null();
 

@@ -16,7 +16,7 @@
 #include "core/base/slice.h"
 
 enum {
-    API_ROWS_MAX = 1000,     /* of one page */
+    API_ROWS_MAX = 1000,      /* of one page */
     API_ROWS_WORDS_MAX = 256, /* bytes of q */
     API_ROWS_SORT_MAX = 24,
     API_ROWS_CURSOR_MAX = 4096
@@ -24,15 +24,16 @@ enum {
 
 /* Names of fields; NULL ends each. */
 struct api_table {
-    const char *const *sorts;  /* by which it may be sorted; the first where only a limit or a cursor is given */
-    const char *const *words;  /* texts in which q is looked for */
-    const char *const *key;    /* at most two texts, which name a row */
+    const char *const *
+        sorts; /* by which it may be sorted; the first where only a limit or a cursor is given */
+    const char *const *words; /* texts in which q is looked for */
+    const char *const *key;   /* at most two texts, which name a row */
 };
 
 struct api_rows_query {
-    size_t limit; /* 0: all */
+    size_t limit;                   /* 0: all */
     char words[API_ROWS_WORDS_MAX]; /* "": all */
-    char sort[API_ROWS_SORT_MAX]; /* "": in the order that they have */
+    char sort[API_ROWS_SORT_MAX];   /* "": in the order that they have */
     bool is_falling;
     json_t *after; /* [sort, value, key, key] of a cursor; NULL: from the beginning */
 };

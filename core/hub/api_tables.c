@@ -83,14 +83,13 @@ static json_t *list_sketch(const struct listset *set, size_t i)
     uint64_t revoked = 0;
 
     list_reader_totals(r, &entries, &revoked);
-    return json_pack("{s:s, s:s?, s:s, s:f, s:I, s:I, s:I, s:s?, s:I}", "name",
-                     list_reader_name(r), "origin",
-                     null_if_empty(listset_origin(set, i)), "category",
-                     c->category != NULL ? c->category : "", "weight",
-                     c->weight * listset_weight(set, i), "entries",
-                     (json_int_t)entries, "revoked", (json_int_t)revoked, "updated_s",
-                     (json_int_t)list_reader_changed_s(r), "fault",
-                     list_reader_fault(r), "at", (json_int_t)i);
+    return json_pack(
+        "{s:s, s:s?, s:s, s:f, s:I, s:I, s:I, s:s?, s:I}", "name", list_reader_name(r),
+        "origin", null_if_empty(listset_origin(set, i)), "category",
+        c->category != NULL ? c->category : "", "weight",
+        c->weight * listset_weight(set, i), "entries", (json_int_t)entries, "revoked",
+        (json_int_t)revoked, "updated_s", (json_int_t)list_reader_changed_s(r), "fault",
+        list_reader_fault(r), "at", (json_int_t)i);
 }
 
 /* The rows in full in the place of their sketches: their filters are looked at. */
@@ -140,7 +139,8 @@ void api_v1_lists(struct api_call *call)
 
 static const char *const feed_sorts[] = {"name",   "state",     "entries", "failures",
                                          "good_s", "changed_s", "next_s",  NULL};
-static const char *const feed_words[] = {"name", "list", "url", "state", "trouble", NULL};
+static const char *const feed_words[] = {"name",  "list",    "url",
+                                         "state", "trouble", NULL};
 static const char *const feed_key[] = {"name", NULL};
 static const struct api_table feed_table = {
     .sorts = feed_sorts, .words = feed_words, .key = feed_key};
@@ -170,8 +170,8 @@ void api_v1_feeds(struct api_call *call)
 
 /* ---- peers ---- */
 
-static const char *const peer_sorts[] = {"name", "state", "lag_s", "bytes_in",
-                                         "bytes_out", NULL};
+static const char *const peer_sorts[] = {"name",     "state",     "lag_s",
+                                         "bytes_in", "bytes_out", NULL};
 static const char *const peer_words[] = {"name", "address", "state", "last_failure",
                                          NULL};
 static const char *const peer_key[] = {"name", "origin", NULL};
@@ -200,9 +200,9 @@ void api_v1_peers(struct api_call *call)
         connected += is_other && is_true(row, "connected");
     }
     json_t *answer = page_of("peers", all, &peer_table, &q);
-    (void)json_object_set_new(answer, "sums",
-                              json_pack("{s:I, s:I}", "others", others, "connected",
-                                        connected));
+    (void)json_object_set_new(
+        answer, "sums",
+        json_pack("{s:I, s:I}", "others", others, "connected", connected));
     (void)json_object_set_new(answer, "ring", board_get(call->api->board, BOARD_RING));
     (void)json_object_set_new(answer, "subscriptions",
                               board_get(call->api->board, BOARD_SUBSCRIPTIONS));

@@ -11,13 +11,13 @@ static void test_is__of_each_kind__then_false(void **state)
 {
     (void)state;
     static const uint32_t unseen[] = {
-        0x00,    0x0a,    0x1b,    0x7f,    0x85,    0x9f,   0xad,   0x34f,
-        0x61c,   0x115f,  0x180e,  0x200b,  0x200d,  0x200e, 0x200f, 0x2028,
-        0x2029,  0x202a,  0x202e,  0x2060,  0x2066,  0x2069, 0x2800, 0x3164,
-        0xfe00,  0xfe0f,  0xfeff,  0xffa0,  0xfff9,  0xffff, 0x13430, 0x1d173,
+        0x00,    0x0a,    0x1b,    0x7f,    0x85,   0x9f,   0xad,    0x34f,
+        0x61c,   0x115f,  0x180e,  0x200b,  0x200d, 0x200e, 0x200f,  0x2028,
+        0x2029,  0x202a,  0x202e,  0x2060,  0x2066, 0x2069, 0x2800,  0x3164,
+        0xfe00,  0xfe0f,  0xfeff,  0xffa0,  0xfff9, 0xffff, 0x13430, 0x1d173,
         0xe0001, 0xe0020, 0xe007f, 0xe0100, 0xe01ef};
-    static const uint32_t seen[] = {' ',    'a',    '~',    0xa1,   0xe4,    0x416,
-                                    0x5d0,  0x627,  0x2010, 0x202f, 0x2070,  0x4e2d,
+    static const uint32_t seen[] = {' ',    'a',    '~',     0xa1,    0xe4,   0x416,
+                                    0x5d0,  0x627,  0x2010,  0x202f,  0x2070, 0x4e2d,
                                     0xfffd, 0xac00, 0x1f600, 0x10ffff};
 
     for (size_t i = 0; i < sizeof unseen / sizeof unseen[0]; i++) {
@@ -38,7 +38,9 @@ static void test_print__mixed__then_codes_in_their_place(void **state)
         {"", ""},
         {"plain text", "plain text"},
         {"M\xc3\xbcller", "M\xc3\xbcller"},
-        {"invoice\xe2\x80\xae" "fdp.exe", "invoice<U+202E>fdp.exe"},
+        {"invoice\xe2\x80\xae"
+         "fdp.exe",
+         "invoice<U+202E>fdp.exe"},
         {"bank\xe2\x80\x8b.example", "bank<U+200B>.example"},
         {"a\xf3\xa0\x81\xa1", "a<U+E0061>"},
         {"a\nb\x1b[0m", "a<U+000A>b<U+001B>[0m"},
@@ -59,8 +61,11 @@ static void test_print__mixed__then_codes_in_their_place(void **state)
 static void test_print__into_any_room__then_whole_characters_and_dots(void **state)
 {
     (void)state;
-    static const char text[] = "ab\xe2\x80\xae" "c\xc3\xbc" "d\xff";
-    static const char whole[] = "ab<U+202E>c\xc3\xbc" "d\\xff";
+    static const char text[] = "ab\xe2\x80\xae"
+                               "c\xc3\xbc"
+                               "d\xff";
+    static const char whole[] = "ab<U+202E>c\xc3\xbc"
+                                "d\\xff";
 
     for (size_t size = 4; size <= sizeof whole + 2; size++) {
         char dst[sizeof whole + 4];

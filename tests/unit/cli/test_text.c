@@ -30,7 +30,9 @@ static void test_text__with_characters_that_nobody_sees__then_codes(void **state
 {
     (void)state;
     assert_printed("a b", "a b", "a b");
-    assert_printed("in\xe2\x80\xae" "exe", "in<U+202E>exe", "in<U+202E>exe");
+    assert_printed("in\xe2\x80\xae"
+                   "exe",
+                   "in<U+202E>exe", "in<U+202E>exe");
     assert_printed("\xc3\xbc\xe2\x80\x8b", "\\xc3\\xbc<U+200B>", "\xc3\xbc<U+200B>");
     assert_printed("a\nb\x1b", "a\\x0ab\\x1b", "a\nb<U+001B>");
     assert_printed("\xff\xe2", "\\xff\\xe2", "\\xff\\xe2");

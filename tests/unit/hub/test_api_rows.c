@@ -92,10 +92,13 @@ static size_t walk(json_t *all, const char *query, unsigned char seen[MANY],
 
 static void test_pages__of_many_rows__then_each_comes_once(void **state)
 {
-    static const char *const orders[] = {
-        "limit=100",           "limit=100&sort=name",     "limit=100&sort=-name",
-        "limit=100&sort=entries", "limit=100&sort=-entries", "limit=100&sort=fault",
-        "limit=100&sort=-fault"};
+    static const char *const orders[] = {"limit=100",
+                                         "limit=100&sort=name",
+                                         "limit=100&sort=-name",
+                                         "limit=100&sort=entries",
+                                         "limit=100&sort=-entries",
+                                         "limit=100&sort=fault",
+                                         "limit=100&sort=-fault"};
     static unsigned char seen[MANY];
     json_t *all = rows_of(0, MANY);
 
@@ -186,10 +189,10 @@ static void test_query__that_is_not_meant__then_refused(void **state)
         "cursor=",
         "cursor=abc",
         "cursor=zz",
-        "cursor=5b5d",                                 /* [] */
-        "cursor=5b226e616d65222c312c22222c225d",       /* cut */
-        "cursor=5b226e616d65222c7b7d2c22222c22225d",   /* ["name",{},"",""] */
-        "cursor=5b312c312c22222c22225d",               /* [1,1,"",""] */
+        "cursor=5b5d",                                          /* [] */
+        "cursor=5b226e616d65222c312c22222c225d",                /* cut */
+        "cursor=5b226e616d65222c7b7d2c22222c22225d",            /* ["name",{},"",""] */
+        "cursor=5b312c312c22222c22225d",                        /* [1,1,"",""] */
         "sort=entries&cursor=5b226e616d65222c312c22222c22225d", /* of name */
         "sort=-name&cursor=5b226e616d65222c312c22222c22225d",
         "q=%zz",

@@ -265,7 +265,7 @@ static enum err cut(struct place *v, size_t n, const struct api_rows_query *q,
     if (q->sort[0] != '\0') {
         qsort(v, n, sizeof *v, compare);
     }
-    while (q->after != NULL && from < n && compare(&v[from], &after) <= 0) {
+    while (from < n && q->after != NULL && compare(&v[from], &after) <= 0) {
         from++;
     }
     to = q->limit > 0 && n - from > q->limit ? from + q->limit : n;
@@ -281,6 +281,7 @@ enum err api_rows_page(const json_t *all, const struct api_table *t,
                        const struct api_rows_query *q, struct api_rows *ret)
 {
     struct place *v = calloc(json_array_size(all) + 1, sizeof *v);
+    size_t n = 0;
     size_t i = 0;
     json_t *row = NULL;
 
@@ -288,11 +289,11 @@ enum err api_rows_page(const json_t *all, const struct api_table *t,
     json_array_foreach(all, i, row)
     {
         if (v != NULL && has_words(row, t, q->words)) {
-            v[ret->found++] = place_of(row, t, q);
+            v[n++] = place_of(row, t, q);
         }
     }
-    enum err e =
-        v != NULL && ret->rows != NULL ? cut(v, ret->found, q, ret) : ERR_NOMEM;
+    ret->found = n;
+    enum err e = v != NULL && ret->rows != NULL ? cut(v, n, q, ret) : ERR_NOMEM;
     free(v);
     if (e != ERR_OK) {
         json_decref(ret->rows);

@@ -90,10 +90,13 @@ static enum err read_one(struct slice name, const char *value,
                    : bad(reterr, "the cursor is not one of a former answer");
     }
     if (slice_eq(name, SLICE_LIT("q"))) {
-        bool fits = strlen(value) < sizeof ret->words;
+        size_t n = strlen(value);
 
-        (void)snprintf(ret->words, sizeof ret->words, "%s", fits ? value : "");
-        return fits ? ERR_OK : bad(reterr, "q is too long");
+        if (n >= sizeof ret->words) {
+            return bad(reterr, "q is longer than 255 bytes");
+        }
+        memcpy(ret->words, value, n + 1);
+        return ERR_OK;
     }
     return bad(reterr, "the query is made of limit, cursor, q and sort");
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/stats.h"
+#include "core/base/visible.h"
 
 enum {
     RING_BYTES = 512 * 1024, /* some 2,500 lines of 200 bytes */
@@ -313,6 +314,23 @@ static bool enqueue(enum log_level level, const char *line, size_t n)
 static void log_va(enum log_level level, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
+/* Whatever forgot log_str: one event stays one line, and nothing in it is hidden. Most lines are ASCII and stay. */
+static size_t make_visible(char line[LOG_LINE_MAX + 1], size_t n)
+{
+    char shown[LOG_LINE_MAX + 1];
+    size_t at = 0;
+
+    while (at < n && line[at] >= ' ' && line[at] < 0x7f) {
+        at++;
+    }
+    if (at == n) {
+        return n;
+    }
+    n = visible_print(shown, sizeof(shown), slice_of(line, n));
+    memcpy(line, shown, n + 1);
+    return n;
+}
+
 static void log_va(enum log_level level, const char *format, va_list args)
 {
     char line[LOG_LINE_MAX + 1];
@@ -328,11 +346,7 @@ static void log_va(enum log_level level, const char *format, va_list args)
         n = LOG_LINE_MAX;
         line[n - 3] = line[n - 2] = line[n - 1] = '.';
     }
-    for (size_t i = 0; i < n; i++) {
-        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f) {
-            line[i] = '?'; /* whatever forgot log_str: one event stays one line */
-        }
-    }
+    n = make_visible(line, n);
     if (!enqueue(level, line, n)) {
         char json[JSON_MAX];
         write_stderr(level, in_format(level, line, json));

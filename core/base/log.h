@@ -4,7 +4,7 @@
  * Lines go through a bounded ring to one writer thread, so that a slow log never holds up
  * mail; a full ring drops lines, counts them (stat log_dropped) and says so when it has room
  * again. Before log_start and after log_stop lines are written directly to standard error.
- * Untrusted text must pass log_str. Pure rooms (text, mail, extract, filter) never log.
+ * Untrusted text must pass log_str; what did not and cannot be seen becomes a code (visible.h). Pure rooms (text, mail, extract, filter) never log.
  * Threads: any, after log_start.
  */
 #ifndef CORE_BASE_LOG_H

@@ -52,4 +52,10 @@ struct stats_view {
 };
 enum err stats_read(const char *path, struct stats_view *ret, struct errinfo *reterr);
 
+/* gillnetd says four times a second that it is at work: without a sign for so long it is not known to be. */
+enum { STATS_ALIVE_S = 3 };
+/* Whether gillnetd was at work less than STATS_ALIVE_S before now_s. A sign from the future, as one from before the
+ * clock was set back, is none. */
+bool stats_is_alive(const struct stats_view *view, uint64_t now_s);
+
 #endif

@@ -106,3 +106,11 @@ enum err stats_read(const char *path, struct stats_view *ret, struct errinfo *re
     (void)close(fd);
     return e;
 }
+
+bool stats_is_alive(const struct stats_view *view, uint64_t now_s)
+{
+    uint64_t sign_s = view->value[STAT_alive_time];
+
+    return view->value[STAT_pid] != 0 && sign_s < now_s + STATS_ALIVE_S &&
+           now_s < sign_s + STATS_ALIVE_S;
+}

@@ -10,6 +10,7 @@
 #include "core/base/statedir.h"
 #include "core/base/version.h"
 #include "core/cli/state.h"
+#include "core/cli/text.h"
 #include "core/feature/feature.h"
 #include "core/feed/feed.h"
 
@@ -71,7 +72,9 @@ int cli_fail(const struct errinfo *info)
 {
     char line[LINE_MAX_BYTES];
 
-    (void)fprintf(stderr, "gillnet: %s\n", errinfo_format(info, line, sizeof(line)));
+    (void)fputs("gillnet: ", stderr);
+    text_show(stderr, errinfo_format(info, line, sizeof(line)));
+    (void)fputc('\n', stderr);
     return status_of(info->code);
 }
 

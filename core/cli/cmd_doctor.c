@@ -6,6 +6,7 @@
 #include "core/cli/cli.h"
 #include "core/cli/doctor.h"
 #include "core/cli/json.h"
+#include "core/cli/text.h"
 
 enum { DETAIL_MAX = 1024 };
 
@@ -23,8 +24,9 @@ void doctor_say(struct doctor *d, enum doctor_level level, const char *what,
     d->nwarn += level == DOCTOR_WARN;
     d->nfail += level == DOCTOR_FAIL;
     if (!d->cli->json) {
-        (void)printf("%-4s  %s: %s%s%s\n", names[level], what, detail,
-                     *advice != '\0' ? " - " : "", advice);
+        (void)printf("%-4s  %s: ", names[level], what);
+        text_show(stdout, detail);
+        (void)printf("%s%s\n", *advice != '\0' ? " - " : "", advice);
     } else if (!json_line(json_pack("{s:s, s:s, s:o, s:o}", "check", what, "status",
                                     names[level], "detail",
                                     json_text(slice_str(detail)), "advice",

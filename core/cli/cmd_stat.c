@@ -172,7 +172,8 @@ static void print_list(const struct list_line *l)
         (void)fputs(", not enabled", stdout);
     }
     if (l->fault != NULL) {
-        (void)printf("%s fault: %s", l->is_open ? ";" : ":", l->fault);
+        (void)printf("%s fault: ", l->is_open ? ";" : ":");
+        text_show(stdout, l->fault);
     }
     (void)putchar('\n');
     if (l->is_open) {

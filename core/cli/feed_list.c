@@ -36,10 +36,10 @@ static json_t *row_of(struct cli *cli, const struct config_feed *feed)
         stage_close(&s);
     }
     feed_state_json(row, &state);
+    const char *trouble = state.failures > 0 ? state.trouble : state.refusal.text;
     (void)json_object_set_new(row, "trouble",
-                              state.refusal.text[0] != '\0'
-                                  ? json_text(slice_str(state.refusal.text))
-                                  : json_null());
+                              trouble[0] != '\0' ? json_text(slice_str(trouble))
+                                                 : json_null());
     return row;
 }
 
@@ -74,7 +74,11 @@ const char *feed_row_name(const json_t *row)
 
 const char *feed_row_trouble(const json_t *row)
 {
-    return text_of(row, "trouble");
+    const char *trouble = text_of(row, "trouble");
+    bool is_unheard = json_is_true(json_object_get(row, "enabled")) &&
+                      json_integer_value(json_object_get(row, "good_s")) == 0;
+
+    return *trouble == '\0' && is_unheard ? "nothing of it was fetched yet" : trouble;
 }
 
 static void print_row(const json_t *row)

@@ -12,8 +12,8 @@
 
 /* The hub's rows, or without a hub what STATE/feeds says; NULL after a message, its exit status in *retstatus. */
 json_t *feed_rows(struct cli *cli, bool *retruns, int *retstatus);
-/* "": none. */
 const char *feed_row_name(const json_t *row);
+/* "": none. A feed of which nothing was fetched yet is not well either. */
 const char *feed_row_trouble(const json_t *row);
 
 #endif

@@ -209,7 +209,9 @@ static void stat_text(const struct list_reader *r, const char *origin,
            s->filter_bytes, s->index_bytes, s->log_bytes);
     list_numbers_print(stdout, "  ", n);
     if (fault != NULL) {
-        printf("  fault: %s\n", fault);
+        (void)fputs("  fault: ", stdout);
+        text_show(stdout, fault);
+        (void)putchar('\n');
     }
 }
 

@@ -202,6 +202,19 @@ void stage_close(struct stage **s)
     *s = NULL;
 }
 
+enum err stage_note_failures(struct stage *s, unsigned failures, const char *trouble,
+                             struct errinfo *reterr)
+{
+    struct stage_state *w = &s->saved.shown;
+
+    if (w->failures == failures && strcmp(w->trouble, trouble) == 0) {
+        return ERR_OK;
+    }
+    w->failures = failures;
+    (void)snprintf(w->trouble, sizeof(w->trouble), "%s", trouble);
+    return stage_save(s, reterr);
+}
+
 void stage_get_state(const struct stage *s, struct stage_state *ret)
 {
     *ret = s->saved.shown;

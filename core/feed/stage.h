@@ -56,6 +56,7 @@ struct stage_line {
 typedef void stage_line_fn(void *context, const struct stage_line *line);
 
 /* What is known of a feed between updates: state.json. */
+enum { STAGE_TROUBLE_MAX = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX };
 struct stage_state {
     uint64_t version;  /* of the good one that serves; 0: none yet */
     uint64_t versions; /* that are kept */
@@ -69,6 +70,8 @@ struct stage_state {
     struct stage_refusal refusal; /* of the last update, when it was refused */
     char etag[256];               /* of the body that serves; for the fetcher */
     char last_modified[64];
+    unsigned failures; /* in a row, of stage_note_failures */
+    char trouble[STAGE_TROUBLE_MAX];
 };
 
 struct stage;
@@ -103,6 +106,10 @@ enum err stage_update(struct stage *s, const struct stage_body *body,
                       struct errinfo *reterr);
 /* The server says that nothing changed. Once a day the body that serves goes through all of stage_update again. */
 enum err stage_unchanged(struct stage *s, struct errinfo *reterr);
+/* How many questions failed in a row, and why the last one did (printable ASCII): kept on disk, so that a restart of the hub
+ * forgets neither. Writes only what changed. */
+enum err stage_note_failures(struct stage *s, unsigned failures, const char *trouble,
+                             struct errinfo *reterr);
 /* Nothing good was heard for feed->silent_after_s: all entries get an expiry of now, and the validators are forgotten, so
  * that the next good body lists them again. No-op before. */
 enum err stage_expire_silent(struct stage *s, bool *retdid, struct errinfo *reterr);

@@ -7,6 +7,8 @@
 
 #include "core/feed/stage_own.h"
 
+enum { FAILURES_MAX = 1000000 };
+
 static uint64_t number(const json_t *o, const char *key)
 {
     json_int_t v = json_integer_value(json_object_get(o, key));
@@ -68,6 +70,9 @@ static void shown_parse(const json_t *o, struct stage_state *s)
     text(refusal, "reason", s->refusal.reason, sizeof(s->refusal.reason));
     text(refusal, "text", s->refusal.text, sizeof(s->refusal.text));
     s->refusal.at_s = number(refusal, "at_s");
+    uint64_t failures = number(o, "failures");
+    s->failures = failures < FAILURES_MAX ? (unsigned)failures : FAILURES_MAX;
+    text(o, "trouble", s->trouble, sizeof(s->trouble));
 }
 
 enum err saved_parse(struct slice bytes, struct stage_saved *ret)
@@ -130,6 +135,10 @@ static json_t *saved_json(const struct stage_saved *s)
             o, "refusal",
             json_pack("{s:s, s:o, s:I}", "reason", w->refusal.reason, "text",
                       text_json(w->refusal.text), "at_s", (json_int_t)w->refusal.at_s));
+    }
+    if (o && w->failures > 0) {
+        (void)json_object_set_new(o, "failures", json_integer(w->failures));
+        (void)json_object_set_new(o, "trouble", text_json(w->trouble));
     }
     if (o && s->pending.version.number != 0) {
         json_t *p = version_json(&s->pending.version);

@@ -201,7 +201,13 @@ void alert_feed_failing(const struct alerts_case *c, struct alerts_sight *ret)
     }
 }
 
-/* Of a feed that was heard once. */
+/* It was asked, in this run or one before, and nothing good ever came. */
+static bool was_asked_in_vain(const json_t *row)
+{
+    return metrics_number(row, "good_s") <= 0 &&
+           (metrics_number(row, "asked_s") > 0 || metrics_number(row, "failures") > 0);
+}
+
 static bool is_silent(const struct survey *s, const json_t *row)
 {
     double good_s = metrics_number(row, "good_s");
@@ -210,8 +216,9 @@ static bool is_silent(const struct survey *s, const json_t *row)
         const struct config_feed *f = &s->config->feeds[i];
 
         if (strcmp(f->name, metrics_text(row, "name")) == 0) {
-            return f->enabled && f->silent_after_s > 0 && good_s > 0 &&
-                   (double)s->now_s - good_s > (double)f->silent_after_s / 2;
+            bool is_late = f->silent_after_s > 0 && good_s > 0 &&
+                           (double)s->now_s - good_s > (double)f->silent_after_s / 2;
+            return f->enabled && (is_late || was_asked_in_vain(row));
         }
     }
     return false;

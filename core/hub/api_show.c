@@ -8,14 +8,14 @@
 #include "core/base/version.h"
 #include "core/hub/api_handlers.h"
 
-enum { US_PER_S = 1000000, FRESH_S = 30 };
+enum { US_PER_S = 1000000 };
 
 /* ---- gillnetd, by its page of numbers ---- */
 
 struct daemon {
     struct stats_view stats;
     bool has_stats;
-    bool is_running; /* it was at work a moment ago */
+    bool is_running; /* stats_is_alive */
 };
 
 static void look_at_daemon(const struct config *config, struct daemon *ret)
@@ -26,8 +26,7 @@ static void look_at_daemon(const struct config *config, struct daemon *ret)
     ret->has_stats =
         file_path(path, "%s/%s", config->state_dir, STATE_STATS_FILE) == ERR_OK &&
         stats_read(path, &ret->stats, NULL) == ERR_OK;
-    ret->is_running =
-        ret->has_stats && ret->stats.value[STAT_alive_time] + FRESH_S > now_s;
+    ret->is_running = ret->has_stats && stats_is_alive(&ret->stats, now_s);
 }
 
 static json_t *numbers_json(const struct stats_view *s)
@@ -64,52 +63,6 @@ void api_v1_stats(struct api_call *call)
                                     board_get(call->api->board, BOARD_HUB)));
 }
 
-/* ---- lists ---- */
-
-static const char *null_if_empty(const char *s)
-{
-    return s != NULL && s[0] != '\0' ? s : NULL;
-}
-
-static json_t *list_json(const struct listset *set, size_t i)
-{
-    const struct list_reader *r = listset_reader(set, i);
-    const struct config_list *c = listset_config(set, i);
-    struct list_stat s;
-
-    list_reader_stat(r, &s);
-    return json_pack(
-        "{s:s, s:s?, s:s, s:f, s:b, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:I, "
-        "s:I, s:s?}",
-        "name", list_reader_name(r), "origin", null_if_empty(listset_origin(set, i)),
-        "category", c->category != NULL ? c->category : "", "weight",
-        c->weight * listset_weight(set, i), "shadow", (int)c->shadow, "entries",
-        (json_int_t)s.entries, "revoked", (json_int_t)s.revoked, "levels",
-        (json_int_t)s.levels, "updated_s", (json_int_t)s.updated_s, "fill", s.fill,
-        "error_now", s.error_now, "error_target", s.error_target, "filter_bytes",
-        (json_int_t)s.filter_bytes, "index_bytes", (json_int_t)s.index_bytes,
-        "log_bytes", (json_int_t)s.log_bytes, "max_age_s", (json_int_t)c->max_age_s,
-        "fault", list_reader_fault(r));
-}
-
-static json_t *lists_json(const struct listset *set)
-{
-    json_t *rows = json_array();
-
-    for (size_t i = 0; i < listset_total(set); i++) {
-        (void)json_array_append_new(rows, list_json(set, i));
-    }
-    return rows;
-}
-
-void api_v1_lists(struct api_call *call)
-{
-    const struct lists_view *view = lists_acquire(call->api->lists);
-
-    api_answer_json(call, json_pack("{s:o}", "lists", lists_json(view->set)));
-    lists_release(call->api->lists, &view);
-}
-
 /* ---- the board ---- */
 
 static void answer_section(struct api_call *call, const char *name,
@@ -123,11 +76,6 @@ static void answer_section(struct api_call *call, const char *name,
     buf_add_str(b, "}\n");
 }
 
-void api_v1_feeds(struct api_call *call)
-{
-    answer_section(call, "feeds", BOARD_FEEDS);
-}
-
 void api_v1_alerts(struct api_call *call)
 {
     answer_section(call, "alerts", BOARD_ALERTS);
@@ -136,20 +84,6 @@ void api_v1_alerts(struct api_call *call)
 void api_v1_progress(struct api_call *call)
 {
     answer_section(call, "tasks", BOARD_TASKS);
-}
-
-void api_v1_peers(struct api_call *call)
-{
-    struct buf *b = &call->answer.body;
-
-    call->answer.status = 200;
-    buf_add_str(b, "{\"ring\":");
-    board_add(call->api->board, BOARD_RING, b);
-    buf_add_str(b, ",\"peers\":");
-    board_add(call->api->board, BOARD_PEERS, b);
-    buf_add_str(b, ",\"subscriptions\":");
-    board_add(call->api->board, BOARD_SUBSCRIPTIONS, b);
-    buf_add_str(b, "}\n");
 }
 
 /* ---- others' ---- */

@@ -346,6 +346,31 @@ static enum err open_stage(struct round *x)
     return e;
 }
 
+/* A restart forgets neither how often it failed in a row nor why. What cannot be kept is known until then. */
+static void keep_failures(struct round *x, enum err e)
+{
+    char trouble[STAGE_TROUBLE_MAX] = "";
+
+    if (e != ERR_OK) {
+        clean(errinfo_format(&x->why, trouble, sizeof trouble));
+    }
+    (void)stage_note_failures(x->stage, e != ERR_OK ? x->r->row.failures + 1 : 0,
+                              trouble, NULL);
+}
+
+/* Under the mutex. */
+static void recall(struct feed_row *row)
+{
+    const struct stage_state *s = &row->stage;
+    bool was_refused = s->refusal.reason[0] != '\0';
+
+    row->failures = s->failures;
+    row->now = s->failures > 0 ? FEED_FAILING : was_refused ? FEED_REFUSED : row->now;
+    (void)snprintf(row->trouble, sizeof row->trouble, "%s",
+                   s->failures > 0 ? s->trouble : s->refusal.text);
+    clean(row->trouble);
+}
+
 void feeds_recall(struct feeder *r, const struct config_feed *feed)
 {
     static const struct feed_job none = {.id = 0};
@@ -354,6 +379,7 @@ void feeds_recall(struct feeder *r, const struct config_feed *feed)
     if (open_stage(&x) == ERR_OK) {
         (void)pthread_mutex_lock(&r->all->mutex);
         stage_get_state(x.stage, &r->row.stage);
+        recall(&r->row);
         (void)pthread_mutex_unlock(&r->all->mutex);
         stage_close(&x.stage);
     }
@@ -373,6 +399,9 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
         board_task_end(&r->task);
         if (!is_test(&x)) {
             expire_silent(&x);
+        }
+        if (!is_test(&x) && !is_rollback(&x) && !atomic_load(&r->stop)) {
+            keep_failures(&x, e);
         }
         (void)pthread_mutex_lock(&r->all->mutex);
         stage_get_state(x.stage, &r->row.stage);

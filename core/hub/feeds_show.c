@@ -30,6 +30,12 @@ static void put(json_t *to, const char *name, uint64_t v)
     (void)json_object_set_new(to, name, json_integer((json_int_t)v));
 }
 
+/* Something good came of it, and nothing is known against it. */
+static bool is_well(const struct feed_row *row)
+{
+    return row->stage.good_s > 0 && row->failures == 0 && row->trouble[0] == '\0';
+}
+
 static json_t *row_of(const struct config_feed *feed, const struct feed_row *row)
 {
     char shown[FEED_SHOWN_MAX];
@@ -53,6 +59,8 @@ static json_t *row_of(const struct config_feed *feed, const struct feed_row *row
     put(to, "check_ms", row->check_ms);
     put(to, "import_ms", row->import_ms);
     put(to, "rounds", row->rounds);
+    (void)json_object_set_new(to, "well",
+                              feed->enabled ? json_boolean(is_well(row)) : json_null());
     (void)json_object_set_new(to, "refused",
                               row->refused != NULL ? json_deep_copy(row->refused)
                                                    : json_object());

@@ -76,16 +76,12 @@ void surveyor_set_api(struct surveyor *s, const struct api *api)
 
 static void look_at_pages(struct survey *ret)
 {
-    const uint64_t *v = ret->stats.value;
     char path[FILE_PATH_MAX];
 
     if (file_path(path, "%s/%s", ret->config->state_dir, STATE_STATS_FILE) == ERR_OK) {
         ret->has_stats = stats_read(path, &ret->stats, NULL) == ERR_OK;
     }
-    ret->is_running =
-        ret->has_stats && v[STAT_pid] != 0 &&
-        (v[STAT_alive_time] == 0 || /* of an older version, or just begun */
-         v[STAT_alive_time] + SURVEY_ALIVE_S >= ret->now_s);
+    ret->is_running = ret->has_stats && stats_is_alive(&ret->stats, ret->now_s);
     if (file_path(path, "%s/%s", ret->config->state_dir, STATE_HISTORY_FILE) ==
         ERR_OK) {
         ret->has_history =

@@ -20,8 +20,6 @@
 #include "core/list/hits.h"
 #include "core/list/list.h"
 
-enum { SURVEY_ALIVE_S = 15 }; /* gillnetd says four times a second that it is alive */
-
 /* One of our lists. */
 struct survey_list {
     char name[LIST_NAME_MAX + 1];

@@ -6,9 +6,10 @@ const KEY = "gillnet-token";
 
 // kind: "offline" nobody answers; "token" a role is missing; "error" the hub said no; "garbage" no sense in it.
 export class Trouble extends Error {
-  constructor(kind, message) {
+  constructor(kind, message, status = 0) {
     super(message);
     this.kind = kind;
+    this.status = status;
   }
 }
 
@@ -17,6 +18,15 @@ let token = "";
 try {
   token = sessionStorage.getItem(KEY) ?? "";
 } catch { /* refused */ }
+if (faultOf(token) !== "") token = "";
+
+// What speaks against sending these characters at all; "": nothing.
+export function faultOf(value) {
+  const at = value.search(/[^\x21-\x7e]/);
+  if (at < 0) return "";
+  return `Character ${at + 1} of this token, "${String.fromCodePoint(value.codePointAt(at))}", is in no token: they are made of ASCII letters, ` +
+    "digits and signs, without spaces. It was not sent. Copy it again, as gillnet hub token printed it.";
+}
 export const hasToken = () => token !== "";
 export function setToken(value) {
   token = value;
@@ -35,9 +45,9 @@ async function reasonOf(response) {
   }
 }
 
-async function ask(path, options, limit) {
+async function ask(path, options, limit, as = token) {
   const headers = { Accept: "application/json", ...options.headers };
-  if (token) headers.Authorization = `Bearer ${token}`;
+  if (as) headers.Authorization = `Bearer ${as}`;
   let response, body;
   try {
     response = await fetch(path, {
@@ -47,8 +57,8 @@ async function ask(path, options, limit) {
   } catch (e) {
     throw new Trouble("offline", e.name === "TimeoutError" ? "no answer in time" : "no connection");
   }
-  if (response.status === 401) setToken(""); // nobody's: without it there is at least what anyone may see
-  if (response.status === 401 || response.status === 403) throw new Trouble("token", await reasonOf(response));
+  if (response.status === 401 && as === token) setToken(""); // nobody's: without it there is at least what anyone may see
+  if (response.status === 401 || response.status === 403) throw new Trouble("token", await reasonOf(response), response.status);
   if (!response.ok) throw new Trouble("error", await reasonOf(response));
   if (body === "") return {};
   try {
@@ -56,6 +66,21 @@ async function ask(path, options, limit) {
     if (value && typeof value === "object") return value;
   } catch { /* below */ }
   throw new Trouble("garbage", "the hub's answer could not be read");
+}
+
+// Whether the hub knows a token: "" or what is wrong.
+export async function check(value) {
+  const fault = faultOf(value);
+  if (fault !== "") return fault;
+  try {
+    await ask("v1/stats", {}, LIMIT_MS, value);
+  } catch (e) {
+    if (e.kind === "token" && e.status === 401) {
+      return "Wrong token: the hub does not know it. gillnet hub token NAME ROLE makes one; the hub knows it at once.";
+    }
+    if (e.kind !== "token") return `The token could not be checked: ${e.message}. Try again.`;
+  }
+  return "";
 }
 
 export const get = (path) => ask(path, {}, LIMIT_MS);

@@ -6,12 +6,13 @@ import { byId, bytes, chip, count, el, list, number, plural, say, seconds, share
 
 const MESSAGE_MAX = 64 * 1024 * 1024; // bytes that are read into the page at all
 
-const STANDING = {
-  CLEAN: ["well", "on no list"],
-  FALSE_POSITIVE: ["well", "listed, and taken back here"],
-  SUSPICIOUS: ["warning", "listed, by too little to block"],
-  MALICIOUS: ["critical", "listed"],
-  KNOWN_MALICIOUS: ["critical", "listed by several, or long known"],
+// The words of core/list/standing.def, as gillnet lookup --help has them.
+export const STANDING = {
+  CLEAN: ["well", "no list holds it, a person revoked it, or only an allow list does"],
+  FALSE_POSITIVE: ["well", "a filter said perhaps and the exact index knows better"],
+  SUSPICIOUS: ["warning", "possible: the index cannot be asked, or only filters of peers know it; or confirmed by shadow lists alone"],
+  MALICIOUS: ["critical", "confirmed by one list, from an import"],
+  KNOWN_MALICIOUS: ["critical", "confirmed as a person's own entry, or by two lists or more"],
 };
 const ACTION = { accept: "well", header: "warning", quarantine: "warning", defer: "warning", reject: "critical", discard: "critical" };
 
@@ -40,15 +41,14 @@ const button = (words, click, more = {}) => el("button", { type: "button", on: {
 
 // ---- what may be done ----
 
-async function revoke(value, name) {
-  if (await confirm("Take back an entry", `${value} will no longer count as listed on ${name}, whatever feeds and peers say later.`, "Revoke")) {
-    await doAs(() => post("v1/revoke", { values: [value], list: name }), `Revoked on ${name}: ${value}`);
-  }
+// again(): the card it was asked from is to show what came of it.
+async function revoke(value, name, again) {
+  if (await confirm("Revoke an entry", `${value} will no longer count as listed on ${name}, whatever feeds and peers say later.`, "Revoke") &&
+      await doAs(() => post("v1/revoke", { values: [value], list: name }), `Revoked on ${name}: ${value}`)) again();
 }
-async function allow(value) {
-  if (await confirm("Allow a value", `Mail with ${value} will be let through from now on.`, "Allow")) {
-    await doAs(() => post("v1/allow", { values: [value] }), `Allowed: ${value}`);
-  }
+async function allow(value, again) {
+  if (await confirm("Allow a value", `Mail with ${value} will be let through from now on.`, "Allow") &&
+      await doAs(() => post("v1/allow", { values: [value] }), `Allowed: ${value}`)) again();
 }
 const report = (kind, value) => doAs(() => post("v1/report", { kind, values: [value] }), `Reported as ${kind}: ${value}`);
 
@@ -78,20 +78,48 @@ const countTable = (counts) => table("How often it was seen", [
   { head: "Days", parts: (c) => [spark(newestFirst(c.days), "Last fortnight")] },
 ], (c, at) => at).show(counts);
 
+const AGAIN_MS = 500, AGAIN = 10; // a change is in force within a second
+const checked = async (value) => list((await post("v1/check", { values: [value], counts: true })).results)[0];
+const saysOf = (r) => JSON.stringify([r.status, r.matches, r.confidence]);
+
+// Puts what the hub says now in the card's place, as soon as it is something else than before.
+async function renew(card, r) {
+  try {
+    for (let i = 0; i < AGAIN && card.isConnected; i++) {
+      const now = await checked(String(r.value ?? ""));
+      if (now && saysOf(now) !== saysOf(r)) {
+        card.replaceWith(finding(now));
+        return;
+      }
+      await new Promise((done) => setTimeout(done, AGAIN_MS));
+    }
+  } catch (e) {
+    card.append(el("p", { class: "bad" }, `This is how it was before the change: ${e.message}`));
+  }
+}
+
+const countsOf = (r, counts) => (counts.length > 0 ? countTable(counts) : el("p", { class: "muted" },
+  Array.isArray(r.counts) ? "Not counted in the last fortnight." : "How often it was seen is not known: gillnetd did not say."));
+
+function actionsOf(r, matches, again) {
+  const value = String(r.value ?? "");
+  const held = [...new Set(matches.filter((m) => m.status !== "revoked").map((m) => String(m.list)))];
+  return el("div", { class: "actions" }, button("Report as spam", () => report("spam", value)), button("Report as ham", () => report("ham", value)),
+    button("Allow", () => allow(value, again)), ...held.map((l) => button(`Revoke on ${l}`, () => revoke(value, l, again))));
+}
+
 function finding(r) {
+  const head = (kind) => el("h3", {}, chip(text(r.status), kind), " ", monospaced(String(r.value ?? "")));
+  if (r.status === "INVALID") {
+    return el("article", { class: "finding" }, head("warning"), el("p", {}, `This cannot be looked up: ${text(r.detail)}`));
+  }
   const [kind, means] = STANDING[r.status] ?? ["plain", ""];
   const matches = list(r.matches), counts = list(r.counts);
-  const value = String(r.value ?? "");
-  return el("article", { class: "finding" },
-    el("h3", {}, chip(text(r.status), kind), " ", monospaced(value)),
-    el("p", {}, [means, r.requires_blocking ? "requires blocking" : "", number(r.confidence) > 0 ? `confidence ${share(r.confidence)}` : ""]
-      .filter(Boolean).join("; ") + "."),
-    matches.length > 0 ? matchTable(matches) : null,
-    counts.length > 0 ? countTable(counts) : el("p", { class: "muted" },
-      Array.isArray(r.counts) ? "Not counted in the last fortnight." : "How often it was seen is not known: gillnetd did not say."),
-    el("div", { class: "actions" }, button("Report as spam", () => report("spam", value)), button("Report as ham", () => report("ham", value)),
-      button("Allow", () => allow(value)),
-      ...[...new Set(matches.filter((m) => m.status !== "revoked").map((m) => String(m.list)))].map((l) => button(`Revoke on ${l}`, () => revoke(value, l)))));
+  const card = el("article", { class: "finding" }, head(kind),
+    el("p", {}, [r.requires_blocking ? "requires blocking" : "", means, `confidence ${share(r.confidence)}`].filter(Boolean).join("; ") + "."),
+    matches.length > 0 ? matchTable(matches) : null, countsOf(r, counts));
+  card.append(actionsOf(r, matches, () => renew(card, r)));
+  return card;
 }
 
 function lookUp() {

@@ -1,5 +1,5 @@
 // dialogs - the token is asked for, what changes something is confirmed, what came of it is said.
-import { hasToken, setToken } from "./api.js";
+import { check, hasToken, setToken } from "./api.js";
 import { byId, say } from "./dom.js";
 
 let clearing = 0;
@@ -22,19 +22,39 @@ export function showSession() {
   say(byId("sign"), hasToken() ? "Sign out" : "Sign in");
 }
 
+function sayWhy(words, isBad = false) {
+  byId("token-why").classList.toggle("bad", isBad);
+  say(byId("token-why"), words);
+}
+
+// The dialog stays open until the hub knows the token.
+async function takeToken(dialog) {
+  const value = byId("token").value.trim();
+  if (value === "" || dialog.getAttribute("aria-busy")) return;
+  dialog.setAttribute("aria-busy", "true");
+  const fault = await check(value);
+  dialog.removeAttribute("aria-busy");
+  if (!dialog.open) return; // given up meanwhile
+  if (fault === "") {
+    setToken(value);
+    dialog.close("yes");
+  } else {
+    sayWhy(fault, true);
+    byId("token").select();
+  }
+}
+
 let onToken = () => {};
 let asking = null;
-// Asks for a token, once at a time; true: one was given.
+// Asks for a token, once at a time; true: one was given that the hub knows.
 export function signIn(why = "") {
   asking ??= (async () => {
-    say(byId("token-why"), why);
+    sayWhy(why);
     byId("token").value = "";
     const answer = await open(byId("token-dialog"));
-    const value = byId("token").value.trim();
     byId("token").value = "";
     asking = null;
-    if (answer !== "yes" || value === "") return false;
-    setToken(value);
+    if (answer !== "yes" || !hasToken()) return false;
     showSession();
     onToken();
     return true;
@@ -81,7 +101,10 @@ export function start(changed) {
   for (const form of document.querySelectorAll("dialog form")) {
     form.addEventListener("submit", (e) => {
       e.preventDefault();
-      form.closest("dialog").close(e.submitter?.value ?? "");
+      const dialog = form.closest("dialog");
+      const answer = e.submitter?.value ?? "";
+      if (dialog.id === "token-dialog" && answer === "yes") takeToken(dialog);
+      else dialog.close(answer);
     });
   }
 }

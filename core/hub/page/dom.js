@@ -1,8 +1,16 @@
 // dom - elements made without markup, and numbers and times as people read them.
 //
-// Everything the server says enters as text, never as markup; the policy would not let that pass either.
+// Everything the server says enters as text, never as markup; the policy would not let that pass either. What cannot be seen
+// enters as a code.
 
 const SVG = "http://www.w3.org/2000/svg";
+
+// Characters that nobody sees, or that turn the text around them, as codes such as <U+202E>: the same as core/base/visible.c's.
+const UNSEEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f" +
+  "\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\ufffe\\uffff" +
+  "\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]|\\p{Cs}", "gu");
+export const visible = (words) =>
+  String(words).replace(UNSEEN, (c) => `<U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -11,10 +19,10 @@ function fill(node, attributes, children) {
     } else if (value === true) {
       node.setAttribute(name, "");
     } else if (value !== false && value !== null && value !== undefined) {
-      node.setAttribute(name, value);
+      node.setAttribute(name, visible(value));
     }
   }
-  node.append(...children.filter((c) => c !== null && c !== undefined));
+  node.append(...children.filter((c) => c !== null && c !== undefined).map((c) => (c instanceof Node ? c : visible(c))));
   return node;
 }
 
@@ -24,8 +32,9 @@ export const svg = (tag, attributes = {}, ...children) =>
 export const byId = (id) => document.getElementById(id);
 
 // Sets a text only where it differs: what is selected or read aloud stays undisturbed.
-export function say(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+export function say(node, words) {
+  const shown = visible(words);
+  if (node.textContent !== shown) node.textContent = shown;
 }
 
 export const list = (value) => (Array.isArray(value) ? value.filter((v) => v && typeof v === "object") : []);

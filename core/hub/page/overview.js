@@ -41,22 +41,25 @@ function need(found) {
       number(found.since) > 0 ? el("p", { class: "muted" }, `since ${timeOf(found.since)}`) : null));
 }
 
-let needsShown = "";
-export function showHealth(data) {
-  const stats = data.stats;
-  const isKnown = Boolean(data.alerts || stats);
-  const found = needs(data);
-  const worst = !isKnown ? "unknown" : found.length === 0 ? "well" : found[0].severity;
-  const words = !isKnown ? "Nothing is known yet" : found.length === 0 ? "All is well"
-    : `${plural(found.length, "thing")} ${found.length === 1 ? "needs" : "need"} you`;
-
-  byId("health").dataset.state = worst;
-  say(byId("health-word"), words);
-  document.title = found.length > 0 ? `(${found.length}) gillnet: needs you` : worst === "well" ? "gillnet: all is well" : "gillnet";
+function aboutDaemon(stats) {
   const daemon = stats?.gillnetd;
   const up = number(daemon?.stats?.start_time);
-  say(byId("health-more"), !daemon ? "" : daemon.running === false ? "gillnetd is not running."
-    : up > 0 ? `gillnetd has been running for ${lasting(number(stats.time) - up)}.` : "gillnetd is running.");
+  return !daemon ? "" : daemon.running === false ? "gillnetd is not running."
+    : up > 0 ? `gillnetd has been running for ${lasting(number(stats.time) - up)}.` : "gillnetd is running.";
+}
+
+let needsShown = "";
+// doubt: why what is here may not be so any more, {words, more}; null: it is known to be.
+export function showHealth(data, doubt) {
+  const found = needs(data);
+  const state = doubt ? "unknown" : found.length === 0 ? "well" : found[0].severity;
+  const words = doubt ? doubt.words : found.length === 0 ? "All is well"
+    : `${plural(found.length, "thing")} ${found.length === 1 ? "needs" : "need"} you`;
+
+  byId("health").dataset.state = state;
+  say(byId("health-word"), words);
+  document.title = doubt ? "(?) gillnet: not known" : found.length > 0 ? `(${found.length}) gillnet: needs you` : "gillnet: all is well";
+  say(byId("health-more"), doubt ? doubt.more : aboutDaemon(data.stats));
   const shown = JSON.stringify(found);
   if (shown !== needsShown) {
     needsShown = shown;
@@ -88,19 +91,15 @@ export function showFigures(data) {
     figure("f-now", count(rate(buckets, amount(data.history.bucket_s) || 600)), "messages a minute lately");
   }
   if (data.lists) {
-    const lists = list(data.lists.lists);
-    figure("f-lists", short(lists.reduce((n, l) => n + number(l.entries), 0)), `on ${plural(lists.length, "list")}`);
+    figure("f-lists", short(amount(data.lists.sums?.entries)), `on ${plural(amount(data.lists.total), "list")}`);
   }
   if (data.feeds) {
-    const feeds = list(data.feeds.feeds).filter((f) => f.enabled !== false && f.state !== "off");
-    const bad = feeds.filter((f) => f.state === "refused" || f.state === "failing").length;
-    figure("f-feeds", feeds.length === 0 ? "0" : `${feeds.length - bad}/${feeds.length}`,
-      feeds.length === 0 ? "feeds: none yet" : bad > 0 ? "feeds are well" : "feeds, all well");
+    const all = amount(data.feeds.sums?.enabled), well = amount(data.feeds.sums?.well);
+    figure("f-feeds", all === 0 ? "0" : `${count(well)}/${count(all)}`, all === 0 ? "feeds: none yet" : well < all ? "feeds are well" : "feeds, all well");
   }
   if (data.peers) {
-    const peers = list(data.peers.peers).filter((p) => !p.self && p.state !== "dropped" && p.state !== "left");
-    figure("f-peers", peers.length === 0 ? "0" : `${peers.filter((p) => p.connected).length}/${peers.length}`,
-      peers.length === 0 ? "peers: no ring" : "peers connected");
+    const all = amount(data.peers.sums?.others);
+    figure("f-peers", all === 0 ? "0" : `${count(amount(data.peers.sums?.connected))}/${count(all)}`, all === 0 ? "peers: no ring" : "peers connected");
   }
 }
 

@@ -1,36 +1,67 @@
-// page - asks the hub for what is shown: everything each 15 s, the progress of long work each 2 s while there is any.
+// page - asks the hub for what is shown: each 2 s what may be well or not, and what moves; each 15 s the rest.
 //
-// A request that fails leaves what was shown before in its place, marked as old. Nothing is asked while the tab is hidden.
-import { get, post } from "./api.js";
+// A request that fails leaves what was shown before in its place, marked as old; what is older than 5 s is not shown as well. Nothing is
+// asked while the tab is hidden, nor while the hub wants a token.
+import { get, hasToken, post } from "./api.js";
 import * as ask from "./ask.js";
 import * as dialogs from "./dialogs.js";
 import { byId, lasting, say, setServerTime, timeOf } from "./dom.js";
 import * as overview from "./overview.js";
 import * as tables from "./tables.js";
 
+const PULSE_MS = 2000;
 const ROUND_MS = 15000;
-const BUSY_MS = 2000;
+const FRESH_MS = 5000; // what is older is not known to be so any more
 const BACK_OFF_MAX_MS = 60000;
 
 // What is read, which parts it fills, and what draws them.
 const READS = {
   stats: { part: "overview", show: () => {} },
-  history: { part: "mail", show: overview.showHistory },
-  lists: { part: "lists", show: tables.showLists },
-  feeds: { part: "feeds", show: tables.showFeeds },
-  peers: { part: "peers", show: tables.showPeers },
   alerts: { part: "overview", show: () => {} },
   progress: { part: null, show: (data) => (running = tables.showProgress(data)) },
+  feeds: { part: "feeds", show: tables.showFeeds },
+  peers: { part: "peers", show: tables.showPeers },
+  lists: { part: "lists", show: tables.showLists },
+  history: { part: "mail", show: overview.showHistory },
 };
+const PULSE = ["stats", "alerts", "progress", "feeds", "peers"]; // what may be shown as well, and what moves
+const REST = ["lists", "history"];
+const HEALTH = ["stats", "alerts"];
 
 const data = {};
+const heard = {}; // name: when its last answer was asked for, by both clocks
 let running = 0; // tasks that are under way
-let failures = 0; // rounds in a row that found nobody
+let failures = 0; // pulses in a row that found nobody
 let since = 0; // of them, seconds
-let timer = 0;
-let isAsking = false;
-let isDueAgain = false; // somebody asked meanwhile
 let isWaiting = false; // for a token
+
+// ---- what is known ----
+
+const moment = () => ({ wall: Date.now(), steady: performance.now() });
+// A clock that was set, or a tab that slept, leaves nothing fresh.
+function isFresh(name) {
+  const then = heard[name], now = moment();
+  return !document.hidden && Boolean(then) && now.wall >= then.wall && now.wall - then.wall <= FRESH_MS && now.steady - then.steady <= FRESH_MS;
+}
+
+// Why it is not known whether all is well; null: it is known.
+function doubt() {
+  if (isWaiting) {
+    return { words: "Not known: sign in", more: "The hub tells nothing without a token. Sign in with one; gillnet hub token NAME read makes it." };
+  }
+  if (HEALTH.every(isFresh)) return null;
+  if (!HEALTH.every((name) => heard[name])) return { words: "Not known yet", more: failures > 0 ? "The hub does not answer: systemctl status gillnet-hub" : "" };
+  const at = timeOf(Math.min(...HEALTH.map((name) => heard[name].wall)) / 1000);
+  return { words: "Not known", more: `What is shown is of ${at}. ` + (document.hidden ? "Nothing is asked while this tab is hidden."
+    : failures > 0 ? "The hub does not answer: systemctl status gillnet-hub" : "The hub's answers are late, or refused.") };
+}
+
+function showKnown() {
+  overview.showHealth(data, doubt());
+  for (const [name, { part }] of Object.entries(READS)) {
+    if (PULSE.includes(name) && !HEALTH.includes(name) && part) byId(part).classList.toggle("stale", !isFresh(name));
+  }
+}
 
 // ---- one answer ----
 
@@ -46,20 +77,27 @@ function showFault(name, words) {
 }
 
 async function read(name) {
+  const asked = moment();
+  const query = tables.queryOf(name);
   try {
-    const answer = await get(`v1/${name}`);
+    const answer = await get(`v1/${name}${query}`);
+    if (query !== tables.queryOf(name)) return "well"; // another page is wanted meanwhile, and asked for
     data[name] = answer;
     if (name === "stats") setServerTime(answer.time);
     READS[name].show(data);
-    overview.showHealth(data);
     overview.showFigures(data);
+    heard[name] = asked;
     showFault(name, "");
     return "well";
   } catch (e) {
+    if (e.kind === "error" && tables.restart(name)) return read(name);
     // An answer of another shape than agreed is a fault of its part, not of the page.
     const kind = e.kind ?? "garbage";
+    if (kind === "token") delete heard[name];
     showFault(name, e.kind ? e.message : "the hub's answer could not be read");
     return kind;
+  } finally {
+    showKnown();
   }
 }
 
@@ -74,50 +112,53 @@ function showLink(delay) {
   if (!isOff && !isWaiting) say(byId("updated"), `Updated ${new Date().toLocaleTimeString("en-GB")}`);
 }
 
-function next() {
-  const delay = failures > 0 ? Math.min(BUSY_MS * 2 ** (failures - 1), BACK_OFF_MAX_MS) : running > 0 ? BUSY_MS : ROUND_MS;
-  showLink(delay);
-  clearTimeout(timer);
-  if (!document.hidden && !isWaiting) timer = setTimeout(round, delay);
+// Calls again and again, never twice at once: call() returns after how long, or null for not by itself.
+function loop(call) {
+  let timer = 0, isBusy = false, isDueAgain = false;
+  return async function go() {
+    if (isBusy) {
+      isDueAgain = true;
+      return;
+    }
+    isBusy = true;
+    clearTimeout(timer);
+    let delay;
+    do {
+      isDueAgain = false;
+      delay = await call();
+    } while (isDueAgain);
+    isBusy = false;
+    if (delay !== null && !document.hidden && !isWaiting) timer = setTimeout(() => !document.hidden && !isWaiting && go(), delay);
+  };
 }
 
-let fullAt = 0;
-// While work runs only its progress is asked, until all is due again or the work is over.
-function due() {
-  return running > 0 && failures === 0 && performance.now() - fullAt < ROUND_MS ? ["progress"] : Object.keys(READS);
-}
+const rest = loop(async () => {
+  if (failures === 0) await Promise.all(REST.map(read));
+  return ROUND_MS;
+});
 
-async function round() {
-  if (isAsking) {
-    isDueAgain = true;
-    return;
+const pulse = loop(async () => {
+  const before = running, wasOff = failures > 0, hadToken = hasToken();
+  let results = await Promise.all(PULSE.map(read));
+  if (results.includes("token") && hadToken && !hasToken()) {
+    dialogs.tell("The hub does not know this token any more: sign in again.", "critical");
+    results = await Promise.all(PULSE.map(read)); // as anyone
   }
-  isAsking = true;
-  clearTimeout(timer);
-  const before = running;
-  let names = due();
-  let results = await Promise.all(names.map(read));
-  if (names.length === 1 && running < before) {
-    names = Object.keys(READS);
-    results = await Promise.all(names.map(read));
-  }
-  if (names.length > 1) fullAt = performance.now();
   const isOff = results.every((r) => r === "offline");
   if (isOff && failures === 0) since = Date.now() / 1000;
   failures = isOff ? failures + 1 : 0;
-  isWaiting = results.every((r) => r === "token");
-  isAsking = false;
-  next();
-  if (isDueAgain) {
-    isDueAgain = false;
-    round();
-  }
-}
+  isWaiting = HEALTH.some((name) => results[PULSE.indexOf(name)] === "token");
+  const delay = isOff ? Math.min(PULSE_MS * 2 ** (failures - 1), BACK_OFF_MAX_MS) : PULSE_MS;
+  showLink(delay);
+  showKnown();
+  if ((wasOff && !isOff) || running < before) rest();
+  return delay;
+});
 
 function begin() {
   isWaiting = false;
-  fullAt = 0;
-  round();
+  pulse();
+  rest();
 }
 
 // ---- what a person changes ----
@@ -135,8 +176,12 @@ async function changeFeed(button, path, feed) {
 dialogs.start(begin);
 ask.start();
 overview.start(ask.find);
-tables.start(changeFeed);
+tables.start(changeFeed, read);
 byId("again").addEventListener("click", begin);
 byId("sign-in-first-button").addEventListener("click", () => dialogs.signIn());
-document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : begin()));
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) begin();
+  showKnown();
+});
+setInterval(showKnown, 1000);
 begin();

@@ -1,12 +1,22 @@
 // tables - lists, feeds, peers, and the long work that runs now.
 import { bar } from "./chart.js";
 import { ago, byId, bytes, chip, count, el, lasting, list, now, number, say, share, short, table, text } from "./dom.js";
+import { PAGE, pages } from "./pages.js";
 
-// Shows a table, or the words that stand for an empty one.
-function showOrEmpty(part, of, rows) {
-  byId(`${part}-empty`).hidden = rows.length > 0;
-  of.node.hidden = rows.length === 0;
+const views = {}; // by the name of the API's answer: which page is shown
+// The end of the address that asks for the page that is shown; "" where there are no pages.
+export const queryOf = (name) => views[name]?.query() ?? "";
+// Another answer than a page was given to a cursor. True: ask once more.
+export const restart = (name) => Boolean(views[name]?.restart());
+
+// Shows a page of a table, or the words that stand for an empty one.
+function showOrEmpty(part, of, answer, name) {
+  const rows = list(answer[name]).slice(0, PAGE);
+  const isEmpty = rows.length === 0;
+  byId(`${part}-empty`).hidden = !isEmpty || views[name].isFiltered();
+  of.node.hidden = isEmpty;
   of.show(rows);
+  views[name].show(answer, rows.length);
 }
 
 // ---- lists ----
@@ -31,12 +41,14 @@ const listTable = table("Lists in use", [
   { head: "Fault", wide: true, bad: (l) => l.fault, text: (l) => l.fault || "none" },
 ], (l) => `${l.origin ?? ""} ${l.name}`, true);
 
-export const showLists = (data) => showOrEmpty("list", listTable, list(data.lists.lists));
+export const showLists = (data) => showOrEmpty("list", listTable, data.lists, "lists");
 
 // ---- feeds ----
 
 const FEED_STATE = { ok: "well", refused: "warning", failing: "warning", off: "plain" };
-const feedState = (f) => (f.enabled === false ? "off" : text(f.state));
+// One of which nothing good ever came is not well, whatever it does now.
+const feedState = (f) => (f.enabled === false ? "off" : ["ok", "waiting"].includes(f.state) && !number(f.good_s) ? "never fetched" : text(f.state));
+const feedKind = (f) => (feedState(f) === "never fetched" || (f.state === "ok" && f.well === false) ? "warning" : FEED_STATE[feedState(f)] ?? "busy");
 const lastingMs = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : lasting(ms / 1000));
 let change = () => {};
 
@@ -59,7 +71,7 @@ function feedActions(cell, f) {
 
 const feedTable = table("Feeds and how they do", [
   { head: "Feed", parts: (f) => named(f.name, `${f.list && f.list !== f.name ? `to ${f.list}, ` : ""}${f.url ?? ""}`, f.pinned ? ["pinned"] : []) },
-  { head: "State", parts: (f) => [chip(feedState(f), FEED_STATE[feedState(f)] ?? "busy")] },
+  { head: "State", parts: (f) => [chip(feedState(f), feedKind(f))] },
   { head: "Trouble", wide: true, bad: (f) => f.trouble,
     text: (f) => (f.trouble ? `${f.trouble}${number(f.failures) > 1 ? ` (${count(f.failures)} times)` : ""}` : "none") },
   { head: "Entries", num: true, text: (f) => count(f.entries) },
@@ -70,7 +82,7 @@ const feedTable = table("Feeds and how they do", [
   { head: "Actions", keep: feedActions },
 ], (f) => f.name, true);
 
-export const showFeeds = (data) => showOrEmpty("feed", feedTable, list(data.feeds.feeds));
+export const showFeeds = (data) => showOrEmpty("feed", feedTable, data.feeds, "feeds");
 
 // ---- peers ----
 
@@ -107,10 +119,9 @@ const subscriptionTable = table("Subscriptions to publishers", [
 ], (s) => s.subscription);
 
 export function showPeers(data) {
-  const peers = list(data.peers.peers);
   const subscriptions = list(data.peers.subscriptions);
-  showOrEmpty("peer", peerTable, peers);
-  byId("peer-empty").hidden = peers.length > 0 || subscriptions.length > 0;
+  showOrEmpty("peer", peerTable, data.peers, "peers");
+  if (subscriptions.length > 0) byId("peer-empty").hidden = true;
   subscriptionTable.node.hidden = subscriptions.length === 0;
   subscriptionTable.show(subscriptions);
 }
@@ -131,9 +142,18 @@ export function showProgress(data) {
   return tasks.length;
 }
 
-// onChange(button, path, feed): a person asked for it.
-export function start(onChange) {
+const SORTS = {
+  lists: ["list", [["name", "name"], ["-entries", "most entries"], ["-updated_s", "last updated"], ["updated_s", "longest not updated"],
+    ["-weight", "weight"], ["category", "category"], ["-fault", "faults first"]]],
+  feeds: ["feed", [["name", "name"], ["-failures", "failures"], ["state", "state"], ["-entries", "most entries"], ["good_s", "longest not good"],
+    ["next_s", "next"]]],
+  peers: ["peer", [["name", "name"], ["state", "state"], ["-lag_s", "furthest behind"], ["-bytes_in", "received"], ["-bytes_out", "sent"]]],
+};
+
+// onChange(button, path, feed): a person asked for it. onPage(name): another page of this table is wanted.
+export function start(onChange, onPage) {
   change = onChange;
+  for (const [name, [part, sorts]] of Object.entries(SORTS)) views[name] = pages(part, sorts, () => onPage(name));
   for (const [part, tables] of [["list", [listTable]], ["feed", [feedTable]], ["peer", [peerTable, subscriptionTable]]]) {
     for (const t of tables) {
       t.node.hidden = true;

@@ -131,8 +131,10 @@ class Api(unittest.TestCase):
     def test_shown__every_section(self):
         lists = self.hub.get("/v1/lists").json()["lists"]
         self.assertEqual([(r["name"], r["entries"]) for r in lists], [("phish", len(LISTED))])
-        self.assertEqual(self.hub.get("/v1/feeds").json(), {"feeds": []})
-        self.assertEqual(self.hub.get("/v1/peers").json(), {"ring": None, "peers": [], "subscriptions": []})
+        none = {"total": 0, "found": 0, "next": None}
+        self.assertEqual(self.hub.get("/v1/feeds").json(), {"feeds": [], "sums": {"enabled": 0, "well": 0}, **none})
+        self.assertEqual(self.hub.get("/v1/peers").json(), {"ring": None, "peers": [], "subscriptions": [],
+                                                            "sums": {"others": 0, "connected": 0}, **none})
         self.assertEqual(self.hub.get("/v1/progress").json(), {"tasks": []})
         self.assertIn("alerts", self.hub.get("/v1/alerts").json())
         self.assertEqual(self.hub.get("/stats").json()["filter"]["entries"], len(LISTED))
@@ -149,6 +151,32 @@ class Api(unittest.TestCase):
         self.hub.start_gillnetd()
         self.assertEqual(self.hub.get("/readyz").json(), {"status": "ready", "reasons": []})
         self.assertTrue(self.hub.get("/v1/stats").json()["gillnetd"]["running"])
+        self.hub.daemon.kill()
+        self.hub.daemon.wait()
+        sign = self.hub.get("/v1/stats").json()["gillnetd"]["stats"]["alive_time"]
+        until(lambda: time.time() >= sign + 3, "the clock stands still")
+        self.assertEqual(self.hub.get("/readyz").status, 503)
+        self.assertFalse(self.hub.get("/v1/stats").json()["gillnetd"]["running"])
+
+    def test_tables__page_by_page__each_row_once(self):
+        for name in ("one", "two", "three", "four"):
+            (self.hub.top / "entry.txt").write_text(f"{name}.example\n")
+            self.hub.run("list", "import", name, self.hub.top / "entry.txt")
+        until(lambda: len(self.hub.get("/v1/lists").json()["lists"]) == 5, "the lists are not seen")
+        for sort in ("name", "-name", "entries", "-entries"):
+            want = [r["name"] for r in self.hub.get(f"/v1/lists?sort={sort}").json()["lists"]]
+            found, answer = [], {"next": ""}
+            while answer["next"] is not None:
+                cursor = f"&cursor={answer['next']}" if answer["next"] else ""
+                answer = self.hub.get(f"/v1/lists?limit=2&sort={sort}{cursor}").json()
+                self.assertLessEqual(len(answer["lists"]), 2)
+                self.assertEqual((answer["total"], answer["sums"]["entries"]), (5, len(LISTED) + 4))
+                found += [r["name"] for r in answer["lists"]]
+            self.assertEqual(found, want)
+        self.assertEqual([r["name"] for r in self.hub.get("/v1/lists?q=HRE").json()["lists"]], ["three"])
+        for query in ("limit=0", "limit=1001", "sort=nothing", "cursor=00", "page=2", "q=%zz"):
+            for table in ("lists", "feeds", "peers"):
+                self.assertEqual(self.hub.get(f"/v1/{table}?{query}").status, 400, query)
 
     def test_methods(self):
         a = self.hub.ask("HEAD", "/v1/lists")

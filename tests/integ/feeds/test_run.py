@@ -63,6 +63,21 @@ class ByHand(Feeds):
         until(lambda: self.row()["entries"] == 200, "the entries", log=self.s.logs)
         self.assertEqual(self.row()["good_s"], good)
 
+    def test_failures__after_a_restart__are_known_at_once(self):
+        self.feed("f", self.site.url("/nowhere"))
+        self.hub()
+        for _ in range(4):
+            self.fails("answers 404")
+        self.assertGreaterEqual(self.row()["failures"], 4)
+        self.assertIs(self.row()["well"], False)
+        before = self.row()
+        self.s.kill()
+        self.feed("f", self.site.url("/nowhere"), interval="1h")  # asked within a minute, not at once
+        self.hub()
+        until(lambda: self.row()["failures"] >= before["failures"], "the failures are forgotten", log=self.s.logs)
+        self.assertIn("answers 404", self.row()["trouble"])
+        self.assertEqual(self.row()["state"], "failing")
+
     def test_state_that_is_none__begins_anew(self):
         self.site.text(NAMES)
         self.feed("f")

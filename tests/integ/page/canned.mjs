@@ -35,6 +35,8 @@ const found = (value) => ({
     peers: [{ origin: "02", name: "two", cap: 100, w10m: 0, w1h: 10, w1d: 400, w14d: 1001 }] }],
 });
 
+const paged = (name, sums, rows) => ({ [name]: rows, total: rows.length, found: rows.length, next: null, sums });
+
 export function answers(now = Date.now() / 1000) {
   return {
     "GET /v1/stats": { version: "0.1.0", time: now, gillnetd: { running: true, faults: [], stats: { start_time: Math.floor(now) - 270000, messages: 81234 } }, hub: { uptime_s: 400 } },
@@ -45,22 +47,22 @@ export function answers(now = Date.now() / 1000) {
       bulk: [["subject", "Your parcel could not be delivered"], ["url_domain", "tracking-parcel.example"], ["text", "110c2480455cac70f892303f76b8d1df5e4606a8411f1c341e94b1eb6a82d019"],
         ["from_domain", "newsletter.example"], ["client_net", "192.0.2.0/24"]].map(([type, value], i) => ({ type, value, w10m: 90 - i, w1h: 500 - i * 40, w1d: 9000 - i * 700, w14d: 41000, spark: spark(i + 3) })),
     },
-    "GET /v1/lists": { lists: [
+    "GET /v1/lists": paged("lists", { entries: 1251568, faults: 1 }, [
       { name: "phish", origin: "", category: "phish", weight: 12, shadow: false, entries: 48211, revoked: 3, levels: 2, updated_s: now - 130, fill: 0.31, error_now: 0.00021, error_target: 0.001, filter_bytes: 131072, index_bytes: 6291456, log_bytes: 9000000, max_age_s: 2592000, fault: null },
       { name: "urlhaus", origin: "two", category: "malware", weight: 8, shadow: true, entries: 1203345, revoked: 0, levels: 4, updated_s: now - 400000, fill: 0.52, error_now: 0.0019, error_target: 0.001, filter_bytes: 3145728, index_bytes: 151000000, log_bytes: 209715200, max_age_s: 172800, fault: "filter:urlhaus errs more than designed: gillnet list rebuild urlhaus" },
       { name: "allow", origin: "", category: "allow", weight: -100, shadow: false, entries: 12, revoked: 0, levels: 1, updated_s: now - 864000, fill: 0.0002, error_now: 1e-9, error_target: 0.001, filter_bytes: 512, index_bytes: 12288, log_bytes: 700, max_age_s: 0, fault: null },
-    ] },
-    "GET /v1/feeds": { feeds: [
+    ]),
+    "GET /v1/feeds": paged("feeds", { enabled: 3, well: 2 }, [
       { name: "openphish", list: "phish", url: "https://openphish.example/feed.txt", enabled: true, state: "ok", format: "plain", entries: 48211, entered: 211, left: 96, asked_s: now - 130, good_s: now - 130, changed_s: now - 130, next_s: now + 171, failures: 0, trouble: null, bytes: 3211000, fetch_ms: 412, check_ms: 80, import_ms: 166, versions: 3, pinned: false, added_total: 99000 },
       { name: "urlhaus", list: "urlhaus", url: "https://urlhaus.example/csv", enabled: true, state: "refused", format: "urlhaus-csv", entries: 1203345, entered: 0, left: 0, asked_s: now - 60, good_s: now - 90000, changed_s: now - 90000, next_s: now + 3600, failures: 4, trouble: "3 entries instead of about 1203345: fewer than half of the last good version. Look at it with gillnet feed diff urlhaus", bytes: 211, fetch_ms: 90, check_ms: 2, import_ms: 0, versions: 2, pinned: true, added_total: 2000000 },
       { name: "drop", list: "drop", url: "file:/srv/feeds/drop.txt", enabled: false, state: "off", format: "drop", entries: 0, entered: 0, left: 0, asked_s: 0, good_s: 0, changed_s: 0, next_s: 0, failures: 0, trouble: null, bytes: 0, fetch_ms: 0, check_ms: 0, import_ms: 0, versions: 0, pinned: false, added_total: 0 },
       { name: "big", list: "big", url: "http://127.0.0.1/big.txt.gz", enabled: true, state: "importing", format: "plain", entries: 9000000, entered: 0, left: 0, asked_s: now - 5, good_s: now - 305, changed_s: now - 305, next_s: now + 295, failures: 0, trouble: null, bytes: 91000000, fetch_ms: 3000, check_ms: 11000, import_ms: 0, versions: 1, pinned: false, added_total: 9000000 },
-    ] },
-    "GET /v1/peers": { ring: { manifest: 7, members: 3 }, peers: [
+    ]),
+    "GET /v1/peers": { ring: { manifest: 7, members: 3 }, ...paged("peers", { others: 2, connected: 1 }, [
       { name: "one", origin: "00", state: "active", address: "one.example:8894", self: true, bytes_out: 0, refused: {} },
       { name: "two", origin: "01", state: "active", address: "two.example:8894", self: false, connected: true, bytes_in: 81234567, bytes_out: 71234567, lag_s: 2, quota: 1000000, quota_used: 12000, is_stale: false, is_set_aside: false, refused: { quota: 3 }, last_failure: "", last_refusal: "" },
       { name: "three", origin: "02", state: "active", address: "[2001:db8::3]:8894", self: false, connected: false, bytes_in: 1234, bytes_out: 0, lag_s: 81000, quota: 1000000, quota_used: 0, is_stale: true, is_set_aside: false, refused: {}, last_failure: "three.example:8894: connection refused", last_refusal: "" },
-    ], subscriptions: [{ subscription: "club", origin: "03", state: "well", lists: 2, entries: 9000, refused: 0, publications: 12, heads_ms: (now - 500) * 1000, expires_ms: (now + 86400) * 1000, asked_ms: now * 1000, bytes_in: 999999, objects: 12, last_failure: "" }] },
+    ]), subscriptions: [{ subscription: "club", origin: "03", state: "well", lists: 2, entries: 9000, refused: 0, publications: 12, heads_ms: (now - 500) * 1000, expires_ms: (now + 86400) * 1000, asked_ms: now * 1000, bytes_in: 999999, objects: 12, last_failure: "" }] },
     "GET /v1/alerts": { alerts: [
       { name: "GillnetFeedRefused", severity: "warning", firing: true, since_s: now - 90000, value: 4, threshold: 1, message: "The feed urlhaus was refused four times", action: "gillnet feed diff urlhaus shows what it would change; gillnet feed update --force takes it" },
       { name: "GillnetDown", severity: "critical", firing: false, since_s: 0, value: 0, threshold: 1, message: "gillnetd does not run", action: "systemctl start gillnetd" },
@@ -82,9 +84,9 @@ export function answers(now = Date.now() / 1000) {
 export function nothing(now = Date.now() / 1000) {
   const all = answers(now);
   all["GET /v1/history"] = { bucket_s: BUCKET_S, buckets: [], scores: { edges: [], counts: [], thresholds: {} }, symbols: [], latency: {}, bulk: [] };
-  all["GET /v1/lists"] = { lists: [] };
-  all["GET /v1/feeds"] = { feeds: [] };
-  all["GET /v1/peers"] = { ring: null, peers: [], subscriptions: [] };
+  all["GET /v1/lists"] = paged("lists", { entries: 0, faults: 0 }, []);
+  all["GET /v1/feeds"] = paged("feeds", { enabled: 0, well: 0 }, []);
+  all["GET /v1/peers"] = { ring: null, ...paged("peers", { others: 0, connected: 0 }, []), subscriptions: [] };
   all["GET /v1/alerts"] = { alerts: [] };
   all["POST /v1/check"] = (body) => ({ results: JSON.parse(body).values.map((value) => ({ value, status: "CLEAN", requires_blocking: false, confidence: 0, matches: [], counts: [] })) });
   return all;

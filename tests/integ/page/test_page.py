@@ -100,7 +100,7 @@ class Page(unittest.TestCase):
         with Site(f'''feeds = ( {{ name = "club"; url = "{feeds.url()}"; private = true; interval = "1d"; keep = "0s"; }} );''') as site:
             site.fill()
             site.server.hub()
-            asked = {"stop": site.server.kill_hub, "start": site.server.hub, **give}
+            asked = {"stop": site.server.kill_hub, "start": site.server.hub, "end": site.server.daemon_proc.kill, **give}
             status, said = browse("real.mjs", site.url, asked=asked)
             self.assertEqual(status, 0, said[-8000:] + site.server.logs())
 

@@ -106,14 +106,15 @@ static void test_line__around_the_limit__is_cut_with_dots(void **state)
     }
 }
 
-static void test_line__control_characters__stay_one_line(void **state)
+static void test_line__unseen_characters__are_codes_on_one_line(void **state)
 {
     struct tempdir *t = *state;
     redirect_to_file(t);
     log_info("a\nb\r\x1b\x7f"
-             "c");
+             "c\xe2\x80\xae"
+             "d");
     restore();
-    assert_logged(t, "gillnetd: info: a?b???c\n");
+    assert_logged(t, "gillnetd: info: a<U+000A>b<U+000D><U+001B><U+007F>c<U+202E>d\n");
 }
 
 static void test_ring__many_long_lines__arrive_whole_and_in_order(void **state)
@@ -329,7 +330,7 @@ int main(void)
         TEST(test_levels__below_the_set_one__are_silent),
         TEST(test_before_start__lines__go_straight_to_stderr),
         TEST(test_line__around_the_limit__is_cut_with_dots),
-        TEST(test_line__control_characters__stay_one_line),
+        TEST(test_line__unseen_characters__are_codes_on_one_line),
         TEST(test_ring__many_long_lines__arrive_whole_and_in_order),
         TEST(test_ring__writer_stuck__drops_count_and_are_told),
         TEST(test_threads__logging_at_once__each_line_is_whole),

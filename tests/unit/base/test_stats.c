@@ -283,6 +283,23 @@ static void test_threads__adding_while_opened_and_closed__no_crash(void **state)
     stats_close();
 }
 
+static void test_alive__around_the_last_sign__only_for_a_moment(void **state)
+{
+    struct stats_view v = {.nfaults = 0};
+    (void)state;
+    v.value[STAT_alive_time] = 1000;
+    assert_false(stats_is_alive(&v, 1000)); /* it ended */
+    v.value[STAT_pid] = 1;
+    assert_true(stats_is_alive(&v, 1000));
+    assert_true(stats_is_alive(&v, 1000 + STATS_ALIVE_S - 1));
+    assert_false(stats_is_alive(&v, 1000 + STATS_ALIVE_S));
+    assert_false(stats_is_alive(&v, 5000));
+    assert_true(stats_is_alive(&v, 999));
+    assert_false(stats_is_alive(&v, 1000 - STATS_ALIVE_S)); /* the clock was set back */
+    v.value[STAT_alive_time] = 0;
+    assert_false(stats_is_alive(&v, 1000));
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, tempdir_setup, tempdir_teardown)
 
@@ -294,6 +311,7 @@ int main(void)
         TEST(test_read__page_with_fewer_or_more_counters__is_read),
         TEST(test_open__foreign_or_damaged_page__is_replaced),
         TEST(test_read__hostile_faults__are_tamed),
+        TEST(test_alive__around_the_last_sign__only_for_a_moment),
         TEST(test_open__folder_missing__counts_in_memory),
         TEST(test_fault__around_the_limit__the_rest_is_left_out),
         TEST(test_threads__adding_and_reading__no_number_lost_no_text_torn),

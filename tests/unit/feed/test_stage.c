@@ -368,6 +368,21 @@ static void test_stage__when_another_works_on_it__then_it_is_locked(void **state
     assert_int_equal(stage_open(&o, &other, &x->f->info), ERR_LOCKED);
 }
 
+static void test_failures__when_noted__then_they_survive_until_it_is_well(void **state)
+{
+    struct feed_fixture *x = *state;
+    assert_int_equal(state_of(x).failures, 0);
+    assert_int_equal(stage_note_failures(x->s, 7, "the server answers 503", NULL),
+                     ERR_OK);
+    reopen(x, "", "");
+    assert_int_equal(state_of(x).failures, 7);
+    assert_string_equal(state_of(x).trouble, "the server answers 503");
+    assert_int_equal(stage_note_failures(x->s, 0, "", NULL), ERR_OK);
+    reopen(x, "", "");
+    assert_int_equal(state_of(x).failures, 0);
+    assert_string_equal(state_of(x).trouble, "");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, stage_setup, stage_teardown)
@@ -389,6 +404,7 @@ int main(void)
         TEST(test_state__when_damaged__then_it_begins_anew_with_what_the_list_holds),
         TEST(test_update__when_killed__then_the_next_one_makes_it_whole),
         TEST(test_stage__when_another_works_on_it__then_it_is_locked),
+        TEST(test_failures__when_noted__then_they_survive_until_it_is_well),
     };
     if (base_init() != ERR_OK) {
         return 1;

@@ -398,6 +398,21 @@ static void test_table__when_it_grows__then_there_is_an_example(void **state)
     }
 }
 
+/* A feed that failed, but of which nothing ever came. */
+static void test_feed__when_nothing_ever_came__then_it_is_silent(void **state)
+{
+    struct fixture *f = *state;
+
+    set_row(FEEDS, 0, "good_s", json_integer(0));
+    look(f);
+    look(f);
+    assert_true(fires(f, "GillnetFeedSilent"));
+    set_row(FEEDS, 0, "failures", json_integer(0)); /* nor was it asked yet */
+    look(f);
+    look(f);
+    assert_int_equal(firing(f), 0);
+}
+
 static void test_look__when_bad_and_good_alternate__then_nothing_fires(void **state)
 {
     struct fixture *f = *state;
@@ -498,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_each__when_it_is_bad_twice__then_it_fires_alone),
         cmocka_unit_test(test_each__when_it_is_well_twice__then_it_is_over),
         cmocka_unit_test(test_table__when_it_grows__then_there_is_an_example),
+        TEST(test_feed__when_nothing_ever_came__then_it_is_silent),
         TEST(test_look__when_bad_and_good_alternate__then_nothing_fires),
         TEST(test_look__when_the_page_is_gone_for_a_moment__then_old_sums_are_no_rise),
         TEST(test_look__when_counters_begin_anew__then_they_rise_from_nothing),

@@ -13,6 +13,7 @@
 
 #include "milter/chronicle.h"
 #include "milter/negotiate.h"
+#include "milter/probe.h"
 #include "milter/record.h"
 #include "milter/reply.h"
 #include "milter/service.h"
@@ -212,6 +213,7 @@ static sfsistat on_helo(SMFICTX *ctx, char *helo)
         return answer_without_session(SMFIP_NR_HELO);
     }
     session_set_helo(s, helo);
+    s->is_probe = probe_greets(helo);
     return leave(s, reply_continue(s, SMFIP_NR_HELO));
 }
 
@@ -422,6 +424,11 @@ static sfsistat on_eom(SMFICTX *ctx)
     }
     if (!s->has_message) {
         return leave(s, reply_nothing());
+    }
+    if (s->is_probe) {
+        session_end_message(s);
+        probe_end();
+        return leave(s, reply_probe());
     }
     struct outcome outcome;
     note_queue_id(ctx, &s->message);

@@ -9,12 +9,16 @@
 #include <sysexits.h>
 
 #include "core/base/base.h"
+#include "core/base/buf.h"
 #include "core/base/version.h"
 #include "core/config/config.h"
+#include "core/config/wiring.h"
 #include "core/feature/feature.h"
 
 #include "milter/daemon.h"
 #include "milter/socket.h"
+
+enum { MTA_LINES_MAX = 8192 };
 
 struct arguments {
     const char *config_file;
@@ -107,31 +111,32 @@ static int load(const char *file, struct config **ret)
 /* What to write into main.cf and sendmail.mc. */
 static void print_mta_lines(const char *file, const struct milter_socket *s)
 {
-    static const char spool[] = "/var/spool/postfix/";
+    char port[16];
     char postfix[SOCKET_TEXT_MAX];
     char sendmail[SOCKET_TEXT_MAX];
-    socket_postfix(s, postfix);
-    socket_sendmail(s, sendmail);
-    printf("%s is good.\n\n"
-           "Socket: %s (Postfix's spelling), %s (Sendmail's); socket = takes both.\n\n"
-           "Postfix, main.cf:\n"
-           "    smtpd_milters = { %s, default_action=accept, content_timeout=30s }\n"
-           "    non_smtpd_milters = $smtpd_milters\n",
-           file, postfix, sendmail, postfix);
-    if (s->is_unix && strncmp(s->path, spool, sizeof spool - 1) == 0) {
-        printf("  where smtpd runs chrooted (Debian's default):\n"
-               "    smtpd_milters = { unix:%s, default_action=accept, "
-               "content_timeout=30s }\n",
-               s->path + sizeof spool - 1);
-    } else if (s->is_unix) {
-        printf("  smtpd reaches this path only where master.cf says \"n\" under chroot "
-               "for it;\n"
-               "  otherwise put the socket under %s.\n",
-               spool);
+    struct wiring w = {.path = s->is_unix ? s->path : NULL, .host = s->host, .port = port};
+    struct buf text;
+
+    snprintf(port, sizeof port, "%u", s->port);
+    buf_init(&text, MTA_LINES_MAX);
+    buf_printf(&text,
+               "%s is good.\n\n"
+               "Socket: %s (Postfix's spelling), %s (Sendmail's); socket = takes both.\n\n"
+               "`gillnet setup postfix` and `gillnet setup sendmail` write these lines for you.\n\n"
+               "Postfix, main.cf:\n",
+               file, socket_postfix(s, postfix), socket_sendmail(s, sendmail));
+    wiring_postfix_lines(&w, WIRING_QUEUE, "    ", &text);
+    if (s->is_unix && !wiring_is_below(&w, WIRING_QUEUE)) {
+        buf_add_str(&text,
+                    "  smtpd reaches this path only where master.cf says \"n\" under chroot "
+                    "for it (Debian says \"y\");\n"
+                    "  otherwise let gillnetd listen on unix:" WIRING_QUEUE
+                    "/" WIRING_BELOW_QUEUE ".\n");
     }
-    printf("\nSendmail, sendmail.mc:\n"
-           "    INPUT_MAIL_FILTER(`gillnet', `S=%s, T=C:30s;S:10s;R:30s;E:5m')dnl\n",
-           sendmail);
+    buf_add_str(&text, "\nSendmail, sendmail.mc:\n    ");
+    wiring_sendmail_line(&w, &text);
+    printf("%.*s\n", SLICE_ARGS(buf_slice(&text)));
+    buf_fini(&text);
 }
 
 int main(int argc, char **argv)

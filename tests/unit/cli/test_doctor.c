@@ -11,6 +11,7 @@
 /* A postconf that answers from three files beside it. */
 static const char fake_postconf[] = "#!/bin/sh\n"
                                     "[ \"$1\" = -c ] && shift 2\n"
+                                    "[ \"$1 $2\" = '-x -P' ] && exec cat %s/options\n"
                                     "case $1 in\n"
                                     "-x) cat %s/main;;\n"
                                     "-F) cat %s/services;;\n"
@@ -93,7 +94,7 @@ static void test_doctor__when_postfix_is_set_badly__then_what_to_do(void **state
                  "y", "");
     assert_int_equal(doctor(conf), CLI_HIT);
     assert_has(clirun_out, "fail  postfix smtpd_milters: does not name");
-    assert_has(clirun_out, "postconf -e 'smtpd_milters = unix:g/sock'");
+    assert_has(clirun_out, "postconf -e 'gillnet_milter = { unix:g/sock, default_action=accept, content_timeout=30s }'");
     assert_has(clirun_out, "warn  postfix non_smtpd_milters: ");
     assert_has(clirun_out, "warn  postfix milter_default_action: tempfail");
     assert_has(clirun_out, "warn  postfix milter_protocol: 2");

@@ -39,7 +39,7 @@ void setup_did(struct setup *s, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(s, s->is_dry ? "would" : "did", format, args);
+    say(s, s->is_dry ? "would" : "done", format, args);
     va_end(args);
     s->nchanges++;
 }
@@ -154,6 +154,7 @@ int cmd_setup(struct cli *cli, int argc, char **argv)
         {"--postconf-dir", &s.postconf_dir, NULL, NULL},
         {"--sendmail-mc", &s.sendmail_mc, NULL, NULL},
         {"--sendmail-cf", &s.sendmail_cf, NULL, NULL},
+        {"--cf-dir", &s.cf_dir, NULL, NULL},
         {"--etc", &s.etc, NULL, NULL},
         {"--smtp", &s.smtp, NULL, NULL},
     };
@@ -174,7 +175,7 @@ int cmd_setup(struct cli *cli, int argc, char **argv)
         status = strcmp(s.mta, "postfix") == 0 ? setup_postfix(&s) : setup_sendmail(&s);
         if (status == 0) {
             sum_up(&s);
-            status = s.nnotes > 0 ? CLI_HIT : CLI_CLEAN;
+            status = s.nnotes > 0 && !s.is_dry ? CLI_HIT : CLI_CLEAN;
         }
     }
     setup_forget(&s);

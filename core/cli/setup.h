@@ -22,7 +22,8 @@ enum { SETUP_FILES_MAX = 8, SETUP_MADE_MAX = 4, SETUP_AUTHSERVS = 8 };
 
 struct setup_file {
     char path[FILE_PATH_MAX];
-    char copy[FILE_PATH_MAX]; /* beside it; "": there was no file */
+    char copy[FILE_PATH_MAX]; /* beside it; "": none was made */
+    bool was_there;
     struct buf text;          /* that it had */
     mode_t mode;
     uid_t uid;
@@ -46,7 +47,8 @@ struct setup {
     const char *postconf_dir;
     const char *sendmail_mc;
     const char *sendmail_cf;
-    const char *etc;  /* "/etc" */
+    const char *cf_dir; /* with Sendmail's m4/cf.m4; NULL: where systems have it */
+    const char *etc;    /* "/etc" */
     const char *smtp; /* HOST:PORT of the MTA; NULL: as its settings say */
     const char *program; /* "Postfix", "Sendmail" */
 
@@ -65,10 +67,10 @@ struct setup {
     bool broken;     /* the report could not be written */
 };
 
-/* One line of the report: "found", "did" ("would" in a dry run), "why", "test", "note", "back". */
+/* One line of the report: "found", "done" ("would" in a dry run), "why", "test", "note", "back". */
 void setup_say(struct setup *s, const char *step, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A change: counted, "did" or "would". */
+/* A change: counted, "done" or "would". */
 void setup_did(struct setup *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Something that is left to the administrator: counted. */
@@ -77,10 +79,12 @@ void setup_note(struct setup *s, const char *format, ...)
 
 /* ---- setup_keep.c ---- */
 
-/* Before the first change of path: copies it beside itself and into memory; said. Not in a dry run. */
-enum err setup_keep(struct setup *s, const char *path, struct errinfo *reterr);
-/* A kept or new file gets another text. */
-enum err setup_write(struct setup *s, const char *path, struct slice text,
+/* Before the first change of path: copies it into memory and, unless it is a file of setup's own,
+ * beside itself, which is said. Not in a dry run. */
+enum err setup_keep(struct setup *s, const char *path, bool is_own,
+                    struct errinfo *reterr);
+/* setup_keep, and another text for the file. */
+enum err setup_write(struct setup *s, const char *path, bool is_own, struct slice text,
                      struct errinfo *reterr);
 /* Files and folders are as they were; said. */
 void setup_put_back(struct setup *s);

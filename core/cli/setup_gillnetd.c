@@ -106,7 +106,7 @@ enum err setup_socket_folder(struct setup *s, gid_t mta_gid, struct errinfo *ret
     }
     setup_did(s, "%s folder %s: owner %u (gillnetd), group %u (%s), mode 2710: the socket gets the "
                  "folder's group, so no user has to join one",
-              is_there ? "changed the" : "made the", path, (unsigned)uid, (unsigned)mta_gid,
+              is_there ? "change the" : "make the", path, (unsigned)uid, (unsigned)mta_gid,
               s->program);
     if (s->is_dry) {
         return ERR_OK;
@@ -283,7 +283,7 @@ static void say_settings(struct setup *s, const char *path, struct slice text)
         struct slice line = slice_cut(&text, '\n');
 
         if (line.n > 0 && line.p[0] != '#') {
-            setup_did(s, "wrote into %s: %.*s", path, SLICE_ARGS(line));
+            setup_did(s, "write into %s: %.*s", path, SLICE_ARGS(line));
         }
     }
 }
@@ -316,7 +316,7 @@ static enum err write_drop_in(struct setup *s, const struct drop_in *d, struct s
     if (mkdir(d->folder, 0755) != 0 && errno != EEXIST) {
         return failed(d->folder, "cannot be made", reterr);
     }
-    e = setup_write(s, d->path, text, reterr);
+    e = setup_write(s, d->path, true, text, reterr);
     return e == ERR_OK ? reread(s, d->path, reterr) : e;
 }
 
@@ -364,10 +364,10 @@ static void folder_back(struct setup *s, struct slice note)
     if (was < note.n &&
         sscanf(slice_from(note, was + 5).p, "%u %o", &gid, &mode) == 2) {
         if (chown(path, (uid_t)-1, gid) == 0 && chmod(path, mode) == 0) {
-            setup_did(s, "gave %s its group and mode back", path);
+            setup_did(s, "give %s its group and mode back", path);
         }
     } else if (rmdir(path) == 0) {
-        setup_did(s, "removed the folder %s", path);
+        setup_did(s, "remove the folder %s", path);
     } else if (errno != ENOENT) {
         setup_note(s, "%s is not empty and stays; remove it once gillnetd listens elsewhere", path);
     }
@@ -387,7 +387,7 @@ static void folders_back(struct setup *s, struct slice text)
 static enum err take_away(struct setup *s, const struct drop_in *d,
                           struct errinfo *reterr)
 {
-    enum err e = setup_keep(s, d->path, reterr);
+    enum err e = setup_keep(s, d->path, true, reterr);
 
     if (e == ERR_OK && unlink(d->path) != 0) {
         e = failed(d->path, "cannot be removed", reterr);
@@ -417,7 +417,7 @@ enum err setup_conf_undo(struct setup *s, struct errinfo *reterr)
     if (e == ERR_OK && d.is_there && !d.is_intact) {
         setup_note(s, "%s was changed by hand and stays", d.path);
     } else if (e == ERR_OK && d.is_there) {
-        setup_did(s, "removed %s", d.path);
+        setup_did(s, "remove %s", d.path);
         if (!s->is_dry) {
             e = take_away(s, &d, reterr);
         }
@@ -508,8 +508,8 @@ static enum err by_unit(struct setup *s, bool runs, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
 
-    setup_did(s, runs ? "restarted gillnetd: it listens anew (systemctl restart gillnetd)"
-                      : "started gillnetd, now and at every boot (systemctl enable --now "
+    setup_did(s, runs ? "restart gillnetd: it listens anew (systemctl restart gillnetd)"
+                      : "start gillnetd, now and at every boot (systemctl enable --now "
                         "gillnetd)");
     if (s->is_dry) {
         return ERR_OK;

@@ -41,7 +41,8 @@ static enum err write_as(const struct setup_file *f, const char *path, struct sl
     return e;
 }
 
-enum err setup_keep(struct setup *s, const char *path, struct errinfo *reterr)
+enum err setup_keep(struct setup *s, const char *path, bool is_own,
+                    struct errinfo *reterr)
 {
     char real[FILE_PATH_MAX];
     char when[32];
@@ -63,15 +64,16 @@ enum err setup_keep(struct setup *s, const char *path, struct errinfo *reterr)
     (void)snprintf(f->path, sizeof(f->path), "%s", real);
     buf_init(&f->text, FILE_MAX);
     if (stat(real, &st) == 0) {
+        f->was_there = true;
         f->mode = st.st_mode & 07777;
         f->uid = st.st_uid;
         f->gid = st.st_gid;
         e = file_read(real, &f->text, reterr);
         (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
-        if (e == ERR_OK) {
+        if (e == ERR_OK && !is_own) {
             e = file_path(f->copy, "%s.gillnet-%s", real, when);
         }
-        if (e == ERR_OK) {
+        if (e == ERR_OK && !is_own) {
             e = write_as(f, f->copy, buf_slice(&f->text), reterr);
         }
     }
@@ -81,16 +83,16 @@ enum err setup_keep(struct setup *s, const char *path, struct errinfo *reterr)
     }
     s->nfiles++;
     if (*f->copy != '\0') {
-        setup_say(s, "did", "kept %s as %s", real, f->copy);
+        setup_say(s, "done", "keep %s as %s", real, f->copy);
     }
     return ERR_OK;
 }
 
-enum err setup_write(struct setup *s, const char *path, struct slice text,
+enum err setup_write(struct setup *s, const char *path, bool is_own, struct slice text,
                      struct errinfo *reterr)
 {
     char real[FILE_PATH_MAX];
-    enum err e = setup_keep(s, path, reterr);
+    enum err e = setup_keep(s, path, is_own, reterr);
 
     if (e != ERR_OK) {
         return e;
@@ -106,7 +108,7 @@ static void file_back(struct setup *s, const struct setup_file *f)
     bool is_same = false;
 
     buf_init(&now, FILE_MAX);
-    if (*f->copy == '\0') {
+    if (!f->was_there) {
         if (unlink(f->path) == 0) {
             setup_say(s, "back", "removed %s", f->path);
         }
@@ -115,12 +117,15 @@ static void file_back(struct setup *s, const struct setup_file *f)
                   slice_eq(buf_slice(&now), buf_slice(&f->text));
         if (!is_same && write_as(f, f->path, buf_slice(&f->text), &why) != ERR_OK) {
             (void)cli_fail(&why);
-            setup_say(s, "back", "could not put %s back: copy %s over it", f->path, f->copy);
+            setup_say(s, "back", "could not put %s back%s%s", f->path,
+                      *f->copy != '\0' ? ": copy this over it: " : "", f->copy);
             buf_fini(&now);
             return;
         }
         setup_say(s, "back", "%s is as it was", f->path);
-        (void)unlink(f->copy);
+        if (*f->copy != '\0') {
+            (void)unlink(f->copy);
+        }
     }
     buf_fini(&now);
 }

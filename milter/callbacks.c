@@ -132,6 +132,10 @@ static sfsistat on_negotiate(SMFICTX *ctx, unsigned long f0, unsigned long f1,
     bool is_inet = service_is_inet();
     negotiate(f0, f1, is_inet, false, &n);
     service_set_options(&n.options);
+    if (probe_is_waiting()) { /* an MTA sends a HELO that is not answered with what follows */
+        n.options.noreply &= ~(unsigned long)SMFIP_NR_HELO;
+        n.steps &= ~(unsigned long)SMFIP_NR_HELO;
+    }
     struct session *old = smfi_getpriv(ctx);
     session_free(&old);
     struct session *s = new_session(ctx, &n.options);

@@ -11,7 +11,7 @@ enum state { NONE, WAITING, GREETED, DROPPED };
 
 static struct {
     pthread_mutex_t lock;
-    enum state state;
+    enum state state; /* guarded by lock, as is the rest */
     uint64_t end_us;
     char token[PROBE_TOKEN];
 } probe = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -44,6 +44,17 @@ const char *probe_ask(struct slice token)
     name = names[probe.state];
     pthread_mutex_unlock(&probe.lock);
     return name;
+}
+
+bool probe_is_waiting(void)
+{
+    bool is_waiting = false;
+
+    pthread_mutex_lock(&probe.lock);
+    is_waiting = (probe.state == WAITING || probe.state == GREETED) &&
+                 clock_mono_us() < probe.end_us;
+    pthread_mutex_unlock(&probe.lock);
+    return is_waiting;
 }
 
 bool probe_greets(const char *helo)

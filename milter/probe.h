@@ -17,6 +17,8 @@ enum { PROBE_TOKEN = 32, PROBE_VALID_S = 120 };
 /* Announces token (PROBE_TOKEN letters a-f and digits), or, when it is the announced one, gives
  * how far it came: "waiting", "greeted", "dropped". NULL: no such token. */
 const char *probe_ask(struct slice token);
+/* A probe is announced and did not come yet: the greetings of new clients are awaited. */
+bool probe_is_waiting(void);
 /* Whether a client that greets with that name, TOKEN.gillnet-probe.invalid, brings the probe. */
 bool probe_greets(const char *helo);
 /* Its message was dropped. */

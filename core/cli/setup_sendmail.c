@@ -48,7 +48,7 @@ static bool socket_of(struct slice line, struct socket_name *ret)
 
 static bool is_tagged(struct slice line)
 {
-    return slice_find_slice(line, SLICE_LIT(WIRING_SENDMAIL_TAG)) < line.n;
+    return slice_find_slice(line, SLICE_LIT("dnl" WIRING_SENDMAIL_TAG)) < line.n;
 }
 
 static bool is_ours(const struct mail *m, struct slice line)
@@ -146,7 +146,7 @@ static enum err plan(struct mail *m, struct errinfo *reterr)
     }
     buf_init(&line, MILTERS_TEXT - 1);
     wiring_sendmail_line(&w, &line);
-    buf_add_str(&line, " " WIRING_SENDMAIL_TAG);
+    buf_add_str(&line, WIRING_SENDMAIL_TAG);
     (void)snprintf(ours, sizeof(ours), "%.*s", SLICE_ARGS(buf_slice(&line)));
     moves = milter_chain_place(&m->chain, ours);
     while (at + 1 < m->chain.n && !m->chain.v[at].is_ours) {

@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/buf.h"
 #include "core/base/version.h"
+#include "core/config/advice.h"
 #include "core/config/config.h"
 #include "core/config/wiring.h"
 #include "core/feature/feature.h"
@@ -139,6 +140,15 @@ static void print_mta_lines(const char *file, const struct milter_socket *s)
     buf_fini(&text);
 }
 
+static void print_advice(const struct config *config)
+{
+    struct config_advice a;
+
+    for (size_t i = 0; config_advice(config, i, &a); i++) {
+        fprintf(stderr, "gillnetd: warning: %s; %s\n", a.what, a.todo);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct arguments a;
@@ -171,6 +181,7 @@ int main(int argc, char **argv)
     }
     if (a.tests) {
         print_mta_lines(a.config_file, &options.socket);
+        print_advice(config);
         config_release(&config);
         return EX_OK;
     }

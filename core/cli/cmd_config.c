@@ -6,13 +6,25 @@
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
 #include "core/cli/json.h"
+#include "core/config/advice.h"
 
 enum { DUMP_MAX = 64 << 20 };
+
+/* To standard error: the configuration is good all the same. */
+static void print_advice(const struct config *c)
+{
+    struct config_advice a;
+
+    for (size_t i = 0; config_advice(c, i, &a); i++) {
+        (void)fprintf(stderr, "gillnet: warning: %s; %s\n", a.what, a.todo);
+    }
+}
 
 static int check(struct cli *cli)
 {
     const struct config *c = cli->config;
 
+    print_advice(c);
     if (cli->json) {
         return json_line(json_pack("{s:s, s:b}", "file", c->file, "ok", 1)) ? CLI_CLEAN
                                                                             : EX_OSERR;

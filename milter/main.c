@@ -115,24 +115,27 @@ static void print_mta_lines(const char *file, const struct milter_socket *s)
     char port[16];
     char postfix[SOCKET_TEXT_MAX];
     char sendmail[SOCKET_TEXT_MAX];
-    struct wiring w = {.path = s->is_unix ? s->path : NULL, .host = s->host, .port = port};
+    struct wiring w = {
+        .path = s->is_unix ? s->path : NULL, .host = s->host, .port = port};
     struct buf text;
 
     snprintf(port, sizeof port, "%u", s->port);
     buf_init(&text, MTA_LINES_MAX);
-    buf_printf(&text,
-               "%s is good.\n\n"
-               "Socket: %s (Postfix's spelling), %s (Sendmail's); socket = takes both.\n\n"
-               "`gillnet setup postfix` and `gillnet setup sendmail` write these lines for you.\n\n"
-               "Postfix, main.cf:\n",
-               file, socket_postfix(s, postfix), socket_sendmail(s, sendmail));
+    buf_printf(
+        &text,
+        "%s is good.\n\n"
+        "Socket: %s (Postfix's spelling), %s (Sendmail's); socket = takes both.\n\n"
+        "`gillnet setup postfix` and `gillnet setup sendmail` write these lines for you.\n\n"
+        "Postfix, main.cf:\n",
+        file, socket_postfix(s, postfix), socket_sendmail(s, sendmail));
     wiring_postfix_lines(&w, WIRING_QUEUE, "    ", &text);
     if (s->is_unix && !wiring_is_below(&w, WIRING_QUEUE)) {
-        buf_add_str(&text,
-                    "  smtpd reaches this path only where master.cf says \"n\" under chroot "
-                    "for it (Debian says \"y\");\n"
-                    "  otherwise let gillnetd listen on unix:" WIRING_QUEUE
-                    "/" WIRING_BELOW_QUEUE ".\n");
+        buf_add_str(
+            &text,
+            "  smtpd reaches this path only where master.cf says \"n\" under chroot "
+            "for it (Debian says \"y\");\n"
+            "  otherwise let gillnetd listen on unix:" WIRING_QUEUE
+            "/" WIRING_BELOW_QUEUE ".\n");
     }
     buf_add_str(&text, "\nSendmail, sendmail.mc:\n    ");
     wiring_sendmail_line(&w, &text);

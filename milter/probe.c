@@ -28,8 +28,10 @@ static bool is_token(struct slice s)
 
 const char *probe_ask(struct slice token)
 {
-    static const char *const names[] = {
-        [NONE] = "", [WAITING] = "waiting", [GREETED] = "greeted", [DROPPED] = "dropped"};
+    static const char *const names[] = {[NONE] = "",
+                                        [WAITING] = "waiting",
+                                        [GREETED] = "greeted",
+                                        [DROPPED] = "dropped"};
     const char *name = NULL;
 
     if (!is_token(token)) {

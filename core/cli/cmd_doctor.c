@@ -67,9 +67,10 @@ static bool check_config(struct doctor *d)
 
     if (geteuid() != 0 && access(cli->config_file, R_OK) != 0 && errno == EACCES &&
         config_load(NULL, NULL, &cli->config, &none) == ERR_OK) {
-        doctor_say(d, DOCTOR_WARN, "configuration", "run as root to have all of it looked at",
-                   "this user may not read %s; what follows is about the built-in defaults",
-                   cli->config_file);
+        doctor_say(
+            d, DOCTOR_WARN, "configuration", "run as root to have all of it looked at",
+            "this user may not read %s; what follows is about the built-in defaults",
+            cli->config_file);
         d->is_hidden = true;
         return socket_name_read(slice_str(cli->config->socket), &d->socket);
     }
@@ -105,10 +106,11 @@ static bool may_look_inside(struct doctor *d)
     if (geteuid() == 0 || access(dir, R_OK | X_OK) == 0 || errno != EACCES) {
         return true;
     }
-    doctor_say(d, DOCTOR_WARN, "state folder", "run as root or as gillnetd's user",
-               "this user may not look into %s: keys, lists, counts, gillnetd's numbers, ring "
-               "and feeds are left out",
-               dir);
+    doctor_say(
+        d, DOCTOR_WARN, "state folder", "run as root or as gillnetd's user",
+        "this user may not look into %s: keys, lists, counts, gillnetd's numbers, ring "
+        "and feeds are left out",
+        dir);
     return false;
 }
 

@@ -61,11 +61,12 @@ int setup_fail(struct setup *s, const struct errinfo *why)
     if (s->nfiles > 0 || s->nfolders > 0) {
         setup_put_back(s);
         setup_gillnetd_again(s);
-        (void)fprintf(stderr,
-                      "gillnet: everything is as it was; mend what is said above, then run "
-                      "`gillnet setup %s` again (with --dry-run it only shows what it would "
-                      "change)\n",
-                      s->mta);
+        (void)fprintf(
+            stderr,
+            "gillnet: everything is as it was; mend what is said above, then run "
+            "`gillnet setup %s` again (with --dry-run it only shows what it would "
+            "change)\n",
+            s->mta);
     }
     return status;
 }
@@ -89,19 +90,22 @@ void setup_say_order(struct setup *s, const struct milter_chain *c)
     buf_init(&names, LINE_MAX_BYTES);
     milter_chain_print(&proving, &names);
     if (proving.n > 0) {
-        setup_say(s, "why",
-                  "gillnetd stands behind %.*s: what they prove (Authentication-Results) tells it "
-                  "which senders are genuine; allow.domains and allow.addresses need that",
-                  SLICE_ARGS(buf_slice(&names)));
+        setup_say(
+            s, "why",
+            "gillnetd stands behind %.*s: what they prove (Authentication-Results) tells it "
+            "which senders are genuine; allow.domains and allow.addresses need that",
+            SLICE_ARGS(buf_slice(&names)));
     } else {
-        setup_say(s, "why",
-                  "nothing here proves senders: without OpenDKIM or OpenDMARC in front of "
-                  "gillnetd allow.domains and allow.addresses let nobody through; run this again "
-                  "when one is there");
+        setup_say(
+            s, "why",
+            "nothing here proves senders: without OpenDKIM or OpenDMARC in front of "
+            "gillnetd allow.domains and allow.addresses let nobody through; run this again "
+            "when one is there");
     }
     if (is_read) {
-        setup_say(s, "why",
-                  "it stands in front of rspamd, which can weigh gillnetd's header fields");
+        setup_say(
+            s, "why",
+            "it stands in front of rspamd, which can weigh gillnetd's header fields");
     }
     buf_fini(&names);
 }
@@ -116,17 +120,19 @@ static int begin(struct setup *s)
         return status;
     }
     if (!socket_name_read(slice_str(s->cli->config->socket), &s->now)) {
-        (void)fprintf(stderr,
-                      "gillnet: %s: socket \"%s\" cannot be understood; write unix:/PATH or "
-                      "inet:HOST:PORT\n",
-                      s->cli->config_file, s->cli->config->socket);
+        (void)fprintf(
+            stderr,
+            "gillnet: %s: socket \"%s\" cannot be understood; write unix:/PATH or "
+            "inet:HOST:PORT\n",
+            s->cli->config_file, s->cli->config->socket);
         return EX_CONFIG;
     }
     s->wanted = s->now;
     if (!s->is_dry && geteuid() != 0) {
-        (void)fputs("gillnet: setup changes the MTA's settings: run it as root; --dry-run "
-                    "shows what it would change\n",
-                    stderr);
+        (void)fputs(
+            "gillnet: setup changes the MTA's settings: run it as root; --dry-run "
+            "shows what it would change\n",
+            stderr);
         return EX_NOPERM;
     }
     return 0;
@@ -139,8 +145,10 @@ static void sum_up(struct setup *s)
     } else if (s->is_dry) {
         setup_say(s, "note", "this was a dry run: nothing was changed");
     } else if (!s->is_undo) {
-        setup_say(s, "note", "`gillnet setup %s --undo` takes this away again; `gillnet doctor` looks at all of it",
-                  s->mta);
+        setup_say(
+            s, "note",
+            "`gillnet setup %s --undo` takes this away again; `gillnet doctor` looks at all of it",
+            s->mta);
     }
 }
 

@@ -22,9 +22,11 @@ struct doctor {
     const char *postconf_dir;  /* NULL: Postfix's own */
     const char *sendmail_cf;   /* NULL: /etc/mail/sendmail.cf */
     struct socket_name socket; /* config.socket, read */
-    const char *mta_user;      /* NULL: postfix, and whom Sendmail runs as, where they exist */
-    bool is_hidden; /* the configuration is not for this user's eyes; the built-in one stands in */
-    bool has_mta;              /* one was found to look at */
+    const char
+        *mta_user; /* NULL: postfix, and whom Sendmail runs as, where they exist */
+    bool
+        is_hidden; /* the configuration is not for this user's eyes; the built-in one stands in */
+    bool has_mta; /* one was found to look at */
     unsigned nwarn;
     unsigned nfail;
     bool broken; /* the report could not be written */

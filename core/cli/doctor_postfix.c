@@ -60,13 +60,15 @@ static void put_lines(const struct asked *a, const char *name, char dst[ADVICE_M
                    SLICE_ARGS(slice_head(a->p.queue_directory, SOCKET_NAME_PATH - 1)));
     buf_init(&text, ADVICE_MAX);
     if (s->is_unix && a->p.is_chrooted && !wiring_is_below(&w, queue)) {
-        buf_printf(&text,
-                   "gillnet setup postfix (it lets gillnetd listen on unix:%s/"
-                   WIRING_BELOW_QUEUE ", which smtpd can reach, and writes both sides' lines)",
-                   queue);
+        buf_printf(
+            &text,
+            "gillnet setup postfix (it lets gillnetd listen on unix:%s/" WIRING_BELOW_QUEUE
+            ", which smtpd can reach, and writes both sides' lines)",
+            queue);
     } else {
-        buf_printf(&text, "gillnet setup postfix, or by hand: postconf -e '" WIRING_PARAMETER
-                          " = ");
+        buf_printf(&text,
+                   "gillnet setup postfix, or by hand: postconf -e '" WIRING_PARAMETER
+                   " = ");
         wiring_postfix_milter(&w, queue, &text);
         buf_printf(&text, "' '%s = " WIRING_USE "' (behind what stands there)", name);
     }
@@ -117,8 +119,9 @@ static void check_local(struct asked *a)
     put_lines(a, "non_smtpd_milters", lines);
     (void)snprintf(advice, sizeof(advice),
                    "if mail sent on this machine shall be examined: %s", lines);
-    doctor_say(a->d, DOCTOR_WARN, "postfix non_smtpd_milters", advice,
-               "does not name gillnetd's socket; mail from sendmail(1) is not examined");
+    doctor_say(
+        a->d, DOCTOR_WARN, "postfix non_smtpd_milters", advice,
+        "does not name gillnetd's socket; mail from sendmail(1) is not examined");
 }
 
 /* ---- other settings ---- */

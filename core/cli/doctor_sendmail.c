@@ -72,10 +72,11 @@ static void check_cf(struct doctor *d, struct slice cf)
 
         buf_init(&line, sizeof(advice));
         wiring_sendmail_line(&w, &line);
-        (void)snprintf(advice, sizeof(advice),
-                       "gillnet setup sendmail, or by hand into sendmail.mc: %.*s, then make "
-                       "-C /etc/mail",
-                       SLICE_ARGS(buf_slice(&line)));
+        (void)snprintf(
+            advice, sizeof(advice),
+            "gillnet setup sendmail, or by hand into sendmail.mc: %.*s, then make "
+            "-C /etc/mail",
+            SLICE_ARGS(buf_slice(&line)));
         buf_fini(&line);
         doctor_say(d, DOCTOR_FAIL, "sendmail", advice,
                    "no filter of sendmail.cf is at gillnetd's socket");

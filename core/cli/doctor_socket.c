@@ -154,7 +154,8 @@ static void check_unix(struct doctor *d)
         char text[128] = "";
 
         if (errno == EACCES && geteuid() != 0) {
-            doctor_say(d, DOCTOR_WARN, "socket", "run as root to see whether it answers",
+            doctor_say(d, DOCTOR_WARN, "socket",
+                       "run as root to see whether it answers",
                        "this user may not look at %s", path);
             return;
         }

@@ -12,7 +12,8 @@ enum { CONF_MAX = 1 << 20 };
 static const struct milter_kind kinds[] = {
     {"OpenDKIM", "opendkim", "opendkim.conf", "8891", true, false},
     {"OpenDMARC", "opendmarc", "opendmarc.conf", "8893", true, false},
-    {"dkimpy-milter", "dkimpy", "dkimpy-milter/dkimpy-milter.conf", "8892", true, false},
+    {"dkimpy-milter", "dkimpy", "dkimpy-milter/dkimpy-milter.conf", "8892", true,
+     false},
     {"OpenARC", "openarc", "openarc.conf", "8894", true, false},
     {"authentication_milter", "authentication_milter", NULL, "12345", true, false},
     {"rspamd", "rspamd", NULL, "11332", false, true},
@@ -75,8 +76,9 @@ static bool listens_at(const struct milter_kind *k, const struct socket_name *th
     return socket_name_meets(&own, &seen, folder);
 }
 
-const struct milter_kind *milter_kind_at(const struct socket_name *theirs, const char *etc,
-                                         const char *folder, bool path_is_inside)
+const struct milter_kind *milter_kind_at(const struct socket_name *theirs,
+                                         const char *etc, const char *folder,
+                                         bool path_is_inside)
 {
     for (size_t i = 0; i < NKINDS; i++) {
         if (listens_at(&kinds[i], theirs, etc, folder, path_is_inside)) {

@@ -27,8 +27,9 @@ struct milter_kind {
 
 /* What is known of the milter at that socket; NULL: nothing. etc: "/etc". folder: before a relative
  * path; path_is_inside: absolute paths begin there, too. */
-const struct milter_kind *milter_kind_at(const struct socket_name *theirs, const char *etc,
-                                         const char *folder, bool path_is_inside);
+const struct milter_kind *milter_kind_at(const struct socket_name *theirs,
+                                         const char *etc, const char *folder,
+                                         bool path_is_inside);
 /* By a name such as "opendkim". */
 const struct milter_kind *milter_kind_named(struct slice name);
 

@@ -98,12 +98,11 @@ enum err postfix_read(struct postfix *p, struct errinfo *reterr)
     static char opt_x[] = "-x";
     static char opt_f[] = "-F";
     static char opt_p[] = "-P";
-    static char names[][40] = {"smtpd_milters",         "non_smtpd_milters",
-                               "milter_default_action", "milter_protocol",
-                               "queue_directory",       "smtpd_forbid_bare_newline",
-                               "mail_owner",            "myhostname",
-                               "command_directory",     "config_directory",
-                               "inet_interfaces"};
+    static char names[][40] = {
+        "smtpd_milters",    "non_smtpd_milters", "milter_default_action",
+        "milter_protocol",  "queue_directory",   "smtpd_forbid_bare_newline",
+        "mail_owner",       "myhostname",        "command_directory",
+        "config_directory", "inet_interfaces"};
     static char any_chroot[] = "*/*/chroot";
     static char any_command[] = "*/*/command";
     enum { NNAMES = sizeof(names) / sizeof(names[0]) };

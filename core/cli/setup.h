@@ -24,7 +24,7 @@ struct setup_file {
     char path[FILE_PATH_MAX];
     char copy[FILE_PATH_MAX]; /* beside it; "": none was made */
     bool was_there;
-    struct buf text;          /* that it had */
+    struct buf text; /* that it had */
     mode_t mode;
     uid_t uid;
     gid_t gid;
@@ -47,9 +47,9 @@ struct setup {
     const char *postconf_dir;
     const char *sendmail_mc;
     const char *sendmail_cf;
-    const char *cf_dir; /* with Sendmail's m4/cf.m4; NULL: where systems have it */
-    const char *etc;    /* "/etc" */
-    const char *smtp; /* HOST:PORT of the MTA; NULL: as its settings say */
+    const char *cf_dir;  /* with Sendmail's m4/cf.m4; NULL: where systems have it */
+    const char *etc;     /* "/etc" */
+    const char *smtp;    /* HOST:PORT of the MTA; NULL: as its settings say */
     const char *program; /* "Postfix", "Sendmail" */
 
     struct socket_name now;    /* where the configuration lets gillnetd listen */
@@ -61,7 +61,8 @@ struct setup {
     struct setup_file files[SETUP_FILES_MAX];
     size_t nfolders;
     struct setup_folder folders[SETUP_MADE_MAX];
-    bool gillnetd_was_told; /* it restarted or reloaded: once more when things are put back */
+    bool
+        gillnetd_was_told; /* it restarted or reloaded: once more when things are put back */
     unsigned nchanges;
     unsigned nnotes; /* things left to the administrator */
     bool broken;     /* the report could not be written */

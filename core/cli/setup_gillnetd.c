@@ -16,7 +16,12 @@
 #include "core/cli/run.h"
 #include "core/cli/setup.h"
 
-enum { CONF_MAX = 1 << 20, NAME_BUFFER = 16384, START_WAIT_US = 30 * 1000000, PAUSE_MS = 100 };
+enum {
+    CONF_MAX = 1 << 20,
+    NAME_BUFFER = 16384,
+    START_WAIT_US = 30 * 1000000,
+    PAUSE_MS = 100
+};
 
 static const char service_user[] = "_gillnet";
 
@@ -97,17 +102,20 @@ enum err setup_socket_folder(struct setup *s, gid_t mta_gid, struct errinfo *ret
         return e;
     }
     if (is_there && !S_ISDIR(st.st_mode)) {
-        return errinfo_set(reterr, ERR_EXISTS, path, 0,
-                           "is no folder; move it away: gillnetd's socket belongs there");
+        return errinfo_set(
+            reterr, ERR_EXISTS, path, 0,
+            "is no folder; move it away: gillnetd's socket belongs there");
     }
     if (is_there && st.st_uid == uid && st.st_gid == mta_gid &&
         (st.st_mode & 07777) == MODE) {
         return ERR_OK;
     }
-    setup_did(s, "%s folder %s: owner %u (gillnetd), group %u (%s), mode 2710: the socket gets the "
-                 "folder's group, so no user has to join one",
-              is_there ? "change the" : "make the", path, (unsigned)uid, (unsigned)mta_gid,
-              s->program);
+    setup_did(
+        s,
+        "%s folder %s: owner %u (gillnetd), group %u (%s), mode 2710: the socket gets the "
+        "folder's group, so no user has to join one",
+        is_there ? "change the" : "make the", path, (unsigned)uid, (unsigned)mta_gid,
+        s->program);
     if (s->is_dry) {
         return ERR_OK;
     }
@@ -187,9 +195,10 @@ static enum err look(const struct setup *s, struct drop_in *ret, struct errinfo 
     while (rest.n > 0) {
         struct slice line = slice_cut(&rest, '\n');
 
-        ret->has_socket = ret->has_socket || slice_has_prefix(line, SLICE_LIT("socket ="));
-        ret->has_authserv =
-            ret->has_authserv || slice_has_prefix(line, SLICE_LIT("trusted_authserv ="));
+        ret->has_socket =
+            ret->has_socket || slice_has_prefix(line, SLICE_LIT("socket ="));
+        ret->has_authserv = ret->has_authserv ||
+                            slice_has_prefix(line, SLICE_LIT("trusted_authserv ="));
     }
     return e;
 }
@@ -237,9 +246,11 @@ static void put_authservs(struct setup *s, const struct drop_in *d, struct buf *
 
     for (size_t i = 0; is_theirs && i < s->nauthservs; i++) {
         if (!trusts(c, s->authservs[i])) {
-            setup_note(s, "trusted_authserv of %s lacks \"%s\", the name that the milters in front "
-                          "of gillnetd write; add it",
-                       s->cli->config_file, s->authservs[i]);
+            setup_note(
+                s,
+                "trusted_authserv of %s lacks \"%s\", the name that the milters in front "
+                "of gillnetd write; add it",
+                s->cli->config_file, s->authservs[i]);
         }
     }
     if (is_theirs || s->nauthservs == 0) {
@@ -267,10 +278,11 @@ static void put_text(struct setup *s, const struct drop_in *d, struct buf *ret)
     put_authservs(s, d, &body);
     if (body.n > 0) {
         put_check(buf_slice(&body), sum);
-        buf_printf(ret,
-                   "## Written by `gillnet setup %s`; with --undo it takes the file away, unless "
-                   "you change it (%s%s).\n",
-                   s->mta, check_mark, sum);
+        buf_printf(
+            ret,
+            "## Written by `gillnet setup %s`; with --undo it takes the file away, unless "
+            "you change it (%s%s).\n",
+            s->mta, check_mark, sum);
         buf_add(ret, buf_slice(&body));
     }
     buf_fini(&body);
@@ -300,16 +312,17 @@ static enum err reread(struct setup *s, const char *path, struct errinfo *reterr
     }
     if (!socket_name_read(slice_str(s->cli->config->socket), &now) ||
         !socket_name_meets(&now, &s->wanted, "/")) {
-        return errinfo_set(reterr, ERR_EXISTS, path, 0,
-                           "a later file of conf.d says socket = \"%s\"; take that line out, "
-                           "`gillnet config dump` shows where it is",
-                           s->cli->config->socket);
+        return errinfo_set(
+            reterr, ERR_EXISTS, path, 0,
+            "a later file of conf.d says socket = \"%s\"; take that line out, "
+            "`gillnet config dump` shows where it is",
+            s->cli->config->socket);
     }
     return ERR_OK;
 }
 
-static enum err write_drop_in(struct setup *s, const struct drop_in *d, struct slice text,
-                              struct errinfo *reterr)
+static enum err write_drop_in(struct setup *s, const struct drop_in *d,
+                              struct slice text, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
 
@@ -332,10 +345,11 @@ enum err setup_conf(struct setup *s, struct errinfo *reterr)
     }
     if (e == ERR_OK && !slice_eq(buf_slice(&text), buf_slice(&d.text))) {
         if (d.is_there && !d.is_intact) {
-            e = errinfo_set(reterr, ERR_EXISTS, d.path, 0,
-                            "was changed by hand and says something else than setup would; "
-                            "remove it, or put its lines into %s",
-                            s->cli->config_file);
+            e = errinfo_set(
+                reterr, ERR_EXISTS, d.path, 0,
+                "was changed by hand and says something else than setup would; "
+                "remove it, or put its lines into %s",
+                s->cli->config_file);
         } else {
             say_settings(s, d.path, buf_slice(&text));
             if (!s->is_dry) {
@@ -369,7 +383,9 @@ static void folder_back(struct setup *s, struct slice note)
     } else if (rmdir(path) == 0) {
         setup_did(s, "remove the folder %s", path);
     } else if (errno != ENOENT) {
-        setup_note(s, "%s is not empty and stays; remove it once gillnetd listens elsewhere", path);
+        setup_note(
+            s, "%s is not empty and stays; remove it once gillnetd listens elsewhere",
+            path);
     }
 }
 
@@ -435,8 +451,9 @@ static bool is_asked(const struct setup *s, const char *request)
     bool is_ok = false;
 
     buf_init(&answer, CONTROL_ANSWER_MAX);
-    is_ok = control_ask(s->cli->config->control_socket, request, &answer, &why) == ERR_OK &&
-            slice_has_prefix(buf_slice(&answer), SLICE_LIT("ok"));
+    is_ok =
+        control_ask(s->cli->config->control_socket, request, &answer, &why) == ERR_OK &&
+        slice_has_prefix(buf_slice(&answer), SLICE_LIT("ok"));
     buf_fini(&answer);
     return is_ok;
 }
@@ -484,7 +501,8 @@ static enum err systemctl(const char *verb, const char *option, struct errinfo *
                           NULL};
 
     (void)snprintf(verb_copy, sizeof(verb_copy), "%s", verb);
-    (void)snprintf(option_copy, sizeof(option_copy), "%s", option != NULL ? option : "");
+    (void)snprintf(option_copy, sizeof(option_copy), "%s",
+                   option != NULL ? option : "");
     return run_change(argv, reterr);
 }
 
@@ -494,9 +512,10 @@ static enum err wait_for_answer(const struct setup *s, struct errinfo *reterr)
 
     while (!setup_gillnetd_answers(s)) {
         if (clock_mono_us() >= end_us) {
-            return errinfo_set(reterr, ERR_TIMEOUT, "gillnetd", 0,
-                               "was started and does not answer; `journalctl -u gillnetd` "
-                               "says why");
+            return errinfo_set(
+                reterr, ERR_TIMEOUT, "gillnetd", 0,
+                "was started and does not answer; `journalctl -u gillnetd` "
+                "says why");
         }
         (void)poll(NULL, 0, PAUSE_MS);
     }
@@ -515,7 +534,8 @@ static enum err by_unit(struct setup *s, bool runs, struct errinfo *reterr)
         return ERR_OK;
     }
     s->gillnetd_was_told = true;
-    e = runs ? systemctl("restart", NULL, reterr) : systemctl("enable", "--now", reterr);
+    e = runs ? systemctl("restart", NULL, reterr)
+             : systemctl("enable", "--now", reterr);
     return e == ERR_OK ? wait_for_answer(s, reterr) : e;
 }
 
@@ -528,15 +548,19 @@ enum err setup_gillnetd(struct setup *s, struct errinfo *reterr)
         return s->is_undo && !runs ? ERR_OK : by_unit(s, runs, reterr);
     }
     if (!runs && !s->is_undo) {
-        setup_note(s, "gillnetd does not run: start it (systemctl enable --now gillnetd, or "
-                      "gillnetd%s%s), then run this again: it sends a test message; until then "
-                      "mail passes unexamined",
-                   s->cli->is_config_given ? " -c " : "",
-                   s->cli->is_config_given ? s->cli->config_file : "");
+        setup_note(
+            s,
+            "gillnetd does not run: start it (systemctl enable --now gillnetd, or "
+            "gillnetd%s%s), then run this again: it sends a test message; until then "
+            "mail passes unexamined",
+            s->cli->is_config_given ? " -c " : "",
+            s->cli->is_config_given ? s->cli->config_file : "");
     } else if (runs && !is_heard) {
-        setup_note(s, "restart gillnetd: it does not listen on %s yet; until then mail passes unexamined%s",
-                   s->cli->config->socket,
-                   s->is_undo ? "" : "; then run this again: it sends a test message");
+        setup_note(
+            s,
+            "restart gillnetd: it does not listen on %s yet; until then mail passes unexamined%s",
+            s->cli->config->socket,
+            s->is_undo ? "" : "; then run this again: it sends a test message");
     } else if (runs && s->nfiles > 0 && !s->is_dry && is_asked(s, "reload")) {
         s->gillnetd_was_told = true;
         setup_did(s, "let gillnetd read its configuration anew");
@@ -551,9 +575,11 @@ void setup_gillnetd_again(struct setup *s)
     if (!s->gillnetd_was_told) {
         return;
     }
-    if (has_unit(s) ? systemctl("restart", NULL, &why) == ERR_OK : is_asked(s, "reload")) {
+    if (has_unit(s) ? systemctl("restart", NULL, &why) == ERR_OK
+                    : is_asked(s, "reload")) {
         setup_say(s, "back", "gillnetd has its former configuration");
     } else {
-        setup_say(s, "back", "gillnetd did not take its former configuration; restart it");
+        setup_say(s, "back",
+                  "gillnetd did not take its former configuration; restart it");
     }
 }

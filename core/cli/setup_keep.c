@@ -30,13 +30,14 @@ static void resolve(const char *path, char dst[FILE_PATH_MAX])
     free(real);
 }
 
-static enum err write_as(const struct setup_file *f, const char *path, struct slice text,
-                         struct errinfo *reterr)
+static enum err write_as(const struct setup_file *f, const char *path,
+                         struct slice text, struct errinfo *reterr)
 {
     enum err e = file_write_atomic(path, text, f->mode, reterr);
 
     if (e == ERR_OK && chown(path, f->uid, f->gid) != 0 && geteuid() == 0) {
-        e = errinfo_set(reterr, err_of_errno(errno), path, 0, "cannot get its owner back");
+        e = errinfo_set(reterr, err_of_errno(errno), path, 0,
+                        "cannot get its owner back");
     }
     return e;
 }

@@ -1,8 +1,8 @@
 /* setup_lists - where gillnetd belongs in the lists of milters of main.cf and master.cf. */
-#include "core/cli/setup_wire.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "core/cli/setup_wire.h"
 
 void wire_copy(char *dst, size_t size, struct slice s)
 {
@@ -10,7 +10,7 @@ void wire_copy(char *dst, size_t size, struct slice s)
 }
 
 enum err wire_setting(const struct wire *w, const char *name, bool is_expanded,
-                        char dst[WIRE_VALUE], struct errinfo *reterr)
+                      char dst[WIRE_VALUE], struct errinfo *reterr)
 {
     static char opt_h[] = "-h";
     static char opt_x[] = "-x";
@@ -24,7 +24,8 @@ enum err wire_setting(const struct wire *w, const char *name, bool is_expanded,
     buf_init(&said, POSTFIX_OUTPUT_MAX);
     e = postfix_ask(&w->p, args, &said, reterr);
     if (e == ERR_OK && said.n >= WIRE_VALUE) {
-        e = errinfo_set(reterr, ERR_LIMIT, name, 0, "is too long to be changed by a program");
+        e = errinfo_set(reterr, ERR_LIMIT, name, 0,
+                        "is too long to be changed by a program");
     }
     if (e == ERR_OK) {
         wire_copy(dst, WIRE_VALUE, slice_trim(buf_slice(&said)));
@@ -96,8 +97,8 @@ static enum err look_through(const struct wire *w, struct slice use,
     return e;
 }
 
-enum err wire_read_chain(const struct wire *w, struct slice list, struct milter_chain *ret,
-                           struct errinfo *reterr)
+enum err wire_read_chain(const struct wire *w, struct slice list,
+                         struct milter_chain *ret, struct errinfo *reterr)
 {
     struct slice milter;
     enum err e = ERR_OK;
@@ -117,8 +118,9 @@ enum err wire_read_chain(const struct wire *w, struct slice list, struct milter_
             kind = is_ours ? NULL : kind_of(w, milter);
         }
         if (e == ERR_OK &&
-            !milter_chain_add(ret, is_ours && !is_right ? SLICE_LIT(WIRING_USE) : milter, kind,
-                              is_ours)) {
+            !milter_chain_add(ret,
+                              is_ours && !is_right ? SLICE_LIT(WIRING_USE) : milter,
+                              kind, is_ours)) {
             e = errinfo_set(reterr, ERR_LIMIT, "smtpd_milters", 0,
                             "more milters than gillnet knows how to order; put "
                             "$gillnet_milter into the list by hand");
@@ -188,26 +190,29 @@ static enum err plan_list(struct wire *w, bool is_service, const char *name,
     write_chain(retchain, is_service ? "," : ", ", edit->value);
     if (is_service && strpbrk(edit->value, " \t") != NULL) {
         w->nedits--;
-        setup_note(w->s, "postconf cannot write blanks into master.cf: put " WIRING_USE
-                         " into %s by hand",
+        setup_note(w->s,
+                   "postconf cannot write blanks into master.cf: put " WIRING_USE
+                   " into %s by hand",
                    name);
     }
     return ERR_OK;
 }
 
-static enum err plan_main(struct wire *w, const char *name, struct milter_chain *retchain,
-                          struct errinfo *reterr)
+static enum err plan_main(struct wire *w, const char *name,
+                          struct milter_chain *retchain, struct errinfo *reterr)
 {
     char value[WIRE_VALUE];
     enum err e = wire_setting(w, name, false, value, reterr);
 
-    return e == ERR_OK ? plan_list(w, false, name, slice_str(value), retchain, reterr) : e;
+    return e == ERR_OK ? plan_list(w, false, name, slice_str(value), retchain, reterr)
+                       : e;
 }
 
 /* A service at which people hand in mail, and not one for mail that was examined before. */
 static bool is_submission(const struct wire *w, struct slice service)
 {
-    static const char *const names[] = {"submission", "submissions", "smtps", "587", "465"};
+    static const char *const names[] = {"submission", "submissions", "smtps", "587",
+                                        "465"};
     char key[WIRE_NAME];
     struct slice name = slice_head(service, slice_find(service, '/'));
 
@@ -361,4 +366,3 @@ enum err wire_plan_undo(struct wire *w, struct errinfo *reterr)
     }
     return e;
 }
-

@@ -62,8 +62,8 @@ static void say_edit(struct setup *s, const struct edit *e)
     if (e->is_removed) {
         setup_did(s, "remove from main.cf: %s", e->name);
     } else {
-        setup_did(s, "set in %s: %s = %s", e->is_service ? "master.cf" : "main.cf", e->name,
-                  e->value);
+        setup_did(s, "set in %s: %s = %s", e->is_service ? "master.cf" : "main.cf",
+                  e->name, e->value);
     }
 }
 
@@ -98,7 +98,8 @@ static enum err postfix_command(const struct wire *w, const char *verb,
     char *const argv[] = {program, opt_c, dir, verb_copy, NULL};
     struct slice commands = postfix_value(&w->p.main, "command_directory");
 
-    (void)snprintf(program, sizeof(program), "%.*s/postfix", SLICE_ARGS(slice_head(commands, 1024)));
+    (void)snprintf(program, sizeof(program), "%.*s/postfix",
+                   SLICE_ARGS(slice_head(commands, 1024)));
     wire_copy(dir, sizeof(dir), postfix_value(&w->p.main, "config_directory"));
     wire_copy(verb_copy, sizeof(verb_copy), slice_str(verb));
     return run_change(argv, reterr);
@@ -109,7 +110,9 @@ static enum err reload(struct wire *w, struct errinfo *reterr)
     struct errinfo none = {0};
 
     if (postfix_command(w, "status", &none) != ERR_OK) {
-        setup_note(w->s, "Postfix does not run; start it, then run this again: it sends a test message");
+        setup_note(
+            w->s,
+            "Postfix does not run; start it, then run this again: it sends a test message");
         return ERR_OK;
     }
     if (w->nedits == 0) {
@@ -122,8 +125,7 @@ static enum err reload(struct wire *w, struct errinfo *reterr)
 /* ---- the test message ---- */
 
 /* The port of the first smtpd or postscreen of master.cf, and an address of it. */
-static void find_smtp(const struct wire *w, char host[WIRE_NAME],
-                      char port[WIRE_NAME])
+static void find_smtp(const struct wire *w, char host[WIRE_NAME], char port[WIRE_NAME])
 {
     struct slice rest = buf_slice(&w->p.services);
     struct slice interfaces = postfix_value(&w->p.main, "inet_interfaces");
@@ -164,12 +166,14 @@ static void test(struct wire *w)
 
     find_smtp(w, host, port);
     if (colon != NULL) {
-        wire_copy(host, sizeof(host), slice_of(w->s->smtp, (size_t)(colon - w->s->smtp)));
+        wire_copy(host, sizeof(host),
+                  slice_of(w->s->smtp, (size_t)(colon - w->s->smtp)));
         wire_copy(port, sizeof(port), slice_str(colon + 1));
     }
     if (w->s->is_dry) {
-        setup_say(w->s, "would", "send a test message to Postfix at %s port %s; gillnetd drops it", host,
-                  port);
+        setup_say(w->s, "would",
+                  "send a test message to Postfix at %s port %s; gillnetd drops it",
+                  host, port);
     } else if (setup_gillnetd_answers(w->s) &&
                postfix_command(w, "status", &none) == ERR_OK) {
         setup_probe(w->s, host, port);
@@ -185,8 +189,8 @@ static void choose_socket(struct wire *w)
 
     if (s->now.is_unix && !wiring_is_below(&now, w->queue)) {
         s->wanted = (struct socket_name){.is_unix = true};
-        (void)snprintf(s->wanted.path, sizeof(s->wanted.path), "%.400s/" WIRING_BELOW_QUEUE,
-                       w->queue);
+        (void)snprintf(s->wanted.path, sizeof(s->wanted.path),
+                       "%.400s/" WIRING_BELOW_QUEUE, w->queue);
     }
 }
 
@@ -219,9 +223,10 @@ static enum err find_group(const struct wire *w, gid_t *ret, struct errinfo *ret
 
     wire_copy(owner, sizeof(owner), postfix_value(&w->p.main, "mail_owner"));
     if (getpwnam_r(owner, &pw, buffer, sizeof(buffer), &found) != 0 || found == NULL) {
-        return errinfo_set(reterr, ERR_NOT_FOUND, owner, 0,
-                           "Postfix runs as this user (mail_owner), and there is none; is "
-                           "Postfix installed in full?");
+        return errinfo_set(
+            reterr, ERR_NOT_FOUND, owner, 0,
+            "Postfix runs as this user (mail_owner), and there is none; is "
+            "Postfix installed in full?");
     }
     *ret = pw.pw_gid;
     return ERR_OK;
@@ -281,10 +286,11 @@ int setup_postfix(struct setup *s)
     s->program = "Postfix";
     postfix_init(&w.p, s->postconf, s->postconf_dir);
     if (access(w.p.postconf, X_OK) != 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %s cannot be run: is Postfix installed? Name another with "
-                      "--postconf /PATH\n",
-                      w.p.postconf);
+        (void)fprintf(
+            stderr,
+            "gillnet: %s cannot be run: is Postfix installed? Name another with "
+            "--postconf /PATH\n",
+            w.p.postconf);
         postfix_fini(&w.p);
         return EX_UNAVAILABLE;
     }

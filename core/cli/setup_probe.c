@@ -16,16 +16,17 @@
 enum {
     TOKEN_BYTES = 16,
     REPLY_MAX = 1024,
-    REPLY_WAIT_S = 40,         /* postscreen and Sendmail's greet_pause let a client wait */
-    ASKED_WAIT_MS = 2000,      /* from the greeting to gillnetd */
-    TRY_FOR_US = 20 * 1000000, /* an MTA that reloads still answers with the old settings */
+    REPLY_WAIT_S = 40,    /* postscreen and Sendmail's greet_pause let a client wait */
+    ASKED_WAIT_MS = 2000, /* from the greeting to gillnetd */
+    TRY_FOR_US =
+        20 * 1000000, /* an MTA that reloads still answers with the old settings */
     PAUSE_MS = 100
 };
 
 struct probe {
     const struct setup *s;
     char token[TOKEN_BYTES * 2 + 1];
-    FILE *mta; /* the connection, to read from */
+    FILE *mta;             /* the connection, to read from */
     char reply[REPLY_MAX]; /* the last line */
 };
 
@@ -161,27 +162,35 @@ void setup_probe(struct setup *s, const char *host, const char *port)
         (void)snprintf(p.token + i * 2, 3, "%02x", bytes[i]);
     }
     if (!is_state(&p, "waiting", 0)) {
-        setup_note(s, "no test message was sent: this gillnetd is older and would not recognise "
-                      "it; restart gillnetd, then run this again");
+        setup_note(
+            s,
+            "no test message was sent: this gillnetd is older and would not recognise "
+            "it; restart gillnetd, then run this again");
         return;
     }
     if (!greet(&p, host, port)) {
-        setup_note(s, "%s at %s port %s does not work with gillnetd yet: %s; no message was "
-                      "sent; `gillnet doctor` looks at what is between them",
-                   s->program, host, port, p.reply);
+        setup_note(
+            s,
+            "%s at %s port %s does not work with gillnetd yet: %s; no message was "
+            "sent; `gillnet doctor` looks at what is between them",
+            s->program, host, port, p.reply);
     } else if (!send_message(&p)) {
-        setup_note(s,
-                   "%s asked gillnetd, and then refused the test message: %s; nobody got it",
-                   s->program, p.reply);
+        setup_note(
+            s,
+            "%s asked gillnetd, and then refused the test message: %s; nobody got it",
+            s->program, p.reply);
     } else if (!is_state(&p, "dropped", ASKED_WAIT_MS)) {
-        setup_note(s, "%s took the test message past gillnetd; postmaster has it; `gillnet doctor` "
-                      "looks at what is between them",
-                   s->program);
+        setup_note(
+            s,
+            "%s took the test message past gillnetd; postmaster has it; `gillnet doctor` "
+            "looks at what is between them",
+            s->program);
     } else {
-        setup_say(s, "test",
-                  "%s took a message at %s port %s and showed it to gillnetd, which recognised and "
-                  "dropped it: nobody got mail",
-                  s->program, host, port);
+        setup_say(
+            s, "test",
+            "%s took a message at %s port %s and showed it to gillnetd, which recognised and "
+            "dropped it: nobody got mail",
+            s->program, host, port);
     }
     if (p.mta != NULL) {
         (void)talk(&p, "QUIT");

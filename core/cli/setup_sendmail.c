@@ -62,8 +62,9 @@ static bool is_ours(const struct mail *m, struct slice line)
 static const struct milter_kind *kind_of(const struct mail *m, struct slice line)
 {
     struct socket_name theirs;
-    const struct milter_kind *k =
-        socket_of(line, &theirs) ? milter_kind_at(&theirs, m->s->etc, "/", false) : NULL;
+    const struct milter_kind *k = socket_of(line, &theirs)
+                                      ? milter_kind_at(&theirs, m->s->etc, "/", false)
+                                      : NULL;
     struct slice name = slice_from(slice_trim(line), sizeof(filter_macro) - 1);
 
     return k != NULL ? k : milter_kind_named(slice_head(name, slice_find(name, ',')));
@@ -82,9 +83,10 @@ static enum err read_chain(const struct mail *m, struct milter_chain *ret,
 
         if (is_filter(line) &&
             !milter_chain_add(ret, line, ours ? NULL : kind_of(m, line), ours)) {
-            return errinfo_set(reterr, ERR_LIMIT, m->mc, 0,
-                               "has more filters, or longer lines, than gillnet knows how to "
-                               "order; write the line by hand, `gillnetd -t` shows it");
+            return errinfo_set(
+                reterr, ERR_LIMIT, m->mc, 0,
+                "has more filters, or longer lines, than gillnet knows how to "
+                "order; write the line by hand, `gillnetd -t` shows it");
         }
     }
     return ERR_OK;
@@ -214,8 +216,8 @@ static enum err make_by(char *const argv[], struct errinfo *reterr)
 static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
 {
     static char m4[] = "/usr/bin/m4";
-    static const char *const folders[] = {"/usr/share/sendmail/cf", "/usr/share/sendmail-cf",
-                                          "/usr/lib/sendmail-cf"};
+    static const char *const folders[] = {
+        "/usr/share/sendmail/cf", "/usr/share/sendmail-cf", "/usr/lib/sendmail-cf"};
     const char *dir = m->s->cf_dir;
     char define[FILE_PATH_MAX];
     char macros[FILE_PATH_MAX];
@@ -228,9 +230,10 @@ static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
     }
     if (dir == NULL || file_path(define, "-D_CF_DIR_=%s/", dir) != ERR_OK ||
         file_path(macros, "%s/m4/cf.m4", dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_NOT_FOUND, m->cf, 0,
-                           "cannot be made: Sendmail's m4 files are not in "
-                           "/usr/share/sendmail/cf; name their folder with --cf-dir DIR");
+        return errinfo_set(
+            reterr, ERR_NOT_FOUND, m->cf, 0,
+            "cannot be made: Sendmail's m4 files are not in "
+            "/usr/share/sendmail/cf; name their folder with --cf-dir DIR");
     }
     if (slice_find_slice(buf_slice(&m->new_mc), SLICE_LIT("m4/cf.m4")) < m->new_mc.n) {
         argv[1] = m->mc; /* it names its macros itself */
@@ -290,10 +293,11 @@ static enum err check_cf(const struct mail *m, struct errinfo *reterr)
     is_there = slice_find_slice(filters, SLICE_LIT("gillnet")) < filters.n &&
                cf_value(buf_slice(&cf), "Xgillnet,").n > 0;
     if (e == ERR_OK && !m->s->is_undo && !is_there) {
-        e = errinfo_set(reterr, ERR_EXISTS, m->mc, 0,
-                        "does not lead to a sendmail.cf with the filter; is "
-                        "confINPUT_MAIL_FILTERS defined there? Add gillnet to it, behind those "
-                        "that authenticate, and write the line by hand (`gillnetd -t`)");
+        e = errinfo_set(
+            reterr, ERR_EXISTS, m->mc, 0,
+            "does not lead to a sendmail.cf with the filter; is "
+            "confINPUT_MAIL_FILTERS defined there? Add gillnet to it, behind those "
+            "that authenticate, and write the line by hand (`gillnetd -t`)");
     }
     buf_fini(&cf);
     return e;
@@ -326,11 +330,14 @@ static void reload(struct mail *m)
     pid_t pid = daemon_pid(m);
 
     if (pid == 0) {
-        setup_note(m->s, "Sendmail does not run; start it, then run this again: it sends a test message");
+        setup_note(
+            m->s,
+            "Sendmail does not run; start it, then run this again: it sends a test message");
         return;
     }
     if (m->new_mc.n > 0) {
-        setup_did(m->s, "let Sendmail begin anew with it (SIGHUP to process %ld)", (long)pid);
+        setup_did(m->s, "let Sendmail begin anew with it (SIGHUP to process %ld)",
+                  (long)pid);
         if (!m->s->is_dry) {
             (void)kill(pid, SIGHUP);
         }
@@ -367,10 +374,11 @@ static void look_at_user(struct mail *m)
 
     user = slice_head(user, slice_find(user, ':'));
     if (user.n > 0 && !slice_eq(user, SLICE_LIT("root")) && m->s->wanted.is_unix) {
-        setup_say(m->s, "found",
-                  "Sendmail runs as %.*s (RunAsUser): it must be in the group of gillnetd's socket: "
-                  "adduser %.*s _gillnet",
-                  SLICE_ARGS(user), SLICE_ARGS(user));
+        setup_say(
+            m->s, "found",
+            "Sendmail runs as %.*s (RunAsUser): it must be in the group of gillnetd's socket: "
+            "adduser %.*s _gillnet",
+            SLICE_ARGS(user), SLICE_ARGS(user));
     }
 }
 
@@ -382,7 +390,8 @@ static void own_name(const struct mail *m, char dst[MILTERS_NAME])
     struct addrinfo *found = NULL;
 
     if (j.n > 0 && slice_find(j, '$') == j.n) {
-        (void)snprintf(dst, MILTERS_NAME, "%.*s", SLICE_ARGS(slice_head(j, MILTERS_NAME - 1)));
+        (void)snprintf(dst, MILTERS_NAME, "%.*s",
+                       SLICE_ARGS(slice_head(j, MILTERS_NAME - 1)));
         return;
     }
     dst[MILTERS_NAME - 1] = '\0';
@@ -396,7 +405,8 @@ static void own_name(const struct mail *m, char dst[MILTERS_NAME])
 }
 
 /* "Port=" and "Addr=" of the first DaemonPortOptions. */
-static void find_smtp(const struct mail *m, char host[NAME_BYTES], char port[NAME_BYTES])
+static void find_smtp(const struct mail *m, char host[NAME_BYTES],
+                      char port[NAME_BYTES])
 {
     struct slice options = cf_value(buf_slice(&m->old_cf), "O DaemonPortOptions=");
 
@@ -428,7 +438,8 @@ static void test(struct mail *m)
         (void)snprintf(port, sizeof(port), "%s", colon + 1);
     }
     if (m->s->is_dry) {
-        setup_say(m->s, "would", "send a test message to Sendmail at %s port %s; gillnetd drops it",
+        setup_say(m->s, "would",
+                  "send a test message to Sendmail at %s port %s; gillnetd drops it",
                   host, port);
     } else if (setup_gillnetd_answers(m->s) && daemon_pid(m) != 0) {
         setup_probe(m->s, host, port);
@@ -449,9 +460,11 @@ static void say_found(struct mail *m)
               SLICE_ARGS(buf_slice(&text)));
     if (slice_find_slice(buf_slice(&m->old_mc), SLICE_LIT("InputMailFilters=")) <
         m->old_mc.n) {
-        setup_note(m->s, "a DAEMON_OPTIONS line of %s has filters of its own (InputMailFilters=): add "
-                         "gillnet there where its mail shall be examined",
-                   m->mc);
+        setup_note(
+            m->s,
+            "a DAEMON_OPTIONS line of %s has filters of its own (InputMailFilters=): add "
+            "gillnet there where its mail shall be examined",
+            m->mc);
     }
     buf_fini(&text);
 }
@@ -494,7 +507,8 @@ static int open_files(struct mail *m)
     size_t n = strlen(mc);
 
     if (n < 4 || mc[0] != '/' || strcmp(mc + n - 3, ".mc") != 0) {
-        return cli_usage(cli_command("setup"), "--sendmail-mc is a path from / on that ends in .mc");
+        return cli_usage(cli_command("setup"),
+                         "--sendmail-mc is a path from / on that ends in .mc");
     }
     (void)snprintf(m->mc, sizeof(m->mc), "%s", mc);
     if (s->sendmail_cf != NULL) {
@@ -506,9 +520,10 @@ static int open_files(struct mail *m)
         file_read(m->cf, &m->old_cf, &why) != ERR_OK) {
         int status = cli_fail(&why);
 
-        (void)fputs("gillnet: is Sendmail installed, and configured by a .mc file? Name another "
-                    "with --sendmail-mc FILE and --sendmail-cf FILE\n",
-                    stderr);
+        (void)fputs(
+            "gillnet: is Sendmail installed, and configured by a .mc file? Name another "
+            "with --sendmail-mc FILE and --sendmail-cf FILE\n",
+            stderr);
         return status;
     }
     return 0;

@@ -34,8 +34,8 @@ void wire_copy(char *dst, size_t size, struct slice s);
 enum err wire_setting(const struct wire *w, const char *name, bool is_expanded,
                       char dst[WIRE_VALUE], struct errinfo *reterr);
 /* Takes a list of milters apart. */
-enum err wire_read_chain(const struct wire *w, struct slice list, struct milter_chain *ret,
-                         struct errinfo *reterr);
+enum err wire_read_chain(const struct wire *w, struct slice list,
+                         struct milter_chain *ret, struct errinfo *reterr);
 /* The edits that put gillnetd into every list, or take it out. */
 enum err wire_plan(struct wire *w, struct errinfo *reterr);
 enum err wire_plan_undo(struct wire *w, struct errinfo *reterr);

@@ -3,8 +3,8 @@
 /* An allowed sender counts once somebody proved it: a server that we trust, or a login. */
 static bool allow_is_idle(const struct config *c)
 {
-    return c->allow_domains.n + c->allow_addresses.n > 0 && c->trusted_authserv.n == 0 &&
-           c->skip_authenticated;
+    return c->allow_domains.n + c->allow_addresses.n > 0 &&
+           c->trusted_authserv.n == 0 && c->skip_authenticated;
 }
 
 bool config_advice(const struct config *c, size_t i, struct config_advice *ret)

@@ -14,12 +14,13 @@
 
 #include "core/base/buf.h"
 
-#define WIRING_PARAMETER    "gillnet_milter"        /* of main.cf */
-#define WIRING_USE          "$" WIRING_PARAMETER    /* in a list of milters */
-#define WIRING_QUEUE        "/var/spool/postfix"    /* Postfix's queue folder, as a rule */
-#define WIRING_BELOW_QUEUE  "gillnet/gillnetd.sock" /* where the socket stands in it */
-#define WIRING_SENDMAIL_MC  "/etc/mail/sendmail.mc"
-#define WIRING_SENDMAIL_TAG " # gillnet setup" /* behind dnl of the line that setup wrote */
+#define WIRING_PARAMETER   "gillnet_milter"     /* of main.cf */
+#define WIRING_USE         "$" WIRING_PARAMETER /* in a list of milters */
+#define WIRING_QUEUE       "/var/spool/postfix" /* Postfix's queue folder, as a rule */
+#define WIRING_BELOW_QUEUE "gillnet/gillnetd.sock" /* where the socket stands in it */
+#define WIRING_SENDMAIL_MC "/etc/mail/sendmail.mc"
+#define WIRING_SENDMAIL_TAG \
+    " # gillnet setup" /* behind dnl of the line that setup wrote */
 
 /* Where gillnetd listens. */
 struct wiring {

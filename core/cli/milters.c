@@ -127,27 +127,32 @@ static void take_out(struct milter_chain *c, size_t at)
     memmove(&c->v[at], &c->v[at + 1], (c->n - at) * sizeof(c->v[0]));
 }
 
-/* Where ours belongs in a chain without it. */
-static size_t place_of(const struct milter_chain *c)
+/* Ours may stand, in a chain without it, behind the last that proves (*retfirst) up to in front of the
+ * next that reads (*retlast). The best place is returned: right behind proof, else the last. */
+static size_t place_of(const struct milter_chain *c, size_t *retfirst, size_t *retlast)
 {
-    for (size_t i = c->n; i > 0; i--) {
-        if (c->v[i - 1].kind != NULL && c->v[i - 1].kind->proves) {
-            return i;
-        }
+    size_t first = c->n;
+    size_t last = 0;
+
+    while (first > 0 && (c->v[first - 1].kind == NULL || !c->v[first - 1].kind->proves)) {
+        first--;
     }
-    for (size_t i = 0; i < c->n; i++) {
-        if (c->v[i].kind != NULL && c->v[i].kind->reads) {
-            return i;
-        }
+    last = first;
+    while (last < c->n && (c->v[last].kind == NULL || !c->v[last].kind->reads)) {
+        last++;
     }
-    return c->n;
+    *retfirst = first;
+    *retlast = last;
+    return first > 0 ? first : last;
 }
 
 bool milter_chain_place(struct milter_chain *c, const char *text)
 {
     struct milter_chain_link ours = {.is_ours = true};
-    size_t was = c->n;
+    size_t was = 0;
     size_t found = 0;
+    size_t first = 0;
+    size_t last = 0;
     size_t place = 0;
 
     (void)snprintf(ours.text, sizeof(ours.text), "%s", text);
@@ -162,13 +167,9 @@ bool milter_chain_place(struct milter_chain *c, const char *text)
     if (c->n == MILTERS_MAX) {
         return false;
     }
-    place = place_of(c);
-    /* further back is as good, as long as nobody there reads what we write */
-    if (found == 1 && was > place) {
+    place = place_of(c, &first, &last);
+    if (found == 1 && was >= first && was <= last) {
         place = was;
-        for (size_t i = place_of(c); i < was; i++) {
-            place = c->v[i].kind != NULL && c->v[i].kind->reads ? place_of(c) : place;
-        }
     }
     memmove(&c->v[place + 1], &c->v[place], (c->n - place) * sizeof(c->v[0]));
     c->v[place] = ours;

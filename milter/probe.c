@@ -19,7 +19,7 @@ static struct {
 static bool is_token(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
-        if (memchr("0123456789abcdef", s.p[i], 16) == NULL) {
+        if (slice_find(SLICE_LIT("0123456789abcdef"), s.p[i]) == 16) {
             return false;
         }
     }

@@ -134,7 +134,8 @@ static size_t place_of(const struct milter_chain *c, size_t *retfirst, size_t *r
     size_t first = c->n;
     size_t last = 0;
 
-    while (first > 0 && (c->v[first - 1].kind == NULL || !c->v[first - 1].kind->proves)) {
+    while (first > 0 &&
+           (c->v[first - 1].kind == NULL || !c->v[first - 1].kind->proves)) {
         first--;
     }
     last = first;

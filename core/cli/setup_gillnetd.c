@@ -368,16 +368,17 @@ enum err setup_conf(struct setup *s, struct errinfo *reterr)
 static void folder_back(struct setup *s, struct slice note)
 {
     char path[FILE_PATH_MAX];
-    unsigned gid = 0;
-    unsigned mode = 0;
+    char *end = NULL;
+    unsigned long gid = 0;
     size_t was = slice_find_slice(note, SLICE_LIT(" was "));
     size_t made = slice_find_slice(note, SLICE_LIT(" made"));
 
     (void)snprintf(path, sizeof(path), "%.*s",
                    SLICE_ARGS(slice_head(note, was < note.n ? was : made)));
-    if (was < note.n &&
-        sscanf(slice_from(note, was + 5).p, "%u %o", &gid, &mode) == 2) {
-        if (chown(path, (uid_t)-1, gid) == 0 && chmod(path, mode) == 0) {
+    if (was < note.n) {
+        gid = strtoul(slice_from(note, was + 5).p, &end, 10);
+        if (chown(path, (uid_t)-1, (gid_t)gid) == 0 &&
+            chmod(path, (mode_t)strtoul(end, NULL, 8)) == 0) {
             setup_did(s, "give %s its group and mode back", path);
         }
     } else if (rmdir(path) == 0) {

@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -64,8 +65,6 @@ static bool is_state(const struct probe *p, const char *expected, int wait_ms)
 /* Sends a line, unless NULL, and reads the reply to its last line; its code, or 0. */
 static int talk(struct probe *p, const char *line)
 {
-    int code = 0;
-
     if (line != NULL && (send(fileno(p->mta), line, strlen(line), MSG_NOSIGNAL) < 0 ||
                          send(fileno(p->mta), "\r\n", 2, MSG_NOSIGNAL) < 0)) {
         return 0;
@@ -77,10 +76,7 @@ static int talk(struct probe *p, const char *line)
         }
         p->reply[strcspn(p->reply, "\r\n")] = '\0';
     } while (strlen(p->reply) > 3 && p->reply[3] == '-');
-    if (sscanf(p->reply, "%3d", &code) != 1) {
-        return 0;
-    }
-    return code;
+    return (int)strtol(p->reply, NULL, 10);
 }
 
 static bool dial(struct probe *p, const char *host, const char *port)

@@ -13,6 +13,7 @@
 
 #include "milter/chronicle.h"
 #include "milter/negotiate.h"
+#include "milter/probe.h"
 #include "milter/record.h"
 #include "milter/reply.h"
 #include "milter/service.h"
@@ -131,6 +132,10 @@ static sfsistat on_negotiate(SMFICTX *ctx, unsigned long f0, unsigned long f1,
     bool is_inet = service_is_inet();
     negotiate(f0, f1, is_inet, false, &n);
     service_set_options(&n.options);
+    if (probe_is_waiting()) { /* an MTA sends a HELO that is not answered with what follows */
+        n.options.noreply &= ~(unsigned long)SMFIP_NR_HELO;
+        n.steps &= ~(unsigned long)SMFIP_NR_HELO;
+    }
     struct session *old = smfi_getpriv(ctx);
     session_free(&old);
     struct session *s = new_session(ctx, &n.options);
@@ -212,6 +217,7 @@ static sfsistat on_helo(SMFICTX *ctx, char *helo)
         return answer_without_session(SMFIP_NR_HELO);
     }
     session_set_helo(s, helo);
+    s->is_probe = probe_greets(helo);
     return leave(s, reply_continue(s, SMFIP_NR_HELO));
 }
 
@@ -430,6 +436,11 @@ static sfsistat on_eom(SMFICTX *ctx)
     }
     if (!s->has_message) {
         return leave(s, reply_nothing());
+    }
+    if (s->is_probe) {
+        session_end_message(s);
+        probe_end();
+        return leave(s, reply_probe());
     }
     struct outcome outcome;
     note_queue_id(ctx, &s->message);

@@ -20,6 +20,7 @@
 #include "core/base/stats.h"
 #include "core/base/version.h"
 
+#include "milter/probe.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/socket.h"
@@ -65,6 +66,14 @@ static void answer_reload(struct buf *ret)
     buf_fini(&text);
 }
 
+static void answer_probe(struct slice token, struct buf *ret)
+{
+    const char *state = probe_ask(token);
+
+    buf_printf(ret, state != NULL ? "ok %s\n" : "error %s\n",
+               state != NULL ? state : "a token has 32 letters a-f and digits");
+}
+
 static void answer(struct slice request, struct buf *ret)
 {
     if (slice_eq(request, SLICE_LIT("ping"))) {
@@ -77,9 +86,11 @@ static void answer(struct slice request, struct buf *ret)
         answer_reload(ret);
     } else if (slice_has_prefix(request, SLICE_LIT("count-"))) {
         count_wire_answer(request, control.port, control.keys, ret);
+    } else if (slice_has_prefix(request, SLICE_LIT("probe "))) {
+        answer_probe(slice_from(request, sizeof "probe " - 1), ret);
     } else {
         buf_add_str(ret, "error unknown request; understood are ping, stat, reload, "
-                         "scan, count-batch, count-exact, count-shares\n");
+                         "scan, probe, count-batch, count-exact, count-shares\n");
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * control - a Unix socket on which `gillnet` and gillnet-hub ask gillnetd: reload, ping, stat, counts, scan.
+ * control - a Unix socket on which `gillnet` and gillnet-hub ask gillnetd: reload, ping, stat, counts, scan, probe.
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
  * closed. Behind the line of a scan comes a message (scan.h). Requests are bounded in length and time, clients in number; whoever may open the

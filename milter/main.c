@@ -10,14 +10,19 @@
 #include <unistd.h>
 
 #include "core/base/base.h"
+#include "core/base/buf.h"
 #include "core/base/statedir.h"
 #include "core/base/statedir_try.h"
 #include "core/base/version.h"
+#include "core/config/advice.h"
 #include "core/config/config.h"
+#include "core/config/wiring.h"
 #include "core/feature/feature.h"
 
 #include "milter/daemon.h"
 #include "milter/socket.h"
+
+enum { MTA_LINES_MAX = 8192 };
 
 struct arguments {
     const char *config_file;
@@ -135,34 +140,49 @@ static bool try_state(const char *file, const struct config *config)
 static void print_mta_lines(const char *file, const struct milter_socket *s,
                             bool is_good)
 {
-    static const char spool[] = "/var/spool/postfix/";
+    char port[16];
     char postfix[SOCKET_TEXT_MAX];
     char sendmail[SOCKET_TEXT_MAX];
-    socket_postfix(s, postfix);
-    socket_sendmail(s, sendmail);
-    printf("%s %s.\n\n"
-           "Socket: %s (Postfix's spelling), %s (Sendmail's); socket = takes both.\n\n"
-           "Postfix, main.cf:\n"
-           "    smtpd_milters = { %s, default_action=accept, content_timeout=30s }\n"
-           "    non_smtpd_milters = $smtpd_milters\n",
-           file,
-           is_good ? "is good"
-                   : "has no errors, but gillnetd cannot use all of the state folder",
-           postfix, sendmail, postfix);
-    if (s->is_unix && strncmp(s->path, spool, sizeof spool - 1) == 0) {
-        printf("  where smtpd runs chrooted (Debian's default):\n"
-               "    smtpd_milters = { unix:%s, default_action=accept, "
-               "content_timeout=30s }\n",
-               s->path + sizeof spool - 1);
-    } else if (s->is_unix) {
-        printf("  smtpd reaches this path only where master.cf says \"n\" under chroot "
-               "for it;\n"
-               "  otherwise put the socket under %s.\n",
-               spool);
+    struct wiring w = {
+        .path = s->is_unix ? s->path : NULL, .host = s->host, .port = port};
+    struct buf text;
+
+    snprintf(port, sizeof port, "%u", s->port);
+    buf_init(&text, MTA_LINES_MAX);
+    buf_printf(
+        &text,
+        "%s %s.\n\n"
+        "Socket: %s (Postfix's spelling), %s (Sendmail's); socket = takes both.\n\n"
+        "`gillnet setup postfix` and `gillnet setup sendmail` write these lines for you.\n\n"
+        "Postfix, main.cf:\n",
+        file,
+        is_good ? "is good"
+                : "has no errors, but gillnetd cannot use all of the state folder",
+        socket_postfix(s, postfix), socket_sendmail(s, sendmail));
+    wiring_postfix_lines(&w, WIRING_QUEUE, "    ", &text);
+    if (s->is_unix && !wiring_is_below(&w, WIRING_QUEUE)) {
+        buf_add_str(
+            &text,
+            "  smtpd reaches this path only where master.cf says \"n\" under chroot "
+            "for it (Debian says \"y\");\n"
+            "  otherwise let gillnetd listen on unix:" WIRING_QUEUE
+            "/" WIRING_BELOW_QUEUE ".\n");
     }
-    printf("\nSendmail, sendmail.mc:\n"
-           "    INPUT_MAIL_FILTER(`gillnet', `S=%s, T=C:30s;S:10s;R:30s;E:5m')dnl\n",
-           sendmail);
+    buf_add_str(&text, "\nSendmail, sendmail.mc:\n    ");
+    wiring_sendmail_line(&w, &text);
+    printf("%.*s\n", SLICE_ARGS(buf_slice(&text)));
+    buf_fini(&text);
+}
+
+static void print_advice(const struct config *config)
+{
+    struct config_advice a;
+
+    for (size_t i = 0; config_advice(config, i, &a); i++) {
+        fprintf(stderr, "gillnetd: warning: %s%s%s%s; %s\n",
+                a.list == NULL ? "" : "list ", a.list == NULL ? "" : a.list,
+                a.list == NULL ? "" : ": ", a.what, a.todo);
+    }
 }
 
 int main(int argc, char **argv)
@@ -203,6 +223,7 @@ int main(int argc, char **argv)
     if (a.tests) {
         bool is_good = try_state(a.config_file, config);
         print_mta_lines(a.config_file, &options.socket, is_good);
+        print_advice(config);
         config_release(&config);
         /* before a start gillnetd asks for itself: what it cannot read is no reason to leave all mail unfiltered */
         return is_good || geteuid() != 0 ? EX_OK : EX_NOPERM;

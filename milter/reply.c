@@ -39,6 +39,11 @@ sfsistat reply_nothing(void)
     return SMFIS_CONTINUE;
 }
 
+sfsistat reply_probe(void)
+{
+    return SMFIS_DISCARD;
+}
+
 /* From the highest index down: Postfix counts anew after each removal. */
 static size_t strip_name(SMFICTX *ctx, const struct forged *f, bool *retleft)
 {

@@ -42,6 +42,8 @@ void reply_skipped(SMFICTX *ctx, struct session *s, struct outcome *ret);
 void reply_trouble(SMFICTX *ctx, struct session *s, const char *reason,
                    struct outcome *ret);
 sfsistat reply_nothing(void);
+/* The test message of `gillnet setup` (probe.h) goes no further. */
+sfsistat reply_probe(void);
 
 /* Why an examined message is to be treated as one that could not be examined, or NULL: the
  * deadline ended the look-ups, nothing was found until then, and on_error asks to defer. */

@@ -90,6 +90,7 @@ struct session {
     uint8_t addr[16];  /* IPv4 as ::ffff:a.b.c.d */
     char *client_name; /* NULL: unknown or unverified */
     char *helo;
+    bool is_probe; /* the client brings the test message of `gillnet setup` */
 
     bool has_message;
     struct message message;

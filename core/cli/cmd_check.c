@@ -67,6 +67,14 @@ static void print_text(const struct check *c, const struct listset *set,
     printf(": %s, score %g%s%s\n", action_name(v->action), v->score,
            v->allow == NULL ? "" : ", let through by ",
            v->allow == NULL ? "" : v->allow);
+    if (v->unproved.n > 0) {
+        printf("  allowed, but not authenticated: ");
+        text_print(stdout, v->unproved, EVIDENCE_SHOWN);
+        printf(" (%s)\n", c->cli->config->trusted_authserv.n == 0
+                              ? "trusted_authserv is empty: nothing can prove a sender"
+                              : "no Authentication-Results field of a server in "
+                                "trusted_authserv proves it");
+    }
     for (size_t i = 0; i < v->nsymbols; i++) {
         printf("  %s %g ", v->symbols[i].name, v->symbols[i].score);
         text_print(stdout, v->symbols[i].detail, EVIDENCE_SHOWN);

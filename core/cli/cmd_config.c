@@ -6,18 +6,19 @@
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
 #include "core/cli/json.h"
+#include "core/config/advice.h"
 
 enum { DUMP_MAX = 64 << 20 };
 
-static void warn(const struct config *c)
+/* To standard error: the configuration is good all the same. */
+static void print_advice(const struct config *c)
 {
-    for (size_t i = 0; i < c->nlists; i++) {
-        const char *why = config_list_warning(&c->lists[i]);
+    struct config_advice a;
 
-        if (why != NULL) {
-            (void)fprintf(stderr, "gillnet: %s: warning: list %s: %s\n", c->file,
-                          c->lists[i].name, why);
-        }
+    for (size_t i = 0; config_advice(c, i, &a); i++) {
+        (void)fprintf(stderr, "gillnet: warning: %s%s%s%s; %s\n",
+                      a.list == NULL ? "" : "list ", a.list == NULL ? "" : a.list,
+                      a.list == NULL ? "" : ": ", a.what, a.todo);
     }
 }
 
@@ -25,7 +26,7 @@ static int check(struct cli *cli)
 {
     const struct config *c = cli->config;
 
-    warn(c);
+    print_advice(c);
     if (cli->json) {
         return json_line(json_pack("{s:s, s:b}", "file", c->file, "ok", 1)) ? CLI_CLEAN
                                                                             : EX_OSERR;

@@ -1,12 +1,15 @@
 /* cmd_doctor - `gillnet doctor`: is everything wired up, and what to do where it is not. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "core/cli/cli.h"
 #include "core/cli/doctor.h"
 #include "core/cli/json.h"
 #include "core/cli/text.h"
+#include "core/config/advice.h"
 
 enum { DETAIL_MAX = 1024 };
 
@@ -60,7 +63,21 @@ static bool check_config(struct doctor *d)
 {
     struct cli *cli = d->cli;
 
-    if (cli_config(cli) != 0) {
+    struct config_errors none = {0, NULL};
+    struct config_advice advice;
+    int status = 0;
+
+    if (geteuid() != 0 && access(cli->config_file, R_OK) != 0 && errno == EACCES &&
+        config_load(NULL, NULL, &cli->config, &none) == ERR_OK) {
+        doctor_say(
+            d, DOCTOR_WARN, "configuration", "run as root to have all of it looked at",
+            "this user may not read %s; what follows is about the built-in defaults",
+            cli->config_file);
+        d->is_hidden = true;
+        return socket_name_read(slice_str(cli->config->socket), &d->socket);
+    }
+    status = cli_config(cli);
+    if (status != 0) {
         doctor_say(d, DOCTOR_FAIL, "configuration",
                    "mend what standard error names, then run `gillnet config check`",
                    "%s does not load", cli->config_file);
@@ -74,7 +91,43 @@ static bool check_config(struct doctor *d)
     }
     doctor_say(d, DOCTOR_OK, "configuration", "", "%s",
                *cli->config->file != '\0' ? cli->config->file : "built-in defaults");
+    for (size_t i = 0; config_advice(cli->config, i, &advice); i++) {
+        doctor_say(d, DOCTOR_WARN, "configuration", advice.todo, "%s%s%s%s",
+                   advice.list == NULL ? "" : "list ",
+                   advice.list == NULL ? "" : advice.list,
+                   advice.list == NULL ? "" : ": ", advice.what);
+    }
     return true;
+}
+
+/* An ordinary user hears once what is left out, instead of a fault a file. */
+static bool may_look_inside(struct doctor *d)
+{
+    const char *dir = d->cli->config->state_dir;
+
+    if (d->is_hidden) {
+        return false; /* where the state folder is nobody told */
+    }
+    if (geteuid() == 0 || access(dir, R_OK | X_OK) == 0 || errno != EACCES) {
+        return true;
+    }
+    doctor_say(
+        d, DOCTOR_WARN, "state folder", "run as root or as gillnetd's user",
+        "this user may not look into %s: keys, lists, counts, gillnetd's numbers, ring "
+        "and feeds are left out",
+        dir);
+    return false;
+}
+
+static void look_inside(struct doctor *d)
+{
+    doctor_state(d);
+    doctor_lists(d);
+    doctor_counts(d);
+    doctor_daemon(d);
+    doctor_peers(d);
+    doctor_feeds(d);
+    doctor_api(d);
 }
 
 int cmd_doctor(struct cli *cli, int argc, char **argv)
@@ -87,13 +140,9 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
                          "--sendmail-cf FILE and --mta-user NAME");
     }
     if (check_config(&d)) {
-        doctor_state(&d);
-        doctor_lists(&d);
-        doctor_counts(&d);
-        doctor_daemon(&d);
-        doctor_peers(&d);
-        doctor_feeds(&d);
-        doctor_api(&d);
+        if (may_look_inside(&d)) {
+            look_inside(&d);
+        }
         doctor_socket(&d);
         doctor_postfix(&d);
         doctor_sendmail(&d);

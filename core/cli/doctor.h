@@ -22,8 +22,11 @@ struct doctor {
     const char *postconf_dir;  /* NULL: Postfix's own */
     const char *sendmail_cf;   /* NULL: /etc/mail/sendmail.cf */
     struct socket_name socket; /* config.socket, read */
-    const char *mta_user;      /* NULL: postfix and smmsp, where they exist */
-    bool has_mta;              /* one was found to look at */
+    const char
+        *mta_user; /* NULL: postfix, and whom Sendmail runs as, where they exist */
+    bool
+        is_hidden; /* the configuration is not for this user's eyes; the built-in one stands in */
+    bool has_mta; /* one was found to look at */
     unsigned nwarn;
     unsigned nfail;
     bool broken; /* the report could not be written */
@@ -46,5 +49,9 @@ void doctor_daemon(struct doctor *d); /* gillnetd runs, and its faults */
 void doctor_socket(struct doctor *d); /* the MTA's users reach the socket */
 void doctor_postfix(struct doctor *d);
 void doctor_sendmail(struct doctor *d);
+enum { DOCTOR_USER_MAX = 64 };
+/* As whom the Sendmail asks that listens for mail: RunAsUser, else root. smmsp hands mail to it and
+ * asks no milter. False: there is no sendmail.cf. */
+bool doctor_sendmail_user(const struct doctor *d, char ret[DOCTOR_USER_MAX]);
 
 #endif

@@ -66,16 +66,18 @@ static void check_cf(struct doctor *d, struct slice cf)
     size_t f = slice_find_slice(row, SLICE_LIT("F=T"));
 
     if (name.n == 0) {
+        struct wiring w = socket_name_wiring(&d->socket);
         char advice[SOCKET_NAME_PATH + SOCKET_NAME_HOST + NAME_BYTES];
-        const struct socket_name *s = &d->socket;
+        struct buf line;
 
-        (void)snprintf(advice, sizeof(advice),
-                       "into sendmail.mc: INPUT_MAIL_FILTER(`gillnet', "
-                       "`S=%s%s%s%.255s, T=C:30s;S:10s;R:30s;E:5m')dnl, then make -C "
-                       "/etc/mail",
-                       s->is_unix ? "local:" : "inet:", s->is_unix ? s->path : s->port,
-                       s->is_unix ? "" : "@",
-                       s->is_unix ? "" : (*s->host != '\0' ? s->host : "127.0.0.1"));
+        buf_init(&line, sizeof(advice));
+        wiring_sendmail_line(&w, &line);
+        (void)snprintf(
+            advice, sizeof(advice),
+            "gillnet setup sendmail, or by hand into sendmail.mc: %.*s, then make "
+            "-C /etc/mail",
+            SLICE_ARGS(buf_slice(&line)));
+        buf_fini(&line);
         doctor_say(d, DOCTOR_FAIL, "sendmail", advice,
                    "no filter of sendmail.cf is at gillnetd's socket");
     } else if (!is_used(cf, name)) {
@@ -90,6 +92,34 @@ static void check_cf(struct doctor *d, struct slice cf)
         doctor_say(d, DOCTOR_OK, "sendmail", "", "filter %.*s is gillnetd",
                    SLICE_ARGS(slice_head(name, NAME_BYTES)));
     }
+}
+
+bool doctor_sendmail_user(const struct doctor *d, char ret[DOCTOR_USER_MAX])
+{
+    struct errinfo why = {0};
+    struct buf cf;
+    struct slice rest;
+    bool is_there = false;
+
+    buf_init(&cf, CF_MAX);
+    is_there = file_read(d->sendmail_cf != NULL ? d->sendmail_cf : SENDMAIL_CF, &cf,
+                         &why) == ERR_OK;
+    (void)snprintf(ret, DOCTOR_USER_MAX, "root");
+    rest = buf_slice(&cf);
+    while (rest.n > 0) {
+        struct slice line = slice_cut(&rest, '\n');
+        struct slice prefix = SLICE_LIT("O RunAsUser=");
+
+        if (slice_has_prefix(line, prefix)) {
+            struct slice user = slice_trim(slice_from(line, prefix.n));
+
+            user = slice_head(user, slice_find(user, ':'));
+            (void)snprintf(ret, DOCTOR_USER_MAX, "%.*s",
+                           SLICE_ARGS(slice_head(user, DOCTOR_USER_MAX - 1)));
+        }
+    }
+    buf_fini(&cf);
+    return is_there;
 }
 
 void doctor_sendmail(struct doctor *d)

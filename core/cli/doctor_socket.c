@@ -134,9 +134,10 @@ static void check_user(struct doctor *d, const char *user)
     }
     (void)snprintf(
         advice, sizeof(advice),
-        "adduser %s %s and restart the MTA; socket_mode must be \"0660\", and "
+        "%sadduser %s %s and restart the MTA; socket_mode must be \"0660\", and "
         "that group must be let into the folders above",
-        user, group_name(d->socket.path, group));
+        strcmp(user, "postfix") == 0 ? "gillnet setup postfix, or by hand: " : "", user,
+        group_name(d->socket.path, group));
     doctor_say(d, DOCTOR_FAIL, what, advice, "%s may not connect to %s", user,
                d->socket.path);
 }
@@ -146,11 +147,18 @@ static void check_unix(struct doctor *d)
     const char *path = d->socket.path;
     struct errinfo why = {0};
     struct stat st;
+    char user[DOCTOR_USER_MAX];
     int fd = -1;
 
     if (lstat(path, &st) != 0) {
         char text[128] = "";
 
+        if (errno == EACCES && geteuid() != 0) {
+            doctor_say(d, DOCTOR_WARN, "socket",
+                       "run as root to see whether it answers",
+                       "this user may not look at %s", path);
+            return;
+        }
         doctor_say(d, DOCTOR_FAIL, "socket",
                    "start gillnetd; its folder must exist and be writable for it",
                    "%s: %s", path, strerror_r(errno, text, sizeof(text)));
@@ -168,13 +176,18 @@ static void check_unix(struct doctor *d)
         doctor_say(d, DOCTOR_FAIL, "socket", "start gillnetd", "nobody listens on %s",
                    path);
         return;
+    } else {
+        doctor_say(d, DOCTOR_WARN, "socket", "run as root to see whether it answers",
+                   "%s is there, and this user may not connect to it", path);
     }
     if (d->mta_user != NULL) {
         check_user(d, d->mta_user);
         return;
     }
     check_user(d, "postfix");
-    check_user(d, "smmsp");
+    if (doctor_sendmail_user(d, user) && strcmp(user, "root") != 0) {
+        check_user(d, user);
+    }
 }
 
 /* ---- inet ---- */

@@ -343,11 +343,6 @@ static void check_named_lists(struct doctor *d, const struct slice *names, size_
     const struct config *c = d->cli->config;
 
     for (size_t i = 0; i < c->nlists; i++) {
-        const char *why = config_list_warning(&c->lists[i]);
-        if (why != NULL) {
-            doctor_say(d, DOCTOR_WARN, "lists", "gillnet.conf(5)", "list %s: %s",
-                       c->lists[i].name, why);
-        }
         if (!is_there(names, n, c->lists[i].name) &&
             !doctor_has_peers_list(d, c->lists[i].name)) {
             doctor_say(d, DOCTOR_WARN, "lists",

@@ -90,3 +90,9 @@ bool socket_name_meets(const struct socket_name *ours, const struct socket_name 
            strcmp(ours->host, "::") == 0 || strcmp(ours->host, theirs->host) == 0 ||
            (is_loopback(ours->host) && is_loopback(theirs->host));
 }
+
+struct wiring socket_name_wiring(const struct socket_name *s)
+{
+    return (struct wiring){
+        .path = s->is_unix ? s->path : NULL, .host = s->host, .port = s->port};
+}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "core/base/slice.h"
+#include "core/config/wiring.h"
 
 enum { SOCKET_NAME_PATH = 512, SOCKET_NAME_HOST = 256, SOCKET_NAME_PORT = 32 };
 
@@ -27,5 +28,8 @@ bool socket_name_read(struct slice text, struct socket_name *ret);
  * relative path of theirs. */
 bool socket_name_meets(const struct socket_name *ours, const struct socket_name *theirs,
                        const char *folder);
+
+/* The same for wiring.h; it points into s. */
+struct wiring socket_name_wiring(const struct socket_name *s);
 
 #endif

@@ -126,14 +126,6 @@ enum action config_action(const struct config *c, double score)
     return action;
 }
 
-const char *config_list_warning(const struct config_list *list)
-{
-    return list->inactive_after_s > 0 && list->period_s == 0
-               ? "inactive_after has no effect without period: entries that do not age "
-                 "by periods are never dropped; set period, such as \"7d\""
-               : NULL;
-}
-
 double config_peer_weight(const struct config *c, struct slice name)
 {
     for (size_t i = 0; i < c->peers.weights.n; i++) {

@@ -208,8 +208,6 @@ const struct config_list *config_list_find(const struct config *c, struct slice 
 /* Whether the configuration has an entry of its own for the list. */
 bool config_list_is_named(const struct config *c, struct slice name);
 
-/* What a group of a list says that has no effect; NULL: nothing. */
-const char *config_list_warning(const struct config_list *list);
 /* What the entries of a peer's lists weigh here, times the weight of the list: 1.0 unless configured. */
 double config_peer_weight(const struct config *c, struct slice name);
 /* Whether it is an IP address in allow.networks. */

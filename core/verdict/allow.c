@@ -185,6 +185,21 @@ const char *allow_by_config(const struct allow_case *c, struct slice *retvalue)
     return NULL;
 }
 
+struct slice allow_unproved(const struct allow_case *c)
+{
+    if (c->config->allow_addresses.n == 0 && c->config->allow_domains.n == 0) {
+        return SLICE_NONE;
+    }
+    for (size_t i = 0; i < featureset_count(c->features); i++) {
+        const struct feature *f = featureset_at(c->features, i);
+        if (is_sender(f->type) && sender_rule(c->config, f) != NULL &&
+            !is_authentic(c, f)) {
+            return f->text;
+        }
+    }
+    return SLICE_NONE;
+}
+
 /* The sender's feature that a hit of this type speaks of. */
 static uint16_t sender_type(uint16_t report_type)
 {

@@ -18,6 +18,9 @@ struct allow_case {
  * "domain"), or NULL. *retvalue: the value that decided; empty for a login. */
 const char *allow_by_config(const struct allow_case *c, struct slice *retvalue);
 
+/* A sender that allow.addresses or allow.domains names while nothing proves it; empty: none. */
+struct slice allow_unproved(const struct allow_case *c);
+
 /* Whether DMARC or DKIM proved the From domain, which *ret is; a network or a login proves none. */
 bool allow_proved_from(const struct allow_case *c, struct slice *ret);
 

@@ -173,6 +173,7 @@ static void find_allow(struct judging *j)
             return;
         }
     }
+    j->v->unproved = allow_unproved(&j->facts);
 }
 
 /* The symbol of the i-th list, if it has a confirmed hit. */

@@ -43,6 +43,8 @@ struct verdict {
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
+    struct slice
+        unproved; /* a sender that allow names and nothing proves, or empty; of the features */
     unsigned limits;       /* LIMIT_FLAG bits met by extraction or look-up */
     enum list_fault fault; /* of the lists that were asked */
     uint64_t lookup_us;    /* verdict_evaluate: time of the look-up in lists */

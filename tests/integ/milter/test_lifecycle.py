@@ -55,7 +55,7 @@ class Options(unittest.TestCase):
         d = Daemon("")
         p = self.run_gillnetd("-t", "-c", d.conf)
         self.assertEqual((p.returncode, p.stderr), (0, ""))
-        self.assertIn(f"smtpd_milters = {{ unix:{d.folder}/milter.sock, ", p.stdout)
+        self.assertIn(f"gillnet_milter = {{ unix:{d.folder}/milter.sock, ", p.stdout)
         self.assertIn(f"`S=local:{d.folder}/milter.sock, ", p.stdout)
         p = self.run_gillnetd("-t", "-c", d.conf, "-p", "inet:8895@127.0.0.1")
         self.assertIn("inet:127.0.0.1:8895", p.stdout)

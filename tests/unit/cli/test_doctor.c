@@ -12,6 +12,7 @@
 /* A postconf that answers from three files beside it. */
 static const char fake_postconf[] = "#!/bin/sh\n"
                                     "[ \"$1\" = -c ] && shift 2\n"
+                                    "[ \"$1 $2\" = '-x -P' ] && exec cat %s/options\n"
                                     "case $1 in\n"
                                     "-x) cat %s/main;;\n"
                                     "-F) cat %s/services;;\n"
@@ -94,7 +95,9 @@ static void test_doctor__when_postfix_is_set_badly__then_what_to_do(void **state
                  "y", "");
     assert_int_equal(doctor(conf), CLI_HIT);
     assert_has(clirun_out, "fail  postfix smtpd_milters: does not name");
-    assert_has(clirun_out, "postconf -e 'smtpd_milters = unix:g/sock'");
+    assert_has(
+        clirun_out,
+        "postconf -e 'gillnet_milter = { unix:g/sock, default_action=accept, content_timeout=30s }'");
     assert_has(clirun_out, "warn  postfix non_smtpd_milters: ");
     assert_has(clirun_out, "warn  postfix milter_default_action: tempfail");
     assert_has(clirun_out, "warn  postfix milter_protocol: 2");
@@ -130,6 +133,55 @@ static void test_doctor__when_smtpd_is_chrooted__then_the_path_is_its_own(void *
         doctor(conf);
         assert_has(clirun_out, rows[i].expected);
     }
+}
+
+static void test_doctor__when_sendmail_is_there__then_its_own_user_must_connect(
+    void **state)
+{
+    const char *conf = clirun_put("a.conf", conf_text, 0600);
+    int fd = -1;
+
+    (void)state;
+    make_folders();
+    fd = listen_at(clirun_path("q/g/sock"));
+    doctor(conf); /* root asks the milter; smmsp only hands mail in */
+    assert_null(strstr(clirun_out, "socket as smmsp"));
+    assert_null(strstr(clirun_out, "socket as root"));
+    clirun_put("sendmail.cf", "Xg, S=local:%s/q/g/sock\nO RunAsUser=nobody:nogroup\n",
+               0600);
+    doctor(conf);
+    assert_has(clirun_out, "socket as nobody: ");
+    close(fd);
+}
+
+static void test_doctor__when_allow_has_no_proof__then_warned(void **state)
+{
+    const char *conf =
+        clirun_put("a.conf",
+                   "state_dir = \"%s/state\"; socket = \"unix:%s/q/g/sock\";\n"
+                   "allow = { domains = [ \"a.example\" ]; };\n",
+                   0600);
+
+    (void)state;
+    doctor(conf);
+    assert_has(clirun_out,
+               "warn  configuration: allow.domains and allow.addresses let no");
+    assert_has(clirun_out, "OpenDKIM and OpenDMARC");
+}
+
+/* The advice for a chroot leads to settings that are good. */
+static void test_doctor__when_a_chroot_hides_the_socket__then_setup_not_its_path(
+    void **state)
+{
+    const char *conf = clirun_put(
+        "a.conf", "state_dir = \"%s/state\"; socket = \"unix:/run/x.sock\";\n", 0600);
+
+    (void)state;
+    make_folders();
+    make_postfix("smtpd_milters =\nqueue_directory = %s/q\n", "y", "");
+    doctor(conf);
+    assert_has(clirun_out, "- gillnet setup postfix (it lets gillnetd listen on unix:");
+    assert_null(strstr(clirun_out, "unix:/run/x.sock, default_action"));
 }
 
 static void test_doctor__when_a_service_names_the_socket__then_ok(void **state)
@@ -397,6 +449,9 @@ int main(void)
         TEST(test_doctor__when_postfix_is_set_well__then_ok),
         TEST(test_doctor__when_postfix_is_set_badly__then_what_to_do),
         TEST(test_doctor__when_smtpd_is_chrooted__then_the_path_is_its_own),
+        TEST(test_doctor__when_sendmail_is_there__then_its_own_user_must_connect),
+        TEST(test_doctor__when_allow_has_no_proof__then_warned),
+        TEST(test_doctor__when_a_chroot_hides_the_socket__then_setup_not_its_path),
         TEST(test_doctor__when_a_service_names_the_socket__then_ok),
         TEST(test_doctor__when_postconf_is_odd__then_warned),
         TEST(test_doctor__when_sendmail_differs__then_what_to_do),

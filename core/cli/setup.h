@@ -1,0 +1,124 @@
+/*
+ * setup - what the parts of `gillnet setup` share: the run, its report, what it can put back.
+ *
+ * A run finds, changes and tests; each step is one line of the report. Before the first change of a
+ * file a copy is kept beside it, and in memory: a failure puts everything back. What setup wrote is
+ * recognisable where it stands ($gillnet_milter in Postfix's settings, a tag in sendmail.mc, a file of
+ * its own in conf.d), so that --undo needs no record and takes nothing else.
+ * Threads: one.   Owns: what it kept.
+ */
+#ifndef CORE_CLI_SETUP_H
+#define CORE_CLI_SETUP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "core/base/file.h"
+#include "core/cli/cli.h"
+#include "core/cli/milters.h"
+#include "core/cli/socket_name.h"
+
+enum { SETUP_FILES_MAX = 8, SETUP_MADE_MAX = 4, SETUP_AUTHSERVS = 8 };
+
+struct setup_file {
+    char path[FILE_PATH_MAX];
+    char copy[FILE_PATH_MAX]; /* beside it; "": none was made */
+    bool was_there;
+    struct buf text; /* that it had */
+    mode_t mode;
+    uid_t uid;
+    gid_t gid;
+};
+
+/* A folder that setup made, or whose group and mode it changed. */
+struct setup_folder {
+    char path[FILE_PATH_MAX];
+    bool was_there;
+    gid_t gid; /* that it had */
+    mode_t mode;
+};
+
+struct setup {
+    struct cli *cli;
+    const char *mta; /* "postfix" or "sendmail" */
+    bool is_dry;
+    bool is_undo;
+    const char *postconf;
+    const char *postconf_dir;
+    const char *sendmail_mc;
+    const char *sendmail_cf;
+    const char *cf_dir;  /* with Sendmail's m4/cf.m4; NULL: where systems have it */
+    const char *etc;     /* "/etc" */
+    const char *smtp;    /* HOST:PORT of the MTA; NULL: as its settings say */
+    const char *program; /* "Postfix", "Sendmail" */
+
+    struct socket_name now;    /* where the configuration lets gillnetd listen */
+    struct socket_name wanted; /* where it is to listen */
+    size_t nauthservs;
+    char authservs[SETUP_AUTHSERVS][MILTERS_NAME];
+
+    size_t nfiles;
+    struct setup_file files[SETUP_FILES_MAX];
+    size_t nfolders;
+    struct setup_folder folders[SETUP_MADE_MAX];
+    bool
+        gillnetd_was_told; /* it restarted or reloaded: once more when things are put back */
+    unsigned nchanges;
+    unsigned nnotes; /* things left to the administrator */
+    bool broken;     /* the report could not be written */
+};
+
+/* One line of the report: "found", "done" ("would" in a dry run), "why", "test", "note", "back". */
+void setup_say(struct setup *s, const char *step, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A change: counted, "done" or "would". */
+void setup_did(struct setup *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Something that is left to the administrator: counted. */
+void setup_note(struct setup *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- setup_keep.c ---- */
+
+/* Before the first change of path: copies it into memory and, unless it is a file of setup's own,
+ * beside itself, which is said. Not in a dry run. */
+enum err setup_keep(struct setup *s, const char *path, bool is_own,
+                    struct errinfo *reterr);
+/* setup_keep, and another text for the file. */
+enum err setup_write(struct setup *s, const char *path, bool is_own, struct slice text,
+                     struct errinfo *reterr);
+/* Files and folders are as they were; said. */
+void setup_put_back(struct setup *s);
+void setup_forget(struct setup *s); /* frees what was kept */
+
+/* ---- setup_gillnetd.c ---- */
+
+/* The folder of the wanted socket, so that both gillnetd and group may enter: owner gillnetd's
+ * user, group that of the MTA, mode 2710. gillnetd's socket gets the folder's group, so nobody has to join one. */
+enum err setup_socket_folder(struct setup *s, gid_t mta_gid, struct errinfo *reterr);
+/* The file in conf.d that says wanted and authservs, as far as the configuration does not. */
+enum err setup_conf(struct setup *s, struct errinfo *reterr);
+/* gillnetd runs with that configuration: started, restarted or reloaded where that can be done. */
+enum err setup_gillnetd(struct setup *s, struct errinfo *reterr);
+/* The same after things were put back. */
+void setup_gillnetd_again(struct setup *s);
+/* What setup_conf wrote goes, unless somebody changed it; then the folders that setup made. */
+enum err setup_conf_undo(struct setup *s, struct errinfo *reterr);
+/* Whether gillnetd answers on its control socket and at the wanted one. */
+bool setup_gillnetd_answers(const struct setup *s);
+
+/* ---- setup_probe.c ---- */
+
+/* Sends the test message to the MTA at host:port; a "test" line, or a note. */
+void setup_probe(struct setup *s, const char *host, const char *port);
+
+/* ---- one file each; an exit status ---- */
+int setup_postfix(struct setup *s);
+int setup_sendmail(struct setup *s);
+
+/* After a failure: says it, puts back, and gives an exit status. */
+int setup_fail(struct setup *s, const struct errinfo *why);
+/* Why gillnetd stands where it stands among those of the chain. */
+void setup_say_order(struct setup *s, const struct milter_chain *c);
+
+#endif

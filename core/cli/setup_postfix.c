@@ -1,0 +1,315 @@
+/* setup_postfix - `gillnet setup postfix`: main.cf and master.cf, by postconf alone. */
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/cli/run.h"
+#include "core/cli/setup_wire.h"
+
+enum { NAME_BUFFER = 16384 };
+
+/* ---- the changes ---- */
+
+static enum err keep_cf(struct wire *w, const char *file, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct slice dir = postfix_value(&w->p.main, "config_directory");
+    enum err e = file_path(path, "%.*s/%s", SLICE_ARGS(dir), file);
+
+    return e == ERR_OK ? setup_keep(w->s, path, false, reterr)
+                       : errinfo_set(reterr, e, file, 0, "the path is too long");
+}
+
+static enum err apply(struct wire *w, const struct edit *e, struct errinfo *reterr)
+{
+    static char opt_e[] = "-e";
+    static char opt_p[] = "-P";
+    static char opt_x[] = "-X";
+    char assignment[WIRE_NAME + WIRE_VALUE + 4];
+    char *const args[] = {e->is_removed   ? opt_x
+                          : e->is_service ? opt_p
+                                          : opt_e,
+                          assignment, NULL};
+    char *argv[8];
+    char program[FILE_PATH_MAX];
+    char dir[FILE_PATH_MAX];
+    static char opt_c[] = "-c";
+    size_t n = 0;
+
+    (void)snprintf(assignment, sizeof(assignment),
+                   e->is_removed   ? "%s"
+                   : e->is_service ? "%s=%s"
+                                   : "%s = %s",
+                   e->name, e->value);
+    wire_copy(program, sizeof(program), slice_str(w->p.postconf));
+    argv[n++] = program;
+    if (w->p.dir != NULL) {
+        wire_copy(dir, sizeof(dir), slice_str(w->p.dir));
+        argv[n++] = opt_c;
+        argv[n++] = dir;
+    }
+    argv[n++] = args[0];
+    argv[n++] = args[1];
+    argv[n] = NULL;
+    return run_change(argv, reterr);
+}
+
+static void say_edit(struct setup *s, const struct edit *e)
+{
+    if (e->is_removed) {
+        setup_did(s, "remove from main.cf: %s", e->name);
+    } else {
+        setup_did(s, "set in %s: %s = %s", e->is_service ? "master.cf" : "main.cf",
+                  e->name, e->value);
+    }
+}
+
+static enum err apply_all(struct wire *w, struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+
+    for (size_t i = 0; e == ERR_OK && i < w->nedits; i++) {
+        const struct edit *edit = &w->edits[i];
+
+        if (!w->s->is_dry) {
+            e = keep_cf(w, edit->is_service ? "master.cf" : "main.cf", reterr);
+        }
+        if (e == ERR_OK) {
+            say_edit(w->s, edit);
+        }
+        if (e == ERR_OK && !w->s->is_dry) {
+            e = apply(w, edit, reterr);
+        }
+    }
+    return e;
+}
+
+/* `postfix VERB`. */
+static enum err postfix_command(const struct wire *w, const char *verb,
+                                struct errinfo *reterr)
+{
+    static char opt_c[] = "-c";
+    char program[FILE_PATH_MAX];
+    char dir[FILE_PATH_MAX];
+    char verb_copy[16];
+    char *const argv[] = {program, opt_c, dir, verb_copy, NULL};
+    struct slice commands = postfix_value(&w->p.main, "command_directory");
+
+    (void)snprintf(program, sizeof(program), "%.*s/postfix",
+                   SLICE_ARGS(slice_head(commands, 1024)));
+    wire_copy(dir, sizeof(dir), postfix_value(&w->p.main, "config_directory"));
+    wire_copy(verb_copy, sizeof(verb_copy), slice_str(verb));
+    return run_change(argv, reterr);
+}
+
+static enum err reload(struct wire *w, struct errinfo *reterr)
+{
+    struct errinfo none = {0};
+
+    if (postfix_command(w, "status", &none) != ERR_OK) {
+        setup_note(
+            w->s,
+            "Postfix does not run; start it, then run this again: it sends a test message");
+        return ERR_OK;
+    }
+    if (w->nedits == 0) {
+        return ERR_OK;
+    }
+    setup_did(w->s, "let Postfix read its configuration anew (postfix reload)");
+    return w->s->is_dry ? ERR_OK : postfix_command(w, "reload", reterr);
+}
+
+/* ---- the test message ---- */
+
+/* The port of the first smtpd or postscreen of master.cf, and an address of it. */
+static void find_smtp(const struct wire *w, char host[WIRE_NAME], char port[WIRE_NAME])
+{
+    struct slice rest = buf_slice(&w->p.services);
+    struct slice interfaces = postfix_value(&w->p.main, "inet_interfaces");
+
+    wire_copy(host, WIRE_NAME, SLICE_LIT("127.0.0.1"));
+    wire_copy(port, WIRE_NAME, SLICE_LIT("25"));
+    if (interfaces.n > 0 && strchr("0123456789[", interfaces.p[0]) != NULL) {
+        wire_copy(host, WIRE_NAME, postfix_next_milter(&interfaces));
+    }
+    while (rest.n > 0) {
+        struct slice value = slice_cut(&rest, '\n');
+        struct slice key = slice_trim(slice_cut(&value, '='));
+        struct slice name = slice_head(key, slice_find(key, '/'));
+        size_t colon = name.n;
+
+        if (!slice_has_suffix_nocase(key, SLICE_LIT("/inet/command")) ||
+            !(slice_has_prefix(slice_trim(value), SLICE_LIT("smtpd")) ||
+              slice_has_prefix(slice_trim(value), SLICE_LIT("postscreen")))) {
+            continue;
+        }
+        while (colon > 0 && name.p[colon - 1] != ':') {
+            colon--;
+        }
+        wire_copy(port, WIRE_NAME, slice_from(name, colon));
+        if (colon > 1) {
+            wire_copy(host, WIRE_NAME, slice_head(name, colon - 1));
+        }
+        return;
+    }
+}
+
+static void test(struct wire *w)
+{
+    char host[WIRE_NAME];
+    char port[WIRE_NAME];
+    struct errinfo none = {0};
+    const char *colon = w->s->smtp != NULL ? strrchr(w->s->smtp, ':') : NULL;
+
+    find_smtp(w, host, port);
+    if (colon != NULL) {
+        wire_copy(host, sizeof(host),
+                  slice_of(w->s->smtp, (size_t)(colon - w->s->smtp)));
+        wire_copy(port, sizeof(port), slice_str(colon + 1));
+    }
+    if (w->s->is_dry) {
+        setup_say(w->s, "would",
+                  "send a test message to Postfix at %s port %s; gillnetd drops it",
+                  host, port);
+    } else if (setup_gillnetd_answers(w->s) &&
+               postfix_command(w, "status", &none) == ERR_OK) {
+        setup_probe(w->s, host, port);
+    }
+}
+
+/* ---- the command ---- */
+
+static void choose_socket(struct wire *w)
+{
+    struct setup *s = w->s;
+    struct wiring now = socket_name_wiring(&s->now);
+
+    if (s->now.is_unix && !wiring_is_below(&now, w->queue)) {
+        s->wanted = (struct socket_name){.is_unix = true};
+        (void)snprintf(s->wanted.path, sizeof(s->wanted.path),
+                       "%.400s/" WIRING_BELOW_QUEUE, w->queue);
+    }
+}
+
+static void say_found(struct wire *w)
+{
+    struct milter_chain before;
+    struct errinfo none = {0};
+    char value[WIRE_VALUE] = "";
+    struct buf text;
+
+    buf_init(&text, WIRE_VALUE);
+    if (wire_setting(w, "smtpd_milters", false, value, &none) == ERR_OK &&
+        wire_read_chain(w, slice_str(value), &before, &none) == ERR_OK) {
+        milter_chain_print(&before, &text);
+    }
+    setup_say(w->s, "found", "Postfix, settings in %.*s, smtpd %s, milters: %.*s",
+              SLICE_ARGS(postfix_value(&w->p.main, "config_directory")),
+              w->p.is_chrooted ? "in a chroot" : "without a chroot",
+              SLICE_ARGS(buf_slice(&text)));
+    buf_fini(&text);
+}
+
+/* The group of Postfix's user: its smtpd and cleanup have it. */
+static enum err find_group(const struct wire *w, gid_t *ret, struct errinfo *reterr)
+{
+    struct passwd pw;
+    struct passwd *found = NULL;
+    char buffer[NAME_BUFFER];
+    char owner[WIRE_NAME];
+
+    wire_copy(owner, sizeof(owner), postfix_value(&w->p.main, "mail_owner"));
+    if (getpwnam_r(owner, &pw, buffer, sizeof(buffer), &found) != 0 || found == NULL) {
+        return errinfo_set(
+            reterr, ERR_NOT_FOUND, owner, 0,
+            "Postfix runs as this user (mail_owner), and there is none; is "
+            "Postfix installed in full?");
+    }
+    *ret = pw.pw_gid;
+    return ERR_OK;
+}
+
+static enum err wire_up(struct wire *w, struct errinfo *reterr)
+{
+    struct setup *s = w->s;
+    char name[MILTERS_NAME];
+    gid_t gid = 0;
+    enum err e = ERR_OK;
+
+    choose_socket(w);
+    e = wire_plan(w, reterr);
+    if (e == ERR_OK) {
+        wire_copy(name, sizeof(name), postfix_value(&w->p.main, "myhostname"));
+        s->nauthservs = milter_chain_authservs(&w->chain, s->etc, name, s->authservs,
+                                               SETUP_AUTHSERVS);
+        setup_say_order(s, &w->chain);
+        e = s->wanted.is_unix ? find_group(w, &gid, reterr) : ERR_OK;
+    }
+    if (e == ERR_OK && s->wanted.is_unix) {
+        e = setup_socket_folder(s, gid, reterr);
+    }
+    if (e == ERR_OK) {
+        e = setup_conf(s, reterr);
+    }
+    if (e == ERR_OK) {
+        e = setup_gillnetd(s, reterr);
+    }
+    if (e == ERR_OK) {
+        e = apply_all(w, reterr);
+    }
+    return e == ERR_OK ? reload(w, reterr) : e;
+}
+
+static enum err unwire(struct wire *w, struct errinfo *reterr)
+{
+    enum err e = wire_plan_undo(w, reterr);
+
+    if (e == ERR_OK) {
+        e = apply_all(w, reterr);
+    }
+    if (e == ERR_OK) {
+        e = reload(w, reterr);
+    }
+    return e == ERR_OK ? setup_conf_undo(w->s, reterr) : e;
+}
+
+int setup_postfix(struct setup *s)
+{
+    static struct wire w;
+    struct errinfo why = {0};
+    int status = 0;
+
+    w = (struct wire){.s = s};
+    s->program = "Postfix";
+    postfix_init(&w.p, s->postconf, s->postconf_dir);
+    if (access(w.p.postconf, X_OK) != 0) {
+        (void)fprintf(
+            stderr,
+            "gillnet: %s cannot be run: is Postfix installed? Name another with "
+            "--postconf /PATH\n",
+            w.p.postconf);
+        postfix_fini(&w.p);
+        return EX_UNAVAILABLE;
+    }
+    if (postfix_read(&w.p, &why) != ERR_OK) {
+        status = cli_fail(&why);
+    } else {
+        wire_copy(w.queue, sizeof(w.queue), w.p.queue_directory);
+        say_found(&w);
+        if ((s->is_undo ? unwire(&w, &why) : wire_up(&w, &why)) == ERR_OK) {
+            if (!s->is_undo) {
+                test(&w);
+            }
+        } else {
+            status = setup_fail(s, &why);
+            if (w.nedits > 0 && !s->is_dry) {
+                (void)postfix_command(&w, "reload", &why);
+            }
+        }
+    }
+    postfix_fini(&w.p);
+    return status;
+}

@@ -1,0 +1,195 @@
+/* setup_probe - the test message: an MTA takes it, gillnetd recognises and drops it. */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/random.h"
+#include "core/cli/control.h"
+#include "core/cli/setup.h"
+
+enum {
+    TOKEN_BYTES = 16,
+    REPLY_MAX = 1024,
+    REPLY_WAIT_S = 40,    /* postscreen and Sendmail's greet_pause let a client wait */
+    ASKED_WAIT_MS = 2000, /* from the greeting to gillnetd */
+    TRY_FOR_US =
+        20 * 1000000, /* an MTA that reloads still answers with the old settings */
+    PAUSE_MS = 100
+};
+
+struct probe {
+    const struct setup *s;
+    char token[TOKEN_BYTES * 2 + 1];
+    FILE *mta;             /* the connection, to read from */
+    char reply[REPLY_MAX]; /* the last line */
+};
+
+static void pause_ms(int ms)
+{
+    (void)poll(NULL, 0, ms);
+}
+
+/* Whether gillnetd says of the probe what is expected, within wait_ms. */
+static bool is_state(const struct probe *p, const char *expected, int wait_ms)
+{
+    char request[64];
+    char line[64];
+
+    (void)snprintf(request, sizeof(request), "probe %s", p->token);
+    (void)snprintf(line, sizeof(line), "ok %s", expected);
+    for (;;) {
+        struct buf answer;
+        struct errinfo why = {0};
+        bool is_there = false;
+
+        buf_init(&answer, CONTROL_ANSWER_MAX);
+        is_there = control_ask(p->s->cli->config->control_socket, request, &answer,
+                               &why) == ERR_OK &&
+                   slice_eq(slice_trim(buf_slice(&answer)), slice_str(line));
+        buf_fini(&answer);
+        if (is_there || wait_ms <= 0) {
+            return is_there;
+        }
+        pause_ms(PAUSE_MS);
+        wait_ms -= PAUSE_MS;
+    }
+}
+
+/* Sends a line, unless NULL, and reads the reply to its last line; its code, or 0. */
+static int talk(struct probe *p, const char *line)
+{
+    if (line != NULL && (send(fileno(p->mta), line, strlen(line), MSG_NOSIGNAL) < 0 ||
+                         send(fileno(p->mta), "\r\n", 2, MSG_NOSIGNAL) < 0)) {
+        return 0;
+    }
+    do {
+        if (fgets(p->reply, sizeof(p->reply), p->mta) == NULL) {
+            (void)snprintf(p->reply, sizeof(p->reply), "it closed the connection");
+            return 0;
+        }
+        p->reply[strcspn(p->reply, "\r\n")] = '\0';
+    } while (strlen(p->reply) > 3 && p->reply[3] == '-');
+    return (int)strtol(p->reply, NULL, 10);
+}
+
+static bool dial(struct probe *p, const char *host, const char *port)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    const struct timeval wait = {.tv_sec = REPLY_WAIT_S};
+    struct addrinfo *found = NULL;
+    int fd = -1;
+
+    if (getaddrinfo(host, port, &hints, &found) != 0) {
+        (void)snprintf(p->reply, sizeof(p->reply), "no such address");
+        return false;
+    }
+    for (const struct addrinfo *a = found; a != NULL && fd < 0; a = a->ai_next) {
+        fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
+            (void)snprintf(p->reply, sizeof(p->reply), "%s", strerrordesc_np(errno));
+            close(fd);
+            fd = -1;
+        }
+    }
+    freeaddrinfo(found);
+    if (fd < 0) {
+        return false;
+    }
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+    p->mta = fdopen(fd, "r");
+    if (p->mta == NULL) {
+        close(fd);
+    }
+    return p->mta != NULL;
+}
+
+/* A connection whose greeting gillnetd saw: what follows on it can reach nobody. */
+static bool greet(struct probe *p, const char *host, const char *port)
+{
+    char line[96];
+    uint64_t end_us = clock_mono_us() + TRY_FOR_US;
+
+    (void)snprintf(line, sizeof(line), "EHLO %s.gillnet-probe.invalid", p->token);
+    while (clock_mono_us() < end_us) {
+        if (dial(p, host, port)) {
+            if (talk(p, NULL) == 220 && talk(p, line) == 250) {
+                if (is_state(p, "greeted", ASKED_WAIT_MS)) {
+                    return true;
+                }
+                (void)snprintf(p->reply, sizeof(p->reply),
+                               "it did not ask gillnetd about a client that greets");
+            }
+            (void)fclose(p->mta);
+            p->mta = NULL;
+        }
+        pause_ms(PAUSE_MS * 5);
+    }
+    return false;
+}
+
+static bool send_message(struct probe *p)
+{
+    return talk(p, "MAIL FROM:<>") == 250 && talk(p, "RCPT TO:<postmaster>") == 250 &&
+           talk(p, "DATA") == 354 &&
+           talk(p, "From: gillnet setup <postmaster>\r\n"
+                   "To: postmaster\r\n"
+                   "Subject: test message of gillnet setup\r\n"
+                   "\r\n"
+                   "gillnetd drops this message. If you read it, it did not: "
+                   "`gillnet doctor` says why.\r\n"
+                   ".") == 250;
+}
+
+void setup_probe(struct setup *s, const char *host, const char *port)
+{
+    struct probe p = {.s = s};
+    unsigned char bytes[TOKEN_BYTES];
+
+    random_bytes(bytes, sizeof(bytes));
+    for (size_t i = 0; i < TOKEN_BYTES; i++) {
+        (void)snprintf(p.token + i * 2, 3, "%02x", bytes[i]);
+    }
+    if (!is_state(&p, "waiting", 0)) {
+        setup_note(
+            s,
+            "no test message was sent: this gillnetd is older and would not recognise "
+            "it; restart gillnetd, then run this again");
+        return;
+    }
+    if (!greet(&p, host, port)) {
+        setup_note(
+            s,
+            "%s at %s port %s does not work with gillnetd yet: %s; no message was "
+            "sent; `gillnet doctor` looks at what is between them",
+            s->program, host, port, p.reply);
+    } else if (!send_message(&p)) {
+        setup_note(
+            s,
+            "%s asked gillnetd, and then refused the test message: %s; nobody got it",
+            s->program, p.reply);
+    } else if (!is_state(&p, "dropped", ASKED_WAIT_MS)) {
+        setup_note(
+            s,
+            "%s took the test message past gillnetd; postmaster has it; `gillnet doctor` "
+            "looks at what is between them",
+            s->program);
+    } else {
+        setup_say(
+            s, "test",
+            "%s took a message at %s port %s and showed it to gillnetd, which recognised and "
+            "dropped it: nobody got mail",
+            s->program, host, port);
+    }
+    if (p.mta != NULL) {
+        (void)talk(&p, "QUIT");
+        (void)fclose(p.mta);
+    }
+}

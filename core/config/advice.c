@@ -1,0 +1,38 @@
+#include "core/config/advice.h"
+
+/* An allowed sender counts once somebody proved it: a server that we trust, or a login. */
+static bool allow_is_idle(const struct config *c)
+{
+    return c->allow_domains.n + c->allow_addresses.n > 0 &&
+           c->trusted_authserv.n == 0 && c->skip_authenticated;
+}
+
+static bool never_ages(const struct config_list *list)
+{
+    return list->inactive_after_s > 0 && list->period_s == 0;
+}
+
+bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
+{
+    if (allow_is_idle(c) && i-- == 0) {
+        *ret = (struct config_advice){
+            NULL,
+            "allow.domains and allow.addresses let no mail from outside through: nothing "
+            "proves who sent it, because trusted_authserv is empty",
+            "put OpenDKIM and OpenDMARC in front of gillnetd, and their AuthservID (as a "
+            "rule the host's name) into trusted_authserv; gillnet setup postfix or gillnet "
+            "setup sendmail does the latter"};
+        return true;
+    }
+    for (size_t k = 0; k < c->nlists; k++) {
+        if (never_ages(&c->lists[k]) && i-- == 0) {
+            *ret = (struct config_advice){
+                c->lists[k].name,
+                "inactive_after has no effect without period: entries that do not age by "
+                "periods are never dropped",
+                "set period, such as \"7d\""};
+            return true;
+        }
+    }
+    return false;
+}

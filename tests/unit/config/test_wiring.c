@@ -1,0 +1,122 @@
+/* test_wiring - the lines between MTA and gillnetd, and that README says the same; advice. */
+#include <stdio.h>
+
+#include "core/config/advice.h"
+#include "core/config/wiring.h"
+
+#include "tests/unit/config/confdir.h"
+
+static const char queue[] = "/var/spool/postfix";
+
+static void assert_lines(const struct wiring *w, const char *postfix,
+                         const char *sendmail, const char *socket)
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    wiring_postfix_milter(w, queue, &text);
+    assert_string_equal(text.p, postfix);
+    buf_clear(&text);
+    wiring_sendmail_line(w, &text);
+    assert_string_equal(text.p, sendmail);
+    buf_clear(&text);
+    wiring_socket_line(w, &text);
+    assert_string_equal(text.p, socket);
+    buf_fini(&text);
+}
+
+static void test_wiring__when_the_socket_is_of_any_kind__then_its_lines(void **state)
+{
+    const struct wiring below = {.path = "/var/spool/postfix/gillnet/gillnetd.sock"};
+    const struct wiring beside = {.path = "/var/spool/postfix2/x"};
+    const struct wiring inet = {.host = "", .port = "8895"};
+    const struct wiring v6 = {.host = "::1", .port = "8895"};
+
+    (void)state;
+    assert_true(wiring_is_below(&below, queue));
+    assert_false(wiring_is_below(&beside, queue));
+    assert_false(wiring_is_below(&inet, queue));
+    assert_lines(
+        &below,
+        "{ unix:gillnet/gillnetd.sock, default_action=accept, content_timeout=30s }",
+        "INPUT_MAIL_FILTER(`gillnet', "
+        "`S=local:/var/spool/postfix/gillnet/gillnetd.sock, "
+        "T=C:30s;S:10s;R:30s;E:5m')dnl",
+        "socket = \"unix:/var/spool/postfix/gillnet/gillnetd.sock\";");
+    assert_lines(
+        &beside,
+        "{ unix:/var/spool/postfix2/x, default_action=accept, content_timeout=30s }",
+        "INPUT_MAIL_FILTER(`gillnet', `S=local:/var/spool/postfix2/x, "
+        "T=C:30s;S:10s;R:30s;E:5m')dnl",
+        "socket = \"unix:/var/spool/postfix2/x\";");
+    assert_lines(&inet,
+                 "{ inet:127.0.0.1:8895, default_action=accept, content_timeout=30s }",
+                 "INPUT_MAIL_FILTER(`gillnet', `S=inet:8895@127.0.0.1, "
+                 "T=C:30s;S:10s;R:30s;E:5m')dnl",
+                 "socket = \"inet:8895@127.0.0.1\";");
+    assert_lines(&v6, "{ inet:[::1]:8895, default_action=accept, content_timeout=30s }",
+                 "INPUT_MAIL_FILTER(`gillnet', `S=inet6:8895@[::1], "
+                 "T=C:30s;S:10s;R:30s;E:5m')dnl",
+                 "socket = \"inet6:8895@[::1]\";");
+}
+
+static void test_readme__when_read__then_it_has_these_lines(void **state)
+{
+    const struct wiring below = {.path = WIRING_QUEUE "/" WIRING_BELOW_QUEUE};
+    const struct wiring run = {.path = "/run/gillnet/gillnetd.sock"};
+    char text[65536] = "";
+    struct buf line;
+    FILE *f = fopen(GILLNET_SOURCE_DIR "/README.md", "r");
+
+    (void)state;
+    assert_non_null(f);
+    assert_true(fread(text, 1, sizeof(text) - 1, f) > 1000);
+    fclose(f);
+    buf_init(&line, 4096);
+    wiring_postfix_milter(&below, WIRING_QUEUE, &line);
+    assert_non_null(strstr(text, line.p));
+    buf_clear(&line);
+    wiring_sendmail_line(&run, &line);
+    assert_non_null(strstr(text, line.p));
+    buf_fini(&line);
+}
+
+static void test_advice__when_allow_cannot_apply__then_said(void **state)
+{
+    static const struct {
+        const char *conf;
+        bool is_said;
+    } rows[] = {
+        {"", false},
+        {"allow = { networks = [ \"192.0.2.0/24\" ]; };", false},
+        {"allow = { domains = [ \"a.example\" ]; };", true},
+        {"allow = { addresses = [ \"a@a.example\" ]; };", true},
+        {"allow = { domains = [ \"a.example\" ]; }; trusted_authserv = [ \"mx\" ];",
+         false},
+        {"allow = { domains = [ \"a.example\" ]; }; skip_authenticated = false;",
+         false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct config *c = confdir_load(confdir_put("a.conf", rows[i].conf));
+        struct config_advice a;
+
+        assert_non_null(c);
+        assert_int_equal(config_advice(c, 0, &a), rows[i].is_said);
+        assert_false(config_advice(c, 1, &a));
+        config_release(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wiring__when_the_socket_is_of_any_kind__then_its_lines),
+        cmocka_unit_test(test_readme__when_read__then_it_has_these_lines),
+        cmocka_unit_test_setup_teardown(test_advice__when_allow_cannot_apply__then_said,
+                                        confdir_setup, confdir_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -21,15 +21,31 @@ static void refuse(struct load *l, enum err code, unsigned line, const char *lab
     config_errors_add(l->errors, code, l->file, line, "%s: %s", label, what);
 }
 
+/* Where and how the key is written: of the same group the key alone. */
+static void near_form(const char *group, const char *near, char dst[SCHEMA_FORM_MAX])
+{
+    size_t length = strlen(group);
+    bool is_sibling = length > 0 && strncmp(near, group, length) == 0 &&
+                      near[length] == '.';
+
+    schema_form(is_sibling ? near + length + 1 : near, "...", dst);
+}
+
 static void unknown_key(struct load *l, const char *group, const config_setting_t *s)
 {
     const char *name = config_setting_name(s);
     const char *near = schema_nearest(group, name);
+    char form[SCHEMA_FORM_MAX];
 
     if (near != NULL) {
+        near_form(group, near, form);
         config_errors_add(l->errors, ERR_NOT_FOUND, l->file, s->line,
-                          "\"%.80s\" is not a known key%s%s; did you mean \"%s\"?",
-                          name, *group != '\0' ? " of " : "", group, near);
+                          "\"%.80s\" is not a known key%s%s; did you mean \"%s\"? write "
+                          "%s%s",
+                          name, *group != '\0' ? " of " : "", group, near, form,
+                          *group != '\0' && strchr(near, '.') == NULL
+                              ? " behind the end of this group"
+                              : "");
     } else {
         config_errors_add(l->errors, ERR_NOT_FOUND, l->file, s->line,
                           "\"%.80s\" is not a known key%s%s; remove it, or see "
@@ -439,7 +455,7 @@ static void apply_group(struct load *l, const config_setting_t *group)
 
     if (!config_setting_is_group(group)) {
         config_errors_add(l->errors, ERR_SYNTAX, l->file, group->line,
-                          "%s is a group; write %s = { key = value; };", name, name);
+                          "%s is a group of keys; write %s = { key = value; };", name, name);
         return;
     }
     for (int i = 0; i < config_setting_length(group); i++) {

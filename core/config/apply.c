@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/nearest.h"
 #include "core/config/origin.h"
 #include "core/config/value.h"
 
@@ -331,6 +332,19 @@ static bool name_fits(const char *s)
            strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
 }
 
+/* A key of the group that is nearly "name", or "". */
+static const char *misspelt_name(const config_setting_t *group)
+{
+    for (int i = 0; i < config_setting_length(group); i++) {
+        const char *key = config_setting_name(config_setting_get_elem(group, (unsigned)i));
+
+        if (nearest_edits(slice_str(key), SLICE_LIT("name")) <= 1) {
+            return key;
+        }
+    }
+    return "";
+}
+
 /* The name that a group gives; NULL after an error. */
 static const char *member_name(struct load *l, const struct family *f,
                                const config_setting_t *group)
@@ -339,9 +353,12 @@ static const char *member_name(struct load *l, const struct family *f,
     const char *name = NULL;
 
     if (s == NULL) {
+        const char *wrong = misspelt_name(group);
+
         config_errors_add(l->errors, ERR_NOT_FOUND, l->file, group->line,
-                          "%s: a %s without a name; begin it with name = \"...\";",
-                          f->group, f->one);
+                          "%s: a %s without a name; begin it with name = \"...\";%s%s%s",
+                          f->group, f->one, *wrong != '\0' ? ", not with " : "", wrong,
+                          *wrong != '\0' ? " = ...;" : "");
         return NULL;
     }
     if (config_setting_type(s) == CONFIG_TYPE_STRING) {

@@ -218,13 +218,15 @@ static enum walk_state take_dotted(struct walk *w, struct slice first)
     char path[WALK_KEY_MAX];
     char form[SCHEMA_FORM_MAX];
     const char *start = first.p;
+    const char *near = NULL;
 
     while (w->p < w->end && (walk_is_name(*w->p) || *w->p == '.')) {
         w->p++;
     }
     (void)snprintf(path, sizeof(path), "%.*s",
                    (int)(w->p - start < 60 ? w->p - start : 60), start);
-    schema_form(path, "...", form);
+    near = schema_nearest("", path);
+    schema_form(near != NULL ? near : path, "...", form);
     set_key(w, slice_str(path), w->line);
     walk_say(w, w->line, "a key with a dot stands in its group; write %s", form);
     walk_skip(w);

@@ -96,7 +96,41 @@ static const struct mistake_row rows[] = {
     {"socket = inet:8895@127.0.0.1;", 1, "socket", "socket = \"inet:8895@127.0.0.1\";"},
 };
 
+
+/* A second set, written when the code was finished. */
+static const struct mistake_row later_rows[] = {
+    {"threshold.header = 6.0;", 1, "threshold", "thresholds"},
+    {"thresholds = ( header = 5.0 );", 1, "thresholds", "thresholds = {"},
+    {"lists = ( name = \"a\"; weight = 3.0; );", 1, "lists", "{ name"},
+    {"lists = (\n { name = \"a\", weight = 3.0, shadow = yes }\n);", 2, "lists.shadow", "shadow = true;"},
+    {"lists = ( { name: phish; weight: 8.0; } );", 1, "lists.name", "name = \"phish\";"},
+    {"lists = ( { Name = \"a\"; weight = 8.0; } );", 1, "Name", "name ="},
+    {"trusted_networks = [ 127.0.0.0/8, 10.0.0.0/8 ];", 1, "trusted_networks", "\"127.0.0.0/8\""},
+    {"trusted_networks = \"127.0.0.0/8, 10.0.0.0/8\";", 1, "trusted_networks", "[ \"127.0.0.0/8\", \"10.0.0.0/8\" ]"},
+    {"trusted_network = [ \"127.0.0.0/8\" ];", 1, "trusted_network", "trusted_networks"},
+    {"deadline = 2s;", 1, "deadline", "deadline = \"2s\";"},
+    {"deadline = \"2\";", 1, "deadline", "\"2s\""},
+    {"deadline = \"2000\";\nlimits = { cpu = 250 ms; };", 2, "limits.cpu", "cpu = \"250ms\";"},
+    {"on_error = accept\nadd_headers = true;", 1, "on_error", "on_error = \"accept\";"},
+    {"on_error = \"Defer\";", 1, "on_error", "\"defer\""},
+    {"add_headers = t;", 1, "add_headers", "true"},
+    {"set add_headers = true;", 1, "add_headers", "add_headers"},
+    {"socket = \xe2\x80\x9c""inet:8895@127.0.0.1\";", 1, "socket", "\"inet:8895@127.0.0.1\""},
+    {"count = { messages_per_day = 10 000; };", 1, "count.messages_per_day", "messages_per_day = 10000;"},
+    {"count = { messages_per_day = \"10000\"; }", 1, "count.messages_per_day", "messages_per_day = 10000;"},
+    {"limits = {\n  parts = 500;\nthresholds = {\n  header = 5.0;\n};", 1, "limits", "}"},
+    {"feeds = ( { name = \"x\"; url = https://feeds.example/x.txt; } );", 1, "feeds.url", "url = \"https://feeds.example/x.txt\";"},
+    {"feeds = ( { name = \"x\"; url = \"https://feeds.example/x.txt\"; intervall = \"1h\"; } );", 1, "intervall", "interval ="},
+    {"api = { listen = \"127.0.0.1:8896\"; };", 1, "api.listen", "listen = [ \"127.0.0.1:8896\" ];"},
+    {"api_listen = [ \"127.0.0.1:8896\" ];", 1, "api_listen", "api = { listen"},
+    {"state_dir = \"/var/lib/gillnet\" ;; socket = \"/run/x\";", 1, "state_dir", "write it once"},
+    {"thresholds = { reject = 15.0 quarantine = \"10\" };", 1, "thresholds.quarantine", "quarantine = 10.0;"},
+    {"// comment\nsocket = \"/run/x\"; # fine\n-- old", 3, "-- old", "comment with #"},
+    {"allow = { domains = \"example.org\"; };", 1, "allow.domains", "[ \"example.org\" ]"},
+};
+
 static unsigned nfailed;
+
 /* Whether an error of that line names the key and the form; all errors in the message if not. */
 static void assert_named(const struct mistake_row *row)
 {
@@ -132,6 +166,9 @@ static void test_mistake__when_typical__then_line_key_and_right_form(void **stat
     assert_true(sizeof(rows) / sizeof(rows[0]) >= 60);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_named(&rows[i]);
+    }
+    for (size_t i = 0; i < sizeof(later_rows) / sizeof(later_rows[0]); i++) {
+        assert_named(&later_rows[i]);
     }
     assert_int_equal(nfailed, 0);
 }

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/base/nearest.h"
 #include "core/base/version.h"
 #include "core/cli/state.h"
+#include "core/cli/synopsis.h"
 #include "core/feature/feature.h"
 #include "core/feed/feed.h"
 
@@ -29,6 +31,13 @@ const struct cli_command *cli_command(const char *name)
         }
     }
     return NULL;
+}
+
+const struct cli_command *cli_command_next(const struct cli_command *command)
+{
+    const struct cli_command *next = command != NULL ? command + 1 : commands;
+
+    return next < commands + NCOMMANDS ? next : NULL;
 }
 
 /* ---- failures ---- */
@@ -159,10 +168,10 @@ static void print_help(void)
                 " - catches bulk and known-bad mail; the daemon is "
                 "gillnetd\n\n"
                 "usage: gillnet [-c FILE] [--json] COMMAND ...\n\n"
-                "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
-                "  --json     print data as JSON, one object a line\n"
-                "  --help     this text, or after COMMAND its own\n"
-                "  --version  the version\n\n",
+                "  -c FILE        configuration (default " CONFIG_DEFAULT_FILE ")\n"
+                "  --json         print data as JSON, one object a line\n"
+                "  -h, --help     this text, or after COMMAND its own\n"
+                "  -V, --version  the version\n\n",
                 stdout);
     for (size_t i = 0; i < NCOMMANDS; i++) {
         (void)printf("  %-10s %s\n", commands[i].name, commands[i].help);
@@ -183,11 +192,128 @@ static int print_command_help(const struct cli_command *command)
     return CLI_CLEAN;
 }
 
-static int bad_usage(const char *why, const char *what)
+int cli_help(const struct cli_command *command)
 {
-    (void)fprintf(stderr, "gillnet: %s%s\n", why, what);
-    (void)fputs("Try `gillnet --help`.\n", stderr);
+    if (command != NULL) {
+        return print_command_help(command);
+    }
+    print_help();
+    return CLI_CLEAN;
+}
+
+static int bad_usage(const char *why)
+{
+    (void)fprintf(stderr, "gillnet: %s\nTry `gillnet --help`.\n", why);
     return EX_USAGE;
+}
+
+int cli_unknown(const char *word)
+{
+    static const char *const options[] = {"-c", "--json", "--help", "--version"};
+    const char *names[NCOMMANDS];
+    bool is_option = word[0] == '-';
+    const char *near = NULL;
+    char why[160];
+
+    for (size_t i = 0; i < NCOMMANDS; i++) {
+        names[i] = commands[i].name;
+    }
+    near = is_option ? nearest_name(slice_str(word), options, 4)
+                     : nearest_name(slice_str(word), names, NCOMMANDS);
+    (void)snprintf(why, sizeof(why), "no such %s: %.60s%s%s%s",
+                   is_option ? "option" : "command", word,
+                   near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                   near != NULL ? "\"?" : "");
+    return bad_usage(why);
+}
+
+/* Whether argv goes on, by every line of the synopsis, with one of some words, and has another
+ * that is nearly one of them: *retnear. */
+static bool is_mistyped(const struct cli_command *command, int argc, char **argv,
+                        const char **retword, struct slice *retnear)
+{
+    struct slice words[SYNOPSIS_ITEMS_MAX];
+    size_t n = 0;
+
+    for (int i = 1; i < argc && n < SYNOPSIS_ITEMS_MAX && argv[i][0] != '-'; i++) {
+        struct slice word = slice_str(argv[i]);
+        struct slice rest = slice_str(command->synopsis);
+        struct synopsis_line line;
+        size_t least = nearest_most(word.n) + 1;
+
+        while (synopsis_next(&rest, &line)) {
+            const struct synopsis_item *item = NULL;
+            struct slice some;
+            struct slice one;
+
+            if (!synopsis_matches(&line, words, n, &item) || item == NULL) {
+                continue;
+            }
+            if (synopsis_takes(item, word)) {
+                least = 0; /* it may stand here */
+            }
+            for (some = item->text; synopsis_alternative(&some, &one);) {
+                if (nearest_edits(word, one) < least) {
+                    least = nearest_edits(word, one);
+                    *retnear = one;
+                }
+            }
+        }
+        if (least > 0) {
+            *retword = argv[i];
+            return least <= nearest_most(word.n);
+        }
+        words[n++] = word;
+    }
+    return false;
+}
+
+/* The same for "--option"; those that are near to none are left to the command. */
+static bool is_mistyped_option(const struct cli_command *command, int argc, char **argv,
+                               const char **retword, struct slice *retnear)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        struct slice name = slice_of(argv[i], strcspn(argv[i], "="));
+        struct slice rest = slice_str(command->synopsis);
+        size_t least = nearest_most(name.n) + 1;
+        struct synopsis_line line;
+
+        while (strncmp(argv[i], "--", 2) == 0 && synopsis_next(&rest, &line)) {
+            for (size_t k = 0; k < line.n; k++) {
+                struct slice some = line.items[k].text;
+                struct slice one;
+
+                while (line.items[k].is_option && synopsis_alternative(&some, &one)) {
+                    if (nearest_edits(name, one) < least) {
+                        least = nearest_edits(name, one);
+                        *retnear = one;
+                    }
+                }
+            }
+        }
+        if (retnear->n > 0 && !slice_eq(*retnear, name)) {
+            *retword = argv[i];
+            return true;
+        }
+        *retnear = SLICE_NONE;
+    }
+    return false;
+}
+
+/* EX_USAGE after a message that names the nearest word of the synopsis, or 0. */
+static int check_words(const struct cli_command *command, int argc, char **argv)
+{
+    const char *word = "";
+    struct slice near = SLICE_NONE;
+    char why[160];
+
+    if (!is_mistyped_option(command, argc, argv, &word, &near) &&
+        !is_mistyped(command, argc, argv, &word, &near)) {
+        return 0;
+    }
+    (void)snprintf(why, sizeof(why), "there is no \"%.60s\"; did you mean \"%.*s\"?", word,
+                   SLICE_ARGS(near));
+    return cli_usage(command, why);
 }
 
 struct args {
@@ -212,9 +338,9 @@ static void take_options(struct cli *cli, struct args *a)
             }
         } else if (strcmp(arg, "--json") == 0) {
             cli->json = true;
-        } else if (strcmp(arg, "--help") == 0) {
+        } else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
             a->wants_help = true;
-        } else if (strcmp(arg, "--version") == 0) {
+        } else if (strcmp(arg, "--version") == 0 || strcmp(arg, "-V") == 0) {
             a->wants_version = true;
         } else if (strcmp(arg, "-c") == 0) {
             a->lacks_file = a->lacks_file || i + 1 == a->argc;
@@ -231,6 +357,7 @@ static void take_options(struct cli *cli, struct args *a)
 static int dispatch(struct cli *cli, struct args *a)
 {
     const struct cli_command *command = NULL;
+    int status = 0;
 
     take_options(cli, a);
     if (a->wants_version) {
@@ -238,25 +365,24 @@ static int dispatch(struct cli *cli, struct args *a)
         return CLI_CLEAN;
     }
     if (a->lacks_file) {
-        return bad_usage("-c needs a file", "");
+        return bad_usage("-c needs a file");
     }
     if (a->argc == 0) {
         if (a->wants_help) {
             print_help();
             return CLI_CLEAN;
         }
-        return bad_usage("name a command", "");
+        return bad_usage("name a command");
     }
     command = cli_command(a->argv[0]);
     if (command == NULL) {
-        return bad_usage(a->argv[0][0] == '-' ? "no such option: "
-                                              : "no such command: ",
-                         a->argv[0]);
+        return cli_unknown(a->argv[0]);
     }
     if (a->wants_help) {
         return print_command_help(command);
     }
-    return command->run(cli, a->argc, a->argv);
+    status = check_words(command, a->argc, a->argv);
+    return status != 0 ? status : command->run(cli, a->argc, a->argv);
 }
 
 int cli_run(int argc, char **argv)

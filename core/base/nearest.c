@@ -33,8 +33,8 @@ size_t nearest_edits(struct slice a, struct slice b)
         for (size_t j = 1; j <= b.n; j++) {
             char y = folded(b.p[j - 1]);
 
-            row[j] = least(above[j - 1] + (x == y ? 0 : 1),
-                           least(above[j], row[j - 1]) + 1);
+            row[j] =
+                least(above[j - 1] + (x == y ? 0 : 1), least(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && x == folded(b.p[j - 2]) && y == folded(a.p[i - 2])) {
                 row[j] = least(row[j], swapped[j - 2] + 1);
             }

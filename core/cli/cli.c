@@ -311,8 +311,8 @@ static int check_words(const struct cli_command *command, int argc, char **argv)
         !is_mistyped(command, argc, argv, &word, &near)) {
         return 0;
     }
-    (void)snprintf(why, sizeof(why), "there is no \"%.60s\"; did you mean \"%.*s\"?", word,
-                   SLICE_ARGS(near));
+    (void)snprintf(why, sizeof(why), "there is no \"%.60s\"; did you mean \"%.*s\"?",
+                   word, SLICE_ARGS(near));
     return cli_usage(command, why);
 }
 

@@ -49,7 +49,7 @@ static const char zsh_script[] =
 struct request {
     struct cli *cli;
     const struct cli_command *command;
-    struct slice typed; /* the word that is being completed */
+    struct slice typed;                     /* the word that is being completed */
     struct slice words[SYNOPSIS_ITEMS_MAX]; /* positions before it */
     size_t nwords;
     struct slice option; /* right before it; empty: none */
@@ -138,7 +138,8 @@ static void offer_meaning(const struct request *r, struct slice what)
                (strcmp(r->command->name, "config") == 0 ||
                 strcmp(r->command->name, "help") == 0)) {
         offer_keys(r);
-    } else if (slice_eq(what, SLICE_LIT("NAME")) && strcmp(r->command->name, "feed") == 0) {
+    } else if (slice_eq(what, SLICE_LIT("NAME")) &&
+               strcmp(r->command->name, "feed") == 0) {
         offer_feeds(r);
     } else if (synopsis_is_literal(what) && what.n > 1) {
         offer(r, what);
@@ -271,7 +272,8 @@ int cmd_completion(struct cli *cli, int argc, char **argv)
         (void)fputs(bash_script, stdout);
     } else if (argc == 2 && strcmp(argv[1], "zsh") == 0) {
         (void)fputs(zsh_script, stdout);
-    } else if (argc >= 3 && strcmp(argv[1], "words") == 0 && strcmp(argv[2], "--") == 0) {
+    } else if (argc >= 3 && strcmp(argv[1], "words") == 0 &&
+               strcmp(argv[2], "--") == 0) {
         complete(cli, argc - 3, argv + 3);
     } else {
         return cli_usage(cli_command("completion"), "name the shell: bash or zsh");

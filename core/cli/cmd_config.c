@@ -30,7 +30,8 @@ static bool is_wanted(struct slice line, bool json, int nwords, char **words)
         struct slice word = slice_str(words[i]);
         struct slice after = slice_from(key, word.n);
 
-        if (slice_has_prefix(key, word) && after.n > 0 && strchr(" .\"", *after.p) != NULL) {
+        if (slice_has_prefix(key, word) && after.n > 0 &&
+            strchr(" .\"", *after.p) != NULL) {
             return true;
         }
     }

@@ -128,8 +128,8 @@ const struct synopsis_item *synopsis_option(const struct synopsis_line *line,
     return NULL;
 }
 
-bool synopsis_matches(const struct synopsis_line *line, const struct slice *words, size_t n,
-                      const struct synopsis_item **retnext)
+bool synopsis_matches(const struct synopsis_line *line, const struct slice *words,
+                      size_t n, const struct synopsis_item **retnext)
 {
     const struct synopsis_item *last = NULL;
     size_t taken = 0;

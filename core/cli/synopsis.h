@@ -44,7 +44,7 @@ const struct synopsis_item *synopsis_option(const struct synopsis_line *line,
 
 /* The positions that the words match one by one; false: another line is meant. *retnext is the
  * item that comes next, or NULL when all are there. */
-bool synopsis_matches(const struct synopsis_line *line, const struct slice *words, size_t n,
-                      const struct synopsis_item **retnext);
+bool synopsis_matches(const struct synopsis_line *line, const struct slice *words,
+                      size_t n, const struct synopsis_item **retnext);
 
 #endif

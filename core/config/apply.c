@@ -26,8 +26,8 @@ static void refuse(struct load *l, enum err code, unsigned line, const char *lab
 static void near_form(const char *group, const char *near, char dst[SCHEMA_FORM_MAX])
 {
     size_t length = strlen(group);
-    bool is_sibling = length > 0 && strncmp(near, group, length) == 0 &&
-                      near[length] == '.';
+    bool is_sibling =
+        length > 0 && strncmp(near, group, length) == 0 && near[length] == '.';
 
     schema_form(is_sibling ? near + length + 1 : near, "...", dst);
 }
@@ -40,13 +40,14 @@ static void unknown_key(struct load *l, const char *group, const config_setting_
 
     if (near != NULL) {
         near_form(group, near, form);
-        config_errors_add(l->errors, ERR_NOT_FOUND, l->file, s->line,
-                          "\"%.80s\" is not a known key%s%s; did you mean \"%s\"? write "
-                          "%s%s",
-                          name, *group != '\0' ? " of " : "", group, near, form,
-                          *group != '\0' && strchr(near, '.') == NULL
-                              ? " behind the end of this group"
-                              : "");
+        config_errors_add(
+            l->errors, ERR_NOT_FOUND, l->file, s->line,
+            "\"%.80s\" is not a known key%s%s; did you mean \"%s\"? write "
+            "%s%s",
+            name, *group != '\0' ? " of " : "", group, near, form,
+            *group != '\0' && strchr(near, '.') == NULL
+                ? " behind the end of this group"
+                : "");
     } else {
         config_errors_add(l->errors, ERR_NOT_FOUND, l->file, s->line,
                           "\"%.80s\" is not a known key%s%s; remove it, or see "
@@ -336,7 +337,8 @@ static bool name_fits(const char *s)
 static const char *misspelt_name(const config_setting_t *group)
 {
     for (int i = 0; i < config_setting_length(group); i++) {
-        const char *key = config_setting_name(config_setting_get_elem(group, (unsigned)i));
+        const char *key =
+            config_setting_name(config_setting_get_elem(group, (unsigned)i));
 
         if (nearest_edits(slice_str(key), SLICE_LIT("name")) <= 1) {
             return key;
@@ -355,10 +357,11 @@ static const char *member_name(struct load *l, const struct family *f,
     if (s == NULL) {
         const char *wrong = misspelt_name(group);
 
-        config_errors_add(l->errors, ERR_NOT_FOUND, l->file, group->line,
-                          "%s: a %s without a name; begin it with name = \"...\";%s%s%s",
-                          f->group, f->one, *wrong != '\0' ? ", not with " : "", wrong,
-                          *wrong != '\0' ? " = ...;" : "");
+        config_errors_add(
+            l->errors, ERR_NOT_FOUND, l->file, group->line,
+            "%s: a %s without a name; begin it with name = \"...\";%s%s%s", f->group,
+            f->one, *wrong != '\0' ? ", not with " : "", wrong,
+            *wrong != '\0' ? " = ...;" : "");
         return NULL;
     }
     if (config_setting_type(s) == CONFIG_TYPE_STRING) {
@@ -472,7 +475,8 @@ static void apply_group(struct load *l, const config_setting_t *group)
 
     if (!config_setting_is_group(group)) {
         config_errors_add(l->errors, ERR_SYNTAX, l->file, group->line,
-                          "%s is a group of keys; write %s = { key = value; };", name, name);
+                          "%s is a group of keys; write %s = { key = value; };", name,
+                          name);
         return;
     }
     for (int i = 0; i < config_setting_length(group); i++) {

@@ -100,7 +100,8 @@ static bool form_score(const struct schema_row *row, const char *text,
 static bool form_unit(const struct schema_row *row, const char *text,
                       char dst[FORM_MAX])
 {
-    const char *usual = row->default_text + 1 + strspn(row->default_text + 1, "0123456789");
+    const char *usual =
+        row->default_text + 1 + strspn(row->default_text + 1, "0123456789");
     size_t digits = strspn(text, "0123456789");
     const char *word = text + digits + strspn(text + digits, " ");
     const char *units = row->kind == SCHEMA_SIZE ? "bkmg" : "smhdw";
@@ -111,8 +112,8 @@ static bool form_unit(const struct schema_row *row, const char *text,
     }
     if (*word == '\0') {
         (void)snprintf(unit, sizeof(unit), "%.*s", (int)strcspn(usual, "\""), usual);
-    } else if (row->kind != SCHEMA_SIZE && (strncasecmp(word, "ms", 2) == 0 ||
-                                            strncasecmp(word, "mil", 3) == 0)) {
+    } else if (row->kind != SCHEMA_SIZE &&
+               (strncasecmp(word, "ms", 2) == 0 || strncasecmp(word, "mil", 3) == 0)) {
         (void)snprintf(unit, sizeof(unit), "ms");
     } else if (strchr(units, *word | 0x20) != NULL) {
         unit[0] = (char)(row->kind == SCHEMA_SIZE ? *word & ~0x20 : *word | 0x20);

@@ -143,7 +143,8 @@ static void load_file(struct load *l, const char *path)
     }
     buf_init(&text, LOAD_FILE_MAX);
     if (read_text(l, &text)) {
-        buf_add_char(&text, '\n'); /* libconfig refuses a comment that ends with the file */
+        buf_add_char(&text,
+                     '\n'); /* libconfig refuses a comment that ends with the file */
         parse(l, &text);
     }
     buf_fini(&text);

@@ -92,9 +92,10 @@ void walk_skip(struct walk *w)
 
         if (n > 0) {
             if (!w->said_invisible) {
-                walk_say(w, w->line,
-                         "an invisible character, which is no space, stands here; write "
-                         "ordinary spaces only");
+                walk_say(
+                    w, w->line,
+                    "an invisible character, which is no space, stands here; write "
+                    "ordinary spaces only");
             }
             w->said_invisible = true;
             w->p += n;
@@ -119,7 +120,8 @@ static char closing(char open)
 
 static void push(struct walk *w)
 {
-    struct walk_level *l = &w->levels[w->depth < SCAN_DEPTH_MAX ? ++w->depth : w->depth];
+    struct walk_level *l =
+        &w->levels[w->depth < SCAN_DEPTH_MAX ? ++w->depth : w->depth];
 
     *l = (struct walk_level){.open = *w->p, .line = w->line, .scope = ++w->scopes};
     (void)snprintf(l->key, sizeof(l->key), "%s", w->key);
@@ -144,7 +146,8 @@ static enum walk_state say_unclosed(struct walk *w)
     (void)snprintf(key, sizeof(key), "%s", l->key);
     w->key[0] = '\0';
     w->depth = 0;
-    walk_say(w, l->line, "%s: the %c that begins here is never closed; write %c; behind its end",
+    walk_say(w, l->line,
+             "%s: the %c that begins here is never closed; write %c; behind its end",
              key, l->open, closing(l->open));
     return WALK_STOP;
 }
@@ -170,7 +173,8 @@ static enum walk_state close_level(struct walk *w)
             return WALK_AFTER;
         }
     } else if (l->is_after_comma && l->open != '{') {
-        walk_say(w, w->line, "no comma may stand before %c; remove the last comma", *w->p);
+        walk_say(w, w->line, "no comma may stand before %c; remove the last comma",
+                 *w->p);
     }
     w->p++;
     pop(w);
@@ -267,7 +271,8 @@ static enum walk_state say_no_value(struct walk *w)
     char form[SCHEMA_FORM_MAX];
 
     schema_form(w->key, "VALUE", form);
-    walk_say(w, w->key_line, "the key has no value; write %s, or remove the line", form);
+    walk_say(w, w->key_line, "the key has no value; write %s, or remove the line",
+             form);
     return WALK_AFTER;
 }
 
@@ -288,10 +293,12 @@ static enum walk_state after_name(struct walk *w, struct slice name, unsigned li
         return WALK_VALUE;
     }
     if (c != '\0' && strchr("{([", c) != NULL) {
-        walk_say(w, line, "the = is missing; write %s = %c ... %c;", w->key, c, closing(c));
+        walk_say(w, line, "the = is missing; write %s = %c ... %c;", w->key, c,
+                 closing(c));
         return WALK_VALUE;
     }
-    if (c != '\0' && strchr("+-?.|", c) != NULL && w->end - w->p >= 2 && w->p[1] == '=') {
+    if (c != '\0' && strchr("+-?.|", c) != NULL && w->end - w->p >= 2 &&
+        w->p[1] == '=') {
         walk_say(w, line, "%c= is not known; write %s = ...;", c, w->key);
         w->p += 2;
         return WALK_VALUE;
@@ -325,9 +332,10 @@ static enum walk_state take_quoted_key(struct walk *w)
             return WALK_VALUE;
         }
     }
-    walk_say(w, w->line,
-             "a text stands here without a key; write KEY = \"...\"; or look for a missing "
-             "comma or quote before it");
+    walk_say(
+        w, w->line,
+        "a text stands here without a key; write KEY = \"...\"; or look for a missing "
+        "comma or quote before it");
     return WALK_STOP;
 }
 
@@ -348,10 +356,11 @@ static enum walk_state say_nameless(struct walk *w)
         schema_form(name, "...", form);
         walk_say(w, w->line, "%s: a group is not written in [ ]; write %s", name, form);
     } else {
-        walk_say(w, w->line,
-                 "a bracket without a key; write KEY = %c ... %c;, and no brackets around "
-                 "the whole file",
-                 *w->p, closing(*w->p));
+        walk_say(
+            w, w->line,
+            "a bracket without a key; write KEY = %c ... %c;, and no brackets around "
+            "the whole file",
+            *w->p, closing(*w->p));
     }
     return WALK_STOP;
 }
@@ -382,10 +391,11 @@ static enum walk_state say_stray(struct walk *w)
         n++;
     }
     w->key[0] = '\0';
-    walk_say(w, w->line,
-             "\"%.*s\" cannot begin a key; write KEY = VALUE; (a key begins with a letter, a "
-             "comment with #)",
-             SLICE_ARGS(slice_head(rest, n)));
+    walk_say(
+        w, w->line,
+        "\"%.*s\" cannot begin a key; write KEY = VALUE; (a key begins with a letter, a "
+        "comment with #)",
+        SLICE_ARGS(slice_head(rest, n)));
     return WALK_STOP;
 }
 
@@ -405,7 +415,8 @@ static enum walk_state take_key(struct walk *w)
     if (*w->p == '"' || *w->p == '\'') {
         return take_quoted_key(w);
     }
-    return *w->p != '\0' && strchr("{([", *w->p) != NULL ? say_nameless(w) : say_stray(w);
+    return *w->p != '\0' && strchr("{([", *w->p) != NULL ? say_nameless(w)
+                                                         : say_stray(w);
 }
 
 /* ---- values ---- */
@@ -443,8 +454,9 @@ static enum walk_state take_value(struct walk *w)
     }
     if (strchr("{([", c) != NULL) {
         if (l->open == '[') {
-            walk_say(w, w->line,
-                     "an array [ ] holds plain values only; write ( ... ) around groups");
+            walk_say(
+                w, w->line,
+                "an array [ ] holds plain values only; write ( ... ) around groups");
             l->open = '(';
             l->is_mistaken = true;
         }
@@ -463,7 +475,8 @@ static enum walk_state after_element(struct walk *w)
     }
     if (*w->p == ',' || *w->p == ';') {
         if (*w->p == ';') {
-            walk_say(w, w->line, "a ; stands between elements; write a comma, and close with %c",
+            walk_say(w, w->line,
+                     "a ; stands between elements; write a comma, and close with %c",
                      closing(l->open));
         }
         l->is_after_comma = *w->p == ',';
@@ -473,7 +486,8 @@ static enum walk_state after_element(struct walk *w)
     if (*w->p != '\0' && strchr("})]", *w->p) != NULL) {
         return close_level(w);
     }
-    walk_say(w, w->line, "a comma is missing between two elements; write one before this");
+    walk_say(w, w->line,
+             "a comma is missing between two elements; write one before this");
     return WALK_VALUE;
 }
 
@@ -494,8 +508,9 @@ static enum walk_state after_value(struct walk *w)
     if (*w->p != ';' && *w->p != '"' && strchr("{([", *w->p) == NULL) {
         return say_stray(w);
     }
-    walk_say(w, w->line, "a second value stands behind the first; write a ; between settings, "
-                         "and several values as [ \"one\", \"two\" ]");
+    walk_say(w, w->line,
+             "a second value stands behind the first; write a ; between settings, "
+             "and several values as [ \"one\", \"two\" ]");
     return WALK_VALUE;
 }
 
@@ -530,8 +545,8 @@ static void say_twice(struct walk *w)
             continue;
         }
         (void)snprintf(name, sizeof(name), "%.*s", SLICE_ARGS(slice_head(b->name, 60)));
-        walk_say(w, b->line, "%s%s%s: stands in line %u already (duplicate); %s", b->group,
-                 *b->group != '\0' ? "." : "", name, a->line,
+        walk_say(w, b->line, "%s%s%s: stands in line %u already (duplicate); %s",
+                 b->group, *b->group != '\0' ? "." : "", name, a->line,
                  *b->group == '\0' && (schema_is_group(name) || schema_is_family(name))
                      ? "put the settings of both into one, each key once"
                      : "keep one of the two lines");

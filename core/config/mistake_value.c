@@ -47,11 +47,23 @@ static void say_form(struct walk *w, unsigned line, struct slice text, const cha
 /* Bytes of a quotation mark that is not the straight double one; 0: none. */
 static size_t other_quote(const char *p, const char *end)
 {
-    static const char *const marks[] = {
-        "'",            "`",            "\xc2\xab",     "\xc2\xbb",     "\xc2\xb4",
-        "\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9a", "\xe2\x80\x9b", "\xe2\x80\x9c",
-        "\xe2\x80\x9d", "\xe2\x80\x9e", "\xe2\x80\x9f", "\xe2\x80\xb9", "\xe2\x80\xba",
-        "\xe2\x80\xb3", "\xef\xbc\x82"};
+    static const char *const marks[] = {"'",
+                                        "`",
+                                        "\xc2\xab",
+                                        "\xc2\xbb",
+                                        "\xc2\xb4",
+                                        "\xe2\x80\x98",
+                                        "\xe2\x80\x99",
+                                        "\xe2\x80\x9a",
+                                        "\xe2\x80\x9b",
+                                        "\xe2\x80\x9c",
+                                        "\xe2\x80\x9d",
+                                        "\xe2\x80\x9e",
+                                        "\xe2\x80\x9f",
+                                        "\xe2\x80\xb9",
+                                        "\xe2\x80\xba",
+                                        "\xe2\x80\xb3",
+                                        "\xef\xbc\x82"};
 
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         size_t n = strlen(marks[i]);
@@ -109,7 +121,8 @@ static enum walk_state take_string(struct walk *w)
         return WALK_AFTER;
     }
     struct slice text = up_to_quote(w->p + 1, eol);
-    say_form(w, w->line, text, "the text that begins here has no closing quote in its line");
+    say_form(w, w->line, text,
+             "the text that begins here has no closing quote in its line");
     w->p = eol;
     return WALK_AFTER;
 }
@@ -123,7 +136,8 @@ static bool is_number(struct slice s)
     size_t i = s.n > 0 && (*s.p == '+' || *s.p == '-') ? 1 : 0;
 
     if (s.n - i > 2 && s.p[i] == '0' && (s.p[i + 1] | 0x20) == 'x') {
-        for (i += 2; i < s.n && strchr("0123456789abcdefABCDEFL", s.p[i]) != NULL; i++) {
+        for (i += 2; i < s.n && strchr("0123456789abcdefABCDEFL", s.p[i]) != NULL;
+             i++) {
         }
         return i == s.n;
     }
@@ -173,8 +187,8 @@ static bool is_setting(const char *p, const char *end)
     while (q < end && (*q == ' ' || *q == '\t')) {
         q++;
     }
-    return q < end && (*q == '=' || (*q == ':' && q + 1 < end &&
-                                     strchr(" \t\r\n", q[1]) != NULL));
+    return q < end &&
+           (*q == '=' || (*q == ':' && q + 1 < end && strchr(" \t\r\n", q[1]) != NULL));
 }
 
 /* All words up to the end of the setting. */
@@ -206,14 +220,15 @@ static bool take_decimal_comma(struct walk *w, struct slice word)
     const char *comma = word.p + word.n;
     const char *q = comma + 1;
 
-    if (is_element(w) || comma >= w->end || *comma != ',' || q >= w->end ||
-        *q < '0' || *q > '9') {
+    if (is_element(w) || comma >= w->end || *comma != ',' || q >= w->end || *q < '0' ||
+        *q > '9') {
         return false;
     }
     while (q < w->end && ((*q >= '0' && *q <= '9') || *q == ',')) {
         q++;
     }
-    say_form(w, w->line, slice_of(word.p, (size_t)(q - word.p)), "a number has no comma");
+    say_form(w, w->line, slice_of(word.p, (size_t)(q - word.p)),
+             "a number has no comma");
     w->p = q;
     return true;
 }

@@ -67,7 +67,8 @@ static void refuse_joined(struct scan *s)
     (void)snprintf(text, sizeof(text),
                    "%.*s: two texts without a comma between them; write "
                    "%.*s = [ \"one\", \"two\" ];",
-                   SLICE_ARGS(slice_head(s->key, 60)), SLICE_ARGS(slice_head(s->key, 60)));
+                   SLICE_ARGS(slice_head(s->key, 60)),
+                   SLICE_ARGS(slice_head(s->key, 60)));
     found(s, ERR_SYNTAX, text);
 }
 
@@ -210,8 +211,10 @@ bool scan_config(struct slice text, scan_finding_fn *on_finding, void *context)
         for (const char *p = text.p; p < nul; p++) {
             line += *p == '\n';
         }
-        on_finding(context, line, ERR_SYNTAX, "a NUL byte: this is not a text file; save it as UTF-8 text (an editor may "
-                   "have saved it as UTF-16)");
+        on_finding(
+            context, line, ERR_SYNTAX,
+            "a NUL byte: this is not a text file; save it as UTF-8 text (an editor may "
+            "have saved it as UTF-16)");
         return false;
     }
     if (text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0) {

@@ -119,7 +119,8 @@ static void consider(struct nearest *n, const char *path)
     bool is_sibling =
         strlen(n->group) == group_len && strncmp(path, n->group, group_len) == 0;
     size_t edits = nearest_edits(n->name, slice_str(last));
-    size_t whole = nearest_edits(n->name, slice_str(path)); /* log_level for log.level */
+    size_t whole =
+        nearest_edits(n->name, slice_str(path)); /* log_level for log.level */
     size_t least = edits < whole ? edits : whole;
     size_t price = least * PRICE_EDIT + (is_sibling ? 0 : PRICE_ELSEWHERE);
 

@@ -19,7 +19,8 @@ static void *field_of(const struct schema_row *row, void *base)
 }
 
 /* The value as it was written, without quotes; empty for groups, lists and arrays. */
-static struct slice written(const config_setting_t *setting, char dst[VALUE_WRITTEN_MAX])
+static struct slice written(const config_setting_t *setting,
+                            char dst[VALUE_WRITTEN_MAX])
 {
     switch (config_setting_type(setting)) {
     case CONFIG_TYPE_STRING:
@@ -28,7 +29,8 @@ static struct slice written(const config_setting_t *setting, char dst[VALUE_WRIT
         (void)snprintf(dst, VALUE_WRITTEN_MAX, "%d", config_setting_get_int(setting));
         return slice_str(dst);
     case CONFIG_TYPE_FLOAT:
-        (void)snprintf(dst, VALUE_WRITTEN_MAX, "%.12g", config_setting_get_float(setting));
+        (void)snprintf(dst, VALUE_WRITTEN_MAX, "%.12g",
+                       config_setting_get_float(setting));
         return slice_str(dst);
     case CONFIG_TYPE_BOOL:
         return slice_str(config_setting_get_bool(setting) ? "true" : "false");
@@ -79,7 +81,8 @@ const char *value_string(const struct value_place *place,
     if (s == NULL) {
         char what[VALUE_PATH_MAX];
 
-        (void)snprintf(what, sizeof(what), "this is a %s; write it in quotes, such as %s",
+        (void)snprintf(what, sizeof(what),
+                       "this is a %s; write it in quotes, such as %s",
                        schema_kind_name(place->row->kind), example);
         value_refuse(place, setting, ERR_SYNTAX, what);
         return NULL;
@@ -92,10 +95,11 @@ const char *value_string(const struct value_place *place,
     for (const char *p = s; *p != '\0'; p++) {
         if ((unsigned char)*p < 0x20 || *p == 0x7f) {
             value_refuse(place, setting, ERR_SYNTAX,
-                         *p == '\n' ? "the text has a line break (control character); write "
-                                      "its closing quote in the line where it begins"
-                                    : "the text has a control character; write printable "
-                                      "ones only");
+                         *p == '\n'
+                             ? "the text has a line break (control character); write "
+                               "its closing quote in the line where it begins"
+                             : "the text has a control character; write printable "
+                               "ones only");
             return NULL;
         }
     }
@@ -386,10 +390,11 @@ static bool check_range(const struct value_place *place,
     value_bound_text(row, row->min, least);
     value_bound_text(row, row->max, most);
     if (row->kind == SCHEMA_SHARE && v > row->max && v <= 100) {
-        config_errors_add(place->errors, ERR_RANGE, place->file, setting->line,
-                          "%s: out of range; write a value from %s to %s; %g percent is "
-                          "%g",
-                          place->label, least, most, v, v / 100);
+        config_errors_add(
+            place->errors, ERR_RANGE, place->file, setting->line,
+            "%s: out of range; write a value from %s to %s; %g percent is "
+            "%g",
+            place->label, least, most, v, v / 100);
         return false;
     }
     config_errors_add(place->errors, ERR_RANGE, place->file, setting->line,

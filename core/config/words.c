@@ -26,8 +26,8 @@ static int name_index(const char *text, const char *const *names, int n)
 }
 
 /* what: all words in quotes. Names the nearest first. */
-static bool refuse_word(const struct value_place *place, const config_setting_t *setting,
-                        const char *what)
+static bool refuse_word(const struct value_place *place,
+                        const config_setting_t *setting, const char *what)
 {
     struct slice written = slice_str(config_setting_get_string(setting));
     size_t least = nearest_most(written.n) + 1;
@@ -47,7 +47,8 @@ static bool refuse_word(const struct value_place *place, const config_setting_t 
         }
         p = word.p + word.n + 1;
     }
-    (void)snprintf(text, sizeof(text), best.n > 0 ? "did you mean \"%.*s\"? %s" : "%.*s%s",
+    (void)snprintf(text, sizeof(text),
+                   best.n > 0 ? "did you mean \"%.*s\"? %s" : "%.*s%s",
                    SLICE_ARGS(best), what);
     return value_refuse(place, setting, ERR_RANGE, text);
 }
@@ -78,8 +79,7 @@ static bool set_log_level(const struct value_place *place,
     int i = s != NULL ? name_index(s, log_levels, 4) : -1;
 
     if (s != NULL && i < 0) {
-        refuse_word(place, setting,
-                           "write \"error\", \"warn\", \"info\" or \"debug\"");
+        refuse_word(place, setting, "write \"error\", \"warn\", \"info\" or \"debug\"");
     }
     if (i >= 0) {
         *(enum log_level *)field_of(place->row, place->base) = (enum log_level)i;
@@ -95,8 +95,7 @@ static bool set_on_error(const struct value_place *place,
     int i = s != NULL ? name_index(s, names, 2) : -1;
 
     if (s != NULL && i < 0) {
-        refuse_word(place, setting,
-                           "write \"accept\" or \"defer\"");
+        refuse_word(place, setting, "write \"accept\" or \"defer\"");
     }
     if (i >= 0) {
         *(enum action *)field_of(place->row, place->base) =
@@ -117,9 +116,7 @@ static bool set_filter_memory(const struct value_place *place,
             return true;
         }
     }
-    return s != NULL &&
-           refuse_word(place, setting,
-                           "write \"copy\" or \"map\"");
+    return s != NULL && refuse_word(place, setting, "write \"copy\" or \"map\"");
 }
 
 static bool set_list_share(const struct value_place *place,
@@ -138,8 +135,8 @@ static bool set_list_share(const struct value_place *place,
             return true;
         }
     }
-    return s != NULL && refuse_word(place, setting,
-                           "write \"no\", \"entries\" or \"filters\"");
+    return s != NULL &&
+           refuse_word(place, setting, "write \"no\", \"entries\" or \"filters\"");
 }
 
 static bool set_url_match(const struct value_place *place,
@@ -154,8 +151,8 @@ static bool set_url_match(const struct value_place *place,
             return true;
         }
     }
-    return s != NULL && refuse_word(place, setting,
-                           "write \"exact\", \"normal\" or \"folded\"");
+    return s != NULL &&
+           refuse_word(place, setting, "write \"exact\", \"normal\" or \"folded\"");
 }
 
 static bool set_filter_layout(const struct value_place *place,
@@ -170,7 +167,7 @@ static bool set_filter_layout(const struct value_place *place,
     if (!filter_layout_by_name(slice_str(s), &layout)) {
         return refuse_word(place, setting,
                            "write \"one-line\", \"two-lines\", \"classic\" or "
-                            "\"partitioned\"");
+                           "\"partitioned\"");
     }
     *(enum filter_layout *)field_of(place->row, place->base) = layout;
     return true;
@@ -187,8 +184,8 @@ static bool set_count_unit(const struct value_place *place,
             return true;
         }
     }
-    return s != NULL && refuse_word(place, setting,
-                           "write \"messages\" or \"deliveries\"");
+    return s != NULL &&
+           refuse_word(place, setting, "write \"messages\" or \"deliveries\"");
 }
 
 static bool set_window(const struct value_place *place, const config_setting_t *setting)
@@ -202,8 +199,8 @@ static bool set_window(const struct value_place *place, const config_setting_t *
             return true;
         }
     }
-    return s != NULL && refuse_word(place, setting,
-                           "write \"10m\", \"1h\", \"1d\" or \"14d\"");
+    return s != NULL &&
+           refuse_word(place, setting, "write \"10m\", \"1h\", \"1d\" or \"14d\"");
 }
 
 static bool set_bulk_alone(const struct value_place *place,
@@ -218,8 +215,8 @@ static bool set_bulk_alone(const struct value_place *place,
         }
     }
     return s != NULL && refuse_word(place, setting,
-                           "write \"header\", \"quarantine\", \"defer\", "
-                                     "\"reject\" or \"discard\"");
+                                    "write \"header\", \"quarantine\", \"defer\", "
+                                    "\"reject\" or \"discard\"");
 }
 
 static bool set_role(const struct value_place *place, const config_setting_t *setting)
@@ -229,7 +226,7 @@ static bool set_role(const struct value_place *place, const config_setting_t *se
     return s != NULL &&
            (api_role_by_name(slice_str(s), field_of(place->row, place->base)) ||
             refuse_word(place, setting,
-                           "write \"none\", \"read\", \"report\" or \"admin\""));
+                        "write \"none\", \"read\", \"report\" or \"admin\""));
 }
 
 /* NOLINTNEXTLINE(hicpp-multiway-paths-covered): the other kinds are no words */

@@ -44,7 +44,8 @@ static void print_usage(FILE *to)
 /* Behind getopt's message: the nearest option to the one it refused. */
 static void print_nearest(const char *option)
 {
-    static const char *const names[] = {"--config", "--foreground", "--once", "--version", "--help"};
+    static const char *const names[] = {"--config", "--foreground", "--once",
+                                        "--version", "--help"};
     const char *near =
         nearest_name(slice_str(option), names, sizeof names / sizeof names[0]);
 

@@ -178,7 +178,8 @@ static void add_words(struct slice text, struct buf *ret)
     while (text.n > 0) {
         struct slice line = slice_trim(slice_cut(&text, '\n'));
 
-        line = slice_trim(slice_from(line, slice_has_prefix(line, SLICE_LIT("##")) ? 2 : 0));
+        line = slice_trim(
+            slice_from(line, slice_has_prefix(line, SLICE_LIT("##")) ? 2 : 0));
         while (line.n > 0) {
             struct slice word = slice_cut(&line, ' ');
 
@@ -231,18 +232,20 @@ static void test_shipped__when_it_begins__then_with_ten_keys(void **state)
     (void)state;
     read_conf("gillnet.conf", &text);
     rest = buf_slice(&text);
-    rest = slice_from(rest, slice_find_slice(rest, SLICE_LIT("The ten keys most sites change")));
+    rest = slice_from(
+        rest, slice_find_slice(rest, SLICE_LIT("The ten keys most sites change")));
     slice_cut(&rest, '\n');
     slice_cut(&rest, '\n');
-    rest = slice_head(rest, slice_find_slice(rest, SLICE_LIT("## ---- Rarely changed")));
+    rest =
+        slice_head(rest, slice_find_slice(rest, SLICE_LIT("## ---- Rarely changed")));
     while (rest.n > 0) {
         size_t end = slice_find_slice(rest, SLICE_LIT("\n\n##"));
         struct slice block = slice_head(rest, end);
         struct slice sentence = slice_cut(&block, '\n');
 
         rest = slice_from(rest, end + 2 < rest.n ? end + 2 : rest.n);
-        if (slice_find_slice(block, SLICE_LIT("##> ")) == block.n ||
-            sentence.n < 4 || !isupper((unsigned char)sentence.p[3])) {
+        if (slice_find_slice(block, SLICE_LIT("##> ")) == block.n || sentence.n < 4 ||
+            !isupper((unsigned char)sentence.p[3])) {
             fail_msg("no sentence and example: %.*s", SLICE_ARGS(sentence));
         }
         keys++;

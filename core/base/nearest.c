@@ -5,7 +5,10 @@ static char folded(char c)
     if (c >= 'A' && c <= 'Z') {
         return (char)(c + ('a' - 'A'));
     }
-    return c == '-' || c == '.' || c == ' ' ? '_' : c;
+    if (c == '-' || c == '.' || c == ' ') {
+        return '_';
+    }
+    return c;
 }
 
 static size_t least(size_t a, size_t b)

@@ -9,8 +9,8 @@
 #include "core/base/file.h"
 #include "core/base/nearest.h"
 #include "core/base/version.h"
+#include "core/cli/mistyped.h"
 #include "core/cli/state.h"
-#include "core/cli/synopsis.h"
 #include "core/feature/feature.h"
 #include "core/feed/feed.h"
 
@@ -227,95 +227,6 @@ int cli_unknown(const char *word)
     return bad_usage(why);
 }
 
-/* Whether argv goes on, by every line of the synopsis, with one of some words, and has another
- * that is nearly one of them: *retnear. */
-static bool is_mistyped(const struct cli_command *command, int argc, char **argv,
-                        const char **retword, struct slice *retnear)
-{
-    struct slice words[SYNOPSIS_ITEMS_MAX];
-    size_t n = 0;
-
-    for (int i = 1; i < argc && n < SYNOPSIS_ITEMS_MAX && argv[i][0] != '-'; i++) {
-        struct slice word = slice_str(argv[i]);
-        struct slice rest = slice_str(command->synopsis);
-        struct synopsis_line line;
-        size_t least = nearest_most(word.n) + 1;
-
-        while (synopsis_next(&rest, &line)) {
-            const struct synopsis_item *item = NULL;
-            struct slice some;
-            struct slice one;
-
-            if (!synopsis_matches(&line, words, n, &item) || item == NULL) {
-                continue;
-            }
-            if (synopsis_takes(item, word)) {
-                least = 0; /* it may stand here */
-            }
-            for (some = item->text; synopsis_alternative(&some, &one);) {
-                if (nearest_edits(word, one) < least) {
-                    least = nearest_edits(word, one);
-                    *retnear = one;
-                }
-            }
-        }
-        if (least > 0) {
-            *retword = argv[i];
-            return least <= nearest_most(word.n);
-        }
-        words[n++] = word;
-    }
-    return false;
-}
-
-/* The same for "--option"; those that are near to none are left to the command. */
-static bool is_mistyped_option(const struct cli_command *command, int argc, char **argv,
-                               const char **retword, struct slice *retnear)
-{
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        struct slice name = slice_of(argv[i], strcspn(argv[i], "="));
-        struct slice rest = slice_str(command->synopsis);
-        size_t least = nearest_most(name.n) + 1;
-        struct synopsis_line line;
-
-        while (strncmp(argv[i], "--", 2) == 0 && synopsis_next(&rest, &line)) {
-            for (size_t k = 0; k < line.n; k++) {
-                struct slice some = line.items[k].text;
-                struct slice one;
-
-                while (line.items[k].is_option && synopsis_alternative(&some, &one)) {
-                    if (nearest_edits(name, one) < least) {
-                        least = nearest_edits(name, one);
-                        *retnear = one;
-                    }
-                }
-            }
-        }
-        if (retnear->n > 0 && !slice_eq(*retnear, name)) {
-            *retword = argv[i];
-            return true;
-        }
-        *retnear = SLICE_NONE;
-    }
-    return false;
-}
-
-/* EX_USAGE after a message that names the nearest word of the synopsis, or 0. */
-static int check_words(const struct cli_command *command, int argc, char **argv)
-{
-    const char *word = "";
-    struct slice near = SLICE_NONE;
-    char why[160];
-
-    if (!is_mistyped_option(command, argc, argv, &word, &near) &&
-        !is_mistyped(command, argc, argv, &word, &near)) {
-        return 0;
-    }
-    (void)snprintf(why, sizeof(why), "there is no \"%.60s\"; did you mean \"%.*s\"?",
-                   word, SLICE_ARGS(near));
-    return cli_usage(command, why);
-}
-
 struct args {
     int argc;
     char **argv; /* what is left; compacted in place */
@@ -381,7 +292,7 @@ static int dispatch(struct cli *cli, struct args *a)
     if (a->wants_help) {
         return print_command_help(command);
     }
-    status = check_words(command, a->argc, a->argv);
+    status = mistyped_check(command, a->argc, a->argv);
     return status != 0 ? status : command->run(cli, a->argc, a->argv);
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/base/base.h"
 #include "core/base/buf.h"
+#include "core/base/nearest.h"
 #include "core/base/statedir.h"
 #include "core/base/statedir_try.h"
 #include "core/base/version.h"
@@ -41,8 +42,22 @@ static void print_usage(FILE *to)
         "  -p SOCKET  listen here: unix:/PATH, inet:HOST:PORT or inet:PORT@HOST\n"
         "  -f         log to standard error\n"
         "  -t         test the configuration, print the MTA's lines, and exit\n"
-        "  -V         print the version\n",
+        "  -V         print the version\n"
+        "  -h         this text\n",
         to);
+}
+
+/* Behind getopt's message: the nearest option to the one it refused. */
+static void print_nearest(const char *option)
+{
+    static const char *const names[] = {"--config", "--socket",  "--foreground",
+                                        "--test",   "--version", "--help"};
+    const char *near =
+        nearest_name(slice_str(option), names, sizeof names / sizeof names[0]);
+
+    if (near != NULL && strcmp(near, option) != 0) {
+        fprintf(stderr, "gillnetd: did you mean \"%s\"?\n", near);
+    }
 }
 
 static int read_arguments(int argc, char **argv, struct arguments *ret)
@@ -78,6 +93,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
             print_usage(stdout);
             exit(EX_OK); /* NOLINT(concurrency-mt-unsafe): no other thread yet */
         default:
+            print_nearest(argv[optind - 1]);
             print_usage(stderr);
             return EX_USAGE;
         }

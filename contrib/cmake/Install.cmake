@@ -1,10 +1,34 @@
-# What `cmake --install` puts in place besides the programs: manual pages, configuration, systemd
-# files. Units name the programs where they were installed. An existing configuration stays.
+# What `cmake --install` puts in place besides the programs: manual pages (as HTML, too, where mandoc
+# is), completion for shells, configuration, systemd files. Units name the programs where they were installed. An existing configuration stays.
 file(GLOB gillnet_man_pages CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/contrib/man/*.[1-8]")
 foreach(page ${gillnet_man_pages})
   string(REGEX MATCH "[1-8]$" section "${page}")
   install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
 endforeach()
+
+find_program(MANDOC mandoc)
+if(MANDOC)
+  set(html_dir "${CMAKE_BINARY_DIR}/html")
+  file(MAKE_DIRECTORY "${html_dir}")
+  foreach(page ${gillnet_man_pages})
+    get_filename_component(name "${page}" NAME)
+    add_custom_command(OUTPUT "${html_dir}/${name}.html"
+      COMMAND sh -c "\"$1\" -T html -O toc,man=%N.%S.html \"$2\" > \"$3\""
+              html "${MANDOC}" "${page}" "${html_dir}/${name}.html"
+      DEPENDS "${page}" VERBATIM)
+    list(APPEND html_pages "${html_dir}/${name}.html")
+  endforeach()
+  add_custom_target(html ALL DEPENDS ${html_pages})
+  install(DIRECTORY "${html_dir}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/html")
+endif()
+
+# Made with the program, so that it is there whenever the program can be installed.
+set(completion_dir "${CMAKE_BINARY_DIR}/completion")
+add_custom_command(TARGET gillnet POST_BUILD
+  COMMAND sh -c "mkdir -p \"$2\" && \"$1\" completion bash > \"$2/gillnet\" && \"$1\" completion zsh > \"$2/_gillnet\""
+          completion "$<TARGET_FILE:gillnet>" "${completion_dir}" VERBATIM)
+install(FILES "${completion_dir}/gillnet" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+install(FILES "${completion_dir}/_gillnet" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
 
 install(FILES README.md CHANGELOG.md conf/gillnet.conf conf/gillnet.conf.minimal
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/base/nearest.h"
 #include "core/base/statedir.h"
 #include "core/base/version.h"
+#include "core/cli/mistyped.h"
 #include "core/cli/state.h"
 #include "core/cli/text.h"
 #include "core/feature/feature.h"
@@ -31,6 +33,13 @@ const struct cli_command *cli_command(const char *name)
         }
     }
     return NULL;
+}
+
+const struct cli_command *cli_command_next(const struct cli_command *command)
+{
+    const struct cli_command *next = command != NULL ? command + 1 : commands;
+
+    return next < commands + NCOMMANDS ? next : NULL;
 }
 
 /* ---- failures ---- */
@@ -163,10 +172,10 @@ static void print_help(void)
                 " - catches bulk and known-bad mail; the daemon is "
                 "gillnetd\n\n"
                 "usage: gillnet [-c FILE] [--json] COMMAND ...\n\n"
-                "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
-                "  --json     print data as JSON, one object a line\n"
-                "  --help     this text, or after COMMAND its own\n"
-                "  --version  the version\n\n",
+                "  -c FILE        configuration (default " CONFIG_DEFAULT_FILE ")\n"
+                "  --json         print data as JSON, one object a line\n"
+                "  -h, --help     this text, or after COMMAND its own\n"
+                "  -V, --version  the version\n\n",
                 stdout);
     for (size_t i = 0; i < NCOMMANDS; i++) {
         (void)printf("  %-10s %s\n", commands[i].name, commands[i].help);
@@ -187,11 +196,39 @@ static int print_command_help(const struct cli_command *command)
     return CLI_CLEAN;
 }
 
-static int bad_usage(const char *why, const char *what)
+int cli_help(const struct cli_command *command)
 {
-    (void)fprintf(stderr, "gillnet: %s%s\n", why, what);
-    (void)fputs("Try `gillnet --help`.\n", stderr);
+    if (command != NULL) {
+        return print_command_help(command);
+    }
+    print_help();
+    return CLI_CLEAN;
+}
+
+static int bad_usage(const char *why)
+{
+    (void)fprintf(stderr, "gillnet: %s\nTry `gillnet --help`.\n", why);
     return EX_USAGE;
+}
+
+int cli_unknown(const char *word)
+{
+    static const char *const options[] = {"-c", "--json", "--help", "--version"};
+    const char *names[NCOMMANDS];
+    bool is_option = word[0] == '-';
+    const char *near = NULL;
+    char why[160];
+
+    for (size_t i = 0; i < NCOMMANDS; i++) {
+        names[i] = commands[i].name;
+    }
+    near = is_option ? nearest_name(slice_str(word), options, 4)
+                     : nearest_name(slice_str(word), names, NCOMMANDS);
+    (void)snprintf(why, sizeof(why), "no such %s: %.60s%s%s%s",
+                   is_option ? "option" : "command", word,
+                   near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                   near != NULL ? "\"?" : "");
+    return bad_usage(why);
 }
 
 struct args {
@@ -216,9 +253,9 @@ static void take_options(struct cli *cli, struct args *a)
             }
         } else if (strcmp(arg, "--json") == 0) {
             cli->json = true;
-        } else if (strcmp(arg, "--help") == 0) {
+        } else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
             a->wants_help = true;
-        } else if (strcmp(arg, "--version") == 0) {
+        } else if (strcmp(arg, "--version") == 0 || strcmp(arg, "-V") == 0) {
             a->wants_version = true;
         } else if (strcmp(arg, "-c") == 0) {
             a->lacks_file = a->lacks_file || i + 1 == a->argc;
@@ -235,6 +272,7 @@ static void take_options(struct cli *cli, struct args *a)
 static int dispatch(struct cli *cli, struct args *a)
 {
     const struct cli_command *command = NULL;
+    int status = 0;
 
     take_options(cli, a);
     if (a->wants_version) {
@@ -242,25 +280,24 @@ static int dispatch(struct cli *cli, struct args *a)
         return CLI_CLEAN;
     }
     if (a->lacks_file) {
-        return bad_usage("-c needs a file", "");
+        return bad_usage("-c needs a file");
     }
     if (a->argc == 0) {
         if (a->wants_help) {
             print_help();
             return CLI_CLEAN;
         }
-        return bad_usage("name a command", "");
+        return bad_usage("name a command");
     }
     command = cli_command(a->argv[0]);
     if (command == NULL) {
-        return bad_usage(a->argv[0][0] == '-' ? "no such option: "
-                                              : "no such command: ",
-                         a->argv[0]);
+        return cli_unknown(a->argv[0]);
     }
     if (a->wants_help) {
         return print_command_help(command);
     }
-    return command->run(cli, a->argc, a->argv);
+    status = mistyped_check(command, a->argc, a->argv);
+    return status != 0 ? status : command->run(cli, a->argc, a->argv);
 }
 
 /* Commands that write to the state folder: what root leaves there the services must be able to use. */

@@ -51,6 +51,13 @@ int cli_usage(const struct cli_command *command, const char *why);
 
 /* The row of a subcommand, for cli_usage. */
 const struct cli_command *cli_command(const char *name);
+/* The next row; NULL gives the first, after the last comes NULL. */
+const struct cli_command *cli_command_next(const struct cli_command *command);
+
+/* Prints the help of a command, or of the program for NULL; 0. */
+int cli_help(const struct cli_command *command);
+/* Says that there is no such command or option, and names the nearest; EX_USAGE. */
+int cli_unknown(const char *word);
 
 #define CLI_COMMAND(name, synopsis, help) \
     int cmd_##name(struct cli *cli, int argc, char **argv);

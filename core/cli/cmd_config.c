@@ -35,7 +35,40 @@ static int check(struct cli *cli)
     return CLI_CLEAN;
 }
 
-static int dump(struct cli *cli)
+/* Whether the line is of the key, or of the group, that a word names; any line without words. */
+static bool is_wanted(struct slice line, bool json, int nwords, char **words)
+{
+    struct slice key = slice_from(line, json ? strlen("{\"key\": \"") : 0);
+
+    for (int i = 0; i < nwords; i++) {
+        struct slice word = slice_str(words[i]);
+        struct slice after = slice_from(key, word.n);
+
+        if (slice_has_prefix(key, word) && after.n > 0 &&
+            strchr(" .\"", *after.p) != NULL) {
+            return true;
+        }
+    }
+    return nwords == 0;
+}
+
+/* Prints what the words name. False: nothing. */
+static bool print_wanted(struct slice text, bool json, int nwords, char **words)
+{
+    bool is_found = false;
+
+    while (text.n > 0) {
+        struct slice line = slice_cut(&text, '\n');
+
+        if (is_wanted(line, json, nwords, words)) {
+            (void)printf("%.*s\n", SLICE_ARGS(line));
+            is_found = true;
+        }
+    }
+    return is_found;
+}
+
+static int dump(struct cli *cli, int nwords, char **words)
 {
     struct buf text;
     int status = CLI_CLEAN;
@@ -46,7 +79,10 @@ static int dump(struct cli *cli)
         (void)fputs("gillnet: out of memory\n", stderr);
         status = EX_OSERR;
     } else {
-        (void)fwrite(text.p, 1, text.n, stdout);
+        if (!print_wanted(buf_slice(&text), cli->json, nwords, words)) {
+            status = cli_usage(cli_command("config"),
+                               "there is no such key; `gillnet config dump` shows all");
+        }
     }
     buf_fini(&text);
     return status;
@@ -55,7 +91,7 @@ static int dump(struct cli *cli)
 int cmd_config(struct cli *cli, int argc, char **argv)
 {
     bool is_check = argc == 2 && strcmp(argv[1], "check") == 0;
-    bool is_dump = argc == 2 && strcmp(argv[1], "dump") == 0;
+    bool is_dump = argc >= 2 && strcmp(argv[1], "dump") == 0;
     int status = 0;
 
     if (!is_check && !is_dump) {
@@ -65,5 +101,5 @@ int cmd_config(struct cli *cli, int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    return is_check ? check(cli) : dump(cli);
+    return is_check ? check(cli) : dump(cli, argc - 2, argv + 2);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/nearest.h"
 #include "core/config/origin.h"
 #include "core/config/value.h"
 
@@ -21,15 +22,32 @@ static void refuse(struct load *l, enum err code, unsigned line, const char *lab
     config_errors_add(l->errors, code, l->file, line, "%s: %s", label, what);
 }
 
+/* Where and how the key is written: of the same group the key alone. */
+static void near_form(const char *group, const char *near, char dst[SCHEMA_FORM_MAX])
+{
+    size_t length = strlen(group);
+    bool is_sibling =
+        length > 0 && strncmp(near, group, length) == 0 && near[length] == '.';
+
+    schema_form(is_sibling ? near + length + 1 : near, "...", dst);
+}
+
 static void unknown_key(struct load *l, const char *group, const config_setting_t *s)
 {
     const char *name = config_setting_name(s);
     const char *near = schema_nearest(group, name);
+    char form[SCHEMA_FORM_MAX];
 
     if (near != NULL) {
-        config_errors_add(l->errors, ERR_NOT_FOUND, l->file, s->line,
-                          "\"%.80s\" is not a known key%s%s; did you mean \"%s\"?",
-                          name, *group != '\0' ? " of " : "", group, near);
+        near_form(group, near, form);
+        config_errors_add(
+            l->errors, ERR_NOT_FOUND, l->file, s->line,
+            "\"%.80s\" is not a known key%s%s; did you mean \"%s\"? write "
+            "%s%s",
+            name, *group != '\0' ? " of " : "", group, near, form,
+            *group != '\0' && strchr(near, '.') == NULL
+                ? " behind the end of this group"
+                : "");
     } else {
         config_errors_add(l->errors, ERR_NOT_FOUND, l->file, s->line,
                           "\"%.80s\" is not a known key%s%s; remove it, or see "
@@ -315,6 +333,20 @@ static bool name_fits(const char *s)
            strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
 }
 
+/* A key of the group that is nearly "name", or "". */
+static const char *misspelt_name(const config_setting_t *group)
+{
+    for (int i = 0; i < config_setting_length(group); i++) {
+        const char *key =
+            config_setting_name(config_setting_get_elem(group, (unsigned)i));
+
+        if (nearest_edits(slice_str(key), SLICE_LIT("name")) <= 1) {
+            return key;
+        }
+    }
+    return "";
+}
+
 /* The name that a group gives; NULL after an error. */
 static const char *member_name(struct load *l, const struct family *f,
                                const config_setting_t *group)
@@ -323,9 +355,13 @@ static const char *member_name(struct load *l, const struct family *f,
     const char *name = NULL;
 
     if (s == NULL) {
-        config_errors_add(l->errors, ERR_NOT_FOUND, l->file, group->line,
-                          "%s: a %s without a name; begin it with name = \"...\";",
-                          f->group, f->one);
+        const char *wrong = misspelt_name(group);
+
+        config_errors_add(
+            l->errors, ERR_NOT_FOUND, l->file, group->line,
+            "%s: a %s without a name; begin it with name = \"...\";%s%s%s", f->group,
+            f->one, *wrong != '\0' ? ", not with " : "", wrong,
+            *wrong != '\0' ? " = ...;" : "");
         return NULL;
     }
     if (config_setting_type(s) == CONFIG_TYPE_STRING) {
@@ -439,7 +475,8 @@ static void apply_group(struct load *l, const config_setting_t *group)
 
     if (!config_setting_is_group(group)) {
         config_errors_add(l->errors, ERR_SYNTAX, l->file, group->line,
-                          "%s is a group; write %s = { key = value; };", name, name);
+                          "%s is a group of keys; write %s = { key = value; };", name,
+                          name);
         return;
     }
     for (int i = 0; i < config_setting_length(group); i++) {

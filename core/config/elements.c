@@ -373,10 +373,9 @@ bool elements_set(const struct value_place *place, const config_setting_t *setti
     unsigned n = 0;
 
     if (type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST) {
-        refuse(
+        return value_refuse(
             place, setting, ERR_SYNTAX,
             "write an array of texts, such as [ \"one\", \"two\" ], or [ ] for none");
-        return false;
     }
     n = (unsigned)config_setting_length(setting);
     if (n > VALUE_ELEMENTS_MAX) {

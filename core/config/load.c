@@ -10,12 +10,13 @@
 
 #include "core/config/apply.h"
 #include "core/config/finish.h"
+#include "core/config/mistake.h"
 #include "core/config/origin.h"
 #include "core/config/scan.h"
 #include "core/config/value.h"
 
 enum {
-    LOAD_FILE_MAX = 1 << 20, /* bytes of one file */
+    LOAD_FILE_MAX = 1 << 20, /* bytes of one file, with a line break */
     LOAD_FILES_MAX = 256     /* files of conf.d */
 };
 
@@ -45,16 +46,14 @@ static void parse(struct load *l, const struct buf *text)
     config_init(&parsed);
     if (config_read_string(&parsed, text->p != NULL ? text->p : "") == CONFIG_TRUE) {
         apply_settings(l, config_root_setting(&parsed));
-    } else {
+    } else if (mistake_find(buf_slice(text), on_scan_finding, l) == 0) {
         const char *what = config_error_text(&parsed);
 
         config_errors_add(l->errors, ERR_SYNTAX, l->file,
-                          (unsigned)config_error_line(&parsed), "%s; %s",
-                          what != NULL ? what : "syntax error",
-                          what != NULL && strstr(what, "duplicate") != NULL
-                              ? "write each key once in a file"
-                              : "look here and on the line before for a missing "
-                                "semicolon, quote or bracket");
+                          (unsigned)config_error_line(&parsed),
+                          "%s; look here and on the line before for a missing "
+                          "semicolon, quote or bracket",
+                          what != NULL ? what : "syntax error");
     }
     config_destroy(&parsed);
 }
@@ -144,6 +143,8 @@ static void load_file(struct load *l, const char *path)
     }
     buf_init(&text, LOAD_FILE_MAX);
     if (read_text(l, &text)) {
+        buf_add_char(&text,
+                     '\n'); /* libconfig refuses a comment that ends with the file */
         parse(l, &text);
     }
     buf_fini(&text);

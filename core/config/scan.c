@@ -1,6 +1,7 @@
 #include "core/config/scan.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 struct scan {
@@ -9,6 +10,10 @@ struct scan {
     unsigned line;
     unsigned depth;
     unsigned settings;
+    char open[SCAN_DEPTH_MAX + 1]; /* brackets */
+    struct slice word;             /* read last */
+    struct slice key;
+    bool is_behind_string;
     bool is_readable;
     scan_finding_fn *on_finding;
     void *context;
@@ -36,6 +41,8 @@ static void skip_line(struct scan *s)
 
 static void skip_comment(struct scan *s)
 {
+    unsigned start = s->line;
+
     s->p += 2;
     while (s->p < s->end) {
         if (*s->p == '\n') {
@@ -47,12 +54,29 @@ static void skip_comment(struct scan *s)
         }
         s->p++;
     }
+    s->line = start; /* libconfig would drop the rest of the file without a word */
+    fatal(s, ERR_SYNTAX,
+          "the comment that begins here with /* has no end; write */ behind it");
+}
+
+/* libconfig joins two texts that stand side by side. */
+static void refuse_joined(struct scan *s)
+{
+    char text[ERRINFO_TEXT_MAX];
+
+    (void)snprintf(text, sizeof(text),
+                   "%.*s: two texts without a comma between them; write "
+                   "%.*s = [ \"one\", \"two\" ];",
+                   SLICE_ARGS(slice_head(s->key, 60)),
+                   SLICE_ARGS(slice_head(s->key, 60)));
+    found(s, ERR_SYNTAX, text);
 }
 
 static void skip_string(struct scan *s)
 {
-    unsigned start = s->line;
-
+    if (s->is_behind_string && s->open[s->depth] != '\0' && s->open[s->depth] != '{') {
+        refuse_joined(s);
+    }
     for (s->p++; s->p < s->end && *s->p != '"'; s->p++) {
         if (*s->p == '\\' && s->end - s->p >= 2) {
             if (s->end - s->p >= 4 && memcmp(s->p, "\\x00", 4) == 0) {
@@ -64,12 +88,11 @@ static void skip_string(struct scan *s)
             s->line++;
         }
     }
-    if (s->p == s->end) {
-        s->line = start;
-        fatal(s, ERR_SYNTAX, "a text that begins here has no closing quote");
+    if (s->p == s->end) { /* libconfig finds it, too; mistake_find says where */
         return;
     }
     s->p++;
+    s->is_behind_string = true;
 }
 
 static bool is_word(char c)
@@ -110,6 +133,7 @@ static void take_word(struct scan *s)
     while (s->p < s->end && is_word(*s->p)) {
         s->p++;
     }
+    s->word = slice_of(start, (size_t)(s->p - start));
     if (start < s->p && (*start == '-' || *start == '+')) {
         start++;
     }
@@ -141,6 +165,7 @@ static void take_mark(struct scan *s)
                   "gillnet lies deeper than three");
             return;
         }
+        s->open[s->depth] = *s->p;
         break;
     case '}':
     case ')':
@@ -149,6 +174,7 @@ static void take_mark(struct scan *s)
         break;
     case '=':
     case ':':
+        s->key = s->word;
         if (++s->settings > SCAN_SETTINGS_MAX) {
             fatal(s, ERR_LIMIT,
                   "more than 20000 settings in one file; keep entries in "
@@ -157,6 +183,9 @@ static void take_mark(struct scan *s)
         }
         break;
     case '@':
+        if (s->end - s->p < 8 || memcmp(s->p, "@include", 8) != 0) {
+            break;
+        }
         fatal(s, ERR_UNSUPPORTED,
               "@include is not offered; put further files into conf.d beside the main "
               "file, named *.conf");
@@ -182,8 +211,16 @@ bool scan_config(struct slice text, scan_finding_fn *on_finding, void *context)
         for (const char *p = text.p; p < nul; p++) {
             line += *p == '\n';
         }
-        on_finding(context, line, ERR_SYNTAX, "a NUL byte: this is not a text file");
+        on_finding(
+            context, line, ERR_SYNTAX,
+            "a NUL byte: this is not a text file; save it as UTF-8 text (an editor may "
+            "have saved it as UTF-16)");
         return false;
+    }
+    if (text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0) {
+        fatal(&s, ERR_SYNTAX,
+              "the file begins with a byte order mark; save it as UTF-8 without one "
+              "(sed -i '1s/^\\xEF\\xBB\\xBF//' FILE)");
     }
     while (s.p < s.end) {
         char c = *s.p;
@@ -201,10 +238,15 @@ bool scan_config(struct slice text, scan_finding_fn *on_finding, void *context)
             skip_comment(&s);
         } else if (c == '"') {
             skip_string(&s);
-        } else if (is_word(c)) {
-            take_word(&s);
+        } else if (strchr(" \t\r\f\v", c) != NULL) {
+            s.p++;
         } else {
-            take_mark(&s);
+            s.is_behind_string = false;
+            if (is_word(c)) {
+                take_word(&s);
+            } else {
+                take_mark(&s);
+            }
         }
     }
     return s.is_readable;

@@ -1,7 +1,10 @@
 #include "core/config/schema.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/base/nearest.h"
 #include "core/config/config.h"
 
 const struct schema_row schema_keys[SCHEMA_KEYS] = {
@@ -99,46 +102,14 @@ bool schema_is_group(const char *path)
     return false;
 }
 
-enum { NAME_COMPARED = 40 };
-
-/* Levenshtein distance of two short names; longer ones are never near. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t na = strlen(a);
-    size_t nb = strlen(b);
-    size_t row[NAME_COMPARED + 1];
-
-    if (na > NAME_COMPARED || nb > NAME_COMPARED) {
-        return NAME_COMPARED;
-    }
-    for (size_t j = 0; j <= nb; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= na; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            size_t best = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-
-            diagonal = row[j];
-            if (row[j] + 1 < best) {
-                best = row[j] + 1;
-            }
-            if (row[j - 1] + 1 < best) {
-                best = row[j - 1] + 1;
-            }
-            row[j] = best;
-        }
-    }
-    return row[nb];
-}
+/* Prices of a candidate, in half edits: a key of another place is worth two of them. */
+enum { PRICE_EDIT = 2, PRICE_ELSEWHERE = 3 };
 
 struct nearest {
     const char *group;
-    const char *name;
+    struct slice name;
     const char *best;
-    size_t score; /* distance * 2, and 1 more for a key of another group */
+    size_t price;
 };
 
 static void consider(struct nearest *n, const char *path)
@@ -148,11 +119,82 @@ static void consider(struct nearest *n, const char *path)
     size_t group_len = dot != NULL ? (size_t)(dot - path) : 0;
     bool is_sibling =
         strlen(n->group) == group_len && strncmp(path, n->group, group_len) == 0;
-    size_t score = distance(n->name, last) * 2 + (is_sibling ? 0 : 1);
+    size_t edits = nearest_edits(n->name, slice_str(last));
+    size_t whole =
+        nearest_edits(n->name, slice_str(path)); /* log_level for log.level */
+    size_t least = edits < whole ? edits : whole;
+    size_t price = least * PRICE_EDIT + (is_sibling ? 0 : PRICE_ELSEWHERE);
 
-    if (score < n->score) {
-        n->score = score;
+    if (least <= nearest_most(n->name.n) && price < n->price) {
+        n->price = price;
         n->best = path;
+    }
+}
+
+static const struct {
+    const char *group;
+    const struct schema_row *rows;
+    size_t n;
+} families[] = {
+    {"lists", schema_list_keys, SCHEMA_LIST_KEYS},
+    {"list_defaults", schema_list_keys, SCHEMA_LIST_KEYS},
+    {"rules", schema_rule_keys, SCHEMA_RULE_KEYS},
+    {"subscribe", schema_subscribe_keys, SCHEMA_SUBSCRIBE_KEYS},
+    {"feeds", schema_feed_keys, SCHEMA_FEED_KEYS},
+};
+
+bool schema_is_family(const char *group)
+{
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        if (strcmp(group, families[i].group) == 0) {
+            return strcmp(group, "list_defaults") != 0;
+        }
+    }
+    return false;
+}
+
+const struct schema_row *schema_find(const char *group, const char *name)
+{
+    size_t length = strlen(group);
+
+    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
+        const char *path = schema_keys[i].path;
+
+        if (length == 0 ? strcmp(path, name) == 0
+                        : strncmp(path, group, length) == 0 && path[length] == '.' &&
+                              strcmp(path + length + 1, name) == 0) {
+            return &schema_keys[i];
+        }
+    }
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        for (size_t k = 0; strcmp(group, families[i].group) == 0 && k < families[i].n;
+             k++) {
+            if (strcmp(families[i].rows[k].path, name) == 0) {
+                return &families[i].rows[k];
+            }
+        }
+    }
+    return NULL;
+}
+
+void schema_form(const char *path, const char *value, char dst[SCHEMA_FORM_MAX])
+{
+    const char *dot = strchr(path, '.');
+    const char *key = dot != NULL ? dot + 1 : path;
+    char group[SCHEMA_GROUP_MAX] = "";
+
+    (void)snprintf(group, sizeof(group), "%.*s", (int)strcspn(path, "."), path);
+    if (schema_is_family(group) && (dot == NULL || strcmp(key, "name") == 0)) {
+        (void)snprintf(dst, SCHEMA_FORM_MAX, "%s = ( { name = \"...\"; } );", group);
+    } else if (schema_is_family(group)) {
+        (void)snprintf(dst, SCHEMA_FORM_MAX, "%s = ( { name = \"...\"; %s = %s; } );",
+                       group, key, value);
+    } else if (dot != NULL) {
+        (void)snprintf(dst, SCHEMA_FORM_MAX, "%s = { %s = %s; };", group, key, value);
+    } else if (schema_is_group(path)) {
+        (void)snprintf(dst, SCHEMA_FORM_MAX, "%s = { ... };", path);
+    } else {
+        (void)snprintf(dst, SCHEMA_FORM_MAX, "%s = %s;", path, value);
     }
 }
 
@@ -177,9 +219,7 @@ const char *schema_nearest(const char *group, const char *name)
 #undef CONFIG_LIST_KEY
 #undef CONFIG_RULE_KEY
     };
-    /* about a third of the name may be wrong */
-    size_t wrong = strlen(name) < 5 ? 1 : strlen(name) < 9 ? 2 : strlen(name) / 3;
-    struct nearest n = {group, name, NULL, wrong * 2 + 2};
+    struct nearest n = {group, slice_str(name), NULL, SIZE_MAX};
 
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
         consider(&n, schema_keys[i].path);

@@ -118,5 +118,15 @@ const char *schema_nearest(const char *group, const char *name);
 
 /* Whether some key lies below this path ("limits" is a group). */
 bool schema_is_group(const char *path);
+/* Whether the group is a list of named groups: lists, rules, subscribe, feeds. */
+bool schema_is_family(const char *group);
+
+/* The row of a key in a group ("" outside of all); NULL: there is none. */
+const struct schema_row *schema_find(const char *group, const char *name);
+
+/* The path of a key or a group with this value as a file must have it:
+ * "limits = { parts = ...; };". */
+enum { SCHEMA_GROUP_MAX = 32, SCHEMA_FORM_MAX = 160 };
+void schema_form(const char *path, const char *value, char dst[SCHEMA_FORM_MAX]);
 
 #endif

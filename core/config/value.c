@@ -1,24 +1,72 @@
 #include "core/config/value.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/config/elements.h"
+#include "core/config/form.h"
 #include "core/config/origin.h"
 #include "core/config/unit.h"
 #include "core/config/words.h"
+
+enum { VALUE_WRITTEN_MAX = 32 };
 
 static void *field_of(const struct schema_row *row, void *base)
 {
     return (char *)base + row->offset;
 }
 
+/* The value as it was written, without quotes; empty for groups, lists and arrays. */
+static struct slice written(const config_setting_t *setting,
+                            char dst[VALUE_WRITTEN_MAX])
+{
+    switch (config_setting_type(setting)) {
+    case CONFIG_TYPE_STRING:
+        return slice_str(config_setting_get_string(setting));
+    case CONFIG_TYPE_INT:
+        (void)snprintf(dst, VALUE_WRITTEN_MAX, "%d", config_setting_get_int(setting));
+        return slice_str(dst);
+    case CONFIG_TYPE_FLOAT:
+        (void)snprintf(dst, VALUE_WRITTEN_MAX, "%.12g",
+                       config_setting_get_float(setting));
+        return slice_str(dst);
+    case CONFIG_TYPE_BOOL:
+        return slice_str(config_setting_get_bool(setting) ? "true" : "false");
+    default:
+        return SLICE_NONE;
+    }
+}
+
+/* The key's right form; false when none can be told, or it is what was written. */
+static bool right_form(const struct value_place *place, const config_setting_t *setting,
+                       char dst[FORM_MAX])
+{
+    char number[VALUE_WRITTEN_MAX];
+    struct slice text = written(setting, number);
+    bool is_string = config_setting_type(setting) == CONFIG_TYPE_STRING;
+
+    if (text.n == 0 || setting->name == NULL || !form_value(place->row, text, dst)) {
+        return false;
+    }
+    return !is_string || *dst != '"' || strlen(dst) != text.n + 2 ||
+           memcmp(dst + 1, text.p, text.n) != 0;
+}
+
 bool value_refuse(const struct value_place *place, const config_setting_t *setting,
                   enum err code, const char *what)
 {
-    config_errors_add(place->errors, code, place->file, setting->line, "%s: %s",
-                      place->label, what);
+    char form[FORM_MAX];
+
+    if (right_form(place, setting, form)) {
+        config_errors_add(place->errors, code, place->file, setting->line,
+                          "%s: %s; here: %s = %s;", place->label, what, setting->name,
+                          form);
+    } else {
+        config_errors_add(place->errors, code, place->file, setting->line, "%s: %s",
+                          place->label, what);
+    }
     return false;
 }
 
@@ -31,9 +79,12 @@ const char *value_string(const struct value_place *place,
         s = config_setting_get_string(setting);
     }
     if (s == NULL) {
-        config_errors_add(place->errors, ERR_SYNTAX, place->file, setting->line,
-                          "%s is a %s; write it in quotes, such as %s", place->label,
-                          schema_kind_name(place->row->kind), example);
+        char what[VALUE_PATH_MAX];
+
+        (void)snprintf(what, sizeof(what),
+                       "this is a %s; write it in quotes, such as %s",
+                       schema_kind_name(place->row->kind), example);
+        value_refuse(place, setting, ERR_SYNTAX, what);
         return NULL;
     }
     if (strlen(s) >
@@ -44,7 +95,11 @@ const char *value_string(const struct value_place *place,
     for (const char *p = s; *p != '\0'; p++) {
         if ((unsigned char)*p < 0x20 || *p == 0x7f) {
             value_refuse(place, setting, ERR_SYNTAX,
-                         "the text has a control character; write printable ones only");
+                         *p == '\n'
+                             ? "the text has a line break (control character); write "
+                               "its closing quote in the line where it begins"
+                             : "the text has a control character; write printable "
+                               "ones only");
             return NULL;
         }
     }
@@ -152,6 +207,16 @@ static bool check_unix_path(const struct value_place *place,
 {
     if (*path != '/' || path[1] == '\0') {
         return value_refuse(place, setting, ERR_RANGE, "write an absolute path");
+    }
+    if (path[strlen(path) - 1] == '@' || path[strlen(path) - 1] == '/') {
+        char what[VALUE_TEXT_MAX + 128];
+
+        (void)snprintf(what, sizeof(what),
+                       "the path of a Unix socket names a file, without %s; write "
+                       "\"unix:%.*s\"",
+                       path[strlen(path) - 1] == '@' ? "@ and a host" : "/ at the end",
+                       (int)strlen(path) - 1, path);
+        return value_refuse(place, setting, ERR_SYNTAX, what);
     }
     if (strlen(path) > VALUE_SOCKET_PATH_MAX) {
         return value_refuse(
@@ -324,6 +389,14 @@ static bool check_range(const struct value_place *place,
     }
     value_bound_text(row, row->min, least);
     value_bound_text(row, row->max, most);
+    if (row->kind == SCHEMA_SHARE && v > row->max && v <= 100) {
+        config_errors_add(
+            place->errors, ERR_RANGE, place->file, setting->line,
+            "%s: out of range; write a value from %s to %s; %g percent is "
+            "%g",
+            place->label, least, most, v, v / 100);
+        return false;
+    }
     config_errors_add(place->errors, ERR_RANGE, place->file, setting->line,
                       "%s: out of range; write a value from %s to %s", place->label,
                       least, most);

@@ -33,7 +33,7 @@ struct value_place {
 /* Checks the setting and stores it, the old value freed. On failure errors has it and the old
  * value stays. */
 bool value_set(const struct value_place *place, const config_setting_t *setting);
-/* Says what is wrong with the setting; false. */
+/* Says what is wrong with the setting, and its right form where that can be told; false. */
 bool value_refuse(const struct value_place *place, const config_setting_t *setting,
                   enum err code, const char *what);
 /* A text setting, or NULL after an error that says what to write. */

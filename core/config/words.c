@@ -1,7 +1,10 @@
 /* words - values that are one of a few words. */
 #include "core/config/words.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "core/base/nearest.h"
 
 static const char *const log_targets[] = {"stderr", "syslog", "journal"};
 static const char *const log_levels[] = {"error", "warn", "info", "debug"};
@@ -22,6 +25,34 @@ static int name_index(const char *text, const char *const *names, int n)
     return -1;
 }
 
+/* what: all words in quotes. Names the nearest first. */
+static bool refuse_word(const struct value_place *place,
+                        const config_setting_t *setting, const char *what)
+{
+    struct slice written = slice_str(config_setting_get_string(setting));
+    size_t least = nearest_most(written.n) + 1;
+    struct slice best = SLICE_NONE;
+    char text[VALUE_TEXT_MAX];
+
+    for (const char *p = strchr(what, '"'); p != NULL; p = strchr(p, '"')) {
+        struct slice word = slice_of(p + 1, strcspn(p + 1, "\""));
+        size_t edits = nearest_edits(written, word);
+
+        if (word.n >= 4 && slice_has_prefix(written, word)) { /* "warning" */
+            edits = 1;
+        }
+        if (edits < least) {
+            least = edits;
+            best = word;
+        }
+        p = word.p + word.n + 1;
+    }
+    (void)snprintf(text, sizeof(text),
+                   best.n > 0 ? "did you mean \"%.*s\"? %s" : "%.*s%s",
+                   SLICE_ARGS(best), what);
+    return value_refuse(place, setting, ERR_RANGE, text);
+}
+
 static bool set_log_target(const struct value_place *place,
                            const config_setting_t *setting)
 {
@@ -33,8 +64,8 @@ static bool set_log_target(const struct value_place *place,
         return false;
     }
     if (i < 0 && strcmp(s, "auto") != 0) {
-        return value_refuse(place, setting, ERR_RANGE,
-                            "write \"auto\", \"stderr\", \"syslog\" or \"journal\"");
+        return refuse_word(place, setting,
+                           "write \"auto\", \"stderr\", \"syslog\" or \"journal\"");
     }
     c->log_target_auto = i < 0;
     c->log_target = i < 0 ? LOG_TARGET_STDERR : (enum log_target)i;
@@ -48,8 +79,7 @@ static bool set_log_level(const struct value_place *place,
     int i = s != NULL ? name_index(s, log_levels, 4) : -1;
 
     if (s != NULL && i < 0) {
-        value_refuse(place, setting, ERR_RANGE,
-                     "write \"error\", \"warn\", \"info\" or \"debug\"");
+        refuse_word(place, setting, "write \"error\", \"warn\", \"info\" or \"debug\"");
     }
     if (i >= 0) {
         *(enum log_level *)field_of(place->row, place->base) = (enum log_level)i;
@@ -81,7 +111,7 @@ static bool set_on_error(const struct value_place *place,
     int i = s != NULL ? name_index(s, names, 2) : -1;
 
     if (s != NULL && i < 0) {
-        value_refuse(place, setting, ERR_RANGE, "write \"accept\" or \"defer\"");
+        refuse_word(place, setting, "write \"accept\" or \"defer\"");
     }
     if (i >= 0) {
         *(enum action *)field_of(place->row, place->base) =
@@ -102,8 +132,7 @@ static bool set_filter_memory(const struct value_place *place,
             return true;
         }
     }
-    return s != NULL &&
-           value_refuse(place, setting, ERR_RANGE, "write \"copy\" or \"map\"");
+    return s != NULL && refuse_word(place, setting, "write \"copy\" or \"map\"");
 }
 
 static bool set_list_share(const struct value_place *place,
@@ -122,8 +151,8 @@ static bool set_list_share(const struct value_place *place,
             return true;
         }
     }
-    return s != NULL && value_refuse(place, setting, ERR_RANGE,
-                                     "write \"no\", \"entries\" or \"filters\"");
+    return s != NULL &&
+           refuse_word(place, setting, "write \"no\", \"entries\" or \"filters\"");
 }
 
 static bool set_url_match(const struct value_place *place,
@@ -138,8 +167,8 @@ static bool set_url_match(const struct value_place *place,
             return true;
         }
     }
-    return s != NULL && value_refuse(place, setting, ERR_RANGE,
-                                     "write \"exact\", \"normal\" or \"folded\"");
+    return s != NULL &&
+           refuse_word(place, setting, "write \"exact\", \"normal\" or \"folded\"");
 }
 
 static bool set_filter_layout(const struct value_place *place,
@@ -152,9 +181,9 @@ static bool set_filter_layout(const struct value_place *place,
         return false;
     }
     if (!filter_layout_by_name(slice_str(s), &layout)) {
-        return value_refuse(place, setting, ERR_RANGE,
-                            "write \"one-line\", \"two-lines\", \"classic\" or "
-                            "\"partitioned\"");
+        return refuse_word(place, setting,
+                           "write \"one-line\", \"two-lines\", \"classic\" or "
+                           "\"partitioned\"");
     }
     *(enum filter_layout *)field_of(place->row, place->base) = layout;
     return true;
@@ -171,8 +200,8 @@ static bool set_count_unit(const struct value_place *place,
             return true;
         }
     }
-    return s != NULL && value_refuse(place, setting, ERR_RANGE,
-                                     "write \"messages\" or \"deliveries\"");
+    return s != NULL &&
+           refuse_word(place, setting, "write \"messages\" or \"deliveries\"");
 }
 
 static bool set_window(const struct value_place *place, const config_setting_t *setting)
@@ -186,8 +215,8 @@ static bool set_window(const struct value_place *place, const config_setting_t *
             return true;
         }
     }
-    return s != NULL && value_refuse(place, setting, ERR_RANGE,
-                                     "write \"10m\", \"1h\", \"1d\" or \"14d\"");
+    return s != NULL &&
+           refuse_word(place, setting, "write \"10m\", \"1h\", \"1d\" or \"14d\"");
 }
 
 static bool set_bulk_alone(const struct value_place *place,
@@ -201,9 +230,9 @@ static bool set_bulk_alone(const struct value_place *place,
             return true;
         }
     }
-    return s != NULL && value_refuse(place, setting, ERR_RANGE,
-                                     "write \"header\", \"quarantine\", \"defer\", "
-                                     "\"reject\" or \"discard\"");
+    return s != NULL && refuse_word(place, setting,
+                                    "write \"header\", \"quarantine\", \"defer\", "
+                                    "\"reject\" or \"discard\"");
 }
 
 static bool set_role(const struct value_place *place, const config_setting_t *setting)
@@ -212,8 +241,8 @@ static bool set_role(const struct value_place *place, const config_setting_t *se
 
     return s != NULL &&
            (api_role_by_name(slice_str(s), field_of(place->row, place->base)) ||
-            value_refuse(place, setting, ERR_RANGE,
-                         "write \"none\", \"read\", \"report\" or \"admin\""));
+            refuse_word(place, setting,
+                        "write \"none\", \"read\", \"report\" or \"admin\""));
 }
 
 /* NOLINTNEXTLINE(hicpp-multiway-paths-covered): the other kinds are no words */

@@ -11,6 +11,7 @@
 #include <sysexits.h>
 
 #include "core/base/base.h"
+#include "core/base/nearest.h"
 #include "core/base/statedir.h"
 #include "core/base/version.h"
 #include "core/feature/feature.h"
@@ -40,8 +41,22 @@ static void print_usage(FILE *to)
                 "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"
                 "  -f         log to standard error\n"
                 "  --once     one exchange with every peer, then exit\n"
-                "  -V         print the version\n",
+                "  -V         print the version\n"
+                "  -h         this text\n",
                 to);
+}
+
+/* Behind getopt's message: the nearest option to the one it refused. */
+static void print_nearest(const char *option)
+{
+    static const char *const names[] = {"--config", "--foreground", "--once",
+                                        "--version", "--help"};
+    const char *near =
+        nearest_name(slice_str(option), names, sizeof names / sizeof names[0]);
+
+    if (near != NULL && strcmp(near, option) != 0) {
+        fprintf(stderr, "gillnet-hub: did you mean \"%s\"?\n", near);
+    }
 }
 
 static int read_arguments(int argc, char **argv, struct arguments *ret)
@@ -74,6 +89,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
             print_usage(stdout);
             exit(EX_OK); /* NOLINT(concurrency-mt-unsafe): no other thread yet */
         default:
+            print_nearest(argv[optind - 1]);
             print_usage(stderr);
             return EX_USAGE;
         }

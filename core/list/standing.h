@@ -36,7 +36,7 @@ enum standing {
 
 const char *standing_name(enum standing s);   /* "CLEAN", ... */
 const char *standing_when(enum standing s);   /* the mapping, for people */
-bool standing_is_from_lists(enum standing s); /* false: not produced yet */
+bool standing_is_from_lists(enum standing s); /* false: reserved, never given */
 
 /* One list's answer for the value. */
 struct standing_voice {

@@ -143,7 +143,7 @@ static const struct bad bad_rows[] = {
     {"socket_owner = \"a b\";", "user or group"},
     {"log = { target = \"file\"; };", "\"auto\""},
     {"log = { level = \"loud\"; };", "\"debug\""},
-    {"log = \"syslog\";", "is a group"},
+    {"log = \"syslog\";", "is a group of keys"},
     {"limits = { message_bytes = 100; };", "write it in quotes"},
     {"limits = { message_bytes = \"16\"; };", "and a unit"},
     {"limits = { message_bytes = \"1023B\"; };", "from 1K to 1G"},
@@ -221,7 +221,7 @@ static const struct bad bad_rows[] = {
      "named twice"},
     {"@include \"other.conf\"", "@include is not offered"},
     {"state_dir = \"/a\"; state_dir = \"/b\";", "duplicate"},
-    {"state_dir = ;", "syntax error"},
+    {"state_dir = ;", "the key has no value"},
     {"state_dir = \"/a", "no closing quote"},
     {"state_dir = \"/a\\x00b\";", "\\x00 would end the text here"},
     {"a = ((((((((((((((((((1))))))))))))))))));", "nested too deep"},
@@ -325,7 +325,7 @@ static void test_load__when_many_are_wrong__then_all_in_one_run(void **state)
     assert_true(confdir_has_error(&errors, 2, "limits.parts"));
     assert_true(confdir_has_error(&errors, 3, "limits.urls"));
     assert_true(confdir_has_error(&errors, 5, "log is a group"));
-    assert_true(confdir_has_error(&errors, 3, "syntax error"));
+    assert_true(confdir_has_error(&errors, 1, "the key has no value"));
     assert_non_null(strstr(errors.v[3].source, "/conf.d/10-a.conf"));
     assert_true(confdir_has_error(&errors, 1, "did you mean \"deadline\"?"));
     config_errors_free(&errors);

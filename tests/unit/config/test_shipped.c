@@ -164,10 +164,94 @@ static void test_shipped__when_the_examples_are_taken__then_they_load(void **sta
     assert_int_equal(c->nlists, 4);
     assert_int_equal(c->nrules, 4);
     assert_int_equal(c->ntrusted_networks, 2);
+    assert_int_equal(c->protected_domains.n, 2);
+    assert_int_equal(c->nfeeds, 2);
     assert_true(c->threshold[ACTION_REJECT] == 15.0);
     config_release(&c);
     buf_fini(&text);
     buf_fini(&examples);
+}
+
+/* The words of a text without the marks of comments, each after one space. */
+static void add_words(struct slice text, struct buf *ret)
+{
+    while (text.n > 0) {
+        struct slice line = slice_trim(slice_cut(&text, '\n'));
+
+        line = slice_trim(
+            slice_from(line, slice_has_prefix(line, SLICE_LIT("##")) ? 2 : 0));
+        while (line.n > 0) {
+            struct slice word = slice_cut(&line, ' ');
+
+            if (word.n > 0) {
+                buf_add_char(ret, ' ');
+                buf_add(ret, word);
+            }
+        }
+    }
+}
+
+/* The comment above every key of conf/gillnet.conf begins with the key's text in the schema. */
+static void test_shipped__when_a_comment_is_read__then_it_is_the_schemas(void **state)
+{
+    struct buf text;
+    struct buf words;
+    struct buf help;
+
+    (void)state;
+    read_conf("gillnet.conf", &text);
+    buf_init(&words, 1 << 20);
+    buf_init(&help, 4096);
+    add_words(buf_slice(&text), &words);
+    for (size_t i = 0; i < SCHEMA_KEYS + SCHEMA_LIST_KEYS; i++) {
+        const struct schema_row *row =
+            i < SCHEMA_KEYS ? &schema_keys[i] : &schema_list_keys[i - SCHEMA_KEYS];
+
+        buf_clear(&help);
+        add_words(slice_str(row->help), &help);
+        if (slice_find_slice(buf_slice(&words), buf_slice(&help)) == words.n) {
+            help.p[1] = (char)toupper((unsigned char)help.p[1]);
+        }
+        if (slice_find_slice(buf_slice(&words), buf_slice(&help)) == words.n) {
+            fail_msg("conf/gillnet.conf: write above %s:%.*s", row->path,
+                     SLICE_ARGS(buf_slice(&help)));
+        }
+    }
+    buf_fini(&text);
+    buf_fini(&words);
+    buf_fini(&help);
+}
+
+/* Between the two headings stand ten keys, each with a sentence and an example. */
+static void test_shipped__when_it_begins__then_with_ten_keys(void **state)
+{
+    struct buf text;
+    struct slice rest;
+    size_t keys = 0;
+
+    (void)state;
+    read_conf("gillnet.conf", &text);
+    rest = buf_slice(&text);
+    rest = slice_from(
+        rest, slice_find_slice(rest, SLICE_LIT("The ten keys most sites change")));
+    slice_cut(&rest, '\n');
+    slice_cut(&rest, '\n');
+    rest =
+        slice_head(rest, slice_find_slice(rest, SLICE_LIT("## ---- Rarely changed")));
+    while (rest.n > 0) {
+        size_t end = slice_find_slice(rest, SLICE_LIT("\n\n##"));
+        struct slice block = slice_head(rest, end);
+        struct slice sentence = slice_cut(&block, '\n');
+
+        rest = slice_from(rest, end + 2 < rest.n ? end + 2 : rest.n);
+        if (slice_find_slice(block, SLICE_LIT("##> ")) == block.n || sentence.n < 4 ||
+            !isupper((unsigned char)sentence.p[3])) {
+            fail_msg("no sentence and example: %.*s", SLICE_ARGS(sentence));
+        }
+        keys++;
+    }
+    assert_int_equal(keys, 10);
+    buf_fini(&text);
 }
 
 /* The item of a key as the manual page must have it. */
@@ -220,6 +304,13 @@ static void test_manual__when_read__then_every_key_with_its_default(void **state
             fail_msg("gillnet.conf(5) lacks %s", item.p);
         }
     }
+    size_t items = 0;
+    for (const char *p = page; (p = strstr(p, "; default: ")) != NULL; p++) {
+        items++;
+    }
+    /* none that the schema does not have */
+    assert_int_equal(items, SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
+                                SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS);
     buf_fini(&item);
     free(page);
 }
@@ -255,6 +346,8 @@ int main(void)
         TEST(test_shipped__when_every_key_is_uncommented__then_the_defaults),
         TEST(test_shipped__when_nothing_is_uncommented__then_the_defaults),
         TEST(test_shipped__when_the_examples_are_taken__then_they_load),
+        TEST(test_shipped__when_a_comment_is_read__then_it_is_the_schemas),
+        TEST(test_shipped__when_it_begins__then_with_ten_keys),
         TEST(test_manual__when_read__then_every_key_with_its_default),
         TEST(test_schema__when_printed__then_one_row_a_key),
 #undef TEST

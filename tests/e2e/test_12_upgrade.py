@@ -110,7 +110,7 @@ def other_version():
 
 
 def replace_under_load(env, default_action, how=signal.SIGTERM):
-    count = 10000 if env.slow else 800
+    count = 10000 if env.slow else 400
     old, new = gillnet.programs(), other_version()
     g = env.gillnet()
     unit = Unit(g, old)

@@ -15,7 +15,8 @@ MASKED = """systemd-sysctl.service systemd-modules-load.service systemd-remount-
 systemd-udev-trigger.service systemd-networkd.service systemd-resolved.service systemd-timesyncd.service
 systemd-random-seed.service systemd-hwdb-update.service systemd-binfmt.service proc-sys-fs-binfmt_misc.automount
 dev-hugepages.mount dev-mqueue.mount sys-kernel-debug.mount sys-kernel-tracing.mount sys-kernel-config.mount
-sys-fs-fuse-connections.mount kmod-static-nodes.service systemd-pstore.service systemd-logind.service""".split()
+sys-fs-fuse-connections.mount kmod-static-nodes.service systemd-pstore.service systemd-logind.service
+console-getty.service getty.target""".split()
 
 BOOT = r"""
 set -e
@@ -33,16 +34,20 @@ chmod 1777 tmp
 for file in null zero full random urandom tty; do touch "dev/$file"; mount --bind "/dev/$file" "dev/$file"; done
 mkdir dev/pts dev/shm
 ln -s /proc/self/fd dev/fd
+ln -s pts/ptmx dev/ptmx
 touch dev/console
 mount --bind "$CONSOLE" dev/console
 mkdir -p ".$SHARE"
 mount --bind "$SHARE" ".$SHARE"
-rm -f etc/systemd/system/*.wants/* var/lib/man-db/auto-update
+rm -f etc/systemd/system/*.wants/* var/lib/man-db/auto-update usr/sbin/policy-rc.d
 for unit in $MASKED; do ln -sf /dev/null "etc/systemd/system/$unit"; done
 : >etc/machine-id
 ip link set lo up
 mount --make-rprivate /
-exec chroot . env -i container=gillnet PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+mkdir -p mnt
+pivot_root . mnt
+umount -l /mnt
+exec env -i container=gillnet PATH=/usr/sbin:/usr/bin:/sbin:/bin \
     /lib/systemd/systemd --system --unit=multi-user.target
 """
 
@@ -62,7 +67,7 @@ class Machine:
     """with Machine() as m: m.run("systemctl", "status")"""
 
     def __init__(self, lower="/"):
-        self.share = proc.scratch("share")  # the same path inside and outside
+        self.share = proc.scratch("share", "/run")  # the same path inside and outside
         self.work = proc.scratch("machine")
         self.console = os.path.join(self.share, "console")
         open(self.console, "wb").close()

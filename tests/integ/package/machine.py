@@ -39,7 +39,8 @@ touch dev/console
 mount --bind "$CONSOLE" dev/console
 mkdir -p ".$SHARE"
 mount --bind "$SHARE" ".$SHARE"
-rm -f etc/systemd/system/*.wants/* var/lib/man-db/auto-update usr/sbin/policy-rc.d
+rm -f var/lib/man-db/auto-update usr/sbin/policy-rc.d
+[ "$LOWER" != / ] || rm -f etc/systemd/system/*.wants/* # the services of this machine
 for unit in $MASKED; do ln -sf /dev/null "etc/systemd/system/$unit"; done
 : >etc/machine-id
 ip link set lo up

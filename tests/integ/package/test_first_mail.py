@@ -30,7 +30,7 @@ from smtp import Client
 client = Client(25)
 client.ehlo()
 raw = message.build(sys.argv[3], url=sys.argv[2])
-print(client.send(raw, sender="alice@sender.example", rcpt="reader@" + sys.argv[4]))
+print(client.send(raw, sender="alice@sender.example", rcpt="reader@localhost"))
 client.close()
 """
 
@@ -60,7 +60,7 @@ def make_root(folder, server):
 def send(machine, subject):
     """A message with a listed link, to the server's port 25; its reply."""
     done = subprocess.run(["nsenter", "--target", str(machine.pid), "-n", sys.executable, "-B", "-c", SEND,
-                           os.path.join(HERE, "../../e2e"), "http://%s/verify" % LISTED, subject, HOST],
+                           os.path.join(HERE, "../../e2e"), "http://%s/verify" % LISTED, subject],
                           check=True, stdout=subprocess.PIPE, text=True, timeout=120)
     return done.stdout
 
@@ -82,9 +82,7 @@ def wait_for_server(machine):
     proc.wait_for("the mail server", answers, 90)
 
 
-def main():
-    server = sys.argv[1]
-    root = make_root(proc.scratch("debian", "/var/tmp"), server)
+def run(root, server):
     with Machine(root) as machine:
         wait_for_server(machine)
         if server == "postfix":
@@ -103,7 +101,12 @@ def main():
         assert "X-Gillnet-Status: Yes" in after, after
         print("ok     %s: first marked message after %d commands and %.0f s"
               % (server, len(COMMANDS.splitlines()), time.monotonic() - start))
+        machine.sh("cd /root && dpkg -i gillnet_*.deb")  # what an upgrade does to users and folders
+        send(machine, "upgraded")
+        upgraded = delivered(machine, "upgraded").split("Subject: after\n")[-1]
+        assert "X-Gillnet-Status: Yes" in upgraded, upgraded
+        print("ok     %s: still wired after an upgrade" % server)
 
 
 if __name__ == "__main__":
-    main()
+    run(make_root(proc.scratch("debian", "/var/tmp"), sys.argv[1]), sys.argv[1])

@@ -30,6 +30,8 @@
 #include "milter/witness.h"
 
 enum {
+    HANDOVER_US =
+        5 * 1000 * 1000, /* for open sessions, when the next gillnetd takes new ones */
     DRAIN_US = 15 * 1000 * 1000, /* for messages in flight when we are to stop */
     GATE_US = 5 * 1000 * 1000,   /* for callbacks that run when the gate closes */
     SETTLE_US = 20 * 1000,       /* for libmilter's own steps between callbacks */
@@ -297,6 +299,11 @@ static bool end_service(void)
     scan_stop();
     milter_listener_remove(&daemon_state.listener);
     milter_listener_shut(&daemon_state.listener);
+    if (daemon_state.listener.is_kept) {
+        /* new connections wait for the next gillnetd; one that is cut between two messages would be
+         * answered by the MTA's default action until its client is gone */
+        service_await_sessions(HANDOVER_US, signals_is_urgent);
+    }
     if (!service_drain(DRAIN_US, signals_is_urgent)) {
         log_warn(
             "event=stop cut=%zu: messages still in flight are answered by the MTA's "

@@ -13,10 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "milter/handover.h"
 #include "milter/libmilter.h"
 #include "milter/socket.h"
 
-enum { PROBE_MS = 500, BACKLOG = 128, DESCRIPTORS_MAX = 65536 };
+enum { PROBE_MS = 500, BACKLOG = 1024, DESCRIPTORS_MAX = 65536 };
 
 static bool connects(const struct addrinfo *a)
 {
@@ -104,29 +105,62 @@ static enum err open_socket(char *connection, const char *text, struct errinfo *
                        e ? ": " : "", e ? strerrordesc_np(e) : "");
 }
 
+/* Has libmilter open a socket under a private name; l->fd is its descriptor. */
+static enum err open_private(struct milter_listener *l, const char *private,
+                             const char *text, struct errinfo *reterr)
+{
+    char connection[SOCKET_PATH_MAX + 14 + 8];
+    snprintf(connection, sizeof connection, "local:%s", private);
+    mode_t before = umask(0177); /* nobody else until the rights are as configured */
+    enum err e = open_socket(connection, text, reterr);
+    umask(before);
+    if (e == ERR_OK) {
+        l->fd = find_listener(true, private);
+    }
+    return e;
+}
+
+/* The socket that the gillnetd before this one left takes the place of libmilter's own. */
+static enum err put_kept(struct milter_listener *l, int kept, const char *private,
+                         const struct unix_rights *rights, struct errinfo *reterr)
+{
+    bool is_put = l->fd >= 0 && dup3(kept, l->fd, O_CLOEXEC) == l->fd &&
+                  listen(l->fd, BACKLOG) == 0;
+    close(kept);
+    unlink(private);
+    if (!is_put) {
+        return errinfo_set(reterr, ERR_IO, l->place.path, 0,
+                           "the socket kept by systemd cannot be used; stop gillnetd "
+                           "and start it again");
+    }
+    l->is_kept = true;
+    return unix_place_rights(l->place.path, rights, reterr);
+}
+
 static enum err listen_unix(struct milter_listener *l, const struct config *config,
                             const char *text, struct errinfo *reterr)
 {
     char private[SOCKET_PATH_MAX + 14];
-    char connection[sizeof private + 8];
     const char *path = l->socket.path;
-    enum err e = unix_place_check(path, reterr);
+    struct unix_rights rights = {.owner = config->socket_owner,
+                                 .group = config->socket_group,
+                                 .mode = (mode_t)config->socket_mode};
+    int kept = handover_take(path, &l->place);
+    enum err e = kept < 0 ? unix_place_check(path, reterr) : ERR_OK;
     if (e != ERR_OK) {
         return e;
     }
     unix_place_private(path, private);
-    snprintf(connection, sizeof connection, "local:%s", private);
-    mode_t before = umask(0177); /* nobody else until the rights are as configured */
-    e = open_socket(connection, text, reterr);
-    umask(before);
+    e = open_private(l, private, text, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    l->fd = find_listener(true, private);
-    struct unix_rights rights = {.owner = config->socket_owner,
-                                 .group = config->socket_group,
-                                 .mode = (mode_t)config->socket_mode};
-    return unix_place_put(&l->place, private, path, &rights, reterr);
+    if (kept >= 0) {
+        return put_kept(l, kept, private, &rights, reterr);
+    }
+    e = unix_place_put(&l->place, private, path, &rights, reterr);
+    l->is_kept = e == ERR_OK && l->fd >= 0 && handover_keep(l->fd, &l->place);
+    return e;
 }
 
 static enum err listen_inet(struct milter_listener *l, const char *text,
@@ -170,24 +204,19 @@ enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
     return e;
 }
 
-/* A TCP socket that is shut down makes libmilter give up at once, before messages in flight have
- * ended. So one end of a socket pair with a byte to read takes its descriptor (accept fails on
- * it, and waits: see signals.h), and a connection to ourselves ends the poll that still holds the
- * old socket, which then is closed. */
-static void replace_inet(int fd)
+/* One end of a socket pair with a byte to read takes the descriptor of the listening socket: accept fails on it, and
+ * waits (see signals.h). A connection to ourselves ends the poll that still holds the old socket. */
+static void replace(int fd, const struct sockaddr *addr, socklen_t n)
 {
-    struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
-    socklen_t n = sizeof addr;
     int pair[2] = {-1, -1};
-    if (getsockname(fd, (struct sockaddr *)&addr, &n) != 0 ||
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         return;
     }
-    int wake = socket(addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int wake = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool is_readable = write(pair[1], "x", 1) == 1;
     if (wake >= 0 && is_readable && dup3(pair[0], fd, O_CLOEXEC) == fd) {
         /* it is under way, or refused because nobody polled any more */
-        (void)connect(wake, (struct sockaddr *)&addr, n);
+        (void)connect(wake, addr, n);
     }
     if (wake >= 0) {
         close(wake);
@@ -195,12 +224,32 @@ static void replace_inet(int fd)
     close(pair[0]); /* pair[1] stays: closed, it would look like an error */
 }
 
+/* A TCP socket that is shut down makes libmilter give up at once, before messages in flight have ended. */
+static void replace_inet(int fd)
+{
+    struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
+    socklen_t n = sizeof addr;
+    if (getsockname(fd, (struct sockaddr *)&addr, &n) == 0) {
+        replace(fd, (struct sockaddr *)&addr, n);
+    }
+}
+
+/* A socket that systemd keeps must not be shut down: the next gillnetd accepts what waits in its queue. */
+static void replace_kept(const struct milter_listener *l)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    snprintf(un.sun_path, sizeof un.sun_path, "%s", l->place.path);
+    replace(l->fd, (struct sockaddr *)&un, sizeof un);
+}
+
 void milter_listener_shut(struct milter_listener *l)
 {
     if (l->fd < 0) {
         return;
     }
-    if (l->socket.is_unix) {
+    if (l->is_kept) {
+        replace_kept(l);
+    } else if (l->socket.is_unix) {
         shutdown(l->fd, SHUT_RDWR);
     } else {
         replace_inet(l->fd);
@@ -210,5 +259,7 @@ void milter_listener_shut(struct milter_listener *l)
 
 void milter_listener_remove(struct milter_listener *l)
 {
-    unix_place_remove(&l->place);
+    if (!l->is_kept) {
+        unix_place_remove(&l->place);
+    }
 }

@@ -248,6 +248,15 @@ static void sleep_step(void)
     nanosleep(&t, NULL);
 }
 
+void service_await_sessions(uint64_t timeout_us, bool (*is_urgent)(void))
+{
+    uint64_t end = clock_mono_us() + timeout_us;
+
+    while (service_sessions() > 0 && clock_mono_us() < end && !is_urgent()) {
+        sleep_step();
+    }
+}
+
 bool service_drain(uint64_t timeout_us, bool (*is_urgent)(void))
 {
     pthread_mutex_lock(&service.lock);

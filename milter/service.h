@@ -83,6 +83,8 @@ size_t service_messages(void);
 
 /* ---- the end ---- */
 
+/* Waits until no session is open, at most timeout_us or until is_urgent. */
+void service_await_sessions(uint64_t timeout_us, bool (*is_urgent)(void));
 /* Waits at most timeout_us for the messages in flight now, then a moment more for those that
  * began meanwhile; false when some were still there. is_urgent is asked every few
  * milliseconds and ends the wait. */

@@ -56,6 +56,9 @@ struct unix_rights {
     const char *group; /* "": leave */
     mode_t mode;
 };
+/* Gives the socket at path its owner, group and mode. */
+enum err unix_place_rights(const char *path, const struct unix_rights *rights,
+                           struct errinfo *reterr);
 /* Gives the socket at private its rights and renames it to path; on failure private is
  * removed. */
 enum err unix_place_put(struct unix_place *u, const char *private, const char *path,
@@ -67,14 +70,16 @@ void unix_place_remove(struct unix_place *u);
 struct milter_listener {
     struct milter_socket socket;
     struct unix_place place;
-    int fd; /* libmilter's own; -1: not found */
+    int fd;       /* libmilter's own; -1: not found */
+    bool is_kept; /* systemd keeps the socket for the next gillnetd */
 };
 /* smfi_setconn and smfi_opensocket with all that is said above; TCP_NODELAY on inet, from where
  * accepted sockets inherit it. smfi_register must have been called. */
 enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
                        const struct config *config, struct errinfo *reterr);
-/* No new connections from now on; those that are open stay. */
+/* No new connections from now on; those that are open stay. With is_kept new ones wait for the next gillnetd. */
 void milter_listener_shut(struct milter_listener *l);
+/* Not with is_kept: the file must lie there for the next gillnetd. */
 void milter_listener_remove(struct milter_listener *l);
 
 #endif

@@ -102,7 +102,7 @@ static enum err find_group(const char *name, gid_t *ret, struct errinfo *reterr)
                                "there is no such group; correct socket_group");
 }
 
-static enum err set_rights(const char *private, const struct unix_rights *rights,
+enum err unix_place_rights(const char *path, const struct unix_rights *rights,
                            struct errinfo *reterr)
 {
     uid_t uid;
@@ -114,16 +114,16 @@ static enum err set_rights(const char *private, const struct unix_rights *rights
     if (e != ERR_OK) {
         return e;
     }
-    if ((uid != (uid_t)-1 || gid != (gid_t)-1) && lchown(private, uid, gid) != 0) {
+    if ((uid != (uid_t)-1 || gid != (gid_t)-1) && lchown(path, uid, gid) != 0) {
         int n = errno;
-        return errinfo_set(reterr, err_of_errno(n), private, 0,
+        return errinfo_set(reterr, err_of_errno(n), path, 0,
                            "cannot give the socket to %s:%s: %s; gillnetd's user must "
                            "be a member of that group",
                            rights->owner, rights->group, strerrordesc_np(n));
     }
-    if (chmod(private, rights->mode) != 0) {
+    if (chmod(path, rights->mode) != 0) {
         int n = errno;
-        return errinfo_set(reterr, err_of_errno(n), private, 0,
+        return errinfo_set(reterr, err_of_errno(n), path, 0,
                            "cannot set the socket's mode: %s", strerrordesc_np(n));
     }
     return ERR_OK;
@@ -134,7 +134,7 @@ enum err unix_place_put(struct unix_place *u, const char *private, const char *p
 {
     struct stat st;
     *u = (struct unix_place){.is_placed = false};
-    enum err e = set_rights(private, rights, reterr);
+    enum err e = unix_place_rights(private, rights, reterr);
     if (e == ERR_OK && (lstat(private, &st) != 0 || rename(private, path) != 0)) {
         int n = errno;
         e = errinfo_set(reterr, err_of_errno(n), path, 0,

@@ -20,8 +20,10 @@ enum err hub_program_find(char dst[FILE_PATH_MAX], struct errinfo *reterr)
     }
     if (slash != NULL) {
         *slash = '\0';
-        if (file_path(dst, "%s/gillnet-hub", self) == ERR_OK &&
-            access(dst, X_OK) == 0) {
+        if ((file_path(dst, "%s/gillnet-hub", self) == ERR_OK &&
+             access(dst, X_OK) == 0) ||
+            (file_path(dst, "%s/../libexec/gillnet/gillnet-hub", self) == ERR_OK &&
+             access(dst, X_OK) == 0)) {
             return ERR_OK;
         }
     }
@@ -30,9 +32,9 @@ enum err hub_program_find(char dst[FILE_PATH_MAX], struct errinfo *reterr)
         return ERR_OK;
     }
     return errinfo_set(reterr, ERR_NOT_FOUND, GILLNET_LIBEXECDIR "/gillnet-hub", 0,
-                       "the program of the companion service is not there; it is built "
-                       "and installed with gillnet (in a build tree: cmake --build "
-                       "--preset release)");
+                       "the program of the companion service is not there; install the "
+                       "package gillnet-hub (in a build tree: cmake --build --preset "
+                       "release)");
 }
 
 int hub_program_exec(const struct cli *cli, char *const *args)

@@ -10,7 +10,7 @@
 #include "core/base/file.h"
 #include "core/cli/cli.h"
 
-/* Beside this program, or where it was installed. ERR_NOT_FOUND. */
+/* Beside this program, in ../libexec/gillnet from there, or where the build was configured to install it. ERR_NOT_FOUND. */
 enum err hub_program_find(char dst[FILE_PATH_MAX], struct errinfo *reterr);
 /* Becomes `gillnet-hub [-c FILE] ARGS...`; args ends in NULL. Returns only on failure: an exit status, the reason printed. */
 int hub_program_exec(const struct cli *cli, char *const *args);

@@ -256,7 +256,8 @@ static bool print_rows(json_t *rows, const char *type)
 
 static int show_json(struct cli *cli, const struct stat_found *f)
 {
-    if ((f->daemon != NULL && (!print_daemon_json(f->daemon) || !show_running(cli, f->daemon))) ||
+    if ((f->daemon != NULL &&
+         (!print_daemon_json(f->daemon) || !show_running(cli, f->daemon))) ||
         !print_rows(f->alerts, "alert") || !print_rows(f->feeds, "feed") ||
         !stat_day_show(cli) ||
         (f->daemon != NULL && !json_line(count_numbers_json(f->counts)))) {

@@ -19,6 +19,7 @@ NOT_IN_THE_DAEMON = set(
     system popen wordexp dlopen""".split()
 )
 MAY_START_PROGRAMS = {"room_cli"}  # doctor asks postconf
+MAY_FORK = {"trial.c.o"}  # before gillnetd serves: `gillnetd -t` opens files as another user, and starts no program
 
 
 def plain(symbol):
@@ -49,7 +50,7 @@ def main(build):
         room = library.stem[3:]
         refused = NOWHERE | (set() if room in MAY_START_PROGRAMS else NOT_IN_THE_DAEMON)
         for where, name in calls(library):
-            if name in refused:
+            if name in refused and not (name == "fork" and where in MAY_FORK):
                 print(f"{room}: {where} calls {name}")
                 bad += 1
     return 1 if bad else 0

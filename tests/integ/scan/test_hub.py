@@ -50,7 +50,7 @@ class Day(unittest.TestCase):
                 got.pop(key)
             self.assertEqual(got, want)
         self.assertEqual(self.scan(LISTED, "?client=nonsense").status, 422)
-        self.assertEqual(self.scan(LISTED, "?what=1").status, 422)
+        self.assertEqual(self.scan(LISTED, "?what=1").status, 400)
 
     def test_history__the_day_that_was(self):
         day = self.history()

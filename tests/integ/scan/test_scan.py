@@ -7,6 +7,7 @@ import contextlib
 import glob
 import json
 import os
+import pathlib
 import shutil
 import socket
 import sys
@@ -54,9 +55,11 @@ class Scan(unittest.TestCase):
             cls.addClassCleanup(shutil.rmtree, f"{cls.mail}-unpacked", ignore_errors=True)
         for i, path in enumerate(paths):
             name = f"{cls.mail}/{i:04}"
-            shutil.copyfile(path, name)
-            with open(path, "rb") as f:
-                cls.messages[name] = f.read()
+            raw = pathlib.Path(path).read_bytes()
+            if raw.startswith(b"From "):  # check reads such a file as a mailbox, a program that scans sends a message
+                raw = raw.split(b"\n", 1)[1]
+            pathlib.Path(name).write_bytes(raw)
+            cls.messages[name] = raw
         cls.daemon.start()
         cls.fill()
 

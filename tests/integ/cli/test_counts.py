@@ -258,7 +258,7 @@ class Counts(test_cli.Case):
     def test_stat__without_gillnetd__of_what_is_on_disk(self):
         self.assertIn("nothing was counted yet", self.run_it("count", "stat")[0])
         self.count(1)
-        for command in (("count", "stat"), ("stat",)):
+        for command in (("count", "stat"), ("stat", "--all")):
             out, _ = self.run_it(*command)
             self.assertIn("what was counted is kept", out)
             self.assertIn("a running table, begun at ", out)

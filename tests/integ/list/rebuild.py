@@ -130,7 +130,8 @@ class Rebuild:
             self.acknowledged += good
         if child.returncode == LOCKED and good == 0:
             return False
-        self.ended(kind, kill, child.returncode, error)
+        # 1: the list did not have some of what was revoked, which is revoked all the same
+        self.ended(kind, kill, child.returncode, error, (0, 1) if kind == "revoke" else (0,))
         if child.returncode == 0 and good != count:
             self.faults.append(f"{kind}: {count - good} not acknowledged")
         return True

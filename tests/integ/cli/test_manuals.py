@@ -144,7 +144,10 @@ class Manuals(unittest.TestCase):
         for name in names:
             with self.subTest(name):
                 stem = re.sub(r"_(bucket|sum|count|total)$", "", name)
-                self.assertTrue(stem in source or stem.removeprefix("gillnet_") in source, name)
+                ours = [stem, stem.removeprefix("gillnet_")]  # seconds, shares and bytes are made from other units
+                for unit, of in (("_seconds", "_us"), ("_ratio", "_ppb"), ("_bytes", "_bits")):
+                    ours.append(re.sub(f"{unit}$", of, ours[1]))
+                self.assertTrue(any(name in source for name in ours), name)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,8 @@ def read_all(gillnet, files):
         done = subprocess.run([gillnet, "extract", "-c", conf, "--json", *files],
                               stdout=subprocess.PIPE, check=True)
     lines = done.stdout.decode("utf-8", "replace").splitlines()
-    assert [json.loads(line)["file"] for line in lines] == [str(f) for f in files]
+    names = [re.sub(r":\d+$", "", json.loads(line)["file"]) for line in lines]  # FILE:2 of a mailbox
+    assert list(dict.fromkeys(names)) == [str(f) for f in files]
     return len(files)
 
 

@@ -50,7 +50,12 @@ class Day(unittest.TestCase):
                 got.pop(key)
             self.assertEqual(got, want)
         self.assertEqual(self.scan(LISTED, "?client=nonsense").status, 422)
-        self.assertEqual(self.scan(LISTED, "?what=1").status, 422)
+        self.assertEqual(self.scan(LISTED, "?what=1").status, 400)
+
+    def test_scan__allowed_but_unproved__says_who(self):
+        self.hub.configure("", CONF + 'allow = { domains = [ "b.example" ]; };')
+        self.hub.start_gillnetd()
+        self.assertEqual(self.scan(LISTED).json()["unproved"], "a@b.example")
 
     def test_history__the_day_that_was(self):
         day = self.history()

@@ -77,7 +77,7 @@ static bool show_running(const struct cli *cli, const struct daemon_view *d)
     bool ok = true;
 
     running_look(cli->config, d, &r);
-    buf_init(&text, RUNNING_KEYS_MAX * 4);
+    buf_init(&text, RUNNING_TEXT_MAX);
     running_troubles(&r, &text);
     rest = buf_slice(&text);
     if (cli->json) {

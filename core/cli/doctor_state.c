@@ -396,7 +396,7 @@ static void check_running(struct doctor *d, const struct daemon_view *view)
     struct slice rest;
 
     running_look(d->cli->config, view, &r);
-    buf_init(&text, RUNNING_KEYS_MAX * 4);
+    buf_init(&text, RUNNING_TEXT_MAX);
     running_troubles(&r, &text);
     rest = buf_slice(&text);
     while (rest.n > 0) {

@@ -66,7 +66,10 @@ int list_cmd_overview(struct cli *cli)
     struct state_lists lists;
     int status = state_open_lists(cli, all, &lists);
 
-    for (size_t i = 0; status == 0 && i < lists.n; i++) {
+    if (status == 0) {
+        status = state_open_peers(cli, &lists);
+    }
+    for (size_t i = 0; status == 0 && i < lists.nown; i++) {
         const struct config_list *c =
             config_list_find(cli->config, slice_str(list_reader_name(lists.v[i])));
         if (!cli->json) {
@@ -79,6 +82,9 @@ int list_cmd_overview(struct cli *cli)
         overview_unmade(cli->config, &lists);
         if (lists.nlists == 0) {
             (void)puts("no lists yet; make one with `gillnet list import`");
+        } else if (lists.nlists > 0 && lists.nown == 0 && lists.n > 0) {
+            printf("none of our own; `gillnet list stat` shows %zu of others\n",
+                   lists.n);
         }
     }
     status = status == 0 ? lists.status : status;

@@ -37,7 +37,7 @@ enum err peer_sign_waiting(const struct peer_hold *hold, struct ring_outcome *re
         return e;
     }
     bool has_old = manifest_load(hold->dir, &old, NULL) == ERR_OK;
-    buf_init(&text, 2 * MANIFEST_BYTES_MAX);
+    buf_init(&text, (size_t)2 * MANIFEST_BYTES_MAX);
     buf_add(&text, slice_of(next.text, next.text_len));
     e = ring_sign(hold->dir, hold->admin_key, &next, has_old ? &old : NULL, &text,
                   reterr);

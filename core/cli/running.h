@@ -12,7 +12,10 @@
 #include "core/base/buf.h"
 #include "core/cli/daemon.h"
 
-enum { RUNNING_KEYS_MAX = 512 };
+enum {
+    RUNNING_KEYS_MAX = 512,
+    RUNNING_TEXT_MAX = 4 * RUNNING_KEYS_MAX /* of running_troubles */
+};
 
 struct running {
     uint32_t file;   /* config_id of the file */

@@ -111,24 +111,35 @@ static bool dial(struct probe *p, const char *host, const char *port)
     return p->mta != NULL;
 }
 
+/* Connects and greets; false: gillnetd saw nothing of it, and reply says why. */
+static bool greet_once(struct probe *p, const char *host, const char *port)
+{
+    char line[96];
+
+    if (!dial(p, host, port)) {
+        return false;
+    }
+    (void)snprintf(line, sizeof(line), "EHLO %s.gillnet-probe.invalid", p->token);
+    if (talk(p, NULL) == 220 && talk(p, line) == 250) {
+        if (is_state(p, "greeted", ASKED_WAIT_MS)) {
+            return true;
+        }
+        (void)snprintf(p->reply, sizeof(p->reply),
+                       "it did not ask gillnetd about a client that greets");
+    }
+    (void)fclose(p->mta);
+    p->mta = NULL;
+    return false;
+}
+
 /* A connection whose greeting gillnetd saw: what follows on it can reach nobody. */
 static bool greet(struct probe *p, const char *host, const char *port)
 {
-    char line[96];
     uint64_t end_us = clock_mono_us() + TRY_FOR_US;
 
-    (void)snprintf(line, sizeof(line), "EHLO %s.gillnet-probe.invalid", p->token);
     while (clock_mono_us() < end_us) {
-        if (dial(p, host, port)) {
-            if (talk(p, NULL) == 220 && talk(p, line) == 250) {
-                if (is_state(p, "greeted", ASKED_WAIT_MS)) {
-                    return true;
-                }
-                (void)snprintf(p->reply, sizeof(p->reply),
-                               "it did not ask gillnetd about a client that greets");
-            }
-            (void)fclose(p->mta);
-            p->mta = NULL;
+        if (greet_once(p, host, port)) {
+            return true;
         }
         pause_ms(PAUSE_MS * 5);
     }

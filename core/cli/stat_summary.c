@@ -108,11 +108,12 @@ static void print_lists(const struct state_lists *lists)
     if (lists->nown > 0) {
         (void)printf("lists: %zu with %s entries, last changed %s", lists->nown,
                      figure_count(entries, number), text_time(changed_s, when));
-    } else if (lists->status == 0) {
-        (void)fputs("lists: none of our own yet; make one with `gillnet list import`",
-                    stdout);
-    } else {
+    } else if (lists->status != 0) {
         (void)fputs("lists: none can be opened", stdout);
+    } else if (followed > 0) {
+        (void)fputs("lists: none of our own", stdout);
+    } else {
+        (void)fputs("lists: none yet; make one with `gillnet list import`", stdout);
     }
     if (followed > 0) {
         (void)printf("; and %zu of others", followed);

@@ -41,16 +41,19 @@ const button = (words, click, more = {}) => el("button", { type: "button", on: {
 
 // ---- what may be done ----
 
+// Where nothing was changed the hub says why, and that is shown instead.
+const cameOf = (what, words) => (answer) => (answer?.detail ? `${what}: ${text(answer.detail)}` : words);
+
 // again(): the card it was asked from is to show what came of it.
 async function revoke(value, name, again) {
   if (await confirm("Revoke an entry", `${value} will no longer count as listed on ${name}, whatever feeds and peers say later.`, "Revoke") &&
-      await doAs(() => post("v1/revoke", { values: [value], list: name }), `Revoked on ${name}: ${value}`)) again();
+      await doAs(() => post("v1/revoke", { values: [value], list: name }), cameOf(value, `Revoked on ${name}: ${value}`))) again();
 }
 async function allow(value, again) {
   if (await confirm("Allow a value", `Mail with ${value} will be let through from now on.`, "Allow") &&
-      await doAs(() => post("v1/allow", { values: [value] }), `Allowed: ${value}`)) again();
+      await doAs(() => post("v1/allow", { values: [value] }), cameOf(value, `Allowed: ${value}`))) again();
 }
-const report = (kind, value) => doAs(() => post("v1/report", { kind, values: [value] }), `Reported as ${kind}: ${value}`);
+const report = (kind, value) => doAs(() => post("v1/report", { kind, values: [value] }), cameOf(value, `Reported as ${kind}: ${value}`));
 
 // ---- look-up ----
 
@@ -172,7 +175,7 @@ const seenTable = (v) => table("How often its features were seen", [
 ], (c, at) => at).show(v);
 
 const folded = (words, node, open) => el("details", { open }, el("summary", {}, words), node);
-const reportMessage = (kind, message) => doAs(() => postMessage("v1/report", message, [["kind", kind]]), `The message was reported as ${kind}.`);
+const reportMessage = (kind, message) => doAs(() => postMessage("v1/report", message, [["kind", kind]]), cameOf("The message", `The message was reported as ${kind}.`));
 
 function verdict(answer, message) {
   const symbols = list(answer.symbols), lists = list(answer.lists), features = list(answer.features), counts = list(answer.counts);

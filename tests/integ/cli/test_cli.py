@@ -1010,6 +1010,40 @@ trusted_authserv = [ "mx.example.org" ];
         self.assertEqual(self.check("--auth", "-", stdin=mail)[0]["symbols"][0]["name"],
                          "ALLOW_LOGIN")
 
+    def test_allowed_but_unproved__says_so(self):
+        mail = (MAIL / "listed-sender.eml").read_bytes()
+        proof = b"Authentication-Results: mx.example.org; dmarc=pass header.from=news.spammer.example\n"
+        sender, = (f["value"] for f in self.check("-", stdin=mail)[0]["features"] if f["type"] == "from")
+        allow = f'allow = {{ addresses = [ "{sender}" ]; }};\n'
+        for conf, why in ((self.CONF, "no Authentication-Results field of a server in trusted_authserv proves it"),
+                          ("", "trusted_authserv is empty: nothing can prove a sender")):
+            self.configure(conf)
+            self.assertNotIn("unproved", self.check("-", stdin=mail)[0])
+            self.configure(conf + allow)
+            self.assertIn(f"  allowed, but not authenticated: {sender} ({why})\n", self.run_it("check", "-", stdin=mail)[0])
+            self.assertEqual(self.check("-", stdin=mail)[0]["unproved"], sender)
+        self.configure(self.CONF + allow)
+        self.assertNotIn("unproved", self.check("-", stdin=proof + mail)[0])
+        self.assertNotIn("not authenticated", self.run_it("check", "-", stdin=proof + mail)[0])
+
+    def test_inactive_after_without_period__names_the_list(self):
+        self.configure('lists = ( { name = "old"; inactive_after = "9d"; } );')
+        what, todo = "list old: inactive_after has no effect without period", 'set period, such as "7d"'
+        out, err = self.run_it("config", "check")
+        self.assertIn(": ok", out)
+        self.assertRegex(err, f"^gillnet: warning: {what}.*; {todo}\n$")
+        self.assertRegex(self.run_it("doctor", rc=1)[0], f"warn +configuration: {what}.* - {todo}\n")
+
+    def test_no_lists__says_what_to_do(self):
+        said = "there are no lists: nothing is known of any link, address or attachment; `gillnet list import` or a feed makes one"
+        self.assertIn(said, self.run_it("check", MAIL / "clean.eml")[1])
+        self.assertFalse(self.state.exists())
+        self.assertIn("lists: none yet; make one with `gillnet list import`", self.run_it("stat")[0])
+        self.run_it("list", "add", "--create", "phish", "evil.example")
+        self.assertEqual(self.run_it("check", MAIL / "clean.eml")[1], "")
+        self.run_it("list", "delete", "--force", "phish")
+        self.assertIn(said, self.run_it("check", MAIL / "clean.eml")[1])
+
     def test_envelope(self):
         self.run_it("list", "add", "--create", "spam", "192.0.2.0/24", "helo.example", "env@from.example")
         clean = MAIL / "clean.eml"

@@ -63,6 +63,10 @@ class Options(unittest.TestCase):
         p = self.run_gillnetd("-t", "-c", d.conf, "-p", "inet:8895")
         self.assertEqual(p.returncode, 64)
         self.assertIn("every address", p.stderr)
+        d.write('lists = ( { name = "old"; inactive_after = "9d"; } );')
+        p = self.run_gillnetd("-t", "-c", d.conf)
+        self.assertEqual((p.returncode, p.stderr), (0, "gillnetd: warning: list old: inactive_after has no effect without period: "
+                                                    "entries that do not age by periods are never dropped; set period, such as \"7d\"\n"))
         d.write('no_such = 1;\nlists = ( { name = "a"; types = [ "other_wrong" ]; } );')
         p = self.run_gillnetd("-t", "-c", d.conf)
         self.assertEqual(p.returncode, 78)

@@ -100,6 +100,29 @@ class State(unittest.TestCase):
             subprocess.run(["sh", "-ec", mend], check=True)
             self.all_readable()
 
+    def test_doctor_of_an_ordinary_user__then_goes_on_to_the_mta(self):
+        self.run_it("gillnet", "list", "add", "phish", "bad.example")
+        bin_dir, cf = self.top / "bin", self.top / "sendmail.cf"
+        bin_dir.mkdir()
+        shutil.copy(f"{BUILD}/gillnet", bin_dir)
+        cf.write_text(f"O InputMailFilters=gillnet\nXgillnet, S=local:{self.run_dir}/s, T=C:30s;S:10s;R:30s;E:5m\n")
+
+        def doctor():
+            p = subprocess.run([bin_dir / "gillnet", "-c", self.conf, "doctor", "--sendmail-cf", cf], capture_output=True,
+                               text=True, timeout=60, user=65534, group=65534, extra_groups=[], cwd="/")
+            self.assertEqual((p.returncode, p.stderr), (1, ""), p.stdout)
+            return p.stdout
+        said = doctor()
+        self.assertRegex(said, f"(?m)^ok +configuration: {self.conf}$")
+        self.assertIn(f"state folder: this user may not look into {self.state}", said)
+        self.assertIn(f"socket: this user may not look at {self.run_dir}/s", said)
+        self.assertRegex(said, "(?m)^ok +sendmail: filter gillnet is gillnetd")
+        os.chmod(self.conf, 0o600)
+        said = doctor()
+        self.assertIn(f"this user may not read {self.conf}; what follows is about the built-in defaults", said)
+        self.assertNotIn("state folder", said)
+        self.assertRegex(said, "(?m)^[a-z]+ +sendmail: ")
+
     def test_strangers_may_write__then_refused_by_all(self):
         self.run_it("gillnet", "list", "add", "phish", "bad.example")
         for path in (self.state, self.state / "lists"):

@@ -228,6 +228,29 @@ const tests = {
     return { mayFail: true };
   },
 
+  async test_change__that_changes_nothing__then_the_hub_s_reason_is_told() {
+    const it = await visit();
+    const { page } = it;
+    await ready(it);
+    await page.fill("#value", "evil.example");
+    await page.click("#look");
+    await page.fill("#message", "Subject: x\n\ny");
+    await page.click("#scan");
+    for (const [path, name, what] of [["report", "Report as spam", "evil.example"], ["report", "Report as ham", "evil.example"],
+      ["revoke", "Revoke on phish", "evil.example"], ["allow", "Allow", "evil.example"],
+      ["report", "Report message as spam", "The message"], ["report", "Report message as ham", "The message"]]) {
+      const detail = `nothing was changed: <b>${name}</b>`;
+      it.answers[`POST /v1/${path}`] = { changed: [], detail };
+      await page.getByRole("button", { name, exact: true }).click();
+      if (path !== "report") await page.click("#confirm-yes");
+      await sees(it, "#told", `${what}: ${detail}`);
+      it.answers[`POST /v1/${path}`] = { changed: [{ value: "evil.example" }] };
+      await page.getByRole("button", { name, exact: true }).click();
+      if (path !== "report") await page.click("#confirm-yes");
+      await sees(it, "#told", path === "report" ? "eported as" : `${name === "Allow" ? "Allowed" : "Revoked on phish"}: evil.example`);
+    }
+  },
+
   async test_reads_want_a_token__then_the_page_asks_once_and_waits() {
     const it = await visit({ clock: true, answers: each((body, request) => {
       const found = answers()[`${request.method()} ${new URL(request.url()).pathname}`];

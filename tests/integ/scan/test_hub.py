@@ -52,6 +52,11 @@ class Day(unittest.TestCase):
         self.assertEqual(self.scan(LISTED, "?client=nonsense").status, 422)
         self.assertEqual(self.scan(LISTED, "?what=1").status, 400)
 
+    def test_scan__allowed_but_unproved__says_who(self):
+        self.hub.configure("", CONF + 'allow = { domains = [ "b.example" ]; };')
+        self.hub.start_gillnetd()
+        self.assertEqual(self.scan(LISTED).json()["unproved"], "a@b.example")
+
     def test_history__the_day_that_was(self):
         day = self.history()
         self.assertEqual((len(day["buckets"]), day["bulk"], day["symbols"]), (145, [], []))

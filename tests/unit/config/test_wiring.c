@@ -1,5 +1,6 @@
 /* test_wiring - the lines between MTA and gillnetd, and that README says the same; advice. */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/config/advice.h"
 #include "core/config/wiring.h"
@@ -60,6 +61,17 @@ static void test_wiring__when_the_socket_is_of_any_kind__then_its_lines(void **s
                  "socket = \"inet6:8895@[::1]\";");
 }
 
+/* Somewhere in text a line is this one, whatever its indent. */
+static void assert_has_line(const char *text, struct slice line)
+{
+    for (struct slice rest = slice_str(text); rest.n > 0;) {
+        if (slice_eq(slice_trim(slice_cut(&rest, '\n')), line)) {
+            return;
+        }
+    }
+    fail_msg("README.md has no line: %.*s", SLICE_ARGS(line));
+}
+
 static void test_readme__when_read__then_it_has_these_lines(void **state)
 {
     const struct wiring below = {.path = WIRING_QUEUE "/" WIRING_BELOW_QUEUE};
@@ -73,11 +85,13 @@ static void test_readme__when_read__then_it_has_these_lines(void **state)
     assert_true(fread(text, 1, sizeof(text) - 1, f) > 1000);
     fclose(f);
     buf_init(&line, 4096);
-    wiring_postfix_milter(&below, WIRING_QUEUE, &line);
-    assert_non_null(strstr(text, line.p));
+    wiring_postfix_lines(&below, WIRING_QUEUE, "", &line);
+    for (struct slice rest = buf_slice(&line); rest.n > 0;) {
+        assert_has_line(text, slice_cut(&rest, '\n'));
+    }
     buf_clear(&line);
     wiring_sendmail_line(&run, &line);
-    assert_non_null(strstr(text, line.p));
+    assert_has_line(text, buf_slice(&line));
     buf_fini(&line);
 }
 
@@ -109,6 +123,33 @@ static void test_advice__when_allow_cannot_apply__then_said(void **state)
     }
 }
 
+static void test_advice__when_entries_never_age__then_each_list_is_named(void **state)
+{
+    struct config *c = confdir_load(confdir_put(
+        "a.conf", "allow = { domains = [ \"a.example\" ]; };\n"
+                  "lists = ( { name = \"one\"; inactive_after = \"9d\"; },\n"
+                  "  { name = \"two\"; inactive_after = \"9d\"; period = \"1d\"; },\n"
+                  "  { name = \"three\"; period = \"1d\"; },\n"
+                  "  { name = \"four\"; inactive_after = \"9d\"; } );"));
+    static const char *const about[] = {NULL, "one", "four"};
+    struct config_advice a;
+
+    (void)state;
+    assert_non_null(c);
+    for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++) {
+        assert_true(config_advice(c, i, &a));
+        if (about[i] == NULL) {
+            assert_null(a.list);
+        } else {
+            assert_string_equal(a.list, about[i]);
+            assert_non_null(strstr(a.what, "inactive_after has no effect"));
+            assert_string_equal(a.todo, "set period, such as \"7d\"");
+        }
+    }
+    assert_false(config_advice(c, 3, &a));
+    config_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +157,9 @@ int main(void)
         cmocka_unit_test(test_readme__when_read__then_it_has_these_lines),
         cmocka_unit_test_setup_teardown(test_advice__when_allow_cannot_apply__then_said,
                                         confdir_setup, confdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_advice__when_entries_never_age__then_each_list_is_named, confdir_setup,
+            confdir_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,8 @@ static bool name_recipient(struct probe *p)
 
 static bool send_message(struct probe *p)
 {
-    return talk(p, "MAIL FROM:<>") == 250 && name_recipient(p) && talk(p, "DATA") == 354 &&
+    return talk(p, "MAIL FROM:<>") == 250 && name_recipient(p) &&
+           talk(p, "DATA") == 354 &&
            talk(p, "From: gillnet setup <postmaster>\r\n"
                    "To: postmaster\r\n"
                    "Subject: test message of gillnet setup\r\n"

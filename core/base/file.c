@@ -204,15 +204,21 @@ enum err file_sync_dir(const char *dir, struct errinfo *reterr)
     return e;
 }
 
-/* The umask may have taken bits away; a set-group-ID bit that the parent gave stays. */
+/* The umask may have taken bits away; a set-group-ID bit that the parent gave stays. Under
+ * systemd's RestrictSUIDSGID no call may name that bit, not even where it is set already:
+ * a service's folder has it from its parent, or goes without. */
 static enum err set_up_dir(const char *dir, mode_t mode, struct errinfo *reterr)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
+    mode_t wanted = mode;
     enum err e = ERR_OK;
 
-    if (fd < 0 || fstat(fd, &st) != 0 ||
-        fchmod(fd, (st.st_mode & (mode_t)07000) | mode) != 0) {
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        e = file_sys_fail(reterr, dir, "cannot examine the folder");
+    } else if ((wanted |= st.st_mode & (mode_t)07000) != (st.st_mode & (mode_t)07777) &&
+               fchmod(fd, wanted) != 0 &&
+               (errno != EPERM || fchmod(fd, wanted & 0777) != 0)) {
         e = file_sys_fail(reterr, dir, "cannot set the rights of the folder");
     } else {
         e = file_sys_give(fd, dir, reterr);
@@ -226,7 +232,7 @@ static enum err set_up_dir(const char *dir, mode_t mode, struct errinfo *reterr)
 enum err file_make_dir(const char *dir, mode_t mode, struct errinfo *reterr)
 {
     struct stat st;
-    if (mkdir(dir, mode) == 0) {
+    if (mkdir(dir, mode & 0777) == 0) {
         return set_up_dir(dir, mode, reterr);
     }
     if (errno != EEXIST) {

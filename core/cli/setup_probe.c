@@ -27,6 +27,7 @@ enum {
 struct probe {
     const struct setup *s;
     char token[TOKEN_BYTES * 2 + 1];
+    const char *rcpt;      /* who the message is for */
     FILE *mta;             /* the connection, to read from */
     char reply[REPLY_MAX]; /* the last line */
 };
@@ -146,9 +147,20 @@ static bool greet(struct probe *p, const char *host, const char *port)
     return false;
 }
 
+/* Sendmail as Debian installs it has no aliases, and so no postmaster. */
+static bool name_recipient(struct probe *p)
+{
+    p->rcpt = "postmaster";
+    if (talk(p, "RCPT TO:<postmaster>") == 250) {
+        return true;
+    }
+    p->rcpt = "root";
+    return talk(p, "RCPT TO:<root>") == 250;
+}
+
 static bool send_message(struct probe *p)
 {
-    return talk(p, "MAIL FROM:<>") == 250 && talk(p, "RCPT TO:<postmaster>") == 250 &&
+    return talk(p, "MAIL FROM:<>") == 250 && name_recipient(p) &&
            talk(p, "DATA") == 354 &&
            talk(p, "From: gillnet setup <postmaster>\r\n"
                    "To: postmaster\r\n"
@@ -189,9 +201,9 @@ void setup_probe(struct setup *s, const char *host, const char *port)
     } else if (!is_state(&p, "dropped", ASKED_WAIT_MS)) {
         setup_note(
             s,
-            "%s took the test message past gillnetd; postmaster has it; `gillnet doctor` "
+            "%s took the test message past gillnetd; %s has it; `gillnet doctor` "
             "looks at what is between them",
-            s->program);
+            s->program, p.rcpt);
     } else {
         setup_say(
             s, "test",

@@ -17,7 +17,7 @@ import proc  # noqa: E402
 from machine import Machine  # noqa: E402
 
 HOST = "mx.rcpt.example"
-SERVERS = {"postfix": "postfix", "sendmail": "sendmail-bin,sendmail-base,sendmail-cf,procmail"}
+SERVERS = {"postfix": "postfix", "sendmail": "sendmail"}
 LISTED = "login.evil.example"
 COMMANDS = """apt-get -y install ./gillnet_*.deb
 gillnet setup %s

@@ -121,10 +121,11 @@ static bool greet(struct probe *p, const char *host, const char *port)
     (void)snprintf(line, sizeof(line), "EHLO %s.gillnet-probe.invalid", p->token);
     while (clock_mono_us() < end_us) {
         if (dial(p, host, port)) {
-            if (talk(p, NULL) == 220 && talk(p, line) == 250) {
-                if (is_state(p, "greeted", ASKED_WAIT_MS)) {
-                    return true;
-                }
+            const bool is_met = talk(p, NULL) == 220 && talk(p, line) == 250;
+            if (is_met && is_state(p, "greeted", ASKED_WAIT_MS)) {
+                return true;
+            }
+            if (is_met) {
                 (void)snprintf(p->reply, sizeof(p->reply),
                                "it did not ask gillnetd about a client that greets");
             }

@@ -184,9 +184,9 @@ static void give_all(int top, const struct statedir_owner *owner, bool is_privat
     }
     for (depth = 1; depth > 0;) {
         const int in = dirfd(open_dirs[depth - 1]);
+        DIR *dir = open_dirs[depth - 1];
         /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e =
-            readdir(open_dirs[depth - 1]); /* NOLINT(concurrency-mt-unsafe) */
+        const struct dirent *e = readdir(dir); /* NOLINT(concurrency-mt-unsafe) */
 
         if (e == NULL) {
             (void)closedir(open_dirs[--depth]);

@@ -84,6 +84,7 @@ static void offer_lists(const struct request *r)
         return;
     }
     dir = opendir(path);
+    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
     while (dir != NULL && (e = readdir(dir)) != NULL) {
         if (list_name_is_valid(slice_str(e->d_name))) {

@@ -109,6 +109,7 @@ def run(root, server):
             done = machine.run("sh", "-c", "cd /root && " + command, check=False, timeout=600)
             print("# %s\n%s" % (command, done.stdout))
             assert done.returncode == 0, "status %d" % done.returncode
+        time.sleep(1)  # gillnetd looks four times a second whether a list is new
         print("reply:", send(machine, "after"))
         after = delivered(machine, "after").split("Subject: before\n")[-1]
         print(after)

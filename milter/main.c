@@ -138,14 +138,14 @@ static void on_trouble(void *context, const char *what, const char *mend)
 /* Whether gillnetd, as the user of its unit, can use the state folder. False: it was said what it cannot. */
 static bool try_state(const char *file, const struct config *config)
 {
-    struct trial_user user;
+    struct statedir_use use = {
+        .dir = config->state_dir, .config_file = file, .service = STATEDIR_GILLNETD};
     struct errinfo why = {.code = ERR_OK};
     unsigned n = 0;
-    if (!statedir_user(config->state_dir, STATEDIR_GILLNETD, 0, &user)) {
+    if (!statedir_user(use.dir, use.service, 0, &use.user)) {
         return true;
     }
-    enum err e = statedir_try(config->state_dir, file, STATEDIR_GILLNETD, &user,
-                              on_trouble, &n, &why);
+    enum err e = statedir_try(&use, on_trouble, &n, &why);
     if (e != ERR_OK && e != ERR_DENIED) {
         print_error(&why);
     }

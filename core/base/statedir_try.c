@@ -85,13 +85,11 @@ static const char *group_name(gid_t gid, char dst[NAME_MAX_BYTES])
 }
 
 struct trying {
-    const char *dir;
+    const struct statedir_use *use;
     char last
         [FILE_PATH_MAX]; /* that was reported: one folder may be in the way of many */
-    const struct trial_user *user;
     statedir_trouble_fn *fn;
     void *context;
-    enum statedir_service service;
 };
 
 static bool is_below(const char *path, const char *dir)
@@ -104,30 +102,30 @@ static bool is_below(const char *path, const char *dir)
 static void say_mend(const struct trying *t, const struct trial_finding *f,
                      char dst[MEND_MAX])
 {
-    const size_t n = strlen(t->dir);
+    const size_t n = strlen(t->use->dir);
     const char *below = f->row + n + 1;
-    struct statedir_owner o = {.uid = t->user->uid, .gid = t->user->gid};
+    struct statedir_owner o = {.uid = t->use->user.uid, .gid = t->use->user.gid};
     char user[NAME_MAX_BYTES];
     char group[NAME_MAX_BYTES];
 
-    if (strcmp(f->path, t->dir) == 0) {
+    if (strcmp(f->path, t->use->dir) == 0) {
         (void)snprintf(dst, MEND_MAX, "chown %s:%s %s && chmod 2750 %s",
-                       user_name(o.uid, user), group_name(o.gid, group), t->dir,
-                       t->dir);
+                       user_name(o.uid, user), group_name(o.gid, group), t->use->dir,
+                       t->use->dir);
         return;
     }
-    if (strlen(f->path) < strlen(f->row) && !is_below(f->path, t->dir)) {
+    if (strlen(f->path) < strlen(f->row) && !is_below(f->path, t->use->dir)) {
         (void)snprintf(dst, MEND_MAX, "chmod o+x %s", f->path);
         return;
     }
-    if (!is_below(f->row, t->dir)) {
+    if (!is_below(f->row, t->use->dir)) {
         (void)snprintf(dst, MEND_MAX, "chgrp %s %s && chmod g+rX %s",
                        group_name(o.gid, group), f->path, f->path);
         return;
     }
-    statedir_owner(t->dir, below, &o);
+    statedir_owner(t->use->dir, below, &o);
     if (o.uid == (uid_t)-1) {
-        o = (struct statedir_owner){.uid = t->user->uid, .gid = t->user->gid};
+        o = (struct statedir_owner){.uid = t->use->user.uid, .gid = t->use->user.gid};
     }
     const int place = (int)(n + 1 + strcspn(below, "/"));
     (void)snprintf(dst, MEND_MAX, "chown -R %s:%s %.*s%s%.*s", user_name(o.uid, user),
@@ -147,8 +145,9 @@ static void on_finding(void *context, const struct trial_finding *f)
     }
     (void)snprintf(t->last, sizeof t->last, "%s", f->path);
     (void)snprintf(what, sizeof what, "%s runs as %s, who may not %s %s: %s",
-                   t->service == STATEDIR_HUB ? "gillnet-hub" : "gillnetd",
-                   t->user->name, f->is_write ? "write to" : "read", f->path, f->why);
+                   t->use->service == STATEDIR_HUB ? "gillnet-hub" : "gillnetd",
+                   t->use->user.name, f->is_write ? "write to" : "read", f->path,
+                   f->why);
     say_mend(t, f, mend);
     t->fn(t->context, what, mend);
 }
@@ -201,21 +200,19 @@ static void add_all(struct rows *r, const char *dir, enum statedir_service servi
     }
 }
 
-enum err statedir_try(const char *dir, const char *config_file,
-                      enum statedir_service service, const struct trial_user *user,
-                      statedir_trouble_fn *fn, void *context, struct errinfo *reterr)
+enum err statedir_try(const struct statedir_use *use, statedir_trouble_fn *fn,
+                      void *context, struct errinfo *reterr)
 {
-    struct trying t = {
-        .dir = dir, .user = user, .fn = fn, .context = context, .service = service};
+    struct trying t = {.use = use, .fn = fn, .context = context};
     struct rows rows = {.n = 0};
 
-    if (geteuid() != 0 && geteuid() != user->uid) {
-        return errinfo_set(reterr, ERR_DENIED, user->name, 0,
+    if (geteuid() != 0 && geteuid() != use->user.uid) {
+        return errinfo_set(reterr, ERR_DENIED, use->user.name, 0,
                            "only root can try what this user may open");
     }
-    if (*config_file != '\0') {
-        add_config(&rows, config_file);
+    if (*use->config_file != '\0') {
+        add_config(&rows, use->config_file);
     }
-    add_all(&rows, dir, service);
-    return trial_run(user, rows.v, rows.n, on_finding, &t, reterr);
+    add_all(&rows, use->dir, use->service);
+    return trial_run(&use->user, rows.v, rows.n, on_finding, &t, reterr);
 }

@@ -18,10 +18,16 @@ bool statedir_user(const char *dir, enum statedir_service service, uint64_t pid,
 /* what: a sentence that names the file; mend: the command that mends it. */
 typedef void statedir_trouble_fn(void *context, const char *what, const char *mend);
 
-/* Tries all that the service reads and writes, and its configuration ("": none); once for each of its folders at most.
+struct statedir_use {
+    const char *dir;
+    const char *config_file; /* "": none */
+    enum statedir_service service;
+    struct trial_user user;
+};
+
+/* Tries all that the service reads and writes, and its configuration; once for each of its folders at most.
  * Whoever is neither root nor that user can try nothing: ERR_DENIED. */
-enum err statedir_try(const char *dir, const char *config_file,
-                      enum statedir_service service, const struct trial_user *user,
-                      statedir_trouble_fn *fn, void *context, struct errinfo *reterr);
+enum err statedir_try(const struct statedir_use *use, statedir_trouble_fn *fn,
+                      void *context, struct errinfo *reterr);
 
 #endif

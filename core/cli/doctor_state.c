@@ -103,19 +103,19 @@ static void check_services(struct doctor *d)
 {
     const struct config *c = d->cli->config;
     struct daemon_view view;
-    struct trial_user user;
     struct errinfo why = {.code = ERR_OK};
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     const bool runs = daemon_look(c, &view, NULL) == ERR_OK && view.is_running;
 
     for (unsigned i = STATEDIR_GILLNETD; i <= STATEDIR_HUB; i++) {
-        const enum statedir_service service = (enum statedir_service)i;
+        struct statedir_use use = {.dir = c->state_dir,
+                                   .config_file = c->file,
+                                   .service = (enum statedir_service)i};
         const uint64_t pid =
-            runs && service == STATEDIR_GILLNETD ? view.stats.value[STAT_pid] : 0;
+            runs && use.service == STATEDIR_GILLNETD ? view.stats.value[STAT_pid] : 0;
 
-        if (statedir_user(c->state_dir, service, pid, &user) &&
-            statedir_try(c->state_dir, c->file, service, &user, on_trouble, d, &why) !=
-                ERR_OK &&
+        if (statedir_user(use.dir, use.service, pid, &use.user) &&
+            statedir_try(&use, on_trouble, d, &why) != ERR_OK &&
             why.code != ERR_DENIED) {
             doctor_say(d, DOCTOR_WARN, "rights", "", "%s",
                        errinfo_format(&why, text, sizeof(text)));

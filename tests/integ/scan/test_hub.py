@@ -33,6 +33,11 @@ class Day(unittest.TestCase):
     def scan(self, message, query=""):
         return self.hub.post(f"/v1/scan{query}", message, headers=MAIL)
 
+    def test_scan__allowed_but_unproved__says_who(self):
+        self.hub.configure("", CONF + 'allow = { domains = [ "b.example" ]; };')
+        self.hub.start_gillnetd()
+        self.assertEqual(self.scan(LISTED).json()["unproved"], "a@b.example")
+
     def test_scan__as_check(self):
         answer = self.scan(LISTED)
         self.assertEqual(answer.status, 503, "gillnetd does not run")
@@ -51,11 +56,6 @@ class Day(unittest.TestCase):
             self.assertEqual(got, want)
         self.assertEqual(self.scan(LISTED, "?client=nonsense").status, 422)
         self.assertEqual(self.scan(LISTED, "?what=1").status, 400)
-
-    def test_scan__allowed_but_unproved__says_who(self):
-        self.hub.configure("", CONF + 'allow = { domains = [ "b.example" ]; };')
-        self.hub.start_gillnetd()
-        self.assertEqual(self.scan(LISTED).json()["unproved"], "a@b.example")
 
     def test_history__the_day_that_was(self):
         day = self.history()

@@ -117,7 +117,8 @@ static void on_trouble(void *context, const char *what, const char *mend)
 static void test_try__as_the_user__names_the_file_and_what_mends_it(void **state)
 {
     const struct tempdir *t = *state;
-    struct trial_user user;
+    struct statedir_use use = {
+        .dir = t->path, .config_file = "", .service = STATEDIR_GILLNETD};
     struct seen seen = {.n = 0};
 
     if (geteuid() != 0) {
@@ -128,28 +129,24 @@ static void test_try__as_the_user__names_the_file_and_what_mends_it(void **state
     assert_int_equal(mkdir(in(t, "counts"), 0750), 0);
     put(t, "lists/phish/CURRENT", 0640);
     put(t, "counts/x", 0640);
-    assert_false(statedir_user(t->path, STATEDIR_GILLNETD, 0, &user)); /* root */
+    assert_false(statedir_user(t->path, STATEDIR_GILLNETD, 0, &use.user)); /* root */
     assert_int_equal(chown(t->path, MAIL, MAIL), 0);
     statedir_settle(t->path);
-    assert_true(statedir_user(t->path, STATEDIR_GILLNETD, 0, &user));
-    assert_string_equal(user.name, "mail");
-    assert_int_equal(
-        statedir_try(t->path, "", STATEDIR_GILLNETD, &user, on_trouble, &seen, NULL),
-        ERR_OK);
+    assert_true(statedir_user(t->path, STATEDIR_GILLNETD, 0, &use.user));
+    assert_string_equal(use.user.name, "mail");
+    assert_int_equal(statedir_try(&use, on_trouble, &seen, NULL), ERR_OK);
     assert_int_equal(seen.n, 0);
     assert_int_equal(chown(in(t, "counts/x"), 0, MAIL), 0); /* to be read only */
     assert_int_equal(chown(in(t, "lists/phish/CURRENT"), 0, 0), 0);
-    assert_int_equal(
-        statedir_try(t->path, "", STATEDIR_GILLNETD, &user, on_trouble, &seen, NULL),
-        ERR_OK);
+    assert_int_equal(statedir_try(&use, on_trouble, &seen, NULL), ERR_OK);
     assert_int_equal(seen.n, 2);
     assert_non_null(strstr(seen.what, "may not write to "));
     assert_non_null(strstr(seen.what, "/counts/x: Permission denied"));
     assert_non_null(strstr(seen.mend, "chown -R mail:mail "));
     /* the process of this test: its ids and groups */
-    assert_true(trial_user_of_process((uint64_t)getpid(), &user));
-    assert_int_equal(user.uid, geteuid());
-    assert_int_equal(user.gid, getegid());
+    assert_true(trial_user_of_process((uint64_t)getpid(), &use.user));
+    assert_int_equal(use.user.uid, geteuid());
+    assert_int_equal(use.user.gid, getegid());
 }
 
 #define TEST(name) \

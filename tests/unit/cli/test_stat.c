@@ -26,7 +26,7 @@ static void test_stat__when_nothing_is_there__then_says_so(void **state)
     (void)state;
     assert_int_equal(CLIRUN("stat", "-c", conf), 0);
     assert_has(clirun_out, "gillnetd has not run yet");
-    assert_has(clirun_out, "lists: none of our own yet; make one");
+    assert_has(clirun_out, "lists: none yet; make one");
     assert_int_equal(CLIRUN("stat", "--json", "-c", conf), 0);
     assert_has(clirun_out, "{\"type\":\"gillnetd\",\"running\":false");
 }

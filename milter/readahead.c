@@ -246,6 +246,8 @@ static int poll_one(struct pollfd *p, struct stream *s, int timeout_ms)
 
 /* glibc's declaration says that fds is only written */
 #pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas" /* clang has no such warning */
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 __attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t nfds,
                                                 int timeout)

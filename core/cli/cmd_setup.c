@@ -11,8 +11,8 @@
 
 enum { LINE_MAX_BYTES = 4096 };
 
-__attribute__((format(printf, 3, 0))) static void
-say(struct setup *s, const char *step, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void say(struct setup *s, const char *step,
+                                                      const char *format, va_list args)
 {
     char text[LINE_MAX_BYTES];
 

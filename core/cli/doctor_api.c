@@ -80,9 +80,8 @@ void doctor_api(struct doctor *d)
     const struct config *c = d->cli->config;
     struct trial_user hub;
 
-    if (c->api.listen.n == 0 ||
-        !statedir_user(c->state_dir, STATEDIR_HUB, 0, &hub) || hub.uid == 0 ||
-        (geteuid() != 0 && geteuid() != hub.uid)) {
+    if (c->api.listen.n == 0 || !statedir_user(c->state_dir, STATEDIR_HUB, 0, &hub) ||
+        hub.uid == 0 || (geteuid() != 0 && geteuid() != hub.uid)) {
         return; /* nobody is asked, everything runs as one user, or whose rights they are is not known to this one */
     }
     check(d, &hub, "api.tokens_file", c->api.tokens_file, true);

@@ -201,9 +201,7 @@ static bool begin(struct api_call *call, bool is_local, bool is_unix, uint64_t l
 
     if (foreign != NULL) {
         api_refuse(call, 403, "%s", foreign);
-    } else if (!may_ask(call, is_local, is_unix)) {
-        /* said */
-    } else if (!has_right_query(call)) {
+    } else if (!may_ask(call, is_local, is_unix) || !has_right_query(call)) {
         /* said */
     } else if (!has_right_type(call)) {
         api_refuse(call, 415, "send %s as Content-Type",

@@ -227,10 +227,15 @@ static int replace(const struct config *config, struct slice text)
     struct errinfo why = {.code = ERR_OK};
     char words[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
     struct file_out out UNFILLED;
-    struct stat st;
-    enum err e = stat(path, &st) == 0
-                     ? file_out_open(&out, path, st.st_mode & 07777, &why)
-                     : errinfo_errno(&why, path, "the file cannot be examined");
+    struct stat st = {.st_uid = 0};
+    enum err e = ERR_OK;
+
+    out.fd = -1;
+    if (stat(path, &st) != 0) {
+        e = errinfo_errno(&why, path, "the file cannot be examined");
+    } else {
+        e = file_out_open(&out, path, st.st_mode & 07777, &why);
+    }
 
     if (e == ERR_OK) {
         if (geteuid() == 0 && fchown(out.fd, st.st_uid, st.st_gid) != 0) {

@@ -194,9 +194,10 @@ static int open_env(struct index_builder *b)
     if (rc == MDB_SUCCESS) {
         rc = mdb_env_set_mapsize(b->env, (size_t)b->map_size);
     }
-    return rc == MDB_SUCCESS
-               ? mdb_env_open(b->env, b->temp, BUILD_FLAGS, INDEX_FILE_MODE)
-               : rc;
+    if (rc == MDB_SUCCESS) {
+        rc = mdb_env_open(b->env, b->temp, BUILD_FLAGS, INDEX_FILE_MODE);
+    }
+    return rc == MDB_SUCCESS ? index_lmdb_share(b->env, INDEX_FILE_MODE) : rc;
 }
 
 static int open_builder(struct index_builder *b, uint64_t expected)

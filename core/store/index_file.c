@@ -67,6 +67,17 @@ enum err index_value_read(const struct digest *d, const void *value, size_t n,
     return ERR_OK;
 }
 
+int index_lmdb_share(MDB_env *env, mode_t mode)
+{
+    mdb_filehandle_t fd = -1;
+    int rc = mdb_env_get_fd(env, &fd);
+
+    if (rc == MDB_SUCCESS && fchmod(fd, mode) != 0 && errno != EPERM) {
+        rc = errno;
+    }
+    return rc;
+}
+
 enum err index_lmdb_err(int rc, const char *path, const char *what,
                         struct errinfo *reterr)
 {

@@ -10,6 +10,9 @@
 #ifndef CORE_STORE_INDEX_FILE_H
 #define CORE_STORE_INDEX_FILE_H
 
+#include <lmdb.h>
+#include <sys/types.h>
+
 #include "core/base/buf.h"
 #include "core/base/digest.h"
 #include "core/base/err.h"
@@ -37,6 +40,10 @@ void index_value_write(const struct digest *d, const struct index_record *r,
 /* ERR_CORRUPT when size or checksum is wrong. */
 enum err index_value_read(const struct digest *d, const void *value, size_t n,
                           struct index_record *ret);
+
+/* Gives the file its mode whatever the umask was: others than its maker read it. What is not ours keeps its mode. An errno
+ * or MDB_SUCCESS. */
+int index_lmdb_share(MDB_env *env, mode_t mode);
 
 /* The code for a return value of LMDB, with a text when reterr is given. */
 enum err index_lmdb_err(int rc, const char *path, const char *what,

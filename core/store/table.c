@@ -104,6 +104,9 @@ static enum err open_env(struct table *t, bool is_writing, uint64_t most_bytes,
     if (rc == MDB_SUCCESS) {
         rc = mdb_env_open(t->env, t->dir, flags, FILE_MODE);
     }
+    if (rc == MDB_SUCCESS && is_writing) {
+        rc = index_lmdb_share(t->env, FILE_MODE);
+    }
     t->most_live = map / LIVE_DEN * LIVE_NUM;
     return index_lmdb_err(rc, t->dir, "cannot open the table", reterr);
 }

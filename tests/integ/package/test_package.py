@@ -126,6 +126,17 @@ class Site:
             systemctl restart gillnetd""".replace('"$1"', os.path.dirname(self.socket))
                   % (self.socket, os.path.dirname(self.socket), message.LISTED))
 
+    def change_by_hub(self):
+        """The hub, with no more than its unit's rights, changes a list that root made under any umask."""
+        self.m.sh("""
+            (umask 077; echo other.example | gillnet list import other -)
+            runuser -u _gillnet -- sh -c 'for f in /var/lib/gillnet/lists/other/*; do test -r "$f" || exit 1; done'
+            token=$(gillnet hub token test admin 2>/dev/null | tail -n 1)
+            curl -fsS --retry 20 --retry-connrefused --retry-delay 1 -H "Authorization: Bearer $token" \
+                -H 'Content-Type: application/json' -d '{"values":["other.example"],"list":"other"}' \
+                http://127.0.0.1:8896/v1/revoke""")
+        assert self.m.run("gillnet", "lookup", "other.example", check=False).returncode == 0
+
     def marks(self):
         with mta.Postfix(milter="unix:" + self.socket) as postfix:
             postfix.send(message.listed(), rcpt="bob@rcpt.example")
@@ -183,6 +194,8 @@ def main():
         print("ok     installed: users, groups, folders, services")
         site.configure()
         assert site.marks()
+        site.change_by_hub()
+        print("ok     the hub changes a list that root made")
         site.replace_under_load("accept", [NEW, OLD, NEW] if full else [NEW], count)
         site.check_upgraded()
         site.replace_under_load("tempfail", [OLD], count)

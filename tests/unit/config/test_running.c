@@ -32,8 +32,7 @@ static void test_id__when_values_are_equal__then_equal_wherever_they_stand(void 
 {
     static const char *const texts[] = {
         "deadline = \"1s\"; lists = ( { name = \"x\"; weight = 2.0; } );",
-        "# a line more\n\nlists = ( { name = \"x\"; weight = 2.0; } ); deadline = "
-        "\"1000ms\";",
+        "# one more\n\nlists = ( { name = \"x\"; weight = 2.0; } ); deadline = \"1000ms\";",
         "deadline = \"1s\"; lists = ( { name = \"x\"; weight = 2.5; } );",
         "lists = ( { name = \"x\"; weight = 2.0; } );", ""};
     uint32_t id[sizeof texts / sizeof texts[0]];

@@ -132,9 +132,13 @@ class Site:
             (umask 077; echo other.example | gillnet list import other -)
             runuser -u _gillnet -- sh -c 'for f in /var/lib/gillnet/lists/other/*; do test -r "$f" || exit 1; done'
             token=$(gillnet hub token test admin 2>/dev/null | tail -n 1)
-            curl -fsS --retry 20 --retry-connrefused --retry-delay 1 -H "Authorization: Bearer $token" \
-                -H 'Content-Type: application/json' -d '{"values":["other.example"],"list":"other"}' \
-                http://127.0.0.1:8896/v1/revoke""")
+            for i in $(seq 40); do  # the hub sees a new list within a second
+                curl -sS --fail-with-body --retry 20 --retry-connrefused --retry-delay 1 -H "Authorization: Bearer $token" \
+                    -H 'Content-Type: application/json' -d '{"values":["other.example"],"list":"other"}' \
+                    http://127.0.0.1:8896/v1/revoke && exit 0
+                sleep 0.5
+            done
+            exit 1""")
         assert self.m.run("gillnet", "lookup", "other.example", check=False).returncode == 0
 
     def marks(self):

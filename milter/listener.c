@@ -100,9 +100,13 @@ static enum err open_socket(char *connection, const char *text, struct errinfo *
     }
     int e = errno;
     return errinfo_set(reterr, e ? err_of_errno(e) : ERR_IO, text, 0,
-                       "libmilter cannot listen here%s%s; see the mail log for its "
-                       "reason, and check the folder's rights or the port",
-                       e ? ": " : "", e ? strerrordesc_np(e) : "");
+                       "libmilter cannot listen here%s%s; %s", e ? ": " : "",
+                       e ? strerrordesc_np(e) : "",
+                       e == EAFNOSUPPORT
+                           ? "gillnetd's unit has no network: the drop-in "
+                             "gillnetd-inet.conf gives it one, see gillnetd(8)"
+                           : "see the mail log for its reason, and check the folder's "
+                             "rights or the port");
 }
 
 /* Has libmilter open a socket under a private name; l->fd is its descriptor. */

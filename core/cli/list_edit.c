@@ -96,10 +96,18 @@ static bool flush(struct edit *e)
  * configuration names it. Opens it only now: a value that is none makes no list. */
 static int open_list(struct edit *e)
 {
+    const struct config *config = e->cli->config;
     struct slice name = slice_str(e->list);
-    if (!e->is_revoke && !e->may_create &&
-        !config_list_is_named(e->cli->config, name) &&
-        !list_is_there(e->cli->config->state_dir, name)) {
+    bool is_new = !e->is_revoke && !config_list_is_named(config, name) &&
+                  !list_is_there(config->state_dir, name);
+
+    if (is_new && e->may_create) {
+        (void)fprintf(
+            stderr,
+            "gillnet: list %s is new: a hit weighs %g, as list_defaults says; a "
+            "group in lists gives it another weight, or category = \"allow\"\n",
+            e->list, config_list_find(config, name)->weight);
+    } else if (is_new) {
         (void)fprintf(stderr,
                       "gillnet: list %s: there is no list of this name; `gillnet list` "
                       "shows those there are, --create makes it\n",

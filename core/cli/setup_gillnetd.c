@@ -364,6 +364,18 @@ enum err setup_conf(struct setup *s, struct errinfo *reterr)
 
 /* ---- undo ---- */
 
+/* gillnetd's own socket, which its service leaves there. */
+static void remove_socket(const char *dir)
+{
+    char path[FILE_PATH_MAX];
+    struct stat st;
+
+    if (file_path(path, "%s/gillnetd.sock", dir) == ERR_OK && lstat(path, &st) == 0 &&
+        S_ISSOCK(st.st_mode)) {
+        (void)unlink(path);
+    }
+}
+
 /* "PATH made" or "PATH was GID MODE". */
 static void folder_back(struct setup *s, struct slice note)
 {
@@ -381,7 +393,10 @@ static void folder_back(struct setup *s, struct slice note)
             chmod(path, (mode_t)strtoul(end, NULL, 8)) == 0) {
             setup_did(s, "give %s its group and mode back", path);
         }
-    } else if (rmdir(path) == 0) {
+        return;
+    }
+    remove_socket(path);
+    if (rmdir(path) == 0) {
         setup_did(s, "remove the folder %s", path);
     } else if (errno != ENOENT) {
         setup_note(

@@ -370,9 +370,8 @@ static void remove_socket(const char *dir)
     char path[FILE_PATH_MAX];
     struct stat st;
 
-    if (file_path(path, "%s/gillnetd.sock", dir) == ERR_OK && lstat(path, &st) == 0 &&
-        S_ISSOCK(st.st_mode)) {
-        (void)unlink(path);
+    if (file_path(path, "%s/gillnetd.sock", dir) == ERR_OK && lstat(path, &st) == 0) {
+        (void)(S_ISSOCK(st.st_mode) ? unlink(path) : 0);
     }
 }
 

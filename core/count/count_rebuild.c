@@ -5,7 +5,7 @@
 #include "core/base/log.h"
 #include "core/count/count_own.h"
 
-enum { SAMPLE_LINES = 8192 /* of the sketch, that are looked at */ };
+enum { SAMPLE_LINES = 1024 /* of the sketch, that are looked at */ };
 
 /* One shard being rebuilt. */
 struct rebuilding {

@@ -8,16 +8,16 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/base/stats.h"
 #include "core/count/message.h"
+#include "core/telemetry/stats.h"
 
-#include "milter/chronicle.h"
+#include "milter/ham_record.h"
+#include "milter/history_record.h"
+#include "milter/message_log.h"
 #include "milter/negotiate.h"
 #include "milter/probe.h"
-#include "milter/record.h"
 #include "milter/reply.h"
 #include "milter/service.h"
-#include "milter/witness.h"
 
 enum {
     PROGRESS_AFTER_US = 1000 * 1000, /* a later final answer is announced */

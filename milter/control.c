@@ -17,14 +17,14 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/slice.h"
-#include "core/base/stats.h"
 #include "core/base/version.h"
+#include "core/telemetry/stats.h"
 
 #include "milter/probe.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/socket.h"
-#include "milter/watch.h"
+#include "milter/watcher.h"
 
 enum { ANSWER_MAX = 128 * 1024, BACKLOG = 64, SLOT_END = 0, SLOT_LISTEN = 1 };
 _Static_assert((int)COUNT_WIRE_ANSWER_MAX <= (int)ANSWER_MAX, "raise ANSWER_MAX");

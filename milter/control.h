@@ -12,7 +12,7 @@
 
 #include "core/base/err.h"
 #include "core/base/keyring.h"
-#include "core/count/wire.h"
+#include "core/count/count_protocol.h"
 
 enum {
     CONTROL_LINE_MAX = COUNT_WIRE_REQUEST_MAX, /* bytes of a request */

@@ -10,24 +10,24 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/history.h"
 #include "core/base/keyring.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
-#include "core/base/stats.h"
 #include "core/base/version.h"
-#include "core/list/hits.h"
+#include "core/list/lookup_stats.h"
+#include "core/telemetry/history.h"
+#include "core/telemetry/stats.h"
 
 #include "milter/callbacks.h"
 #include "milter/control.h"
+#include "milter/ham_record.h"
 #include "milter/libmilter.h"
 #include "milter/notify.h"
 #include "milter/packet.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/signals.h"
-#include "milter/watch.h"
-#include "milter/witness.h"
+#include "milter/watcher.h"
 
 enum {
     HANDOVER_US =

@@ -6,7 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/log.h"
-#include "core/feature/json.h"
+#include "core/message/feature/feature_json.h"
 
 #include "milter/replytext.h"
 

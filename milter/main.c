@@ -18,7 +18,7 @@
 #include "core/config/advice.h"
 #include "core/config/config.h"
 #include "core/config/wiring.h"
-#include "core/feature/feature.h"
+#include "core/message/feature/feature.h"
 
 #include "milter/daemon.h"
 #include "milter/socket.h"

@@ -17,8 +17,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/base/stats.h"
-#include "core/base/unfilled.h"
+#include "core/base/uninitialized.h"
+#include "core/telemetry/stats.h"
 
 #include "milter/packet.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/stats.h"
+#include "core/telemetry/stats.h"
 
 #include "milter/replytext.h"
 

@@ -14,10 +14,10 @@
 #include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/base/scanline.h"
-#include "core/base/stats.h"
+#include "core/telemetry/scan_request.h"
+#include "core/telemetry/stats.h"
 
-#include "milter/judge.h"
+#include "milter/scan_message.h"
 
 enum { PIECE = 64 * 1024 /* read at once */ };
 

@@ -5,7 +5,7 @@
  * lower priority, and what does not fit is refused ("error busy"). A message is bounded as mail is, in
  * bytes, memory, processor time and by the deadline; a client in time. Nothing is counted or learnt unless the line asks for it.
  * The answer is "ok" and a line with the object of `gillnet check --json`, or "error WHY". Request line:
- * core/base/scanline.h.
+ * core/telemetry/scan_request.h.
  * Threads: scan_take from the control socket's; start and stop from main.   Owns: the clients that it took.
  */
 #ifndef MILTER_SCAN_H

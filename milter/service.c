@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/base/stats.h"
+#include "core/telemetry/stats.h"
 
 #include "milter/arenapool.h"
 

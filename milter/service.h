@@ -17,8 +17,8 @@
 #include "core/base/keyring.h"
 #include "core/config/config.h"
 #include "core/count/count.h"
-#include "core/extract/imprint.h"
-#include "core/list/voice.h"
+#include "core/list/rating_input.h"
+#include "core/message/extract/fingerprint.h"
 
 #include "milter/session.h"
 

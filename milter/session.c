@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/stats.h"
+#include "core/telemetry/stats.h"
 #include "core/verdict/verdict.h"
 
 #include "milter/arenapool.h"

@@ -18,8 +18,8 @@
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 #include "core/config/config.h"
-#include "core/extract/extract.h"
 #include "core/list/listed.h"
+#include "core/message/extract/extract.h"
 
 enum {
     SESSION_TEXT_MAX = 512, /* bytes of a client's name or HELO that are kept */

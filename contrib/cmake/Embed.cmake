@@ -1,5 +1,5 @@
 # cmake -DTO=FILE.c "-DFILES=FILE;..." -P Embed.cmake: writes the files as the table page_files of
-# core/hub/page.h. index.html is "/", any other file "/NAME".
+# core/hub/api/page.h. index.html is "/", any other file "/NAME".
 set(types .html text/html .css text/css .js text/javascript)
 set(arrays "")
 set(rows "")
@@ -25,5 +25,5 @@ foreach(file ${FILES})
   string(APPEND rows "    {\"/${name}\", \"${type}; charset=utf-8\", \"\\\"${etag}\\\"\", "
          "{(const char *)${symbol}, sizeof ${symbol}}},\n")
 endforeach()
-file(WRITE "${TO}" "/* made by contrib/cmake/Embed.cmake */\n#include \"core/hub/page.h\"\n\n${arrays}"
+file(WRITE "${TO}" "/* made by contrib/cmake/Embed.cmake */\n#include \"core/hub/api/page.h\"\n\n${arrays}"
      "const struct page_file page_files[] = {\n${rows}    {0}};\n")

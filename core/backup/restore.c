@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/backup/below.h"
+#include "core/backup/beneath.h"
 #include "core/base/statedir.h"
 
 #define MARK_PARTIAL "restore.partial"

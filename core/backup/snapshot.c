@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/backup/below.h"
+#include "core/backup/beneath.h"
 
 #define SNAPSHOT_DIR  "backup.tmp"
 #define SNAPSHOT_LOCK "backup.lock"

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/file_sys.h"
+#include "core/base/file_internal.h"
 
 enum { READ_CHUNK = 64 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
 

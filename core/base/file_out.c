@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/base/file_sys.h"
+#include "core/base/file_internal.h"
 #include "core/base/random.h"
 
 enum {

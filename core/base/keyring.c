@@ -10,7 +10,7 @@
 
 #include "core/base/cursor.h"
 #include "core/base/file.h"
-#include "core/base/file_sys.h"
+#include "core/base/file_internal.h"
 #include "core/base/random.h"
 #include "core/base/statedir.h"
 

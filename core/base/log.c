@@ -16,7 +16,6 @@
 #include <systemd/sd-journal.h>
 #include <unistd.h>
 
-#include "core/base/stats.h"
 #include "core/base/visible.h"
 
 enum {
@@ -33,6 +32,7 @@ static struct {
     size_t start;         /* of the oldest line */
     size_t used;
     uint64_t dropped; /* since the last line that told of it */
+    uint64_t lost;    /* dropped since the process began */
     bool stopping;
 
     /* Set by log_start before the writer exists, constant until log_stop has joined it. */
@@ -289,15 +289,15 @@ static bool enqueue(enum log_level level, const char *line, size_t n)
 {
     unsigned char head[HEAD_BYTES] = {(unsigned char)n, (unsigned char)(n >> 8),
                                       (unsigned char)level};
-    bool lost = false;
     (void)pthread_mutex_lock(&state.lock);
     bool running = state.ring && !state.stopping;
     if (running) {
         /* Once lines are lost, more are refused until the writer has told of it: what the
          * log shows is then in order and the gap is where it says. */
-        lost = state.dropped > 0 || n + HEAD_BYTES > RING_BYTES - state.used;
+        bool lost = state.dropped > 0 || n + HEAD_BYTES > RING_BYTES - state.used;
         if (lost) {
             state.dropped++;
+            state.lost++;
         } else {
             ring_put(head, HEAD_BYTES);
             ring_put(line, n);
@@ -305,10 +305,15 @@ static bool enqueue(enum log_level level, const char *line, size_t n)
         (void)pthread_cond_signal(&state.more);
     }
     (void)pthread_mutex_unlock(&state.lock);
-    if (lost) {
-        stats_add(STAT_log_dropped, 1);
-    }
     return running;
+}
+
+uint64_t log_dropped(void)
+{
+    (void)pthread_mutex_lock(&state.lock);
+    uint64_t lost = state.lost;
+    (void)pthread_mutex_unlock(&state.lock);
+    return lost;
 }
 
 static void log_va(enum log_level level, const char *format, va_list args)

@@ -2,7 +2,7 @@
  * log - one line per event, to syslog, the journal or standard error.
  *
  * Lines go through a bounded ring to one writer thread, so that a slow log never holds up
- * mail; a full ring drops lines, counts them (stat log_dropped) and says so when it has room
+ * mail; a full ring drops lines, counts them (log_dropped) and says so when it has room
  * again. Before log_start and after log_stop lines are written directly to standard error.
  * Untrusted text must pass log_str; what did not and cannot be seen becomes a code (visible.h). Pure rooms (text, mail, extract, filter) never log.
  * Threads: any, after log_start.
@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/err.h"
 #include "core/base/slice.h"
@@ -34,6 +35,8 @@ enum log_target log_target_auto(void);
 enum err log_start(const char *ident, enum log_target target, enum log_level level);
 /* Writes what is left and joins the writer. */
 void log_stop(void);
+/* Lines that were dropped since the process began. Any thread. */
+uint64_t log_dropped(void);
 void log_set_level(enum log_level level);
 /* From now on each line is a JSON object, without a name or level before it: {"event":"log",
  * "level":"warn","text":"event=..."}. A line that begins with "{" is one already. */

@@ -11,10 +11,10 @@
 #include "core/base/statedir.h"
 #include "core/base/version.h"
 #include "core/cli/mistyped.h"
-#include "core/cli/state.h"
+#include "core/cli/open_lists.h"
 #include "core/cli/text.h"
-#include "core/feature/feature.h"
 #include "core/feed/feed.h"
+#include "core/message/feature/feature.h"
 
 enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };
 
@@ -269,8 +269,23 @@ static void take_options(struct cli *cli, struct args *a)
     a->argv[kept] = NULL; /* at least argv[0] was taken away */
 }
 
-static int dispatch(struct cli *cli, struct args *a)
+/* The function that runs a command here; NULL: another program runs it. */
+static int (*runner_of(const struct cli_command *command,
+                       const struct cli_runner *runners, size_t n))(struct cli *, int,
+                                                                    char **)
 {
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(runners[i].name, command->name) == 0) {
+            return runners[i].run;
+        }
+    }
+    return NULL;
+}
+
+static int dispatch(struct cli *cli, struct args *a, const struct cli_runner *runners,
+                    size_t n)
+{
+    int (*run)(struct cli *, int, char **) = NULL;
     const struct cli_command *command = NULL;
     int status = 0;
 
@@ -296,8 +311,12 @@ static int dispatch(struct cli *cli, struct args *a)
     if (a->wants_help) {
         return print_command_help(command);
     }
+    run = runners == NULL ? command->run : runner_of(command, runners, n);
+    if (run == NULL) {
+        return cli_unknown(a->argv[0]);
+    }
     status = mistyped_check(command, a->argc, a->argv);
-    return status != 0 ? status : command->run(cli, a->argc, a->argv);
+    return status != 0 ? status : run(cli, a->argc, a->argv);
 }
 
 /* Commands that write to the state folder: what root leaves there the services must be able to use. */
@@ -315,9 +334,14 @@ static void settle(const struct cli *cli, const char *command)
 
 int cli_run(int argc, char **argv)
 {
+    return cli_run_as(argc, argv, NULL, 0);
+}
+
+int cli_run_as(int argc, char **argv, const struct cli_runner *runners, size_t n)
+{
     struct cli cli = {.config_file = CONFIG_DEFAULT_FILE};
     struct args a = {.argc = argc, .argv = argv};
-    int status = argc > 0 ? dispatch(&cli, &a) : EX_USAGE;
+    int status = argc > 0 ? dispatch(&cli, &a, runners, n) : EX_USAGE;
 
     if (argc > 0 && a.argc > 0) {
         settle(&cli, a.argv[0]);

@@ -38,6 +38,14 @@ struct cli_command {
  * output (a failure of which is a failure of the command). Returns the exit status. */
 int cli_run(int argc, char **argv);
 
+/* Commands as another program runs them (core/lab/main.c). */
+struct cli_runner {
+    const char *name;
+    int (*run)(struct cli *cli, int argc, char **argv);
+};
+/* As cli_run, with these functions instead of those of the table; it refuses all other commands. */
+int cli_run_as(int argc, char **argv, const struct cli_runner *runners, size_t n);
+
 /* Loads the configuration once; prints every error and returns an exit status on failure, 0 on
  * success. Without -c and without the default file the built-in defaults apply. */
 int cli_config(struct cli *cli);

@@ -12,9 +12,9 @@
 #include "core/backup/bundle.h"
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
-#include "core/cli/json.h"
 #include "core/cli/options.h"
 #include "core/cli/peer_commands.h"
+#include "core/cli/print_json.h"
 #include "core/cli/progress.h"
 #include "core/cli/text.h"
 

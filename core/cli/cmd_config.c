@@ -5,7 +5,7 @@
 
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
-#include "core/cli/json.h"
+#include "core/cli/print_json.h"
 #include "core/config/advice.h"
 
 enum { DUMP_MAX = 64 << 20 };

@@ -8,7 +8,8 @@
 #include "core/cli/count_commands.h"
 #include "core/cli/count_disk.h"
 #include "core/cli/count_numbers.h"
-#include "core/cli/daemon.h"
+#include "core/cli/daemon_process.h"
+#include "core/cli/program.h"
 
 int count_cmd_usage(const char *why)
 {
@@ -64,12 +65,17 @@ int cmd_count(struct cli *cli, int argc, char **argv)
         const char *name;
         int (*run)(struct cli *cli, int argc, char **argv);
     } commands[] = {
-        {"stat", cmd_state},          {"verify", count_cmd_verify},
-        {"export", count_cmd_export}, {"import", count_cmd_import},
-        {"merge", count_cmd_merge},
+        {"stat", cmd_state},
+        {"verify", count_cmd_verify},
+        {"export", count_cmd_export},
+        {"import", count_cmd_import},
     };
     if (argc < 2) {
         return count_cmd_usage("say what to do");
+    }
+    if (strcmp(argv[1], "merge") == 0 ||
+        (strcmp(argv[1], "export") == 0 && program_has_option(argv, "--filter"))) {
+        return program_exec(cli, PROGRAM_LAB, argv);
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {

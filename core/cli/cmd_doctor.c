@@ -7,7 +7,7 @@
 
 #include "core/cli/cli.h"
 #include "core/cli/doctor.h"
-#include "core/cli/json.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
 #include "core/config/advice.h"
 

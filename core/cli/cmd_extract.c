@@ -3,10 +3,10 @@
 #include <sysexits.h>
 
 #include "core/cli/cli.h"
-#include "core/cli/evidence.h"
-#include "core/cli/json.h"
 #include "core/cli/messages.h"
 #include "core/cli/options.h"
+#include "core/cli/print_features.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
 
 static int print_message(void *context, struct arena *arena, const struct message *m)

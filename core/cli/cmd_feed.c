@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "core/base/clock.h"
-#include "core/cli/control.h"
+#include "core/cli/daemon_control.h"
 #include "core/cli/feed_commands.h"
-#include "core/cli/json.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
 #include "core/feed/show.h"
 

@@ -7,15 +7,15 @@
 #include <sysexits.h>
 
 #include "core/cli/cli.h"
-#include "core/cli/evidence.h"
-#include "core/cli/json.h"
 #include "core/cli/lookup.h"
 #include "core/cli/lookup_below.h"
 #include "core/cli/lookup_counts.h"
-#include "core/cli/lookup_file.h"
 #include "core/cli/options.h"
+#include "core/cli/print_features.h"
+#include "core/cli/print_json.h"
+#include "core/cli/program.h"
 #include "core/cli/text.h"
-#include "core/feature/value.h"
+#include "core/message/feature/feature_value.h"
 
 struct query {
     struct cli *cli;
@@ -303,25 +303,20 @@ static int run(struct query *q, char **values)
 int cmd_lookup(struct cli *cli, int argc, char **argv)
 {
     struct query q = {.cli = cli};
-    const char *counts = NULL; /* a counting filter to be asked instead */
     const struct cli_option table[] = {
         {"--file", &q.file, NULL, NULL},
-        {"--counts", &counts, NULL, NULL},
         {"--all", NULL, &q.wants_all, NULL},
         {"--quiet", NULL, &q.is_quiet, NULL},
     };
     const struct cli_command *command = cli_command("lookup");
+    if (program_has_option(argv, "--counts")) {
+        return program_exec(cli, PROGRAM_LAB, argv);
+    }
     int status =
         cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
 
     if (status != 0) {
         return status;
-    }
-    if (counts != NULL) {
-        return argc < 2 || q.file != NULL || q.wants_all || q.is_quiet
-                   ? cli_usage(command,
-                               "--counts FILE takes values, and no other option")
-                   : lookup_file(cli, counts, argv + 1);
     }
     if (argc == 2 && strcmp(argv[1], "-") == 0 && q.file == NULL) {
         q.file = "-";

@@ -8,11 +8,11 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/hash256.h"
-#include "core/cli/json.h"
 #include "core/cli/options.h"
+#include "core/cli/print_json.h"
 #include "core/cli/progress.h"
 #include "core/config/unit.h"
-#include "core/peer/publish.h"
+#include "core/ring/publish/publish.h"
 
 enum { VALID_DEFAULT_S = 2 * 86400, VALID_LEAST_S = 60, VALID_MOST_S = 90 * 86400 };
 

@@ -5,8 +5,8 @@
 
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
-#include "core/cli/control.h"
-#include "core/cli/json.h"
+#include "core/cli/daemon_control.h"
+#include "core/cli/print_json.h"
 
 /* What one program said. */
 struct reply {

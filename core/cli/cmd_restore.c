@@ -8,9 +8,9 @@
 
 #include "core/backup/restore.h"
 #include "core/cli/cli.h"
-#include "core/cli/control.h"
-#include "core/cli/json.h"
+#include "core/cli/daemon_control.h"
 #include "core/cli/options.h"
+#include "core/cli/print_json.h"
 #include "core/cli/progress.h"
 #include "core/cli/restore_check.h"
 #include "core/cli/text.h"

@@ -5,8 +5,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "core/cli/json.h"
 #include "core/cli/options.h"
+#include "core/cli/print_json.h"
 #include "core/cli/setup.h"
 
 enum { LINE_MAX_BYTES = 4096 };

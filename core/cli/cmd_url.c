@@ -5,15 +5,15 @@
 
 #include "core/base/arena.h"
 #include "core/cli/cli.h"
-#include "core/cli/json.h"
 #include "core/cli/options.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
-#include "core/url/safebrowsing.h"
-#include "core/url/unwrap.h"
-#include "core/url/url.h"
-#include "core/url/url_normal.h"
-#include "core/url/urlkey.h"
-#include "core/url/weburl.h"
+#include "core/message/url/safebrowsing.h"
+#include "core/message/url/unwrap.h"
+#include "core/message/url/url.h"
+#include "core/message/url/url_normal.h"
+#include "core/message/url/urlkey.h"
+#include "core/message/url/weburl.h"
 
 enum { URL_ARENA = 16 * 1024 * 1024 };
 

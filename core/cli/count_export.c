@@ -6,7 +6,6 @@
 
 #include "core/base/clock.h"
 #include "core/cli/count_commands.h"
-#include "core/cli/count_filter.h"
 #include "core/cli/options.h"
 #include "core/cli/text.h"
 #include "core/count/runset.h"
@@ -97,8 +96,7 @@ static bool read_two(const char *text, size_t at, unsigned n, unsigned *ret)
     return true;
 }
 
-/* "2026-11-21" as seconds since 1970. By the civil calendar, from 1970 on. */
-static bool read_day(const char *text, uint64_t *ret)
+bool count_cmd_day(const char *text, uint64_t *ret)
 {
     unsigned year = 0;
     unsigned month = 0;
@@ -151,31 +149,12 @@ static int print_runs(struct export *x, const char *dir)
     return CLI_CLEAN;
 }
 
-/* Of the day that was given, or of the last 24 hours of whole buckets. */
-static int export_filter(const struct export *x, const char *dir,
-                         const struct count_filter_options *filter)
-{
-    uint64_t end_s = x->end_s;
-    uint64_t first_s = x->first_s;
-
-    if (x->day_text == NULL) {
-        end_s = clock_wall_us() / 1000000 / COUNT_BUCKET_S * COUNT_BUCKET_S;
-        first_s = end_s - COUNT_DAY_S;
-    }
-    return count_filter_export(x->cli, dir, first_s, end_s, filter);
-}
-
 int count_cmd_export(struct cli *cli, int argc, char **argv)
 {
     struct export x = {.cli = cli, .end_s = UINT64_MAX};
-    struct count_filter_options filter = {.file = NULL};
     const struct cli_option table[] = {
         {"--day", &x.day_text, NULL, NULL},
         {"--prefix", &x.prefix, NULL, NULL},
-        {"--filter", &filter.file, NULL, NULL},
-        {"--cells", &filter.cells, NULL, NULL},
-        {"--k", &filter.k, NULL, NULL},
-        {"--cell-bits", &filter.cell_bits, NULL, NULL},
     };
     char dir[FILE_PATH_MAX];
     int status = cli_options(cli_command("count"), table,
@@ -188,14 +167,8 @@ int count_cmd_export(struct cli *cli, int argc, char **argv)
         return count_cmd_usage("export takes --day, --prefix, or --filter with its "
                                "sizes, and nothing else");
     }
-    bool has_size =
-        filter.cells != NULL || filter.k != NULL || filter.cell_bits != NULL;
-    if (filter.file == NULL ? has_size : x.prefix != NULL) {
-        return count_cmd_usage("--cells, --k and --cell-bits are for --filter FILE, "
-                               "--prefix is for text");
-    }
     if (x.day_text != NULL) {
-        if (!read_day(x.day_text, &x.first_s)) {
+        if (!count_cmd_day(x.day_text, &x.first_s)) {
             return count_cmd_usage("--day: write a day (UTC) as 2026-11-21");
         }
         x.end_s = x.first_s + COUNT_DAY_S;
@@ -204,9 +177,6 @@ int count_cmd_export(struct cli *cli, int argc, char **argv)
     status = status != 0 ? status : count_cmd_runs_dir(cli, dir);
     if (status != 0) {
         return status;
-    }
-    if (filter.file != NULL) {
-        return export_filter(&x, dir, &filter);
     }
     x.prefix = x.prefix != NULL ? x.prefix : cli->config->count.prefix;
     return print_runs(&x, dir);

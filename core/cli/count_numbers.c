@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/cli/figure.h"
+#include "core/cli/humanize.h"
 #include "core/cli/text.h"
 #include "core/count/runset.h"
 

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/stats.h"
-#include "core/cli/json.h"
+#include "core/cli/print_json.h"
 #include "core/count/count.h"
+#include "core/telemetry/stats.h"
 
 struct count_numbers {
     uint64_t

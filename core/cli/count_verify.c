@@ -8,7 +8,7 @@
 #include <sysexits.h>
 
 #include "core/cli/count_commands.h"
-#include "core/cli/json.h"
+#include "core/cli/print_json.h"
 #include "core/count/live_verify.h"
 #include "core/count/runset.h"
 

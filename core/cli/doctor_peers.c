@@ -8,9 +8,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/cli/control.h"
+#include "core/cli/daemon_control.h"
 #include "core/cli/doctor.h"
-#include "core/peer/manifest.h"
+#include "core/ring/trust/manifest.h"
 
 enum { US_PER_MS = 1000, DAY_MS = 86400000, WARN_DAYS = 14, WHY_MAX = 200 };
 

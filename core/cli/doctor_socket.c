@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/cli/control.h"
+#include "core/cli/daemon_control.h"
 #include "core/cli/doctor.h"
 
 enum { NAME_BUFFER = 16384, GROUP_NAME_MAX = 64, GROUPS_MAX = 256, CONNECT_WAIT_S = 5 };

@@ -12,7 +12,7 @@
 
 #include "core/cli/cli.h"
 #include "core/cli/progress.h"
-#include "core/feed/stage.h"
+#include "core/feed/update.h"
 
 enum { FEED_CMD_LOCK_S = 60 };
 

@@ -9,11 +9,11 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/cli/feed_commands.h"
-#include "core/cli/json.h"
 #include "core/cli/messages.h"
 #include "core/cli/options.h"
-#include "core/feature/witness.h"
-#include "core/feed/guard.h"
+#include "core/cli/print_json.h"
+#include "core/feed/exclude.h"
+#include "core/message/feature/ham_keys.h"
 
 enum { US_PER_S = 1000000, FOLDER_MODE = 02750 };
 

@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "core/cli/feed_commands.h"
 #include "core/cli/feed_rows.h"
-#include "core/cli/json.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
 #include "core/feed/show.h"
 

@@ -7,14 +7,14 @@
 
 #include "core/cli/feed_commands.h"
 #include "core/cli/feed_try.h"
-#include "core/cli/json.h"
 #include "core/cli/messages.h"
 #include "core/cli/options.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
-#include "core/feature/json.h"
 #include "core/feed/local.h"
 #include "core/feed/show.h"
 #include "core/list/listset.h"
+#include "core/message/feature/feature_json.h"
 
 enum { LINES_MAX = 2000, HIT_SHOWN = 200, PERCENT = 100 };
 

@@ -6,7 +6,7 @@
 #include "core/base/file.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/options.h"
-#include "core/list/hits.h"
+#include "core/list/lookup_stats.h"
 
 /* What gillnetd counted, for one list. */
 struct met {

@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 #include "core/base/arena.h"
-#include "core/base/unfilled.h"
-#include "core/cli/evidence.h"
+#include "core/base/uninitialized.h"
 #include "core/cli/input.h"
-#include "core/cli/json.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/options.h"
+#include "core/cli/print_features.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
-#include "core/list/change.h"
 #include "core/list/place.h"
+#include "core/list/writer_change.h"
 
 enum { ENTRY_ARENA = 256 * 1024, STAGED_MAX = 512 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "core/cli/json.h"
 #include "core/cli/list_commands.h"
+#include "core/cli/print_json.h"
 
 struct fill {
     struct bloomfile *filter;

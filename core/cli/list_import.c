@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/cli/json.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/options.h"
+#include "core/cli/print_json.h"
 #include "core/cli/progress.h"
 #include "core/cli/text.h"
+#include "core/feed/exclude.h"
 #include "core/feed/feed.h"
-#include "core/feed/guard.h"
 
 enum { BAD_SHOWN = 10, BAD_TEXT = 80, FORMATS_TEXT = 256 };
 

@@ -5,7 +5,7 @@
 #include "core/cli/list_commands.h"
 #include "core/cli/list_filter.h"
 #include "core/cli/options.h"
-#include "core/list/member.h"
+#include "core/list/peer_filter.h"
 #include "core/list/place.h"
 
 /* Files alone need no key: what they have in common decides. */

@@ -6,8 +6,8 @@
 
 #include "core/base/clock.h"
 #include "core/cli/text.h"
-#include "core/list/confirm.h"
-#include "core/list/guard.h"
+#include "core/list/confirm_cache.h"
+#include "core/list/health.h"
 
 enum { ALIVE_S = 180 }; /* it says so every minute */
 

@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 #include "core/config/config.h"
-#include "core/list/hits.h"
 #include "core/list/list.h"
+#include "core/list/lookup_stats.h"
 
 struct list_numbers {
     struct list_filters filters;

@@ -5,10 +5,10 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "core/cli/json.h"
 #include "core/cli/list_commands.h"
+#include "core/cli/open_lists.h"
 #include "core/cli/options.h"
-#include "core/cli/state.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
 #include "core/list/place.h"
 

@@ -6,13 +6,13 @@
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
-#include "core/cli/evidence.h"
-#include "core/cli/json.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/list_filter.h"
 #include "core/cli/list_numbers.h"
+#include "core/cli/open_lists.h"
 #include "core/cli/options.h"
-#include "core/cli/state.h"
+#include "core/cli/print_features.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
 
 enum { ENTRY_ARENA = 256 * 1024 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/clock.h"
-#include "core/list/voice.h"
+#include "core/list/rating_input.h"
 
 struct lookup {
     struct ask_lists lists;

@@ -1,13 +1,13 @@
 /*
- * lookup - values in bulk against the lists on disk, in batches (core/list/ask.h); for `gillnet lookup`.
+ * lookup - values in bulk against the lists on disk, in batches (core/list/query.h); for `gillnet lookup`.
  *
  * Threads: one.
  */
 #ifndef CORE_CLI_LOOKUP_H
 #define CORE_CLI_LOOKUP_H
 
-#include "core/cli/state.h"
-#include "core/list/ask.h"
+#include "core/cli/open_lists.h"
+#include "core/list/query.h"
 
 /* One value on one list. */
 struct lookup_match {

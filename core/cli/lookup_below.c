@@ -6,8 +6,8 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/evidence.h"
-#include "core/cli/json.h"
+#include "core/cli/print_features.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
 #include "core/list/search.h"
 

@@ -5,7 +5,7 @@
 #ifndef CORE_CLI_LOOKUP_BELOW_H
 #define CORE_CLI_LOOKUP_BELOW_H
 
-#include "core/cli/state.h"
+#include "core/cli/open_lists.h"
 
 enum { BELOW_SHOWN = 10 }; /* entries printed of each value; the rest is counted */
 

@@ -7,15 +7,15 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/counted.h"
-#include "core/cli/counts.h"
-#include "core/cli/evidence.h"
-#include "core/cli/figure.h"
-#include "core/cli/json.h"
+#include "core/cli/count_source.h"
+#include "core/cli/humanize.h"
+#include "core/cli/print_counts.h"
+#include "core/cli/print_features.h"
+#include "core/cli/print_json.h"
 #include "core/cli/sparkline.h"
 #include "core/cli/text.h"
-#include "core/count/json.h"
-#include "core/feature/value.h"
+#include "core/count/count_json.h"
+#include "core/message/feature/feature_value.h"
 
 enum { US_PER_S = 1000000, VALUE_ARENA = 1 << 20, HALF_DAY = COUNT_BUCKETS / 2 };
 

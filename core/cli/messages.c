@@ -12,10 +12,10 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/cli/mailbox.h"
+#include "core/cli/mbox.h"
 #include "core/cli/text.h"
 #include "core/list/listed.h"
-#include "core/url/host.h"
+#include "core/message/url/host.h"
 #include "core/verdict/verdict.h"
 
 enum { NUMBER_MAX = 24, US_PER_SECOND = 1000000 };

@@ -2,7 +2,7 @@
  * messages - the messages of files, folders and standard input, one after the other, with the
  * features of each; for check and extract.
  *
- * A file is one message or a mailbox in mbox form (core/cli/mailbox.h), a folder a Maildir or a tree of such files.
+ * A file is one message or a mailbox in mbox form (core/cli/mbox.h), a folder a Maildir or a tree of such files.
  * One arena for all, emptied between messages; files are read in pieces. A file that cannot be
  * read is reported and the others go on.
  * Threads: one.
@@ -13,8 +13,8 @@
 #include "core/base/arena.h"
 #include "core/cli/cli.h"
 #include "core/cli/options.h"
-#include "core/extract/extract.h"
 #include "core/list/listset.h"
+#include "core/message/extract/extract.h"
 
 /* What the MTA would say (NULL: unknown), and the lists. */
 struct messages_envelope {

@@ -9,8 +9,8 @@
 #include "core/cli/options.h"
 #include "core/cli/peer_commands.h"
 #include "core/cli/text.h"
-#include "core/peer/invite.h"
-#include "core/peer/ringkey.h"
+#include "core/ring/trust/digest_key.h"
+#include "core/ring/trust/invite.h"
 
 enum {
     MS_PER_S = 1000,

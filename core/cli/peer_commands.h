@@ -8,7 +8,7 @@
 
 #include "core/base/file.h"
 #include "core/cli/cli.h"
-#include "core/peer/ring.h"
+#include "core/ring/trust/ring.h"
 
 enum { PEER_PORT = 8894 }; /* of an address that nobody gave */
 

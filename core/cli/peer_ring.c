@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/hub_program.h"
-#include "core/cli/json.h"
 #include "core/cli/options.h"
 #include "core/cli/peer_commands.h"
+#include "core/cli/print_json.h"
+#include "core/cli/program.h"
 #include "core/cli/text.h"
-#include "core/peer/invite.h"
-#include "core/peer/ringkey.h"
+#include "core/ring/trust/digest_key.h"
+#include "core/ring/trust/invite.h"
 
 enum { MS_PER_S = 1000 };
 
@@ -469,5 +469,5 @@ int peer_cmd_join(struct cli *cli, int argc, char **argv)
         }
     }
     args[1] = argv[1];
-    return hub_program_exec(cli, args);
+    return program_exec(cli, PROGRAM_HUB, args);
 }

@@ -5,11 +5,11 @@
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/control.h"
-#include "core/cli/json.h"
+#include "core/cli/daemon_control.h"
 #include "core/cli/peer_commands.h"
+#include "core/cli/print_json.h"
 #include "core/cli/text.h"
-#include "core/peer/invite.h"
+#include "core/ring/trust/invite.h"
 #include "core/store/origins.h"
 
 enum { MS_PER_S = 1000, SHORT_ORIGIN = 8, WARN_DAYS = 14, DAY_MS = 86400000 };

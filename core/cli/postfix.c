@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/file.h"
-#include "core/cli/run.h"
+#include "core/cli/run_program.h"
 
 enum { KEY_MAX = 1024 };
 

@@ -12,8 +12,8 @@
 #include "core/base/keyring.h"
 #include "core/count/live_verify.h"
 #include "core/list/list.h"
-#include "core/peer/identity.h"
-#include "core/peer/manifest.h"
+#include "core/ring/trust/identity.h"
+#include "core/ring/trust/manifest.h"
 #include "core/store/run.h"
 
 enum { NAMES_MEMORY = 16 << 20 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/cli/control.h"
+#include "core/cli/daemon_control.h"
 
 enum { HEX = 16, ID_TEXT_MAX = 16 };
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "core/base/buf.h"
-#include "core/cli/daemon.h"
+#include "core/cli/daemon_process.h"
 
 enum {
     RUNNING_KEYS_MAX = 512,

@@ -6,7 +6,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "core/cli/run.h"
+#include "core/cli/run_program.h"
 #include "core/cli/setup_wire.h"
 
 enum { NAME_BUFFER = 16384 };

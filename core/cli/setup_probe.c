@@ -11,7 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/random.h"
-#include "core/cli/control.h"
+#include "core/cli/daemon_control.h"
 #include "core/cli/setup.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "core/cli/run.h"
+#include "core/cli/run_program.h"
 #include "core/cli/setup.h"
 
 enum { MC_MAX = 4 << 20, NAME_BYTES = 256 };

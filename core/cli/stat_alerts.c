@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/cli/control.h"
-#include "core/cli/json.h"
+#include "core/cli/daemon_control.h"
+#include "core/cli/print_json.h"
 
 static const char *text_of(const json_t *row, const char *key)
 {

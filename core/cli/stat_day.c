@@ -5,10 +5,10 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/history.h"
-#include "core/cli/figure.h"
-#include "core/cli/json.h"
-#include "core/list/standing.h"
+#include "core/cli/humanize.h"
+#include "core/cli/print_json.h"
+#include "core/list/rating.h"
+#include "core/telemetry/history.h"
 
 enum { US_PER_S = 1000000, SHOWN_SYMBOLS = 8 };
 

@@ -7,7 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/cli/feed_rows.h"
-#include "core/cli/figure.h"
+#include "core/cli/humanize.h"
 #include "core/cli/stat_alerts.h"
 #include "core/cli/stat_day.h"
 #include "core/cli/text.h"

@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 #include "core/cli/count_numbers.h"
-#include "core/cli/daemon.h"
-#include "core/cli/state.h"
+#include "core/cli/daemon_process.h"
+#include "core/cli/open_lists.h"
 
 /* What was found; borrowed. */
 struct stat_found {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/nearest.h"
-#include "core/config/origin.h"
-#include "core/config/value.h"
+#include "core/config/config_internal.h"
+#include "core/config/config_value.h"
 
 enum {
     APPLY_LISTS_MAX = 256,

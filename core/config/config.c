@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/origin.h"
-#include "core/config/scan.h"
+#include "core/config/config_internal.h"
+#include "core/config/config_value.h"
+#include "core/config/precheck.h"
 #include "core/config/unit.h"
-#include "core/config/value.h"
 
 /* Scores are sums of decimal fractions: 0.1 + 0.2 must reach 0.3. */
 static const double score_slack = 1e-9;

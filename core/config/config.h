@@ -19,7 +19,7 @@
 #include "core/base/err.h"
 #include "core/base/log.h"
 #include "core/base/slice.h"
-#include "core/config/config_parts.h"
+#include "core/config/config_hub.h"
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
 

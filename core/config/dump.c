@@ -3,8 +3,8 @@
 
 #include "core/base/checksum.h"
 #include "core/config/config.h"
-#include "core/config/origin.h"
-#include "core/config/value.h"
+#include "core/config/config_internal.h"
+#include "core/config/config_value.h"
 
 enum { DUMP_KEY_MAX = 160, DUMP_VALUE_MAX = 4 << 20, DUMP_ALL_MAX = 256 << 20 };
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/feeds.h"
-#include "core/config/origin.h"
-#include "core/config/subscribe.h"
-#include "core/config/value.h"
+#include "core/config/config_feeds.h"
+#include "core/config/config_internal.h"
+#include "core/config/config_subscribe.h"
+#include "core/config/config_value.h"
 
 static void inherit(struct config *c, size_t list, struct config_errors *errors)
 {

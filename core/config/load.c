@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "core/config/apply.h"
+#include "core/config/config_internal.h"
+#include "core/config/config_value.h"
 #include "core/config/finish.h"
 #include "core/config/mistake.h"
-#include "core/config/origin.h"
-#include "core/config/scan.h"
-#include "core/config/value.h"
+#include "core/config/precheck.h"
 
 enum {
     LOAD_FILE_MAX = 1 << 20, /* bytes of one file, with a line break */

@@ -9,7 +9,7 @@
 #ifndef CORE_CONFIG_MISTAKE_H
 #define CORE_CONFIG_MISTAKE_H
 
-#include "core/config/scan.h"
+#include "core/config/precheck.h"
 
 enum { MISTAKES_MAX = 20 }; /* reported of one file */
 

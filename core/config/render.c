@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "core/base/utf8.h"
-#include "core/config/elements.h"
+#include "core/config/arrays.h"
+#include "core/config/config_value.h"
 #include "core/config/schema.h"
 #include "core/config/unit.h"
-#include "core/config/value.h"
 
 static void *field_of(const struct schema_row *row, void *base)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/count/count_own.h"
+#include "core/count/count_internal.h"
 
 enum { PREFETCH_AHEAD = 64 };
 

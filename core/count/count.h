@@ -19,9 +19,9 @@
 #include "core/base/digest.h"
 #include "core/base/err.h"
 #include "core/base/keyring.h"
+#include "core/count/breakdown.h"
 #include "core/count/remote.h"
 #include "core/count/runset.h"
-#include "core/count/shares.h"
 
 /* Never shorter than they say: the running bucket (or day) and so many before it. */
 enum count_window { COUNT_10M, COUNT_1H, COUNT_1D, COUNT_14D, COUNT_WINDOWS };

@@ -9,8 +9,8 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
-#include "core/base/stats.h"
-#include "core/count/count_own.h"
+#include "core/count/count_internal.h"
+#include "core/telemetry/stats.h"
 
 enum {
     US_PER_S = 1000000,

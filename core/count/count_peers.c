@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "core/count/count_own.h"
+#include "core/count/count_internal.h"
 
 enum { CHUNK = TOTALS_LATE_MAX };
 

@@ -3,7 +3,7 @@
  */
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/count/count_own.h"
+#include "core/count/count_internal.h"
 
 enum { SAMPLE_LINES = 1024 /* of the sketch, that are looked at */ };
 

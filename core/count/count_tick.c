@@ -3,8 +3,8 @@
  */
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/count/count_own.h"
-#include "core/count/report.h"
+#include "core/count/count_internal.h"
+#include "core/count/count_report.h"
 
 #define FLUSH_US    ((uint64_t)5 * 1000000)
 #define SEAL_US     ((uint64_t)60 * 1000000) /* between attempts on a disk that refuses */

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/count/count_own.h"
+#include "core/count/count_internal.h"
 
 struct count_view {
     char dir[FILE_PATH_MAX];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/count/follow_own.h"
+#include "core/count/follow_internal.h"
 
 enum { CHANGED_LEAST = 1024 };
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/base/cursor.h"
-#include "core/base/file_sys.h"
-#include "core/count/follow_own.h"
+#include "core/base/file_internal.h"
+#include "core/count/follow_internal.h"
 
 /* A journal that is open. */
 struct journal {

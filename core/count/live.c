@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/count/live_inside.h"
+#include "core/count/live_internal.h"
 #include "core/count/runset.h"
 
 enum { FULL_NUM = 7, FULL_DEN = 8 }; /* how full a shard may be */

@@ -5,7 +5,7 @@
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
-#include "core/count/live_own.h"
+#include "core/count/live_format.h"
 
 enum {
     BOOT_NAMED = 1,

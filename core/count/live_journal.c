@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/count/live_inside.h"
+#include "core/count/live_internal.h"
 
 void live_journal_close(struct live *l)
 {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/base/cursor.h"
-#include "core/base/file_sys.h"
-#include "core/count/live_own.h"
+#include "core/base/file_internal.h"
+#include "core/count/live_format.h"
 #include "core/count/runset.h"
 
 enum {

@@ -2,7 +2,7 @@
 #include "core/count/live_verify.h"
 
 #include "core/base/cursor.h"
-#include "core/count/live_own.h"
+#include "core/count/live_format.h"
 
 bool live_is_journal(const char *name)
 {

@@ -5,7 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/digest.h"
-#include "core/base/stats.h"
+#include "core/telemetry/stats.h"
 
 enum {
     VALUE_MAX = 4096, /* bytes of a value that make its digest, after a prefix */

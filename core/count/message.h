@@ -18,7 +18,7 @@
 #include "core/base/arena.h"
 #include "core/config/config.h"
 #include "core/count/count.h"
-#include "core/feature/feature.h"
+#include "core/message/feature/feature.h"
 
 enum count_distinct {
     DISTINCT_RCPT,

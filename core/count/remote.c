@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "core/base/log.h"
-#include "core/count/remote_own.h"
+#include "core/count/remote_internal.h"
 
 enum { FRESH_S = 2 };
 

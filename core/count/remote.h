@@ -16,8 +16,8 @@
 
 #include "core/base/err.h"
 #include "core/base/keyring.h"
+#include "core/count/breakdown.h"
 #include "core/count/runset.h"
-#include "core/count/shares.h"
 #include "core/store/origins.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/log.h"
-#include "core/count/remote_own.h"
+#include "core/count/remote_internal.h"
 
 enum {
     BATCH = 4096,

@@ -7,7 +7,7 @@
 
 #include "core/base/hash256.h"
 #include "core/base/log.h"
-#include "core/count/remote_own.h"
+#include "core/count/remote_internal.h"
 
 enum { PAIRS_LEAST = 4096, PAIRS_KEPT = 1 << 16, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
 

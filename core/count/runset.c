@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "core/base/log.h"
-#include "core/count/runset_own.h"
+#include "core/count/runset_internal.h"
 
 enum { DIR_MODE = 0750, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
 

@@ -1,5 +1,5 @@
 /* runset_history - one key's counts from all runs. */
-#include "core/count/runset_own.h"
+#include "core/count/runset_internal.h"
 
 static void add(uint64_t *to, uint64_t count)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/filter/traffic.h"
+#include "core/count/traffic.h"
 
 /* What the structures are like (totals.h, live.h, run.h); the shares are planned, not limits. */
 enum {

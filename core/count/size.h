@@ -1,7 +1,7 @@
 /*
  * size - how large the counts are for a number of messages a day, and what to expect of them.
  *
- * Everything follows from the traffic model (core/filter/traffic.h): 40 keys a message, 60 % of
+ * Everything follows from the traffic model (core/count/traffic.h): 40 keys a message, 60 % of
  * them first sights that stay in the doorkeeper, the others keys that come again. Presets are this
  * reckoning at 10^4, 10^5, 10^6 and 10^7 messages a day; any number between works likewise.
  * Expectations are for a steady fortnight of as many messages as planned.

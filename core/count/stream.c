@@ -11,7 +11,7 @@
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
-#include "core/base/file_sys.h"
+#include "core/base/file_internal.h"
 #include "core/base/hash256.h"
 #include "core/count/runset.h"
 

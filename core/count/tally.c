@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/base/prng.h"
 #include "core/base/random.h"
-#include "core/filter/prng.h"
 
 enum { SLOTS_LEAST = 64, FULL_NUM = 3, FULL_DEN = 4 };
 

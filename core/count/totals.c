@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/count/totals_own.h"
-#include "core/filter/prng.h"
+#include "core/base/prng.h"
+#include "core/count/totals_internal.h"
 
 enum { SHARDS_MAX = 65536, HOT_ALIGN = 64 };
 #define LINES_MAX (UINT64_C(1) << 31) /* of a shard */

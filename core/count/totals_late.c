@@ -1,7 +1,7 @@
 /* totals_late - what other servers counted in buckets that are over here. */
 #include <stdlib.h>
 
-#include "core/count/totals_own.h"
+#include "core/count/totals_internal.h"
 
 /* One key's part that goes into cells. */
 struct late {

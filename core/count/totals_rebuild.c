@@ -1,5 +1,5 @@
 /* totals_rebuild - a shard's sums from the runs, at start or when it is to be larger. */
-#include "core/count/totals_own.h"
+#include "core/count/totals_internal.h"
 
 enum {
     BUCKET_WINDOWS = 1 << TOTALS_1H | 1 << TOTALS_1D,

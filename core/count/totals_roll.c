@@ -1,7 +1,7 @@
 /* totals_roll - buckets end, and leave the windows one by one. */
 #include <stdlib.h>
 
-#include "core/count/totals_own.h"
+#include "core/count/totals_internal.h"
 
 enum { SHARES_ROOM_LEAST = 64 };
 

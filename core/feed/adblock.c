@@ -5,7 +5,7 @@
  * a name or an address; with options only those that do not narrow the rule. Everything else
  * (exceptions, element hiding, patterns) says nothing about mail and is ignored.
  */
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 /* Options that leave a rule as wide as it was. */
 static bool is_plain_option(struct slice option)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/base/arena.h"
-#include "core/base/unfilled.h"
-#include "core/feed/parser.h"
+#include "core/base/uninitialized.h"
+#include "core/feed/parser_internal.h"
 
 /* Whether the record is still inside quotes after these bytes. */
 static enum csv_state scan(enum csv_state state, char separator, struct slice line)

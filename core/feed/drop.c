@@ -1,7 +1,7 @@
 /*
  * drop - the DROP lists of Spamhaus: "CIDR ; SBL number" a line, or a JSON object a line.
  */
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 void feed_line_drop(struct feed *f, struct slice line)
 {

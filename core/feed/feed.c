@@ -8,7 +8,7 @@
 
 #include "core/base/arena.h"
 #include "core/feed/lines.h"
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 /* An entry of the longest line in all its forms takes less. */
 enum { ENTRY_ARENA = 256 * 1024 };
@@ -54,7 +54,7 @@ static const struct {
     const char *text;
 } unused[FEED_UNUSED_COUNT] = {
 #define UNUSED(name, text) [FEED_UNUSED_##name] = {#name, (text)},
-#include "core/feed/unused.def"
+#include "core/feed/ignored.def"
 #undef UNUSED
 };
 

@@ -19,7 +19,7 @@
 
 #include "core/base/err.h"
 #include "core/base/slice.h"
-#include "core/feature/lookup.h"
+#include "core/message/feature/list_keys.h"
 
 enum { FEED_LINE_MAX = 16384, FEED_RECORD_MAX = 1024 * 1024, FEED_SNIFF_BYTES = 65536 };
 
@@ -42,7 +42,7 @@ enum feed_format feed_sniff(struct slice beginning);
 /* Why something that was read well makes no entry. */
 enum feed_unused {
 #define UNUSED(name, text) FEED_UNUSED_##name,
-#include "core/feed/unused.def"
+#include "core/feed/ignored.def"
 #undef UNUSED
     FEED_UNUSED_COUNT
 };

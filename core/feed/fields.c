@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 static struct slice json_field(struct feed_fields *r, const char *name)
 {

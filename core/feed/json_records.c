@@ -7,7 +7,7 @@
  */
 #include "core/base/buf.h"
 #include "core/feed/lines.h"
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 struct json {
     struct feed *f;

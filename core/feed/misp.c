@@ -6,7 +6,7 @@
  * sums of values, which no mail is asked for.
  */
 #include "core/base/checksum.h"
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 /* What an attribute of a type is. Of "a|b" the first half counts, or with is_second the other. */
 static const struct attribute {

@@ -3,7 +3,7 @@
  *
  * Listed are URLs that were verified and are not said to be offline.
  */
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 void feed_fields_phishtank(struct feed *f, struct feed_fields *r)
 {

@@ -9,8 +9,8 @@
  */
 #include <stdio.h>
 
-#include "core/feed/parser.h"
-#include "core/url/host.h"
+#include "core/feed/parser_internal.h"
+#include "core/message/url/host.h"
 
 enum { IP4_TEXT = 20 };
 

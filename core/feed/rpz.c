@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/feed/parser.h"
-#include "core/url/host.h"
+#include "core/feed/parser_internal.h"
+#include "core/message/url/host.h"
 
 /* Parentheses do not nest (RFC 1035). */
 enum { RPZ_WORDS = 8, PARENS_BAD = 2 };

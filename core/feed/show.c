@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/buf.h"
-#include "core/feature/feature.h"
 #include "core/feed/local.h"
+#include "core/message/feature/feature.h"
 
 enum { KEY_LIKE = 20 };
 

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "core/feed/stage.h"
+#include "core/feed/update.h"
 
 enum { FEED_SHOWN_MAX = 512 };
 

@@ -2,8 +2,8 @@
  * simple - the formats that say one thing a line: plain, openphish, hosts, dnsmasq,
  * unbound.
  */
-#include "core/feed/parser.h"
-#include "core/url/host.h"
+#include "core/feed/parser_internal.h"
+#include "core/message/url/host.h"
 
 /* "*.name" and ".name" mean what a domain entry means. */
 static struct slice without_wildcard(struct slice text, uint16_t *hint)

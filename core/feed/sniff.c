@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "core/feed/parser.h"
-#include "core/url/host.h"
+#include "core/feed/parser_internal.h"
+#include "core/message/url/host.h"
 
 /* Lines that say something; more do not make the guess better. */
 enum { SNIFF_LINES = 400 };

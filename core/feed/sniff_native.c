@@ -1,7 +1,7 @@
 /*
  * sniff_native - the form of which provider a table or JSON is in, by the names of its fields.
  */
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 enum { NAMES_MAX = 2 };
 

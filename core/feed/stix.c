@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "core/base/unfilled.h"
-#include "core/feed/parser.h"
+#include "core/base/uninitialized.h"
+#include "core/feed/parser_internal.h"
 
 enum { TERMS_MAX = 512, STIX_VALUE_MAX = 8192 };
 

@@ -4,7 +4,7 @@
  * ip:port is a URL of that server and port, not the address: others may share it. Indicators
  * whose reporter himself gave less than half of his confidence are left out.
  */
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 enum { CONFIDENCE_MIN = 50 };
 

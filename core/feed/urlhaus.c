@@ -4,7 +4,7 @@
  *
  * Listed are URLs that are not said to be offline.
  */
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 void feed_fields_urlhaus(struct feed *f, struct feed_fields *r)
 {

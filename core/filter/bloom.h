@@ -34,8 +34,7 @@ enum {
     BLOOM_LINE_BITS = 512,
     BLOOM_K_MAX = 16,
     BLOOM_TWO_LINES_K_MAX = 14,
-    BLOOM_BATCH = 32,
-    BLOOM_PARTS_MAX = 64 /* threads that build one filter */
+    BLOOM_BATCH = 32
 };
 
 #define BLOOM_LINES_MAX ((uint64_t)1 << 40) /* 64 TiB */
@@ -79,14 +78,6 @@ void bloom_add_batch(struct bloom *b, const struct digest *d, size_t n);
  * build one filter together when each is given all digests. */
 void bloom_add_range(struct bloom *b, const struct digest *d, size_t n, uint64_t first,
                      uint64_t end);
-/* For threads that each have only some of the digests: deals n out to `parts` owners of equal
- * shares of the lines (bloom_part_first), so that each adds what all dealt it, by
- * bloom_add_range. ret[p] holds retcount[p], which grows, and has room for n more; a digest may
- * go to more than one. parts is 1 to BLOOM_PARTS_MAX. */
-void bloom_split(const struct bloom *b, const struct digest *d, size_t n,
-                 unsigned parts, struct digest *const ret[], size_t *retcount);
-/* The first line of a part's share; of part `parts`: nlines. */
-uint64_t bloom_part_first(const struct bloom *b, unsigned part, unsigned parts);
 bool bloom_test(const struct bloom *b, const struct digest *d);
 /* Tests n digests: computes and prefetches in batches, then tests; rethit[i] is 0 or 1. */
 void bloom_test_batch(const struct bloom *b, const struct digest *d, size_t n,

@@ -9,7 +9,7 @@
 #ifndef CORE_FILTER_BLOOM_LINE_LOOP_H
 #define CORE_FILTER_BLOOM_LINE_LOOP_H
 
-#include "core/base/unfilled.h"
+#include "core/base/uninitialized.h"
 #include "core/filter/bloom_vector.h"
 
 #define BLOOM_INLINE static inline __attribute__((always_inline))

@@ -4,7 +4,7 @@
  * A batch is tested in k rounds, each with the next bit of every key still in; its words are on
  * their way since the round before. A key leaves at its first zero bit.
  */
-#include "core/base/unfilled.h"
+#include "core/base/uninitialized.h"
 #include "core/filter/bloom_probe.h"
 
 enum { SPREAD_BATCH = 64, QUEUE = 256 };

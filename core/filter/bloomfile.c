@@ -19,8 +19,8 @@
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/filter/bloomfile_own.h"
-#include "core/filter/mapguard.h"
+#include "core/filter/bloomfile_internal.h"
+#include "core/filter/sigbus.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "filter words and sums are used as they lie in the file");

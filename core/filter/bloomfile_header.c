@@ -4,7 +4,7 @@
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
-#include "core/filter/bloomfile_own.h"
+#include "core/filter/bloomfile_internal.h"
 
 enum {
     HEADER_SUM_AT = BLOOMFILE_HEADER_BYTES - BLOOMFILE_SUM_BYTES,

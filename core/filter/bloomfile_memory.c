@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/filter/bloomfile_own.h"
+#include "core/filter/bloomfile_internal.h"
 
 enum {
     ASK_FROM = 64 << 20, /* bytes from which the free memory is looked at */

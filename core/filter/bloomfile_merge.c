@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
-#include "core/filter/bloomfile_own.h"
+#include "core/filter/bloomfile_internal.h"
 
 enum {
     FILL_LINES = 1 << 20, /* sampled: the estimate is good to a tenth of a percent */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "core/base/checksum.h"
-#include "core/filter/bloomfile_own.h"
+#include "core/filter/bloomfile_internal.h"
 
 uint64_t bloomfile_blocks(const struct bloomfile *f)
 {

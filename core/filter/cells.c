@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "core/base/prng.h"
 #include "core/filter/mix.h"
-#include "core/filter/prng.h"
 
 #define CHAIN_END UINT32_MAX
 

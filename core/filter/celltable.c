@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/filter/prng.h"
+#include "core/base/prng.h"
 
 enum { SLOTS_LEAST = 16, MAX_LEAST = 1024, FULL_NUMERATOR = 7, FULL_DENOMINATOR = 8 };
 

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/list/publish.h"
+#include "core/list/commit.h"
 
 enum { COMPACT_NICE = 5 };
 #define ALL_LEVELS (UINT64_MAX / 2) /* a merge so large takes in every level */

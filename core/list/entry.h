@@ -17,7 +17,7 @@
 
 enum { ENTRY_FLAG_EXPLICIT = 1 }; /* index_record.flags bit 0 */
 
-/* Expiry of an entry that was taken out (core/list/steps.h): past for everybody, and counted by no
+/* Expiry of an entry that was taken out (core/list/mirror.h): past for everybody, and counted by no
  * total. */
 enum { ENTRY_GONE_S = 1 };
 

@@ -12,7 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/keyring.h"
 #include "core/base/slice.h"
-#include "core/feature/lookup.h"
+#include "core/message/feature/list_keys.h"
 
 /* Mode of every file of a list: the group (gillnetd) may read. */
 enum { LIST_FILE_MODE = 0640, LIST_DIR_MODE = 0750 };
@@ -24,7 +24,7 @@ enum list_file {
     LIST_FILE_BASE,
     LIST_FILE_RECENT,
     LIST_FILE_FRONT, /* a small filter before a large one that is mapped */
-    LIST_FILE_SPAM,  /* filters of peers (core/list/member.h) */
+    LIST_FILE_SPAM,  /* filters of peers (core/list/peer_filter.h) */
     LIST_FILE_REVOKED,
     LIST_FILE_OTHER
 };

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/list/age.h"
+#include "core/list/commit.h"
 #include "core/list/compact.h"
-#include "core/list/publish.h"
+#include "core/list/retention.h"
 
 /* Memory of the sort before it goes to disk. */
 enum { IMPORT_SORT_BYTES = 96 * 1024 * 1024 };

@@ -13,7 +13,7 @@
 
 #include "core/filter/bloomfile.h"
 #include "core/list/files.h"
-#include "core/list/stack.h"
+#include "core/list/merged_index.h"
 
 /* How a file is known again. */
 struct file_mark {

@@ -25,7 +25,7 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/base/keyring.h"
-#include "core/feature/lookup.h"
+#include "core/message/feature/list_keys.h"
 
 enum { LIST_NAME_MAX = 32, LIST_TEXT_MAX = 8192, LIST_SOURCE_MAX = 128 };
 
@@ -65,7 +65,7 @@ struct list_ageing {
     uint64_t inactive_after_s;
 };
 void list_writer_set_ageing(struct list_writer *w, const struct list_ageing *ageing);
-/* When an entry of the period that begins at period_s was last met (core/list/hits.h); 0: never. */
+/* When an entry of the period that begins at period_s was last met (core/list/lookup_stats.h); 0: never. */
 typedef uint64_t list_last_hit_fn(void *context, uint64_t period_s);
 struct list_aged {
     unsigned periods; /* dropped */
@@ -165,7 +165,7 @@ enum list_answer {
     LIST_CONFIRMED,
     LIST_REVOKED,
     LIST_POSSIBLE /* a filter said perhaps and the exact index cannot be asked (damage), or
-                     only the filters of peers know it (core/list/member.h) */
+                     only the filters of peers know it (core/list/peer_filter.h) */
 };
 const char *list_answer_name(enum list_answer a); /* "confirmed", "revoked", ... */
 
@@ -200,7 +200,7 @@ struct list_filters {
 };
 void list_reader_filters(const struct list_reader *r, struct list_filters *ret);
 
-/* The filters of peers that were merged into the list (core/list/member.h). */
+/* The filters of peers that were merged into the list (core/list/peer_filter.h). */
 struct list_peer_filter {
     uint64_t
         entries; /* merged, those that several peers have counted as often; 0: no filter */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/base/clock.h"
-#include "core/list/listset_own.h"
+#include "core/list/listset_internal.h"
 
 enum {
     LISTED_ARENA = 8 << 20,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/base/unfilled.h"
-#include "core/list/listset_own.h"
+#include "core/base/uninitialized.h"
+#include "core/list/listset_internal.h"
 
 enum {
     KEYS_BATCH = 256, /* at least FEATURE_KEYS_MAX */

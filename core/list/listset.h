@@ -17,8 +17,8 @@
 #include "core/base/arena.h"
 #include "core/base/keyring.h"
 #include "core/config/config.h"
-#include "core/feature/feature.h"
 #include "core/list/list.h"
+#include "core/message/feature/feature.h"
 #include "core/store/origins.h"
 
 struct hits;

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/list/listset_own.h"
+#include "core/list/listset_internal.h"
 
 enum {
     VETOES_MAX = 256 /* values of one message that silence peers; more are no mail */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/cursor.h"
-#include "core/list/refresh.h"
+#include "core/list/feed_apply.h"
 
 /* The state of a merge while it runs. */
 struct streams {

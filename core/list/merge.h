@@ -9,11 +9,11 @@
 #ifndef CORE_LIST_MERGE_H
 #define CORE_LIST_MERGE_H
 
-#include "core/list/build.h"
-#include "core/list/bulk.h"
-#include "core/list/recent.h"
-#include "core/list/stack.h"
-#include "core/list/steps.h"
+#include "core/list/import_log.h"
+#include "core/list/level_build.h"
+#include "core/list/memtable.h"
+#include "core/list/merged_index.h"
+#include "core/list/mirror.h"
 #include "core/store/sorter.h"
 
 enum { LEVEL_GROWTH = 4 };

@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/list/confirm.h"
+#include "core/list/confirm_cache.h"
 #include "core/list/level.h"
 #include "core/list/list.h"
-#include "core/list/member.h"
-#include "core/list/recent.h"
+#include "core/list/memtable.h"
+#include "core/list/peer_filter.h"
 
 /* Of STATE/lists/NAME/CURRENT; zeros when there is none. */
 struct file_mark list_current_mark(const char *state_dir, struct slice name);

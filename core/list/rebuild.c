@@ -3,10 +3,10 @@
  */
 #include <inttypes.h>
 
-#include "core/list/build.h"
+#include "core/list/commit.h"
 #include "core/list/compact.h"
-#include "core/list/member.h"
-#include "core/list/publish.h"
+#include "core/list/level_build.h"
+#include "core/list/peer_filter.h"
 #include "core/list/replay.h"
 
 /* What the folder says when CURRENT does not. */

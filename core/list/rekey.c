@@ -4,11 +4,11 @@
 #include "core/list/rekey.h"
 
 #include "core/base/file.h"
-#include "core/feature/feature.h"
-#include "core/list/change.h"
-#include "core/list/member.h"
+#include "core/list/mirror.h"
+#include "core/list/peer_filter.h"
 #include "core/list/segment.h"
-#include "core/list/steps.h"
+#include "core/list/writer_change.h"
+#include "core/message/feature/feature.h"
 
 enum { TEXT_ARENA = 64 * 1024 };
 

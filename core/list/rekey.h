@@ -50,7 +50,7 @@ enum err list_reform(struct list_writer *w, const struct list_reforming *how,
                      bool *retremade, struct list_rekeyed *ret, struct errinfo *reterr);
 
 /* Of a log that is more than LIST_LOG_TIMES as long as what it says by now, and LIST_LOG_SLACK: the list is made
- * anew as by list_reform, with one record of each entry. Who follows the log finds another one (core/list/news.h) and
+ * anew as by list_reform, with one record of each entry. Who follows the log finds another one (core/list/changes_poll.h) and
  * compares the whole list once. A list that ages, or that is damaged, stays as it is. */
 enum { LIST_LOG_TIMES = 4, LIST_LOG_SLACK = 4 << 20 };
 enum err list_shorten_log(struct list_writer *w, const struct list_reforming *how,

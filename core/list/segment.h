@@ -27,7 +27,7 @@ enum record_kind {
     RECORD_SOURCE = 4, /* text is the name of a source */
     RECORD_AGAIN = 5, /* a feed lists it still, in a later period of a list that ages */
     RECORD_FEED = 6 /* a feed says until when it lists it: sooner or later than before,
-                       with its own first date (core/list/refresh.h) */
+                       with its own first date (core/list/feed_apply.h) */
 };
 
 enum segment_kind {

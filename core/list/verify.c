@@ -14,9 +14,9 @@
 #include "core/base/clock.h"
 #include "core/list/files.h"
 #include "core/list/level.h"
-#include "core/list/recent.h"
+#include "core/list/memtable.h"
+#include "core/list/merged_index.h"
 #include "core/list/replay.h"
-#include "core/list/stack.h"
 
 enum { FINDINGS_MAX = 500, VERIFY_ATTEMPTS = 3 };
 

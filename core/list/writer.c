@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/list/build.h"
+#include "core/list/commit.h"
 #include "core/list/compact.h"
-#include "core/list/publish.h"
-#include "core/list/steps.h"
+#include "core/list/level_build.h"
+#include "core/list/mirror.h"
 
 enum { SCRATCH_BYTES = 64 * 1024 };
 

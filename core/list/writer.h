@@ -11,12 +11,12 @@
 
 #include "core/base/file.h"
 #include "core/base/keyring.h"
+#include "core/list/active_segment.h"
 #include "core/list/files.h"
 #include "core/list/list.h"
 #include "core/list/locks.h"
-#include "core/list/recent.h"
-#include "core/list/stack.h"
-#include "core/list/tail.h"
+#include "core/list/memtable.h"
+#include "core/list/merged_index.h"
 #include "core/store/index.h"
 
 enum writer_state {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/store/index_file.h"
+#include "core/store/index_format.h"
 
 enum {
     READ_FLAGS = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NOSUBDIR | MDB_NORDAHEAD,

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/base/file_sys.h"
+#include "core/base/file_internal.h"
 #include "core/base/random.h"
-#include "core/store/behind.h"
+#include "core/store/background_job.h"
 #include "core/store/index.h"
-#include "core/store/index_file.h"
+#include "core/store/index_format.h"
 
 enum {
     /* Not MDB_WRITEMAP: a full disk would then be a SIGBUS instead of an error. No sync per

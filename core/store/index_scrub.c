@@ -14,7 +14,7 @@
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
 #include "core/base/file.h"
-#include "core/store/index_file.h"
+#include "core/store/index_format.h"
 
 struct scrub {
     int fd; /* LMDB's */

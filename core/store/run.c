@@ -11,8 +11,8 @@
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
-#include "core/base/file_sys.h"
-#include "core/store/run_own.h"
+#include "core/base/file_internal.h"
+#include "core/store/run_internal.h"
 
 #define ADVICE "; remove the file, what it counted is lost"
 

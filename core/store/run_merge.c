@@ -1,7 +1,7 @@
 /* run_merge - a heap of cursors, the smallest key on top. */
 #include <stdlib.h>
 
-#include "core/store/run_own.h"
+#include "core/store/run_internal.h"
 
 struct feeder {
     struct run_record record;

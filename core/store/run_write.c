@@ -4,7 +4,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/checksum.h"
-#include "core/store/run_own.h"
+#include "core/store/run_internal.h"
 
 enum {
     INDEX_MAX = 1 << 30, /* bytes of index: 134 million blocks, 512 GiB of run */

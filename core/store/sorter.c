@@ -13,8 +13,8 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/random.h"
-#include "core/store/behind.h"
-#include "core/store/sorter_parts.h"
+#include "core/store/background_job.h"
+#include "core/store/sorter_internal.h"
 
 enum {
     BANKS = 2,               /* one is filled while the other is sorted and written */

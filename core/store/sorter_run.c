@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/store/sorter_parts.h"
+#include "core/store/sorter_internal.h"
 
 enum { RECORD_MAX = SORTER_HEAD_BYTES + SORTER_DATA_MAX };
 

@@ -1,7 +1,7 @@
 /* sorter_sort - American flag sort on the prefix, heap sort for what has one prefix. */
 #include <string.h>
 
-#include "core/store/sorter_parts.h"
+#include "core/store/sorter_internal.h"
 
 enum {
     SMALL = 24, /* up to here insertion sort is faster */

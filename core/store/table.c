@@ -11,7 +11,7 @@
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"
-#include "core/store/index_file.h"
+#include "core/store/index_format.h"
 
 enum {
     SUM_BYTES = 8,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/base/clock.h"
-#include "core/base/stats.h"
+#include "core/telemetry/stats.h"
 
 _Static_assert((int)RULE_WINDOWS == (int)COUNT_WINDOWS &&
                    (int)RULE_10M == (int)COUNT_10M && (int)RULE_14D == (int)COUNT_14D,

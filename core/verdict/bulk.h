@@ -4,7 +4,7 @@
  * A rule reads the counts of one feature type. The sketch says which features may have reached
  * its threshold; the exact counts confirm it, and nothing else leads to a symbol. Each key is
  * asked once for a message, the most seen one of a rule first. What peers counted confirms within their caps,
- * their quorum and the number that may lie (core/count/shares.h, ADR 33); how a burst came in time only our own
+ * their quorum and the number that may lie (core/count/breakdown.h, ADR 33); how a burst came in time only our own
  * counts say.
  * Threads: pure, but for what the port locks.   Allocates: details, from the arena.   ADR 0027.
  */

@@ -1,8 +1,8 @@
 /* explain - a judged message as JSON. */
 #include "core/verdict/explain.h"
 
-#include "core/count/json.h"
-#include "core/feature/json.h"
+#include "core/count/count_json.h"
+#include "core/message/feature/feature_json.h"
 
 static json_t *symbols_json(const struct verdict *v)
 {

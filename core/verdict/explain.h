@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "core/list/voice.h"
+#include "core/list/rating_input.h"
 #include "core/verdict/verdict.h"
 
 struct explain_case {

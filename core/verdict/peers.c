@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/unfilled.h"
+#include "core/base/uninitialized.h"
 
 struct named {
     const char *name;

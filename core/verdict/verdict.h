@@ -25,8 +25,8 @@
 #include "core/base/arena.h"
 #include "core/config/config.h"
 #include "core/count/message.h"
-#include "core/extract/extract.h"
 #include "core/list/listset.h"
+#include "core/message/extract/extract.h"
 
 enum { VERDICT_SYMBOLS_MAX = 64, VERDICT_SYMBOL_NAME = 48 };
 

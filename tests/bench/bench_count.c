@@ -2,7 +2,7 @@
  * bench_count - how fast and how truly keys are counted: filters, sketches, Redis beside them.
  *
  * Usage: bench_count [--case NAME] [--keys N] [--threads T] [--redis PROGRAM]    JSON lines
- * Workload: a fortnight of the traffic model (core/filter/traffic.h) in which about N different
+ * Workload: a fortnight of the traffic model (core/count/traffic.h) in which about N different
  * keys come (default 10 million; about 1.7 additions each), by T threads (default: 1, then 2),
  * each with a stream of its own. keys_per_s: adding a key and reading its count in one call, from
  * ready digests; all threads start each round of 32,000 keys together, and the median round of the

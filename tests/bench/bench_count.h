@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "core/base/digest.h"
-#include "core/filter/traffic.h"
+#include "core/count/traffic.h"
 
 enum {
     BENCH_ROUND = 800 * TRAFFIC_KEYS,

@@ -18,7 +18,7 @@
 #include "core/base/base.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
-#include "core/extract/extract.h"
+#include "core/message/extract/extract.h"
 
 #include "tests/bench/extract_stages.h"
 

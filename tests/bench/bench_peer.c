@@ -19,12 +19,12 @@
 
 #include "core/base/base.h"
 #include "core/base/clock.h"
-#include "core/filter/traffic.h"
-#include "core/peer/head.h"
-#include "core/peer/identity.h"
-#include "core/peer/object.h"
-#include "core/peer/payload.h"
-#include "core/peer/root.h"
+#include "core/count/traffic.h"
+#include "core/ring/stream/heads.h"
+#include "core/ring/stream/object.h"
+#include "core/ring/stream/payload.h"
+#include "core/ring/stream/root.h"
+#include "core/ring/trust/identity.h"
 
 #include "tests/bench/peer_offer.h"
 

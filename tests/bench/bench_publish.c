@@ -13,8 +13,8 @@
 
 #include "core/base/base.h"
 #include "core/base/clock.h"
-#include "core/feature/feature.h"
-#include "core/peer/publish.h"
+#include "core/message/feature/feature.h"
+#include "core/ring/publish/publish.h"
 
 enum { TEXT_MAX = 96 };
 

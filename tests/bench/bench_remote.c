@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "core/base/base.h"
+#include "core/base/prng.h"
 #include "core/count/count.h"
+#include "core/count/merged_runs.h"
 #include "core/count/remote.h"
-#include "core/count/sheets.h"
-#include "core/filter/prng.h"
 
 #include "tests/unit/tempdir.h"
 

@@ -23,7 +23,7 @@
 #include "core/base/clock.h"
 #include "core/base/version.h"
 #include "core/count/runset.h"
-#include "core/filter/traffic.h"
+#include "core/count/traffic.h"
 
 enum {
     KEY_ID = 1,

@@ -19,10 +19,10 @@
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/list/listset.h"
-#include "core/list/steps.h"
+#include "core/list/mirror.h"
 #include "core/store/origins.h"
 
-#include "tests/unit/peer/syncring.h"
+#include "tests/unit/sync/syncring.h"
 #include "tests/unit/tempdir.h"
 
 enum {

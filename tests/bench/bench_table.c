@@ -20,8 +20,8 @@
 #include "core/base/base.h"
 #include "core/base/clock.h"
 #include "core/base/version.h"
-#include "core/filter/cuckoo.h"
-#include "core/filter/layout.h"
+#include "core/lab/cuckoo.h"
+#include "core/lab/layout.h"
 
 enum { KEYS = 10000000, CHUNK = 8192, RUNS = 5, LOOKUPS = 512 * CHUNK, BATCH = 32 };
 enum { SIGNATURE_BYTES = 20 };

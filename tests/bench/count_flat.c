@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/filter/counting_shared.h"
+#include "core/lab/counting_shared.h"
 
 #include "tests/bench/bench_count.h"
 

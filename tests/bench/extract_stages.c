@@ -4,14 +4,14 @@
 #include <time.h>
 
 #include "core/base/buf.h"
-#include "core/html/html.h"
-#include "core/html/shown.h"
-#include "core/text/charset.h"
-#include "core/text/fold.h"
-#include "core/url/find.h"
-#include "core/url/find_number.h"
-#include "core/url/unwrap.h"
-#include "core/url/url.h"
+#include "core/message/html/html.h"
+#include "core/message/html/shown.h"
+#include "core/message/text/charset.h"
+#include "core/message/text/fold.h"
+#include "core/message/url/find.h"
+#include "core/message/url/find_number.h"
+#include "core/message/url/unwrap.h"
+#include "core/message/url/url.h"
 
 enum {
     PIECES_MAX = 4096,

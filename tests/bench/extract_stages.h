@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/extract/extract.h"
+#include "core/message/extract/extract.h"
 
 enum stage {
     STAGE_MIME,     /* structure, transfer encodings, header fields */

@@ -9,6 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/filter/bloom.h"
+#include "core/lab/bloom_split.h"
 
 #include "tests/bench/filter_subject.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "core/filter/cuckoo.h"
+#include "core/lab/cuckoo.h"
 
 #include "tests/bench/filter_subject.h"
 

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/filter/prng.h"
-#include "core/peer/root.h"
+#include "core/base/prng.h"
+#include "core/ring/stream/root.h"
 
-#include "tests/unit/peer/syncring.h"
+#include "tests/unit/sync/syncring.h"
 
 enum { COUNTS = 100000, ENTRIES = 500000, MEMBERS = 2 };
 

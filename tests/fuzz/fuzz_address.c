@@ -1,5 +1,5 @@
 /* fuzz_address - any bytes as an address list; each address read again is the same. */
-#include "core/url/address.h"
+#include "core/message/url/address.h"
 
 #include "tests/fuzz/fuzz.h"
 

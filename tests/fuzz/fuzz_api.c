@@ -1,7 +1,7 @@
 /* fuzz_api - a request to the HTTP API: head, query, fields, and the body of each route as JSON. */
-#include "core/hub/api_body.h"
-#include "core/hub/api_request.h"
-#include "core/hub/http.h"
+#include "core/hub/api/api_body.h"
+#include "core/hub/http/http_request.h"
+#include "core/hub/http/http_syntax.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_FUZZ_FUZZ_ARCHIVE_H
 #define TESTS_FUZZ_FUZZ_ARCHIVE_H
 
-#include "core/archive/archive.h"
+#include "core/message/archive/archive.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "core/text/charset.h"
-#include "core/text/unfold.h"
+#include "core/message/text/charset.h"
+#include "core/message/text/unfold.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "core/base/checksum.h"
-#include "core/filter/countingfile.h"
+#include "core/lab/countingfile.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* fuzz_encoded_word - any bytes as a header field, and as text in every sort of charset. */
-#include "core/text/charset.h"
-#include "core/text/encoded_word.h"
-#include "core/text/transfer.h"
+#include "core/message/text/charset.h"
+#include "core/message/text/encoded_word.h"
+#include "core/message/text/transfer.h"
 
 #include "tests/fuzz/fuzz.h"
 

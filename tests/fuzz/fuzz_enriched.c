@@ -1,7 +1,7 @@
 /* fuzz_enriched - any bytes as text/enriched: the same text however it is cut, never more of it. */
 #include <string.h>
 
-#include "core/text/enriched.h"
+#include "core/message/text/enriched.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -3,8 +3,8 @@
  * its bounds and found again.
  */
 #include "core/base/arena.h"
-#include "core/extract/extract.h"
-#include "core/feature/lookup.h"
+#include "core/message/extract/extract.h"
+#include "core/message/feature/list_keys.h"
 
 #include "tests/fuzz/fuzz.h"
 

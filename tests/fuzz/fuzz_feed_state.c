@@ -1,6 +1,6 @@
 /* fuzz_feed_state - any bytes as what a feed keeps: state.json, a set, changes. What is read prints back to the same
  * state; of a set every record is found. */
-#include "core/feed/stage_own.h"
+#include "core/feed/update_internal.h"
 
 #include "tests/fuzz/fuzz.h"
 

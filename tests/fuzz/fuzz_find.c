@@ -1,7 +1,7 @@
 /* fuzz_find - any bytes as text: finds lie in the text, begin in order, and do not overlap but for
  * the readings of one that runs over lines or has a shorter one. */
-#include "core/url/find.h"
-#include "core/url/find_number.h"
+#include "core/message/url/find.h"
+#include "core/message/url/find_number.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* fuzz_html - any bytes as HTML, whole and in pieces of one to seven bytes: the same tokens, and
  * the same text, URLs and links shown. */
-#include "core/html/html.h"
-#include "core/html/shown.h"
+#include "core/message/html/html.h"
+#include "core/message/html/shown.h"
 
 #include "tests/fuzz/fuzz.h"
 

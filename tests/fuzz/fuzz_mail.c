@@ -3,7 +3,7 @@
  */
 #include "core/base/arena.h"
 #include "core/base/checksum.h"
-#include "core/mail/mail.h"
+#include "core/message/mail/mail.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
 /* fuzz_pdf - any bytes as a PDF file: links within their bound, and no more text than there is. */
-#include "core/archive/pdf.h"
+#include "core/message/archive/pdf.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 /* fuzz_peer_heads - any bytes as an answer of heads: refused with a reason, or heads that print as they came (those
  * of later kinds are left out). */
-#include "core/peer/head.h"
+#include "core/ring/stream/heads.h"
 
 #include "tests/fuzz/fuzz.h"
 

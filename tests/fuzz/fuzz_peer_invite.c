@@ -4,8 +4,8 @@
  * Input: a byte that chooses, the rest is the text. */
 #include <string.h>
 
-#include "core/peer/invite_own.h"
-#include "core/peer/ringkey.h"
+#include "core/ring/trust/digest_key.h"
+#include "core/ring/trust/invite_internal.h"
 
 #include "tests/fuzz/fuzz.h"
 

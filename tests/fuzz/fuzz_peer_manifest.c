@@ -5,7 +5,7 @@
  * good body, else the rest is the body. */
 #include <string.h>
 
-#include "core/peer/manifest.h"
+#include "core/ring/trust/manifest.h"
 
 #include "tests/fuzz/fuzz.h"
 

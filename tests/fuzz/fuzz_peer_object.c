@@ -1,7 +1,7 @@
 /* fuzz_peer_object - any bytes as an object's header: refused with a reason, or a header that prints as it came. */
 #include <string.h>
 
-#include "core/peer/object.h"
+#include "core/ring/stream/object.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 /* fuzz_peer_pack - any bytes as a packed payload: refused with a reason, or as long as was said. The first
  * four bytes are what the object's header says. */
-#include "core/peer/payload.h"
+#include "core/ring/stream/payload.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -10,7 +10,7 @@
 #include "core/base/log.h"
 
 #include "tests/fuzz/peer_signed.h"
-#include "tests/unit/peer/syncring.h"
+#include "tests/unit/sync/syncring.h"
 
 enum { ROUNDS = 256, MEMBERS = 2, WRITER = 1 };
 

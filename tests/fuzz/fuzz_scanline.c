@@ -1,5 +1,5 @@
 /* fuzz_scanline - any bytes as the request line of a scan; one that is taken is printed and read alike. */
-#include "core/base/scanline.h"
+#include "core/telemetry/scan_request.h"
 
 #include "tests/fuzz/fuzz.h"
 

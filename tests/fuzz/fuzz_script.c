@@ -1,5 +1,5 @@
 /* fuzz_script - any bytes as a script: the same strings however it is cut, and a bounded sum of them. */
-#include "core/text/script.h"
+#include "core/message/text/script.h"
 
 #include "tests/fuzz/fuzz.h"
 

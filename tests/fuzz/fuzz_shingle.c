@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "core/extract/imprint.h"
-#include "core/text/ascii.h"
+#include "core/message/extract/fingerprint.h"
+#include "core/message/text/ascii.h"
 
 #include "tests/fuzz/fuzz.h"
 

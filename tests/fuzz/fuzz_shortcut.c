@@ -1,5 +1,5 @@
 /* fuzz_shortcut - any bytes as a shortcut: strings within their bounds, no more text than there is. */
-#include "core/archive/shortcut.h"
+#include "core/message/archive/shortcut.h"
 
 #include "tests/fuzz/fuzz.h"
 

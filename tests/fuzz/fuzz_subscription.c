@@ -10,7 +10,7 @@
 #include "core/base/base.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/peer/subscription_own.h"
+#include "core/ring/publish/subscription_internal.h"
 
 #include "tests/fuzz/fuzz.h"
 

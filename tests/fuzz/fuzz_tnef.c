@@ -2,8 +2,8 @@
  * fuzz_tnef - any bytes as winmail.dat and as compressed RTF: events are well nested, and all
  * bounds hold.
  */
-#include "core/archive/rtf.h"
-#include "core/archive/tnef.h"
+#include "core/message/archive/rtf.h"
+#include "core/message/archive/tnef.h"
 
 #include "tests/fuzz/fuzz_archive.h"
 

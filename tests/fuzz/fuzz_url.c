@@ -1,11 +1,11 @@
 /* fuzz_url - any bytes as a URL, in each reading; a canonical form must stay as it is. */
-#include "core/url/percent.h"
-#include "core/url/safebrowsing.h"
-#include "core/url/unwrap.h"
-#include "core/url/url.h"
-#include "core/url/url_normal.h"
-#include "core/url/urlkey.h"
-#include "core/url/weburl.h"
+#include "core/message/url/percent.h"
+#include "core/message/url/safebrowsing.h"
+#include "core/message/url/unwrap.h"
+#include "core/message/url/url.h"
+#include "core/message/url/url_normal.h"
+#include "core/message/url/urlkey.h"
+#include "core/message/url/weburl.h"
 
 #include "tests/fuzz/fuzz.h"
 

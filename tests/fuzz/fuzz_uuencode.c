@@ -1,5 +1,5 @@
 /* fuzz_uuencode - any text, whole and in pieces: the same files. */
-#include "core/archive/uuencode.h"
+#include "core/message/archive/uuencode.h"
 
 #include "tests/fuzz/fuzz_archive.h"
 

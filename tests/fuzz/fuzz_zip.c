@@ -2,7 +2,7 @@
  * fuzz_zip - any bytes as a zip file: events are well nested, all bounds hold, and reading it again
  * gives the same.
  */
-#include "core/archive/zip.h"
+#include "core/message/archive/zip.h"
 
 #include "tests/fuzz/fuzz_archive.h"
 

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "core/peer/object.h"
-#include "core/peer/payload.h"
-#include "core/peer/root.h"
+#include "core/ring/stream/object.h"
+#include "core/ring/stream/payload.h"
+#include "core/ring/stream/root.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/peer/example.h"
+#include "tests/unit/stream/example.h"
 
 enum mend {
     MEND_LENGTHS = 1, /* lengths and hash are those of the payload */

@@ -1,6 +1,6 @@
 /* buckets - counting, closing and expiry of buckets while clocks are set.
  *
- * Node 0 = A counts in the bucket that core/count/period.h has (gillnetd), journals, seals what is over; its hub
+ * Node 0 = A counts in the bucket that core/count/bucket_clock.h has (gillnetd), journals, seals what is over; its hub
  * publishes what is durable and closes a bucket's stream when gillnetd is done with it and its end is past by the grace. Node 1 = B
  * takes the streams and lets buckets go when they are older than the window. A tick is half a bucket; both look at their
  * clocks at every event, as they do each second. Clocks are set forward and back, rightly (a clock that was behind) and wrongly:

@@ -388,7 +388,7 @@ class Api(unittest.TestCase):
 
 class Openapi(unittest.TestCase):
     def test_document__names_every_route_and_no_other(self):
-        text = (TOP / "core/hub/api_route.def").read_text()
+        text = (TOP / "core/hub/api/api_route.def").read_text()
         routes = {(m[1].lower(), m[0]) for m in re.findall(r'^API_ROUTE\("([^"]+)", (\w+)', text, re.M)}
         named = {(method, path) for path, row in openapi.PATHS.items() for method in row}
         self.assertEqual(named, routes)

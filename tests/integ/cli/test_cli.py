@@ -277,7 +277,7 @@ class Standing(Case):
 
     def test_help(self):
         text, _ = self.run_it("lookup", "--help")
-        table = (ROOT / "core/list/standing.def").read_text()
+        table = (ROOT / "core/list/rating.def").read_text()
         words = re.findall(r"^STANDING\((\w+), \w+,\s*\"(.*)\"\)", table, re.M)
         self.assertEqual(len(words), 7)
         for word, when in words:

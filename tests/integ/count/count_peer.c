@@ -20,7 +20,7 @@
 #include "core/count/count.h"
 #include "core/count/stream.h"
 #include "core/count/tally.h"
-#include "core/feature/feature.h"
+#include "core/message/feature/feature.h"
 #include "core/store/origins.h"
 
 struct world {

@@ -20,7 +20,7 @@
 #include "core/base/base.h"
 #include "core/base/clock.h"
 #include "core/count/count.h"
-#include "core/filter/traffic.h"
+#include "core/count/traffic.h"
 
 enum {
     DAYS = COUNT_DAYS + 1,

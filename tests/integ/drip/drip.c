@@ -18,7 +18,7 @@
 #include "core/base/buf.h"
 #include "core/base/checksum.h"
 #include "core/base/file.h"
-#include "core/extract/extract.h"
+#include "core/message/extract/extract.h"
 
 enum {
     FILES_MAX = 20000,

@@ -12,8 +12,8 @@
 #include "core/base/base.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/feed/guard.h"
-#include "core/feed/stage.h"
+#include "core/feed/exclude.h"
+#include "core/feed/update.h"
 
 enum { REASONS = 16, BODY_MAX = 1 << 28 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/arena.h"
-#include "core/url/url.h"
+#include "core/message/url/url.h"
 
 enum { ARENA_BYTES = 4 << 20, LINE_BYTES = 1 << 16 };
 

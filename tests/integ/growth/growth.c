@@ -22,7 +22,7 @@
 #include "core/base/base.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"
-#include "core/extract/extract.h"
+#include "core/message/extract/extract.h"
 
 #include "tests/integ/growth/growth_table.h"
 

@@ -8,7 +8,7 @@
 #include "core/base/base.h"
 #include "core/base/checksum.h"
 #include "core/base/file.h"
-#include "core/extract/extract.h"
+#include "core/message/extract/extract.h"
 
 enum { LINE = 1 << 16, FILE_CAP = 64 << 20, ARENA = 64 << 20, LEARNT = 1 << 21 };
 

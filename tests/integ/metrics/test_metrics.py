@@ -129,7 +129,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual(set(s.types), set(s.help))
 
     def test_each_number_of_gillnetd__then_it_is_there(self):
-        table = (promtool.ROOT / "core/base/stats.def").read_text()
+        table = (promtool.ROOT / "core/telemetry/stats.def").read_text()
         names = self.scrape().names()
         missing = []
         for ours, kind in re.findall(r"^STAT\((\w+), (\w+),", table, re.M):

@@ -192,7 +192,7 @@ class Rules(unittest.TestCase):
                                     "description": "List phish at mx changed 2h 0m 0s ago."}}]}]}])
 
     def test_the_hubs_own_table__then_same_names_severities_and_texts(self):
-        table = (promtool.ROOT / "core/hub/alert.def").read_text()
+        table = (promtool.ROOT / "core/hub/metrics/alert.def").read_text()
         rows = re.findall(r'ALERT\((\w+), (\w+), \w+, "([^"]*)",\s*"([^"]*)"\)', table)
         self.assertEqual(len(rows), len(re.findall(r"^ALERT\(", table, re.M)))
         ours = {n: (s.lower(), m, a) for n, s, m, a in rows}

@@ -10,7 +10,7 @@ HEAD, SLOT = 56, 24 + 8 * 64
 
 
 def records(d):
-    """[(is good, number of keys)] of the journal, as core/base/journal.c lays it out."""
+    """[(is good, number of keys)] of the journal, as core/telemetry/ham_log.c lays it out."""
     with open(f"{d.state}/counts/journal", "rb") as f:
         data = f.read()
     found = []

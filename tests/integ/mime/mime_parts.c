@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "core/mail/mail.h"
+#include "core/message/mail/mail.h"
 
 #include "tests/integ/mime/leafsum.h"
 

@@ -15,7 +15,7 @@
 
 #include "core/base/random.h"
 #include "core/filter/bloomfile_merge.h"
-#include "core/list/member.h"
+#include "core/list/peer_filter.h"
 
 #include "tests/unit/tempdir.h"
 

@@ -16,10 +16,10 @@
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/list/list.h"
-#include "core/peer/peerlist.h"
-#include "core/peer/share.h"
+#include "core/ring/sync/list_publisher.h"
+#include "core/ring/sync/peerlist.h"
 
-#include "tests/unit/peer/syncring.h"
+#include "tests/unit/sync/syncring.h"
 
 enum { LEDGER_MAX = 1 << 20, STEPS = 9, IMPORT = 9000, TICKS = 3, SNAP_MAX = 1 << 24 };
 

@@ -9,7 +9,7 @@
 #include "core/base/hash256.h"
 #include "core/filter/bloomfile.h"
 #include "core/list/reader.h"
-#include "core/peer/share_own.h"
+#include "core/ring/sync/list_publisher_internal.h"
 
 #include "tests/integ/sync/prop_world.h"
 

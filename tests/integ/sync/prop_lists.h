@@ -2,14 +2,14 @@
  * prop_lists - a list and a filter of each server of a simulated ring: what it lists, and what the others hold of it.
  *
  * A server lists some of ITEMS digests, takes some of them back, lets some expire; its steps are those that share makes
- * (core/peer/share_own.h). One server of the ring shares a filter too. What was published is
+ * (core/ring/sync/list_publisher_internal.h). One server of the ring shares a filter too. What was published is
  * read back as gillnetd reads it, not through sync.
  * Depends: prop_model.   Threads: one.
  */
 #ifndef TESTS_INTEG_SYNC_PROP_LISTS_H
 #define TESTS_INTEG_SYNC_PROP_LISTS_H
 
-#include "core/list/steps.h"
+#include "core/list/mirror.h"
 
 #include "tests/integ/sync/prop_model.h"
 

@@ -12,7 +12,7 @@
 
 #include "core/base/slice.h"
 
-#include "tests/unit/peer/syncring.h"
+#include "tests/unit/sync/syncring.h"
 
 enum { NODES_MAX = 8, KEYS = 24, BUCKETS = 96, BUCKETS_BEFORE = 32 };
 

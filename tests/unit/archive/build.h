@@ -13,8 +13,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "core/archive/archive.h"
 #include "core/base/buf.h"
+#include "core/message/archive/archive.h"
 
 #define BUILD_UNUSED __attribute__((unused))
 

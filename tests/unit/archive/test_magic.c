@@ -1,8 +1,8 @@
 /*
  * test_magic - what files are by their first bytes, and which declared types lie.
  */
-#include "core/archive/magic.h"
 #include "core/base/base.h"
+#include "core/message/archive/magic.h"
 
 #include "tests/unit/unit.h"
 

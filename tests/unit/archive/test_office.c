@@ -1,8 +1,8 @@
 /*
  * test_office - which parts of an office document are the document, and which are every document's.
  */
-#include "core/archive/office.h"
 #include "core/base/base.h"
+#include "core/message/archive/office.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,8 +1,8 @@
 /*
  * test_pdf - which links a PDF file has, however they are written.
  */
-#include "core/archive/pdf.h"
 #include "core/base/base.h"
+#include "core/message/archive/pdf.h"
 
 #include "tests/unit/archive/build.h"
 #include "tests/unit/unit.h"

@@ -1,8 +1,8 @@
 /*
  * test_shortcut - the strings of a shortcut, of one byte a character and of two.
  */
-#include "core/archive/shortcut.h"
 #include "core/base/base.h"
+#include "core/message/archive/shortcut.h"
 
 #include "tests/unit/archive/build.h"
 #include "tests/unit/unit.h"

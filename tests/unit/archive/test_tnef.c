@@ -1,9 +1,9 @@
 /*
  * test_tnef - what lies in a winmail.dat; compressed RTF by the examples of MS-OXRTFCP.
  */
-#include "core/archive/rtf.h"
-#include "core/archive/tnef.h"
 #include "core/base/base.h"
+#include "core/message/archive/rtf.h"
+#include "core/message/archive/tnef.h"
 
 #include "tests/unit/archive/build.h"
 #include "tests/unit/unit.h"

@@ -1,8 +1,8 @@
 /*
  * test_uuencode - files in running text, however that is cut.
  */
-#include "core/archive/uuencode.h"
 #include "core/base/base.h"
+#include "core/message/archive/uuencode.h"
 
 #include "tests/unit/archive/build.h"
 #include "tests/unit/unit.h"

@@ -1,8 +1,8 @@
 /*
  * test_zip - which entries a zip file has for any reader, and how little a bad one costs.
  */
-#include "core/archive/zip.h"
 #include "core/base/base.h"
+#include "core/message/archive/zip.h"
 
 #include "tests/unit/archive/build.h"
 #include "tests/unit/unit.h"

@@ -10,7 +10,6 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
-#include "core/base/stats.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
@@ -127,13 +126,13 @@ static void test_ring__many_long_lines__arrive_whole_and_in_order(void **state)
     buf_init(&want, 64 << 20);
     redirect_to_file(t);
     enum err e = log_start("gillnetd", LOG_TARGET_STDERR, LOG_LEVEL_INFO);
-    stats_close(); /* zero */
+    const uint64_t before = log_dropped();
     uint64_t lost = 0;
     for (int i = 0; i < LINES && e == ERR_OK; i++) {
         log_info("line %d %.*s", i, i % 997,
                  pad); /* crosses the ring's end many times */
-        if (stats_get(STAT_log_dropped) != lost) {
-            lost = stats_get(STAT_log_dropped);
+        if (log_dropped() - before != lost) {
+            lost = log_dropped() - before;
             (void)usleep(1000); /* let the writer catch up */
         }
     }
@@ -184,12 +183,12 @@ static void test_ring__writer_stuck__drops_count_and_are_told(void **state)
     memset(pad, 'p', sizeof(pad));
     assert_int_equal(pipe(ends), 0);
     redirect(ends[1]);
-    stats_close();
+    const uint64_t before = log_dropped();
     enum err e = log_start("gillnetd", LOG_TARGET_STDERR, LOG_LEVEL_INFO);
     for (int i = 0; i < LINES && e == ERR_OK; i++) {
         log_info("%.1000s", pad); /* nobody reads: the pipe and then the ring fill up */
     }
-    uint64_t dropped = stats_get(STAT_log_dropped);
+    uint64_t dropped = log_dropped() - before;
     /* Now read until the line that tells of the loss. */
     size_t n = 0;
     while (n < sizeof(got) - 1 && !strstr(got, "event=log_dropped")) {
@@ -204,7 +203,6 @@ static void test_ring__writer_stuck__drops_count_and_are_told(void **state)
     assert_int_equal(e, ERR_OK);
     assert_true(dropped > 1000);
     assert_non_null(strstr(got, "event=log_dropped lines="));
-    stats_close();
 }
 
 enum { THREADS = 4, EACH = 500 };

@@ -2,7 +2,7 @@
 #include <jansson.h>
 
 #include "core/base/clock.h"
-#include "core/base/stats.h"
+#include "core/telemetry/stats.h"
 
 #include "tests/unit/cli/liststate.h"
 

@@ -7,9 +7,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/stats.h"
 #include "core/count/count.h"
-#include "core/count/count_own.h"
+#include "core/count/count_internal.h"
+#include "core/telemetry/stats.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"

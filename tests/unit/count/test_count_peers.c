@@ -10,7 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/count/count.h"
-#include "core/count/count_own.h"
+#include "core/count/count_internal.h"
 #include "core/count/stream.h"
 
 #include "tests/unit/tempdir.h"

@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "core/base/clock.h"
+#include "core/base/prng.h"
 #include "core/count/message.h"
-#include "core/filter/prng.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"

@@ -8,7 +8,7 @@
 #include "core/base/keyring.h"
 #include "core/count/follow.h"
 #include "core/count/live.h"
-#include "core/count/live_own.h"
+#include "core/count/live_format.h"
 #include "core/count/runset.h"
 
 #include "tests/unit/tempdir.h"

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "core/base/checksum.h"
-#include "core/count/live_own.h"
+#include "core/count/live_format.h"
 
 #include "tests/unit/count/live_ledger.h"
 

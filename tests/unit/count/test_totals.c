@@ -1,8 +1,8 @@
 /* totals: never less than the truth, exactly taken off again, rebuilt from the runs alike. */
 #include <pthread.h>
 
-#include "core/count/totals_own.h"
-#include "core/filter/prng.h"
+#include "core/base/prng.h"
+#include "core/count/totals_internal.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"

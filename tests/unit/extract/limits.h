@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_EXTRACT_LIMITS_H
 #define TESTS_UNIT_EXTRACT_LIMITS_H
 
-#include "core/extract/extract.h"
+#include "core/message/extract/extract.h"
 
 static const struct extract_limits limits_default = {
     .mail = {.message_bytes = 16 << 20,

@@ -1,11 +1,11 @@
 /*
  * names - the names of features as the rows of these tests have them: "url" is a URL as it was written (url_exact), which tells
- * what was read; "url_normal" is the key that it is listed under (core/url/url_normal.h).
+ * what was read; "url_normal" is the key that it is listed under (core/message/url/url_normal.h).
  */
 #ifndef TESTS_UNIT_EXTRACT_NAMES_H
 #define TESTS_UNIT_EXTRACT_NAMES_H
 
-#include "core/feature/feature.h"
+#include "core/message/feature/feature.h"
 
 static inline const char *name_in_rows(uint16_t type)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "core/extract/extract.h"
+#include "core/message/extract/extract.h"
 
 #include "tests/unit/unit.h"
 

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "core/extract/closing.h"
+#include "core/message/extract/closing.h"
 
 #include "tests/unit/unit.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 #include "core/base/clock.h"
-#include "core/extract/extract.h"
+#include "core/message/extract/extract.h"
 
 #include "tests/unit/extract/limits.h"
 #include "tests/unit/unit.h"

@@ -5,8 +5,8 @@
 
 #include "core/base/base.h"
 #include "core/base/buf.h"
-#include "core/extract/extract.h"
-#include "core/html/shown.h"
+#include "core/message/extract/extract.h"
+#include "core/message/html/shown.h"
 
 #include "tests/unit/extract/limits.h"
 #include "tests/unit/unit.h"

@@ -6,7 +6,7 @@
 
 #include "core/base/base.h"
 #include "core/base/buf.h"
-#include "core/extract/extract.h"
+#include "core/message/extract/extract.h"
 
 #include "tests/unit/extract/limits.h"
 #include "tests/unit/extract/names.h"

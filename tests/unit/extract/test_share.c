@@ -2,7 +2,7 @@
  * test_share - processor time: no part uses up that of another, and what is cut short is skimmed.
  */
 #include "core/base/buf.h"
-#include "core/extract/share.h"
+#include "core/message/extract/share.h"
 
 #include "tests/unit/extract/limits.h"
 #include "tests/unit/unit.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "core/extract/shingle.h"
+#include "core/message/extract/shingle.h"
 
 #include "tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
  * test_structure - which HTML has the same structure.
  */
 #include "core/base/base.h"
-#include "core/extract/structure.h"
+#include "core/message/extract/structure.h"
 
 #include "tests/unit/unit.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "core/feature/feature.h"
+#include "core/message/feature/feature.h"
 
 #include "tests/unit/unit.h"
 

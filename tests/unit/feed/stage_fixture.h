@@ -5,7 +5,7 @@
 #define TESTS_UNIT_FEED_STAGE_FIXTURE_H
 
 #include "core/base/clock.h"
-#include "core/feed/stage.h"
+#include "core/feed/update.h"
 
 #include "tests/unit/list/list_fixture.h"
 

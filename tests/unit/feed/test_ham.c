@@ -2,8 +2,8 @@
  * test_ham - names that good mail has had for days are left out of a feed, those of a fresh campaign are not;
  * and an update that would hit much good mail as a whole is refused.
  */
-#include "core/base/journal.h"
-#include "core/feed/guard.h"
+#include "core/feed/exclude.h"
+#include "core/telemetry/ham_log.h"
 
 #include "tests/unit/feed/stage_fixture.h"
 

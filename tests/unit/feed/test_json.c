@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/feed/parser.h"
+#include "core/feed/parser_internal.h"
 
 #include "tests/unit/feed/seen.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* test_html - tokens of good and broken HTML, fed whole and cut at every place. */
-#include "core/html/html.h"
+#include "core/message/html/html.h"
 
 #include "tests/unit/text/text_test.h"
 

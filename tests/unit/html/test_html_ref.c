@@ -1,5 +1,5 @@
 /* test_html_ref - the whole table of names, each found closed, bare where it may be, and in order. */
-#include "core/html/html_ref.h"
+#include "core/message/html/html_ref.h"
 
 #include "tests/unit/text/text_test.h"
 
@@ -12,7 +12,7 @@ static const struct {
     bool bare;
 } names[] = {
 #define HTML_NAME(name, text, bare) {LIT(#name), LIT(text), (bare) == 1},
-#include "core/html/html_name.def"
+#include "core/message/html/html_name.def"
 #undef HTML_NAME
 };
 

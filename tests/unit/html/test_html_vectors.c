@@ -5,8 +5,8 @@
  * tests/data/html, which alone run where there is no data folder. Each row runs whole, byte by byte, and
  * cut at every place. Parse errors are not compared: mail needs the tokens.
  */
-#include "core/html/html.h"
-#include "core/text/ascii.h"
+#include "core/message/html/html.h"
+#include "core/message/text/ascii.h"
 
 #include "tests/unit/text/vectors.h"
 

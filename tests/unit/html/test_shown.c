@@ -1,6 +1,6 @@
 /* test_shown - text, URLs and links of HTML as a reader has them, fed whole and cut at every place. */
-#include "core/html/shown.h"
-#include "core/url/longurl.h"
+#include "core/message/html/shown.h"
+#include "core/message/url/longurl.h"
 
 #include "tests/unit/text/text_test.h"
 

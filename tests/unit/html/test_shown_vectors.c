@@ -1,8 +1,8 @@
 /*
  * test_shown_vectors - what a reader of HTML clicks and sees, by the tables of other projects.
  */
-#include "core/html/shown.h"
-#include "core/url/url_path.h"
+#include "core/message/html/shown.h"
+#include "core/message/url/url_path.h"
 
 #include "tests/unit/text/vectors.h"
 #include "tests/unit/url/uri_rows.h"

@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 
 #include "core/base/clock.h"
-#include "core/base/stats.h"
-#include "core/list/hits.h"
 #include "core/list/listset.h"
+#include "core/list/lookup_stats.h"
 #include "core/list/reader.h"
+#include "core/telemetry/stats.h"
 
 #include "tests/unit/list/list_fixture.h"
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "core/base/clock.h"
-#include "core/base/stats.h"
+#include "core/telemetry/stats.h"
 
 #include "tests/unit/list/set_fixture.h"
 

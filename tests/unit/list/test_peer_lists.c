@@ -3,7 +3,7 @@
  */
 #include "core/base/hash256.h"
 #include "core/list/listset.h"
-#include "core/list/steps.h"
+#include "core/list/mirror.h"
 #include "core/store/origins.h"
 
 #include "tests/unit/list/list_fixture.h"

@@ -4,13 +4,13 @@
 #include <stdatomic.h>
 
 #include "core/base/checksum.h"
+#include "core/list/changes_poll.h"
 #include "core/list/configured.h"
 #include "core/list/listset.h"
-#include "core/list/news.h"
+#include "core/list/mirror.h"
 #include "core/list/reader.h"
 #include "core/list/search.h"
-#include "core/list/steps.h"
-#include "core/url/url_normal.h"
+#include "core/message/url/url_normal.h"
 
 #include "tests/unit/list/list_fixture.h"
 

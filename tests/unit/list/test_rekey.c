@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/list/mirror.h"
 #include "core/list/rekey.h"
-#include "core/list/steps.h"
 
 #include "tests/unit/list/list_fixture.h"
 

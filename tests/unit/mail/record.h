@@ -11,7 +11,7 @@
 #define TESTS_UNIT_MAIL_RECORD_H
 
 #include "core/base/buf.h"
-#include "core/mail/mail.h"
+#include "core/message/mail/mail.h"
 
 #include "tests/unit/unit.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "core/mail/params.h"
+#include "core/message/mail/params.h"
 
 #include "tests/unit/unit.h"
 

@@ -8,7 +8,7 @@
 #include "core/base/base.h"
 #include "core/base/clock.h"
 #include "core/base/random.h"
-#include "core/base/stats.h"
+#include "core/telemetry/stats.h"
 
 #include "milter/callbacks.h"
 #include "milter/service.h"

@@ -13,7 +13,7 @@
 #include "core/base/base.h"
 #include "core/base/file.h"
 #include "core/store/index.h"
-#include "core/store/index_file.h"
+#include "core/store/index_format.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 /* test_charset - charset names that are true, wrong or hostile. */
-#include "core/text/charset.h"
-#include "core/text/charset_name.h"
+#include "core/message/text/charset.h"
+#include "core/message/text/charset_name.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -2,7 +2,7 @@
  * test_charset_stream - text of every kind of charset, cut at every byte.
  */
 #include "core/base/base.h"
-#include "core/text/charset.h"
+#include "core/message/text/charset.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* test_encoded_word - RFC 2047 as it should be and as it comes. */
-#include "core/text/charset.h"
-#include "core/text/encoded_word.h"
+#include "core/message/text/charset.h"
+#include "core/message/text/encoded_word.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -2,7 +2,7 @@
  * test_enriched - text/enriched as its reader has it, however it was cut.
  */
 #include "core/base/base.h"
-#include "core/text/enriched.h"
+#include "core/message/text/enriched.h"
 
 #include "tests/unit/unit.h"
 

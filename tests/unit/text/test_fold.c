@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/base/buf.h"
-#include "core/text/fold.h"
+#include "core/message/text/fold.h"
 
 #include "tests/unit/unit.h"
 

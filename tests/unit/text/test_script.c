@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 #include "core/base/buf.h"
-#include "core/text/script.h"
+#include "core/message/text/script.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* test_transfer - the decoders, whole and cut at every place. */
-#include "core/text/transfer.h"
+#include "core/message/text/transfer.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -2,7 +2,7 @@
  * test_unfold - calendar and contact text as its reader has it, however it was cut.
  */
 #include "core/base/base.h"
-#include "core/text/unfold.h"
+#include "core/message/text/unfold.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,8 +1,8 @@
-/* find_rows - texts and what is found in them, for the tests of core/url/find. */
+/* find_rows - texts and what is found in them, for the tests of core/message/url/find. */
 #ifndef TESTS_UNIT_URL_FIND_ROWS_H
 #define TESTS_UNIT_URL_FIND_ROWS_H
 
-#include "core/url/find.h"
+#include "core/message/url/find.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -1,5 +1,5 @@
 /* test_address - address lists as mailers and spammers write them. */
-#include "core/url/address.h"
+#include "core/message/url/address.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -4,13 +4,13 @@
  */
 #include <unistd.h>
 
-#include "core/text/charset.h"
-#include "core/url/address.h"
-#include "core/url/find.h"
-#include "core/url/host.h"
-#include "core/url/suffix.h"
-#include "core/url/url.h"
-#include "core/url/weburl.h"
+#include "core/message/text/charset.h"
+#include "core/message/url/address.h"
+#include "core/message/url/find.h"
+#include "core/message/url/host.h"
+#include "core/message/url/suffix.h"
+#include "core/message/url/url.h"
+#include "core/message/url/weburl.h"
 
 #include "tests/unit/text/vectors.h"
 

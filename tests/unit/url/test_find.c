@@ -1,5 +1,5 @@
 /* test_find - URLs and addresses in running text. */
-#include "core/url/longurl.h"
+#include "core/message/url/longurl.h"
 
 #include "tests/unit/url/find_rows.h"
 

@@ -1,5 +1,5 @@
 /* test_find_number - phone numbers and wallets in running text. */
-#include "core/url/find_number.h"
+#include "core/message/url/find_number.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -5,10 +5,10 @@
  * we read otherwise are listed with the reason.
  */
 #include "core/base/buf.h"
-#include "core/text/ascii.h"
-#include "core/url/address.h"
-#include "core/url/find.h"
-#include "core/url/url.h"
+#include "core/message/text/ascii.h"
+#include "core/message/url/address.h"
+#include "core/message/url/find.h"
+#include "core/message/url/url.h"
 
 #include "tests/unit/text/vectors.h"
 #include "tests/unit/url/uri_rows.h"

@@ -1,5 +1,5 @@
 /* test_host - hosts as browsers read them, addresses, registrable domains. */
-#include "core/url/host.h"
+#include "core/message/url/host.h"
 
 #include "tests/unit/text/text_test.h"
 

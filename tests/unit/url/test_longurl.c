@@ -1,6 +1,6 @@
 /* test_longurl - what is kept of a URL, whole and padded, at once and byte by byte. */
-#include "core/url/longurl.h"
-#include "core/url/url.h"
+#include "core/message/url/longurl.h"
+#include "core/message/url/url.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -1,5 +1,5 @@
 /* test_mailbox - which addresses reach one mailbox. */
-#include "core/url/mailbox.h"
+#include "core/message/url/mailbox.h"
 
 #include "tests/unit/text/text_test.h"
 
@@ -47,7 +47,7 @@ static void test_mailbox__table__is_sorted_and_its_mailboxes_are_their_own(void 
         struct slice to;
     } table[] = {
 #define MAILBOX(domain, to, ignored, tag) {LIT(domain), LIT(to)},
-#include "core/url/mailbox.def"
+#include "core/message/url/mailbox.def"
 #undef MAILBOX
     };
 

@@ -1,8 +1,8 @@
 /*
  * test_vectors - encoded words and quoted-printable by the tables of other projects.
  */
-#include "core/text/encoded_word.h"
-#include "core/text/transfer.h"
+#include "core/message/text/encoded_word.h"
+#include "core/message/text/transfer.h"
 
 #include "tests/unit/text/vectors.h"
 

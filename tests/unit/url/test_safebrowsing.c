@@ -1,5 +1,5 @@
 /* test_safebrowsing - the canonical form and the expressions of the published rules. */
-#include "core/url/safebrowsing.h"
+#include "core/message/url/safebrowsing.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/url/suffix.h"
+#include "core/message/url/suffix.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* test_unwrap - link wrappers of the shapes that mail has, and hostile ones. */
-#include "core/url/unwrap.h"
-#include "core/url/url.h"
+#include "core/message/url/unwrap.h"
+#include "core/message/url/url.h"
 
 #include "tests/unit/text/text_test.h"
 
@@ -352,7 +352,7 @@ static void test_shortener__table__known(void **state)
 {
     static const struct slice names[] = {
 #define SHORTENER(host) LIT(host),
-#include "core/url/shortener.def"
+#include "core/message/url/shortener.def"
 #undef SHORTENER
     };
     size_t i = 0;

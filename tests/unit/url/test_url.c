@@ -1,6 +1,6 @@
 /* test_url - URLs as browsers read them, and their canonical form. */
-#include "core/url/longurl.h"
-#include "core/url/url.h"
+#include "core/message/url/longurl.h"
+#include "core/message/url/url.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -1,7 +1,7 @@
 /* test_url_normal - which spellings of a URL are one page, and which stay apart. */
 #include <stdint.h>
 
-#include "core/url/url_normal.h"
+#include "core/message/url/url_normal.h"
 
 #include "tests/unit/text/text_test.h"
 

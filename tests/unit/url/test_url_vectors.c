@@ -2,13 +2,13 @@
  * test_url_vectors - URL and host tables of other projects; what we read otherwise on purpose is
  * listed with the reason.
  */
-#include "core/text/ascii.h"
-#include "core/url/percent.h"
-#include "core/url/safebrowsing.h"
-#include "core/url/unwrap.h"
-#include "core/url/url.h"
-#include "core/url/url_path.h"
-#include "core/url/weburl.h"
+#include "core/message/text/ascii.h"
+#include "core/message/url/percent.h"
+#include "core/message/url/safebrowsing.h"
+#include "core/message/url/unwrap.h"
+#include "core/message/url/url.h"
+#include "core/message/url/url_path.h"
+#include "core/message/url/weburl.h"
 
 #include "tests/unit/text/vectors.h"
 

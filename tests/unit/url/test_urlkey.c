@@ -1,5 +1,5 @@
 /* test_urlkey - which URLs are one to the looser keys, and which stay apart. */
-#include "core/url/urlkey.h"
+#include "core/message/url/urlkey.h"
 
 #include "tests/unit/text/text_test.h"
 
@@ -108,7 +108,7 @@ static void test_tracking__table__is_sorted_and_found(void **state)
     } table[] = {
 #define TRACKING(name)        {LIT(name), false},
 #define TRACKING_PREFIX(name) {LIT(name), true},
-#include "core/url/tracking.def"
+#include "core/message/url/tracking.def"
 #undef TRACKING
 #undef TRACKING_PREFIX
     };

@@ -1,8 +1,8 @@
 /* test_weburl - URLs and references as browsers write them out. */
-#include "core/url/longurl.h"
-#include "core/url/percent.h"
-#include "core/url/url.h"
-#include "core/url/weburl.h"
+#include "core/message/url/longurl.h"
+#include "core/message/url/percent.h"
+#include "core/message/url/url.h"
+#include "core/message/url/weburl.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -8,8 +8,8 @@
 #include <regex.h>
 
 #include "core/base/buf.h"
-#include "core/url/find.h"
-#include "core/url/url.h"
+#include "core/message/url/find.h"
+#include "core/message/url/url.h"
 
 #include "tests/unit/text/text_test.h"
 

@@ -2,11 +2,11 @@
  * test_fixed - limits that bound arrays of other rooms: the configuration shows what they are.
  */
 #include "core/config/config.h"
-#include "core/extract/base.h"
-#include "core/extract/extract.h"
-#include "core/html/shown.h"
-#include "core/url/unwrap.h"
-#include "core/url/url.h"
+#include "core/message/extract/extract.h"
+#include "core/message/extract/html_base.h"
+#include "core/message/html/shown.h"
+#include "core/message/url/unwrap.h"
+#include "core/message/url/url.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,0 +1,21 @@
+/*
+ * beneath - folders below an open one, by relative path, following no symbolic link on the way.
+ *
+ * Depends: base.   Threads: any.   Owns: nothing; descriptors are the caller's.
+ */
+#ifndef CORE_BACKUP_BENEATH_H
+#define CORE_BACKUP_BENEATH_H
+
+#include <sys/types.h>
+
+/* Opens the folder path below fd for reading. -1 and errno. */
+int below_open(int fd, const char *path);
+/* As below_open, making the folders that are not there. owner: of those that are made; NULL: the caller's, mode 0700. */
+struct below_owner {
+    uid_t uid; /* (uid_t)-1: the caller's */
+    gid_t gid;
+    mode_t mode;
+};
+int below_make(int fd, const char *path, const struct below_owner *owner);
+
+#endif

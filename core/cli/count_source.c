@@ -1,0 +1,337 @@
+/* count_source - where a subcommand gets its counts. */
+#include "core/cli/count_source.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "core/base/buf.h"
+#include "core/cli/daemon_control.h"
+#include "core/count/count_protocol.h"
+#include "core/telemetry/stats.h"
+
+enum { PPB = 1000000000 };
+
+/* ---- gillnetd ---- */
+
+/* Sends a request; true when retanswer begins with ok. The first failure is kept, and none is
+ * asked after it: a gillnetd that is silent would make each one wait. */
+static bool ask(struct counts *c, const struct buf *request, struct buf *retanswer)
+{
+    const char *path = c->cli->config->control_socket;
+
+    if (c->failed.code != ERR_OK) {
+        return false;
+    }
+    if (buf_failed(request)) {
+        errinfo_set(&c->failed, ERR_NOMEM, path, 0, "out of memory");
+        return false;
+    }
+    if (control_ask(path, request->p, retanswer, &c->failed) != ERR_OK) {
+        return false;
+    }
+    struct slice rest = buf_slice(retanswer);
+    struct slice first = slice_cut(&rest, '\n');
+    if (slice_has_prefix(first, SLICE_LIT("error "))) {
+        first = slice_head(slice_from(first, 6), ERRINFO_TEXT_MAX / 2);
+        errinfo_set(&c->failed, ERR_UNSUPPORTED, path, 0, "%.*s", SLICE_ARGS(first));
+    }
+    return c->failed.code == ERR_OK;
+}
+
+static void bad_answer(struct counts *c)
+{
+    if (c->failed.code == ERR_OK) {
+        errinfo_set(&c->failed, ERR_SYNTAX, c->cli->config->control_socket, 0,
+                    "no answer about counts; are gillnet and gillnetd of one version?");
+    }
+}
+
+static void ask_batch(void *context, struct count_item *items, size_t n)
+{
+    struct counts *c = context;
+
+    for (size_t from = 0; from < n; from += COUNT_WIRE_ITEMS) {
+        size_t some = n - from < COUNT_WIRE_ITEMS ? n - from : COUNT_WIRE_ITEMS;
+        struct buf request;
+        struct buf answer;
+
+        buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+        buf_init(&answer, CONTROL_ANSWER_MAX);
+        count_wire_batch(&c->cli->keys, items + from, some, &request);
+        if (!ask(c, &request, &answer) ||
+            !count_wire_values(buf_slice(&answer), items + from, some)) {
+            bad_answer(c);
+            for (size_t i = from; i < n; i++) {
+                items[i].value = (struct count_value){.w = {0}};
+            }
+        }
+        buf_fini(&request);
+        buf_fini(&answer);
+    }
+}
+
+static void ask_exact(void *context, const struct digest digest[KEYRING_MAX],
+                      struct count_history *ret)
+{
+    struct counts *c = context;
+    struct buf request;
+    struct buf answer;
+
+    buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+    buf_init(&answer, CONTROL_ANSWER_MAX);
+    count_wire_exact(&c->cli->keys, digest, &request);
+    if (!ask(c, &request, &answer) || !count_wire_history(buf_slice(&answer), ret)) {
+        bad_answer(c);
+        memset(ret, 0, sizeof *ret);
+    }
+    buf_fini(&request);
+    buf_fini(&answer);
+}
+
+static void ask_shares(void *context, const struct digest digest[KEYRING_MAX],
+                       struct count_shares *ret)
+{
+    struct counts *c = context;
+    struct buf request;
+    struct buf answer;
+
+    buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+    buf_init(&answer, CONTROL_ANSWER_MAX);
+    count_wire_shares(&c->cli->keys, digest, &request);
+    if (!ask(c, &request, &answer) ||
+        !count_wire_read_shares(buf_slice(&answer), ret)) {
+        bad_answer(c);
+        *ret = (struct count_shares){.n = 0};
+    }
+    buf_fini(&request);
+    buf_fini(&answer);
+}
+
+static bool is_sound(void *context, enum count_window w, double bound)
+{
+    const struct counts *c = context;
+    return c->noise[w] <= bound;
+}
+
+/* "NAME VALUE" in the answer to stat; 0 where it is not. */
+static uint64_t number_of(struct slice answer, enum stat_id id)
+{
+    while (answer.n > 0) {
+        struct slice line = slice_cut(&answer, '\n');
+        uint64_t v = 0;
+
+        if (!slice_eq(slice_cut(&line, ' '), slice_str(stats_name(id)))) {
+            continue;
+        }
+        for (size_t i = 0; i < line.n && line.p[i] >= '0' && line.p[i] <= '9'; i++) {
+            v = v * 10 + (uint64_t)(line.p[i] - '0');
+        }
+        return v;
+    }
+    return 0;
+}
+
+/* Whether a gillnetd that counts answers. ERR_NOT_FOUND: none runs. */
+static enum err look_for_gillnetd(struct counts *c, bool *retcounts,
+                                  struct errinfo *reterr)
+{
+    static const enum stat_id noise[COUNT_WINDOWS] = {
+        STAT_count_noise_10m_ppb, STAT_count_noise_1h_ppb, STAT_count_noise_1d_ppb,
+        STAT_count_noise_14d_ppb};
+    struct buf answer;
+
+    buf_init(&answer, CONTROL_ANSWER_MAX);
+    enum err e = control_ask(c->cli->config->control_socket, "stat", &answer, reterr);
+    if (e == ERR_OK) {
+        struct slice text = buf_slice(&answer);
+
+        *retcounts = number_of(text, STAT_count_messages_per_day) > 0;
+        for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+            c->noise[w] = (double)number_of(text, noise[w]) / PPB;
+        }
+    }
+    buf_fini(&answer);
+    return e;
+}
+
+static void use_gillnetd(struct counts *c)
+{
+    c->source = COUNTS_GILLNETD;
+    c->port = (struct count_port){.context = c,
+                                  .batch = ask_batch,
+                                  .exact = ask_exact,
+                                  .is_sound = is_sound,
+                                  .shares = ask_shares};
+}
+
+/* ---- the disk ---- */
+
+static void view_exact(void *context, const struct digest digest[KEYRING_MAX],
+                       struct count_history *ret)
+{
+    const struct counts *c = context;
+    count_view_exact(c->view, digest, ret);
+}
+
+static void view_shares(void *context, const struct digest digest[KEYRING_MAX],
+                        struct count_shares *ret)
+{
+    const struct counts *c = context;
+    count_view_shares(c->view, digest, ret);
+}
+
+static void view_batch(void *context, struct count_item *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct count_shares shares;
+        view_shares(context, items[i].digest, &shares);
+        for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
+            items[i].value.w[w] = count_shares_sum(&shares, w);
+        }
+        count_shares_fini(&shares);
+    }
+}
+
+static bool view_is_sound(void *context, enum count_window w, double bound)
+{
+    (void)context; /* exact counts have no noise */
+    (void)w;
+    (void)bound;
+    return true;
+}
+
+static int use_disk(struct counts *c)
+{
+    struct errinfo why = {.code = ERR_OK};
+    enum err e =
+        count_view_open(c->cli->config->state_dir, &c->cli->keys, &c->view, &why);
+
+    if (e == ERR_NOT_FOUND) {
+        return 0;
+    }
+    if (e != ERR_OK) {
+        return cli_fail(&why);
+    }
+    c->source = COUNTS_DISK;
+    c->port = (struct count_port){.context = c,
+                                  .batch = view_batch,
+                                  .exact = view_exact,
+                                  .is_sound = view_is_sound,
+                                  .shares = view_shares};
+    return 0;
+}
+
+/* ---- counting here ---- */
+
+static int use_own(struct counts *c)
+{
+    const struct config *config = c->cli->config;
+    struct errinfo why = {.code = ERR_OK};
+    struct count_options options = {.state_dir = config->state_dir,
+                                    .keys = &c->cli->keys,
+                                    .messages_per_day = config->count.messages_per_day,
+                                    .has_thread = true,
+                                    .is_brief = true};
+
+    if (count_open(&options, &c->own, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    c->source = COUNTS_OWN;
+    c->port = count_port_of(c->own);
+    return 0;
+}
+
+/* ---- opening ---- */
+
+static int read_keys(struct counts *c, bool is_counting)
+{
+    struct errinfo why = {.code = ERR_OK};
+
+    if (is_counting || c->cli->keys.n > 0) {
+        return cli_keys(c->cli, is_counting);
+    }
+    enum err e = keyring_load(c->cli->config->state_dir, &c->cli->keys, &why);
+    return e == ERR_OK || e == ERR_NOT_FOUND ? 0 : cli_fail(&why);
+}
+
+static int open_to_count(struct counts *c)
+{
+    struct errinfo why = {.code = ERR_OK};
+    bool is_daemon_counting = false;
+
+    if (c->cli->config->count.messages_per_day == 0) {
+        errinfo_set(&why, ERR_UNSUPPORTED, c->cli->config->file, 0,
+                    "count.messages_per_day is 0, so nothing is counted; set it to the "
+                    "messages of a day");
+        return cli_fail(&why);
+    }
+    enum err e = look_for_gillnetd(c, &is_daemon_counting, &why);
+    if (e == ERR_NOT_FOUND) {
+        return use_own(c);
+    }
+    if (e == ERR_OK && !is_daemon_counting) {
+        e = errinfo_set(&why, ERR_UNSUPPORTED, c->cli->config->control_socket, 0,
+                        "gillnetd runs but does not count; its log says why");
+    }
+    if (e != ERR_OK) {
+        return cli_fail(&why);
+    }
+    use_gillnetd(c);
+    return 0;
+}
+
+static int open_to_read(struct counts *c)
+{
+    struct errinfo why = {.code = ERR_OK};
+    bool is_daemon_counting = false;
+
+    if (look_for_gillnetd(c, &is_daemon_counting, &why) == ERR_OK &&
+        is_daemon_counting) {
+        use_gillnetd(c);
+        return 0;
+    }
+    return use_disk(c); /* also who may not connect can read the files, perhaps */
+}
+
+int counts_open(struct cli *cli, bool is_counting, struct counts *ret)
+{
+    int status = cli_config(cli);
+
+    *ret = (struct counts){.source = COUNTS_NONE, .cli = cli};
+    if (status == 0) {
+        status = read_keys(ret, is_counting);
+    }
+    if (status != 0) {
+        return status;
+    }
+    if (is_counting) {
+        return open_to_count(ret);
+    }
+    return cli->keys.n == 0 ? 0 : open_to_read(ret);
+}
+
+const struct count_port *counts_port(const struct counts *c)
+{
+    return c->source == COUNTS_NONE ? NULL : &c->port;
+}
+
+bool counts_are_exact(const struct counts *c)
+{
+    return c->source == COUNTS_DISK;
+}
+
+int counts_close(struct counts *c)
+{
+    int status = c->failed.code == ERR_OK ? 0 : cli_fail(&c->failed);
+
+    if (c->view != NULL) {
+        count_view_close(&c->view);
+    }
+    if (c->own != NULL) {
+        count_close(&c->own);
+    }
+    c->source = COUNTS_NONE;
+    return status;
+}

@@ -1,0 +1,108 @@
+#include "core/cli/humanize.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *figure_count(uint64_t n, char dst[FIGURE_MAX])
+{
+    char digits[FIGURE_MAX];
+    int length = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+    int at = 0;
+
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            dst[at++] = ',';
+        }
+        dst[at++] = digits[i];
+    }
+    dst[at] = '\0';
+    return dst;
+}
+
+/* Three significant digits of 0.95..9999, without an exponent. */
+static const char *three_digits(double v, const char *unit, char dst[FIGURE_MAX])
+{
+    int decimals = 2;
+
+    if (v >= 99.95) {
+        decimals = 0;
+    } else if (v >= 9.995) {
+        decimals = 1;
+    }
+    (void)snprintf(dst, FIGURE_MAX, "%.*f %s", decimals, v, unit);
+    return dst;
+}
+
+const char *figure_bytes(double bytes, char dst[FIGURE_MAX])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    unsigned i = 0;
+
+    while (bytes >= 999.5 && i + 1 < sizeof(units) / sizeof(units[0])) {
+        bytes /= 1000;
+        i++;
+    }
+    if (i == 0) {
+        (void)snprintf(dst, FIGURE_MAX, "%.0f B", bytes);
+        return dst;
+    }
+    return three_digits(bytes, units[i], dst);
+}
+
+const char *figure_share(double share, char dst[FIGURE_MAX])
+{
+    double percent = 100 * share;
+    double lost = percent > 0 ? ceil(-log10(percent)) : 0;
+
+    if (share > 0 && share < 1e-7) {
+        (void)snprintf(dst, FIGURE_MAX, "%.2e", share);
+    } else {
+        int decimals = 2 + (int)fmax(0, lost);
+        (void)snprintf(dst, FIGURE_MAX, "%.*f %%", decimals, percent);
+    }
+    return dst;
+}
+
+const char *figure_seconds(double seconds, char dst[FIGURE_MAX])
+{
+    static const struct {
+        double below;
+        double unit;
+        const char *name;
+    } rows[] = {{0.9995e-6, 1e-9, "ns"}, {0.9995e-3, 1e-6, "us"}, {0.9995, 1e-3, "ms"},
+                {120, 1, "s"},           {7200, 60, "min"},       {172800, 3600, "h"}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (seconds < rows[i].below) {
+            return three_digits(seconds / rows[i].unit, rows[i].name, dst);
+        }
+    }
+    return three_digits(seconds / 86400, "d", dst);
+}
+
+bool figure_read(const char *text, double *ret)
+{
+    static const char suffixes[] = "kMGT";
+    char *end = NULL;
+    double v = 0;
+
+    if (*text == '\0' || strpbrk(text, "xX \t\n") != NULL) {
+        return false; /* strtod takes blanks and hexadecimal digits */
+    }
+    v = strtod(text, &end);
+    if (end == text) {
+        return false;
+    }
+    if (*end != '\0') {
+        const char *suffix = strchr(suffixes, *end);
+        if (suffix == NULL || end[1] != '\0') {
+            return false;
+        }
+        v *= pow(1000, (double)(suffix - suffixes + 1));
+    }
+    *ret = v;
+    return true;
+}

@@ -1,0 +1,112 @@
+#include "core/cli/program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+
+enum { ARGS_MAX = 64, PROGRAM_NAME_MAX = 16 };
+
+static bool is_program(const char *path)
+{
+    return access(path, X_OK) == 0;
+}
+
+static enum err find_program(char dst[FILE_PATH_MAX], const char *name,
+                             struct errinfo *reterr)
+{
+    char self[FILE_PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash = NULL;
+
+    if (n > 0) {
+        self[n] = '\0';
+        slash = strrchr(self, '/');
+    }
+    if (slash != NULL) {
+        *slash = '\0';
+        if ((file_path(dst, "%s/%s", self, name) == ERR_OK && is_program(dst)) ||
+            (file_path(dst, "%s/../libexec/gillnet/%s", self, name) == ERR_OK &&
+             is_program(dst))) {
+            return ERR_OK;
+        }
+    }
+    if (file_path(dst, "%s/%s", GILLNET_LIBEXECDIR, name) == ERR_OK &&
+        is_program(dst)) {
+        return ERR_OK;
+    }
+    return errinfo_set(reterr, ERR_NOT_FOUND, dst, 0,
+                       "this program is missing; install the package %s (in a build "
+                       "tree: cmake --build --preset release)",
+                       strcmp(name, PROGRAM_HUB) == 0 ? PROGRAM_HUB : "gillnet");
+}
+
+int program_exec(const struct cli *cli, const char *name, char *const *args)
+{
+    static char config_option[] = "-c";
+    static char json_option[] = "--json";
+    char path[FILE_PATH_MAX];
+    char own_name[PROGRAM_NAME_MAX];
+    char file[FILE_PATH_MAX];
+    char *argv[ARGS_MAX + 5] = {own_name};
+    struct errinfo why;
+    size_t n = 1;
+
+    (void)snprintf(own_name, sizeof own_name, "%s", name);
+    if (find_program(path, name, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    if (cli->is_config_given) {
+        if (file_path(file, "%s", cli->config_file) != ERR_OK) {
+            errinfo_set(&why, ERR_LIMIT, cli->config_file, 0, "the path is too long");
+            return cli_fail(&why);
+        }
+        argv[n++] = config_option;
+        argv[n++] = file;
+    }
+    if (cli->json && strcmp(name, PROGRAM_LAB) == 0) {
+        argv[n++] = json_option;
+    }
+    for (; *args != NULL; args++) {
+        if (n == ARGS_MAX + 4) {
+            errinfo_set(&why, ERR_LIMIT, "", 0, "too many arguments");
+            return cli_fail(&why);
+        }
+        argv[n++] = *args;
+    }
+    argv[n] = NULL;
+    (void)execv(path, argv);
+    errinfo_errno(&why, path, "cannot be started");
+    return cli_fail(&why);
+}
+
+bool program_has_option(char *const *argv, const char *option)
+{
+    for (; *argv != NULL; argv++) {
+        if (strcmp(*argv, option) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int cmd_hub(struct cli *cli, int argc, char **argv)
+{
+    (void)argc;
+    return program_exec(cli, PROGRAM_HUB, argv + 1);
+}
+
+int cmd_plan(struct cli *cli, int argc, char **argv)
+{
+    (void)argc;
+    return program_exec(cli, PROGRAM_LAB, argv);
+}
+
+int cmd_simulate(struct cli *cli, int argc, char **argv)
+{
+    (void)argc;
+    return program_exec(cli, PROGRAM_LAB, argv);
+}

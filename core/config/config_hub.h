@@ -1,0 +1,162 @@
+/*
+ * config_hub - groups of the configuration that are of the companion service: peers, feeds, API; and what keys of lists may be; see config.h.
+ *
+ * Threads: as config.h.   Owns: every string in it.
+ */
+#ifndef CORE_CONFIG_CONFIG_HUB_H
+#define CORE_CONFIG_CONFIG_HUB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/slice.h"
+
+struct config_strings {
+    size_t n;
+    char **v;
+};
+
+/* The companion service. */
+struct config_hub {
+    char *listen;         /* "auto", "off", "HOST:PORT" or "[IPV6]:PORT" */
+    char *control_socket; /* path, never "": default STATE/peers/hub.ctl */
+    struct config_strings
+        connect;          /* members to call; empty: all that have an address */
+    uint64_t bytes_per_s; /* of answers to one peer */
+};
+/* What peers may say here; never more than the ring's manifest lets them. */
+struct config_peers {
+    unsigned cap;          /* of one peer's counts in a verdict; 0: the manifest's */
+    unsigned quorum;       /* peers that must have counted it; 0: the manifest's */
+    unsigned quorum_lists; /* peers that must list it for more than a header */
+    struct config_strings weights; /* "NAME=NUMBER"; see config_peer_weight */
+};
+
+/* A list of the world that is fetched by itself. */
+struct config_feed {
+    char *name; /* [a-z0-9_-]{1,32} */
+    bool enabled;
+    char *url;  /* http://, https://, file:///PATH */
+    char *list; /* once loaded never "auto" */
+    char *format;
+    char *column;
+    char *type; /* name of a feature type, or "" */
+    uint64_t interval_s;
+    char *user;
+    char *password_file; /* path, or "" */
+    struct config_strings headers;
+    char *headers_file; /* path, or "" */
+    char *proxy;
+    char *ca_file; /* path, or "" */
+    bool may_be_private;
+    uint64_t bytes;    /* of one download */
+    uint64_t expanded; /* after decompression */
+    uint64_t timeout_s;
+    unsigned entries;
+    unsigned entries_least;
+    double shrink; /* least share of the last good version; 0: any */
+    double grow;   /* most times the last good version; 0: any */
+    double bad;    /* most share of lines that cannot be read */
+    double ham;    /* most share of good mail that one entry may hit */
+    uint64_t keep_s;
+    uint64_t silent_after_s; /* 0: never */
+    unsigned versions;
+};
+
+/* What a client of the HTTP API may do; each may also what those before it may. */
+enum api_role { API_NONE, API_READ, API_REPORT, API_ADMIN, API_ROLES };
+const char *api_role_name(enum api_role r); /* "none", "read", "report", "admin" */
+/* False: no such role. */
+bool api_role_by_name(struct slice name, enum api_role *ret);
+
+/* The HTTP API, metrics and the status page. */
+struct config_api {
+    struct config_strings listen; /* "HOST:PORT", "[IPV6]:PORT" or "unix:/PATH" */
+    char *tokens_file;            /* path */
+    enum api_role local_role;     /* of loopback and Unix sockets without a token */
+    char *certificate;            /* PEM file of the chain, or "" */
+    char *key;                    /* PEM file, or "" */
+    struct config_strings names;  /* by which browsers may call it, besides addresses */
+    uint64_t body_bytes;          /* of a request but scan */
+    unsigned values;              /* of one check */
+    unsigned requests_per_s;      /* of one address that is not local */
+    unsigned connections;
+    char *allow_list; /* where POST /v1/allow puts its values */
+};
+
+struct config_limits {
+    uint64_t message_bytes; /* bytes of attachments that are examined */
+    uint64_t decoded_bytes; /* of text, and as many of attachments */
+    uint64_t memory;        /* arena cap per message */
+    unsigned headers;       /* header fields per message */
+    uint64_t header_bytes;  /* all header fields together */
+    uint64_t header_field;  /* one header field */
+    unsigned parts;
+    unsigned mime_depth;
+    unsigned urls;             /* distinct URLs that are kept, counted and shown */
+    unsigned recipients;       /* envelope recipients remembered */
+    unsigned features;         /* kept, counted and shown */
+    unsigned addresses;        /* of one header field, likewise */
+    uint64_t attachment_bytes; /* of an attachment that is looked into */
+    unsigned archive_entries;  /* of all archives of a message */
+    uint64_t archive_bytes;    /* unpacked */
+    unsigned archive_ratio;    /* of unpacked bytes to packed ones */
+    unsigned archive_depth;    /* archives in archives */
+    /* Fixed: bounds of arrays in other rooms, here to be shown. */
+    unsigned url_bytes;
+    unsigned boundary;
+    unsigned readings;
+    unsigned html_attributes;
+    unsigned html_depth;
+    unsigned html_base;
+    unsigned unwrap;
+    double score;            /* of a limit that honest mail never meets */
+    uint64_t cpu_us;         /* CPU time of extraction for one message */
+    unsigned sessions;       /* connections at once; 0: half of the file descriptors */
+    uint64_t session_idle_s; /* libmilter's timeout */
+    unsigned confirm_cache;  /* answers of the index kept for each list */
+};
+
+/* When the built-in alerts fire. */
+struct config_alerts {
+    double false_positives; /* share of filter hits' error, see the page */
+    uint64_t latency_us;    /* p99 of a message's end */
+    double errors;          /* share of messages with trouble of ours */
+    double memory;          /* share of the memory that may be used */
+    double limits;          /* share of messages that may meet one limit */
+    uint64_t interval_s;
+};
+
+/* A publisher whose lists are followed. */
+struct config_subscription {
+    char *name; /* [a-z0-9_-]{1,32}; peers.weights knows it by this name */
+    struct config_strings urls;
+    char *key;                   /* 64 hexadecimal digits */
+    struct config_strings lists; /* "THEIRS" or "THEIRS=OURS" */
+    uint64_t interval_s;
+    unsigned entries; /* most of one list */
+    double change;    /* share of a list that one update may change; 0: any */
+};
+
+/* How filters that are built lay out their bits; the numbers are those of enum bloom_layout. */
+enum filter_layout {
+    FILTER_ONE_LINE = 1,
+    FILTER_TWO_LINES = 2,
+    FILTER_CLASSIC = 3,
+    FILTER_PARTITIONED = 4
+};
+const char *filter_layout_name(enum filter_layout l); /* "one-line", ... */
+/* The layout of that name; false when there is none. */
+bool filter_layout_by_name(struct slice name, enum filter_layout *ret);
+
+/* How the URLs of a list match; the numbers are those of enum url_match. */
+enum list_url_match {
+    LIST_URL_EXACT,
+    LIST_URL_NORMAL,
+    LIST_URL_FOLDED,
+    LIST_URL_COUNT
+};
+const char *list_url_match_name(enum list_url_match m); /* "exact", ... */
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * config_value - one configuration value: from a setting into a struct, from a struct into text.
+ *
+ * Threads: one configuration, one thread while it is built.   Owns: nothing; the struct does.
+ */
+#ifndef CORE_CONFIG_CONFIG_VALUE_H
+#define CORE_CONFIG_CONFIG_VALUE_H
+
+#include <libconfig.h>
+
+#include "core/base/buf.h"
+#include "core/config/config.h"
+#include "core/config/schema.h"
+#include "core/config/unit.h"
+
+enum {
+    VALUE_TEXT_MAX = 1024,       /* bytes of a text that is not a path */
+    VALUE_PATH_MAX = 3584,       /* leaves room for names below state_dir */
+    VALUE_SOCKET_PATH_MAX = 107, /* sun_path without its NUL */
+    VALUE_REPLY_MAX = 400,
+    VALUE_ELEMENTS_MAX = 10000 /* of one array */
+};
+
+/* Where a value goes and who hears of errors. */
+struct value_place {
+    const struct schema_row *row;
+    void *base;        /* struct config or struct config_list */
+    const char *label; /* "limits.parts", for texts */
+    const char *file;
+    struct config_errors *errors;
+};
+
+/* Checks the setting and stores it, the old value freed. On failure errors has it and the old
+ * value stays. */
+bool value_set(const struct value_place *place, const config_setting_t *setting);
+/* Says what is wrong with the setting, and its right form where that can be told; false. */
+bool value_refuse(const struct value_place *place, const config_setting_t *setting,
+                  enum err code, const char *what);
+/* A text setting, or NULL after an error that says what to write. */
+const char *value_string(const struct value_place *place,
+                         const config_setting_t *setting, const char *example);
+/* Frees what the value owns and leaves it empty. */
+void value_free(const struct schema_row *row, void *base);
+/* Copies into an empty value; false without memory. */
+bool value_copy(const struct schema_row *row, void *to, const void *from);
+
+/* Appends the value as text that reads back the same; it is JSON at the same time. */
+void value_text(const struct schema_row *row, const void *base, struct buf *ret);
+/* A least or most of the row as it would be written. */
+void value_bound_text(const struct schema_row *row, double bound,
+                      char dst[UNIT_TEXT_MAX]);
+/* Appends s as a quoted JSON string; bytes that are not UTF-8 become U+FFFD. */
+void value_add_quoted(struct buf *b, struct slice s);
+
+#endif

@@ -1,0 +1,194 @@
+/* breakdown - shares of servers in a key's count. */
+#include "core/count/breakdown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM_LEAST = 4 };
+
+bool count_shares_init(struct count_shares *s, uint64_t now)
+{
+    *s = (struct count_shares){.n = 0};
+    s->v = calloc(ROOM_LEAST, sizeof s->v[0]);
+    if (s->v == NULL) {
+        return false;
+    }
+    s->room = ROOM_LEAST;
+    s->n = 1;
+    s->v[0].history.now = now;
+    return true;
+}
+
+void count_shares_fini(struct count_shares *s)
+{
+    free(s->v);
+    free(s->rows);
+    *s = (struct count_shares){.n = 0};
+}
+
+bool count_has_say(const struct origins *o, const struct origin_row *row)
+{
+    return row != NULL && (row->state == ORIGIN_ACTIVE || row->state == ORIGIN_LEFT) &&
+           memcmp(row->origin, o->self, ORIGIN_BYTES) != 0;
+}
+
+bool count_shares_set_origins(struct count_shares *s, const struct origins *o)
+{
+    s->quorum = o->quorum;
+    s->is_own = o->quorum == 0;
+    if (o->n == 0) {
+        return true;
+    }
+    s->rows = calloc(o->n, sizeof s->rows[0]);
+    for (unsigned i = 0; s->rows != NULL && i < o->n; i++) {
+        if (count_has_say(o, &o->v[i])) {
+            s->rows[s->npeers++] = o->v[i];
+        }
+    }
+    return s->rows != NULL;
+}
+
+static const struct origin_row *row_of(const struct count_shares *s,
+                                       const uint8_t origin[ORIGIN_BYTES])
+{
+    for (unsigned i = 0; i < s->npeers; i++) {
+        if (memcmp(s->rows[i].origin, origin, ORIGIN_BYTES) == 0) {
+            return &s->rows[i];
+        }
+    }
+    return NULL;
+}
+
+struct count_share *count_shares_of(struct count_shares *s,
+                                    const uint8_t origin[ORIGIN_BYTES])
+{
+    for (unsigned i = 1; i < s->n; i++) {
+        if (memcmp(s->v[i].origin->origin, origin, ORIGIN_BYTES) == 0) {
+            return &s->v[i];
+        }
+    }
+    const struct origin_row *row = row_of(s, origin);
+    if (row == NULL || s->n == 0) {
+        return NULL;
+    }
+    if (s->n == s->room) {
+        struct count_share *more = realloc(s->v, 2 * (size_t)s->room * sizeof more[0]);
+        if (more == NULL) {
+            return NULL;
+        }
+        s->v = more;
+        s->room *= 2;
+    }
+    s->v[s->n] =
+        (struct count_share){.origin = row, .history.now = s->v[0].history.now};
+    return &s->v[s->n++];
+}
+
+void count_shares_end(struct count_shares *s)
+{
+    for (unsigned i = 0; i < s->n; i++) {
+        count_history_windows(&s->v[i].history, s->v[i].w);
+    }
+}
+
+void count_shares_limit(struct count_shares *s, uint64_t cap, unsigned quorum)
+{
+    for (unsigned i = 0; cap > 0 && i < s->npeers; i++) {
+        s->rows[i].cap = cap < s->rows[i].cap ? cap : s->rows[i].cap;
+    }
+    s->quorum = quorum > s->quorum ? quorum : s->quorum;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t capped(const struct count_share *share, unsigned window)
+{
+    uint64_t w = share->w[window];
+
+    return w < share->origin->cap ? w : share->origin->cap;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+
+    return x > y ? -1 : x < y;
+}
+
+/* Peers whose word may count for anything here. */
+static unsigned peers_of(const struct count_shares *s)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < s->npeers; i++) {
+        n += s->rows[i].cap > 0;
+    }
+    return n;
+}
+
+uint64_t count_shares_bounded(const struct count_shares *s, unsigned window)
+{
+    uint64_t parts[ORIGINS_MAX];
+    unsigned n = 0;
+
+    if (s->n == 0) {
+        return 0;
+    }
+    for (unsigned i = 1; i < s->n && n < ORIGINS_MAX; i++) {
+        parts[n] = capped(&s->v[i], window);
+        n += parts[n] > 0;
+    }
+    uint64_t sum = s->v[0].w[window];
+    if (n == 0 || n < s->quorum) {
+        return sum;
+    }
+    unsigned npeers = peers_of(s);
+    unsigned liars = s->is_own || npeers == 0 ? 0 : (npeers - 1) / 2;
+    liars = liars < COUNT_SHARES_LIARS ? liars : COUNT_SHARES_LIARS;
+    qsort(parts, n, sizeof parts[0], larger_first);
+    for (unsigned i = liars; i < n; i++) {
+        sum = add(sum, parts[i]);
+    }
+    return sum;
+}
+
+uint64_t count_shares_all(const struct count_shares *s, unsigned window)
+{
+    uint64_t sum = s->n == 0 ? 0 : s->v[0].w[window];
+
+    for (unsigned i = 1; i < s->n; i++) {
+        sum = add(sum, capped(&s->v[i], window));
+    }
+    return sum;
+}
+
+uint64_t count_shares_sum(const struct count_shares *s, unsigned window)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < s->n; i++) {
+        sum = add(sum, s->v[i].w[window]);
+    }
+    return sum;
+}
+
+void count_shares_seen(const struct count_shares *s, uint64_t now_s,
+                       uint64_t *retfirst_s, uint64_t *retlast_s)
+{
+    uint64_t first = 0;
+    uint64_t last = 0;
+
+    for (unsigned i = 0; i < s->n; i++) {
+        const struct count_history *h = &s->v[i].history;
+        bool is_first = h->first_s != 0 && (first == 0 || h->first_s < first);
+
+        first = is_first ? h->first_s : first;
+        last = h->last_s > last ? h->last_s : last;
+    }
+    *retfirst_s = first < now_s ? first : now_s;
+    *retlast_s = last < now_s ? last : now_s;
+}

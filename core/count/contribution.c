@@ -1,0 +1,162 @@
+/* contribution - what a bucket put into the cells. */
+#include "core/count/contribution.h"
+
+#include <stdlib.h>
+
+#include "core/base/checksum.h"
+
+enum {
+    ALL_ONES = 1 << 15,
+    SUM_BYTES = 4,
+    VARINT_BITS = 7,
+    VARINT_MORE = 1 << VARINT_BITS,
+    VARINT_SHIFT_MAX = 63
+};
+
+/* One line's part, kept until the lines are in order. */
+struct part {
+    uint64_t line;
+    uint64_t value[CELLS_OF_LINE];
+};
+
+static void add_varint(struct buf *b, uint64_t v)
+{
+    for (; v >= VARINT_MORE; v >>= VARINT_BITS) {
+        buf_add_u8(b, (uint8_t)(v | VARINT_MORE));
+    }
+    buf_add_u8(b, (uint8_t)v);
+}
+
+void share_add_line(struct buf *ret, uint64_t line, const uint64_t value[CELLS_OF_LINE],
+                    uint64_t *last)
+{
+    unsigned mask = 0;
+    bool is_ones = true;
+
+    for (unsigned i = 0; i < CELLS_OF_LINE; i++) {
+        mask |= value[i] ? 1U << i : 0;
+        is_ones = is_ones && value[i] <= 1;
+    }
+    if (mask == 0) { /* saturated: no share is known */
+        return;
+    }
+    int64_t way = (int64_t)(line - *last);
+    add_varint(ret, (uint64_t)way << 1 ^ (way < 0 ? UINT64_MAX : 0));
+    *last = line;
+    buf_add_u16(ret, (uint16_t)(mask | (is_ones ? ALL_ONES : 0)));
+    for (unsigned i = 0; !is_ones && i < CELLS_OF_LINE; i++) {
+        if (value[i]) {
+            add_varint(ret, value[i]);
+        }
+    }
+}
+
+bool share_end(struct buf *ret, size_t from)
+{
+    if (ret->n > from) {
+        struct slice bytes = {ret->p + from, ret->n - from};
+        buf_add_u32(ret, checksum32(bytes));
+    }
+    return !buf_failed(ret);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    uint64_t x = ((const struct part *)a)->line;
+    uint64_t y = ((const struct part *)b)->line;
+
+    return x < y ? -1 : x > y;
+}
+
+bool share_make(struct cells *c, struct buf *ret)
+{
+    size_t room = c->figures->ntouched;
+    size_t n = 0;
+    size_t from = ret->n;
+    uint64_t last = 0;
+    /* without it the lines go as they come: longer, not wrong */
+    struct part *parts = room ? calloc(room, sizeof(*parts)) : NULL;
+    struct part one;
+
+    while (cells_next(c, &one.line, one.value)) {
+        if (parts) {
+            parts[n++] = one;
+        } else {
+            share_add_line(ret, one.line, one.value, &last);
+        }
+    }
+    if (parts) {
+        qsort(parts, n, sizeof(*parts), by_line);
+    }
+    for (size_t i = 0; i < n; i++) {
+        share_add_line(ret, parts[i].line, parts[i].value, &last);
+    }
+    free(parts);
+    return share_end(ret, from);
+}
+
+/* Reads within the bytes whose sum is right, so what it meets is what add_varint wrote. */
+static uint64_t get_varint(struct slice *s)
+{
+    uint64_t v = 0;
+
+    for (unsigned shift = 0; s->n > 0 && shift <= VARINT_SHIFT_MAX;
+         shift += VARINT_BITS) {
+        uint8_t byte = (uint8_t)*s->p;
+        s->p++;
+        s->n--;
+        v |= (uint64_t)(byte & (VARINT_MORE - 1)) << shift;
+        if (byte < VARINT_MORE) {
+            break;
+        }
+    }
+    return v;
+}
+
+static unsigned get_u16(struct slice *s)
+{
+    unsigned v = 0;
+
+    if (s->n >= 2) {
+        v = (unsigned)(uint8_t)s->p[0] | (unsigned)(uint8_t)s->p[1] << 8;
+        s->p += 2;
+        s->n -= 2;
+    } else {
+        s->n = 0;
+    }
+    return v;
+}
+
+static bool is_whole(struct slice *bytes)
+{
+    uint32_t sum = 0;
+
+    if (bytes->n < SUM_BYTES) {
+        return false;
+    }
+    bytes->n -= SUM_BYTES;
+    for (unsigned i = 0; i < SUM_BYTES; i++) {
+        sum |= (uint32_t)(uint8_t)bytes->p[bytes->n + i] << (8 * i);
+    }
+    return checksum32(*bytes) == sum;
+}
+
+bool share_each(struct slice bytes, share_fn *fn, void *context)
+{
+    uint64_t line = 0;
+
+    if (!is_whole(&bytes)) {
+        return false;
+    }
+    while (bytes.n > 0) {
+        uint64_t zigzag = get_varint(&bytes);
+        line += zigzag >> 1 ^ -(zigzag & 1);
+        unsigned mask = get_u16(&bytes);
+        for (unsigned i = 0; i < CELLS_OF_LINE; i++) {
+            if (mask & 1U << i) {
+                fn(context, line, i, mask & ALL_ONES ? 1 : get_varint(&bytes));
+            }
+        }
+    }
+    return true;
+}

@@ -1,0 +1,33 @@
+/*
+ * contribution - what a bucket put into the cells, to be taken off the windows when it leaves them.
+ *
+ * Bytes: for each line touched, the way from the line before (zigzag varint), 10 bits of its cells and
+ * a bit that all their values are 1 (16 bits, little-endian), else the values (varints); a checksum32 at
+ * the end. For the memory of one process only, never read by another.
+ * Depends: base, filter.   Threads: those of the cells.   ADR 0026.
+ */
+#ifndef CORE_COUNT_CONTRIBUTION_H
+#define CORE_COUNT_CONTRIBUTION_H
+
+#include <stdbool.h>
+
+#include "core/base/buf.h"
+#include "core/base/slice.h"
+#include "core/filter/cells.h"
+
+/* The running bucket of the cells ends: appends its share to ret, nothing when it is empty. False:
+ * no memory; the bucket ends all the same and its counts stay in the windows. */
+bool share_make(struct cells *c, struct buf *ret);
+
+/* The same by hand, for a bucket whose cells are not the running ones: lines in rising order, *last 0 at first, then
+ * the end, of what was added from byte `from` of ret on. */
+void share_add_line(struct buf *ret, uint64_t line, const uint64_t value[CELLS_OF_LINE],
+                    uint64_t *last);
+bool share_end(struct buf *ret, size_t from);
+
+/* One value of a share. */
+typedef void share_fn(void *context, uint64_t line, unsigned cell, uint64_t value);
+/* False: the bytes are damaged; fn was called for none. */
+bool share_each(struct slice bytes, share_fn *fn, void *context);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * count_json - how often keys were counted, as JSON.
+ *
+ * Depends: message.h, feature.   Threads: pure but for the port's calls.   Allocates: jansson's values,
+ * which the caller owns; NULL without memory.
+ */
+#ifndef CORE_COUNT_COUNT_JSON_H
+#define CORE_COUNT_COUNT_JSON_H
+
+#include <jansson.h>
+
+#include "core/count/message.h"
+
+/* {"w10m": 1, "w1h": 1, "w1d": 2, "w14d": 9} */
+json_t *count_json_windows(const uint64_t w[COUNT_WINDOWS]);
+/* [1, 2, ...] */
+json_t *count_json_row(const uint64_t *v, size_t n);
+/* Where there are peers, who counted it and how much of that may be used against it: adds own and counts (windows) and
+ * peers: [{"origin": "1f...", "name": "alpha", "cap": 10, "w10m": 1, ...}] of those that counted it. */
+void count_json_add_shares(json_t *object, const struct count_shares *s);
+/* [{type, value, exact, w10m, w1h, w1d, w14d, distinct, own, peers}]; distinct (recipients, networks, senders)
+ * where it is counted; own and peers (exact, see count_json_add_shares) where peers counted it. Features never seen
+ * are left out. */
+json_t *count_json(const struct message_counts *counts, bool is_exact);
+
+#endif

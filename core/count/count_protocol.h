@@ -1,0 +1,55 @@
+/*
+ * count_protocol - counts asked for over gillnetd's control socket: requests and answers as lines of text.
+ *
+ *   count-batch KEYS DIGEST[+DIGEST]=AMOUNT...     one line "10m 1h 1d 14d" for each
+ *   count-exact KEYS DIGEST[+DIGEST]               "now N", "first N", "last N", "damaged N",
+ *                                                  "buckets N...", "days N..."
+ *   count-shares KEYS DIGEST[+DIGEST]              the same, then "quorum N", and for each peer with a say
+ *                                                  "peer ORIGIN NAME CAP FIRST LAST DAMAGED 10m 1h 1d 14d"
+ *
+ * KEYS are the numbers of the ring keys that the digests were made with ("1f00aa02+22b1c0de"),
+ * which must be those of who answers: counting under another key would be counting for nobody.
+ * Numbers are decimal, digests 32 hexadecimal digits. Answers begin with "ok" or "error WHY".
+ * Depends: base, count.h.   Threads: pure but for the port's calls.
+ */
+#ifndef CORE_COUNT_COUNT_PROTOCOL_H
+#define CORE_COUNT_COUNT_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/buf.h"
+#include "core/base/keyring.h"
+#include "core/base/slice.h"
+#include "core/count/count.h"
+
+enum {
+    COUNT_WIRE_ITEMS = 256, /* of one request */
+    COUNT_WIRE_REQUEST_MAX =
+        32768, /* bytes that as many items fit, with the line's end */
+    COUNT_WIRE_ANSWER_MAX = 96 * 1024,
+    COUNT_WIRE_AMOUNT_MAX = 1000000 /* more is no message's */
+};
+
+/* ---- who asks ---- */
+
+/* Appends the line, without its end. n: at most COUNT_WIRE_ITEMS. */
+void count_wire_batch(const struct keyring *keys, const struct count_item *items,
+                      size_t n, struct buf *ret);
+void count_wire_exact(const struct keyring *keys,
+                      const struct digest digest[KEYRING_MAX], struct buf *ret);
+void count_wire_shares(const struct keyring *keys,
+                       const struct digest digest[KEYRING_MAX], struct buf *ret);
+/* Reads the answer to it. False: it is none, and nothing of it may be used. */
+bool count_wire_values(struct slice answer, struct count_item *items, size_t n);
+bool count_wire_history(struct slice answer, struct count_history *ret);
+/* Of a peer's history only first, last and damaged are known. On failure *ret is empty. */
+bool count_wire_read_shares(struct slice answer, struct count_shares *ret);
+
+/* ---- who answers ---- */
+
+/* Answers a request that begins with "count-", from anybody, into ret. port NULL: nothing is counted. */
+void count_wire_answer(struct slice request, const struct count_port *port,
+                       const struct keyring *keys, struct buf *ret);
+
+#endif

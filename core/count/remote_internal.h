@@ -1,0 +1,140 @@
+/*
+ * remote_internal - what the files of remote share; not for other modules.
+ *
+ * lock is held for writing by the one who refreshes, while what is asked changes; that one reads without it.
+ */
+#ifndef CORE_COUNT_REMOTE_INTERNAL_H
+#define CORE_COUNT_REMOTE_INTERNAL_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "core/base/file.h"
+#include "core/count/merged_runs.h"
+#include "core/count/remote.h"
+#include "core/count/runset_internal.h"
+#include "core/count/stream.h"
+#include "core/count/tally.h"
+
+/* How a file or folder was when it was looked at last. */
+struct remote_sign {
+    bool is_there;
+    uint64_t inode;
+    uint64_t size;
+    struct timespec changed;
+};
+
+/* An open stream. */
+struct remote_stream {
+    struct run_id id;
+    struct stream_reader reader;
+    struct tally counts;
+    bool is_open;  /* reader is */
+    bool was_anew; /* it was damaged once, and read again */
+    bool is_aside; /* it cannot be read on, and that was said */
+    bool is_seen;  /* in the folder, by the last look */
+    bool has_run;
+};
+
+/* A run that the sketch has. */
+struct remote_fed {
+    struct run_id id;
+    uint64_t inode;
+    uint64_t total;
+    bool is_in_day;
+};
+
+/* A sheet, and which runs it stands for. */
+struct remote_sheet {
+    struct sheets_name name;
+    struct sheet *sheet;
+    uint64_t inode;
+    const struct runset_item *
+        *item;     /* of each source, in list; NULL: it is of no run that is there */
+    size_t nitems; /* those that are there */
+    bool was_bad;  /* a block is damaged, and it was said; atomic */
+};
+
+struct remote_pairs {
+    struct run_record *v;
+    size_t n;
+    size_t room;
+    bool is_over; /* more than may be, or no memory */
+};
+
+struct remote {
+    char state_dir[FILE_PATH_MAX];
+    char dir[FILE_PATH_MAX];
+    char runs_dir[FILE_PATH_MAX];
+    struct keyring keys;
+    pthread_rwlock_t lock;
+
+    struct origins origins;
+    struct runset *runset; /* NULL: none yet */
+    struct runset_list
+        *list; /* of runset, pinned; the next four are of it. NULL: none yet */
+    struct remote_sheet *sheets; /* of buckets that several peers have counts of */
+    size_t nsheets;
+    const struct runset_item *
+        *loose; /* the runs in none of these; NULL: no memory, then all are */
+    size_t nloose;
+    struct remote_stream *streams[REMOTE_STREAMS_MAX];
+    size_t nstreams;
+    uint64_t naside; /* files that were left out for their number; atomic (a figure) */
+
+    /* of who refreshes: */
+    bool is_loaded;
+    bool wants_rebuild;
+    bool is_said;     /* that too many streams are there */
+    bool is_trouble;  /* with the runs, and it was said */
+    bool is_foreign;  /* origins cannot be read, and it was said */
+    bool has_changed; /* of the origins, the streams or the runs */
+    uint64_t now;     /* of the last look */
+    struct remote_sign dir_sign;
+    struct remote_sign origins_sign;
+    struct remote_sign runs_sign;
+    struct remote_sign sheets_sign;
+    struct remote_sign folder_sign[ORIGINS_MAX]; /* in the order of origins */
+    struct remote_pairs pairs;
+    struct remote_fed *fed; /* in the order of runs */
+    size_t nfed;
+};
+
+/* Whether path is not as *sign says, or changed so lately that another change would not show; *sign
+ * is as it is now. */
+bool remote_has_changed(const char *path, struct remote_sign *sign);
+bool remote_has_say(const struct remote *r, const uint8_t origin[RUN_ORIGIN_BYTES]);
+/* Says what cannot be used. */
+void remote_complain(const char *path, const struct errinfo *why);
+
+/* ---- streams (remote_stream.c) ---- */
+
+/* Which there are; those gone are left for remote_drop_streams. */
+void remote_list_streams(struct remote *r);
+/* Marks those whose run is there; those that are gone without one ask for a rebuild. With lock. */
+void remote_mark_closed(struct remote *r);
+/* Those that are gone, or whose run was fed. */
+void remote_drop_streams(struct remote *r);
+void remote_read_streams(struct remote *r, remote_fn *fn, void *context);
+
+/* ---- runs (remote_run.c) ---- */
+
+void remote_refresh_runs(struct remote *r); /* with lock */
+void remote_feed_runs(struct remote *r, remote_fn *fn, void *context);
+
+/* ---- sheets (remote_sheet.c) ---- */
+
+/* Which there are, and what they stand for. With lock, behind remote_refresh_runs. */
+void remote_refresh_sheets(struct remote *r);
+void remote_close_sheets(struct remote *r);
+/* Adds what runs have of a key, through sheets where there are some; keys as in remote_ask. */
+struct remote_question {
+    const uint64_t *keys;
+    const uint32_t *key_ids;
+    unsigned nkeys;
+    uint64_t now;
+};
+void remote_ask_runs(struct remote *r, const struct remote_question *q,
+                     struct count_shares *io);
+
+#endif

@@ -1,0 +1,287 @@
+/* remote_merged - peers' runs asked for one key: by sheets, the others one by one. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/log.h"
+#include "core/count/remote_internal.h"
+
+/* ---- which there are ---- */
+
+static void sheet_fini(struct remote_sheet *s)
+{
+    sheet_close(&s->sheet);
+    free(s->item);
+    *s = (struct remote_sheet){.sheet = NULL};
+}
+
+static void unmap(struct remote *r)
+{
+    free(r->loose);
+    r->loose = NULL;
+    r->nloose = 0;
+    if (r->list != NULL) {
+        runset_unpin(r->runset, &r->list);
+    }
+}
+
+void remote_close_sheets(struct remote *r)
+{
+    unmap(r);
+    for (size_t i = 0; i < r->nsheets; i++) {
+        sheet_fini(&r->sheets[i]);
+    }
+    free(r->sheets);
+    r->sheets = NULL;
+    r->nsheets = 0;
+    r->sheets_sign = (struct remote_sign){.is_there = false};
+}
+
+static bool is_of(const struct sheets_name *n, const struct sheet *s)
+{
+    return n->start_s == sheet_start_s(s) && n->len_s == sheet_len_s(s) &&
+           n->key_id == sheet_key_id(s);
+}
+
+/* Takes it over from those that were open, if it is the same file, or opens it. False: it is not to be used. */
+static bool load_sheet(struct remote *r, const char *path,
+                       const struct sheets_name *name, struct remote_sheet *ret)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0) {
+        return false;
+    }
+    *ret = (struct remote_sheet){.name = *name, .inode = (uint64_t)st.st_ino};
+    for (size_t i = 0; i < r->nsheets; i++) {
+        struct remote_sheet *old = &r->sheets[i];
+        if (old->sheet != NULL && old->inode == ret->inode &&
+            memcmp(&old->name, name, sizeof *name) == 0 &&
+            sheet_bytes(old->sheet) == (uint64_t)st.st_size) {
+            *ret = *old;
+            old->sheet = NULL;
+            old->item = NULL;
+            return true;
+        }
+    }
+    struct errinfo why;
+    enum err e = sheet_open(path, &ret->sheet, &why);
+    if (e == ERR_OK && !is_of(name, ret->sheet)) {
+        sheet_close(&ret->sheet);
+        e = errinfo_set(&why, ERR_CORRUPT, path, 0,
+                        "it is of another bucket than its name says");
+    }
+    if (e != ERR_OK && e != ERR_NOT_FOUND) {
+        log_errinfo("peer-counts", &why); /* the runs are asked themselves */
+    }
+    return e == ERR_OK;
+}
+
+static void list_sheets(struct remote *r, const char *folder)
+{
+    struct remote_sheet *fresh = calloc(SHEETS_MAX, sizeof *fresh);
+    size_t n = 0;
+    DIR *d = fresh != NULL ? opendir(folder) : NULL;
+    const struct dirent *entry;
+
+    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this thread's own */
+    while (d != NULL && n < SHEETS_MAX && (entry = readdir(d)) != NULL) {
+        struct sheets_name name;
+        char path[FILE_PATH_MAX];
+        if (sheets_name_parse(slice_str(entry->d_name), &name) &&
+            keyring_find(&r->keys, name.key_id) != NULL &&
+            file_path(path, "%s/%s", folder, entry->d_name) == ERR_OK &&
+            load_sheet(r, path, &name, &fresh[n])) {
+            n++;
+        }
+    }
+    if (d != NULL) {
+        (void)closedir(d);
+    }
+    for (size_t i = 0; i < r->nsheets; i++) {
+        sheet_fini(&r->sheets[i]);
+    }
+    free(r->sheets);
+    r->sheets = fresh;
+    r->nsheets = n;
+}
+
+/* ---- what they stand for ---- */
+
+/* Marks the runs that are in it: each in one sheet, once. */
+static void map_sheet(struct remote *r, struct remote_sheet *s, bool *is_covered)
+{
+    size_t n = sheet_sources(s->sheet);
+    struct run_id id = {
+        .start_s = s->name.start_s, .len_s = s->name.len_s, .key_id = s->name.key_id};
+
+    free(s->item);
+    s->item = calloc(n, sizeof(struct runset_item *));
+    s->nitems = 0;
+    for (size_t i = 0; s->item != NULL && i < n; i++) {
+        const struct sheet_source *source = sheet_source(s->sheet, i);
+        id.inc = source->inc;
+        memcpy(id.origin, source->origin, RUN_ORIGIN_BYTES);
+        const struct runset_item *item = runset_find_item(r->list, &id);
+        bool is_it = item != NULL && item->entry->run != NULL &&
+                     sheet_has(s->sheet, i, item->entry->run);
+        if (is_it && !is_covered[item - r->list->v]) {
+            is_covered[item - r->list->v] = true;
+            s->item[i] = item;
+            s->nitems++;
+        }
+    }
+}
+
+/* Without memory all runs are loose: slow, and right. */
+static void map(struct remote *r)
+{
+    unmap(r);
+    if (r->runset == NULL) {
+        return;
+    }
+    r->list = runset_pin(r->runset);
+    bool *is_covered = calloc(r->list->n + 1, sizeof *is_covered);
+    r->loose = calloc(r->list->n + 1, sizeof(struct runset_item *));
+    for (size_t i = 0; i < r->nsheets; i++) {
+        struct remote_sheet *s = &r->sheets[i];
+        if (is_covered != NULL && r->loose != NULL) {
+            map_sheet(r, s, is_covered);
+        } else {
+            s->nitems = 0;
+        }
+    }
+    for (size_t i = 0; r->loose != NULL && i < r->list->n; i++) {
+        if (is_covered == NULL || !is_covered[i]) {
+            r->loose[r->nloose++] = &r->list->v[i];
+        }
+    }
+    free(is_covered);
+}
+
+void remote_refresh_sheets(struct remote *r)
+{
+    char folder[FILE_PATH_MAX];
+    struct runset_list *now = r->runset != NULL ? runset_pin(r->runset) : NULL;
+    bool has_changed = now != r->list;
+
+    if (now != NULL) {
+        runset_unpin(r->runset, &now);
+    }
+    if (file_path(folder, "%s/" SHEETS_FOLDER, r->dir) == ERR_OK &&
+        remote_has_changed(folder, &r->sheets_sign)) {
+        list_sheets(r, folder);
+        has_changed = true;
+    }
+    if (has_changed) {
+        map(r);
+    }
+}
+
+/* ---- asking ---- */
+
+/* The origin says how long its own history is; of a run that cannot be asked it is at least so much. */
+static void ask_run(const struct runset_item *item, uint64_t key, uint64_t now,
+                    struct count_shares *io)
+{
+    const struct runset_entry *e = item->entry;
+    struct runset_place place = runset_place_of(item, now);
+    uint64_t count = 0;
+
+    if (runset_place_is_none(place)) {
+        return;
+    }
+    enum err got = e->run != NULL ? run_get(e->run, key, &count) : ERR_CORRUPT;
+    if (got == ERR_NOT_FOUND) {
+        return;
+    }
+    struct count_share *share = count_shares_of(io, e->id.origin);
+    if (share != NULL && got == ERR_OK) {
+        count_history_take(&share->history, place, count);
+    } else if (share != NULL) {
+        share->history.ndamaged++;
+    }
+}
+
+/* Whether a window has the bucket: its runs may each be in their day or not. */
+static bool is_in_window(const struct remote_sheet *s, uint64_t now)
+{
+    for (size_t i = 0; i < sheet_sources(s->sheet); i++) {
+        if (s->item[i] != NULL &&
+            !runset_place_is_none(runset_place_of(s->item[i], now))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void ask_items(const struct remote_sheet *s, uint64_t key, uint64_t now,
+                      struct count_shares *io)
+{
+    for (size_t i = 0; i < sheet_sources(s->sheet); i++) {
+        if (s->item[i] != NULL) {
+            ask_run(s->item[i], key, now, io);
+        }
+    }
+}
+
+static void ask_sheet(struct remote_sheet *s, uint64_t key, uint64_t now,
+                      struct count_shares *io)
+{
+    struct sheet_pair pair[SHEET_SOURCES_MAX];
+    size_t n = 0;
+
+    if (!is_in_window(s, now)) {
+        return;
+    }
+    if (sheet_get(s->sheet, key, pair, &n) != ERR_OK) {
+        /* relaxed: a word for the log */
+        if (!__atomic_exchange_n(&s->was_bad, true, __ATOMIC_RELAXED)) {
+            log_warn(
+                "event=peer-counts sheet=%llu: a block is damaged; the runs it was "
+                "made of are asked instead, which takes longer",
+                (unsigned long long)s->name.start_s);
+        }
+        ask_items(s, key, now, io);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct runset_item *item = s->item[pair[i].source];
+        if (item == NULL) {
+            continue;
+        }
+        struct runset_place place = runset_place_of(item, now);
+        struct count_share *share = runset_place_is_none(place)
+                                        ? NULL
+                                        : count_shares_of(io, item->entry->id.origin);
+        if (share != NULL) {
+            count_history_take(&share->history, place, pair[i].count);
+        }
+    }
+}
+
+void remote_ask_runs(struct remote *r, const struct remote_question *q,
+                     struct count_shares *io)
+{
+    size_t n = r->list == NULL ? 0 : r->loose != NULL ? r->nloose : r->list->n;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct runset_item *item =
+            r->loose != NULL ? r->loose[i] : &r->list->v[i];
+        const uint64_t *key =
+            runset_key_for(q->keys, q->key_ids, q->nkeys, item->entry->id.key_id);
+        if (key != NULL) {
+            ask_run(item, *key, q->now, io);
+        }
+    }
+    for (size_t i = 0; i < r->nsheets; i++) {
+        struct remote_sheet *s = &r->sheets[i];
+        const uint64_t *key =
+            runset_key_for(q->keys, q->key_ids, q->nkeys, s->name.key_id);
+        if (key != NULL && s->nitems > 0) {
+            ask_sheet(s, *key, q->now, io);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/*
+ * exclude - which entries of a feed are never taken, whatever the feed says.
+ *
+ * Our own names (`protected`, allow.domains, allow.addresses, allow lists), names above them and our networks; public
+ * suffixes; giants (core/feed/major_domain.def: names so large that listing them whole is always a mistake); hosts that many
+ * strangers share (core/feed/hosting.def, link shorteners), which are listed by path or by a customer's name only; private,
+ * local and very wide networks; and what much of this site's good mail of late has in it (core/telemetry/ham_log.h).
+ * Of the last only what was seen for longer than a day counts: names of a fresh campaign are in mail that nothing speaks
+ * against as well, and are what feeds are for.
+ * Depends: base, config, url, feature, list.   Threads: one guard, one thread.   Owns: a copy of the journal's keys.
+ */
+#ifndef CORE_FEED_EXCLUDE_H
+#define CORE_FEED_EXCLUDE_H
+
+#include "core/base/keyring.h"
+#include "core/config/config.h"
+#include "core/message/feature/list_keys.h"
+
+enum {
+    FEED_HAM_LEAST =
+        3, /* messages that an entry must be in, whatever `ham` is; of what was given: one */
+    FEED_HAM_SPAN_S = 86400, /* between the first and the last of them, at least */
+    FEED_POPULAR_MESSAGES =
+        20, /* in so many of so many networks: a name that people use here */
+    FEED_POPULAR_NETWORKS = 5,
+    FEED_REPLAY_TIMES =
+        10, /* `ham` times this of all good mail hit by what is new: refused */
+    FEED_NETWORK_V4 = 16, /* wider networks are left out */
+    FEED_NETWORK_V6 = 32
+};
+
+/* Good mail that an administrator gave (`gillnet feed ham`), as a journal in the state folder. */
+#define STATE_HAM_FILE "feeds/ham.journal"
+
+struct feed_guard;
+/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the journal. The journal need not be
+ * there. */
+enum err feed_guard_new(const struct config *config, const struct config_feed *feed,
+                        const struct keyring *keys, struct feed_guard **ret,
+                        struct errinfo *reterr);
+void feed_guard_free(struct feed_guard **g); /* accepts NULL */
+/* NULL: it may be taken; else why not, a word for metrics ("giant", "shared", "suffix", "protected", "allowed", "network",
+ * "empty", "ham") and *retwhy a sentence for people. */
+const char *feed_guard_refuses(const struct feed_guard *g,
+                               const struct feature_entry *e, const char **retwhy);
+/* Good messages of the journal; 0: there is none. */
+uint64_t feed_guard_ham(const struct feed_guard *g);
+/* Marks the good messages that have the entry in them; returns how many are marked by now. */
+uint64_t feed_guard_mark(struct feed_guard *g, const struct feature_entry *e);
+/* What is marked is too much for one update (FEED_REPLAY_TIMES). */
+bool feed_guard_is_too_much(const struct feed_guard *g);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * exclude_name - the shipped tables: names as large as nobody may list them whole.
+ */
+#include <stdlib.h>
+
+#include "core/feed/exclude_internal.h"
+
+enum kind { WHOLE, CUSTOMERS, HOST };
+
+struct row {
+    const char *name;
+    enum kind kind;
+};
+
+/* Each part of the table is sorted. */
+static const struct row giants[] = {
+#define GIANT(name, who) {(name), who},
+#include "core/feed/major_domain.def"
+#undef GIANT
+};
+static const struct row hosts[] = {
+#define HOSTING(name) {(name), HOST},
+#include "core/feed/hosting.def"
+#undef HOSTING
+};
+static const struct row shorteners[] = {
+#define SHORTENER(name) {(name), HOST},
+#include "core/message/url/shortener.def"
+#undef SHORTENER
+};
+
+enum {
+    GIANTS = sizeof(giants) / sizeof(giants[0]),
+    HOSTS = sizeof(hosts) / sizeof(hosts[0]),
+    SHORTENERS = sizeof(shorteners) / sizeof(shorteners[0])
+};
+
+static int compare(const void *key, const void *row)
+{
+    const struct slice *name = key;
+    const struct row *r = row;
+    return slice_cmp(*name, slice_str(r->name));
+}
+
+static const struct row *find(const struct row *v, size_t n, struct slice name)
+{
+    return bsearch(&name, v, n, sizeof(*v), compare);
+}
+
+static const struct row *find_giant(struct slice name)
+{
+    return find(giants, GIANTS, name);
+}
+
+static bool is_shared(struct slice name)
+{
+    return find(hosts, HOSTS, name) || find(shorteners, SHORTENERS, name);
+}
+
+/* The giant itself, its www, and what lies below one that has no customers there. */
+static bool is_giant(struct slice host)
+{
+    struct slice rest = host;
+    while (rest.n > 0) {
+        const struct row *r = find_giant(rest);
+        if (r) {
+            struct slice before = slice_head(host, host.n - rest.n);
+            return r->kind == WHOLE || before.n == 0 ||
+                   slice_eq(before, SLICE_LIT("www."));
+        }
+        size_t dot = slice_find(rest, '.');
+        rest = slice_from(rest, dot + 1);
+    }
+    return false;
+}
+
+enum name_kind name_kind_of(struct slice host)
+{
+    struct slice rest = host;
+    if (is_shared(host)) {
+        return NAME_SHARED;
+    }
+    if (slice_has_prefix(host, SLICE_LIT("www.")) && is_shared(slice_from(host, 4))) {
+        return NAME_SHARED;
+    }
+    for (size_t dot = slice_find(rest, '.'); dot < rest.n;
+         dot = slice_find(rest, '.')) {
+        rest = slice_from(rest, dot + 1);
+        if (is_shared(rest) && !find_giant(rest)) {
+            return NAME_PLAIN; /* a customer's name */
+        }
+    }
+    return is_giant(host) ? NAME_GIANT : NAME_PLAIN;
+}
+
+const char *name_at(size_t i)
+{
+    if (i < GIANTS) {
+        return giants[i].name;
+    }
+    if (i < GIANTS + HOSTS) {
+        return hosts[i - GIANTS].name;
+    }
+    return i < GIANTS + HOSTS + SHORTENERS ? shorteners[i - GIANTS - HOSTS].name : NULL;
+}

@@ -1,0 +1,212 @@
+/*
+ * feed_set - the checksum is a chain over blocks, so that it is made while the records come.
+ */
+#include "core/feed/feed_set.h"
+
+#include <string.h>
+
+#include "core/base/checksum.h"
+#include "core/base/cursor.h"
+
+enum { SET_VERSION = 1, BLOCK_BYTES = 4096 * SET_RECORD_BYTES };
+#define SET_MAGIC SLICE_LIT("GNFSET01")
+
+/* ---- the form ---- */
+
+uint64_t set_form(enum url_match match)
+{
+    return 1 + (uint64_t)match;
+}
+
+static void print_header(const struct set_out *o, struct buf *ret)
+{
+    buf_add(ret, SET_MAGIC);
+    buf_add_u32(ret, SET_VERSION);
+    buf_add_u32(ret, o->key_id);
+    buf_add_u64(ret, o->n);
+    buf_add_u64(ret, o->sum);
+    buf_add_u64(ret, o->form);
+    buf_add_u64(ret, checksum64(buf_slice(ret)));
+}
+
+/* The sum of all blocks so far and the next. */
+static uint64_t chain(uint64_t sum, struct slice block)
+{
+    struct buf b;
+    buf_init(&b, 2 * sizeof(uint64_t));
+    buf_add_u64(&b, sum);
+    buf_add_u64(&b, checksum64(block));
+    uint64_t next = checksum64(buf_slice(&b));
+    buf_fini(&b);
+    return next;
+}
+
+static const struct digest *digest_at(const struct set *s, uint64_t i)
+{
+    const void *p = s->record + i * SET_RECORD_BYTES;
+    return p;
+}
+
+/* The blocks have this sum, and their digests rise. */
+static bool is_whole(const struct set *s, uint64_t sum)
+{
+    const char *p = (const char *)s->record;
+    size_t left = (size_t)s->n * SET_RECORD_BYTES;
+    uint64_t is = 0;
+    while (left > 0) {
+        size_t size = left < BLOCK_BYTES ? left : (size_t)BLOCK_BYTES;
+        is = chain(is, slice_of(p, size));
+        p += size;
+        left -= size;
+    }
+    bool rises = true;
+    for (uint64_t i = 1; rises && i < s->n; i++) {
+        rises = digest_cmp(digest_at(s, i - 1), digest_at(s, i)) < 0;
+    }
+    return is == sum && rises;
+}
+
+/* ---- reading ---- */
+
+enum err set_parse(struct set *s, struct slice bytes, const char *path,
+                   struct errinfo *reterr)
+{
+    struct cursor c = cursor_of(slice_head(bytes, SET_HEADER_BYTES));
+    struct slice magic = cursor_bytes(&c, SET_MAGIC.n);
+    uint32_t version = cursor_u32(&c);
+    struct set got = {.key_id = cursor_u32(&c)};
+    got.n = cursor_u64(&c);
+    uint64_t sum = cursor_u64(&c);
+    got.form = cursor_u64(&c);
+    uint64_t head_sum = cursor_u64(&c);
+    if (!cursor_ok(&c) || !slice_eq(magic, SET_MAGIC) ||
+        head_sum != checksum64(slice_head(bytes, SET_HEADER_BYTES - 8))) {
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "this is no version of a feed, or its head is damaged");
+    }
+    if (version != SET_VERSION) {
+        return errinfo_set(reterr, ERR_VERSION, path, 0,
+                           "written by another version of gillnet");
+    }
+    const void *record = bytes.p + SET_HEADER_BYTES;
+    got.record = record;
+    if ((bytes.n - SET_HEADER_BYTES) / SET_RECORD_BYTES != got.n ||
+        (bytes.n - SET_HEADER_BYTES) % SET_RECORD_BYTES != 0 || !is_whole(&got, sum)) {
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "this version of a feed is damaged (its checksum is wrong)");
+    }
+    *s = got;
+    return ERR_OK;
+}
+
+enum err set_open(struct set *s, const char *path, struct errinfo *reterr)
+{
+    struct filemap map = {0};
+    enum err e = filemap_open(&map, path, FILEMAP_READ, reterr);
+    *s = (struct set){.n = 0};
+    if (e != ERR_OK) {
+        return e;
+    }
+    const void *p = map.p;
+    e = set_parse(s, slice_of(p, map.n), path, reterr);
+    if (e != ERR_OK) {
+        filemap_close(&map);
+        return e;
+    }
+    s->map = map;
+    return ERR_OK;
+}
+
+void set_close(struct set *s)
+{
+    filemap_close(&s->map);
+    *s = (struct set){.n = 0};
+}
+
+void set_get(const struct set *s, uint64_t i, struct set_entry *ret)
+{
+    const void *p = s->record + i * SET_RECORD_BYTES;
+    struct cursor c = cursor_of(slice_of(p, SET_RECORD_BYTES));
+    memcpy(ret->digest.b, cursor_bytes(&c, DIGEST_BYTES).p, DIGEST_BYTES);
+    ret->first_seen_s = cursor_u32(&c);
+    ret->expiry_s = cursor_u32(&c);
+}
+
+bool set_has(const struct set *s, const struct digest *d)
+{
+    uint64_t from = 0;
+    uint64_t to = s->n;
+    while (from < to) {
+        uint64_t middle = from + (to - from) / 2;
+        int order = digest_cmp(digest_at(s, middle), d);
+        if (order == 0) {
+            return true;
+        }
+        from = order < 0 ? middle + 1 : from;
+        to = order < 0 ? to : middle;
+    }
+    return false;
+}
+
+/* ---- writing ---- */
+
+static void flush(struct set_out *o)
+{
+    if (o->block.n > 0) {
+        o->sum = chain(o->sum, buf_slice(&o->block));
+        file_out_add(&o->out, buf_slice(&o->block));
+        buf_clear(&o->block);
+    }
+}
+
+enum err set_out_open(struct set_out *o, const char *path, const struct set_kind *kind,
+                      struct errinfo *reterr)
+{
+    static const char head[SET_HEADER_BYTES];
+    *o = (struct set_out){.key_id = kind->key_id, .form = set_form(kind->url_match)};
+    enum err e = file_out_open(&o->out, path, SET_FILE_MODE, reterr);
+    buf_init(&o->block, BLOCK_BYTES);
+    if (e == ERR_OK) {
+        file_out_add(&o->out, slice_of(head, sizeof(head)));
+    }
+    return e;
+}
+
+void set_out_add(struct set_out *o, const struct set_entry *e)
+{
+    if (o->n > 0 && digest_cmp(&o->last, &e->digest) >= 0) {
+        o->out.failed = ERR_RANGE;
+    }
+    o->last = e->digest;
+    o->n++;
+    const void *d = e->digest.b;
+    buf_add(&o->block, slice_of(d, DIGEST_BYTES));
+    buf_add_u32(&o->block, e->first_seen_s);
+    buf_add_u32(&o->block, e->expiry_s);
+    if (o->block.n == BLOCK_BYTES || buf_failed(&o->block)) {
+        o->out.failed = buf_failed(&o->block) ? ERR_NOMEM : o->out.failed;
+        flush(o);
+    }
+}
+
+enum err set_out_commit(struct set_out *o, struct errinfo *reterr)
+{
+    struct buf head;
+    buf_init(&head, SET_HEADER_BYTES);
+    flush(o);
+    print_header(o, &head);
+    if (buf_failed(&head) || buf_failed(&o->block)) {
+        o->out.failed = ERR_NOMEM;
+    }
+    file_out_put_at(&o->out, 0, buf_slice(&head));
+    enum err e = file_out_commit(&o->out, reterr);
+    buf_fini(&head);
+    buf_fini(&o->block);
+    return e;
+}
+
+void set_out_abort(struct set_out *o)
+{
+    file_out_abort(&o->out);
+    buf_fini(&o->block);
+}

@@ -1,0 +1,76 @@
+/*
+ * feed_set - a version of a feed: its entries' digests in order, each with its first date and its end.
+ *
+ * A file of a header of SET_HEADER_BYTES and records of SET_RECORD_BYTES, with a checksum over all of it:
+ * it is whole or not there. Little-endian; published by rename.
+ * Depends: base.   Threads: an open set is constant; one thread writes.   Owns: its mapping, its file.
+ */
+#ifndef CORE_FEED_FEED_SET_H
+#define CORE_FEED_FEED_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/digest.h"
+#include "core/base/err.h"
+#include "core/base/file.h"
+#include "core/message/feature/list_keys.h"
+
+enum {
+    SET_HEADER_BYTES = 48,
+    SET_RECORD_BYTES = 24,
+    SET_FILE_MODE = 0640 /* of every file of a feed */
+};
+
+struct set_entry {
+    struct digest digest;
+    uint32_t first_seen_s;
+    uint32_t expiry_s; /* as the feed says; 0: never */
+};
+
+/* ---- reading ---- */
+
+struct set {
+    struct filemap map;
+    const unsigned char *record;
+    uint64_t n;
+    uint32_t key_id; /* of the digests */
+    uint64_t
+        form; /* set_form of them; 0: from before there was a normal form of URLs */
+};
+uint64_t set_form(enum url_match match);
+/* Verified as a whole. ERR_CORRUPT, ERR_VERSION: it cannot be used. */
+enum err set_open(struct set *s, const char *path, struct errinfo *reterr);
+/* Accepts one that is not open. */
+void set_close(struct set *s);
+/* As set_open, of bytes that stay: nothing is to be closed. */
+enum err set_parse(struct set *s, struct slice bytes, const char *path,
+                   struct errinfo *reterr);
+void set_get(const struct set *s, uint64_t i, struct set_entry *ret);
+bool set_has(const struct set *s, const struct digest *d);
+
+/* ---- writing ---- */
+
+struct set_out {
+    struct file_out out;
+    uint64_t n;
+    uint64_t sum;
+    uint32_t key_id;
+    uint64_t form;
+    struct digest last;
+    struct buf block;
+};
+/* Of which key and form the digests are. */
+struct set_kind {
+    uint32_t key_id;
+    enum url_match url_match;
+};
+enum err set_out_open(struct set_out *o, const char *path, const struct set_kind *kind,
+                      struct errinfo *reterr);
+/* Digests must rise. A failure is kept for set_out_commit. */
+void set_out_add(struct set_out *o, const struct set_entry *e);
+/* Durable and in place; or removed. */
+enum err set_out_commit(struct set_out *o, struct errinfo *reterr);
+void set_out_abort(struct set_out *o);
+
+#endif

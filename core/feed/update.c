@@ -1,0 +1,486 @@
+/*
+ * update - the folder of a feed, and an update from the body to the list.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/feed/update_internal.h"
+
+enum { FEED_DIR_MODE = 02750, STATE_BYTES_MAX = 1 << 20, NUMBER_DIGITS = 20 };
+
+void stage_show(const struct stage *s, const char *what, double share)
+{
+    if (s->progress) {
+        s->progress(s->context, what, share);
+    }
+}
+
+uint64_t stage_now_s(void)
+{
+    return clock_wall_us() / 1000000;
+}
+
+enum err stage_file(const struct stage *s, const char *what, uint64_t number,
+                    char ret[FILE_PATH_MAX], struct errinfo *reterr)
+{
+    return file_path(ret, "%s/%s.%" PRIu64, s->dir, what, number) == ERR_OK
+               ? ERR_OK
+               : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+}
+
+/* ---- the folder ---- */
+
+enum err stage_save(struct stage *s, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct buf b;
+    buf_init(&b, STATE_BYTES_MAX);
+    (void)snprintf(s->saved.list, sizeof(s->saved.list), "%s", s->list);
+    enum err e = file_path(path, "%s/state.json", s->dir);
+    e = e == ERR_OK ? saved_print(&s->saved, &b) : e;
+    if (e != ERR_OK) {
+        (void)errinfo_set(reterr, e, s->dir, 0, "the state of the feed cannot be kept");
+    } else {
+        e = file_write_atomic(path, buf_slice(&b), SET_FILE_MODE, reterr);
+    }
+    buf_fini(&b);
+    return e;
+}
+
+/* The number of "set.7"; 0: it is another file. */
+static uint64_t number_of(const char *name)
+{
+    static const char *const kinds[] = {"set.", "body.", "changes."};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        size_t n = strlen(kinds[i]);
+        if (strncmp(name, kinds[i], n) == 0 && strlen(name) <= n + NUMBER_DIGITS) {
+            return strtoull(name + n, NULL, 10);
+        }
+    }
+    return 0;
+}
+
+static bool is_needed(const struct stage *s, const char *name)
+{
+    uint64_t number = number_of(name);
+    if (number == 0) {
+        return true;
+    }
+    if (s->saved.pending.version.number == number) {
+        return true;
+    }
+    return strncmp(name, "changes.", 8) != 0 && stage_version_find(s, number);
+}
+
+/* What of the folder is not needed goes, unless only the highest number is sought. */
+static uint64_t look_through(const struct stage *s, bool sweeps)
+{
+    uint64_t highest = 0;
+    DIR *d = opendir(s->dir);
+    while (d != NULL) {
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (!e) {
+            break;
+        }
+        uint64_t number = number_of(e->d_name);
+        highest = number > highest ? number : highest;
+        if (sweeps && !is_needed(s, e->d_name)) {
+            (void)unlinkat(dirfd(d), e->d_name, 0);
+        }
+    }
+    if (d) {
+        (void)closedir(d);
+    }
+    return highest;
+}
+
+void stage_sweep(const struct stage *s)
+{
+    (void)file_sweep_temps(s->dir, NULL);
+    if (!s->saved.is_lost) {
+        (void)look_through(s, true);
+    }
+}
+
+/* A state that cannot be read: the versions there are say nothing, but the list does. */
+static void state_lost(struct stage *s, const char *path)
+{
+    struct errinfo why;
+    (void)errinfo_set(&why, ERR_CORRUPT, path, 0,
+                      "the state of the feed is damaged; its entries stay listed, and "
+                      "its next update begins anew from what the list holds");
+    log_errinfo("feeds", &why);
+    s->saved = (struct stage_saved){.last = look_through(s, false), .is_lost = true};
+}
+
+static enum err state_load(struct stage *s, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct buf b;
+    if (file_path(path, "%s/state.json", s->dir) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    buf_init(&b, STATE_BYTES_MAX);
+    enum err e = file_read(path, &b, reterr);
+    if (e == ERR_LIMIT ||
+        (e == ERR_OK && saved_parse(buf_slice(&b), &s->saved) != ERR_OK)) {
+        state_lost(s, path);
+        e = ERR_OK;
+    } else if (e == ERR_NOT_FOUND) {
+        e = ERR_OK;
+        if (look_through(s, false) > 0) {
+            state_lost(s, path);
+        }
+    }
+    buf_fini(&b);
+    return e;
+}
+
+static enum err folder_make(struct stage *s, struct errinfo *reterr)
+{
+    char feeds[FILE_PATH_MAX];
+    char lock[FILE_PATH_MAX];
+    if (file_path(feeds, "%s/feeds", s->config->state_dir) != ERR_OK ||
+        file_path(s->dir, "%s/%s", feeds, s->feed->name) != ERR_OK ||
+        file_path(s->incoming, "%s/incoming.body", s->dir) != ERR_OK ||
+        file_path(lock, "%s/LOCK", s->dir) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->config->state_dir, 0,
+                           "the path is too long; choose a shorter state_dir");
+    }
+    enum err e = file_make_dir(feeds, FEED_DIR_MODE, reterr);
+    e = e == ERR_OK ? file_make_dir(s->dir, FEED_DIR_MODE, reterr) : e;
+    e = e == ERR_OK ? filelock_take(&s->lock, lock, reterr) : e;
+    if (e == ERR_LOCKED) {
+        e = errinfo_set(reterr, e, lock, 0,
+                        "another process works on this feed; wait for it");
+    }
+    return e;
+}
+
+enum err stage_open(const struct stage_options *options, struct stage **ret,
+                    struct errinfo *reterr)
+{
+    struct stage *s = calloc(1, sizeof(*s));
+    if (!s) {
+        return errinfo_set(reterr, ERR_NOMEM, options->feed->name, 0, "no memory");
+    }
+    s->config = options->config;
+    s->feed = options->feed;
+    s->list = options->feed->list;
+    s->keys = options->keys;
+    s->progress = options->progress;
+    s->context = options->context;
+    s->lock.fd = -1;
+    enum err e = folder_make(s, reterr);
+    e = e == ERR_OK ? state_load(s, reterr) : e;
+    if (e != ERR_OK) {
+        stage_close(&s);
+        return e;
+    }
+    (void)unlink(
+        s->incoming); /* of one that was killed; never of an update under way */
+    stage_sweep(s);
+    *ret = s;
+    return ERR_OK;
+}
+
+void stage_close(struct stage **s)
+{
+    if (*s) {
+        filelock_drop(&(*s)->lock);
+        free(*s);
+    }
+    *s = NULL;
+}
+
+enum err stage_note_failures(struct stage *s, unsigned failures, const char *trouble,
+                             struct errinfo *reterr)
+{
+    struct stage_state *w = &s->saved.shown;
+
+    if (w->failures == failures && strcmp(w->trouble, trouble) == 0) {
+        return ERR_OK;
+    }
+    w->failures = failures;
+    (void)snprintf(w->trouble, sizeof(w->trouble), "%s", trouble);
+    return stage_save(s, reterr);
+}
+
+void stage_get_state(const struct stage *s, struct stage_state *ret)
+{
+    *ret = s->saved.shown;
+}
+
+const char *stage_incoming(const struct stage *s)
+{
+    return s->incoming;
+}
+
+/* ---- an update ---- */
+
+struct update {
+    struct stage *s;
+    const struct stage_body *body;
+    stage_line_fn *on_line;
+    void *context;
+    struct stage_report *report;
+    struct feed_guard *guard;
+    struct list_reader *reader; /* NULL: there is no list yet */
+    struct hashkey key;
+    struct set old;
+    struct intake intake;
+    struct compare compare;
+    uint64_t number; /* of the version to come */
+};
+
+/* The last good set and, where it does not say all, the list itself. */
+static enum err open_old(struct update *u, struct errinfo *reterr)
+{
+    struct stage *s = u->s;
+    struct errinfo why = {.code = ERR_OK};
+    enum err e = stage_list_open(s, &u->reader, &u->key, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = stage_set_open(s, s->saved.shown.version, &u->key, &u->old, &why);
+    if (e != ERR_OK && e != ERR_CORRUPT && e != ERR_NOT_FOUND && e != ERR_VERSION) {
+        return errinfo_set(reterr, e, why.source, 0, "%s", why.text);
+    }
+    if (e != ERR_OK && !s->saved.is_lost) {
+        log_errinfo("feeds", &why);
+        s->saved.is_lost = true;
+    }
+    return ERR_OK;
+}
+
+static bool wants_walk(const struct update *u)
+{
+    const struct stage_saved *d = &u->s->saved;
+    bool is_old = stage_now_s() >= d->compared_s + STAGE_COMPARE_S;
+    return u->reader &&
+           (u->s->saved.is_lost || d->is_silent || (d->shown.version != 0 && is_old));
+}
+
+/* Sorted entries against what there was; *set and *changes are closed either way. */
+static enum err compare(struct update *u, struct errinfo *reterr)
+{
+    struct stage *s = u->s;
+    char set_path[FILE_PATH_MAX];
+    char changes_path[FILE_PATH_MAX];
+    struct set_out set;
+    struct changes_out changes;
+    struct list_walk *walk = NULL;
+    enum err e = stage_file(s, "set", u->number, set_path, reterr);
+    e = e == ERR_OK ? stage_file(s, "changes", u->number, changes_path, reterr) : e;
+    if (e == ERR_OK && wants_walk(u)) {
+        e = list_walk_reader(u->reader, stage_now_s(), &walk, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    const struct set_kind kind = {u->key.id, stage_url_match(s)};
+    e = set_out_open(&set, set_path, &kind, reterr);
+    enum err opened =
+        changes_out_open(&changes, changes_path, e == ERR_OK ? reterr : NULL);
+    u->compare = (struct compare){.stage = s,
+                                  .fresh = u->intake.sorter,
+                                  .old = &u->old,
+                                  .walk = walk,
+                                  .walk_leaves = s->saved.is_lost,
+                                  .lists_all = !u->reader || s->saved.is_silent,
+                                  .keep_s = s->feed->keep_s,
+                                  .guard = u->guard,
+                                  .set = &set,
+                                  .changes = &changes};
+    e = e == ERR_OK ? opened : e;
+    e = e == ERR_OK ? compare_run(&u->compare, reterr) : e;
+    e = e == ERR_OK ? set_out_commit(&set, reterr) : e;
+    e = e == ERR_OK ? changes_out_commit(&changes, reterr) : e;
+    set_out_abort(&set);
+    changes_out_abort(&changes);
+    u->compare.set = NULL;
+    u->compare.changes = NULL;
+    if (walk && e == ERR_OK) {
+        s->saved.compared_s = stage_now_s();
+    }
+    list_walk_free(&walk);
+    return e;
+}
+
+/* Everything that happens before the list is touched. */
+static enum err examine(struct update *u, struct errinfo *reterr)
+{
+    struct stage *s = u->s;
+    enum err e = feed_guard_new(s->config, s->feed, s->keys, &u->guard, reterr);
+    e = e == ERR_OK ? open_old(u, reterr) : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    u->number = s->saved.last + 1;
+    u->intake = (struct intake){.stage = s,
+                                .guard = u->guard,
+                                .key = u->key,
+                                .on_line = u->on_line,
+                                .context = u->context};
+    e = intake_read(&u->intake, s->incoming, reterr);
+    struct stage_refusal *refusal = &u->report->refusal;
+    u->report->counts = u->intake.counts;
+    u->report->left_out = u->intake.left_out;
+    if (e == ERR_OK) {
+        stage_check(s, &u->intake, NULL, u->guard, u->body->is_by_hand, refusal);
+    }
+    if (e == ERR_OK && refusal->reason[0] == '\0') {
+        e = compare(u, reterr);
+        if (e == ERR_OK) {
+            stage_check(s, &u->intake, &u->compare, u->guard, u->body->is_by_hand,
+                        refusal);
+        }
+    }
+    return e;
+}
+
+/* The body beside its set, durably. */
+static enum err keep_body(const struct update *u, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    const struct stage *s = u->s;
+    enum err e = stage_file(s, "body", u->number, path, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    int fd = open(s->incoming, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 || fsync(fd) != 0 || fchmod(fd, SET_FILE_MODE) != 0 ||
+        rename(s->incoming, path) != 0) {
+        e = errinfo_errno(reterr, s->incoming, "cannot be kept");
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return e == ERR_OK ? file_sync_dir(s->dir, reterr) : e;
+}
+
+static void note_good(struct update *u)
+{
+    struct stage_state *w = &u->s->saved.shown;
+    const struct stage_body *b = u->body;
+    w->good_s = stage_now_s();
+    w->format = u->intake.counts.format;
+    w->refusal = (struct stage_refusal){.at_s = 0};
+    (void)snprintf(w->etag, sizeof(w->etag), "%s", b->etag ? b->etag : "");
+    (void)snprintf(w->last_modified, sizeof(w->last_modified), "%s",
+                   b->last_modified ? b->last_modified : "");
+}
+
+/* The version is as it was; the list may lack something of it all the same. */
+static enum err mend(struct update *u, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct stage *s = u->s;
+    enum err e = stage_file(s, "changes", u->number, path, reterr);
+    e = e == ERR_OK ? stage_apply(s, path, reterr) : e;
+    if (e == ERR_OK) {
+        s->saved.is_silent = false;
+        s->saved.shown.entries = u->compare.entries;
+    }
+    return e;
+}
+
+static enum err apply(struct update *u, struct errinfo *reterr)
+{
+    struct stage *s = u->s;
+    const struct compare *c = &u->compare;
+    struct stage_pending p = {.version = {u->number, stage_now_s(), c->entries},
+                              .entered = c->entered};
+    enum err e = ERR_OK;
+    u->report->is_same = c->entered == 0 && c->left == 0 && c->changed == 0 &&
+                         stage_version_find(s, s->saved.shown.version);
+    if (u->report->is_same) {
+        e = mend(u, reterr);
+    } else {
+        e = keep_body(u, reterr);
+        e = e == ERR_OK ? stage_publish(s, &p, reterr) : e;
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    s->saved.shown.is_pinned = false;
+    note_good(u);
+    return stage_save(s, reterr);
+}
+
+/* Lines of what entered and left, where somebody wants them. */
+static enum err tell(struct update *u, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct set fresh = {.n = 0};
+    struct stage_sides sides = {.from = &u->old,
+                                .from_number = u->s->saved.shown.version,
+                                .to = &fresh,
+                                .to_body = u->s->incoming,
+                                .key = u->key};
+    enum err e = stage_file(u->s, "set", u->number, path, reterr);
+    e = e == ERR_OK ? set_open(&fresh, path, reterr) : e;
+    e = e == ERR_OK ? stage_tell(u->s, &sides, u->on_line, u->context, reterr) : e;
+    set_close(&fresh);
+    return e;
+}
+
+static enum err decide(struct update *u, struct errinfo *reterr)
+{
+    struct stage *s = u->s;
+    struct stage_state *w = &s->saved.shown;
+    u->report->entries = w->entries;
+    if (u->report->refusal.reason[0] != '\0') {
+        if (u->body->only_checks) {
+            return ERR_OK;
+        }
+        w->refusal = u->report->refusal;
+        return stage_save(s, reterr);
+    }
+    u->report->entered = u->compare.entered;
+    u->report->left = u->compare.left;
+    u->report->entries = u->compare.entries;
+    enum err e = u->on_line ? tell(u, reterr) : ERR_OK;
+    if (e != ERR_OK || u->body->only_checks) {
+        return e;
+    }
+    if (w->is_pinned && !u->body->is_by_hand) {
+        w->good_s = stage_now_s();
+        u->report->entries = w->entries;
+        return stage_save(s, reterr);
+    }
+    uint64_t begin_us = clock_mono_us();
+    e = apply(u, reterr);
+    u->report->apply_us = clock_mono_us() - begin_us;
+    return e;
+}
+
+enum err stage_update(struct stage *s, const struct stage_body *body,
+                      stage_line_fn *on_line, void *context, struct stage_report *ret,
+                      struct errinfo *reterr)
+{
+    struct update u = {
+        .s = s, .body = body, .on_line = on_line, .context = context, .report = ret};
+    uint64_t begin_us = clock_mono_us();
+    *ret = (struct stage_report){.entries = s->saved.shown.entries};
+    enum err e = stage_settle(s, reterr);
+    e = e == ERR_OK ? examine(&u, reterr) : e;
+    ret->check_us = clock_mono_us() - begin_us;
+    e = e == ERR_OK ? decide(&u, reterr) : e;
+    sorter_free(&u.intake.sorter);
+    set_close(&u.old);
+    list_reader_close(&u.reader);
+    feed_guard_free(&u.guard);
+    (void)unlink(s->incoming);
+    stage_sweep(s);
+    return e;
+}

@@ -1,0 +1,231 @@
+/*
+ * update_apply - a version is told to the list, durably in this order: set, body and changes; that they
+ * are to be applied; the list; that they are.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/log.h"
+#include "core/feed/update_internal.h"
+#include "core/list/configured.h"
+
+enum url_match stage_url_match(const struct stage *s)
+{
+    return (enum url_match)config_list_find(s->config, slice_str(s->list))->url_match;
+}
+
+/* Opening it for writing makes it anew as it is configured. */
+static enum err make_formed(const struct stage *s, struct errinfo *reterr)
+{
+    const struct list_opening opening = {
+        .config = s->config, .keys = s->keys, .wait = {.most_s = LIST_LOCK_WAIT_S}};
+    struct list_writer *w = NULL;
+    enum err e = list_writer_open_configured(&opening, slice_str(s->list), &w, reterr);
+    list_writer_close(&w);
+    return e;
+}
+
+enum err stage_list_open(const struct stage *s, struct list_reader **ret,
+                         struct hashkey *retkey, struct errinfo *reterr)
+{
+    struct errinfo why = {.code = ERR_OK};
+    const char *state_dir = s->config->state_dir;
+    *ret = NULL;
+    *retkey = s->keys->ring[0];
+    enum err e = list_reader_open(state_dir, slice_str(s->list), s->keys, ret, &why);
+    if (e == ERR_OK && !list_reader_is_formed(*ret, stage_url_match(s))) {
+        list_reader_close(ret);
+        e = make_formed(s, &why);
+        e = e == ERR_OK
+                ? list_reader_open(state_dir, slice_str(s->list), s->keys, ret, &why)
+                : e;
+    }
+    if (e == ERR_NOT_FOUND) {
+        return ERR_OK;
+    }
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, why.source, 0, "%s", why.text);
+    }
+    *retkey = *list_reader_key(*ret);
+    return ERR_OK;
+}
+
+enum err stage_apply(struct stage *s, const char *path, struct errinfo *reterr)
+{
+    const struct list_opening opening = {.config = s->config,
+                                         .keys = s->keys,
+                                         .create = true,
+                                         .wait = {.most_s = LIST_LOCK_WAIT_S}};
+    struct list_writer *w = NULL;
+    struct refresh_result done;
+    struct changes c;
+    char source[LIST_SOURCE_MAX];
+    enum err e = changes_open(&c, path, reterr);
+    if (e != ERR_OK || c.n == 0) {
+        changes_close(&c);
+        return e;
+    }
+    (void)snprintf(source, sizeof(source), "feed:%s", s->feed->name);
+    stage_show(s, "waiting for the list", -1.0);
+    e = list_writer_open_configured(&opening, slice_str(s->list), &w, reterr);
+    if (e == ERR_OK) {
+        struct refresh_input in = {.next = changes_next,
+                                   .context = &c,
+                                   .n = c.n,
+                                   .source = slice_str(source),
+                                   .progress = s->progress,
+                                   .progress_context = s->context};
+        stage_show(s, "applying", -1.0);
+        e = list_refresh(w, &in, &done, reterr);
+    }
+    list_writer_close(&w);
+    changes_close(&c);
+    return e;
+}
+
+enum err stage_set_open(const struct stage *s, uint64_t number,
+                        const struct hashkey *key, struct set *ret,
+                        struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    *ret = (struct set){.n = 0};
+    if (number == 0) {
+        return ERR_OK;
+    }
+    enum err e = stage_file(s, "set", number, path, reterr);
+    e = e == ERR_OK ? set_open(ret, path, reterr) : e;
+    if (e == ERR_OK &&
+        (ret->key_id != key->id || ret->form != set_form(stage_url_match(s)))) {
+        set_close(ret);
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                        "this version was made with another ring key or url_match than "
+                        "the list");
+    }
+    return e;
+}
+
+/* ---- versions ---- */
+
+const struct stage_version *stage_version_find(const struct stage *s, uint64_t number)
+{
+    for (size_t i = 0; i < s->saved.nversions; i++) {
+        if (s->saved.version[i].number == number) {
+            return &s->saved.version[i];
+        }
+    }
+    return NULL;
+}
+
+/* The oldest go; the one that serves stays. */
+static void drop_old(struct stage *s)
+{
+    struct stage_saved *d = &s->saved;
+    size_t most = s->feed->versions;
+    if (most == 0 || most > STAGE_VERSIONS_MAX - 1) {
+        most = STAGE_VERSIONS_MAX - 1;
+    }
+    for (size_t i = 0; d->nversions > most && i < d->nversions;) {
+        if (d->version[i].number == d->shown.version) {
+            i++;
+            continue;
+        }
+        d->nversions--;
+        memmove(&d->version[i], &d->version[i + 1],
+                (d->nversions - i) * sizeof(d->version[0]));
+    }
+}
+
+/* The list holds what was pending. */
+static enum err finish(struct stage *s, struct errinfo *reterr)
+{
+    struct stage_saved *d = &s->saved;
+    const struct stage_pending p = d->pending;
+    if (!stage_version_find(s, p.version.number)) {
+        d->version[d->nversions++] = p.version;
+    }
+    d->shown.version = p.version.number;
+    d->shown.entries = p.version.entries;
+    d->shown.changed_s = p.version.at_s;
+    d->shown.added_total += p.entered;
+    d->shown.is_pinned = p.is_rollback;
+    d->pending = (struct stage_pending){.is_rollback = false};
+    d->is_silent = false;
+    s->saved.is_lost = false;
+    drop_old(s);
+    d->shown.versions = d->nversions;
+    enum err e = stage_save(s, reterr);
+    if (e == ERR_OK) {
+        stage_sweep(s);
+    }
+    return e;
+}
+
+enum err stage_publish(struct stage *s, const struct stage_pending *p,
+                       struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    s->saved.pending = *p;
+    if (p->version.number > s->saved.last) {
+        s->saved.last = p->version.number;
+    }
+    enum err e = stage_file(s, "changes", p->version.number, path, reterr);
+    e = e == ERR_OK ? stage_save(s, reterr) : e;
+    e = e == ERR_OK ? stage_apply(s, path, reterr) : e;
+    return e == ERR_OK ? finish(s, reterr) : e;
+}
+
+static bool is_whole(const char *path)
+{
+    struct refresh_item item;
+    struct changes c;
+    enum err e = changes_open(&c, path, NULL);
+    while (e == ERR_OK && changes_next(&c, &item, &e)) {
+    }
+    changes_close(&c);
+    return e == ERR_OK;
+}
+
+/* The feed has another list than before: its entries leave the former one, and the next good body lists
+ * all of them in the new. */
+static enum err move(struct stage *s, struct errinfo *reterr)
+{
+    char former[LIST_NAME_MAX + 1];
+    (void)snprintf(former, sizeof(former), "%s", s->saved.list);
+    s->list = former;
+    enum err e = stage_leave(s, s->feed->keep_s, reterr);
+    s->list = s->feed->list;
+    if (e != ERR_OK) {
+        return e;
+    }
+    s->saved.is_silent = true;
+    s->saved.shown.etag[0] = '\0';
+    s->saved.shown.last_modified[0] = '\0';
+    return stage_save(s, reterr);
+}
+
+static enum err complete(struct stage *s, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e =
+        stage_file(s, "changes", s->saved.pending.version.number, path, reterr);
+    if (e == ERR_OK && is_whole(path)) {
+        e = stage_apply(s, path, reterr);
+        return e == ERR_OK ? finish(s, reterr) : e;
+    }
+    log_warn("event=feeds feed=%s: the changes of an update that was broken off are "
+             "damaged; the next one compares with the list itself",
+             s->feed->name);
+    s->saved.pending = (struct stage_pending){.is_rollback = false};
+    s->saved.is_lost = true;
+    return e;
+}
+
+enum err stage_settle(struct stage *s, struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    if (s->saved.list[0] != '\0' && strcmp(s->saved.list, s->list) != 0) {
+        e = move(s, reterr);
+    }
+    return e == ERR_OK && s->saved.pending.version.number != 0 ? complete(s, reterr)
+                                                               : e;
+}

@@ -1,0 +1,74 @@
+/*
+ * doorkeeper - which keys were seen in the last 15 days, and when last, in about 21 bits a key.
+ *
+ * A doorkeeper: lines of 64 bytes hold one of 4,369 values of a key's hash and the day of its last
+ * sight (modulo 15). A key goes into its home line, else into one of two others, and the home line
+ * notes the day; where all are full it is turned away, and its home answers "unsure" for as long
+ * as that day counts. Never forgets a key before its day is over; takes one for another with
+ * about (entries of a line) / 4369.
+ * Depends: base.   Threads: one at a time; door_entries and door_turned_away from any.
+ * Owns: nothing, the lines are the caller's.   ADR 0026.
+ * Source: Fan et al. 2014 (fingerprints); Einziger, Friedman 2017 (doorkeeper).
+ */
+#ifndef CORE_FILTER_DOORKEEPER_H
+#define CORE_FILTER_DOORKEEPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    DOOR_LINE_BYTES = 64,
+    DOOR_ENTRIES = 31, /* of a line */
+    DOOR_VECTORS = 4,
+    DOOR_LANES = 8,
+    DOOR_DAYS = 15 /* today and 14 before */
+};
+
+struct door_vector {
+    uint16_t lane __attribute__((vector_size(2 * DOOR_LANES)));
+};
+
+/* An entry is 0 (free), or 1 + day modulo 15 + 15 * (0..4368, of the key's hash). The last is no
+ * entry: bit d is set when a key of this home had to go elsewhere on a day d (modulo 15), bit 15 when
+ * one of them went to the second of the other lines. */
+union door_line {
+    uint16_t entry[DOOR_ENTRIES + 1];
+    struct door_vector vector[DOOR_VECTORS];
+};
+
+/* Written with every new key; the caller's, so that they may lie beside what else is. */
+struct door_figures {
+    uint64_t nentries;
+    uint64_t nturned_away; /* sights, since it is */
+};
+
+struct door {
+    union door_line *lines; /* zeroed when new, aligned to 64 */
+    uint16_t *away; /* of each line: days on which a key of this home was turned away */
+    uint64_t nlines; /* at least 1, below 2^32 */
+    uint64_t today;  /* day number */
+    struct door_figures *figures;
+};
+
+enum door_answer {
+    DOOR_NEW,    /* not seen, that is sure; door_see has let it in */
+    DOOR_PLACED, /* let in by door_see, but an earlier sight may have been turned away */
+    DOOR_SEEN,   /* it is in */
+    DOOR_AWAY    /* no room, or of door_find: it may have been turned away */
+};
+
+/* hash: 64 evenly spread bits of the key. */
+void door_prefetch(const struct door *d, uint64_t hash);
+/* A sight on `day`, one of today and the 14 before. DOOR_SEEN: the newest of its days is kept. */
+enum door_answer door_see(struct door *d, uint64_t hash, uint64_t day);
+/* DOOR_NEW, DOOR_SEEN or DOOR_AWAY; with DOOR_SEEN *retage is today minus its last day. */
+enum door_answer door_find(const struct door *d, uint64_t hash, unsigned *retage);
+
+/* Another day begins: entries that leave the 15 days are free. An earlier day does nothing. */
+void door_begin_day(struct door *d, uint64_t today);
+void door_clear(struct door *d, uint64_t today);
+
+uint64_t door_entries(const struct door *d);
+uint64_t door_turned_away(const struct door *d);
+
+#endif

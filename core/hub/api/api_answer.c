@@ -1,0 +1,203 @@
+/* api_answer - how answers are written: heads, problems, JSON texts. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/hub/api/api_body.h"
+#include "core/hub/api/api_internal.h"
+
+enum { DETAIL_MAX = 512 };
+
+static const char *reason(unsigned status)
+{
+    static const struct {
+        unsigned status;
+        const char *text;
+    } reasons[] = {
+        {200, "OK"},
+        {202, "Accepted"},
+        {204, "No Content"},
+        {304, "Not Modified"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {406, "Not Acceptable"},
+        {409, "Conflict"},
+        {411, "Length Required"},
+        {413, "Content Too Large"},
+        {415, "Unsupported Media Type"},
+        {417, "Expectation Failed"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+        {504, "Gateway Timeout"},
+        {505, "HTTP Version Not Supported"},
+    };
+
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        if (reasons[i].status == status) {
+            return reasons[i].text;
+        }
+    }
+    return "Unknown";
+}
+
+/* ---- JSON ---- */
+
+static void add_control(struct buf *b, unsigned char c)
+{
+    switch (c) {
+    case '"':
+        buf_add_str(b, "\\\"");
+        break;
+    case '\\':
+        buf_add_str(b, "\\\\");
+        break;
+    case '\n':
+        buf_add_str(b, "\\n");
+        break;
+    default:
+        buf_printf(b, "\\u%04x", c);
+        break;
+    }
+}
+
+void api_add_text(struct buf *b, struct slice s)
+{
+    size_t from = 0;
+
+    buf_add_char(b, '"');
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+
+        if (c < ' ' || c == '"' || c == '\\' || c == 0x7f) {
+            buf_add(b, slice_of(s.p + from, i - from));
+            add_control(b, c);
+            from = i + 1;
+        }
+    }
+    buf_add(b, slice_from(s, from));
+    buf_add_char(b, '"');
+}
+
+void api_add_ms(struct buf *b, uint64_t begun_us)
+{
+    uint64_t us = clock_mono_us() - begun_us;
+
+    buf_printf(b, "%" PRIu64 ".%03u", us / 1000, (unsigned)(us % 1000));
+}
+
+void api_answer_json(struct api_call *call, json_t *value)
+{
+    char *text = value != NULL ? json_dumps(value, JSON_COMPACT) : NULL;
+
+    json_decref(value);
+    if (text == NULL) {
+        api_refuse(call, 500, "out of memory");
+        return;
+    }
+    call->answer.status = 200;
+    buf_add_str(&call->answer.body, text);
+    buf_add_char(&call->answer.body, '\n');
+    free(text);
+}
+
+/* ---- what is wrong ---- */
+
+void api_refuse(struct api_call *call, unsigned status, const char *format, ...)
+{
+    struct api_answer *a = &call->answer;
+    char detail[DETAIL_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    buf_clear(&a->body);
+    a->fixed = SLICE_NONE;
+    a->status = status;
+    a->type = "application/problem+json";
+    a->etag = NULL;
+    a->policy = NULL;
+    buf_printf(&a->body,
+               "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%u,\"detail\":",
+               reason(status), status);
+    api_add_text(&a->body, slice_str(detail));
+    buf_add_str(&a->body, "}\n");
+}
+
+bool api_read_body(struct api_call *call, const struct api_member *members, size_t n)
+{
+    struct errinfo why = {.text = ""};
+
+    switch (api_body_read(call->body, members, n, call->arena, &why)) {
+    case ERR_OK:
+        return true;
+    case ERR_SYNTAX:
+        api_refuse(call, 400, "%s", why.text);
+        break;
+    case ERR_LIMIT:
+        api_refuse(call, 413, "%s", why.text);
+        break;
+    case ERR_NOMEM:
+        api_refuse(call, 503, "%s", why.text);
+        break;
+    default:
+        api_refuse(call, 422, "%s", why.text);
+        break;
+    }
+    return false;
+}
+
+/* ---- heads ---- */
+
+static void add_field(struct buf *b, const char *name, const char *value)
+{
+    if (value != NULL) {
+        buf_add_str(b, name);
+        buf_add_str(b, value);
+        buf_add(b, SLICE_LIT("\r\n"));
+    }
+}
+
+void api_print_head(const struct api_call *call, struct buf *ret)
+{
+    const struct api_answer *a = &call->answer;
+    size_t n = a->fixed.n > 0 ? a->fixed.n : a->body.n;
+
+    if (a->status == 200) {
+        buf_add(ret, SLICE_LIT("HTTP/1.1 200 OK\r\n"));
+    } else {
+        buf_printf(ret, "HTTP/1.1 %u %s\r\n", a->status, reason(a->status));
+    }
+    if (a->status != 204 && a->status != 304) {
+        char length[24];
+
+        (void)snprintf(length, sizeof length, "%zu", n);
+        add_field(ret, "Content-Type: ", a->type);
+        add_field(ret, "Content-Length: ", length);
+    }
+    add_field(ret, "ETag: ", a->etag);
+    add_field(ret, "Cache-Control: ", a->etag != NULL ? "no-cache" : "no-store");
+    buf_add(ret, SLICE_LIT("X-Content-Type-Options: nosniff\r\n"));
+    if (a->policy != NULL) {
+        add_field(ret, "Content-Security-Policy: ", a->policy);
+        add_field(ret, "Referrer-Policy: ", "no-referrer");
+    }
+    add_field(ret, "Allow: ", a->allow);
+    if (a->status == 401) {
+        add_field(ret, "WWW-Authenticate: ", "Bearer realm=\"gillnet\"");
+    }
+    if (a->retry_s > 0) {
+        buf_printf(ret, "Retry-After: %u\r\n", a->retry_s);
+    }
+    buf_add_str(ret, a->closes ? "Connection: close\r\n\r\n" : "\r\n");
+}

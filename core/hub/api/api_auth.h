@@ -1,0 +1,43 @@
+/*
+ * api_auth - who asks, and what they may: tokens of a file, local clients, and browsers that were sent by others.
+ *
+ * A token is a secret; the file holds its SHA-256: "NAME ROLE HEX" a line, # for comments. The file is read again when it
+ * changed; one that others may read or change is not used. Compared in constant time.
+ * Depends: base, config.   Threads: any.   Owns: the table.   ADR 0042.
+ */
+#ifndef CORE_HUB_API_API_AUTH_H
+#define CORE_HUB_API_API_AUTH_H
+
+#include <stdbool.h>
+
+#include "core/config/config.h"
+#include "core/hub/http/http_request.h"
+
+enum { API_NAME_MAX = 32, API_TOKENS_MAX = 1000, API_TOKENS_BYTES = 256 * 1024 };
+
+struct api_who {
+    enum api_role role;
+    char name[API_NAME_MAX + 1]; /* of the token; "local", "anonymous" */
+};
+
+/* A name that a token may have. */
+bool api_token_name_is_valid(struct slice s);
+
+struct api_tokens;
+struct api_tokens *api_tokens_new(void); /* NULL: no memory */
+void api_tokens_free(struct api_tokens **t);
+/* Reads the file if it changed since the last look: before each request with a token, so that one revoked serves no more. */
+void api_tokens_look(struct api_tokens *t, const char *path);
+
+/* Who is asking. False: there is an Authorization field that names nobody. is_local: from loopback or a Unix socket
+ * (is_unix); who was passed on by a proxy, or asks for or from a page of another host's name, is not local all the same. */
+bool api_who(struct api_tokens *t, const struct config *config,
+             const struct api_request *request, bool is_local, bool is_unix,
+             struct api_who *ret);
+
+/* Whether the request is addressed to us by a name that we know (a rebound DNS name is not), and was not made by another
+ * site's page; NULL: yes, else why not. is_unix: no name is looked at there. */
+const char *api_foreign(const struct config *config, const struct api_request *request,
+                        bool is_unix);
+
+#endif

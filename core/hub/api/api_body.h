@@ -1,0 +1,38 @@
+/*
+ * api_body - the JSON body of a request: one flat object of the members that a route knows.
+ *
+ * Strict: UTF-8 without overlong forms, no member twice, none that is not known, nothing behind the object; values are
+ * strings, arrays of strings, true and false. Nothing nests deeper, so nothing recurses.
+ * Depends: base.   Threads: pure.   Allocates: from the arena; strings without escapes point into the body.   Source: RFC 8259.
+ */
+#ifndef CORE_HUB_API_API_BODY_H
+#define CORE_HUB_API_API_BODY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/base/slice.h"
+
+struct api_strings {
+    struct slice *v;
+    size_t n;
+    size_t most; /* set by the caller */
+};
+
+enum api_member_kind { API_MEMBER_STRING, API_MEMBER_STRINGS, API_MEMBER_BOOL };
+struct api_member {
+    const char *name;
+    enum api_member_kind kind;
+    bool is_needed;
+    void *
+        value; /* struct slice, struct api_strings or bool; as it was when the member is not there */
+};
+enum { API_MEMBERS_MAX = 16 };
+
+/* ERR_SYNTAX: no JSON. ERR_RANGE: JSON, but not what is asked for. ERR_LIMIT: too many strings. ERR_NOMEM. */
+enum err api_body_read(struct slice body, const struct api_member *members, size_t n,
+                       struct arena *arena, struct errinfo *reterr);
+
+#endif

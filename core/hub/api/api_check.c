@@ -1,0 +1,280 @@
+/* api_check - look-ups: values and URLs against all lists, one batch for a request. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "core/base/clock.h"
+#include "core/base/uninitialized.h"
+#include "core/hub/api/api_body.h"
+#include "core/hub/api/api_counts.h"
+#include "core/hub/api/api_handlers.h"
+#include "core/list/query.h"
+#include "core/message/feature/feature_value.h"
+
+/* How one value's answer is written; result NULL: it cannot be read, why says so. */
+typedef void print_fn(struct api_call *call, const struct lists_view *view,
+                      struct slice value, const struct ask_result *result,
+                      const char *why);
+
+/* One value of a batch. */
+struct place {
+    size_t at;       /* in the batch */
+    const char *why; /* it is not in it; NULL: it is */
+};
+
+/* Adds values from first on, as many as one batch takes. Returns their number; 0: no memory. */
+static size_t fill_batch(struct api_call *call, const struct api_strings *values,
+                         size_t first, enum feature_type hint, struct place *places)
+{
+    size_t n = 0;
+
+    while (first + n < values->n && n < ASK_VALUES && !ask_is_full(call->ask)) {
+        struct errinfo info UNFILLED;
+
+        info.text[0] = '\0';
+        enum err e = ask_add(call->ask, values->v[first + n], hint, &info);
+
+        places[n] = (struct place){.at = ask_count(call->ask) - 1};
+        if (e != ERR_OK) {
+            const char *text = info.text[0] != '\0' ? info.text : err_text(e);
+
+            places[n].why = arena_copy(call->arena, slice_str(text)).p;
+        }
+        if (e == ERR_NOMEM || (e != ERR_OK && places[n].why == NULL)) {
+            return 0;
+        }
+        n++;
+    }
+    return n;
+}
+
+/* A request's values on their way. */
+struct run {
+    const struct lists_view *view;
+    const struct api_strings *values;
+    enum feature_type hint;
+    print_fn *print;
+    struct place *places; /* of a batch */
+    size_t done;          /* values that are answered */
+    uint64_t url_checks[STANDING_COUNT];
+};
+
+/* As many values as one batch takes. False: no memory. */
+static bool answer_batch(struct api_call *call, struct run *run)
+{
+    uint64_t now_s = clock_wall_us() / 1000000;
+
+    ask_begin(call->ask, &run->view->ask);
+    size_t n = fill_batch(call, run->values, run->done, run->hint, run->places);
+
+    ask_test(call->ask);
+    for (size_t i = 0; i < n; i++, run->done++) {
+        const struct place *p = &run->places[i];
+        struct ask_result r;
+
+        if (p->why == NULL && ask_answer(call->ask, p->at, now_s, &r) != ERR_OK) {
+            return false;
+        }
+        if (run->done > 0) {
+            buf_add_char(&call->answer.body, ',');
+        }
+        if (p->why == NULL) {
+            run->url_checks[r.standing.standing] += r.class_type == FEATURE_url;
+        }
+        run->print(call, run->view, run->values->v[run->done],
+                   p->why == NULL ? &r : NULL, p->why);
+    }
+    return n > 0;
+}
+
+static void count(struct api *a, const struct run *run)
+{
+    atomic_fetch_add_explicit(&a->values, run->values->n, memory_order_relaxed);
+    for (unsigned i = 0; i < STANDING_COUNT; i++) {
+        if (run->url_checks[i] > 0) {
+            atomic_fetch_add_explicit(&a->url_checks[i], run->url_checks[i],
+                                      memory_order_relaxed);
+        }
+    }
+}
+
+static void answer_values(struct api_call *call, const struct api_strings *values,
+                          enum feature_type hint, print_fn *print)
+{
+    struct buf *b = &call->answer.body;
+    size_t most = values->n < ASK_VALUES ? values->n : ASK_VALUES;
+    struct run run = {.view = lists_acquire(call->api->lists),
+                      .values = values,
+                      .hint = hint,
+                      .print = print,
+                      .places = arena_array(call->arena, most, sizeof *run.places)};
+    bool ok = run.places != NULL;
+
+    buf_add_str(b, "{\"results\":[");
+    while (ok && run.done < values->n) {
+        ok = answer_batch(call, &run);
+    }
+    buf_add_str(b, "],\"processing_time_ms\":");
+    api_add_ms(b, call->begun_us);
+    buf_add_str(b, "}\n");
+    lists_release(call->api->lists, &run.view);
+    count(call->api, &run);
+    call->answer.status = 200;
+    if (!ok || buf_failed(b)) {
+        api_refuse(call, 503, "out of memory");
+    }
+}
+
+/* ---- POST /check-urls ---- */
+
+static void print_url(struct api_call *call, const struct lists_view *view,
+                      struct slice value, const struct ask_result *r, const char *why)
+{
+    struct buf *b = &call->answer.body;
+
+    (void)view;
+    (void)why;
+    buf_add(b, SLICE_LIT("{\"url\":"));
+    api_add_text(b, value);
+    buf_add(b, SLICE_LIT(",\"status\":\""));
+    buf_add_str(b, r != NULL ? standing_name(r->standing.standing) : "INVALID");
+    buf_add(b, r != NULL && r->standing.requires_blocking
+                   ? SLICE_LIT("\",\"requires_blocking\":true}")
+                   : SLICE_LIT("\",\"requires_blocking\":false}"));
+}
+
+void api_check_urls(struct api_call *call)
+{
+    struct api_strings urls = {.most = call->config->api.values};
+    const struct api_member members[] = {{"urls", API_MEMBER_STRINGS, true, &urls}};
+
+    if (api_read_body(call, members, 1)) {
+        answer_values(call, &urls, FEATURE_url, print_url);
+    }
+}
+
+/* ---- POST /v1/check ---- */
+
+static void add_member(struct buf *b, const char *name, const char *value)
+{
+    buf_printf(b, "\"%s\":", name);
+    if (value == NULL) {
+        buf_add_str(b, "null");
+    } else {
+        api_add_text(b, slice_str(value));
+    }
+}
+
+/* Why it makes nothing listed; NULL: it does. */
+static const char *silent_because(const struct ask_list *list,
+                                  const struct ask_match *m)
+{
+    if (m->silence != LIST_HEARD) {
+        return list_silence_name(m->silence);
+    }
+    return list->share > 0 ? NULL : "weighs nothing here";
+}
+
+static void print_match(struct buf *b, const struct ask_list *list,
+                        const struct ask_match *m)
+{
+    buf_add_char(b, '{');
+    add_member(b, "list", list_reader_name(list->reader));
+    buf_add_char(b, ',');
+    add_member(b, "origin", list->origin);
+    buf_add_char(b, ',');
+    add_member(b, "type", feature_type_name(m->key->class_type));
+    buf_add_str(b, ",\"key\":");
+    api_add_text(b, m->key->text);
+    buf_add_char(b, ',');
+    add_member(b, "status", list_answer_name(m->answer));
+    buf_add_char(b, ',');
+    add_member(b, "silent", silent_because(list, m));
+    buf_add_char(b, ',');
+    add_member(b, "source", m->from.source);
+    buf_printf(b, ",\"explicit\":%s,\"first_seen_s\":%" PRIu32 ",\"expiry_s\":",
+               m->from.is_explicit ? "true" : "false", m->from.first_seen_s);
+    if (m->from.expiry_s == 0) {
+        buf_add_str(b, "null}");
+    } else {
+        buf_printf(b, "%" PRIu32 "}", m->from.expiry_s);
+    }
+}
+
+static void add_counts(struct api_call *call, struct slice value)
+{
+    if (call->counts != NULL) {
+        buf_add_str(&call->answer.body, ",\"counts\":");
+        api_counts_add(call->counts, value, call->arena, &call->answer.body);
+    }
+}
+
+static void print_value(struct api_call *call, const struct lists_view *view,
+                        struct slice value, const struct ask_result *r, const char *why)
+{
+    struct buf *b = &call->answer.body;
+    bool is_first = true;
+
+    buf_add_str(b, "{\"value\":");
+    api_add_text(b, value);
+    if (r == NULL) {
+        buf_add_str(b, ",\"status\":\"INVALID\",\"requires_blocking\":false,"
+                       "\"matches\":[],\"detail\":");
+        api_add_text(b, slice_str(why));
+        add_counts(call, value);
+        buf_add_char(b, '}');
+        return;
+    }
+    buf_printf(b,
+               ",\"status\":\"%s\",\"requires_blocking\":%s,\"confidence\":%.4f,"
+               "\"matches\":[",
+               standing_name(r->standing.standing),
+               r->standing.requires_blocking ? "true" : "false",
+               r->standing.confidence);
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->v[i].answer == LIST_FALSE_POSITIVE) {
+            continue;
+        }
+        if (!is_first) {
+            buf_add_char(b, ',');
+        }
+        is_first = false;
+        print_match(b, &view->ask.v[r->v[i].list], &r->v[i]);
+    }
+    buf_add_char(b, ']');
+    add_counts(call, value);
+    buf_add_char(b, '}');
+}
+
+void api_v1_check(struct api_call *call)
+{
+    struct api_strings values = {.most = call->config->api.values};
+    bool wants_counts = false;
+    const struct api_member members[] = {
+        {"values", API_MEMBER_STRINGS, true, &values},
+        {"counts", API_MEMBER_BOOL, false, &wants_counts}};
+
+    if (!api_read_body(call, members, sizeof members / sizeof members[0])) {
+        return;
+    }
+    if (wants_counts && call->kind == API_INLINE) {
+        call->kind = API_COUNTS; /* once more, on a worker */
+        return;
+    }
+    if (wants_counts && values.n > API_COUNTS_VALUES) {
+        api_refuse(call, 413, "counts are told of %d values at once",
+                   API_COUNTS_VALUES);
+        return;
+    }
+    struct api_counts counts;
+
+    if (wants_counts) {
+        api_counts_begin(&counts, call->config);
+        /* cppcheck-suppress autoVariables ; taken back below */
+        call->counts = &counts;
+    }
+    answer_values(call, &values, FEATURE_NONE, print_value);
+    if (wants_counts) {
+        call->counts = NULL;
+        api_counts_end(&counts);
+    }
+}

@@ -1,0 +1,107 @@
+#include "core/hub/api/api_counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/count/count_json.h"
+#include "core/count/count_protocol.h"
+#include "core/hub/api/control_client.h"
+#include "core/message/feature/feature_json.h"
+#include "core/message/feature/feature_value.h"
+
+enum { US_PER_MS = 1000, US_PER_S = 1000000 };
+
+void api_counts_begin(struct api_counts *c, const struct config *config)
+{
+    c->config = config;
+    c->deadline_us = clock_mono_us() + (uint64_t)API_COUNTS_WAIT_MS * US_PER_MS;
+    c->is_answering = keyring_load(config->state_dir, &c->keys, NULL) == ERR_OK;
+}
+
+void api_counts_end(struct api_counts *c)
+{
+    explicit_bzero(&c->keys, sizeof c->keys);
+}
+
+/* *ret: to be freed, also when it is false. */
+static bool ask(struct api_counts *c, enum feature_type type, struct slice text,
+                struct count_shares *ret)
+{
+    struct digest digest[KEYRING_MAX];
+    struct buf request;
+    struct buf answer;
+
+    *ret = (struct count_shares){.n = 0};
+    buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+    buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
+    count_digest(&c->keys, c->config, (uint16_t)type, text, digest);
+    count_wire_shares(&c->keys, digest, &request);
+    bool is_known = gillnetd_ask(c->config->control_socket, buf_slice(&request),
+                                 SLICE_NONE, c->deadline_us, &answer, NULL) == ERR_OK &&
+                    count_wire_read_shares(buf_slice(&answer), ret) && ret->n > 0;
+
+    buf_fini(&request);
+    buf_fini(&answer);
+    count_shares_limit(ret, c->config->peers.cap, c->config->peers.quorum);
+    return is_known;
+}
+
+/* One feature, to rows, if anybody counted it. */
+static void add(json_t *rows, enum feature_type type, struct slice text,
+                const struct count_shares *s)
+{
+    const struct count_history *h = &s->v[0].history;
+    uint64_t first_s = 0;
+    uint64_t last_s = 0;
+    uint64_t w[COUNT_WINDOWS];
+
+    count_shares_seen(s, clock_wall_us() / US_PER_S, &first_s, &last_s);
+    if (first_s == 0) {
+        return;
+    }
+    for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
+        w[i] = count_shares_sum(s, i);
+    }
+    json_t *windows = count_json_windows(w);
+    json_t *o = json_pack("{s:s, s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "counted_as",
+                          feature_type_name((uint16_t)type), "key", json_text(text),
+                          "exact", (int)(h->ndamaged == 0), "first_seen_s",
+                          (json_int_t)first_s, "last_seen_s", (json_int_t)last_s,
+                          "bucket", (json_int_t)h->now * COUNT_BUCKET_S, "buckets",
+                          count_json_row(h->bucket, COUNT_BUCKETS + 1), "days",
+                          count_json_row(h->day, COUNT_DAYS + 1));
+
+    (void)json_object_update(o, windows);
+    json_decref(windows);
+    if (o != NULL) {
+        count_json_add_shares(o, s);
+    }
+    (void)json_array_append_new(rows, o);
+}
+
+void api_counts_add(struct api_counts *c, struct slice value, struct arena *arena,
+                    struct buf *ret)
+{
+    struct value_features features = {.n = 0};
+    struct errinfo why;
+    json_t *rows = json_array();
+
+    if (value_features_of(value, arena, &features, &why) != ERR_OK) {
+        features.n = 0;
+    }
+    for (size_t i = 0; c->is_answering && i < features.n; i++) {
+        struct count_shares shares;
+
+        c->is_answering = ask(c, features.v[i].type, features.v[i].text, &shares);
+        if (c->is_answering) {
+            add(rows, features.v[i].type, features.v[i].text, &shares);
+        }
+        count_shares_fini(&shares);
+    }
+    char *text = c->is_answering ? json_dumps(rows, JSON_COMPACT) : NULL;
+
+    buf_add_str(ret, text != NULL ? text : "null");
+    free(text);
+    json_decref(rows);
+}

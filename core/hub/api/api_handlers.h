@@ -1,0 +1,17 @@
+/*
+ * api_handlers - what answers each route of api_route.def.
+ */
+#ifndef CORE_HUB_API_API_HANDLERS_H
+#define CORE_HUB_API_API_HANDLERS_H
+
+#include "core/hub/api/api_internal.h"
+
+/* Has gillnetd judge the body: its object becomes the answer's body. False: refused. */
+bool api_judge(struct api_call *call, const struct api_envelope *envelope);
+
+#define API_ROUTE(path, method, role, rank, body, kind, type, query, handler) \
+    void handler(struct api_call *call);
+#include "core/hub/api/api_route.def"
+#undef API_ROUTE
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * api_history - what gillnetd did over the last day, as GET /v1/history tells it.
+ *
+ * The page of history is read at each call; how the keys seen most often came in time is asked from gillnetd's
+ * exact counts, once a minute, or when there are new ones.
+ * Depends: base, config, count, feature, hub/gillnetd.h.   Threads: any; callers wait for each other, and for
+ * gillnetd at most API_HISTORY_WAIT_MS.   ADR 0042.
+ */
+#ifndef CORE_HUB_API_API_HISTORY_H
+#define CORE_HUB_API_API_HISTORY_H
+
+#include <jansson.h>
+
+#include "core/config/config.h"
+
+enum {
+    API_HISTORY_SPARKS = 48, /* half hours of a key, the oldest first */
+    API_HISTORY_KEEP_S = 60, /* until its counts are asked for anew, and */
+    API_HISTORY_AGAIN_S = 5, /* where a key is there that was not asked for */
+    API_HISTORY_WAIT_MS = 2000
+};
+
+struct api_history;
+/* NULL: no memory. */
+struct api_history *api_history_new(void);
+void api_history_free(struct api_history **h);
+
+/* {"bucket_s", "buckets", "scores", "symbols", "latency", "bulk"}; without a page of zeros. NULL: no
+ * memory. */
+json_t *api_history_json(struct api_history *h, const struct config *config);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * api_list_change - changes of lists that clients of the API ask for: values taken back, values allowed.
+ *
+ * Waits for STATE/lists/LOCK; durable and seen by gillnetd at once when it returns.
+ * Depends: base, config, feature, list.   Threads: a worker's; one at a time for a struct.   Owns: nothing.
+ */
+#ifndef CORE_HUB_API_API_LIST_CHANGE_H
+#define CORE_HUB_API_API_LIST_CHANGE_H
+
+#include <jansson.h>
+
+#include "core/hub/api/api_internal.h"
+
+struct api_change {
+    struct lists *lists;
+    const struct config *config;
+    struct arena *arena;
+    struct ask *ask;
+    const atomic_bool *stop;
+    const char *who; /* of the token */
+    json_t *rows;    /* what was changed: [{value, list, entry, type, status}] */
+};
+
+/* Whether all can be read; why names the first that cannot. */
+bool api_change_check(struct arena *arena, const struct slice *values, size_t n,
+                      struct errinfo *reterr);
+/* Takes the values back: from this list, or (list n 0) from each that holds one of them itself, not only what it lies
+ * below. What peers list is taken back here. */
+enum err api_change_revoke(struct api_change *c, struct slice list,
+                           const struct slice *values, size_t n,
+                           struct errinfo *reterr);
+/* Adds the values to this list. */
+enum err api_change_add(struct api_change *c, struct slice list,
+                        const struct slice *values, size_t n, struct errinfo *reterr);
+
+#endif

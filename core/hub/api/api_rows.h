@@ -1,0 +1,55 @@
+/*
+ * api_rows - one page of a table: rows filtered, sorted and cut as a query wants them.
+ *
+ * A cursor names the last row that was given by its place in the order, not by a number: rows that come and go meanwhile neither
+ * hide another one nor show it twice. It is only good for the order in which it was given.
+ * Depends: base, api_request.h, jansson.   Threads: pure.   Allocates: what it returns.
+ */
+#ifndef CORE_HUB_API_API_ROWS_H
+#define CORE_HUB_API_API_ROWS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/err.h"
+#include "core/base/slice.h"
+
+enum {
+    API_ROWS_MAX = 1000,      /* of one page */
+    API_ROWS_WORDS_MAX = 256, /* bytes of q */
+    API_ROWS_SORT_MAX = 24,
+    API_ROWS_CURSOR_MAX = 4096
+};
+
+/* Names of fields; NULL ends each. */
+struct api_table {
+    const char *const *
+        sorts; /* by which it may be sorted; the first where only a limit or a cursor is given */
+    const char *const *words; /* texts in which q is looked for */
+    const char *const *key;   /* at most two texts, which name a row */
+};
+
+struct api_rows_query {
+    size_t limit;                   /* 0: all */
+    char words[API_ROWS_WORDS_MAX]; /* "": all */
+    char sort[API_ROWS_SORT_MAX];   /* "": in the order that they have */
+    bool is_falling;
+    json_t *after; /* [sort, value, key, key] of a cursor; NULL: from the beginning */
+};
+
+/* Reads limit, cursor, q and sort. ERR_SYNTAX: *reterr says what is wrong. */
+enum err api_rows_read(struct slice query, const struct api_table *t,
+                       struct api_rows_query *ret, struct errinfo *reterr);
+void api_rows_fini(struct api_rows_query *q);
+
+struct api_rows {
+    json_t *rows; /* of the page: those of the whole, not copies */
+    size_t found; /* rows that have the words */
+    json_t *next; /* cursor of the page behind, or null */
+};
+/* ERR_NOMEM. all: an array of objects. The caller owns rows and next. */
+enum err api_rows_page(const json_t *all, const struct api_table *t,
+                       const struct api_rows_query *q, struct api_rows *ret);
+
+#endif

@@ -1,0 +1,210 @@
+/* api_tables - lists, feeds and peers as tables that are given page by page. */
+#include <string.h>
+
+#include "core/hub/api/api_handlers.h"
+#include "core/hub/api/api_rows.h"
+
+/* What is wanted of the table; false: refused. */
+static bool read_query(struct api_call *call, const struct api_table *t,
+                       struct api_rows_query *ret)
+{
+    struct errinfo why = {.text = ""};
+
+    if (api_rows_read(call->request.query, t, ret, &why) == ERR_OK) {
+        return true;
+    }
+    api_refuse(call, 400, "%s", why.text);
+    return false;
+}
+
+/* {name: rows, "total", "found", "next"}; takes all, and the query. NULL: no memory. */
+static json_t *page_of(const char *name, json_t *all, const struct api_table *t,
+                       struct api_rows_query *q)
+{
+    struct api_rows page;
+    json_t *answer = NULL;
+
+    if (all != NULL && api_rows_page(all, t, q, &page) == ERR_OK) {
+        answer = json_pack("{s:o, s:I, s:I, s:o}", name, page.rows, "total",
+                           (json_int_t)json_array_size(all), "found",
+                           (json_int_t)page.found, "next", page.next);
+    }
+    json_decref(all);
+    api_rows_fini(q);
+    return answer;
+}
+
+static bool is_true(const json_t *row, const char *name)
+{
+    return json_is_true(json_object_get(row, name));
+}
+
+/* ---- lists ---- */
+
+static const char *const list_sorts[] = {"name",    "category",  "weight", "entries",
+                                         "revoked", "updated_s", "fault",  NULL};
+static const char *const list_words[] = {"name", "origin", "category", "fault", NULL};
+static const char *const list_key[] = {"name", "origin", NULL};
+static const struct api_table list_table = {
+    .sorts = list_sorts, .words = list_words, .key = list_key};
+
+static const char *null_if_empty(const char *s)
+{
+    return s != NULL && s[0] != '\0' ? s : NULL;
+}
+
+static json_t *list_json(const struct listset *set, size_t i)
+{
+    const struct list_reader *r = listset_reader(set, i);
+    const struct config_list *c = listset_config(set, i);
+    struct list_stat s;
+
+    list_reader_stat(r, &s);
+    return json_pack(
+        "{s:s, s:s?, s:s, s:f, s:b, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:I, "
+        "s:I, s:s?}",
+        "name", list_reader_name(r), "origin", null_if_empty(listset_origin(set, i)),
+        "category", c->category != NULL ? c->category : "", "weight",
+        c->weight * listset_weight(set, i), "shadow", (int)c->shadow, "entries",
+        (json_int_t)s.entries, "revoked", (json_int_t)s.revoked, "levels",
+        (json_int_t)s.levels, "updated_s", (json_int_t)s.updated_s, "fill", s.fill,
+        "error_now", s.error_now, "error_target", s.error_target, "filter_bytes",
+        (json_int_t)s.filter_bytes, "index_bytes", (json_int_t)s.index_bytes,
+        "log_bytes", (json_int_t)s.log_bytes, "max_age_s", (json_int_t)c->max_age_s,
+        "fault", list_reader_fault(r));
+}
+
+/* What costs little to know of it, and its place: enough to find and to sort it. */
+static json_t *list_sketch(const struct listset *set, size_t i)
+{
+    const struct list_reader *r = listset_reader(set, i);
+    const struct config_list *c = listset_config(set, i);
+    uint64_t entries = 0;
+    uint64_t revoked = 0;
+
+    list_reader_totals(r, &entries, &revoked);
+    return json_pack(
+        "{s:s, s:s?, s:s, s:f, s:I, s:I, s:I, s:s?, s:I}", "name", list_reader_name(r),
+        "origin", null_if_empty(listset_origin(set, i)), "category",
+        c->category != NULL ? c->category : "", "weight",
+        c->weight * listset_weight(set, i), "entries", (json_int_t)entries, "revoked",
+        (json_int_t)revoked, "updated_s", (json_int_t)list_reader_changed_s(r), "fault",
+        list_reader_fault(r), "at", (json_int_t)i);
+}
+
+/* The rows in full in the place of their sketches: their filters are looked at. */
+static void fill_lists(const struct listset *set, json_t *rows)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *at = json_object_get(json_array_get(rows, i), "at");
+
+        (void)json_array_set_new(rows, i,
+                                 list_json(set, (size_t)json_integer_value(at)));
+    }
+}
+
+static json_t *lists_json(const struct listset *set, struct api_rows_query *q)
+{
+    json_t *all = json_array();
+    json_int_t entries = 0;
+    json_int_t faults = 0;
+
+    for (size_t i = 0; i < listset_total(set); i++) {
+        json_t *row = list_sketch(set, i);
+
+        entries += json_integer_value(json_object_get(row, "entries"));
+        faults += json_is_string(json_object_get(row, "fault"));
+        (void)json_array_append_new(all, row);
+    }
+    json_t *answer = page_of("lists", all, &list_table, q);
+    fill_lists(set, json_object_get(answer, "lists"));
+    (void)json_object_set_new(
+        answer, "sums", json_pack("{s:I, s:I}", "entries", entries, "faults", faults));
+    return answer;
+}
+
+void api_v1_lists(struct api_call *call)
+{
+    struct api_rows_query q;
+
+    if (!read_query(call, &list_table, &q)) {
+        return;
+    }
+    const struct lists_view *view = lists_acquire(call->api->lists);
+    api_answer_json(call, lists_json(view->set, &q));
+    lists_release(call->api->lists, &view);
+}
+
+/* ---- feeds ---- */
+
+static const char *const feed_sorts[] = {"name",   "state",     "entries", "failures",
+                                         "good_s", "changed_s", "next_s",  NULL};
+static const char *const feed_words[] = {"name",  "list",    "url",
+                                         "state", "trouble", NULL};
+static const char *const feed_key[] = {"name", NULL};
+static const struct api_table feed_table = {
+    .sorts = feed_sorts, .words = feed_words, .key = feed_key};
+
+void api_v1_feeds(struct api_call *call)
+{
+    struct api_rows_query q;
+    json_int_t enabled = 0;
+    json_int_t well = 0;
+    size_t i = 0;
+    json_t *row = NULL;
+
+    if (!read_query(call, &feed_table, &q)) {
+        return;
+    }
+    json_t *all = board_get(call->api->board, BOARD_FEEDS);
+    json_array_foreach(all, i, row)
+    {
+        enabled += is_true(row, "enabled");
+        well += is_true(row, "well");
+    }
+    json_t *answer = page_of("feeds", all, &feed_table, &q);
+    (void)json_object_set_new(
+        answer, "sums", json_pack("{s:I, s:I}", "enabled", enabled, "well", well));
+    api_answer_json(call, answer);
+}
+
+/* ---- peers ---- */
+
+static const char *const peer_sorts[] = {"name",     "state",     "lag_s",
+                                         "bytes_in", "bytes_out", NULL};
+static const char *const peer_words[] = {"name", "address", "state", "last_failure",
+                                         NULL};
+static const char *const peer_key[] = {"name", "origin", NULL};
+static const struct api_table peer_table = {
+    .sorts = peer_sorts, .words = peer_words, .key = peer_key};
+
+void api_v1_peers(struct api_call *call)
+{
+    struct api_rows_query q;
+    json_int_t others = 0;
+    json_int_t connected = 0;
+    size_t i = 0;
+    json_t *row = NULL;
+
+    if (!read_query(call, &peer_table, &q)) {
+        return;
+    }
+    json_t *all = board_get(call->api->board, BOARD_PEERS);
+    json_array_foreach(all, i, row)
+    {
+        const char *state = json_string_value(json_object_get(row, "state"));
+        bool is_other =
+            !is_true(row, "self") && state != NULL && strcmp(state, "active") == 0;
+
+        others += is_other;
+        connected += is_other && is_true(row, "connected");
+    }
+    json_t *answer = page_of("peers", all, &peer_table, &q);
+    (void)json_object_set_new(
+        answer, "sums",
+        json_pack("{s:I, s:I}", "others", others, "connected", connected));
+    (void)json_object_set_new(answer, "ring", board_get(call->api->board, BOARD_RING));
+    (void)json_object_set_new(answer, "subscriptions",
+                              board_get(call->api->board, BOARD_SUBSCRIPTIONS));
+    api_answer_json(call, answer);
+}

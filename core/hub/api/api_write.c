@@ -1,0 +1,504 @@
+/* api_write - what changes something: reports, values taken back or allowed, feeds asked now. One at a time. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/checksum.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/hub/api/api_body.h"
+#include "core/hub/api/api_handlers.h"
+#include "core/hub/api/api_list_change.h"
+#include "core/hub/api/api_spool.h"
+#include "core/message/feature/feature_json.h"
+
+enum { US_PER_S = 1000000 };
+
+/* Every write stands in the log: who, what, how much, and what came of it. */
+static void audit(const struct api_call *call, const char *what, size_t n)
+{
+    char path[LOG_STR_MAX];
+
+    log_info("event=api write=%s values=%zu result=%u who=%s from=%s path=%s", what, n,
+             call->answer.status, call->who.name, call->from,
+             log_str(path, call->request.path));
+}
+
+static unsigned status_of(enum err e)
+{
+    switch (e) {
+    case ERR_NOT_FOUND:
+        return 404;
+    case ERR_LOCKED:
+    case ERR_NOMEM:
+    case ERR_NOSPACE:
+    case ERR_TIMEOUT:
+        return 503;
+    case ERR_SYNTAX:
+    case ERR_RANGE:
+    case ERR_UNSUPPORTED:
+        return 422;
+    default:
+        return 500;
+    }
+}
+
+static void refuse(struct api_call *call, enum err e, const struct errinfo *why)
+{
+    api_refuse(call, status_of(e), "%s",
+               why->text[0] != '\0' ? why->text : err_text(e));
+    call->answer.retry_s = call->answer.status == 503 ? 1 : 0;
+}
+
+static struct api_change change_of(struct api_call *call)
+{
+    return (struct api_change){.lists = call->api->lists,
+                               .config = call->config,
+                               .arena = call->arena,
+                               .ask = call->ask,
+                               .stop = &call->api->stops,
+                               .who = call->who.name,
+                               .rows = json_array()};
+}
+
+/* idle: what is said where nothing was changed. */
+static void answer_changes(struct api_call *call, unsigned status, enum err e,
+                           const struct errinfo *why, const char *idle, json_t *rows)
+{
+    if (e != ERR_OK) {
+        json_decref(rows);
+        refuse(call, e, why);
+        return;
+    }
+    const char *detail = json_array_size(rows) == 0 ? idle : NULL;
+
+    api_answer_json(call, json_pack("{s:o, s:s*}", "changed", rows, "detail", detail));
+    if (call->answer.status == 200) {
+        call->answer.status = status;
+    }
+}
+
+/* ---- POST /v1/revoke, /v1/allow ---- */
+
+static bool read_values(struct api_call *call, struct api_strings *values,
+                        struct slice *list)
+{
+    const struct api_member members[] = {{"values", API_MEMBER_STRINGS, true, values},
+                                         {"list", API_MEMBER_STRING, false, list}};
+
+    *values = (struct api_strings){.most = call->config->api.values};
+    *list = SLICE_NONE;
+    if (!api_read_body(call, members, sizeof members / sizeof members[0])) {
+        return false;
+    }
+    if (list->p != NULL && !list_name_is_valid(*list)) {
+        api_refuse(call, 422, "\"list\" is no name of a list");
+        return false;
+    }
+    return true;
+}
+
+/* A list that was made by a slip of the pen would be asked for ever. */
+static bool is_there(struct api_call *call, struct slice list)
+{
+    const struct lists_view *view = lists_acquire(call->api->lists);
+    bool found = config_list_find(call->config, list)->name != NULL;
+
+    for (size_t i = 0; !found && i < listset_count(view->set); i++) {
+        found =
+            slice_eq(list, slice_str(list_reader_name(listset_reader(view->set, i))));
+    }
+    lists_release(call->api->lists, &view);
+    if (!found) {
+        api_refuse(call, 404, "there is no list of this name");
+    }
+    return found;
+}
+
+void api_v1_revoke(struct api_call *call)
+{
+    struct api_strings values;
+    struct slice list;
+    struct errinfo why = {.text = ""};
+
+    if (!read_values(call, &values, &list) || (list.n > 0 && !is_there(call, list))) {
+        return;
+    }
+    struct api_change c = change_of(call);
+    enum err e = api_change_revoke(&c, list, values.v, values.n, &why);
+
+    answer_changes(call, 200, e, &why,
+                   "nothing was changed: no list holds these values", c.rows);
+    audit(call, "revoke", values.n);
+}
+
+void api_v1_allow(struct api_call *call)
+{
+    struct api_strings values;
+    struct slice list;
+    struct errinfo why = {.text = ""};
+
+    if (!read_values(call, &values, &list)) {
+        return;
+    }
+    if (list.n == 0) {
+        list = slice_str(call->config->api.allow_list);
+    }
+    if (!config_list_find(call->config, list)->is_allow) {
+        api_refuse(call, 422,
+                   "the list \"%.*s\" is not of category allow in the configuration: "
+                   "lists = ( { name = \"%.*s\"; category = \"allow\"; } );",
+                   SLICE_ARGS(list), SLICE_ARGS(list));
+        return;
+    }
+    struct api_change c = change_of(call);
+    enum err e = api_change_add(&c, list, values.v, values.n, &why);
+
+    answer_changes(call, 200, e, &why,
+                   "nothing was changed: the list holds them already", c.rows);
+    audit(call, "allow", values.n);
+}
+
+/* ---- POST /v1/report ---- */
+
+/* Whether what is listed under the type stands for the message or something that it alone leads to: not a name, network,
+ * program or habit, which other mail has too. */
+static bool is_its_own(const char *type)
+{
+    const struct feature_info *info = feature_info_by_name(slice_str(type));
+
+    switch (info != NULL ? (int)info->type : 0) {
+    case FEATURE_url_exact:
+    case FEATURE_url_template:
+    case FEATURE_text_address:
+    case FEATURE_phone:
+    case FEATURE_wallet:
+    case FEATURE_body:
+    case FEATURE_attachment:
+    case FEATURE_html_structure:
+    case FEATURE_link_set:
+    case FEATURE_text:
+        return true;
+    default:
+        return info != NULL && (info->lookup == FEATURE_LOOKUP_URL ||
+                                info->lookup == FEATURE_LOOKUP_ADDRESS);
+    }
+}
+
+/* "TYPE:VALUE" of a row of what lists hold of a message; NONE: a report does not take it back, or there is no memory. */
+static struct slice listed_value(struct arena *arena, const json_t *row)
+{
+    const char *status = json_string_value(json_object_get(row, "status"));
+    const char *type = json_string_value(json_object_get(row, "type"));
+    const char *value = json_string_value(json_object_get(row, "value"));
+
+    if (status == NULL || strcmp(status, list_answer_name(LIST_CONFIRMED)) != 0 ||
+        type == NULL || value == NULL || !is_its_own(type)) {
+        return SLICE_NONE;
+    }
+    json_t *both = json_sprintf("%s:%s", type, value);
+    struct slice copy =
+        arena_copy(arena, slice_of(json_string_value(both), json_string_length(both)));
+
+    json_decref(both);
+    return copy;
+}
+
+/* Several lists may hold one. */
+static bool has(const struct api_strings *values, struct slice value)
+{
+    size_t i = 0;
+
+    while (i < values->n && !slice_eq(values->v[i], value)) {
+        i++;
+    }
+    return i < values->n;
+}
+
+/* What lists hold of the message itself, as gillnetd judges it now. False: it was refused. */
+static bool listed_values(struct api_call *call, struct api_strings *ret)
+{
+    const struct api_envelope nobody = {.nrcpt = 0};
+
+    if (!api_judge(call, &nobody)) {
+        return false;
+    }
+    struct slice text = buf_slice(&call->answer.body);
+    json_t *said = json_loadb(text.p, text.n, 0, NULL);
+    const json_t *rows = json_object_get(said, "lists");
+
+    ret->v = arena_array(call->arena, json_array_size(rows), sizeof *ret->v);
+    for (size_t i = 0; ret->v != NULL && i < json_array_size(rows); i++) {
+        struct slice value = listed_value(call->arena, json_array_get(rows, i));
+        struct errinfo why;
+
+        /* what only its lists can read, such as hashes of URLs, is left to /v1/revoke */
+        if (value.n > 0 && !has(ret, value) &&
+            api_change_check(call->arena, &value, 1, &why)) {
+            ret->v[ret->n++] = value;
+        }
+    }
+    bool is_understood = said != NULL;
+    bool ok = is_understood && !arena_is_full(call->arena);
+
+    json_decref(said);
+    buf_clear(&call->answer.body);
+    if (!ok) {
+        api_refuse(call, 503, "%s",
+                   is_understood ? "out of memory"
+                                 : "the answer of gillnetd is not understood");
+    }
+    return ok;
+}
+
+static json_t *texts(const struct api_strings *values)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < values->n; i++) {
+        (void)json_array_append_new(rows, json_text(values->v[i]));
+    }
+    return rows;
+}
+
+/* Of a message its name is kept, and the values that lists hold of it. NULL: no memory. */
+static json_t *message_line(const struct api_call *call,
+                            const struct api_strings *listed)
+{
+    struct sha256 sum;
+    char hex[SHA256_HEX + 1];
+
+    if (sha256_init(&sum) != ERR_OK) {
+        return NULL;
+    }
+    sha256_add(&sum, call->body);
+    sha256_final_hex(&sum, hex);
+    return json_pack("{s:s, s:I, s:o}", "message_sha256", hex, "message_bytes",
+                     (json_int_t)call->body.n, "values", texts(listed));
+}
+
+/* Takes line. */
+static enum err spool(const struct api_call *call, struct slice kind, json_t *line,
+                      struct errinfo *reterr)
+{
+    json_t *head = json_pack(
+        "{s:I, s:s, s:s, s:s%}", "time", (json_int_t)(clock_wall_us() / US_PER_S),
+        "who", call->who.name, "from", call->from, "kind", kind.p, kind.n);
+    enum err e = ERR_NOMEM;
+
+    if (head != NULL && line != NULL && json_object_update(head, line) == 0) {
+        e = api_spool_add(call->config->state_dir, head, reterr);
+    }
+    if (e == ERR_OK) {
+        atomic_fetch_add_explicit(slice_eq(kind, SLICE_LIT("ham"))
+                                      ? &call->api->reports_ham
+                                      : &call->api->reports_spam,
+                                  1, memory_order_relaxed);
+    }
+    json_decref(line);
+    json_decref(head);
+    return e;
+}
+
+/* What the query says; false: refused. */
+static bool read_kind(struct api_call *call, char *ret, size_t size)
+{
+    struct slice rest = call->request.query;
+    struct slice name;
+    bool is_bad = false;
+
+    ret[0] = '\0';
+    while (api_query_next(&rest, &name, ret, size, &is_bad)) {
+        if (!slice_eq(name, SLICE_LIT("kind"))) {
+            is_bad = true;
+            break;
+        }
+    }
+    if (is_bad) {
+        api_refuse(call, 422,
+                   "the query of a message's report is ?kind=spam or ?kind=ham");
+    }
+    return !is_bad;
+}
+
+static bool is_kind(struct api_call *call, struct slice kind)
+{
+    if (slice_eq(kind, SLICE_LIT("spam")) || slice_eq(kind, SLICE_LIT("ham"))) {
+        return true;
+    }
+    api_refuse(call, 422, "\"kind\" is spam or ham");
+    return false;
+}
+
+/* Keeps the report and, of ham, takes back what lists hold of the values. Takes line. */
+static void act(struct api_call *call, struct slice kind,
+                const struct api_strings *values, json_t *line)
+{
+    struct api_change c = change_of(call);
+    struct errinfo why = {.text = ""};
+    bool is_ham = slice_eq(kind, SLICE_LIT("ham"));
+    enum err e = spool(call, kind, line, &why);
+
+    if (e == ERR_OK && is_ham) {
+        e = api_change_revoke(&c, SLICE_NONE, values->v, values->n, &why);
+        /* what is spooled and failed is acted on at the next start */
+        call->api->has_open_reports = call->api->has_open_reports || e != ERR_OK;
+    }
+    if (e == ERR_OK && !call->api->has_open_reports) {
+        (void)api_spool_done(call->config->state_dir, NULL);
+    }
+    answer_changes(
+        call, 202, e, &why,
+        is_ham ? "the report is kept; nothing was changed: no list holds what it "
+                 "names"
+               : "the report is kept; nothing was changed: a report of spam "
+                 "lists nothing",
+        c.rows);
+    audit(call, is_ham ? "ham" : "spam", values->n);
+}
+
+static void report_message(struct api_call *call)
+{
+    char text[8];
+    struct api_strings listed = {.n = 0};
+
+    if (!read_kind(call, text, sizeof text) || !is_kind(call, slice_str(text))) {
+        return;
+    }
+    struct slice kind = slice_str(text);
+
+    if (slice_eq(kind, SLICE_LIT("spam")) || listed_values(call, &listed)) {
+        act(call, kind, &listed, message_line(call, &listed));
+    }
+}
+
+static void report_values(struct api_call *call)
+{
+    struct api_strings values = {.most = call->config->api.values};
+    struct slice kind = SLICE_NONE;
+    struct errinfo why = {.text = ""};
+    const struct api_member members[] = {{"kind", API_MEMBER_STRING, true, &kind},
+                                         {"values", API_MEMBER_STRINGS, true, &values}};
+
+    if (!api_read_body(call, members, sizeof members / sizeof members[0]) ||
+        !is_kind(call, kind)) {
+        return;
+    }
+    if (!api_change_check(call->arena, values.v, values.n, &why)) {
+        refuse(call, ERR_RANGE, &why);
+        return;
+    }
+    act(call, kind, &values, json_pack("{s:o}", "values", texts(&values)));
+}
+
+void api_v1_report(struct api_call *call)
+{
+    if (api_type_is(call->request.type, "application/json")) {
+        report_values(call);
+    } else {
+        report_message(call);
+    }
+}
+
+/* ---- reports of a former run ---- */
+
+struct replay {
+    struct api_change change;
+    unsigned reports;
+    unsigned failed;
+};
+
+static void act_again(void *context, const json_t *line)
+{
+    struct replay *r = context;
+    const char *kind = json_string_value(json_object_get(line, "kind"));
+    const json_t *values = json_object_get(line, "values");
+    size_t n = json_array_size(values);
+    struct slice *v = arena_array(r->change.arena, n, sizeof *v);
+    struct errinfo why = {.text = ""};
+    const char *who = json_string_value(json_object_get(line, "who"));
+
+    if (kind == NULL || strcmp(kind, "ham") != 0 || n == 0 || v == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const json_t *s = json_array_get(values, i);
+
+        v[i] = slice_of(json_string_value(s), json_string_length(s));
+    }
+    r->change.who = who != NULL ? who : "report";
+    r->reports++;
+    if (api_change_revoke(&r->change, SLICE_NONE, v, n, &why) != ERR_OK) {
+        r->failed++;
+        log_errinfo("report", &why);
+    }
+    arena_reset(r->change.arena);
+}
+
+void api_write_resume(struct api *a, struct arena *arena, struct ask *ask)
+{
+    struct config *config = api_config(a);
+    struct replay r = {.change = {.lists = a->lists,
+                                  .config = config,
+                                  .arena = arena,
+                                  .ask = ask,
+                                  .stop = &a->stops,
+                                  .rows = json_array()}};
+    struct errinfo why = {.text = ""};
+
+    enum err e = api_spool_each_open(config->state_dir, act_again, &r, &why);
+
+    a->has_open_reports = r.failed > 0;
+    if (e == ERR_OK && r.reports > 0 && r.failed == 0) {
+        e = api_spool_done(config->state_dir, &why);
+    }
+    if (e != ERR_OK) {
+        log_errinfo("report", &why);
+    }
+    if (r.reports > 0) {
+        log_info("event=api write=ham reports=%u failed=%u: left by the former run",
+                 r.reports, r.failed);
+    }
+    json_decref(r.change.rows);
+    arena_reset(arena);
+    config_release(&config);
+}
+
+/* ---- POST /v1/feeds/update, /v1/feeds/rollback ---- */
+
+static void ask_feed(struct api_call *call, bool rolls_back)
+{
+    const struct api_hooks *h = &call->api->hooks;
+    struct slice feed = SLICE_NONE;
+    struct errinfo why = {.text = ""};
+    const struct api_member members[] = {{"feed", API_MEMBER_STRING, true, &feed}};
+
+    if (!api_read_body(call, members, 1)) {
+        return;
+    }
+    struct slice name = arena_copy(call->arena, feed);
+
+    if (h->feed == NULL || !list_name_is_valid(feed) || name.p == NULL) {
+        api_refuse(call, 404, "there is no such feed");
+        return;
+    }
+    enum err e = h->feed(h->context, name.p, rolls_back, &why);
+
+    if (e != ERR_OK) {
+        refuse(call, e, &why);
+    } else {
+        api_answer_json(call,
+                        json_pack("{s:s, s:s}", "feed", name.p, "state", "queued"));
+        call->answer.status = 202;
+    }
+    audit(call, rolls_back ? "feed-rollback" : "feed-update", 1);
+}
+
+void api_v1_feed_update(struct api_call *call)
+{
+    ask_feed(call, false);
+}
+
+void api_v1_feed_rollback(struct api_call *call)
+{
+    ask_feed(call, true);
+}

@@ -1,0 +1,12 @@
+/* page - which file of the status page a path names. */
+#include "core/hub/api/page.h"
+
+const struct page_file *page_find(const char *path)
+{
+    for (const struct page_file *f = page_files; f->path != NULL; f++) {
+        if (strcmp(f->path, path) == 0) {
+            return f;
+        }
+    }
+    return NULL;
+}

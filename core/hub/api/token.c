@@ -1,0 +1,296 @@
+#include "core/hub/api/token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "core/base/checksum.h"
+#include "core/base/file.h"
+#include "core/base/hash256.h"
+#include "core/base/random.h"
+#include "core/base/uninitialized.h"
+#include "core/hub/api/api_auth.h"
+
+#define TOKEN_PREFIX \
+    "gnt-" /* so that people, and searches for lost secrets, know one */
+#define SERVICE_GROUP "_gillnet-keys"
+
+enum {
+    SECRET_BYTES = 32,
+    LINE_MAX_BYTES = 160,
+    FILE_MODE = 0640,
+    GROUP_RECORD_MAX = 65536
+};
+
+static int fail(const char *what, const char *why)
+{
+    (void)fprintf(stderr, "gillnet-hub: %s: %s\n", what, why);
+    return EX_CANTCREAT;
+}
+
+/* ERR_OK when there is no file, too. */
+static enum err read_all(const char *path, struct buf *ret)
+{
+    struct errinfo why;
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+    enum err e = ERR_OK;
+
+    buf_init(ret, API_TOKENS_BYTES);
+    if (access(path, F_OK) == 0 || errno != ENOENT) {
+        e = file_read(path, ret, &why);
+    }
+    if (e != ERR_OK) {
+        (void)fprintf(stderr, "gillnet-hub: %s\n",
+                      errinfo_format(&why, text, sizeof text));
+    }
+    return e;
+}
+
+static size_t word_end(struct slice s)
+{
+    size_t n = 0;
+
+    while (n < s.n && s.p[n] != ' ' && s.p[n] != '\t') {
+        n++;
+    }
+    return n;
+}
+
+/* The next token of the text, whole lines of comments aside. *retline: all of its line. */
+static bool next_token(struct slice *rest, struct slice *retline, struct slice *retname,
+                       struct slice *retrole)
+{
+    while (rest->n > 0) {
+        *retline = slice_cut(rest, '\n');
+        struct slice line = slice_trim(*retline);
+
+        if (line.n > 0 && line.p[0] != '#') {
+            *retname = slice_head(line, word_end(line));
+            line = slice_trim(slice_from(line, retname->n));
+            *retrole = slice_head(line, word_end(line));
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_name(struct slice text, struct slice name)
+{
+    struct slice line;
+    struct slice is;
+    struct slice role;
+
+    while (next_token(&text, &line, &is, &role)) {
+        if (slice_eq(is, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The group of the ring's key, which the service must read: Group= of its unit is the MTA's user's, too, and a group of its
+ * own it has not. Else SERVICE_GROUP. False: no group is known. */
+static bool service_group(const struct config *config, gid_t *ret)
+{
+    char keys[FILE_PATH_MAX];
+    char record[GROUP_RECORD_MAX];
+    struct stat st;
+    struct group *found = NULL;
+    struct group g;
+
+    if (file_path(keys, "%s/keys", config->state_dir) == ERR_OK &&
+        stat(keys, &st) == 0 && st.st_gid != 0) {
+        *ret = st.st_gid;
+        return true;
+    }
+    if (getgrnam_r(SERVICE_GROUP, &g, record, sizeof record, &found) != 0 ||
+        found == NULL) {
+        return false;
+    }
+    *ret = g.gr_gid;
+    return true;
+}
+
+/* Who writes it is root, who reads it the service. */
+static void give_to_service(const struct config *config, int fd)
+{
+    gid_t group = 0;
+
+    if (geteuid() == 0 && service_group(config, &group) &&
+        fchown(fd, (uid_t)-1, group) != 0) {
+        (void)fail(config->api.tokens_file, "the file cannot be given to the group "
+                                            "of the service");
+    }
+}
+
+static int append(const struct config *config, const char *line)
+{
+    const char *path = config->api.tokens_file;
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t n = (ssize_t)strlen(line);
+    int status = EX_OK;
+
+    if (fd < 0 && errno == ENOENT) {
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+    }
+    if (fd < 0) {
+        return fail(path, strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
+    }
+    give_to_service(config, fd);
+    if (write(fd, line, (size_t)n) != n || fsync(fd) != 0) {
+        status = fail(path, "the token could not be written");
+    }
+    (void)close(fd);
+    return status;
+}
+
+int token_make(const struct config *config, const char *name, const char *role)
+{
+    const char *path = config->api.tokens_file;
+    uint8_t secret[SECRET_BYTES];
+    char token[sizeof TOKEN_PREFIX + 2UL * SECRET_BYTES] = TOKEN_PREFIX;
+    char hex[SHA256_HEX + 1];
+    char line[LINE_MAX_BYTES];
+    struct sha256 sum;
+    enum api_role r = API_NONE;
+    struct buf text;
+
+    if (!api_token_name_is_valid(slice_str(name)) ||
+        !api_role_by_name(slice_str(role), &r) || r == API_NONE) {
+        (void)fputs("usage: gillnet hub token NAME read|report|admin\n"
+                    "       gillnet hub token --list\n"
+                    "       gillnet hub token --revoke NAME\n"
+                    "  NAME: 1 to 32 letters, digits and signs, no space\n",
+                    stderr);
+        return EX_USAGE;
+    }
+    enum err e = read_all(path, &text);
+    bool is_taken = e == ERR_OK && has_name(buf_slice(&text), slice_str(name));
+
+    buf_fini(&text);
+    if (e != ERR_OK) {
+        return EX_CANTCREAT;
+    }
+    if (is_taken) {
+        return fail(path, "there is a token of this name; `gillnet hub token --revoke "
+                          "NAME` takes it back");
+    }
+    random_bytes(secret, sizeof secret);
+    hex_print(secret, sizeof secret, token + sizeof TOKEN_PREFIX - 1);
+    explicit_bzero(secret, sizeof secret);
+    if (sha256_init(&sum) != ERR_OK) {
+        return EX_OSERR;
+    }
+    sha256_add(&sum, slice_str(token));
+    sha256_final_hex(&sum, hex);
+    (void)snprintf(line, sizeof line, "%s %s %s\n", name, api_role_name(r), hex);
+    int status = append(config, line);
+
+    if (status == EX_OK) {
+        printf("%s\n", token);
+    }
+    explicit_bzero(token, sizeof token);
+    return status;
+}
+
+int token_list(const struct config *config)
+{
+    struct buf text;
+    struct slice line;
+    struct slice name;
+    struct slice role;
+    enum err e = read_all(config->api.tokens_file, &text);
+    struct slice rest = buf_slice(&text);
+
+    while (e == ERR_OK && next_token(&rest, &line, &name, &role)) {
+        enum api_role known = API_NONE;
+        bool is_good = api_token_name_is_valid(name) && api_role_by_name(role, &known);
+
+        if (is_good) {
+            (void)printf("%-32.*s %s\n", SLICE_ARGS(name), api_role_name(known));
+        }
+    }
+    buf_fini(&text);
+    return e == ERR_OK ? EX_OK : EX_NOINPUT;
+}
+
+/* What is left, in place of the file: its owner, group and mode stay. */
+static int replace(const struct config *config, struct slice text)
+{
+    const char *path = config->api.tokens_file;
+    struct errinfo why = {.code = ERR_OK};
+    char words[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+    struct file_out out UNFILLED;
+    struct stat st = {.st_uid = 0};
+    enum err e = ERR_OK;
+
+    out.fd = -1;
+    if (stat(path, &st) != 0) {
+        e = errinfo_errno(&why, path, "the file cannot be examined");
+    } else {
+        e = file_out_open(&out, path, st.st_mode & 07777, &why);
+    }
+
+    if (e == ERR_OK) {
+        if (geteuid() == 0 && fchown(out.fd, st.st_uid, st.st_gid) != 0) {
+            e = errinfo_errno(&why, path, "the file cannot be given to its owner");
+            file_out_abort(&out);
+        } else {
+            give_to_service(config, out.fd);
+            file_out_add(&out, text);
+            e = file_out_commit(&out, &why);
+        }
+    }
+    if (e != ERR_OK) {
+        (void)fprintf(stderr, "gillnet-hub: %s\n",
+                      errinfo_format(&why, words, sizeof words));
+    }
+    return e == ERR_OK ? EX_OK : EX_CANTCREAT;
+}
+
+int token_revoke(const struct config *config, const char *name)
+{
+    struct buf text;
+    struct buf left;
+    bool is_found = false;
+    int status = EX_CANTCREAT;
+
+    if (read_all(config->api.tokens_file, &text) != ERR_OK) {
+        buf_fini(&text);
+        return EX_NOINPUT;
+    }
+    buf_init(&left, API_TOKENS_BYTES + 1);
+    struct slice rest = buf_slice(&text);
+    while (rest.n > 0) {
+        struct slice line = slice_cut(&rest, '\n');
+        struct slice one = line;
+        struct slice whole;
+        struct slice is;
+        struct slice role;
+
+        if (next_token(&one, &whole, &is, &role) && slice_eq(is, slice_str(name))) {
+            is_found = true;
+            continue;
+        }
+        buf_add(&left, line);
+        buf_add_char(&left, '\n');
+    }
+    if (!is_found) {
+        (void)fprintf(stderr,
+                      "gillnet-hub: %s: there is no token of this name; "
+                      "`gillnet hub token --list` shows them\n",
+                      config->api.tokens_file);
+        status = EX_NOINPUT;
+    } else if (!buf_failed(&left)) {
+        status = replace(config, buf_slice(&left));
+    }
+    buf_fini(&left);
+    buf_fini(&text);
+    return status;
+}

@@ -1,0 +1,98 @@
+#include "core/hub/exchange/count_publisher.h"
+
+#include <stdlib.h>
+
+#include "core/base/clock.h"
+#include "core/count/follow.h"
+
+struct counts {
+    struct node *node;
+    struct follow *follow;
+    struct count_record *v;
+    size_t size;
+    uint64_t published;
+    struct errinfo *reterr; /* of the look under way */
+};
+
+enum err counts_new(struct node *node, struct counts **ret, struct errinfo *reterr)
+{
+    struct counts *c = calloc(1, sizeof *c);
+    enum err e;
+
+    if (c == NULL) {
+        return errinfo_set(reterr, ERR_NOMEM, "counts", 0, "out of memory");
+    }
+    c->node = node;
+    e = follow_open(node->state_dir, &node->keys, &c->follow, reterr);
+    if (e != ERR_OK) {
+        free(c);
+        return e;
+    }
+    *ret = c;
+    return ERR_OK;
+}
+
+void counts_free(struct counts **c)
+{
+    if (*c == NULL) {
+        return;
+    }
+    follow_close(&(*c)->follow);
+    free((*c)->v);
+    free(*c);
+    *c = NULL;
+}
+
+static enum err make_room(struct counts *c, size_t n)
+{
+    struct count_record *v = NULL;
+
+    if (n <= c->size) {
+        return ERR_OK;
+    }
+    v = reallocarray(c->v, n, sizeof *v);
+    if (v == NULL) {
+        return errinfo_set(c->reterr, ERR_NOMEM, "counts", 0,
+                           "out of memory for %zu counts", n);
+    }
+    c->v = v;
+    c->size = n;
+    return ERR_OK;
+}
+
+static enum err publish(void *context, uint64_t start_s,
+                        const struct run_record *totals, size_t n, bool is_complete)
+{
+    struct counts *c = context;
+    enum err e = make_room(c, n);
+
+    if (e == ERR_OK && n > 0) {
+        for (size_t i = 0; i < n; i++) {
+            c->v[i] =
+                (struct count_record){.key = totals[i].key, .count = totals[i].count};
+        }
+        e = sync_publish_counts(c->node->sync, start_s, c->v, n, c->reterr);
+        c->published += e == ERR_OK ? n : 0;
+    }
+    if (e == ERR_OK && is_complete) {
+        e = sync_close_counts(c->node->sync, start_s, c->reterr);
+    }
+    return e;
+}
+
+enum err counts_tick(struct counts *c, struct errinfo *reterr)
+{
+    enum err e;
+
+    if (c == NULL) {
+        return ERR_OK;
+    }
+    c->reterr = reterr;
+    e = follow_look(c->follow, clock_wall_us() / 1000000, publish, c, reterr);
+    return e == ERR_NOT_FOUND ? ERR_OK : e;
+}
+
+uint64_t counts_published(const struct counts *c)
+{
+    return c != NULL ? c->published : 0;
+}

@@ -1,0 +1,121 @@
+/*
+ * exchange_internal - what an exchange remembers of each peer.
+ */
+#ifndef CORE_HUB_EXCHANGE_EXCHANGE_INTERNAL_H
+#define CORE_HUB_EXCHANGE_EXCHANGE_INTERNAL_H
+
+#include "core/hub/exchange/exchange.h"
+#include "core/hub/exchange/peer_client.h"
+
+enum {
+    PATH_MAX_HERE = 160, /* of a request */
+    SKIPPED_MAX = 256,
+    DEFERS_MAX = 100,
+    /* every head, every heartbeat, and what frames them */
+    HEADS_ANSWER_MAX =
+        HEADS_MAX * HEAD_BYTES + HEARTBEATS_MAX * OBJECT_HEADER_BYTES + 64
+};
+
+struct peer;
+struct fetch {
+    struct peer *peer;
+    struct client_call *call; /* NULL: idle */
+    struct want want;
+};
+
+struct peer {
+    struct exchange *x;
+    char name[OBJECT_NAME_BYTES + 1];
+    char address[MANIFEST_ADDRESS_MAX + 1];
+    struct tls_pins pins;
+    struct event *timer; /* the next step of the round, or the next round */
+    struct client_call *call;
+    struct fetch fetches[EXCHANGE_FETCHES];
+    unsigned nfetches; /* under way */
+    struct buf bytes;  /* of heads */
+    struct heads heads;
+    bool has_heads; /* a round is under way */
+    struct want wants[EXCHANGE_WANTS];
+    size_t nwants;
+    size_t next_want;
+    uint64_t after; /* version of heads seen whole */
+    uint64_t whole_us;
+    uint64_t begun_us;
+    unsigned failures; /* in a row */
+    unsigned defers;
+    /* of the round */
+    bool has_progress;
+    bool is_deferred; /* a stream was left to another peer */
+    bool is_failing;
+    bool is_unheard; /* nothing came that could be called an answer */
+    bool is_blamed;
+    bool is_troubled;
+    bool misses; /* something that its heads name could not be had */
+    unsigned retry_s;
+    char why[128];
+    /* since the start */
+    bool has_asked; /* one whole round was made */
+    bool has_failed;
+    bool is_done; /* once */
+    bool is_idle; /* it could be called, and is not */
+    uint64_t manifest_seen;
+    uint64_t manifest_refused;
+    uint32_t ring_key; /* asked for last */
+    uint64_t ring_key_us;
+    uint64_t logged_until_us[SYNC_RESULTS];
+    struct exchange_peer stat;
+};
+
+struct skipped {
+    struct object_id id;
+    uint64_t until_us;
+};
+
+struct exchange {
+    struct event_base *base;
+    struct node *node;
+    struct exchange_hooks hooks;
+    bool is_once;
+    struct client *client;
+    struct peer *peers[MANIFEST_MEMBERS_MAX];
+    unsigned npeers;
+    struct skipped skipped[SKIPPED_MAX];
+    size_t next_skipped;
+    uint64_t begun_us;
+    struct event *look; /* at the manifest of one that is not called otherwise */
+    char unknown[512];  /* names of hub.connect that the log was told of */
+};
+
+/* ---- exchange_round ---- */
+
+void exchange_begin(struct peer *p);
+/* A whole round was made. */
+void exchange_end(struct peer *p);
+/* The round ends here; the next one comes after a wait (retry_s 0: longer with each failure). */
+void exchange_fail(struct peer *p, const char *what, const char *why, unsigned retry_s);
+void exchange_rest(struct peer *p, unsigned ms);
+void exchange_forget(struct peer *p); /* the heads, and what was wanted of them */
+/* What comes back goes to whom. */
+struct ask {
+    size_t most; /* bytes */
+    client_look_fn *look;
+    client_done_fn *done;
+    void *context;
+};
+enum err exchange_call(struct peer *p, const char *path, const struct ask *ask,
+                       struct client_call **ret);
+/* What else is to be asked for before the next heads; false: nothing. */
+bool exchange_ask(struct peer *p);
+
+/* Asks for the manifest of one that is not called otherwise. */
+void exchange_look(struct peer *p);
+
+/* ---- exchange_fetch ---- */
+
+/* Goes on with the wants of p->heads, and ends the round when there are none. */
+void exchange_fetch(struct peer *p);
+/* Counts a refusal; logs it once for each reason an hour. o: NULL for what comes beside heads. */
+void exchange_refused(struct peer *p, enum sync_result r, const struct object *o,
+                      const struct errinfo *why);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * peer_server - the HTTPS server that peers fetch from.
+ *
+ * Bounded everywhere: connections in all, of strangers (the oldest gives way), of one peer; handshakes by
+ * address; heads, bodies; time for each step; bytes and requests a second of one peer; bytes of answers that wait
+ * to be sent. A request for heads that knows the newest is held until something changes or HOLD_S passed.
+ * Depends: base, peer, libevent.   Threads: one.   Owns: its sockets.   ADR 0034.
+ */
+#ifndef CORE_HUB_EXCHANGE_PEER_SERVER_H
+#define CORE_HUB_EXCHANGE_PEER_SERVER_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/hub/exchange/node.h"
+#include "core/hub/exchange/peer_request.h"
+
+enum {
+    SERVER_CONNS_MAX = 1024,
+    SERVER_STRANGERS_MAX = 128, /* connections whose handshake is not done */
+    SERVER_PEER_CONNS = 4,
+    SERVER_PROXY_CONNS = 512, /* of a proxy that shows this server's own key */
+    SERVER_HANDSHAKE_S = 5,
+    SERVER_HEAD_S = 5,  /* from a request's first byte to its last */
+    SERVER_IDLE_S = 75, /* between requests */
+    SERVER_HOLD_S = 25,
+    SERVER_SEND_S = 30,             /* for an answer, and */
+    SERVER_SEND_RATE = 64 * 1024,   /* bytes a second that a reader must take */
+    SERVER_PENDING_MAX = 512 << 20, /* bytes of answers that wait */
+    SERVER_CHAIN_BYTES = 4 << 20    /* of one answer, or one object */
+};
+
+struct server_stats {
+    uint64_t accepted;
+    uint64_t refused_address; /* too many from there */
+    uint64_t refused_handshake;
+    uint64_t evicted; /* strangers that gave way */
+    uint64_t timeouts;
+    uint64_t requests;
+    uint64_t refused_requests; /* malformed, too large, too many */
+    uint64_t bytes_out;
+    unsigned open;
+    unsigned held;
+};
+
+struct server_peer {
+    struct object_id origin;
+    uint64_t bytes_out;
+    uint64_t requests;
+    uint64_t seen_ms; /* wall clock; 0: never */
+    unsigned conns;
+};
+
+struct server;
+struct server_options {
+    struct event_base *base;
+    struct node *node; /* borrowed; may be closed at times: then 503 */
+    uint64_t bytes_per_s;
+    bool (*may_join)(const struct node *);
+    /* Answers POST /v1/join of a stranger who showed this key. */
+    enum err (*join)(void *context, const uint8_t key[OBJECT_KEY_BYTES],
+                     struct slice request, struct buf *ret, struct errinfo *reterr);
+    /* Text of a ring key for a member. ERR_NOT_FOUND. */
+    enum err (*ring_key)(void *context, uint32_t id, struct buf *ret);
+    void *context;
+};
+/* Listens on nothing yet. */
+enum err server_new(const struct server_options *options, struct server **ret,
+                    struct errinfo *reterr);
+void server_free(struct server **s);
+/* HOST:PORT; is_lenient: where this machine does not have the address, all of its addresses at the port. */
+enum err server_listen(struct server *s, const char *address, bool is_lenient,
+                       struct errinfo *reterr);
+bool server_is_listening(const struct server *s);
+void server_unlisten(struct server *s);
+/* Certificate and key were read or changed: takes them for new connections, and drops connections of members that are
+ * none any more. */
+enum err server_renew(struct server *s, struct errinfo *reterr);
+/* Every connection is closed. */
+void server_drop_all(struct server *s);
+/* Something may have changed: held requests are looked at. */
+void server_wake(struct server *s);
+/* About once a second: deadlines. */
+void server_tick(struct server *s);
+void server_set_rate(struct server *s, uint64_t bytes_per_s);
+
+const struct server_stats *server_stats(const struct server *s);
+const struct server_peer *server_peer(const struct server *s,
+                                      const struct object_id *origin);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * feed_credentials - what proves to a feed's server who we are: user, password, header fields.
+ *
+ * From the files that the configuration names, which others must not be able to read, and from the
+ * address itself (https://USER:PASSWORD@HOST/...).
+ * Depends: base, config, libcurl.   Threads: any.   Owns: the texts, until forgotten.
+ */
+#ifndef CORE_HUB_FETCH_FEED_CREDENTIALS_H
+#define CORE_HUB_FETCH_FEED_CREDENTIALS_H
+
+#include "core/base/buf.h"
+#include "core/config/config.h"
+
+enum { FEED_HEADERS_MAX = 64, FEED_USER_MAX = 256 };
+
+struct feed_secret {
+    char user[FEED_USER_MAX];
+    char password[FEED_USER_MAX];
+    const char *header[FEED_HEADERS_MAX]; /* "Name: value" */
+    size_t nheaders;
+    struct buf text; /* of the headers */
+};
+/* Forget it in any case. ERR_DENIED: others may read the file. */
+enum err feed_secret_read(const struct config_feed *feed, struct feed_secret *ret,
+                          struct errinfo *reterr);
+void feed_secret_forget(struct feed_secret *s);
+
+#endif

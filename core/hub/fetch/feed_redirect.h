@@ -1,0 +1,33 @@
+/*
+ * feed_redirect - where a feed's download is asked for now: the configured address, or where that redirects to.
+ *
+ * Depends: base, feed, libcurl.   Threads: any.   Owns: its address.
+ */
+#ifndef CORE_HUB_FETCH_FEED_REDIRECT_H
+#define CORE_HUB_FETCH_FEED_REDIRECT_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+#include "core/base/err.h"
+#include "core/feed/show.h"
+#include "core/hub/fetch/feed_address.h"
+
+struct feed_place {
+    CURLU *url; /* without user, password and fragment */
+    char shown[FEED_SHOWN_MAX];
+    bool
+        is_home; /* scheme, host and port have been the configuration's from the beginning */
+};
+
+/* End it in any case. */
+enum err feed_place_begin(struct feed_place *p, const char *url,
+                          struct errinfo *reterr);
+void feed_place_end(struct feed_place *p);
+/* Follows a redirect; to: the whole address, NULL: none was said. ERR_DENIED: not to http or https, or to a worse scheme. */
+enum err feed_place_move(struct feed_place *p, const char *to, struct errinfo *reterr);
+bool feed_place_is_https(const struct feed_place *p);
+/* As feed_host_reach of its host. */
+enum feed_reach feed_place_reach(const struct feed_place *p);
+
+#endif

@@ -1,0 +1,93 @@
+/* feeds_show - how each feed stands, as rows of JSON. */
+#include "core/feed/show.h"
+#include "core/hub/fetch/feeds_internal.h"
+
+static const char *now_name(enum feed_now now)
+{
+    switch (now) {
+    case FEED_WAITING:
+        return "waiting";
+    case FEED_FETCHING:
+        return "fetching";
+    case FEED_CHECKING:
+        return "checking";
+    case FEED_IMPORTING:
+        return "importing";
+    case FEED_OK:
+        return "ok";
+    case FEED_REFUSED:
+        return "refused";
+    case FEED_FAILING:
+        return "failing";
+    case FEED_OFF:
+        break;
+    }
+    return "off";
+}
+
+static void put(json_t *to, const char *name, uint64_t v)
+{
+    (void)json_object_set_new(to, name, json_integer((json_int_t)v));
+}
+
+/* Something good came of it, and nothing is known against it. */
+static bool is_well(const struct feed_row *row)
+{
+    return row->stage.good_s > 0 && row->failures == 0 && row->trouble[0] == '\0';
+}
+
+static json_t *row_of(const struct config_feed *feed, const struct feed_row *row)
+{
+    char shown[FEED_SHOWN_MAX];
+    json_t *to = json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", feed->name, "list",
+                           feed->list, "url", feed_shown(shown, feed->url), "enabled",
+                           feed->enabled ? 1 : 0, "state", now_name(row->now));
+
+    if (to == NULL) {
+        return NULL;
+    }
+    feed_state_json(to, &row->stage);
+    put(to, "entered", row->entered);
+    put(to, "left", row->left);
+    put(to, "left_out", row->left_out);
+    put(to, "asked_s", row->asked_s);
+    put(to, "next_s", row->next_s);
+    put(to, "interval_s", feed->interval_s);
+    put(to, "failures", row->failures);
+    put(to, "bytes", row->bytes);
+    put(to, "fetch_ms", row->fetch_ms);
+    put(to, "check_ms", row->check_ms);
+    put(to, "import_ms", row->import_ms);
+    put(to, "rounds", row->rounds);
+    (void)json_object_set_new(to, "well",
+                              feed->enabled ? json_boolean(is_well(row)) : json_null());
+    (void)json_object_set_new(to, "refused",
+                              row->refused != NULL ? json_deep_copy(row->refused)
+                                                   : json_object());
+    (void)json_object_set_new(to, "trouble",
+                              row->trouble[0] != '\0' ? json_string(row->trouble)
+                                                      : json_null());
+    return to;
+}
+
+void feeds_show(struct feeds *f)
+{
+    static const struct feed_row off = {.now = FEED_OFF};
+    static const struct feed_row waiting = {.now = FEED_WAITING};
+    json_t *rows = json_array();
+
+    (void)pthread_mutex_lock(&f->mutex);
+    for (size_t i = 0; i < f->config->nfeeds; i++) {
+        const struct config_feed *feed = &f->config->feeds[i];
+        const struct feed_row *row = feed->enabled ? &waiting : &off;
+
+        for (size_t k = 0; feed->enabled && k < f->n; k++) {
+            row = slice_eq(slice_str(f->v[k]->name), slice_str(feed->name))
+                      ? &f->v[k]->row
+                      : row;
+        }
+        (void)json_array_append_new(rows, row_of(feed, row));
+    }
+    board_put(f->board, BOARD_FEEDS, rows); /* in the order of what happened */
+    (void)pthread_mutex_unlock(&f->mutex);
+}

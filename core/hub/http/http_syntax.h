@@ -1,0 +1,30 @@
+/*
+ * http_syntax - the lexical parts of HTTP heads and of addresses, read strictly.
+ *
+ * Depends: base.   Threads: pure.   Allocates: nothing.   Source: RFC 9110, 9112.
+ */
+#ifndef CORE_HUB_HTTP_HTTP_SYNTAX_H
+#define CORE_HUB_HTTP_HTTP_SYNTAX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/slice.h"
+
+enum { HTTP_ADDRESS_MAX = 300 };
+
+/* Length of the head at the begin of bytes, its empty line included; 0: not whole yet. */
+size_t http_head_length(struct slice bytes);
+bool http_is_token(struct slice s);
+bool http_is_value(struct slice s); /* no control byte but tabs */
+/* Decimal, without leading zeros. */
+bool http_take_number(struct slice s, uint64_t *ret);
+/* Cuts a line that ends in CR LF. False: there is none. */
+bool http_take_line(struct slice *rest, struct slice *ret);
+
+/* "HOST:PORT" or "[IPV6]:PORT", of letters that may stand in an URL. */
+bool http_address_split(struct slice address, char host[HTTP_ADDRESS_MAX],
+                        unsigned *retport);
+
+#endif

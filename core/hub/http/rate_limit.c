@@ -1,0 +1,155 @@
+#include "core/hub/http/rate_limit.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core/base/digest.h"
+
+const struct bucket_rate limit_address_rate = {.per_s = 20, .burst = 200};
+const struct bucket_rate limit_all_rate = {.per_s = 50, .burst = 300};
+
+bool bucket_take(struct bucket *b, const struct bucket_rate *rate, double n,
+                 uint64_t now_us, unsigned *retwait_s)
+{
+    double tokens = rate->burst;
+    double need = n < rate->burst ? n : rate->burst;
+
+    if (b->at_us != 0 && now_us >= b->at_us) {
+        tokens = b->tokens + (double)(now_us - b->at_us) / 1e6 * rate->per_s;
+    } else if (b->at_us != 0) {
+        tokens = b->tokens;
+    }
+    b->tokens = tokens < rate->burst ? tokens : rate->burst;
+    b->at_us = now_us != 0 ? now_us : 1;
+    if (b->tokens < need) {
+        if (retwait_s != NULL) {
+            *retwait_s = (unsigned)((need - b->tokens) / rate->per_s) + 1;
+        }
+        return false;
+    }
+    b->tokens -= n;
+    return true;
+}
+
+struct place {
+    uint8_t address[8];
+    bool is_v6;
+    struct bucket bucket; /* at_us 0: the place is free */
+    uint64_t known_until_us;
+};
+
+struct limit {
+    struct bucket all;
+    struct place v[LIMIT_ADDRESSES];
+};
+
+struct limit *limit_new(void)
+{
+    return calloc(1, sizeof(struct limit));
+}
+
+void limit_free(struct limit **l)
+{
+    free(*l);
+    *l = NULL;
+}
+
+static struct place name_of(const struct sockaddr *from)
+{
+    struct place p = {.is_v6 = from->sa_family == AF_INET6};
+
+    if (p.is_v6) {
+        const struct sockaddr_in6 *in6 =
+            (const struct sockaddr_in6 *)(const void *)from;
+
+        if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+            p.is_v6 = false;
+            memcpy(p.address, in6->sin6_addr.s6_addr + 12, 4);
+        } else {
+            memcpy(p.address, in6->sin6_addr.s6_addr, sizeof p.address);
+        }
+    } else if (from->sa_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)from;
+
+        memcpy(p.address, &in->sin_addr, 4);
+    }
+    return p;
+}
+
+static bool is_same(const struct place *a, const struct place *b)
+{
+    return a->is_v6 == b->is_v6 &&
+           memcmp(a->address, b->address, sizeof a->address) == 0;
+}
+
+/* Whether a rather than b: strangers before members, then whoever came longest ago. */
+static bool gives_way(const struct place *a, const struct place *b, uint64_t now_us)
+{
+    bool a_known = a->known_until_us > now_us;
+    bool b_known = b->known_until_us > now_us;
+
+    return a_known != b_known ? b_known : a->bucket.at_us < b->bucket.at_us;
+}
+
+/* The place of an address: its own, a free one, or the one not used longest. */
+static struct place *place_of(struct limit *l, const struct sockaddr *from,
+                              uint64_t now_us)
+{
+    struct place name = name_of(from);
+    struct place *best = NULL;
+    struct slice bytes = slice_of((const char *)name.address, sizeof name.address);
+    size_t at = (size_t)(hash_local(bytes) % LIMIT_ADDRESSES);
+
+    for (size_t i = 0; i < LIMIT_SLOTS; i++) {
+        struct place *p = &l->v[(at + i) % LIMIT_ADDRESSES];
+
+        if (p->bucket.at_us != 0 && is_same(p, &name)) {
+            return p;
+        }
+        if (best == NULL || gives_way(p, best, now_us)) {
+            best = p;
+        }
+    }
+    *best = name;
+    return best;
+}
+
+bool limit_admit(struct limit *l, const struct sockaddr *from, uint64_t now_us)
+{
+    struct place *p = place_of(l, from, now_us);
+
+    return bucket_take(&p->bucket, &limit_address_rate, 1, now_us, NULL) &&
+           (p->known_until_us > now_us ||
+            bucket_take(&l->all, &limit_all_rate, 1, now_us, NULL));
+}
+
+bool limit_take(struct limit *l, const struct sockaddr *from,
+                const struct bucket_rate *rate, uint64_t now_us, unsigned *retwait_s)
+{
+    return bucket_take(&place_of(l, from, now_us)->bucket, rate, 1, now_us, retwait_s);
+}
+
+void limit_know(struct limit *l, const struct sockaddr *from, uint64_t now_us)
+{
+    struct place *p = place_of(l, from, now_us);
+
+    p->known_until_us = now_us + (uint64_t)LIMIT_KNOWN_S * 1000000;
+    if (p->bucket.at_us == 0) {
+        (void)bucket_take(&p->bucket, &limit_address_rate, 1, now_us, NULL);
+    }
+}
+
+unsigned backoff_ms(unsigned failures, unsigned longest_ms, uint32_t random)
+{
+    unsigned most = BACKOFF_FIRST_MS;
+
+    for (unsigned i = 1; i < failures && most < longest_ms; i++) {
+        most *= 2;
+    }
+    if (most > longest_ms) {
+        most = longest_ms;
+    }
+    return most / 2 + random % (most / 2 + 1);
+}

@@ -1,0 +1,24 @@
+/*
+ * hub - the companion service: one event loop that serves peers, fetches from them, and publishes what is ours.
+ *
+ * Without a ring it waits for one. gillnetd works the same whether it runs or not.
+ * Depends: base, config, peer, count, libevent.   Threads: one (and libcurl's for names).   ADR 0034.
+ */
+#ifndef CORE_HUB_MAIN_HUB_H
+#define CORE_HUB_MAIN_HUB_H
+
+#include <stdbool.h>
+
+#include "core/config/config.h"
+
+enum { HUB_PORT = 8894 }; /* where no other is said */
+
+struct hub_options {
+    const char *config_file;
+    bool logs_to_stderr;
+    bool is_once; /* one exchange with every peer, then the end */
+};
+/* Takes the configuration. Returns the exit status (sysexits). */
+int hub_run(struct config *config, const struct hub_options *options);
+
+#endif

@@ -1,0 +1,322 @@
+#include "core/hub/main/hub_control.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/listener.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/slice.h"
+
+enum { BACKLOG = 128 };
+
+struct visitor {
+    struct control *control;
+    struct bufferevent *bev; /* NULL: free */
+    uint64_t since_us;
+    bool is_holding;
+    bool is_answered;
+    bool may_hold;
+};
+
+struct control {
+    struct event_base *base;
+    struct control_hooks hooks;
+    struct evconnlistener *listener;
+    struct visitor v[CONTROL_CLIENTS_MAX];
+    char path[CONTROL_PATH_MAX + 1];
+    dev_t device;
+    ino_t inode;
+};
+
+static void leave(struct visitor *v)
+{
+    bool was_holding = v->is_holding;
+
+    bufferevent_free(v->bev);
+    v->bev = NULL;
+    v->is_holding = false;
+    if (was_holding) {
+        v->control->hooks.release(v->control->hooks.context);
+    }
+}
+
+static bool is_held(const struct control *c)
+{
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        if (c->v[i].bev != NULL && c->v[i].is_holding) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void hold(struct visitor *v, struct buf *ret)
+{
+    struct timeval most = {.tv_sec = CONTROL_HOLD_S};
+    struct control *c = v->control;
+
+    if (!v->may_hold) {
+        buf_add_str(ret, "error only root and the hub's own user may hold the ring's "
+                         "files\n");
+        return;
+    }
+    if (is_held(c)) {
+        buf_add_str(ret, "error another command holds the ring's files; try again\n");
+        return;
+    }
+    c->hooks.hold(c->hooks.context);
+    v->is_holding = true;
+    (void)bufferevent_set_timeouts(v->bev, &most, &most);
+    buf_add_str(ret, "ok held\n");
+}
+
+static void answer(struct visitor *v, struct slice line, struct buf *ret)
+{
+    struct control *c = v->control;
+    const struct {
+        struct slice name;
+        void (*hook)(void *context, struct buf *ret);
+    } requests[] = {{SLICE_LIT("ping"), c->hooks.ping},
+                    {SLICE_LIT("stat"), c->hooks.stat},
+                    {SLICE_LIT("status"), c->hooks.status},
+                    {SLICE_LIT("alerts"), c->hooks.alerts},
+                    {SLICE_LIT("reload"), c->hooks.reload}};
+
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        if (slice_eq(line, requests[i].name)) {
+            requests[i].hook(c->hooks.context, ret);
+            return;
+        }
+    }
+    if (slice_eq(line, SLICE_LIT("hold"))) {
+        hold(v, ret);
+        return;
+    }
+    if (slice_has_prefix(line, SLICE_LIT("feed"))) {
+        c->hooks.feed(c->hooks.context, line, v->may_hold, ret);
+        return;
+    }
+    buf_add_str(ret, "error unknown request; understood are ping, stat, status, "
+                     "alerts, reload, hold, feeds and feed-...\n");
+}
+
+static void on_read(struct bufferevent *bev, void *context)
+{
+    struct visitor *v = context;
+    struct evbuffer *in = bufferevent_get_input(bev);
+    size_t n = evbuffer_get_length(in);
+    const char *p =
+        n > 0 && !v->is_answered ? (const char *)evbuffer_pullup(in, -1) : NULL;
+    struct slice got = slice_of(p, p != NULL ? n : 0);
+    size_t end = slice_find(got, '\n');
+    struct buf text;
+
+    if (p == NULL || (end == got.n && n < CONTROL_INPUT_MAX)) {
+        return;
+    }
+    buf_init(&text, CONTROL_ANSWER_MAX);
+    v->is_answered = true;
+    answer(v,
+           end > CONTROL_LINE_MAX ? SLICE_LIT("(too long)")
+                                  : slice_trim(slice_head(got, end)),
+           &text);
+    (void)evbuffer_add(bufferevent_get_output(bev), text.p, text.n);
+    buf_fini(&text);
+}
+
+static void on_sent(struct bufferevent *bev, void *context)
+{
+    struct visitor *v = context;
+
+    if (v->is_answered && !v->is_holding &&
+        evbuffer_get_length(bufferevent_get_output(bev)) == 0) {
+        leave(v);
+    }
+}
+
+static void on_event(struct bufferevent *bev, short what, void *context)
+{
+    (void)bev;
+    (void)what;
+    leave(context);
+}
+
+/* A free place; the oldest that does not hold gives way. */
+static struct visitor *place_of(struct control *c)
+{
+    struct visitor *oldest = NULL;
+
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        struct visitor *v = &c->v[i];
+
+        if (v->bev == NULL) {
+            return v;
+        }
+        if (!v->is_holding && (oldest == NULL || v->since_us < oldest->since_us)) {
+            oldest = v;
+        }
+    }
+    if (oldest != NULL) {
+        leave(oldest);
+    }
+    return oldest;
+}
+
+/* The group may ask, and the MTA's user is in it; nobody but who can change the files may stop the exchange. */
+static bool may_hold(evutil_socket_t fd)
+{
+    struct ucred who = {.uid = (uid_t)-1};
+    socklen_t n = sizeof who;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 &&
+           (who.uid == 0 || who.uid == geteuid());
+}
+
+static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
+                      struct sockaddr *from, int from_len, void *context)
+{
+    struct control *c = context;
+    struct visitor *v = place_of(c);
+    struct timeval most = {.tv_sec = CONTROL_TIMEOUT_S};
+
+    (void)listener;
+    (void)from;
+    (void)from_len;
+    if (v == NULL) {
+        evutil_closesocket(fd);
+        return;
+    }
+    *v = (struct visitor){
+        .control = c, .since_us = clock_mono_us(), .may_hold = may_hold(fd)};
+    v->bev = bufferevent_socket_new(c->base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (v->bev == NULL) {
+        evutil_closesocket(fd);
+        return;
+    }
+    bufferevent_setwatermark(v->bev, EV_READ, 0, CONTROL_INPUT_MAX);
+    bufferevent_setcb(v->bev, on_read, on_sent, on_event, v);
+    (void)bufferevent_set_timeouts(v->bev, &most, &most);
+    (void)bufferevent_enable(v->bev, EV_READ | EV_WRITE);
+}
+
+/* ---- the socket ---- */
+
+static enum err failed(const char *path, int errnum, struct errinfo *reterr)
+{
+    return errinfo_set(reterr, err_of_errno(errnum), path, 0,
+                       "cannot make the control socket: %s; check the folder's rights",
+                       strerrordesc_np(errnum));
+}
+
+static bool answers(const struct sockaddr_un *un)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool is = fd >= 0 && (connect(fd, (const struct sockaddr *)un, sizeof *un) == 0 ||
+                          errno == EAGAIN);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is;
+}
+
+/* Bound under another name first, so that who finds it finds it with its rights. */
+static enum err bind_at(struct control *c, struct errinfo *reterr)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    char before[sizeof un.sun_path];
+    struct stat st;
+    mode_t mask = 0;
+    unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC;
+
+    (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", c->path);
+    if (lstat(c->path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
+        return errinfo_set(reterr, ERR_EXISTS, c->path, 0,
+                           "something that is no socket lies here; remove it");
+    }
+    if (answers(&un)) {
+        return errinfo_set(reterr, ERR_EXISTS, c->path, 0,
+                           "another hub is running and answers here; stop it first");
+    }
+    (void)snprintf(before, sizeof before, "%s.%ld.new", c->path, (long)getpid());
+    (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", before);
+    (void)unlink(before);
+    mask = umask(0177);
+    c->listener = evconnlistener_new_bind(c->base, on_accept, c, flags, BACKLOG,
+                                          (const struct sockaddr *)&un, sizeof un);
+    (void)umask(mask);
+    if (c->listener == NULL) {
+        return failed(c->path, errno, reterr);
+    }
+    if (chmod(before, 0660) != 0 || lstat(before, &st) != 0 ||
+        rename(before, c->path) != 0) {
+        int errnum = errno;
+
+        (void)unlink(before);
+        return failed(c->path, errnum, reterr);
+    }
+    c->device = st.st_dev;
+    c->inode = st.st_ino;
+    return ERR_OK;
+}
+
+enum err control_new(struct event_base *base, const char *path,
+                     const struct control_hooks *hooks, struct control **ret,
+                     struct errinfo *reterr)
+{
+    struct control *c = calloc(1, sizeof *c);
+    enum err e;
+
+    if (c == NULL) {
+        return errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory");
+    }
+    c->base = base;
+    c->hooks = *hooks;
+    if ((size_t)snprintf(c->path, sizeof c->path, "%s", path) >= sizeof c->path) {
+        free(c);
+        return errinfo_set(reterr, ERR_LIMIT, path, 0,
+                           "the path of a socket may have at most %d bytes; set "
+                           "hub.control_socket to a shorter one",
+                           (int)CONTROL_PATH_MAX);
+    }
+    e = bind_at(c, reterr);
+    if (e != ERR_OK) {
+        control_free(&c);
+        return e;
+    }
+    *ret = c;
+    return ERR_OK;
+}
+
+void control_free(struct control **control)
+{
+    struct control *c = *control;
+    struct stat st;
+
+    if (c == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        if (c->v[i].bev != NULL) {
+            c->v[i].is_holding = false; /* we end: nothing is to be taken up again */
+            leave(&c->v[i]);
+        }
+    }
+    if (c->listener != NULL) {
+        evconnlistener_free(c->listener);
+    }
+    if (c->inode != 0 && lstat(c->path, &st) == 0 && st.st_dev == c->device &&
+        st.st_ino == c->inode) {
+        (void)unlink(c->path);
+    }
+    free(c);
+    *control = NULL;
+}

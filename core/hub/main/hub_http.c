@@ -1,0 +1,117 @@
+/* hub_http - the HTTP API of the running hub: started, renewed and ended with it. */
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/hub/api/control_client.h"
+#include "core/hub/main/hub_internal.h"
+
+enum { SCAN_WAIT_US = 30 * 1000 * 1000 };
+
+/* ---- what workers of the API ask gillnetd ---- */
+
+static json_t *history(void *context)
+{
+    struct hub *h = context;
+    const struct lists_view *v = lists_acquire(h->lists);
+    json_t *all = api_history_json(h->history, v->config);
+
+    lists_release(h->lists, &v);
+    return all;
+}
+
+static enum err scan(void *context, struct slice message,
+                     const struct api_envelope *envelope, struct buf *ret,
+                     struct errinfo *reterr)
+{
+    struct hub *h = context;
+    struct scanline line = {.client = slice_str(envelope->client),
+                            .helo = slice_str(envelope->helo),
+                            .from = slice_str(envelope->from)};
+    const struct lists_view *v = lists_acquire(h->lists);
+
+    for (unsigned i = 0; i < envelope->nrcpt; i++) {
+        line.rcpt[line.nrcpt] = slice_str(envelope->rcpt[i]);
+        line.nrcpt += line.rcpt[line.nrcpt].n > 0;
+    }
+    enum err e = gillnetd_scan(v->config->control_socket, &line, message,
+                               clock_mono_us() + SCAN_WAIT_US, ret, reterr);
+    lists_release(h->lists, &v);
+    return e;
+}
+
+/* ---- feeds ---- */
+
+static enum err ask_feed(void *context, const char *name, bool rolls_back,
+                         struct errinfo *reterr)
+{
+    struct hub *h = context;
+    uint64_t job = 0;
+
+    return feeds_ask(h->feeds, slice_str(name),
+                     rolls_back ? FEEDS_ROLLBACK : FEEDS_UPDATE, 0, &job, reterr);
+}
+
+/* ---- up and down ---- */
+
+void hub_api_start(struct hub *h)
+{
+    struct api_options o = {
+        .config = h->config,
+        .board = h->board,
+        .hooks = {.context = h,
+                  .metrics = hub_signs_metrics,
+                  .history = history,
+                  .scan = scan,
+                  .feed = ask_feed},
+    };
+    struct errinfo why = {.text = ""};
+
+    if (h->o.is_once) {
+        return;
+    }
+    if (forms_new(h->config, &h->forms, &why) != ERR_OK) {
+        log_errinfo("list_form", &why);
+    }
+    if (h->config->api.listen.n == 0) {
+        return;
+    }
+    enum err e = lists_new(h->config, &h->lists, &why);
+
+    h->history = api_history_new();
+    if (e == ERR_OK && h->history == NULL) {
+        e = errinfo_set(&why, ERR_NOMEM, "api", 0, "out of memory");
+    }
+
+    o.lists = h->lists;
+    if (e == ERR_OK) {
+        surveyor_set_lists(h->surveyor, h->lists);
+        e = api_new(&o, &h->api, &why);
+    }
+    if (e != ERR_OK) {
+        log_errinfo("api", &why);
+    }
+    surveyor_set_api(h->surveyor, h->api);
+}
+
+void hub_api_renew(struct hub *h)
+{
+    if (h->forms != NULL) {
+        forms_renew(h->forms, h->config);
+    }
+    if (h->lists != NULL) {
+        lists_renew(h->lists, h->config);
+    }
+    if (h->api != NULL) {
+        api_renew(h->api, h->config);
+    }
+}
+
+void hub_api_stop(struct hub *h)
+{
+    if (h->surveyor != NULL) {
+        surveyor_set_api(h->surveyor, NULL);
+    }
+    api_free(&h->api);
+    api_history_free(&h->history);
+    lists_free(&h->lists);
+    forms_free(&h->forms);
+}

@@ -1,0 +1,117 @@
+/*
+ * hub_internal - the parts of the running service.
+ */
+#ifndef CORE_HUB_MAIN_HUB_INTERNAL_H
+#define CORE_HUB_MAIN_HUB_INTERNAL_H
+
+#include <event2/event.h>
+
+#include "core/hub/api/api.h"
+#include "core/hub/api/api_history.h"
+#include "core/hub/exchange/count_publisher.h"
+#include "core/hub/exchange/exchange.h"
+#include "core/hub/exchange/node.h"
+#include "core/hub/exchange/peer_server.h"
+#include "core/hub/fetch/feeds.h"
+#include "core/hub/fetch/subscribe.h"
+#include "core/hub/main/forms.h"
+#include "core/hub/main/hub.h"
+#include "core/hub/main/hub_control.h"
+#include "core/hub/metrics/alerts.h"
+#include "core/hub/metrics/metrics.h"
+#include "core/hub/metrics/metrics_snapshot.h"
+#include "core/hub/status/status_board.h"
+#include "core/ring/sync/list_publisher.h"
+
+enum { RESTART_KEYS_MAX = 512 };
+
+struct hub {
+    struct hub_options o;
+    struct config *config;
+    struct config *started; /* what keys that need a restart are still of */
+    uint32_t config_id;     /* of config */
+    unsigned nrestart_keys;
+    char restart_keys
+        [RESTART_KEYS_MAX]; /* "key, key": in config another value than in started */
+    struct event_base *base;
+    struct event *tick;
+    struct event *renew; /* what a hook asked for, done outside of it */
+    struct event *signals[4];
+    struct board *board; /* what all parts show of themselves */
+    struct lists *lists; /* NULL: nobody asks, as api */
+    struct forms *forms; /* NULL: once */
+    struct api_history *history;
+    struct api *api;
+    struct surveyor *surveyor;
+    struct metrics *metrics;
+    struct alerts *alerts;
+    struct node node;
+    struct server *server;
+    struct exchange *exchange; /* NULL: while the files are held */
+    struct counts *counts;
+    struct share *share;
+    struct control *control;
+    struct subscribe *subscribe; /* NULL: nobody is followed */
+    struct feeds *feeds;
+    bool is_held;
+    bool is_locked;     /* somebody else has the folder */
+    bool is_waiting;    /* for a ring: it was said */
+    bool needs_reopen;  /* keys changed: node and all, not only connections */
+    bool publishes;     /* it was said */
+    bool has_published; /* once: all there was */
+    int status;         /* to end with */
+    uint64_t start_us;
+    uint64_t ticks;
+    uint64_t turn_ticks;
+    char trouble[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX +
+                 16]; /* the last that was logged; "" : none */
+};
+
+/* Puts a trouble on record, and into the log when it is a new one; NULL: it is over. */
+void hub_trouble(struct hub *h, const char *event, const struct errinfo *why);
+
+/* ---- its side of the ring: hub_ring.c ---- */
+
+/* Takes up the ring's files, where there are and nobody holds them. */
+void hub_ring_open(struct hub *h);
+void hub_ring_close(struct hub *h);
+/* Once the event at hand is over, connections follow the manifest and keys of now. */
+void hub_ring_renew_soon(struct hub *h);
+void hub_ring_on_renew(evutil_socket_t fd, short what, void *context);
+/* Each second while the node is open. */
+void hub_ring_tick(struct hub *h);
+enum err hub_ring_make_ends(struct hub *h, struct errinfo *reterr);
+/* A command works on the files; it is done. */
+void hub_ring_hold(void *context);
+void hub_ring_release(void *context);
+
+/* ---- its HTTP API: hub_api.c ---- */
+
+/* Without an address in api.listen there is none. A failure is logged, and the hub goes on. */
+void hub_api_start(struct hub *h);
+void hub_api_renew(struct hub *h);
+void hub_api_stop(struct hub *h);
+/* ---- what monitoring reads: hub_signs.c ---- */
+
+enum err hub_signs_start(struct hub *h, struct errinfo *reterr);
+/* After everything that asks for metrics. */
+void hub_signs_stop(struct hub *h);
+void hub_signs_tick(struct hub *h);
+/* Answers GET /metrics; any thread. */
+void hub_signs_metrics(void *context, bool has_source_names, struct buf *ret);
+/* "ok" and a line for each alert that fires. */
+void hub_answer_alerts(void *context, struct buf *ret);
+
+/* ---- status ---- */
+
+void hub_answer_ping(void *context, struct buf *ret);
+void hub_answer_stat(void *context, struct buf *ret);
+/* "ok ..." and one JSON object a line: first this server, then each member. */
+void hub_answer_status(void *context, struct buf *ret);
+/* "feeds", "feed-update NAME", "feed-force", "feed-test", "feed-rollback NAME [VERSION]", "feed-job NAME JOB". */
+void hub_answer_feed(void *context, struct slice line, bool may_change,
+                     struct buf *ret);
+/* Puts its sections on the board. */
+void hub_show(struct hub *h);
+
+#endif

@@ -1,0 +1,44 @@
+/* hub_metrics - what monitoring reads of the hub: metrics, and the alerts it judges itself. */
+#include "core/hub/main/hub_internal.h"
+
+enum err hub_signs_start(struct hub *h, struct errinfo *reterr)
+{
+    h->surveyor = surveyor_new(h->config, h->board);
+    h->metrics = metrics_new(h->board);
+    h->alerts = alerts_new(h->board);
+    return h->surveyor != NULL && h->metrics != NULL && h->alerts != NULL
+               ? ERR_OK
+               : errinfo_set(reterr, ERR_NOMEM, "metrics", 0, "out of memory");
+}
+
+void hub_signs_stop(struct hub *h)
+{
+    alerts_free(&h->alerts);
+    metrics_free(&h->metrics);
+    surveyor_free(&h->surveyor);
+}
+
+void hub_signs_tick(struct hub *h)
+{
+    struct survey *s = NULL;
+
+    metrics_tick(h->metrics);
+    if (alerts_are_due(h->alerts, h->config->alerts.interval_s)) {
+        s = survey_take(h->surveyor);
+    }
+    if (s != NULL) {
+        alerts_look(h->alerts, s);
+        survey_free(&s);
+    }
+}
+
+void hub_signs_metrics(void *context, bool has_source_names, struct buf *ret)
+{
+    struct hub *h = context;
+    struct survey *s = survey_take(h->surveyor);
+
+    if (s != NULL) {
+        metrics_render(h->metrics, s, has_source_names, ret);
+        survey_free(&s);
+    }
+}

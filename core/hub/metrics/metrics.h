@@ -1,0 +1,28 @@
+/*
+ * metrics - the numbers of gillnetd and the hub for Prometheus: what GET /metrics answers.
+ *
+ * All names begin with gillnet_; those of the source document (requirement 152) follow where they are asked for. What
+ * they count is in gillnet-metrics(7). Rows
+ * are bounded: one or a few for each list, feed, peer, route, symbol and alert that there is.
+ * Depends: base, config, list, jansson.   Threads: as said.   Owns: what it learned of feeds.
+ */
+#ifndef CORE_HUB_METRICS_METRICS_H
+#define CORE_HUB_METRICS_METRICS_H
+
+#include "core/base/buf.h"
+#include "core/hub/metrics/metrics_snapshot.h"
+#include "core/hub/status/status_board.h"
+
+enum { METRICS_FEEDS_MAX = 256, METRICS_BYTES_MAX = 8 << 20 };
+
+struct metrics;
+/* board is borrowed. NULL: no memory. */
+struct metrics *metrics_new(struct board *board);
+void metrics_free(struct metrics **m);
+/* Learns how long updates of feeds took; cheap. Each second, by one thread. */
+void metrics_tick(struct metrics *m);
+/* Appends all of them. Any thread. */
+void metrics_render(struct metrics *m, const struct survey *s, bool has_source_names,
+                    struct buf *ret);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * metrics_internal - the parts of the answer, each a few families.
+ */
+#ifndef CORE_HUB_METRICS_METRICS_INTERNAL_H
+#define CORE_HUB_METRICS_METRICS_INTERNAL_H
+
+#include "core/hub/metrics/metrics_snapshot.h"
+#include "core/hub/metrics/prom.h"
+
+/* Those of gillnetd: statistics page, history. metrics_mail.c */
+void metrics_add_mail(struct prom *p, const struct survey *s);
+/* metrics_parts.c */
+void metrics_add_lists(struct prom *p, const struct survey *s);
+void metrics_add_feeds(struct prom *p, const struct survey *s);
+void metrics_add_new_entries(struct prom *p, const struct survey *s, const char *name);
+void metrics_add_peers(struct prom *p, const struct survey *s);
+/* The API's and the hub's own, alerts. metrics_hub.c */
+void metrics_add_hub(struct prom *p, const struct survey *s);
+
+/* Once more under the source document's names (requirement 152) and those of Prometheus for a process. */
+void metrics_add_mail_source(struct prom *p, const struct survey *s);
+void metrics_add_hub_source(struct prom *p, const struct survey *s);
+
+/* A number or true of a row; 0 when it is not there. */
+double metrics_number(const json_t *row, const char *key);
+/* A text of a row; "" when it is not there. */
+const char *metrics_text(const json_t *row, const char *key);
+
+/* One family whose rows are fields of rows of the board. */
+struct metrics_field {
+    const char *name;
+    enum prom_type type;
+    const char *help;
+    const char *key;
+    double scale; /* from the row's unit to the family's */
+};
+/* A row for each of rows that has the field, labelled with the text of `named`. */
+void metrics_add_fields(struct prom *p, const json_t *rows, const char *label,
+                        const char *named, const struct metrics_field *f, size_t n);
+
+#endif

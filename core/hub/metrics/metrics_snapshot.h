@@ -1,0 +1,67 @@
+/*
+ * metrics_snapshot - what this server shows of itself at one moment, gathered for metrics and alerts.
+ *
+ * From gillnetd's pages (stats.h, history.h), the lists as the hub has them open, the board, the API's
+ * numbers and the file system. What cannot be read is left out: each part says whether it is there.
+ * Depends: base, config, list, jansson.   Threads: a surveyor is any thread's; a survey is one's.
+ */
+#ifndef CORE_HUB_METRICS_METRICS_SNAPSHOT_H
+#define CORE_HUB_METRICS_METRICS_SNAPSHOT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/hub/api/api.h"
+#include "core/hub/status/list_watcher.h"
+#include "core/hub/status/status_board.h"
+#include "core/list/list.h"
+#include "core/list/lookup_stats.h"
+#include "core/telemetry/history.h"
+#include "core/telemetry/stats.h"
+
+/* One of our lists. */
+struct survey_list {
+    char name[LIST_NAME_MAX + 1];
+    bool has_fault;
+    bool is_old; /* its last change lies max_age back */
+    struct list_stat stat;
+    double error_target;
+    uint64_t max_age_s; /* 0: none */
+    bool has_hits;
+    struct hits_counts hits;
+};
+
+struct survey {
+    uint64_t now_s;
+    struct config *config;
+    bool has_stats; /* gillnetd has run here */
+    bool is_running;
+    struct stats_view stats;
+    bool has_history;
+    struct history_view history;
+    size_t nlists;
+    struct survey_list *lists;
+    uint64_t peer_entries; /* on the lists of peers */
+    bool has_api;
+    struct api_numbers api;
+    uint64_t disk_bytes; /* of the state folder's file system; 0: not known */
+    uint64_t disk_free_bytes;
+    json_t *section[BOARD_SECTIONS]; /* NULL: no memory */
+};
+
+struct surveyor;
+/* board is borrowed. NULL: no memory. */
+struct surveyor *surveyor_new(const struct config *config, struct board *board);
+void surveyor_free(struct surveyor **s);
+/* Another configuration is in force. */
+void surveyor_renew(struct surveyor *s, const struct config *config);
+/* From now on these are shown as well, borrowed; NULL: no more, once no survey is under way. */
+void surveyor_set_lists(struct surveyor *s, struct lists *lists);
+void surveyor_set_api(struct surveyor *s, const struct api *api);
+
+/* What is there now. NULL: no memory. */
+struct survey *survey_take(struct surveyor *s);
+void survey_free(struct survey **s);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * active_segment - append, sync, and only then be believed.
+ */
+#include "core/list/active_segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/list/files.h"
+
+enum { STAGED_BYTES_MAX = TAIL_STAGED_MAX + 2 * RECORD_BYTES_MAX };
+
+static enum err fail(const struct tail *t, const char *what, struct errinfo *reterr)
+{
+    struct errinfo info;
+    enum err e = errinfo_errno(&info, "", what);
+    return errinfo_set(
+        reterr, e, "", 0,
+        "segment %u of the log: %s; nothing was added, see that the disk has "
+        "room and is sound",
+        t->number, info.text);
+}
+
+enum err tail_open(struct tail *t, const char *dir, uint32_t number, uint64_t good,
+                   struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    *t = (struct tail){.fd = -1, .number = number, .bytes = good};
+    buf_init(&t->staged, STAGED_BYTES_MAX);
+    enum err e = list_file_path(path, dir, LIST_FILE_LOG, number, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    t->fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (t->fd < 0) {
+        return errinfo_errno(reterr, path, "cannot open the log for writing");
+    }
+    struct stat st;
+    if (fstat(t->fd, &st) != 0) {
+        e = errinfo_errno(reterr, path, "cannot examine the log");
+    } else if ((uint64_t)st.st_size != good && ftruncate(t->fd, (off_t)good) != 0) {
+        e = errinfo_errno(reterr, path, "cannot cut off an unfinished record");
+    } else if (fsync(t->fd) != 0) {
+        e = errinfo_errno(reterr, path, "cannot sync the log to disk");
+    }
+    if (e != ERR_OK) {
+        tail_close(t);
+    }
+    return e;
+}
+
+void tail_close(struct tail *t)
+{
+    if (t->fd >= 0) {
+        (void)close(t->fd);
+    }
+    t->fd = -1;
+    buf_fini(&t->staged);
+}
+
+bool tail_is_full(const struct tail *t)
+{
+    return t->bytes >= TAIL_BYTES_MAX;
+}
+
+static uint32_t source_find(const struct tail *t, struct slice source)
+{
+    for (unsigned i = 0; i < TAIL_SOURCES && i < t->nsources; i++) {
+        if (slice_eq(slice_str(t->source[i].name), source)) {
+            return t->source[i].at;
+        }
+    }
+    return 0;
+}
+
+static void source_note(struct tail *t, struct slice source, uint32_t at)
+{
+    struct tail_source *s = &t->source[t->nsources++ % TAIL_SOURCES];
+    memcpy(s->name, source.p, source.n);
+    s->name[source.n] = '\0';
+    s->at = at;
+}
+
+static enum err write_all(struct tail *t, struct slice bytes, struct errinfo *reterr)
+{
+    uint64_t at = t->bytes;
+    while (bytes.n > 0) {
+        ssize_t n = pwrite(t->fd, bytes.p, bytes.n, (off_t)at);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            enum err e = fail(t, "cannot write", reterr);
+            /* take back what was written of it, so that the next record follows the last */
+            t->failed = ftruncate(t->fd, (off_t)t->bytes) != 0;
+            return e;
+        }
+        bytes = slice_from(bytes, (size_t)n);
+        at += (uint64_t)n;
+    }
+    if (fdatasync(t->fd) != 0) {
+        t->failed = true;
+        return fail(t, "cannot sync to disk", reterr);
+    }
+    return ERR_OK;
+}
+
+enum err tail_stage(struct tail *t, struct log_record *r, struct slice source,
+                    struct errinfo *reterr)
+{
+    if (t->failed || t->fd < 0) {
+        return errinfo_set(
+            reterr, ERR_IO, "", 0,
+            "segment %u of the log could not be written before; nothing more "
+            "is added until the list is opened anew",
+            t->number);
+    }
+    source = slice_head(source, LIST_SOURCE_MAX - 1);
+    uint32_t source_at = source.n > 0 ? source_find(t, source) : 0;
+    if (source.n > 0 && source_at == 0) {
+        struct log_record named = {
+            .kind = RECORD_SOURCE, .time_s = r->time_s, .text = source};
+        source_at = (uint32_t)(t->bytes + t->staged.n);
+        segment_record_print(&named, &t->staged);
+        source_note(t, source, source_at);
+    }
+    r->source_at = source_at;
+    r->segment = t->number;
+    r->offset = (uint32_t)(t->bytes + t->staged.n);
+    segment_record_print(r, &t->staged);
+    if (buf_failed(&t->staged)) {
+        tail_unstage(t);
+        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a record");
+    }
+    return ERR_OK;
+}
+
+enum err tail_sync(struct tail *t, struct errinfo *reterr)
+{
+    enum err e = write_all(t, buf_slice(&t->staged), reterr);
+    if (e == ERR_OK) {
+        t->bytes += t->staged.n;
+        buf_clear(&t->staged);
+    } else {
+        tail_unstage(t);
+    }
+    return e;
+}
+
+void tail_unstage(struct tail *t)
+{
+    buf_fini(&t->staged);
+    buf_init(&t->staged, STAGED_BYTES_MAX);
+    t->nsources = 0; /* a name noted may have been among it */
+}

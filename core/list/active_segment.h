@@ -1,0 +1,53 @@
+/*
+ * active_segment - the last segment of the log, to which single changes are appended and synced.
+ *
+ * Depends: base, segment.   Threads: one at a time.   Owns: its descriptor.
+ */
+#ifndef CORE_LIST_ACTIVE_SEGMENT_H
+#define CORE_LIST_ACTIVE_SEGMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/list/list.h"
+#include "core/list/segment.h"
+
+/* A tail longer than this is taken into the base, however few entries it has. */
+enum {
+    TAIL_BYTES_MAX = 32 * 1024 * 1024,
+    TAIL_STAGED_MAX = 1024 * 1024, /* and a record more */
+    TAIL_SOURCES = 8
+};
+
+/* Where a source's name stands in this segment. */
+struct tail_source {
+    char name[LIST_SOURCE_MAX];
+    uint32_t at;
+};
+
+struct tail {
+    int fd; /* -1 when not open */
+    uint32_t number;
+    uint64_t bytes;
+    bool failed; /* a write or sync failed: what the file holds is not known any more */
+    struct tail_source source[TAIL_SOURCES];
+    unsigned nsources; /* ever noted; the slots are used in turn */
+    struct buf staged;
+};
+
+/* Opens segment number, cuts it to `good` bytes when it is longer, and syncs it. */
+enum err tail_open(struct tail *t, const char *dir, uint32_t number, uint64_t good,
+                   struct errinfo *reterr);
+void tail_close(struct tail *t);
+bool tail_is_full(const struct tail *t);
+/* Takes r to be written by the next tail_sync; sets segment, offset and source_at of r. */
+enum err tail_stage(struct tail *t, struct log_record *r, struct slice source,
+                    struct errinfo *reterr);
+/* Appends what was staged and syncs it: all of it or nothing. After a failed sync every further
+ * call fails: what the kernel could not write it may have dropped. */
+enum err tail_sync(struct tail *t, struct errinfo *reterr);
+/* Forgets what was staged. */
+void tail_unstage(struct tail *t);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * confirm_cache - lately asked answers of a reader's immutable levels, in bounded memory.
+ *
+ * A lossy table: digest -> what the newest level says ("not there" is an answer too). It belongs
+ * to one reader, whose levels never change, and the recent table is asked before it: so nothing
+ * in it can become untrue, and it ends with its reader. Whether a record has expired is judged by
+ * who asks, each time. A set of CONFIRM_WAYS slots is one or more cache lines chosen by the
+ * keyed digest: nobody without the key can aim at a set, and "not there" has slots of its own, so
+ * that a flood of strange values pushes out no listed one.
+ * Depends: base, entry.   Threads: any; no locks. A slot carries a checksum of all it holds: one
+ * that is torn between two writers is a miss.
+ */
+#ifndef CORE_LIST_CONFIRM_CACHE_H
+#define CORE_LIST_CONFIRM_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/digest.h"
+#include "core/store/index.h"
+
+enum {
+    CONFIRM_WAYS = 4,      /* slots of a set */
+    CONFIRM_WAYS_EACH = 2, /* of these for listed ones, and as many for "not there" */
+    CONFIRM_SLOT_BYTES = 64,
+    CONFIRM_SLOTS_MAX = 1 << 24 /* 1 GiB */
+};
+
+/* What the levels say of a digest. */
+struct confirm_answer {
+    bool is_there;
+    struct index_record record; /* where it is */
+    uint64_t period;            /* of the level that knows it */
+};
+
+struct confirm;
+/* entries: slots, rounded up to a power of two; memory is taken as slots are used. 0 gives NULL,
+ * which the others accept as a cache that holds nothing; so does a lack of memory. */
+struct confirm *confirm_new(size_t entries);
+void confirm_free(struct confirm **c);
+/* Memory of the table when every slot is used; of one with so many entries. */
+size_t confirm_bytes(const struct confirm *c);
+size_t confirm_bytes_for(size_t entries);
+
+bool confirm_get(const struct confirm *c, const struct digest *d,
+                 struct confirm_answer *ret);
+void confirm_put(struct confirm *c, const struct digest *d,
+                 const struct confirm_answer *a);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * error_alarm - when more false positives come than the filter was designed for, beyond chance.
+ *
+ * Counts are summed over the last ALARM_MINUTES. The alarm is raised above ALARM_FACTOR times the
+ * design, and not for fewer than ALARM_EVENTS events: where the filter is as designed, so many
+ * are expected at most ALARM_EVENTS / ALARM_FACTOR = 10 times, and chance makes 30 of 10 about
+ * once in 4 million windows (Poisson), for one list once in years. It is cleared below
+ * ALARM_CLEAR_FACTOR times the design.
+ * Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_LIST_ERROR_ALARM_H
+#define CORE_LIST_ERROR_ALARM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    ALARM_MINUTES = 15,
+    ALARM_EVENTS = 30,
+    ALARM_FACTOR = 3,
+    ALARM_CLEAR_FACTOR = 2
+};
+
+/* Whether the alarm is on after `events` false positives in `tested` tests; was_on: before. */
+bool hits_alarm(bool was_on, double design, uint64_t tested, uint64_t events);
+
+struct alarm_window {
+    uint64_t tested[ALARM_MINUTES];
+    uint64_t events[ALARM_MINUTES];
+    unsigned at;
+};
+/* Adds to the minute that runs. */
+void alarm_window_add(struct alarm_window *w, uint64_t tested, uint64_t events);
+/* Begins the next minute; the oldest is forgotten. */
+void alarm_window_turn(struct alarm_window *w);
+void alarm_window_sums(const struct alarm_window *w, uint64_t *rettested,
+                       uint64_t *retevents);
+
+#endif

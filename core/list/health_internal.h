@@ -1,0 +1,50 @@
+/*
+ * health_internal - the inside of the guard, for guard.c and guard_scrub.c.
+ *
+ * Threads: one.
+ */
+#ifndef CORE_LIST_HEALTH_INTERNAL_H
+#define CORE_LIST_HEALTH_INTERNAL_H
+
+#include "core/list/error_alarm.h"
+#include "core/list/health.h"
+#include "core/list/reader.h"
+
+struct guarded {
+    char name[LIST_NAME_MAX + 1];
+    bool has_counts;  /* tested and false_new are those of the last judgement */
+    bool is_unblamed; /* the files came after the canaries' alarm, which is of others */
+    bool is_bad;      /* a bad block was found and said */
+    unsigned alarms;  /* enum hits_alarms, as last said */
+    struct alarm_window canary;
+    struct alarm_window traffic;
+    uint64_t tested;
+    uint64_t false_new;
+    uint64_t judge_at; /* look; 0: never judged */
+    uint64_t files;    /* sum of the numbers of those in use */
+    uint64_t bits;
+    double target;
+    double error_formula;
+    double error; /* estimated: the worse of formula and bits */
+};
+
+struct guard {
+    struct listhold *lists;
+    struct hits *hits;
+    struct guarded *list; /* in the order of the set */
+    size_t n;
+    uint64_t look;
+    /* the scrub: the next block */
+    size_t scrub_list;
+    uint64_t scrub_order; /* of the part */
+    bool scrub_index;     /* the part's index, else its filter */
+    uint64_t scrub_block;
+    bool found_bad;        /* in this walk over the list */
+    uint64_t pass_mono_us; /* when the next pass may begin */
+    bool in_pass;
+};
+
+/* The next GUARD_SCRUB_BYTES. */
+void guard_scrub(struct guard *g, const struct listset *set);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * listset_internal - the inside of a snapshot, for listset.c and listhold.c.
+ *
+ * Depends: base, config, list.   Threads: constant once published, but for its pin.
+ */
+#ifndef CORE_LIST_LISTSET_INTERNAL_H
+#define CORE_LIST_LISTSET_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/list/listset.h"
+#include "core/list/lookup_stats.h"
+#include "core/list/reader.h"
+#include "core/store/origins.h"
+
+enum {
+    LISTSET_MAX = 1024 /* lists in one snapshot */
+};
+
+/* A reader in one or more snapshots. refs: guarded by the hold's mutex. */
+struct shared_reader {
+    struct list_reader *reader;
+    unsigned refs;
+    bool is_distrusted;
+    size_t cache; /* entries of its confirmation cache */
+    enum bloomfile_hold hold;
+};
+
+struct listset_item {
+    struct shared_reader *shared;
+    const struct config_list *config; /* of the set's config */
+    unsigned key;                     /* index into the set's keys */
+    struct hits_row *row;             /* of the list as a whole; NULL: not counted */
+    bool takes_all;                   /* no types named: every key fits */
+    struct feature_classes types;     /* feature numbers looked up */
+    double weight;                    /* of the origin, times the list's; 1: ours */
+    uint8_t origin[ORIGIN_BYTES];
+    unsigned owner; /* whose word it is: a number among the origins */
+    char origin_name[ORIGIN_NAME_MAX + 1]; /* empty: ours */
+    unsigned origin_at;                    /* among those of the set */
+};
+
+/* What changes of a snapshot: in its own memory, so that the rest can be const. */
+struct listset_pin {
+    unsigned refs; /* guarded by the hold's mutex */
+    struct listset *set;
+    struct listset_pin *next; /* on the retire list */
+};
+
+struct listset_pin;
+
+enum {
+    HITS_MAX = 2048, /* of our lists, each an equal share of it */
+    PEER_HITS_MAX = 4096,
+    PEER_HITS_ORIGIN = 32, /* of one origin at most */
+    SEEN_SLOTS = 2 * HITS_MAX,
+    SEEN_SLOTS_PEERS = 4 * PEER_HITS_MAX
+};
+
+struct listset {
+    struct listset_pin *pin;
+    struct config *config; /* one reference; NULL in the first, empty set */
+    struct hits *hits;     /* NULL: nothing is counted */
+    _Atomic int
+        fault; /* enum list_fault; of a set in use only the refresh changes it */
+    size_t n;
+    size_t nown; /* the first of them are ours, the others those of peers */
+    unsigned norigins;
+    struct listset_item *item;
+    unsigned nkeys;
+    struct hashkey key[KEYRING_MAX];
+};
+
+/* The bits of names; a name that is no feature type is left out (the configuration's check
+ * refuses it). */
+void listset_types(struct listset_item *item);
+
+/* Marks those hits of peers' lists that count for nothing here. */
+void listset_silence(const struct listset *s, struct list_hits *hits);
+
+#endif

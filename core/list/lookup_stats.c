@@ -1,0 +1,367 @@
+/*
+ * lookup_stats - rows in a hash table that never move; readers copy the file and look in the copy.
+ */
+#include "core/list/lookup_stats.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/checksum.h"
+#include "core/base/file.h"
+#include "core/list/list.h"
+
+#define HITS_MAGIC UINT64_C(0x315354494848474e) /* "NGHHITS1" */
+
+enum {
+    HITS_VERSION = 1,
+    HITS_MODE = 0644,
+    NAME_WORDS = 5, /* of a list's name, NUL-padded */
+    ROW_WORDS = 24,
+    HEADER_WORDS = 8
+};
+
+/* Words in the machine's byte order: the file never leaves it. */
+struct hits_row {
+    uint64_t name[NAME_WORDS];
+    uint64_t period;
+    uint64_t is_used; /* 1: name and period are whole. Set last, with release */
+    uint64_t asked_s; /* when gillnetd last asked for the row */
+    uint64_t since_s;
+    uint64_t last_hit_s;
+    uint64_t number[HITS_NUMBERS];
+    uint64_t spare[ROW_WORDS - NAME_WORDS - 5 - HITS_NUMBERS];
+};
+
+struct hits_page {
+    uint64_t magic;
+    uint64_t version;
+    uint64_t rows;
+    uint64_t row_bytes;
+    uint64_t alive_s;
+    uint64_t spare[HEADER_WORDS - 5];
+    struct hits_row row[HITS_ROWS];
+};
+
+_Static_assert(sizeof(struct hits_row) == ROW_WORDS * sizeof(uint64_t), "no padding");
+_Static_assert(NAME_WORDS * sizeof(uint64_t) > LIST_NAME_MAX, "a name and its NUL");
+_Static_assert((HITS_ROWS & (HITS_ROWS - 1)) == 0, "a power of two");
+
+struct hits {
+    struct filemap map;
+    pthread_mutex_t mutex; /* guards: the making of rows, used */
+    unsigned used;
+};
+
+struct hits_view {
+    struct hits_page page;
+};
+
+static struct hits_page *page_of(struct hits *h)
+{
+    return (struct hits_page *)(void *)h->map.p;
+}
+
+static bool name_words(struct slice list, uint64_t ret[NAME_WORDS])
+{
+    if (!list_name_is_valid(list)) {
+        return false;
+    }
+    memset(ret, 0, NAME_WORDS * sizeof(uint64_t));
+    memcpy(ret, list.p, list.n);
+    return true;
+}
+
+/* Names are the administrator's: nobody aims at this table, so the hash needs no key. */
+static uint64_t place_of(const uint64_t name[NAME_WORDS], uint64_t period)
+{
+    uint64_t words[NAME_WORDS + 1];
+    memcpy(words, name, NAME_WORDS * sizeof(uint64_t));
+    words[NAME_WORDS] = period;
+    return checksum64(slice_of((const char *)words, sizeof(words)));
+}
+
+/* Acquire, partner of the release in row_make: who sees is_used sees name and period. */
+static bool is_used(const struct hits_row *row)
+{
+    return __atomic_load_n(&row->is_used, __ATOMIC_ACQUIRE) == 1;
+}
+
+/* Index of the row, or of the free place where it would be; HITS_ROWS: neither. */
+static size_t find(const struct hits_page *page, const uint64_t name[NAME_WORDS],
+                   uint64_t period, bool *retfound)
+{
+    uint64_t at = place_of(name, period);
+    *retfound = false;
+    for (size_t step = 0; step < HITS_ROWS; step++) {
+        size_t i = (at + step) & (HITS_ROWS - 1);
+        const struct hits_row *row = &page->row[i];
+        if (!is_used(row)) {
+            return i;
+        }
+        if (row->period == period && memcmp(row->name, name, sizeof(row->name)) == 0) {
+            *retfound = true;
+            return i;
+        }
+    }
+    return HITS_ROWS;
+}
+
+/* ---- opening ---- */
+
+static enum err page_check(const struct hits_page *page, size_t n, const char *path,
+                           struct errinfo *reterr)
+{
+    if (n < sizeof(*page) || page->magic != HITS_MAGIC) {
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "this is not a file of gillnet's list hits");
+    }
+    if (page->version != HITS_VERSION || page->rows != HITS_ROWS ||
+        page->row_bytes != sizeof(struct hits_row)) {
+        return errinfo_set(reterr, ERR_VERSION, path, 0,
+                           "list hits of another version; use the programs of one "
+                           "release");
+    }
+    return ERR_OK;
+}
+
+/* The file is read, not mapped: one that somebody truncates must not kill the reader. */
+enum err hits_read(const char *path, struct hits_view **ret, struct errinfo *reterr)
+{
+    struct buf bytes;
+    struct hits_view *v = NULL;
+    buf_init(&bytes, sizeof(struct hits_page));
+    enum err e = file_read(path, &bytes, reterr);
+    if (e == ERR_OK && !(v = calloc(1, sizeof(*v)))) {
+        e = errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to read it");
+    }
+    if (v) {
+        struct slice s = buf_slice(&bytes);
+        for (size_t i = 0; i < s.n && i < sizeof(v->page); i++) {
+            ((char *)&v->page)[i] = s.p[i];
+        }
+        e = page_check(&v->page, s.n, path, reterr);
+    }
+    buf_fini(&bytes);
+    if (e != ERR_OK) {
+        free(v);
+        return e;
+    }
+    *ret = v;
+    return ERR_OK;
+}
+
+void hits_view_free(struct hits_view **v)
+{
+    free(*v);
+    *v = NULL;
+}
+
+/* A row of an earlier run is believed in as far as its name goes: whatever else it holds are
+ * numbers. */
+static bool is_kept(const struct hits_row *row, uint64_t now_s)
+{
+    const char *name = (const char *)row->name;
+    size_t n = strnlen(name, sizeof(row->name));
+    return row->is_used == 1 && n < sizeof(row->name) &&
+           list_name_is_valid(slice_of(name, n)) && row->asked_s <= now_s &&
+           now_s - row->asked_s < HITS_KEEP_S;
+}
+
+static unsigned fill(struct hits_page *page, const struct hits_view *last,
+                     uint64_t now_s)
+{
+    unsigned used = 0;
+    memset(page, 0, sizeof(*page));
+    page->magic = HITS_MAGIC;
+    page->version = HITS_VERSION;
+    page->rows = HITS_ROWS;
+    page->row_bytes = sizeof(struct hits_row);
+    page->alive_s = last ? last->page.alive_s : 0;
+    for (size_t i = 0; last && i < HITS_ROWS && used < HITS_ROWS_USED; i++) {
+        const struct hits_row *row = &last->page.row[i];
+        bool is_found = false;
+        if (!is_kept(row, now_s)) {
+            continue;
+        }
+        size_t at = find(page, row->name, row->period, &is_found);
+        if (at < HITS_ROWS && !is_found) {
+            page->row[at] = *row;
+            used++;
+        }
+    }
+    return used;
+}
+
+/* Filled under another name and renamed, so that nobody reads half a file, and nothing that lay
+ * at path is trusted beyond its numbers. */
+static enum err make_file(struct hits *h, const char *path, uint64_t now_s,
+                          struct errinfo *reterr)
+{
+    char fresh[FILE_PATH_MAX];
+    struct hits_view *last = NULL;
+    if (file_path(fresh, "%s.new", path) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+    }
+    enum err e = file_allocate(fresh, sizeof(struct hits_page), HITS_MODE, reterr);
+    if (e == ERR_OK) {
+        e = filemap_open(&h->map, fresh, FILEMAP_WRITE, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (h->map.n != sizeof(struct hits_page)) {
+        return errinfo_set(reterr, ERR_CORRUPT, fresh, 0,
+                           "another process changed the file");
+    }
+    (void)hits_read(path, &last, NULL); /* none, damaged, another version: start anew */
+    h->used = fill(page_of(h), last, now_s);
+    hits_view_free(&last);
+    if (rename(fresh, path) != 0) {
+        return errinfo_errno(reterr, path, "cannot put the file of list hits in place");
+    }
+    return ERR_OK;
+}
+
+enum err hits_open(const char *path, uint64_t now_s, struct hits **ret,
+                   struct errinfo *reterr)
+{
+    struct hits *h = calloc(1, sizeof(*h));
+    if (!h || pthread_mutex_init(&h->mutex, NULL) != 0) {
+        free(h);
+        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to count list hits");
+    }
+    enum err e = make_file(h, path, now_s, reterr);
+    if (e != ERR_OK) {
+        hits_close(&h);
+        return e;
+    }
+    *ret = h;
+    return ERR_OK;
+}
+
+void hits_close(struct hits **h)
+{
+    if (*h) {
+        filemap_close(&(*h)->map);
+        pthread_mutex_destroy(&(*h)->mutex);
+        free(*h);
+    }
+    *h = NULL;
+}
+
+/* ---- counting ---- */
+
+struct hits_row *hits_row_find(struct hits *h, struct slice list, uint64_t period)
+{
+    uint64_t name[NAME_WORDS];
+    bool is_found = false;
+    if (!name_words(list, name)) {
+        return NULL;
+    }
+    size_t i = find(page_of(h), name, period, &is_found);
+    return is_found ? &page_of(h)->row[i] : NULL;
+}
+
+static struct hits_row *row_make(struct hits *h, const uint64_t name[NAME_WORDS],
+                                 uint64_t period, uint64_t now_s)
+{
+    struct hits_page *page = page_of(h);
+    bool is_found = false;
+    size_t i = find(page, name, period, &is_found);
+    if (i == HITS_ROWS || (!is_found && h->used == HITS_ROWS_USED)) {
+        return NULL;
+    }
+    struct hits_row *row = &page->row[i];
+    if (!is_found) {
+        memcpy(row->name, name, sizeof(row->name));
+        row->period = period;
+        row->since_s = now_s;
+        __atomic_store_n(&row->is_used, 1, __ATOMIC_RELEASE);
+        h->used++;
+    }
+    /* relaxed: only the next hits_open reads it */
+    __atomic_store_n(&row->asked_s, now_s, __ATOMIC_RELAXED);
+    return row;
+}
+
+struct hits_row *hits_row(struct hits *h, struct slice list, uint64_t period,
+                          uint64_t now_s)
+{
+    uint64_t name[NAME_WORDS];
+    if (!name_words(list, name)) {
+        return NULL;
+    }
+    pthread_mutex_lock(&h->mutex);
+    struct hits_row *row = row_make(h, name, period, now_s);
+    pthread_mutex_unlock(&h->mutex);
+    return row;
+}
+
+/* Relaxed, as all that follow: a count orders nothing else. */
+void hits_add(struct hits_row *row, const struct hits_sums *sums)
+{
+    for (unsigned i = 0; i < HITS_NUMBERS; i++) {
+        if (sums->number[i] != 0) {
+            (void)__atomic_fetch_add(&row->number[i], sums->number[i],
+                                     __ATOMIC_RELAXED);
+        }
+    }
+    /* of two threads at once the slower may win: a second or so, of no account */
+    if (sums->last_hit_s > __atomic_load_n(&row->last_hit_s, __ATOMIC_RELAXED)) {
+        __atomic_store_n(&row->last_hit_s, sums->last_hit_s, __ATOMIC_RELAXED);
+    }
+}
+
+void hits_set(struct hits_row *row, enum hits_number number, uint64_t value)
+{
+    __atomic_store_n(&row->number[number], value, __ATOMIC_RELAXED);
+}
+
+void hits_alive(struct hits *h, uint64_t now_s)
+{
+    __atomic_store_n(&page_of(h)->alive_s, now_s, __ATOMIC_RELAXED);
+}
+
+/* ---- reading ---- */
+
+void hits_row_read(const struct hits_row *row, struct hits_counts *ret)
+{
+    for (unsigned i = 0; i < HITS_NUMBERS; i++) {
+        ret->number[i] = __atomic_load_n(&row->number[i], __ATOMIC_RELAXED);
+    }
+    ret->last_hit_s = __atomic_load_n(&row->last_hit_s, __ATOMIC_RELAXED);
+    ret->since_s = row->since_s;
+}
+
+uint64_t hits_view_alive_s(const struct hits_view *v)
+{
+    return v->page.alive_s;
+}
+
+bool hits_view_find(const struct hits_view *v, struct slice list, uint64_t period,
+                    struct hits_counts *ret)
+{
+    uint64_t name[NAME_WORDS];
+    bool is_found = false;
+    if (!name_words(list, name)) {
+        return false;
+    }
+    size_t i = find(&v->page, name, period, &is_found);
+    if (is_found) {
+        hits_row_read(&v->page.row[i], ret);
+    }
+    return is_found;
+}
+
+double hits_observed_error(const struct hits_counts *c)
+{
+    uint64_t listed = c->number[HITS_CONFIRMED] + c->number[HITS_REVOKED];
+    if (c->number[HITS_TESTED] <= listed) {
+        return -1.0;
+    }
+    return (double)c->number[HITS_FALSE] / (double)(c->number[HITS_TESTED] - listed);
+}

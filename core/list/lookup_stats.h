@@ -1,0 +1,102 @@
+/*
+ * lookup_stats - what look-ups in each list came to: a small mmapped file of gillnetd's.
+ *
+ * A row counts for one list and period. The row of period 0 (HITS_WHOLE) is the list as a whole;
+ * rows of other periods, of lists whose entries age by period, count confirmations of that
+ * period's entries alone. Derived data (class E): without the file, or with a damaged one,
+ * counting starts anew, and nothing but these numbers is lost.
+ * Depends: base.   Threads: counting from any; rows are made by one thread at a time.
+ * Owns: the mapping.   Model: core/telemetry/stats.c.
+ */
+#ifndef CORE_LIST_LOOKUP_STATS_H
+#define CORE_LIST_LOOKUP_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/base/slice.h"
+
+/* The file of gillnetd, in the state folder. */
+#define STATE_HITS_FILE "counts/lists.hits"
+
+enum {
+    HITS_WHOLE = 0, /* the period that stands for the list as a whole */
+    HITS_ROWS = 4096,
+    HITS_ROWS_USED = 3072,               /* more are refused: searches stay short */
+    HITS_KEEP_S = 2 * 365 * 24 * 60 * 60 /* a row nobody asked for so long is dropped */
+};
+
+enum hits_number {
+    HITS_TESTED,    /* digests for which the filters were asked */
+    HITS_FILTER,    /* of these, those that a filter did not rule out */
+    HITS_CONFIRMED, /* the exact index knows them */
+    HITS_FALSE,     /* the exact index does not */
+    HITS_FALSE_NEW, /* of these, not lately asked for: new to the confirmation cache */
+    HITS_REVOKED,   /* known as revoked */
+    HITS_CANARY_TESTED, /* gauge: random digests tested in the last minutes */
+    HITS_CANARY_HITS,   /* gauge: of these, not ruled out */
+    HITS_ALARMS,        /* gauge: bits of enum hits_alarms */
+    HITS_NUMBERS
+};
+
+/* What is wrong with the filters of a list (core/list/health.h). */
+enum hits_alarms {
+    HITS_ALARM_TRAFFIC = 1, /* more new false positives than designed, by far */
+    HITS_ALARM_CANARY =
+        2,                /* so for random digests: it is the filter, not the senders */
+    HITS_ALARM_TARGET = 4 /* the estimated error is above the target */
+};
+
+/* ---- gillnetd's side ---- */
+
+struct hits;     /* the open file */
+struct hits_row; /* lives as long as the file is open */
+
+/* Makes or takes over the file: rows go on from their last numbers. */
+enum err hits_open(const char *path, uint64_t now_s, struct hits **ret,
+                   struct errinfo *reterr);
+/* Only when nobody counts any more. Accepts NULL. */
+void hits_close(struct hits **h);
+
+/* The row, made when there is none; NULL when the file is full (the list is not counted). */
+struct hits_row *hits_row(struct hits *h, struct slice list, uint64_t period,
+                          uint64_t now_s);
+/* The row if there is one. From any thread. */
+struct hits_row *hits_row_find(struct hits *h, struct slice list, uint64_t period);
+/* Sums of a batch of digests, ready to be added; last_hit_s 0: nothing was confirmed. */
+struct hits_sums {
+    uint64_t number[HITS_NUMBERS]; /* gauges must be 0 */
+    uint64_t last_hit_s;
+};
+/* One atomic addition for each number that is not 0. */
+void hits_add(struct hits_row *row, const struct hits_sums *sums);
+void hits_set(struct hits_row *row, enum hits_number number, uint64_t value);
+/* Says that gillnetd is at work, for readers that ask how long a period was not hit. */
+void hits_alive(struct hits *h, uint64_t now_s);
+
+/* ---- every reader's side ---- */
+
+struct hits_counts {
+    uint64_t number[HITS_NUMBERS];
+    uint64_t last_hit_s; /* newest confirmation; 0: none yet */
+    uint64_t since_s;    /* when counting began */
+};
+void hits_row_read(const struct hits_row *row, struct hits_counts *ret);
+
+struct hits_view; /* a copy of a file */
+/* ERR_NOT_FOUND: gillnetd has not counted yet. Others: the file is damaged, not readable, ... */
+enum err hits_read(const char *path, struct hits_view **ret, struct errinfo *reterr);
+void hits_view_free(struct hits_view **v);
+/* When gillnetd last said it is at work: until then every look-up was counted. Who lets a period
+ * age because nobody hit it must not count the time after that. */
+uint64_t hits_view_alive_s(const struct hits_view *v);
+/* False: there is no such row, so nothing is known: that is not the same as "never hit". */
+bool hits_view_find(const struct hits_view *v, struct slice list, uint64_t period,
+                    struct hits_counts *ret);
+
+/* (false positives) / (tested - confirmed - revoked); negative when nothing was tested. */
+double hits_observed_error(const struct hits_counts *c);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * merged_index - the exact indexes of a list's levels as one: the newest record of a digest wins.
+ *
+ * Depends: base, store, entry.   Threads: constant; walks are one thread's.
+ */
+#ifndef CORE_LIST_MERGED_INDEX_H
+#define CORE_LIST_MERGED_INDEX_H
+
+#include "core/list/entry.h"
+#include "core/list/files.h"
+
+struct index_stack {
+    uint32_t n;
+    const struct index
+        *index[LIST_LEVELS_MAX]; /* oldest first; borrowed; none is NULL */
+};
+
+/* ERR_NOT_FOUND: in no level. ERR_CORRUPT: the newest record of it is damaged. *retlevel (may be
+ * NULL): which of them. */
+enum err index_stack_get(const struct index_stack *s, const struct digest *d,
+                         struct index_record *ret, uint32_t *retlevel);
+
+/* As index_stack_get, for many digests: less work when they rise. */
+struct stack_look;
+enum err stack_look_new(const struct index_stack *s, struct stack_look **ret);
+enum err stack_look_get(const struct stack_look *l, const struct digest *d,
+                        struct index_record *ret, uint32_t *retlevel);
+void stack_look_free(struct stack_look **l);
+
+/* Walks all digests of levels from..n-1 in order, each once. */
+struct stack_walk;
+enum err stack_walk_new(const struct index_stack *s, uint32_t from,
+                        struct stack_walk **ret);
+/* False at the end; *reterr then tells a clean end (ERR_OK) from damage. */
+bool stack_walk_next(struct stack_walk *w, struct digest *retdigest,
+                     struct index_record *ret, enum err *reterr);
+void stack_walk_free(struct stack_walk **w);
+
+#endif

@@ -1,0 +1,374 @@
+/*
+ * mirror - a step is an explicit record; one that takes out is an entry that expired long ago.
+ */
+#include "core/list/mirror.h"
+
+#include <stdlib.h>
+
+#include "core/list/import.h"
+#include "core/list/reader.h"
+#include "core/list/writer.h"
+#include "core/list/writer_change.h"
+
+/* ---- one step ---- */
+
+static bool is_gone(const struct index_record *r)
+{
+    return r->expiry_s == ENTRY_GONE_S;
+}
+
+bool step_is_new(const struct list_state *s, const struct index_record *known)
+{
+    bool stands = known && !is_gone(known);
+    if (!stands || s->status == 0) {
+        return stands || s->status != 0;
+    }
+    return known->status != s->status || known->expiry_s != s->expiry_s ||
+           known->class_type != s->class_type;
+}
+
+struct log_record step_record(const struct list_state *s, uint32_t time_s)
+{
+    return (struct log_record){
+        .kind = s->status == ENTRY_REVOKED ? RECORD_REVOKE : RECORD_ADD,
+        .class_type = s->class_type,
+        .time_s = time_s,
+        .expiry_s = s->status == 0 ? (uint32_t)ENTRY_GONE_S : s->expiry_s,
+        .digest = s->digest,
+    };
+}
+
+static struct list_state state_of(const struct digest *d, const struct index_record *r)
+{
+    return (struct list_state){.digest = *d,
+                               .class_type = r->class_type,
+                               .status = r->status,
+                               .expiry_s = r->expiry_s};
+}
+
+/* ---- what is known ---- */
+
+struct list_look {
+    const struct list_writer *w;
+    struct stack_look *levels;
+};
+
+enum err list_look_new(const struct list_writer *w, struct list_look **ret,
+                       struct errinfo *reterr)
+{
+    struct list_look *l = calloc(1, sizeof(*l));
+    enum err e = l ? stack_look_new(&w->stack, &l->levels) : ERR_NOMEM;
+    if (e != ERR_OK) {
+        free(l);
+        return errinfo_set(reterr, e, w->dir, 0, "cannot ask the index: %s",
+                           err_text(e));
+    }
+    l->w = w;
+    *ret = l;
+    return ERR_OK;
+}
+
+static enum err look_prior(const struct list_look *l, const struct digest *d,
+                           struct index_record *ret, bool *rethas,
+                           struct errinfo *reterr)
+{
+    enum err e = recent_get(&l->w->recent, d, ret);
+    if (e == ERR_NOT_FOUND) {
+        e = stack_look_get(l->levels, d, ret, NULL);
+    }
+    *rethas = e == ERR_OK;
+    return e == ERR_OK || e == ERR_NOT_FOUND ? ERR_OK : change_damaged(l->w, e, reterr);
+}
+
+static void state_set(struct list_state *io, const struct index_record *known, bool has)
+{
+    if (has && !is_gone(known)) {
+        *io = state_of(&io->digest, known);
+    } else {
+        io->status = 0;
+    }
+}
+
+enum err list_look_get(const struct list_look *l, struct list_state *io,
+                       struct errinfo *reterr)
+{
+    struct index_record known;
+    bool has = false;
+    enum err e = look_prior(l, &io->digest, &known, &has, reterr);
+    if (e == ERR_OK) {
+        state_set(io, &known, has);
+    }
+    return e;
+}
+
+void list_look_free(struct list_look **l)
+{
+    if (*l) {
+        stack_look_free(&(*l)->levels);
+        free(*l);
+    }
+    *l = NULL;
+}
+
+/* ---- many ---- */
+
+/* A step and what was known before it. */
+struct known_step {
+    struct list_state said;
+    struct index_record known;
+    bool has;
+};
+
+enum { LOOK_AHEAD = 512 };
+
+struct gathering {
+    list_step_fn *next;
+    void *context;
+    bool is_end;
+    bool has_last;
+    struct digest last;
+    size_t n;
+    struct known_step v[LOOK_AHEAD];
+};
+
+/* The next steps and what is known of their digests, asked together: staging one may merge the list. */
+static enum err look_ahead(struct list_writer *w, struct gathering *g,
+                           struct errinfo *reterr)
+{
+    struct list_look *look = NULL;
+    g->n = 0;
+    enum err e = list_look_new(w, &look, reterr);
+    while (look && e == ERR_OK && g->n < LOOK_AHEAD) {
+        struct known_step *k = &g->v[g->n];
+        if (!g->next(g->context, &k->said)) {
+            g->is_end = true;
+            break;
+        }
+        if (g->has_last && digest_cmp(&g->last, &k->said.digest) >= 0) {
+            e = errinfo_set(reterr, ERR_RANGE, w->dir, 0,
+                            "steps of a list are not in order");
+            break;
+        }
+        g->has_last = true;
+        g->last = k->said.digest;
+        e = look_prior(look, &k->said.digest, &k->known, &k->has, reterr);
+        g->n += e == ERR_OK;
+    }
+    list_look_free(&look);
+    return e;
+}
+
+static enum err stage_all(struct list_writer *w, list_step_fn *next, void *context,
+                          struct slice source, struct errinfo *reterr)
+{
+    struct gathering *g = calloc(1, sizeof(*g));
+    if (!g) {
+        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory for changes");
+    }
+    g->next = next;
+    g->context = context;
+    enum err e = ERR_OK;
+    while (e == ERR_OK && !g->is_end) {
+        e = look_ahead(w, g, reterr);
+        for (size_t i = 0; e == ERR_OK && i < g->n; i++) {
+            const struct known_step *k = &g->v[i];
+            const struct index_record *known = k->has ? &k->known : NULL;
+            if (step_is_new(&k->said, known)) {
+                struct log_record r = step_record(&k->said, writer_now_s());
+                e = change_known(w, &r, known, source, reterr);
+            }
+        }
+    }
+    enum err flushed = list_flush(w, e == ERR_OK ? reterr : NULL);
+    free(g);
+    return e == ERR_OK ? flushed : e;
+}
+
+static enum err merge_all(struct list_writer *w, const struct merge_input *in,
+                          struct errinfo *reterr)
+{
+    struct merge m = {.in = NULL};
+    enum err e = writer_settled(w, reterr);
+    return e == ERR_OK ? import_merge(w, in, &m, reterr) : e;
+}
+
+enum err list_steps(struct list_writer *w, list_step_fn *next, void *context,
+                    uint64_t n, struct slice source, struct errinfo *reterr)
+{
+    enum err e = writer_check(w, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    source = slice_head(source, LIST_SOURCE_MAX - 1);
+    if (n < STEPS_BULK) {
+        return stage_all(w, next, context, source, reterr);
+    }
+    struct merge_input in = {.next = next,
+                             .next_context = context,
+                             .nsteps = n,
+                             .source = source,
+                             .time_s = writer_now_s()};
+    return merge_all(w, &in, reterr);
+}
+
+/* ---- asking ---- */
+
+enum err list_state_get(const struct list_writer *w, struct list_state *ret,
+                        struct errinfo *reterr)
+{
+    struct index_record known;
+    bool has = false;
+    enum err e = change_prior(w, &ret->digest, &known, &has, reterr);
+    if (e == ERR_OK) {
+        state_set(ret, &known, has);
+    }
+    return e;
+}
+
+enum err list_state_of(const struct list_reader *r, uint64_t now_s,
+                       struct list_state *io, struct errinfo *reterr)
+{
+    struct index_stack levels = levels_stack(r->level, r->current.nlevels);
+    struct index_record known;
+    enum err e = recent_get(&r->recent, &io->digest, &known);
+    if (e == ERR_NOT_FOUND && r->is_whole) {
+        e = index_stack_get(&levels, &io->digest, &known, NULL);
+    } else if (e == ERR_NOT_FOUND) {
+        e = ERR_CORRUPT;
+    }
+    io->status = 0;
+    if (e == ERR_OK && !entry_is_expired(&known, now_s)) {
+        *io = state_of(&io->digest, &known);
+    }
+    return e == ERR_OK || e == ERR_NOT_FOUND
+               ? ERR_OK
+               : errinfo_set(reterr, e, r->dir, 0,
+                             "the index is damaged; run `gillnet list rebuild %s`",
+                             r->name);
+}
+
+uint64_t list_state_count(const struct list_writer *w)
+{
+    struct recent_numbers n = recent_numbers_get(&w->recent);
+    return n.totals.listed + n.totals.revoked;
+}
+
+bool list_is_blank(const struct list_writer *w)
+{
+    return w->current.nlevels == 0 && w->recent.used == 0 && w->npending == 0 &&
+           !w->compaction;
+}
+
+struct list_walk {
+    struct stack_walk *levels;
+    struct recent_entry next; /* of the levels */
+    bool has_next;
+    enum err failed;
+    struct recent_entry *recent;
+    size_t nrecent;
+    size_t at;
+    uint64_t expired_s;
+};
+
+static void next_level(struct list_walk *w)
+{
+    enum err e = ERR_OK;
+    w->has_next = stack_walk_next(w->levels, &w->next.digest, &w->next.record, &e);
+    w->failed = w->failed == ERR_OK ? e : w->failed;
+}
+
+static enum err walk_new(const struct index_stack *levels, const struct recent *recent,
+                         uint64_t expired_s, const char *dir, struct list_walk **ret,
+                         struct errinfo *reterr)
+{
+    struct list_walk *w = calloc(1, sizeof(*w));
+    if (!w) {
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to walk the list");
+    }
+    w->expired_s = expired_s;
+    enum err e = stack_walk_new(levels, 0, &w->levels);
+    if (e != ERR_OK) {
+        errinfo_set(reterr, e, dir, 0, "the index cannot be walked: %s", err_text(e));
+    } else {
+        e = recent_sorted(recent, &w->recent, &w->nrecent, reterr);
+    }
+    if (e != ERR_OK) {
+        list_walk_free(&w);
+        return e;
+    }
+    next_level(w);
+    *ret = w;
+    return ERR_OK;
+}
+
+enum err list_walk_new(struct list_writer *w, struct list_walk **ret,
+                       struct errinfo *reterr)
+{
+    enum err e = writer_check(w, reterr);
+    if (e == ERR_OK) {
+        e = writer_settled(w, reterr);
+    }
+    if (e == ERR_OK) {
+        e = writer_levels_check(w, reterr);
+    }
+    return e == ERR_OK
+               ? walk_new(&w->stack, &w->recent, ENTRY_GONE_S, w->dir, ret, reterr)
+               : e;
+}
+
+enum err list_walk_reader(const struct list_reader *r, uint64_t now_s,
+                          struct list_walk **ret, struct errinfo *reterr)
+{
+    if (!r->is_whole) {
+        return errinfo_set(reterr, ERR_CORRUPT, r->dir, 0,
+                           "the index is damaged; run `gillnet list rebuild %s`",
+                           r->name);
+    }
+    struct index_stack levels = levels_stack(r->level, r->current.nlevels);
+    return walk_new(&levels, &r->recent, now_s, r->dir, ret, reterr);
+}
+
+/* The next digest of both; what the recent table says is newer. */
+static bool pick(struct list_walk *w, struct recent_entry *ret)
+{
+    bool has_recent = w->at < w->nrecent;
+    if (!has_recent && !w->has_next) {
+        return false;
+    }
+    int order = 0;
+    if (has_recent && w->has_next) {
+        order = digest_cmp(&w->recent[w->at].digest, &w->next.digest);
+    } else {
+        order = has_recent ? -1 : 1;
+    }
+    *ret = order <= 0 ? w->recent[w->at] : w->next;
+    w->at += order <= 0;
+    if (order >= 0) {
+        next_level(w);
+    }
+    return true;
+}
+
+bool list_walk_next(struct list_walk *w, struct list_state *ret, enum err *reterr)
+{
+    struct recent_entry e;
+    while (w->failed == ERR_OK && pick(w, &e)) {
+        if (!entry_is_expired(&e.record, w->expired_s)) {
+            *ret = state_of(&e.digest, &e.record);
+            *reterr = ERR_OK;
+            return true;
+        }
+    }
+    *reterr = w->failed;
+    return false;
+}
+
+void list_walk_free(struct list_walk **w)
+{
+    if (*w) {
+        stack_walk_free(&(*w)->levels);
+        free((*w)->recent);
+        free(*w);
+    }
+    *w = NULL;
+}

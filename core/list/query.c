@@ -1,0 +1,290 @@
+#include "core/list/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/list/reader.h"
+
+/* A batch of longest values, each with all its keys. */
+enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };
+enum {
+    BATCH_KEYS = ASK_VALUES * 16,
+    ROW = BATCH_KEYS + VALUE_KEYS_MAX,
+    MATCHES_FIRST = 16
+};
+
+struct value {
+    struct slice text;
+    size_t first; /* of its keys */
+    size_t n;
+};
+
+struct ask {
+    struct ask_lists lists;
+    struct arena *batch;
+    struct arena *answer;
+    size_t nvalues;
+    size_t nkeys;
+    struct value values[ASK_VALUES];
+    struct feature_key keys[ROW];
+    struct digest digests[ROW];
+    uint8_t *hits; /* a row of keys for each list */
+    size_t rows;
+    struct ask_match *match; /* room for every list and key of a value */
+    size_t nmatches;
+    size_t room;
+};
+
+unsigned ask_derived(const struct list_reader *r, const struct config_list *list)
+{
+    struct feature_classes held = list_reader_classes(r);
+    struct feature_classes named = {{0}};
+
+    for (size_t i = 0; i < list->types.n; i++) {
+        const struct feature_info *type =
+            feature_info_by_name(slice_str(list->types.v[i]));
+        if (type != NULL) {
+            feature_classes_add(&named, (uint16_t)type->type);
+        }
+    }
+    return feature_derived(&held, &named);
+}
+
+double ask_share(const struct config *config, struct slice list, const char *origin)
+{
+    if (origin == NULL) {
+        return 1;
+    }
+    return config_list_find(config, list)->name == NULL
+               ? 0
+               : config_peer_weight(config, slice_str(origin));
+}
+
+struct ask *ask_new(void)
+{
+    struct ask *a = calloc(1, sizeof *a);
+
+    if (a == NULL) {
+        return NULL;
+    }
+    a->batch = arena_new(BATCH_ARENA);
+    a->answer = arena_new(ANSWER_ARENA);
+    if (a->batch == NULL || a->answer == NULL) {
+        ask_free(&a);
+    }
+    return a;
+}
+
+void ask_free(struct ask **a)
+{
+    if (*a != NULL) {
+        arena_free(&(*a)->batch);
+        arena_free(&(*a)->answer);
+        free((*a)->hits);
+        free((*a)->match);
+        free(*a);
+        *a = NULL;
+    }
+}
+
+void ask_begin(struct ask *a, const struct ask_lists *lists)
+{
+    a->lists = *lists;
+    a->nvalues = 0;
+    a->nkeys = 0;
+    arena_reset(a->batch);
+}
+
+size_t ask_count(const struct ask *a)
+{
+    return a->nvalues;
+}
+
+bool ask_is_full(const struct ask *a)
+{
+    /* half of the batch's memory is kept for the next, longest, value */
+    return a->nvalues == ASK_VALUES || a->nkeys >= BATCH_KEYS ||
+           arena_used(a->batch) > BATCH_ARENA / 2;
+}
+
+static enum err no_memory(struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+}
+
+/* Room for the answers of each list. */
+static bool has_rows(struct ask *a)
+{
+    if (a->lists.n > a->rows) {
+        uint8_t *more = realloc(a->hits, a->lists.n * ROW);
+
+        if (more == NULL) {
+            return false;
+        }
+        a->hits = more;
+        a->rows = a->lists.n;
+    }
+    return true;
+}
+
+enum err ask_add(struct ask *a, struct slice value, enum feature_type hint,
+                 struct errinfo *reterr)
+{
+    struct value *v = &a->values[a->nvalues];
+    enum err result = has_rows(a) ? ERR_OK : no_memory(reterr);
+
+    if (result == ERR_OK) {
+        const struct value_reading how = {hint, a->lists.derived};
+
+        result = value_keys(value, &how, a->batch, a->keys + a->nkeys, &v->n, reterr);
+    }
+    if (result != ERR_OK) {
+        return result;
+    }
+    v->text = arena_copy(a->batch, value);
+    v->first = a->nkeys;
+    if (arena_is_full(a->batch)) {
+        return no_memory(reterr);
+    }
+    a->nkeys += v->n;
+    a->nvalues++;
+    return ERR_OK;
+}
+
+void ask_test(struct ask *a)
+{
+    const struct hashkey *key = NULL;
+
+    for (size_t i = 0; i < a->lists.n; i++) {
+        const struct list_reader *r = a->lists.v[i].reader;
+
+        if (key == NULL || key->id != list_reader_key(r)->id) {
+            key = list_reader_key(r);
+            for (size_t k = 0; k < a->nkeys; k++) {
+                digest_make(key, a->keys[k].class_type, a->keys[k].text,
+                            &a->digests[k]);
+            }
+        }
+        list_reader_test_known(r, a->digests, a->nkeys, a->hits + i * ROW);
+    }
+}
+
+static bool keep(struct ask *a, const struct ask_match *m)
+{
+    if (a->nmatches == a->room) {
+        size_t room = a->room == 0 ? MATCHES_FIRST : a->room * 2;
+        struct ask_match *more = realloc(a->match, room * sizeof *more);
+
+        if (more == NULL) {
+            return false;
+        }
+        a->match = more;
+        a->room = room;
+    }
+    a->match[a->nmatches++] = *m;
+    return true;
+}
+
+/* Asks every list for the keys that its filters let through. */
+static bool gather(struct ask *a, const struct value *v, uint64_t now_s)
+{
+    for (size_t i = 0; i < a->lists.n; i++) {
+        const struct list_reader *r = a->lists.v[i].reader;
+        const struct feature_classes held = list_reader_classes(r);
+
+        for (size_t k = v->first; k < v->first + v->n; k++) {
+            struct ask_match m = {.list = i, .at = k, .key = &a->keys[k]};
+
+            if (a->hits[i * ROW + k] == 0 ||
+                !feature_classes_have(&held, a->keys[k].class_type)) {
+                continue;
+            }
+            digest_make(list_reader_key(r), a->keys[k].class_type, a->keys[k].text,
+                        &a->digests[k]);
+            m.answer =
+                list_reader_explain(r, &a->digests[k], now_s, a->answer, &m.from);
+            if (m.answer != LIST_NO && !keep(a, &m)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Why an answer of a peer's list counts for nothing: as core/list/listset.h. */
+static enum list_silence silence_of(const struct ask *a, const struct ask_match *m)
+{
+    const struct ask_lists *lists = &a->lists;
+    const char *name = list_reader_name(lists->v[m->list].reader);
+
+    if (m->list < lists->nown) {
+        return LIST_HEARD;
+    }
+    for (size_t i = 0; i < a->nmatches; i++) {
+        const struct ask_match *own = &a->match[i];
+
+        if (own->list >= lists->nown || own->at != m->at) {
+            continue;
+        }
+        const struct ask_list *its = &lists->v[own->list];
+
+        if (own->answer == LIST_CONFIRMED && its->voice.is_allow) {
+            return LIST_SILENT_ALLOWED;
+        }
+        if (own->answer == LIST_REVOKED && own->from.is_explicit &&
+            strcmp(list_reader_name(its->reader), name) == 0) {
+            return LIST_SILENT_REVOKED;
+        }
+    }
+    return list_is_protected(lists->config, m->key->text) ? LIST_SILENT_PROTECTED
+                                                          : LIST_HEARD;
+}
+
+static struct standing_result judge(const struct ask *a)
+{
+    const struct ask_lists *lists = &a->lists;
+    struct standing_sum sum = standing_begin(lists->n, lists->nlists);
+
+    for (size_t i = 0; i < a->nmatches; i++) {
+        const struct ask_match *m = &a->match[i];
+        const struct ask_list *l = &lists->v[m->list];
+        struct standing_voice v = l->voice;
+
+        if (m->silence != LIST_HEARD) {
+            continue;
+        }
+        if (list_is_allowed(lists->config, m->key->text)) {
+            standing_allow(&sum);
+        }
+        /* all peers together are as one list, and none of them is a person here */
+        bool is_own = m->list < lists->nown;
+
+        v.list = is_own ? m->list : lists->nown;
+        v.answer = m->answer;
+        v.is_explicit = is_own && m->from.is_explicit;
+        v.is_shadow = v.is_shadow || !(l->share > 0);
+        v.weight *= l->share;
+        standing_add(&sum, &v);
+    }
+    return standing_end(&sum, lists->config);
+}
+
+enum err ask_answer(struct ask *a, size_t i, uint64_t now_s, struct ask_result *ret)
+{
+    const struct value *v = &a->values[i];
+
+    a->nmatches = 0;
+    arena_reset(a->answer);
+    if (!gather(a, v, now_s)) {
+        return ERR_NOMEM;
+    }
+    for (size_t m = 0; m < a->nmatches; m++) {
+        a->match[m].silence = silence_of(a, &a->match[m]);
+    }
+    *ret = (struct ask_result){.value = v->text,
+                               .class_type = a->keys[v->first].class_type, /* itself */
+                               .standing = judge(a),
+                               .v = a->match,
+                               .n = a->nmatches};
+    return ERR_OK;
+}

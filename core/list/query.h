@@ -1,0 +1,76 @@
+/*
+ * query - what lists know of values, with where each answer comes from: the look-up of people and programs.
+ *
+ * Values are gathered in batches: added, then tested (each filter is asked once for all keys), then each value's matches
+ * are confirmed and judged. For messages see core/list/listset.h.
+ * Depends: base, config, feature.   Threads: one at a time per struct ask.   Owns: the batch.
+ */
+#ifndef CORE_LIST_QUERY_H
+#define CORE_LIST_QUERY_H
+
+#include "core/list/listset.h"
+#include "core/list/rating.h"
+#include "core/message/feature/feature_value.h"
+
+enum { ASK_VALUES = 1024 /* of one batch */ };
+
+/* One list that is asked. */
+struct ask_list {
+    const struct list_reader *reader;
+    const char *origin; /* who keeps it; NULL: we do */
+    double share;       /* ask_share: 0: it may hint, and makes nothing listed */
+    struct standing_voice voice; /* as it is for any value */
+};
+/* Ours come first. Borrowed while they are asked. */
+struct ask_lists {
+    const struct ask_list *v;
+    size_t n;
+    size_t nown;
+    size_t nlists; /* that there are, asked or not */
+    const struct config *config;
+    unsigned derived; /* bits of feature_derived that some list is asked for */
+};
+/* Which keys are made for this list alone: bits of feature_derived. */
+unsigned ask_derived(const struct list_reader *r, const struct config_list *list);
+/* How much of the list's weight here its hits weigh: 1 for ours (origin NULL), what peers.weights says for a peer's, 0
+ * where no list of the name is configured. */
+double ask_share(const struct config *config, struct slice list, const char *origin);
+
+struct ask;
+struct ask *ask_new(void); /* NULL: no memory */
+void ask_free(struct ask **a);
+
+/* Forgets the batch; the next values are for these lists. */
+void ask_begin(struct ask *a, const struct ask_lists *lists);
+/* Adds a value (copied), read as feature_entry_parse does with the hint. Other errors than ERR_NOMEM are the value's
+ * own, and it is not in the batch. */
+enum err ask_add(struct ask *a, struct slice value, enum feature_type hint,
+                 struct errinfo *reterr);
+size_t ask_count(const struct ask *a);
+/* No other value may be added before ask_begin. */
+bool ask_is_full(const struct ask *a);
+/* Once, when all values of the batch are in. */
+void ask_test(struct ask *a);
+
+/* One key of a value on one list. */
+struct ask_match {
+    size_t list;
+    size_t at; /* of the key in the batch */
+    enum list_answer answer;
+    enum list_silence silence; /* why it counts for nothing */
+    const struct feature_key *key;
+    struct list_provenance from;
+};
+/* Until the next call. */
+struct ask_result {
+    struct slice value;  /* as given */
+    uint16_t class_type; /* as it was read */
+    struct standing_result standing;
+    const struct ask_match
+        *v; /* in the order of the lists; filters' errors are among them */
+    size_t n;
+};
+/* The i-th value of the batch, after ask_test. ERR_NOMEM. */
+enum err ask_answer(struct ask *a, size_t i, uint64_t now_s, struct ask_result *ret);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * rating - the table of words, and the strongest that the lists' answers earn.
+ */
+#include "core/list/rating.h"
+
+static const struct {
+    const char *name;
+    bool is_from_lists;
+    const char *when;
+} table[STANDING_COUNT] = {
+#define STANDING(name, from_lists, when) {#name, from_lists, when},
+#include "core/list/rating.def"
+#undef STANDING
+};
+
+const char *standing_name(enum standing s)
+{
+    return table[s].name;
+}
+
+const char *standing_when(enum standing s)
+{
+    return table[s].when;
+}
+
+bool standing_is_from_lists(enum standing s)
+{
+    return table[s].is_from_lists;
+}
+
+/* Laplace: the chance of the next success after these. */
+static double succession(uint64_t successes, uint64_t failures)
+{
+    return ((double)successes + 1) / ((double)successes + (double)failures + 2);
+}
+
+struct standing_sum standing_begin(size_t nasked, size_t nlists)
+{
+    double share = nlists == 0 ? 1.0 : (double)nasked / (double)nlists;
+    return (struct standing_sum){
+        .now = STANDING_CLEAN, .confidence = share, .doubt = 1.0};
+}
+
+static void raise(struct standing_sum *s, enum standing to, double confidence)
+{
+    if (to > s->now || (to == s->now && confidence > s->confidence)) {
+        s->now = to;
+        s->confidence = confidence;
+    }
+}
+
+static void add_confirmed(struct standing_sum *s, const struct standing_voice *v)
+{
+    double own = v->is_explicit ? 1.0 : succession(v->listed, v->revoked);
+    if (s->lists == 0 || v->list != s->list) {
+        s->doubt *= 1.0 - s->last;
+        s->last = own;
+        s->score += s->last_score;
+        s->last_score = 0;
+        s->list = v->list;
+        s->lists++;
+    } else if (own > s->last) {
+        s->last = own;
+    }
+    s->last_score = v->weight > s->last_score ? v->weight : s->last_score;
+    double all = 1.0 - s->doubt * (1.0 - s->last);
+    bool is_known = v->is_explicit || s->lists > 1;
+    raise(s, is_known ? STANDING_KNOWN_MALICIOUS : STANDING_MALICIOUS, all);
+}
+
+void standing_add(struct standing_sum *s, const struct standing_voice *v)
+{
+    bool is_possible = v->answer == LIST_POSSIBLE;
+    if (v->answer == LIST_NO || v->answer == LIST_REVOKED) {
+        return;
+    }
+    if (v->is_allow) {
+        s->is_allowed = s->is_allowed || v->answer == LIST_CONFIRMED;
+        return;
+    }
+    if (v->answer == LIST_FALSE_POSITIVE) {
+        raise(s, STANDING_FALSE_POSITIVE, s->confidence);
+    } else if (is_possible) {
+        raise(s, STANDING_SUSPICIOUS, succession(v->confirmed, v->false_positives));
+    } else if (v->is_shadow) {
+        raise(s, STANDING_SUSPICIOUS,
+              v->is_explicit ? 1.0 : succession(v->listed, v->revoked));
+    } else {
+        add_confirmed(s, v);
+    }
+}
+
+void standing_allow(struct standing_sum *s)
+{
+    s->is_allowed = true;
+}
+
+struct standing_result standing_end(const struct standing_sum *s,
+                                    const struct config *config)
+{
+    double score = s->score + s->last_score;
+    bool is_enough = config_action(config, score) != ACTION_ACCEPT;
+
+    return (struct standing_result){.standing = s->now,
+                                    .requires_blocking = is_enough && !s->is_allowed,
+                                    .confidence = s->confidence};
+}

@@ -1,0 +1,28 @@
+/*
+ * rating_input - what each list is like, so that its answers can be summed up to a standing (standing.h).
+ *
+ * Depends: base, config, listset.h, hits.h, standing.h.   Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_LIST_RATING_INPUT_H
+#define CORE_LIST_RATING_INPUT_H
+
+#include "core/list/listset.h"
+#include "core/list/lookup_stats.h"
+#include "core/list/rating.h"
+
+/* Where the facts are: the configuration, and what look-ups came to as gillnetd has it (hits) or as another
+ * process reads it (view). Without either nothing is known of that yet. */
+struct voices {
+    const struct config *config;
+    struct hits *hits;
+    const struct hits_view *view;
+};
+
+/* The voice of a list but for its answer, which the caller puts in. */
+struct standing_voice voice_of(const struct voices *v, const struct list_reader *r);
+
+/* What the value of the i-th hit is called by all lists of the set that answered for it. */
+struct standing_result voice_standing(const struct voices *v, const struct listset *set,
+                                      const struct list_hits *hits, size_t i);
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * reader_lookup - filters first, then the recent table, then the index.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/list/configured.h"
+#include "core/list/level_build.h"
+#include "core/list/reader.h"
+#include "core/telemetry/stats.h"
+
+const char *list_answer_name(enum list_answer a)
+{
+    static const char *const names[] = {
+        [LIST_NO] = "no",
+        [LIST_FALSE_POSITIVE] = "false_positive",
+        [LIST_CONFIRMED] = "confirmed",
+        [LIST_REVOKED] = "revoked",
+        [LIST_POSSIBLE] = "possible",
+    };
+    return names[a];
+}
+
+struct feature_classes list_reader_classes(const struct list_reader *r)
+{
+    return r->member || r->nformer > 0 ? FEATURE_CLASSES_UNKNOWN
+                                       : recent_classes(&r->recent);
+}
+
+bool list_reader_is_formed(const struct list_reader *r, enum url_match match)
+{
+    return r->current.form == LIST_FORM && r->current.url_match == (uint32_t)match;
+}
+
+void list_reader_test_own(const struct list_reader *r, const struct digest *d, size_t n,
+                          uint8_t *rethit)
+{
+    if (!r->has_filters) {
+        memset(rethit, 1, n); /* not every level can be ruled out: the index is asked */
+        return;
+    }
+    bloom_test_batch(&r->recent.delta, d, n, rethit);
+    for (size_t done = 0; done < n; done += LEVEL_BATCH) {
+        size_t batch = n - done < LEVEL_BATCH ? n - done : LEVEL_BATCH;
+        for (uint32_t i = r->current.nlevels; i > 0; i--) {
+            level_test(r->level[i - 1], d + done, batch, rethit + done);
+        }
+    }
+}
+
+void list_reader_test(const struct list_reader *r, const struct digest *d, size_t n,
+                      uint8_t *rethit)
+{
+    list_reader_test_own(r, d, n, rethit);
+    if (r->member) {
+        member_test_batch(r->member, d, n, rethit);
+    }
+}
+
+void list_reader_test_known(const struct list_reader *r, const struct digest *d,
+                            size_t n, uint8_t *rethit)
+{
+    list_reader_test_own(r, d, n, rethit);
+    if (r->member) {
+        member_known_batch(r->member, d, n, rethit);
+    }
+}
+
+static enum list_answer answer_of(const struct index_record *rec, uint64_t now_s)
+{
+    if (rec->status == ENTRY_REVOKED) {
+        return LIST_REVOKED;
+    }
+    return entry_is_expired(rec, now_s) ? LIST_FALSE_POSITIVE : LIST_CONFIRMED;
+}
+
+/* Asks the levels, newest first; one whose filter says no is left out. ERR_CORRUPT: the newest
+ * that may know is damaged. */
+static enum err ask_levels(const struct list_reader *r, const struct digest *d,
+                           struct confirm_answer *ret)
+{
+    *ret = (struct confirm_answer){.is_there = false};
+    for (uint32_t i = r->current.nlevels; i > 0; i--) {
+        const struct level *l = r->level[i - 1];
+        if (l->has_base && !bloom_test(&l->base.bloom, d)) {
+            continue;
+        }
+        enum err e = l->index ? index_get(l->index, d, &ret->record) : ERR_CORRUPT;
+        if (e != ERR_NOT_FOUND) {
+            ret->is_there = e == ERR_OK;
+            ret->period = l->names.period_s;
+            return e;
+        }
+    }
+    return ERR_OK;
+}
+
+/* ask_levels through the cache, where there is one. */
+static enum err ask_cache(const struct list_reader *r, const struct digest *d,
+                          struct confirm_answer *ret, bool *retcached)
+{
+    *retcached = confirm_get(r->cache, d, ret);
+    if (*retcached) {
+        stats_add(STAT_confirm_cache_hits, 1);
+        return ERR_OK;
+    }
+    if (r->cache) {
+        stats_add(STAT_confirm_cache_misses, 1);
+    }
+    stats_add(STAT_index_reads, 1);
+    enum err e = ask_levels(r, d, ret);
+    if (e == ERR_OK) {
+        confirm_put(r->cache, d, ret);
+    }
+    return e;
+}
+
+/* With a damaged index: the former levels for what they know, else what the filters say. */
+static enum err ask_former(const struct list_reader *r, const struct digest *d,
+                           struct confirm_answer *ret)
+{
+    struct index_stack former = levels_stack(r->former, r->nformer);
+    *ret = (struct confirm_answer){.is_there = false};
+    if (index_stack_get(&former, d, &ret->record, NULL) == ERR_OK) {
+        ret->is_there = true;
+        return ERR_OK;
+    }
+    return ask_levels(r, d, ret);
+}
+
+/* What peers know counts where the list's own entries say nothing. */
+static void ask_member(const struct list_reader *r, const struct digest *d,
+                       struct reader_answer *a)
+{
+    if (!r->member || a->answer == LIST_REVOKED || a->answer == LIST_POSSIBLE) {
+        return;
+    }
+    enum member_answer m = member_answer(r->member, d);
+    if (a->answer == LIST_CONFIRMED) {
+        if (m == MEMBER_REVOKED) {
+            stats_add(STAT_revocation_fp, 1);
+        }
+    } else if (m != MEMBER_NO) {
+        a->answer = m == MEMBER_REVOKED ? LIST_REVOKED : LIST_POSSIBLE;
+        a->is_member = true;
+    }
+}
+
+/* The recent table first: what it holds is newer than any level and any cached answer. */
+static struct reader_answer ask(const struct list_reader *r, const struct digest *d,
+                                uint64_t now_s, struct index_record *ret)
+{
+    struct reader_answer a = {.answer = LIST_POSSIBLE};
+    struct confirm_answer level = {.is_there = false};
+    enum err e = recent_get(&r->recent, d, ret);
+    if (e == ERR_NOT_FOUND) {
+        e = r->is_whole ? ask_cache(r, d, &level, &a.was_cached)
+                        : ask_former(r, d, &level);
+        *ret = level.record;
+        a.period = level.period;
+        a.is_known = e == ERR_OK && level.is_there;
+    } else {
+        a.period = r->current.period_s; /* of the tail */
+        a.is_known = e == ERR_OK;
+    }
+    if (a.is_known) {
+        a.answer = answer_of(ret, now_s);
+    } else if (e == ERR_OK) {
+        a.answer = r->has_filters ? LIST_FALSE_POSITIVE : LIST_NO;
+    }
+    ask_member(r, d, &a);
+    return a;
+}
+
+void list_reader_ask(const struct list_reader *r, const struct digest *d,
+                     uint64_t now_s, struct reader_answer *ret)
+{
+    struct index_record rec = {0};
+    *ret = ask(r, d, now_s, &rec);
+    ret->is_explicit = ret->is_known && (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;
+}
+
+enum list_answer list_reader_confirm(const struct list_reader *r,
+                                     const struct digest *d, uint64_t now_s)
+{
+    struct index_record rec;
+    return ask(r, d, now_s, &rec).answer;
+}
+
+void list_reader_set_cache(struct list_reader *r, size_t entries)
+{
+    confirm_free(&r->cache);
+    r->cache = confirm_new(entries);
+}
+
+enum list_answer list_reader_explain(const struct list_reader *r,
+                                     const struct digest *d, uint64_t now_s,
+                                     struct arena *arena, struct list_provenance *ret)
+{
+    struct index_record rec = {0};
+    struct list_provenance p = {0};
+    struct reader_answer found = ask(r, d, now_s, &rec);
+    enum list_answer a = found.answer;
+    if (found.is_member) {
+        (void)snprintf(p.source, sizeof(p.source), "filters of peers");
+        p.is_member = true;
+        p.status = a == LIST_REVOKED ? ENTRY_REVOKED : ENTRY_LISTED;
+    } else if (a == LIST_CONFIRMED || a == LIST_REVOKED) {
+        p.status = (enum entry_status)rec.status;
+        p.class_type = rec.class_type;
+        p.is_explicit = (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;
+        p.first_seen_s = rec.first_seen_s;
+        p.expiry_s = rec.expiry_s;
+        struct log_texts t;
+        log_texts_init(&t, r->dir);
+        log_texts_get(&t, d, &rec, arena, &p);
+        log_texts_fini(&t);
+    }
+    *ret = p;
+    return a;
+}
+
+void list_reader_totals(const struct list_reader *r, uint64_t *retlisted,
+                        uint64_t *retrevoked)
+{
+    struct recent_numbers n = recent_numbers_get(&r->recent);
+    *retlisted = n.totals.listed;
+    *retrevoked = n.totals.revoked;
+}
+
+uint64_t list_reader_changed_s(const struct list_reader *r)
+{
+    return recent_numbers_get(&r->recent).updated_s;
+}
+
+static uint64_t file_bytes(const char *dir, enum list_file kind, uint64_t number)
+{
+    char path[FILE_PATH_MAX];
+    struct stat st;
+    if (list_file_path(path, dir, kind, number, NULL) != ERR_OK ||
+        lstat(path, &st) != 0) {
+        return 0;
+    }
+    return (uint64_t)st.st_size;
+}
+
+static uint64_t recent_entries(const struct recent *r)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < r->slots; i++) {
+        struct digest d;
+        struct exact_value v;
+        n += exact_at(&r->table, i, &d, &v) == ERR_OK;
+    }
+    return n;
+}
+
+void list_reader_stat(const struct list_reader *r, struct list_stat *ret)
+{
+    struct recent_numbers n = recent_numbers_get(&r->recent);
+    struct list_stat s = {
+        .entries = n.totals.listed,
+        .revoked = n.totals.revoked,
+        .recent = recent_entries(&r->recent),
+        .generation = r->current.generation,
+        .levels = r->current.nlevels,
+        .updated_s = n.updated_s,
+        .error_target = LIST_FILTER_ERROR,
+    };
+    uint32_t last = list_tail_last(r->dir, r->current.tail);
+    for (uint32_t segment = 1; segment <= last; segment++) {
+        s.log_bytes += file_bytes(r->dir, LIST_FILE_LOG, segment);
+    }
+    struct list_filters f;
+    list_reader_filters(r, &f);
+    s.fill = f.fill;
+    s.error_now = f.error_formula;
+    for (uint32_t i = 0; i < r->current.nlevels; i++) {
+        const struct level *l = r->level[i];
+        s.index_bytes += file_bytes(r->dir, LIST_FILE_INDEX, l->names.number);
+        s.filter_bytes += l->has_base ? l->base.bytes : 0;
+    }
+    *ret = s;
+}

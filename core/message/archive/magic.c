@@ -1,0 +1,151 @@
+#include "core/message/archive/magic.h"
+
+enum { TYPES_MAX = 8 };
+
+struct magic_row {
+    struct slice bytes;
+    struct magic magic;
+    /* Beginnings of other media types that such a file may go by. */
+    const char *also[TYPES_MAX];
+};
+
+#define BYTES(s)         \
+    {                    \
+        s, sizeof(s) - 1 \
+    }
+#define IS(kind, type)    \
+    {                     \
+        kind, BYTES(type) \
+    }
+
+static const struct magic_row rows[] = {
+    {BYTES("%PDF-"), IS(MAGIC_PDF, "application/pdf"), {"application/x-pdf"}},
+    {BYTES("PK\3\4"),
+     IS(MAGIC_ZIP, "application/zip"),
+     {"application/vnd.", "application/x-zip", "application/java-archive",
+      "application/epub", "application/x-java", "application/msword"}},
+    {BYTES("PK\5\6"), IS(MAGIC_ZIP, "application/zip"), {"application/x-zip"}},
+    {BYTES("\x78\x9f\x3e\x22"),
+     IS(MAGIC_TNEF, "application/ms-tnef"),
+     {"application/vnd.ms-tnef"}},
+    {BYTES("MZ"),
+     IS(MAGIC_OTHER, "application/x-msdownload"),
+     {"application/x-ms", "application/x-dos", "application/exe", "application/x-exe",
+      "application/vnd.microsoft.portable-executable"}},
+    {BYTES("\x7f"
+           "ELF"),
+     IS(MAGIC_OTHER, "application/x-executable"),
+     {"application/x-elf", "application/x-sharedlib"}},
+    {BYTES("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+     IS(MAGIC_OTHER, "application/x-ole-storage"),
+     {"application/ms", "application/vnd.", "application/x-ms", "application/excel",
+      "application/powerpoint"}},
+    {BYTES("Rar!\x1a\x07"),
+     IS(MAGIC_OTHER, "application/vnd.rar"),
+     {"application/x-rar", "application/rar"}},
+    {BYTES("7z\xbc\xaf\x27\x1c"), IS(MAGIC_OTHER, "application/x-7z-compressed"), {0}},
+    {BYTES("\x1f\x8b\x08"),
+     IS(MAGIC_OTHER, "application/gzip"),
+     {"application/x-gzip", "application/x-tar", "application/x-tgz",
+      "application/x-compressed", "application/x-gtar", "image/svg"}},
+    {BYTES("MSCF\0\0\0\0"),
+     IS(MAGIC_OTHER, "application/vnd.ms-cab-compressed"),
+     {"application/x-cab"}},
+    {BYTES("L\0\0\0\x01\x14\x02\0"),
+     IS(MAGIC_SHORTCUT, "application/x-ms-shortcut"),
+     {0}},
+    {BYTES("\x89PNG\r\n\x1a\n"), IS(MAGIC_OTHER, "image/png"), {"image/"}},
+    {BYTES("\xff\xd8\xff"), IS(MAGIC_OTHER, "image/jpeg"), {"image/"}},
+    {BYTES("GIF87a"), IS(MAGIC_OTHER, "image/gif"), {"image/"}},
+    {BYTES("GIF89a"), IS(MAGIC_OTHER, "image/gif"), {"image/"}},
+    {BYTES("{\\rtf"),
+     IS(MAGIC_OTHER, "text/rtf"),
+     {"application/rtf", "application/msword", "application/x-rtf", "text/richtext"}},
+};
+
+/* Types that say nothing about what a file is. */
+static const char *const silent[] = {"application/octet-stream",
+                                     "application/binary",
+                                     "application/force-download",
+                                     "application/x-download",
+                                     "application/unknown",
+                                     "binary/",
+                                     "message/",
+                                     "multipart/"};
+
+static bool is_html(struct slice head)
+{
+    static const char *const begins[] = {"<!doctype html", "<html",   "<head", "<body",
+                                         "<script",        "<iframe", "<meta "};
+    if (slice_has_prefix(head, SLICE_LIT("\xef\xbb\xbf"))) {
+        head = slice_from(head, 3);
+    }
+    head = slice_trim(head);
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        if (slice_has_prefix_nocase(head, slice_str(begins[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Readers of PDF take its mark within the first kilobyte. Almost no text has a '%' there. */
+static bool has_pdf_mark(struct slice head)
+{
+    struct slice rest = slice_from(head, slice_find(head, '%'));
+    return slice_find_slice(rest, SLICE_LIT("%PDF-")) < rest.n;
+}
+
+struct magic magic_of(struct slice head)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (slice_has_prefix(head, rows[i].bytes)) {
+            return rows[i].magic;
+        }
+    }
+    if (is_html(head)) {
+        return (struct magic)IS(MAGIC_HTML, "text/html");
+    }
+    return has_pdf_mark(head) ? (struct magic)IS(MAGIC_PDF, "application/pdf")
+                              : (struct magic){0};
+}
+
+static bool is_silent(struct slice type)
+{
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+        if (slice_has_prefix(type, slice_str(silent[i]))) {
+            return true;
+        }
+    }
+    return type.n == 0;
+}
+
+static bool may_go_by(const struct magic_row *row, struct slice type)
+{
+    for (size_t i = 0; i < TYPES_MAX && row->also[i] != NULL; i++) {
+        if (slice_has_prefix(type, slice_str(row->also[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool magic_contradicts(const struct magic *found, struct slice declared)
+{
+    if (found->kind == MAGIC_NONE || is_silent(declared) ||
+        slice_eq(found->type, declared)) {
+        return false;
+    }
+    if (found->kind ==
+        MAGIC_HTML) { /* any text may hold it; a browser that gets it as such */
+        return !slice_has_prefix(declared, SLICE_LIT("text/")) &&
+               !slice_has_prefix(declared, SLICE_LIT("application/xhtml"));
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (slice_eq(rows[i].magic.type, found->type) &&
+            may_go_by(&rows[i], declared)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,35 @@
+/*
+ * magic - what a file is by its first bytes, and whether that is what it was said to be.
+ *
+ * Threads: pure.   Allocates: nothing.
+ */
+#ifndef CORE_MESSAGE_ARCHIVE_MAGIC_H
+#define CORE_MESSAGE_ARCHIVE_MAGIC_H
+
+#include <stdbool.h>
+
+#include "core/base/slice.h"
+
+enum { MAGIC_BYTES = 512 }; /* of the beginning are enough */
+
+enum magic_kind {
+    MAGIC_NONE, /* text, or nothing known here */
+    MAGIC_ZIP,
+    MAGIC_PDF,
+    MAGIC_TNEF,
+    MAGIC_SHORTCUT,
+    MAGIC_HTML,
+    MAGIC_OTHER
+};
+
+struct magic {
+    enum magic_kind kind;
+    struct slice type; /* media type; empty for MAGIC_NONE */
+};
+
+struct magic magic_of(struct slice head);
+/* A media type (lower case) that the file cannot have. Types that say nothing, like
+ * application/octet-stream, never lie; one picture may pass for another. */
+bool magic_contradicts(const struct magic *found, struct slice declared);
+
+#endif

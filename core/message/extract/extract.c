@@ -1,0 +1,438 @@
+#include "core/message/extract/extract.h"
+
+#include "core/base/clock.h"
+#include "core/message/extract/extract_internal.h"
+#include "core/message/feature/network.h"
+#include "core/message/url/address.h"
+#include "core/message/url/host.h"
+
+_Static_assert(SIGN_COUNT <= 64, "extract.signs holds a bit for each");
+
+enum { CLIENT_NET_V4 = 24, CLIENT_NET_V6 = 48, LINE_ENDS_AT_ONCE = 64 };
+
+static const uint64_t day_us = UINT64_C(86400) * 1000000;
+
+/* What the clock said at the last look. */
+static void obey_clock(struct extract *x)
+{
+    if (shares_leaf_is_over(&x->shares) && !x->stopped) {
+        x->stopped = true;
+        x->was_stopped = true;
+        featureset_set_limit(x->set, LIMIT_FLAG(cpu));
+    }
+    if (shares_all_is_over(&x->shares) && !x->is_over) {
+        x->stopped = true;
+        x->is_over = true;
+        x->was_stopped = true;
+        featureset_set_limit(x->set, LIMIT_FLAG(cpu));
+        mail_skip_rest(x->mail);
+    }
+}
+
+static void cpu_end(struct extract *x)
+{
+    shares_end(&x->shares);
+    obey_clock(x);
+}
+
+void extract_cpu_step(struct extract *x, size_t bytes)
+{
+    shares_step(&x->shares, bytes);
+    if (x->shares.bytes == 0) {
+        obey_clock(x);
+    }
+}
+
+void extract_spend_on(struct extract *x, enum share share)
+{
+    shares_spend_on(&x->shares, share);
+    x->stopped = false;
+    x->is_over = false;
+    obey_clock(x);
+}
+
+/* Adds line ends that turned out not to be the last. */
+static void add_line_ends(struct extract *x)
+{
+    static const char line_ends[LINE_ENDS_AT_ONCE * 2 + 1] =
+        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n"
+        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n"
+        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n"
+        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n";
+    while (x->body_line_ends > 0) {
+        size_t n = x->body_line_ends < LINE_ENDS_AT_ONCE ? (size_t)x->body_line_ends
+                                                         : LINE_ENDS_AT_ONCE;
+        sha256_add(&x->body_sum, slice_of(line_ends, n * 2));
+        x->body_line_ends -= n;
+    }
+}
+
+static void on_body(void *context, struct slice bytes)
+{
+    struct extract *x = context;
+    size_t n = bytes.n;
+    uint64_t line_ends = 0;
+    while (n > 0 && (bytes.p[n - 1] == '\n' || bytes.p[n - 1] == '\r')) {
+        line_ends += bytes.p[n - 1] == '\n';
+        n--;
+    }
+    if (n > 0) {
+        add_line_ends(x);
+        sha256_add(&x->body_sum, slice_head(bytes, n));
+        x->body_has_text = true;
+    }
+    x->body_line_ends += line_ends;
+    extract_cpu_step(x, bytes.n); /* structure costs time too */
+}
+
+static const struct mail_events events = {
+    .header = extract_on_header,
+    .part_begin = extract_on_part_begin,
+    .part_data = extract_on_part_data,
+    .part_end = extract_on_part_end,
+    .is_text = extract_is_text,
+    .body = on_body,
+};
+
+/* Of a file that is unpacked. */
+static bool has_time(void *context, size_t bytes)
+{
+    struct extract *x = context;
+    extract_cpu_step(x, bytes);
+    return !x->stopped;
+}
+
+static void take_limits(struct extract *x, const struct extract_limits *limits)
+{
+    struct extract_limits *l = &x->limits;
+
+    *l = *limits;
+    l->features = l->features > 0 ? l->features : EXTRACT_FEATURES;
+    l->addresses = l->addresses > 0 ? l->addresses : EXTRACT_ADDRESSES;
+    l->attachment_bytes =
+        l->attachment_bytes > 0 ? l->attachment_bytes : EXTRACT_ATTACHMENT_BYTES;
+    l->archive_depth = l->archive_depth > 0 ? l->archive_depth : EXTRACT_ARCHIVE_DEPTH;
+    x->archive = archive_budget_start();
+    x->archive.entries =
+        l->archive_entries > 0 ? l->archive_entries : x->archive.entries;
+    x->archive.inflated = l->archive_bytes > 0 ? l->archive_bytes : x->archive.inflated;
+    x->archive.ratio = l->archive_ratio > 0 ? l->archive_ratio : x->archive.ratio;
+    x->archive.has_time = has_time;
+    x->archive.context = x;
+}
+
+struct extract *extract_new(struct arena *arena, const struct extract_limits *limits,
+                            char *const *trusted_authserv, size_t ntrusted)
+{
+    struct extract *x = arena_alloc(arena, sizeof *x);
+    if (x == NULL) {
+        return NULL;
+    }
+    x->arena = arena;
+    x->trusted = trusted_authserv;
+    x->ntrusted = ntrusted;
+    take_limits(x, limits);
+    shares_init(&x->shares, limits->cpu_us);
+    x->set = featureset_new(arena, x->limits.features);
+    x->mail = mail_new(arena, &limits->mail, &events, x);
+    if (x->set == NULL || x->mail == NULL) {
+        return NULL;
+    }
+    overflow_init(&x->overflow, x->set, limits->listed, limits->listed_context);
+    x->scratch = arena_new(EXTRACT_SCRATCH);
+    x->text = arena_new(EXTRACT_SCRATCH);
+    if (x->scratch == NULL || x->text == NULL || sha256_init(&x->body_sum) != ERR_OK) {
+        extract_drop(x);
+        return NULL;
+    }
+    return x;
+}
+
+void extract_drop(struct extract *x)
+{
+    if (x == NULL) {
+        return;
+    }
+    imprint_drop(x->imprint);
+    overflow_fini(&x->overflow);
+    arena_free(&x->scratch);
+    arena_free(&x->text);
+    extract_files_drop(x);
+    charset_stream_free(&x->stream);
+    sha256_fini(&x->body_sum);
+    sha256_fini(&x->part_sum);
+    x->finished = true;
+}
+
+void extract_add_address(struct extract *x, enum feature_type type,
+                         enum feature_type domain_type, struct slice address,
+                         struct slice domain)
+{
+    featureset_add(x->set, type, address);
+    featureset_add(x->set, domain_type, host_registrable(domain));
+}
+
+void extract_sign(struct extract *x, enum sign sign)
+{
+    uint64_t bit = UINT64_C(1) << sign;
+    if ((x->signs & bit) == 0) {
+        x->signs |= bit;
+        featureset_add(x->set, FEATURE_sign, slice_str(sign_name(sign)));
+    }
+}
+
+void extract_add_mail_from(struct extract *x, struct slice address)
+{
+    struct address a;
+    x->has_mail_from = true;
+    if (address_parse(x->scratch, address, &a) == ERR_OK) {
+        extract_add_address(x, FEATURE_envelope_from, FEATURE_envelope_domain, a.text,
+                            a.domain);
+    }
+    arena_reset(x->scratch);
+}
+
+void extract_client(struct extract *x, const uint8_t addr[16], struct slice name)
+{
+    if (x->finished) {
+        return;
+    }
+    if (addr != NULL) {
+        unsigned length = host_ip_is_v4(addr) ? CLIENT_NET_V4 : CLIENT_NET_V6;
+        char text[HOST_IP_TEXT];
+        featureset_add(x->set, FEATURE_client_ip, host_ip_text(addr, text));
+        featureset_add(x->set, FEATURE_client_net,
+                       feature_network_text(x->scratch, addr, length));
+    }
+    struct host host;
+    /* Without a verified name the MTA gives "[192.0.2.1]" or "unknown". */
+    if (!slice_has_prefix(name, SLICE_LIT("[")) &&
+        !slice_eq_nocase(name, SLICE_LIT("unknown")) &&
+        host_parse(x->scratch, name, &host) == ERR_OK && host.kind == HOST_NAME) {
+        featureset_add(x->set, FEATURE_client_name, host.text);
+    }
+    arena_reset(x->scratch);
+}
+
+void extract_helo(struct extract *x, struct slice helo)
+{
+    if (x->finished) {
+        return;
+    }
+    helo = slice_trim(helo);
+    if (helo.n > 2 && helo.p[0] == '[' && helo.p[helo.n - 1] == ']') {
+        helo = slice_of(helo.p + 1, helo.n - 2);
+        if (slice_has_prefix_nocase(helo, SLICE_LIT("IPv6:"))) {
+            helo = slice_from(helo, sizeof "IPv6:" - 1);
+        }
+    }
+    uint8_t addr[16];
+    char text[HOST_IP_TEXT];
+    struct host host;
+    if (host_ip_parse(helo, addr)) {
+        featureset_add(x->set, FEATURE_helo, host_ip_text(addr, text));
+    } else if (host_parse(x->scratch, helo, &host) == ERR_OK) {
+        featureset_add(x->set, FEATURE_helo, host.text);
+    }
+    arena_reset(x->scratch);
+}
+
+void extract_mail_from(struct extract *x, struct slice address)
+{
+    if (!x->finished) {
+        extract_add_mail_from(x, address);
+    }
+}
+
+void extract_rcpt_to(struct extract *x, struct slice address)
+{
+    struct address a;
+    if (x->finished) {
+        return;
+    }
+    if (x->nrecipients >= x->limits.recipients) {
+        featureset_set_limit(x->set, LIMIT_FLAG(recipients));
+        return;
+    }
+    x->nrecipients++;
+    if (x->recipients == NULL) {
+        x->recipients =
+            arena_array(x->arena, EXTRACT_RECIPIENTS, sizeof x->recipients[0]);
+    }
+    if (x->recipients != NULL && x->nkept < EXTRACT_RECIPIENTS &&
+        address_parse(x->scratch, address, &a) == ERR_OK) {
+        struct slice copy = arena_copy(x->arena, a.text);
+        x->recipients[x->nkept] = copy;
+        x->nkept += copy.n > 0;
+    }
+    arena_reset(x->scratch);
+}
+
+size_t extract_recipients(const struct extract *x, const struct slice **ret)
+{
+    *ret = x->recipients;
+    return x->nkept;
+}
+
+void extract_header(struct extract *x, struct slice name, struct slice value)
+{
+    if (x->finished) {
+        return;
+    }
+    x->bytes += name.n + value.n + sizeof ": \r\n" - 1;
+    shares_begin(&x->shares, value.n);
+    mail_header(x->mail, name, value);
+    cpu_end(x);
+}
+
+void extract_end_of_headers(struct extract *x)
+{
+    if (!x->finished) {
+        x->bytes += sizeof "\r\n" - 1;
+        mail_end_of_headers(x->mail);
+    }
+}
+
+void extract_body(struct extract *x, struct slice chunk)
+{
+    if (x->finished) {
+        return;
+    }
+    x->bytes += chunk.n;
+    shares_begin(&x->shares, chunk.n);
+    mail_body(x->mail, chunk);
+    cpu_end(x);
+}
+
+void extract_raw(struct extract *x, struct slice chunk)
+{
+    if (x->finished) {
+        return;
+    }
+    x->is_raw = true;
+    x->bytes += chunk.n;
+    shares_begin(&x->shares, chunk.n);
+    mail_raw(x->mail, chunk);
+    cpu_end(x);
+}
+
+static void add_body_digest(struct extract *x)
+{
+    char hex[SHA256_HEX + 1];
+    if (!x->body_has_text) {
+        return;
+    }
+    /* The last line has its end, whether the message had it or not. */
+    sha256_add(&x->body_sum, SLICE_LIT("\r\n"));
+    sha256_final_hex(&x->body_sum, hex);
+    featureset_add(x->set, FEATURE_body, slice_str(hex));
+}
+
+void extract_add_mail_limits(struct extract *x, unsigned met)
+{
+    static const struct {
+        unsigned mail;
+        unsigned flag;
+    } rows[] = {
+        {MAIL_LIMIT_MESSAGE_BYTES, LIMIT_FLAG(message_bytes)},
+        {MAIL_LIMIT_DECODED_BYTES, LIMIT_FLAG(decoded_bytes)},
+        {MAIL_LIMIT_HEADERS, LIMIT_FLAG(headers)},
+        {MAIL_LIMIT_HEADER_BYTES, LIMIT_FLAG(header_bytes)},
+        {MAIL_LIMIT_HEADER_FIELD, LIMIT_FLAG(header_field)},
+        {MAIL_LIMIT_PARTS, LIMIT_FLAG(parts)},
+        {MAIL_LIMIT_DEPTH, LIMIT_FLAG(mime_depth)},
+        {MAIL_LIMIT_BOUNDARY, LIMIT_FLAG(boundary)},
+        {MAIL_LIMIT_MEMORY, LIMIT_FLAG(memory)},
+        {MAIL_LIMIT_READINGS, LIMIT_FLAG(readings)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if ((met & rows[i].mail) != 0) {
+            featureset_set_limit(x->set, rows[i].flag);
+        }
+    }
+}
+
+static void add_limit_signs(struct extract *x)
+{
+    for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
+        if ((featureset_limits(x->set) & (1U << bit)) != 0) {
+            extract_sign(x, (enum sign)(SIGN_limit_message_bytes + bit));
+        }
+    }
+}
+
+static bool is_at_or_below(struct slice name, struct slice domain)
+{
+    return slice_has_suffix_nocase(name, domain) &&
+           (name.n == domain.n || name.p[name.n - domain.n - 1] == '.');
+}
+
+/* The From domain when it is one and was proved, or NULL: under a name that anybody can write a
+ * campaign would make its own text common. */
+static const struct feature *proved_sender(const struct extract *x)
+{
+    const struct feature *from = featureset_first(x->set, FEATURE_from_domain);
+    const struct extract_auth *auth = &x->auth;
+    if (from == NULL || featureset_count_type(x->set, FEATURE_from_domain) > 1) {
+        return NULL;
+    }
+    bool is_proved =
+        (auth->dmarc_pass && is_at_or_below(auth->dmarc_domain, from->text)) ||
+        (auth->dkim_pass && is_at_or_below(auth->dkim_domain, from->text));
+    return is_proved ? from : NULL;
+}
+
+static void teach(const struct extract *x)
+{
+    const struct feature *from = proved_sender(x);
+    if (!x->was_stopped) {
+        imprint_teach(x->imprint, from != NULL ? hash_local(from->text) : 0,
+                      clock_wall_us() / day_us);
+    }
+}
+
+struct featureset *extract_finish(struct extract *x)
+{
+    if (x->finished) {
+        return x->set;
+    }
+    shares_begin(&x->shares, 0);
+    mail_end(x->mail);
+    cpu_end(x);
+    extract_place(x, NULL, SLICE_NONE);
+    featureset_raise_max(x->set, EXTRACT_FEATURES_LAST);
+    add_body_digest(x);
+    if (x->imprint != NULL) {
+        imprint_finish(x->imprint, x->set, x->scratch,
+                       mailing_list_key(&x->list, x->set), x->was_stopped);
+        teach(x);
+    }
+    overflow_ask(&x->overflow);
+    extract_add_mail_limits(x, mail_limits_met(x->mail));
+    if (arena_is_full(x->arena)) {
+        featureset_set_limit(x->set, LIMIT_FLAG(memory));
+    }
+    add_limit_signs(x);
+    extract_drop(x);
+    return x->set;
+}
+
+const struct extract_auth *extract_auth(const struct extract *x)
+{
+    return &x->auth;
+}
+
+struct slice extract_message_id(const struct extract *x)
+{
+    return x->message_id;
+}
+
+uint64_t extract_message_bytes(const struct extract *x)
+{
+    return x->bytes;
+}
+
+uint64_t extract_time_us(const struct extract *x)
+{
+    return x->shares.wall_us;
+}

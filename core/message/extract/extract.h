@@ -1,0 +1,100 @@
+/*
+ * extract - one message -> its features.
+ *
+ * Wraps core/mail: envelope, header fields and body go in as they come, the feature set comes
+ * out at the end. Nothing here can refuse a message: a limit ends one branch and sets its flag.
+ * Threads: one at a time (a session's callbacks may run on different threads).
+ * Allocates: from the arena given; features and everything they point at live there. Scratch
+ * memory and running checksums are on the heap until extract_finish or extract_drop.
+ * Depends: base, text, mail, feature.
+ */
+#ifndef CORE_MESSAGE_EXTRACT_EXTRACT_H
+#define CORE_MESSAGE_EXTRACT_EXTRACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/arena.h"
+#include "core/base/slice.h"
+#include "core/message/extract/fingerprint.h"
+#include "core/message/extract/overflow.h"
+#include "core/message/feature/feature.h"
+#include "core/message/mail/mail.h"
+
+enum {
+    EXTRACT_FEATURES = 8192,
+    EXTRACT_ADDRESSES = 100,
+    EXTRACT_ATTACHMENT_BYTES = 8 << 20,
+    EXTRACT_ARCHIVE_DEPTH = 2
+};
+
+struct extract_limits {
+    struct mail_limits mail;
+    unsigned urls; /* kept; as many first ones of their domain besides */
+    unsigned recipients;
+    /* 0 of these: the default (enum below). */
+    unsigned features;         /* kept */
+    unsigned addresses;        /* of one field, kept */
+    uint64_t attachment_bytes; /* kept at once to look into */
+    unsigned archive_entries;
+    uint64_t archive_bytes; /* unpacked */
+    unsigned archive_ratio;
+    unsigned archive_depth; /* archives in archives that are looked into */
+    uint64_t cpu_us; /* 0: no bound; shared out as core/message/extract/share.h says */
+    struct imprint_options imprint; /* of zero bytes: no keyed fingerprints */
+    listed_fn *listed;              /* NULL: what there is no room for is dropped */
+    void *listed_context;
+};
+/* imprint.learner is taught at the end of a message whose From domain DMARC or DKIM proved, as an
+ * Authentication-Results field of a trusted server says; by other messages never. */
+
+/* What an Authentication-Results field of a trusted server said. */
+struct extract_auth {
+    bool spf_pass;
+    bool dkim_pass;
+    bool dmarc_pass;
+    struct slice spf_domain;   /* of smtp.mailfrom; empty unless pass */
+    struct slice dkim_domain;  /* of header.d, the last pass */
+    struct slice dmarc_domain; /* of header.from */
+};
+
+enum { EXTRACT_RECIPIENTS = 256 }; /* that are kept for who counts different ones */
+
+struct extract;
+
+/* trusted_authserv: authserv-ids whose Authentication-Results fields are read (n may be 0). Only
+ * the fields of the message itself count. NULL when the arena is full. */
+struct extract *extract_new(struct arena *arena, const struct extract_limits *limits,
+                            char *const *trusted_authserv, size_t ntrusted);
+
+/* Envelope; each may be left out or be empty. addr: IPv4 as ::ffff:a.b.c.d, NULL if unknown. */
+void extract_client(struct extract *x, const uint8_t addr[16], struct slice name);
+void extract_helo(struct extract *x, struct slice helo);
+void extract_mail_from(struct extract *x, struct slice address);
+void extract_rcpt_to(struct extract *x, struct slice address);
+
+void extract_header(struct extract *x, struct slice name, struct slice value);
+void extract_end_of_headers(struct extract *x);
+void extract_body(struct extract *x, struct slice chunk);
+/* A raw message instead of the three above. Without an earlier extract_mail_from, the first
+ * Return-Path field gives the envelope sender. */
+void extract_raw(struct extract *x, struct slice chunk);
+
+/* Ends the message. The set lives in the arena; owned by the caller of extract_new. */
+struct featureset *extract_finish(struct extract *x);
+
+/* Frees what is not in the arena: for a message that is given up before extract_finish. Accepts
+ * NULL and finished ones; call it before the arena is reset or freed, or always. */
+void extract_drop(struct extract *x);
+
+/* After extract_finish. */
+const struct extract_auth *extract_auth(const struct extract *x);
+/* The first EXTRACT_RECIPIENTS recipients in normal form; how many there are in *ret. No feature is
+ * made of them. */
+size_t extract_recipients(const struct extract *x, const struct slice **ret);
+struct slice extract_message_id(const struct extract *x); /* empty when none */
+uint64_t extract_message_bytes(const struct extract *x);  /* headers and body as seen */
+/* Time so far that was spent on reading, by the clock on the wall. */
+uint64_t extract_time_us(const struct extract *x);
+
+#endif

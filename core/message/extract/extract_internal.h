@@ -1,0 +1,241 @@
+/*
+ * extract_internal - the inside of core/extract, shared by its files only.
+ *
+ *   extract.c  the public functions, envelope, body digest, budget
+ *   header.c   header fields
+ *   part.c     the parts of a message: what is a leaf, what an attachment
+ *   leaf.c     a leaf's bytes: checksum, what it is by its beginning, who reads it
+ *   window.c   its text: charset, folding, windows
+ *   file.c     files that hold files, links or a message: kept, then read one after the other
+ *   link.c     URLs and what else is found in text
+ *   html.c     HTML parts
+ *   code.c, xml.c  scripts; office documents
+ *   auth.c     Authentication-Results
+ *   place.c    where features stand
+ *   share.c    processor time, shared out
+ *   skim.c     links of text that was not read for want of time
+ *   overflow.c features for which there is no room
+ *   shown_part.c  what fingerprints are made of
+ */
+#ifndef CORE_MESSAGE_EXTRACT_EXTRACT_INTERNAL_H
+#define CORE_MESSAGE_EXTRACT_EXTRACT_INTERNAL_H
+
+#include "core/base/buf.h"
+#include "core/base/checksum.h"
+#include "core/message/archive/magic.h"
+#include "core/message/archive/office.h"
+#include "core/message/archive/uuencode.h"
+#include "core/message/extract/code.h"
+#include "core/message/extract/extract.h"
+#include "core/message/extract/extract_file.h"
+#include "core/message/extract/fingerprint.h"
+#include "core/message/extract/html_base.h"
+#include "core/message/extract/location.h"
+#include "core/message/extract/mailing_list.h"
+#include "core/message/extract/overflow.h"
+#include "core/message/extract/share.h"
+#include "core/message/html/html.h"
+#include "core/message/html/shown.h"
+#include "core/message/text/charset.h"
+#include "core/message/text/enriched.h"
+#include "core/message/text/unfold.h"
+
+enum {
+    EXTRACT_FEATURES_LAST = 64, /* of the message as a whole: nothing crowds them out */
+    EXTRACT_ADDRESSES_STEP = 64, /* of one header field, read at once */
+    EXTRACT_WINDOW = 64 * 1024,  /* text is converted and scanned in such pieces */
+    EXTRACT_TAIL = 4096, /* a window ends at white space within its last bytes */
+    EXTRACT_SCRATCH = 4 * 1024 * 1024, /* per URL, field or window */
+    EXTRACT_CPU_FIND = 256,            /* bytes that cost as much as one find in text */
+    EXTRACT_HIDDEN_MIN = 8 /* bytes of hidden text that are a sign; less is spacing */
+};
+
+enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML, TEXT_SCRIPT, TEXT_XML };
+
+/* What is known of a leaf before its bytes come; slices are borrowed until extract_leaf_end. */
+struct leaf {
+    struct slice type; /* as declared; empty when it was not */
+    struct slice charset;
+    struct slice name;
+    bool may_sniff;        /* nobody said that it is plain text: HTML counts as such */
+    bool is_attachment;    /* its checksum and type are features */
+    bool is_uuencoded;     /* by its transfer encoding */
+    unsigned depth;        /* of files in files; 0 for a part of the message */
+    enum office_role role; /* of an entry of an office document */
+};
+
+struct extract {
+    struct arena *arena;
+    struct arena *scratch; /* reset after each URL and each header field */
+    struct arena *text;    /* reset after each window */
+    struct extract_limits limits;
+    char *const *trusted;
+    size_t ntrusted;
+    struct featureset *set;
+    struct mail *mail;
+    bool finished;
+
+    bool has_mail_from; /* by the envelope, or by Return-Path */
+    bool is_raw;
+    bool stopped;     /* the open leaf has used its time: its text is skimmed */
+    bool is_over;     /* and the time for that: it is not looked at any more */
+    bool was_stopped; /* some leaf was */
+    unsigned nrecipients;
+    struct slice *recipients; /* the first EXTRACT_RECIPIENTS, in normal form */
+    unsigned nkept;
+    unsigned nurls;    /* kept, of domains that the message had already */
+    unsigned ndomains; /* kept, the first of their domain */
+    struct overflow overflow;
+    uint64_t bytes;
+    struct slice message_id;
+    struct mailing_list list;
+    struct extract_auth auth;
+    uint64_t signs;     /* bits of enum sign that the set has */
+    unsigned auth_seen; /* methods that an earlier field spoke about */
+
+    struct shares shares;
+
+    struct extract_place place;
+    struct extract_base base; /* of the HTML part that is open */
+    struct extract_code code; /* of the script that is open */
+    struct extract_xml *xml;
+
+    /* body digest */
+    struct sha256 body_sum;
+    bool body_has_text;
+    uint64_t body_line_ends; /* not yet added: they may be the blank lines at the end */
+
+    /* the leaf that is open */
+    struct leaf leaf;
+    struct sha256 part_sum;
+    struct buf held;
+    size_t nhead;
+    enum text_kind kind;
+    enum file_kind holds; /* what held is of */
+    char head[MAGIC_BYTES];
+    bool is_attachment;
+    bool has_data;
+    bool is_decided; /* head told what it is */
+    bool finds_files;
+
+    /* its text */
+    bool unfolds;
+    bool is_enriched;
+    bool drops_nul;
+    bool is_shown;              /* a reader sees it */
+    enum office_kind office;    /* of the zip file that is read */
+    unsigned alternative_depth; /* of the multipart/alternative we are in, plus one */
+    struct slice charset;
+    struct charset_stream *stream;
+    char *window; /* EXTRACT_WINDOW bytes, kept for the next part */
+    size_t nwindow;
+    size_t text_at;    /* bytes of its text, as UTF-8, before the window */
+    struct html *html; /* with shown: kept for the next HTML part */
+    struct shown *shown;
+    struct imprint *imprint; /* fingerprints; NULL until there is text */
+    struct unfold unfold;
+    struct enriched enriched;
+    struct uuencode uuencode;
+
+    /* files to look into, in order */
+    struct extract_file *files;
+    struct extract_file *last_file;
+    struct extract_file *uu_file; /* being found in text */
+    struct sha256 uu_sum;
+    size_t held_bytes; /* of all */
+    struct archive_budget archive;
+};
+
+/* extract.c */
+/* bytes more were worked on; sets x->stopped when the open leaf has used its time. */
+void extract_cpu_step(struct extract *x, size_t bytes);
+/* From now on time is spent on this share, by a leaf of its own. */
+void extract_spend_on(struct extract *x, enum share share);
+/* The address and its registrable domain. */
+void extract_add_address(struct extract *x, enum feature_type type,
+                         enum feature_type domain_type, struct slice address,
+                         struct slice domain);
+/* Bits of enum mail_limit_bit. */
+void extract_add_mail_limits(struct extract *x, unsigned met);
+void extract_sign(struct extract *x, enum sign sign);
+void extract_add_mail_from(struct extract *x, struct slice address);
+
+/* header.c: mail_events.header */
+void extract_on_header(void *context, const struct mail_part *part, struct slice name,
+                       struct slice value);
+
+/* part.c: mail_events */
+void extract_on_part_begin(void *context, const struct mail_part *part);
+void extract_on_part_data(void *context, const struct mail_part *part,
+                          struct slice bytes);
+void extract_on_part_end(void *context, const struct mail_part *part);
+bool extract_is_text(void *context, const struct mail_part *part);
+
+/* Links that a field of whatever part holds. */
+void extract_links_of_field(struct extract *x, struct slice name, struct slice value);
+
+/* external.c: the addresses that a Content-Type of message/external-body gives. */
+void extract_external_body(struct extract *x, struct slice content_type);
+
+/* part.c */
+struct leaf extract_leaf_of(const struct mail_part *part);
+void extract_add_part_names(struct extract *x, const struct mail_part *part);
+
+/* leaf.c */
+void extract_leaf_begin(struct extract *x, const struct leaf *leaf);
+void extract_leaf_data(struct extract *x, struct slice bytes);
+/* whole: no byte of it is missing, as far as anybody knows. */
+void extract_leaf_end(struct extract *x, bool whole);
+/* By type and name. A browser goes by the name when it is given a file: page.html is HTML
+ * whatever its type. */
+enum text_kind extract_text_kind(struct slice type, struct slice name);
+void extract_add_name(struct extract *x, enum feature_type type, struct slice name,
+                      struct slice charset);
+
+/* window.c */
+/* False: there is no memory for the text. head: its first bytes; gives how many of them are a
+ * mark, not text. */
+bool extract_text_begin(struct extract *x, struct slice head, size_t *retmark);
+void extract_text_data(struct extract *x, struct slice bytes);
+void extract_text_end(struct extract *x);
+
+/* link.c */
+void extract_link(struct extract *x, struct slice url);
+/* False: no URL, or of a scheme that is not looked up. */
+bool extract_try_link(struct extract *x, struct slice text);
+/* Every URL, address, phone number and wallet in running UTF-8 text that begins at `at`. */
+void extract_links_in(struct extract *x, struct slice text, size_t at);
+/* URLs with a scheme or "www." in a header field: its other names and addresses say where mail
+ * went, not what a reader sees. */
+void extract_header_links(struct extract *x, struct slice value);
+/* The same URLs as features that are looked up and no more. */
+void extract_field_urls(struct extract *x, struct slice value);
+/* Of HTML: what is found from now on is of the tag or run of text that begins at `at`. */
+void extract_tag_at(struct extract *x, size_t at);
+/* As extract_links_in, in such a run. */
+void extract_links_of_tag(struct extract *x, struct slice text);
+/* Of attributes, style sheets and comments: "p.link" is no host there. */
+void extract_links_in_code(struct extract *x, struct slice text);
+void extract_numbers_in(struct extract *x, struct slice text);
+
+/* The registrable domain, or the host where it has none. */
+struct slice extract_domain_of(const struct host *host);
+
+/* html.c */
+/* Makes x->html and x->shown for a part. False: there is no memory for them. */
+bool extract_html_begin(struct extract *x);
+
+/* shown_part.c: after x->kind of the part is known. */
+void extract_shown_begin(struct extract *x, const struct mail_part *part);
+void extract_shown_end(struct extract *x, const struct mail_part *part);
+/* Text of the open part; ignored where no reader shows the part. */
+void extract_shown_text(struct extract *x, struct slice text);
+void extract_shown_tag(struct extract *x, struct slice name);
+
+/* skim.c: the links of a window of text, by their look: what follows "//", "www." and href. */
+void extract_skim(struct extract *x, struct slice text);
+
+/* auth.c: one Authentication-Results value; fields of servers not trusted are ignored. */
+void extract_auth_field(struct extract *x, struct slice value);
+
+#endif

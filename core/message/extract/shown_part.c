@@ -1,0 +1,80 @@
+/* shown_part - which parts of a message are its text as shown, and what their fingerprints take. */
+#include "core/message/extract/extract_internal.h"
+
+static bool is_one_of(struct slice type, const char *const *types)
+{
+    for (; *types != NULL; types++) {
+        if (slice_eq(type, slice_str(*types))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Text that a reader shows in its window: no attachment, no data, no second reading. */
+static bool is_shown(const struct extract *x, const struct mail_part *part)
+{
+    static const char *const data[] = {
+        "text/calendar", "text/vcard", "text/x-vcard",        "text/directory",
+        "text/css",      "text/csv",   "text/rfc822-headers", NULL};
+    if ((x->kind != TEXT_PLAIN && x->kind != TEXT_HTML) || part->is_extra ||
+        slice_eq(part->disposition, SLICE_LIT("attachment"))) {
+        return false;
+    }
+    return x->kind == TEXT_HTML || (slice_has_prefix(part->type, SLICE_LIT("text/")) &&
+                                    !is_one_of(part->type, data));
+}
+
+void extract_shown_begin(struct extract *x, const struct mail_part *part)
+{
+    enum imprint_group group = IMPRINT_OTHER;
+    if (part->is_container) {
+        if (x->alternative_depth == 0 &&
+            slice_eq(part->type, SLICE_LIT("multipart/alternative"))) {
+            x->alternative_depth = part->depth + 1;
+        }
+        x->is_shown = false;
+        return;
+    }
+    x->is_shown = is_shown(x, part);
+    if (!x->is_shown) {
+        return;
+    }
+    if (x->imprint == NULL) {
+        x->imprint = imprint_new(x->arena, &x->limits.imprint);
+        if (x->imprint == NULL) {
+            x->is_shown = false; /* extract_finish says limit=memory */
+            return;
+        }
+    }
+    if (x->alternative_depth > 0) {
+        group = x->kind == TEXT_HTML ? IMPRINT_HTML : IMPRINT_PLAIN;
+    }
+    imprint_part(x->imprint, group);
+}
+
+void extract_shown_end(struct extract *x, const struct mail_part *part)
+{
+    if (part->is_container && part->depth + 1 == x->alternative_depth) {
+        x->alternative_depth = 0;
+    }
+    x->is_shown = false;
+}
+
+void extract_shown_text(struct extract *x, struct slice text)
+{
+    if (x->is_shown && x->kind == TEXT_HTML) {
+        imprint_line(x->imprint, text);
+    } else if (x->is_shown) {
+        imprint_text(x->imprint, text);
+    } else {
+        /* for others to read */
+    }
+}
+
+void extract_shown_tag(struct extract *x, struct slice name)
+{
+    if (x->is_shown) {
+        imprint_tag(x->imprint, name);
+    }
+}

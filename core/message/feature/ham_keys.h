@@ -1,0 +1,22 @@
+/*
+ * ham_keys - by which keys good mail is remembered: names, addresses, URLs and files of a message, as lists are asked for
+ * them, with the few lengths of networks that feeds list.
+ *
+ * What is looked up and not counted (bare words, fields of lists) is not remembered.
+ * Depends: base.   Threads: pure.   Allocates: from the scratch arena.
+ */
+#ifndef CORE_MESSAGE_FEATURE_HAM_KEYS_H
+#define CORE_MESSAGE_FEATURE_HAM_KEYS_H
+
+#include "core/message/feature/feature.h"
+#include "core/telemetry/ham_log.h"
+
+enum { WITNESS_SCRATCH_BYTES = 256 * 1024 };
+
+/* Fills in keys and network of *ret from the features `from` on, until it is full; returns the first that was not
+ * looked at. key: of the lists' digests. */
+size_t witness_gather(const struct featureset *features, size_t from,
+                      const struct hashkey *key, struct arena *scratch,
+                      struct journal_message *ret);
+
+#endif

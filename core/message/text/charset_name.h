@@ -1,0 +1,24 @@
+/*
+ * charset_name - what a charset name in a message means: which decoder, and ICU's name for it.
+ *
+ * Only charsets that mail clients know: a name that they do not know would let a sender show
+ * us other text than the reader. Threads: pure.   Allocates: nothing.
+ * Source: labels of the WHATWG Encoding standard, code pages of Python and GNU iconv.
+ */
+#ifndef CORE_MESSAGE_TEXT_CHARSET_NAME_H
+#define CORE_MESSAGE_TEXT_CHARSET_NAME_H
+
+#include "core/base/slice.h"
+
+enum charset_kind {
+    CHARSET_UNKNOWN, /* also an empty name */
+    CHARSET_UTF8,
+    CHARSET_WESTERN, /* windows-1252, and what browsers read as it: US-ASCII, ISO-8859-1 */
+    CHARSET_ICU
+};
+
+/* Case and everything but letters and digits are ignored ("iso_8859-2", "ISO8859-2"). *reticu
+ * is written for CHARSET_ICU only. */
+enum charset_kind charset_name_kind(struct slice name, const char **reticu);
+
+#endif

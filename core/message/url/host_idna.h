@@ -1,0 +1,19 @@
+/*
+ * host_idna - names of any script to A-labels, for host.c.
+ *
+ * Threads: any.   Allocates: nothing.
+ * Source: UTS 46, non-transitional, CheckBidi and CheckJoiners; WHATWG "domain to ASCII".
+ */
+#ifndef CORE_MESSAGE_URL_HOST_IDNA_H
+#define CORE_MESSAGE_URL_HOST_IDNA_H
+
+#include <stddef.h>
+
+#include "core/base/slice.h"
+#include "core/message/url/host.h"
+
+/* UTS 46 ToASCII of UTF-8; length in dst, 0 when text is no domain name. Empty and long labels pass:
+ * the caller decides about them. */
+size_t host_to_ascii(struct slice text, char dst[HOST_INPUT_MAX]);
+
+#endif

@@ -1,0 +1,332 @@
+/* publish_objects - objects of a publisher: signed, staged in STATE, brought into the place. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/ring/publish/publish_internal.h"
+#include "core/ring/trust/peer_file.h"
+
+enum { PLACE_FILE_MODE = 0644, PLACE_FOLDER_MODE = 0755, NAME_MAX_BYTES = 40 };
+
+static enum err no_memory(const struct publishing *x, struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_NOMEM, x->name, 0, "no memory to publish the list");
+}
+
+/* ---- signing ---- */
+
+static enum err pack(const struct textlist *t, struct buf *packed, uint64_t *retraw)
+{
+    struct buf raw;
+    enum err e = ERR_OK;
+    buf_init(&raw, TEXTLIST_BYTES_MAX);
+    textlist_print(t, &raw);
+    if (buf_failed(&raw)) {
+        e = ERR_NOMEM;
+    } else if (raw.n > 0) {
+        e = payload_pack(buf_slice(&raw), packed);
+    }
+    *retraw = raw.n;
+    buf_fini(&raw);
+    return e;
+}
+
+static void next_root(const struct publishing *x, const struct textlist *steps,
+                      struct hash256 *ret)
+{
+    const struct object_id no_ring = {{0}};
+    struct root root;
+    if (!steps) {
+        textlist_root(&x->state.list, &no_ring, ret);
+        return;
+    }
+    root_parse(&x->state.object.root, &root);
+    for (size_t i = 0; i < steps->n; i++) {
+        root_step(&root, &no_ring, OBJECT_TEXT, &steps->v[i]);
+    }
+    root_print(&root, ret);
+}
+
+static enum err stage(const struct publishing *x, uint64_t seq, char kind,
+                      struct slice bytes, struct errinfo *reterr)
+{
+    char name[NAME_MAX_BYTES];
+    (void)snprintf(name, sizeof(name), "%" PRIu64 ".%c", seq, kind);
+    return place_write(x->out, name, bytes, PLACE_MODE, reterr);
+}
+
+/* What the state says once this object is the newest. */
+static void account(struct publishing *x, const struct object *o, struct slice header)
+{
+    uint64_t *number = x->state.number;
+    struct hash256 hash;
+    x->state.object = *o;
+    memcpy(x->state.header, header.p, OBJECT_HEADER_BYTES);
+    if (o->type == OBJECT_SNAP) {
+        object_hash(header, &hash);
+        number[PUBLISH_SNAP_BEFORE] = number[PUBLISH_SNAP];
+        number[PUBLISH_SNAP] = o->seq;
+        number[PUBLISH_SNAP_BYTES] = o->sent_len;
+        number[PUBLISH_DELTA_BYTES] = 0;
+        memcpy(&number[PUBLISH_SNAP_HASH], hash.b, HASH256_BYTES);
+    } else {
+        number[PUBLISH_DELTA_BYTES] += o->sent_len;
+    }
+    x->result.objects++;
+    x->result.bytes += OBJECT_HEADER_BYTES + o->sent_len;
+    x->result.seq = o->seq;
+}
+
+static enum err sign_and_stage(struct publishing *x, struct object *o,
+                               struct slice payload, struct errinfo *reterr)
+{
+    struct buf all;
+    buf_init(&all, (size_t)TEXTLIST_PACKED_MAX + OBJECT_HEADER_BYTES);
+    enum err e = object_sign(o, x->p->o.self->signing_secret, &all);
+    buf_add(&all, payload);
+    if (e != ERR_OK || buf_failed(&all)) {
+        buf_fini(&all);
+        return no_memory(x, reterr);
+    }
+    struct slice header = slice_head(buf_slice(&all), OBJECT_HEADER_BYTES);
+    struct object check;
+    e = object_parse(header, &check, reterr); /* what nobody would take is not shown */
+    if (e == ERR_OK) {
+        e = stage(x, o->seq, 'o', o->type == OBJECT_SNAP ? header : buf_slice(&all),
+                  reterr);
+    }
+    if (e == ERR_OK && o->type == OBJECT_SNAP) {
+        e = stage(x, o->seq, 's', buf_slice(&all), reterr);
+    }
+    if (e == ERR_OK) {
+        account(x, o, header);
+    }
+    buf_fini(&all);
+    return e;
+}
+
+enum err publishing_add(struct publishing *x, const struct textlist *steps,
+                        struct errinfo *reterr)
+{
+    const struct object *last = &x->state.object;
+    const struct textlist *records = steps ? steps : &x->state.list;
+    struct object o = {.type = steps ? OBJECT_DELTA : OBJECT_SNAP,
+                       .key_id = object_key_id(x->p->o.self->signing.key),
+                       .stream = last->stream,
+                       .seq = last->seq + 1,
+                       .base_seq = steps ? last->seq : 0,
+                       .records = records->n,
+                       .created_ms = x->p->o.now_ms};
+    struct buf packed;
+    buf_init(&packed, TEXTLIST_PACKED_MAX);
+    enum err e = pack(records, &packed, &o.raw_len);
+    if (e != ERR_OK) {
+        buf_fini(&packed);
+        return no_memory(x, reterr);
+    }
+    o.sent_len = packed.n;
+    hash256_of(buf_slice(&packed), &o.payload);
+    if (last->seq > 0) {
+        object_hash(slice_of((const char *)x->state.header, OBJECT_HEADER_BYTES),
+                    &o.prev);
+    }
+    next_root(x, steps, &o.root);
+    if (!steps && last->seq > 0 && !hash256_equal(&o.root, &last->root)) {
+        e = errinfo_set(reterr, ERR_CORRUPT, x->dir, 0,
+                        "what is remembered of the publication is damaged; publish "
+                        "with --anew");
+    } else {
+        e = sign_and_stage(x, &o, buf_slice(&packed), reterr);
+    }
+    buf_fini(&packed);
+    return e;
+}
+
+/* ---- staged files ---- */
+
+typedef enum err staged_fn(struct publishing *x, const char *name, uint64_t seq,
+                           char kind, struct errinfo *reterr);
+
+static bool staged_name(const char *name, uint64_t *retseq, char *retkind)
+{
+    uint64_t seq = 0;
+    size_t i = 0;
+    for (; name[i] >= '0' && name[i] <= '9' && i < 19; i++) {
+        seq = 10 * seq + (uint64_t)(name[i] - '0');
+    }
+    if (i == 0 || name[i] != '.' || (name[i + 1] != 'o' && name[i + 1] != 's') ||
+        name[i + 2] != '\0') {
+        return false;
+    }
+    *retseq = seq;
+    *retkind = name[i + 1];
+    return true;
+}
+
+static enum err each_staged(struct publishing *x, staged_fn *fn, struct errinfo *reterr)
+{
+    DIR *d = opendir(x->out);
+    enum err e = ERR_OK;
+    if (!d) {
+        return errinfo_errno(reterr, x->out, "cannot list the folder");
+    }
+    while (e == ERR_OK) {
+        uint64_t seq = 0;
+        char kind = 0;
+        errno = 0;
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (!entry) {
+            break;
+        }
+        if (staged_name(entry->d_name, &seq, &kind)) {
+            e = fn(x, entry->d_name, seq, kind, reterr);
+        }
+    }
+    if (e == ERR_OK && errno != 0) {
+        e = errinfo_errno(reterr, x->out, "cannot list the folder");
+    }
+    (void)closedir(d);
+    return e;
+}
+
+static enum err remove_staged(const struct publishing *x, const char *name,
+                              struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    if (file_path(path, "%s/%s", x->out, name) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, x->out, 0, "the path is too long");
+    }
+    return unlink(path) == 0 ? ERR_OK
+                             : errinfo_errno(reterr, path, "cannot remove the file");
+}
+
+static enum err sweep_one(struct publishing *x, const char *name, uint64_t seq,
+                          char kind, struct errinfo *reterr)
+{
+    (void)kind;
+    return seq > x->state.object.seq ? remove_staged(x, name, reterr) : ERR_OK;
+}
+
+enum err publishing_sweep(struct publishing *x, struct errinfo *reterr)
+{
+    enum err e = file_sweep_temps(x->out, reterr);
+    return e == ERR_OK ? each_staged(x, sweep_one, reterr) : e;
+}
+
+/* ---- the place ---- */
+
+static void path_of(const struct publishing *x, uint64_t seq, char kind,
+                    char ret[PUBLICATION_PATH_MAX])
+{
+    if (kind == 's') {
+        publication_snap_path(&x->id, seq, ret);
+    } else {
+        publication_object_path(&x->id, seq, ret);
+    }
+}
+
+static enum err deliver_one(struct publishing *x, const char *name, uint64_t seq,
+                            char kind, struct errinfo *reterr)
+{
+    char from[FILE_PATH_MAX];
+    char to[FILE_PATH_MAX];
+    char path[PUBLICATION_PATH_MAX];
+    struct buf bytes;
+    path_of(x, seq, kind, path);
+    if (file_path(from, "%s/%s", x->out, name) != ERR_OK ||
+        file_path(to, "%s/%s", x->p->place, path) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, x->p->place, 0, "the path is too long");
+    }
+    buf_init(&bytes, (size_t)TEXTLIST_PACKED_MAX + OBJECT_HEADER_BYTES);
+    enum err e = file_read(from, &bytes, reterr);
+    if (e == ERR_OK) {
+        e = file_write_atomic(to, buf_slice(&bytes), PLACE_FILE_MODE, reterr);
+    }
+    buf_fini(&bytes);
+    return e == ERR_OK ? remove_staged(x, name, reterr) : e;
+}
+
+/* PLACE/v1/KIND/STREAM */
+static enum err make_folder(const struct publishing *x, char kind,
+                            struct errinfo *reterr)
+{
+    char hex[2 * OBJECT_ID_BYTES + 1];
+    char dir[FILE_PATH_MAX];
+    hex_print(x->id.b, OBJECT_ID_BYTES, hex);
+    if (file_path(dir, "%s/v1/%c/%s", x->p->place, kind, hex) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, x->p->place, 0, "the path is too long");
+    }
+    return file_make_dir(dir, PLACE_FOLDER_MODE, reterr);
+}
+
+enum err publishing_deliver(struct publishing *x, struct errinfo *reterr)
+{
+    enum err e = make_folder(x, 'o', reterr);
+    if (e == ERR_OK) {
+        e = make_folder(x, 's', reterr);
+    }
+    return e == ERR_OK ? each_staged(x, deliver_one, reterr) : e;
+}
+
+static bool is_there(const struct publishing *x, uint64_t seq, char kind)
+{
+    char file[FILE_PATH_MAX];
+    char path[PUBLICATION_PATH_MAX];
+    struct stat st;
+    path_of(x, seq, kind, path);
+    return file_path(file, "%s/%s", x->p->place, path) == ERR_OK &&
+           stat(file, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool publishing_is_whole(const struct publishing *x)
+{
+    const uint64_t *number = x->state.number;
+    bool is_whole = is_there(x, number[PUBLISH_SNAP], 's');
+    for (uint64_t seq = number[PUBLISH_FROM]; is_whole && seq <= x->state.object.seq;
+         seq++) {
+        is_whole = is_there(x, seq, 'o');
+    }
+    return is_whole;
+}
+
+void publish_remove_files(const char *dir, uint64_t keep)
+{
+    DIR *d = opendir(dir);
+    while (d) {
+        char path[FILE_PATH_MAX];
+        uint64_t seq = 0;
+        size_t i = 0;
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (!entry) {
+            (void)closedir(d);
+            return;
+        }
+        for (; entry->d_name[i] >= '0' && entry->d_name[i] <= '9' && i < 19; i++) {
+            seq = 10 * seq + (uint64_t)(entry->d_name[i] - '0');
+        }
+        if (i > 0 && entry->d_name[i] == '\0' && seq < keep &&
+            file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) {
+            (void)unlink(path); /* what stays is in nobody's way */
+        }
+    }
+}
+
+void publish_remove_before(const struct publish *p, const struct object_id *stream,
+                           uint64_t keep)
+{
+    char hex[2 * OBJECT_ID_BYTES + 1];
+    char dir[FILE_PATH_MAX];
+    hex_print(stream->b, OBJECT_ID_BYTES, hex);
+    if (file_path(dir, "%s/v1/o/%s", p->place, hex) == ERR_OK) {
+        publish_remove_files(dir, keep);
+    }
+    if (file_path(dir, "%s/v1/s/%s", p->place, hex) == ERR_OK) {
+        publish_remove_files(dir, keep);
+    }
+}

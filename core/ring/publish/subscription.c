@@ -1,0 +1,522 @@
+/* subscription - whom to believe: heads of several places, of which the newest count. */
+#include "core/ring/publish/subscription.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/ring/publish/subscription_internal.h"
+#include "core/ring/trust/peer_file.h"
+
+enum { PLACE_BYTES = 512 };
+
+static const char *const answers[SUBSCRIPTION_ANSWERS] = {
+    [SUBSCRIPTION_NEWER] = "newer",     [SUBSCRIPTION_SAME] = "same",
+    [SUBSCRIPTION_OLDER] = "older",     [SUBSCRIPTION_KEY] = "key",
+    [SUBSCRIPTION_REFUSED] = "refused",
+};
+
+const char *subscription_answer_name(enum subscription_answer a)
+{
+    return answers[a];
+}
+
+/* ---- life ---- */
+
+static enum err path_of(char ret[FILE_PATH_MAX], const char *state_dir,
+                        const char *name, struct errinfo *reterr)
+{
+    enum err e = file_path(ret, "%s/peers/subscriptions/%s", state_dir, name);
+    return e == ERR_OK ? ERR_OK
+                       : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+}
+
+static enum err make_folders(const char *state_dir, const char *dir,
+                             struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    static const char *const above[] = {"peers", "peers/subscriptions"};
+    for (size_t i = 0; i < 2; i++) {
+        if (file_path(path, "%s/%s", state_dir, above[i]) != ERR_OK) {
+            return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+        }
+        enum err e = place_make_dir(path, reterr);
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    return place_make_dir(dir, reterr);
+}
+
+/* Removes the files of a subscription's folder (there are no folders in it), but those that keep says. */
+typedef bool keep_fn(const void *context, const char *name);
+static enum err remove_files(const char *dir, keep_fn *keep, const void *context,
+                             struct errinfo *reterr)
+{
+    DIR *d = opendir(dir);
+    enum err e = ERR_OK;
+    if (!d) {
+        return errno == ENOENT ? ERR_OK
+                               : errinfo_errno(reterr, dir, "cannot list the folder");
+    }
+    while (e == ERR_OK) {
+        char path[FILE_PATH_MAX];
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (!entry) {
+            break;
+        }
+        if (entry->d_name[0] == '.' || (keep && keep(context, entry->d_name)) ||
+            file_path(path, "%s/%s", dir, entry->d_name) != ERR_OK) {
+            continue;
+        }
+        if (unlink(path) != 0) {
+            e = errinfo_errno(reterr, path, "cannot remove the file");
+        }
+    }
+    (void)closedir(d);
+    return e;
+}
+
+static enum err drop_all(const char *dir, const char *name,
+                         const uint8_t key[OBJECT_KEY_BYTES], struct peerlists *lists,
+                         struct errinfo *reterr)
+{
+    struct object_id place;
+    subscription_place(name, key, &place);
+    enum err e = peerlists_drop(lists, &place, reterr);
+    return e == ERR_OK ? remove_files(dir, NULL, NULL, reterr) : e;
+}
+
+enum err subscription_drop(const char *state_dir, const char *name,
+                           struct peerlists *lists, struct errinfo *reterr)
+{
+    char dir[FILE_PATH_MAX];
+    uint8_t key[OBJECT_KEY_BYTES];
+    struct seen seen;
+    enum err e = path_of(dir, state_dir, name, reterr);
+    if (e == ERR_OK) {
+        e = seen_read(dir, key, &seen, reterr);
+        e = e == ERR_NOT_FOUND ? remove_files(dir, NULL, NULL, reterr)
+            : e == ERR_OK      ? drop_all(dir, name, key, lists, reterr)
+                               : e;
+    }
+    if (e == ERR_OK && rmdir(dir) != 0 && errno != ENOENT) {
+        e = errinfo_errno(reterr, dir, "cannot remove the folder");
+    }
+    return e;
+}
+
+/* Files of lists that are followed, and what else belongs there. */
+static bool is_of_now(const void *context, const char *name)
+{
+    const struct subscription *s = context;
+    const char *dot = strchr(name, '.');
+    if (!dot || strcmp(dot, ".part") == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < s->nfollow; i++) {
+        if (slice_eq(slice_of(name, (size_t)(dot - name)),
+                     slice_str(s->follow[i].map.ours))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Some list of the publisher is followed no more: all its lists are made anew from what is remembered. */
+static enum err forget_lists(struct subscription *s, struct errinfo *reterr)
+{
+    enum err e = peerlists_drop(s->lists, &s->kept_as, reterr);
+    return e == ERR_OK ? remove_files(s->dir, is_of_now, s, reterr) : e;
+}
+
+static bool has_others(const struct subscription *s)
+{
+    DIR *d = opendir(s->dir);
+    bool found = false;
+    while (d && !found) {
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (!entry) {
+            break;
+        }
+        found = entry->d_name[0] != '.' && !is_of_now(s, entry->d_name);
+    }
+    if (d) {
+        (void)closedir(d);
+    }
+    return found;
+}
+
+static enum err load_seen(struct subscription *s, struct errinfo *reterr)
+{
+    uint8_t key[OBJECT_KEY_BYTES];
+    enum err e = seen_read(s->dir, key, &s->seen, reterr);
+    if (e == ERR_NOT_FOUND) {
+        /* whoever it was is known before anything of it is taken, so there is nothing else */
+        s->seen = (struct seen){.seq = 0};
+        return remove_files(s->dir, NULL, NULL, reterr);
+    }
+    if (e == ERR_OK && memcmp(key, s->key, sizeof(key)) != 0) {
+        s->seen = (struct seen){.seq = 0};
+        return drop_all(s->dir, s->name, key, s->lists, reterr);
+    }
+    s->has_key = e == ERR_OK;
+    return e;
+}
+
+static enum err open_all(struct subscription *s, const char *state_dir,
+                         struct errinfo *reterr)
+{
+    enum err e = make_folders(state_dir, s->dir, reterr);
+    if (e == ERR_OK) {
+        e = file_sweep_temps(s->dir, reterr);
+    }
+    if (e == ERR_OK) {
+        e = load_seen(s, reterr);
+    }
+    if (e == ERR_OK && has_others(s)) {
+        e = forget_lists(s, reterr);
+    }
+    for (size_t i = 0; e == ERR_OK && i < s->nfollow; i++) {
+        e = follow_recover(s, &s->follow[i], reterr);
+    }
+    return e;
+}
+
+enum err subscription_open(const struct subscription_options *options,
+                           struct peerlists *lists, const struct keyring *keys,
+                           struct subscription **ret, struct errinfo *reterr)
+{
+    struct subscription *s = calloc(1, sizeof(*s));
+    if (!s) {
+        return errinfo_set(reterr, ERR_NOMEM, options->name, 0, "no memory");
+    }
+    (void)snprintf(s->name, sizeof(s->name), "%s", options->name);
+    memcpy(s->key, options->key, sizeof(s->key));
+    identity_origin(s->key, &s->origin);
+    subscription_place(s->name, s->key, &s->kept_as);
+    s->lists = lists;
+    s->keys = keys;
+    s->most_entries = options->most_entries;
+    s->most_change = options->most_change;
+    enum err e = path_of(s->dir, options->state_dir, options->name, reterr);
+    if (e == ERR_OK && options->nmaps > PUBLICATION_LISTS_MAX) {
+        e = errinfo_set(reterr, ERR_LIMIT, options->name, 0, "more than %d lists",
+                        PUBLICATION_LISTS_MAX);
+    }
+    for (size_t i = 0; e == ERR_OK && i < options->nmaps; i++) {
+        s->follow[s->nfollow++].map = options->maps[i];
+    }
+    if (e == ERR_OK) {
+        e = open_all(s, options->state_dir, reterr);
+    }
+    if (e != ERR_OK) {
+        subscription_close(&s);
+        return e;
+    }
+    *ret = s;
+    return ERR_OK;
+}
+
+void subscription_close(struct subscription **s)
+{
+    if (*s) {
+        work_end(&(*s)->work);
+        free(*s);
+    }
+    *s = NULL;
+}
+
+void subscription_place(const char *name, const uint8_t key[OBJECT_KEY_BYTES],
+                        struct object_id *ret)
+{
+    struct hash256 hash;
+    struct buf b;
+    buf_init(&b, PLACE_BYTES);
+    buf_add_str(&b, "gillnet-subscription/1");
+    buf_add(&b, slice_of("", 1));
+    buf_add(&b, slice_of((const char *)key, OBJECT_KEY_BYTES));
+    buf_add_str(&b, name);
+    hash256_of(buf_slice(&b), &hash);
+    buf_fini(&b);
+    memcpy(ret->b, hash.b, OBJECT_ID_BYTES);
+}
+
+/* ---- heads ---- */
+
+void subscription_begin(struct subscription *s, uint64_t now_ms)
+{
+    s->now_ms = now_ms;
+    s->was_heard = false;
+    s->was_outdated = false;
+    s->is_answered = false;
+    s->refused = (struct errinfo){.code = ERR_OK};
+    work_end(&s->work);
+    for (size_t i = 0; i < s->nfollow; i++) {
+        s->follow[i].is_given_up = false;
+    }
+}
+
+static enum err refuse(struct errinfo *reterr, enum err e, const char *why)
+{
+    return errinfo_set(reterr, e, "v1/heads", 0, "%s", why);
+}
+
+static const struct head *find_row(const struct head *rows, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(rows[i].stream.list, name) == 0) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* A stream goes on from what was taken of it. */
+static enum err check_row(const struct follow *f, const struct head *row,
+                          struct errinfo *reterr)
+{
+    if (!row || !f->is_known || row->stream.inc > f->stream.inc) {
+        return ERR_OK;
+    }
+    if (row->stream.inc < f->stream.inc || row->seq < f->seq) {
+        return refuse(reterr, ERR_RANGE,
+                      "a rollback: a list has gone back behind what was taken of it");
+    }
+    if (row->seq == f->seq && !hash256_equal(&row->hash, &f->hash)) {
+        return refuse(reterr, ERR_RANGE,
+                      "a fork: the publisher signed two histories of a list");
+    }
+    return ERR_OK;
+}
+
+static enum err check_time(const struct subscription *s, const struct publication *p,
+                           uint64_t not_before_ms, struct errinfo *reterr)
+{
+    const struct object *beat = &p->heartbeat;
+    if (beat->created_ms > s->now_ms + (uint64_t)SUBSCRIPTION_SKEW_S * 1000) {
+        return refuse(reterr, ERR_RANGE,
+                      "they come from the future; check both clocks");
+    }
+    if (beat->created_ms < not_before_ms) {
+        return refuse(reterr, ERR_KEY, "signed with a key that was not yet good");
+    }
+    if (beat->expires_ms < s->now_ms) {
+        return refuse(reterr, ERR_TIMEOUT,
+                      "they have expired: nothing was published for long, or somebody "
+                      "keeps newer ones back");
+    }
+    return ERR_OK;
+}
+
+/* Newer heads, signed and in time. */
+static enum err check_newer(const struct subscription *s, const struct publication *p,
+                            struct errinfo *reterr)
+{
+    const struct heads *h = &p->heads;
+    if (p->heartbeat.seq <= s->seen.seq) {
+        return refuse(
+            reterr, ERR_RANGE,
+            "a rollback: made later, but with a lower number than those seen");
+    }
+    for (size_t i = 0; i < s->nfollow; i++) {
+        const struct follow *f = &s->follow[i];
+        enum err e = check_row(f, find_row(h->v, h->n, f->map.theirs), reterr);
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    return ERR_OK;
+}
+
+static void keep_rows(struct subscription *s, unsigned place,
+                      const struct publication *p)
+{
+    s->nrows = p->heads.n;
+    memcpy(s->rows, p->heads.v, p->heads.n * sizeof(s->rows[0]));
+    s->place = place;
+    s->has_heads = true;
+    s->was_heard = true;
+}
+
+/* Durable before anything of them is taken. */
+static enum err adopt(struct subscription *s, unsigned place,
+                      const struct publication *p, const struct hash256 *hash,
+                      const struct key_binding *binding, struct errinfo *reterr)
+{
+    struct seen before = s->seen;
+    bool had_key = s->has_key;
+    s->seen = (struct seen){.binding = *binding,
+                            .created_ms = p->heartbeat.created_ms,
+                            .expires_ms = p->heartbeat.expires_ms,
+                            .seq = p->heartbeat.seq,
+                            .heads = *hash};
+    s->has_key = true;
+    enum err e = seen_write(s, reterr);
+    if (e != ERR_OK) {
+        s->seen = before;
+        s->has_key = had_key;
+        return e;
+    }
+    keep_rows(s, place, p);
+    return ERR_OK;
+}
+
+static enum subscription_answer judge(struct subscription *s, unsigned place,
+                                      const struct publication *p, struct slice bytes,
+                                      const struct key_binding *binding,
+                                      struct errinfo *reterr)
+{
+    struct hash256 hash;
+    hash256_of(bytes, &hash);
+    enum err e = publication_verify(p, bytes, &s->origin, binding->key, reterr);
+    if (e == ERR_OK && p->heartbeat.created_ms < s->seen.created_ms) {
+        s->was_outdated = true;
+        return SUBSCRIPTION_OLDER;
+    }
+    if (e == ERR_OK) {
+        e = check_time(s, p, binding->not_before_ms, reterr);
+    }
+    if (e == ERR_OK && p->heartbeat.created_ms == s->seen.created_ms) {
+        if (hash256_equal(&hash, &s->seen.heads)) {
+            keep_rows(s, s->has_heads ? s->place : place, p);
+            return SUBSCRIPTION_SAME;
+        }
+        e = refuse(reterr, ERR_RANGE,
+                   "a fork: the publisher signed two heads for one moment");
+    }
+    if (e == ERR_OK) {
+        e = check_newer(s, p, reterr);
+    }
+    if (e == ERR_OK) {
+        e = adopt(s, place, p, &hash, binding, reterr);
+    }
+    return e == ERR_OK ? SUBSCRIPTION_NEWER : SUBSCRIPTION_REFUSED;
+}
+
+/* The key that heads say they are signed with, of those known. */
+static const struct key_binding *binding_of(const struct subscription *s,
+                                            uint64_t key_id)
+{
+    if (s->has_key && object_key_id(s->seen.binding.key) == key_id) {
+        return &s->seen.binding;
+    }
+    return s->has_offered && object_key_id(s->offered.key) == key_id ? &s->offered
+                                                                     : NULL;
+}
+
+enum subscription_answer subscription_hear(struct subscription *s, unsigned place,
+                                           struct slice heads, struct errinfo *reterr)
+{
+    struct publication p;
+    struct errinfo why = {.code = ERR_OK};
+    enum subscription_answer answer = SUBSCRIPTION_REFUSED;
+    if (publication_parse(heads, &p, &why) == ERR_OK) {
+        const struct key_binding *found = binding_of(s, p.key_id);
+        if (found) {
+            struct key_binding binding = *found;
+            answer = judge(s, place, &p, heads, &binding, &why);
+        } else if (s->is_answered) {
+            (void)refuse(&why, ERR_KEY, "signed with another key than v1/key names");
+        } else {
+            answer = SUBSCRIPTION_KEY;
+        }
+        publication_fini(&p);
+    }
+    s->is_answered = false;
+    if (answer == SUBSCRIPTION_REFUSED) {
+        s->refused = why;
+        *reterr = why;
+    }
+    return answer;
+}
+
+void subscription_hear_same(struct subscription *s, unsigned place)
+{
+    s->was_heard = s->was_heard || (s->has_heads && s->place == place);
+}
+
+enum err subscription_key(struct subscription *s, struct slice key,
+                          struct errinfo *reterr)
+{
+    struct key_binding b;
+    struct errinfo why = {.code = ERR_OK};
+    enum err e = publication_key_parse(key, s->key, &b, &why);
+    if (e == ERR_OK && s->has_key && b.not_before_ms < s->seen.binding.not_before_ms) {
+        e = errinfo_set(
+            &why, ERR_RANGE, "v1/key", 0,
+            "a former key of the publisher: a mirror that lags behind, or a "
+            "rollback");
+    }
+    if (e != ERR_OK) {
+        s->refused = why;
+        *reterr = why;
+        return e;
+    }
+    s->offered = b;
+    s->has_offered = true;
+    s->is_answered = true;
+    return ERR_OK;
+}
+
+/* ---- the end of a round ---- */
+
+static enum err check_heads(const struct subscription *s, struct errinfo *reterr)
+{
+    if (s->seen.seq > 0 && s->seen.expires_ms < s->now_ms) {
+        return refuse(reterr, ERR_TIMEOUT,
+                      "the newest heads have expired: nothing was published for long, "
+                      "or somebody keeps newer ones back");
+    }
+    if (s->refused.code != ERR_OK && !s->was_heard) {
+        *reterr = s->refused;
+        return s->refused.code;
+    }
+    if (!s->was_heard && s->was_outdated) {
+        return refuse(reterr, ERR_RANGE,
+                      "a rollback: every place that answers has older heads than those "
+                      "seen");
+    }
+    return ERR_OK;
+}
+
+enum err subscription_end(struct subscription *s, struct errinfo *reterr)
+{
+    work_end(&s->work);
+    enum err e = check_heads(s, reterr);
+    for (size_t i = 0; e == ERR_OK && i < s->nfollow && s->has_heads; i++) {
+        const struct follow *f = &s->follow[i];
+        if (!find_row(s->rows, s->nrows, f->map.theirs)) {
+            e = errinfo_set(reterr, ERR_NOT_FOUND, f->map.theirs, 0,
+                            "the publisher does not publish this list");
+        } else if (f->why.code != ERR_OK) {
+            *reterr = f->why;
+            e = f->why.code;
+        }
+    }
+    return e;
+}
+
+void subscription_stat(const struct subscription *s, struct subscription_stat *ret)
+{
+    *ret = (struct subscription_stat){.heads_ms = s->seen.created_ms,
+                                      .expires_ms = s->seen.expires_ms,
+                                      .publications = s->seen.seq,
+                                      .lists = s->nfollow,
+                                      .is_complete = s->has_heads};
+    for (size_t i = 0; i < s->nfollow; i++) {
+        const struct follow *f = &s->follow[i];
+        const struct head *row = find_row(s->rows, s->nrows, f->map.theirs);
+        ret->entries += f->entries;
+        ret->refused += f->refused;
+        ret->is_complete = ret->is_complete && row && f->is_known &&
+                           stream_key_equal(&row->stream, &f->stream) &&
+                           row->seq == f->seq;
+    }
+}

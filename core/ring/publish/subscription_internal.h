@@ -1,0 +1,91 @@
+/*
+ * subscription_internal - what the modules of a subscription share.
+ *
+ * Not for other rooms.   Depends: subscription.   Threads: one.
+ */
+#ifndef CORE_RING_PUBLISH_SUBSCRIPTION_INTERNAL_H
+#define CORE_RING_PUBLISH_SUBSCRIPTION_INTERNAL_H
+
+#include "core/base/file.h"
+#include "core/ring/publish/subscription.h"
+#include "core/ring/publish/textlist.h"
+
+enum { SUBSCRIPTION_HELD_MAX = SUBSCRIPTION_CHAIN_MAX + 2 };
+
+/* One list. */
+struct follow {
+    struct subscription_map map;
+    bool is_known; /* the rest is of LIST.state */
+    struct stream_key stream;
+    uint64_t seq;
+    struct hash256 hash; /* of the header of seq */
+    uint64_t entries;
+    uint64_t refused;
+    bool is_given_up;    /* in this round */
+    struct hash256 held; /* newest object of an update that is held; zeros: none */
+    struct errinfo why;  /* code ERR_OK: nothing is amiss */
+};
+
+/* An update on its way. */
+struct work {
+    struct follow *f; /* NULL: none */
+    struct head head;
+    struct textfile
+        now; /* the list after the newest object taken; its texts lie in `from` and `taken` */
+    bool has_now;
+    struct textfile from; /* LIST.state, if is_known */
+    struct textlist taken[SUBSCRIPTION_HELD_MAX];
+    size_t ntaken;
+};
+
+struct seen {
+    struct key_binding binding;
+    uint64_t created_ms;
+    uint64_t expires_ms;
+    uint64_t seq;
+    struct hash256 heads; /* of the file */
+};
+
+struct subscription {
+    char name[ERRINFO_SOURCE_MAX];
+    char dir[FILE_PATH_MAX];
+    uint8_t key[OBJECT_KEY_BYTES];
+    struct object_id origin;  /* of the publisher */
+    struct object_id kept_as; /* subscription_place */
+    struct peerlists *lists;
+    const struct keyring *keys;
+    uint64_t most_entries;
+    double most_change;
+    struct follow follow[PUBLICATION_LISTS_MAX];
+    size_t nfollow;
+    bool has_key; /* seen.binding */
+    struct seen seen;
+    struct key_binding offered; /* not believed before heads are signed with it */
+    bool has_offered;
+    bool is_answered; /* v1/key was just heard */
+    uint64_t now_ms;
+    bool has_heads; /* of this run: rows */
+    struct head rows[PUBLICATION_LISTS_MAX];
+    size_t nrows;
+    unsigned place;         /* that has the heads in rows */
+    bool was_heard;         /* in this round, the newest heads or newer */
+    bool was_outdated;      /* in this round, only older ones */
+    struct errinfo refused; /* in this round: the last heads refused */
+    struct work work;
+};
+
+/* LIST.state as it is on disk into f. */
+enum err follow_load(const struct subscription *s, struct follow *f,
+                     struct textfile *ret, struct errinfo *reterr);
+/* Brings the work's list into effect. */
+enum err follow_apply(struct subscription *s, struct work *w, struct errinfo *reterr);
+/* Goes on with LIST.next that a crash left; brings what LIST.state says back where the list lacks it. */
+enum err follow_recover(struct subscription *s, struct follow *f,
+                        struct errinfo *reterr);
+void work_end(struct work *w);
+enum err seen_write(const struct subscription *s, struct errinfo *reterr);
+/* ERR_NOT_FOUND. ret_key: the publisher's identity. */
+enum err seen_read(const char *dir, uint8_t retkey[OBJECT_KEY_BYTES], struct seen *ret,
+                   struct errinfo *reterr);
+
+#endif

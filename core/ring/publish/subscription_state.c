@@ -1,0 +1,365 @@
+/* subscription_state - what a subscription remembers, and how an update becomes a list's entries. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/cursor.h"
+#include "core/base/hash256.h"
+#include "core/message/feature/list_keys.h"
+#include "core/ring/publish/subscription_internal.h"
+#include "core/ring/trust/peer_file.h"
+
+enum {
+    SEEN_VERSION = 1,
+    SEEN_BYTES = 4096,
+    NUMBER_REFUSED = 0, /* in LIST.state */
+    ENTRY_ARENA_BYTES = 256 << 10,
+    EXPIRY_MAX_H = (int)(UINT32_MAX / 3600),
+    FILE_NAME_BYTES = LIST_NAME_MAX + 8
+};
+
+static const char magic[4] = {'G', 'N', 'S', 'B'};
+
+/* ---- seen ---- */
+
+static void add_bytes(struct buf *b, const void *bytes, size_t n)
+{
+    buf_add(b, slice_of(bytes, n));
+}
+
+enum err seen_write(const struct subscription *s, struct errinfo *reterr)
+{
+    struct hash256 hash;
+    struct buf b;
+    buf_init(&b, SEEN_BYTES);
+    add_bytes(&b, magic, sizeof(magic));
+    buf_add_u32(&b, SEEN_VERSION);
+    add_bytes(&b, s->key, sizeof(s->key));
+    add_bytes(&b, s->seen.binding.key, OBJECT_KEY_BYTES);
+    buf_add_u64(&b, s->seen.binding.not_before_ms);
+    add_bytes(&b, s->seen.binding.signature, OBJECT_SIGNATURE_BYTES);
+    buf_add_u64(&b, s->seen.created_ms);
+    buf_add_u64(&b, s->seen.expires_ms);
+    buf_add_u64(&b, s->seen.seq);
+    add_bytes(&b, s->seen.heads.b, HASH256_BYTES);
+    hash256_of(buf_slice(&b), &hash);
+    add_bytes(&b, hash.b, HASH256_BYTES);
+    enum err e = buf_failed(&b)
+                     ? errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory")
+                     : place_write(s->dir, "seen", buf_slice(&b), PLACE_MODE, reterr);
+    buf_fini(&b);
+    return e;
+}
+
+static void take_bytes(struct cursor *c, void *ret, size_t n)
+{
+    struct slice s = cursor_bytes(c, n);
+    if (cursor_ok(c)) {
+        memcpy(ret, s.p, n);
+    }
+}
+
+static bool parse_seen(struct slice bytes, uint8_t retkey[OBJECT_KEY_BYTES],
+                       struct seen *ret)
+{
+    struct hash256 hash;
+    struct slice mark;
+    if (bytes.n < HASH256_BYTES) {
+        return false;
+    }
+    struct slice body = slice_head(bytes, bytes.n - HASH256_BYTES);
+    hash256_of(body, &hash);
+    struct cursor c = cursor_of(body);
+    mark = cursor_bytes(&c, sizeof(magic));
+    if (memcmp(hash.b, bytes.p + body.n, HASH256_BYTES) != 0 ||
+        !slice_eq(mark, slice_of(magic, sizeof(magic))) ||
+        cursor_u32(&c) != SEEN_VERSION) {
+        return false;
+    }
+    take_bytes(&c, retkey, OBJECT_KEY_BYTES);
+    take_bytes(&c, ret->binding.key, OBJECT_KEY_BYTES);
+    ret->binding.not_before_ms = cursor_u64(&c);
+    take_bytes(&c, ret->binding.signature, OBJECT_SIGNATURE_BYTES);
+    ret->created_ms = cursor_u64(&c);
+    ret->expires_ms = cursor_u64(&c);
+    ret->seq = cursor_u64(&c);
+    take_bytes(&c, ret->heads.b, HASH256_BYTES);
+    return cursor_done(&c);
+}
+
+enum err seen_read(const char *dir, uint8_t retkey[OBJECT_KEY_BYTES], struct seen *ret,
+                   struct errinfo *reterr)
+{
+    struct buf b;
+    buf_init(&b, SEEN_BYTES);
+    enum err e = place_read(dir, "seen", &b, reterr);
+    if (e == ERR_OK && !parse_seen(buf_slice(&b), retkey, ret)) {
+        e = errinfo_set(reterr, ERR_CORRUPT, dir, 0,
+                        "the file seen is damaged; remove it: the next heads of the "
+                        "publisher are then taken for the first");
+    }
+    buf_fini(&b);
+    return e;
+}
+
+/* ---- records of texts as records of digests ---- */
+
+struct making {
+    const struct hashkey *key;
+    struct arena *arena;
+    struct list_record *v;
+    size_t n;
+    uint64_t refused; /* of what came */
+    uint64_t gone;    /* of what is taken out, refused when it came */
+};
+
+/* Only what our own reader of entries makes of a text again is one; of a skeleton it makes another skeleton. */
+static bool is_entry(struct arena *arena, const struct list_record *r)
+{
+    struct feature_entry e;
+    arena_reset(arena);
+    return feature_entry_parse(r->text, (enum feature_type)r->type, arena, &e, NULL) ==
+               ERR_OK &&
+           e.class_type == r->type &&
+           (slice_eq(e.text, r->text) || r->type == FEATURE_subject_skeleton);
+}
+
+static void make_one(struct making *m, const struct list_record *r, unsigned after)
+{
+    struct list_record *to = &m->v[m->n];
+    *to = (struct list_record){
+        .before = after == ENTRY_ABSENT ? ENTRY_STANDS : ENTRY_ABSENT,
+        .after = (uint8_t)after,
+        .type = r->type,
+        .expiry_h = r->expiry_h < EXPIRY_MAX_H ? r->expiry_h : (uint32_t)EXPIRY_MAX_H};
+    digest_make(m->key, r->type, r->text, &to->digest);
+    m->n++;
+}
+
+/* from NULL: new; to NULL: taken out. */
+static void make_step(struct making *m, const struct list_record *from,
+                      const struct list_record *to)
+{
+    const struct list_record *r = to ? to : from;
+    if (!r) {
+        return; /* there is always one */
+    }
+    if (is_entry(m->arena, r)) {
+        make_one(m, r, to ? to->after : (unsigned)ENTRY_ABSENT);
+    } else {
+        m->refused += from == NULL;
+        m->gone += to == NULL;
+    }
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+    const struct list_record *x = a;
+    const struct list_record *y = b;
+    return digest_cmp(&x->digest, &y->digest);
+}
+
+/* What differs between both, sorted by digest. Texts that differ have digests that do. */
+static void make_difference(struct making *m, const struct textlist *from,
+                            const struct textlist *to)
+{
+    size_t a = 0;
+    size_t b = 0;
+    while (a < from->n || b < to->n) {
+        const struct list_record *x = a < from->n ? &from->v[a] : NULL;
+        const struct list_record *y = b < to->n ? &to->v[b] : NULL;
+        int order = !x ? 1 : !y ? -1 : textlist_compare(x, y);
+        if (order != 0 || x->after != y->after || x->expiry_h != y->expiry_h) {
+            make_step(m, order <= 0 ? x : NULL, order >= 0 ? y : NULL);
+        }
+        a += order <= 0;
+        b += order >= 0;
+    }
+    qsort(m->v, m->n, sizeof(m->v[0]), compare_digests);
+}
+
+static enum err give(const struct subscription *s, const struct stream_key *k,
+                     bool is_snap, struct making *m, struct errinfo *reterr)
+{
+    struct object o = {.type = is_snap ? OBJECT_SNAP : OBJECT_DELTA,
+                       .stream = *k,
+                       .seq = 1,
+                       .records = m->n};
+    struct payload_reader records;
+    struct buf raw;
+    if (m->n == 0 && !is_snap) {
+        return ERR_OK;
+    }
+    buf_init(&raw, m->n * PAYLOAD_LIST_MAX + 1);
+    payload_print_list(m->v, m->n, &raw);
+    enum err e = buf_failed(&raw) ? errinfo_set(reterr, ERR_NOMEM, s->name, 0,
+                                                "no memory for an update")
+                                  : ERR_OK;
+    if (e == ERR_OK) {
+        e = payload_reader_init(&records, OBJECT_LIST, is_snap, m->n, buf_slice(&raw),
+                                reterr);
+    }
+    if (e == ERR_OK) {
+        e = peerlist_apply(s->lists, &o, s->name, &records, reterr);
+    }
+    buf_fini(&raw);
+    return e;
+}
+
+/* The list's stream among peers' lists, whose digests are under our own key. */
+static struct stream_key list_of(const struct subscription *s, const struct follow *f,
+                                 uint64_t inc)
+{
+    struct stream_key k = {.origin = s->kept_as,
+                           .inc = inc,
+                           .ring_key = s->keys->ring[0].id,
+                           .kind = OBJECT_LIST};
+    memcpy(k.list, f->map.ours, strnlen(f->map.ours, OBJECT_NAME_BYTES));
+    return k;
+}
+
+static bool list_is_held(const struct subscription *s, const struct stream_key *k)
+{
+    struct list_record any = {.after = ENTRY_ABSENT};
+    return peerlist_get(s->lists, k, &any, NULL) == ERR_OK;
+}
+
+struct change {
+    uint64_t inc;                /* of the publisher's stream */
+    const struct textlist *from; /* NULL: whatever is there */
+    const struct textlist *to;   /* all there is afterwards */
+};
+static enum err change_list(const struct subscription *s, const struct follow *f,
+                            const struct change *c, uint64_t *retrefused,
+                            struct errinfo *reterr)
+{
+    const struct textlist none = {0};
+    const struct stream_key k = list_of(s, f, c->inc);
+    bool is_snap = !c->from || !list_is_held(s, &k);
+    const struct textlist *before = is_snap ? &none : c->from;
+    struct making m = {.key = &s->keys->ring[0],
+                       .arena = arena_new(ENTRY_ARENA_BYTES),
+                       .v = calloc(before->n + c->to->n + 1, sizeof(*m.v))};
+    if (!m.arena || !m.v) {
+        arena_free(&m.arena);
+        free(m.v);
+        return errinfo_set(reterr, ERR_NOMEM, s->name, 0, "no memory for an update");
+    }
+    make_difference(&m, before, c->to);
+    enum err e = give(s, &k, is_snap, &m, reterr);
+    *retrefused = (is_snap ? 0 : f->refused) + m.refused - m.gone;
+    arena_free(&m.arena);
+    free(m.v);
+    return e;
+}
+
+/* ---- files of a list ---- */
+
+static void name_of(const struct follow *f, const char *suffix,
+                    char ret[FILE_NAME_BYTES])
+{
+    (void)snprintf(ret, FILE_NAME_BYTES, "%s.%s", f->map.ours, suffix);
+}
+
+static void know(struct follow *f, const struct textfile *t)
+{
+    f->is_known = true;
+    f->stream = t->object.stream;
+    f->seq = t->object.seq;
+    f->entries = t->list.n;
+    f->refused = t->number[NUMBER_REFUSED];
+    object_hash(slice_of((const char *)t->header, OBJECT_HEADER_BYTES), &f->hash);
+}
+
+enum err follow_load(const struct subscription *s, struct follow *f,
+                     struct textfile *ret, struct errinfo *reterr)
+{
+    char name[FILE_NAME_BYTES];
+    name_of(f, "state", name);
+    enum err e = textfile_read(s->dir, name, ret, reterr);
+    if (e == ERR_OK) {
+        know(f, ret);
+    }
+    return e;
+}
+
+/* LIST.next, which is durable, becomes LIST.state. */
+static enum err take_place(const struct subscription *s, const struct follow *f,
+                           struct errinfo *reterr)
+{
+    char next[FILE_NAME_BYTES];
+    char state[FILE_NAME_BYTES];
+    char from[FILE_PATH_MAX];
+    char to[FILE_PATH_MAX];
+    name_of(f, "next", next);
+    name_of(f, "state", state);
+    if (file_path(from, "%s/%s", s->dir, next) != ERR_OK ||
+        file_path(to, "%s/%s", s->dir, state) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    if (rename(from, to) != 0) {
+        return errinfo_errno(reterr, to, "cannot replace the file");
+    }
+    return file_sync_dir(s->dir, reterr);
+}
+
+enum err follow_apply(struct subscription *s, struct work *w, struct errinfo *reterr)
+{
+    struct follow *f = w->f;
+    char name[FILE_NAME_BYTES];
+    name_of(f, "next", name);
+    /* how many are refused is told after the list is changed, and again after a crash */
+    w->now.number[NUMBER_REFUSED] = f->refused;
+    enum err e = textfile_write(s->dir, name, &w->now, reterr);
+    if (e == ERR_OK) {
+        const struct change c = {.inc = w->now.object.stream.inc,
+                                 .from = f->is_known ? &w->from.list : NULL,
+                                 .to = &w->now.list};
+        e = change_list(s, f, &c, &w->now.number[NUMBER_REFUSED], reterr);
+    }
+    if (e == ERR_OK && w->now.number[NUMBER_REFUSED] != f->refused) {
+        e = textfile_write(s->dir, name, &w->now, reterr);
+    }
+    if (e == ERR_OK) {
+        e = take_place(s, f, reterr);
+    }
+    if (e == ERR_OK) {
+        know(f, &w->now);
+    }
+    return e;
+}
+
+enum err follow_recover(struct subscription *s, struct follow *f,
+                        struct errinfo *reterr)
+{
+    char name[FILE_NAME_BYTES];
+    struct textfile t;
+    bool is_next = true;
+    name_of(f, "next", name);
+    enum err e = textfile_read(s->dir, name, &t, reterr);
+    if (e == ERR_NOT_FOUND || e == ERR_CORRUPT) {
+        is_next = false;
+        e = follow_load(s, f, &t, reterr);
+    }
+    if (e == ERR_NOT_FOUND || e == ERR_CORRUPT) {
+        return ERR_OK; /* a SNAP will bring all of it again */
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    const struct stream_key k = list_of(s, f, t.object.stream.inc);
+    if (is_next || !list_is_held(s, &k)) {
+        const struct change c = {.inc = t.object.stream.inc, .to = &t.list};
+        e = change_list(s, f, &c, &t.number[NUMBER_REFUSED], reterr);
+    }
+    if (e == ERR_OK && is_next) {
+        e = take_place(s, f, reterr);
+    }
+    if (e == ERR_OK) {
+        know(f, &t);
+    }
+    textfile_fini(&t);
+    return e;
+}

@@ -1,0 +1,116 @@
+/*
+ * object - what one server signed about one of its streams: a header of 384 bytes and a payload.
+ *
+ * A stream is written by its origin alone and relayed unchanged. Its objects form a chain by seq (from 1)
+ * and prev; each header says what the whole stream holds after it (root, records, total). Kinds:
+ *   DELTA  changes since seq - 1.
+ *   SNAP   a place in the chain that changes nothing: who stands at seq - 1 compares the root and needs the
+ *          header alone; who stands elsewhere takes the payload, which is the whole stream, not packed and
+ *          canonical, so that every holder of the stream can make it again from what it holds (TEXT: packed, as
+ *          it came from its publisher).
+ *   HEARTBEAT  no stream: the origin lives, and these are its heads. Expires.
+ *   PROOF  no stream: payload is two headers that the origin signed for one place of one chain.
+ * Parsing looks at the bytes alone; whether key, chain and time are right is sync.h's.
+ * Depends: base.   Threads: pure.   Layout and reasons: ADR 0030.
+ */
+#ifndef CORE_RING_STREAM_OBJECT_H
+#define CORE_RING_STREAM_OBJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+#include "core/base/hash256.h"
+#include "core/base/slice.h"
+
+enum {
+    OBJECT_HEADER_BYTES = 384,
+    OBJECT_SIGNED_BYTES = 320,
+    OBJECT_SIGNATURE_BYTES = 64,
+    OBJECT_KEY_BYTES = 32, /* an Ed25519 public key */
+    OBJECT_ID_BYTES = 16,  /* rings and origins */
+    OBJECT_NAME_BYTES = 32,
+    OBJECT_RAW_MAX = 16 << 20, /* payload of a DELTA, unpacked: what a lie can cost */
+    OBJECT_PACKED_MAX = (16 << 20) + (64 << 10),      /* of that, as sent */
+    OBJECT_SNAP_MAX = 256 << 20,                      /* payload of a SNAP */
+    OBJECT_SNAP_PACKED_MAX = (256 << 20) + (1 << 20), /* of a TEXT, as sent */
+    OBJECT_BUCKET_S = 600,
+    OBJECT_VERSION_MAJOR = 1
+};
+
+enum object_type {
+    OBJECT_DELTA = 1,
+    OBJECT_SNAP = 2,
+    OBJECT_HEARTBEAT = 4,
+    OBJECT_PROOF = 5
+};
+enum object_kind {
+    OBJECT_NONE = 0, /* HEARTBEAT, PROOF */
+    OBJECT_COUNT = 1,
+    OBJECT_LIST = 2,
+    OBJECT_MEMBER =
+        3, /* a whole filter; each seq is a SNAP that replaces the one before */
+    OBJECT_TEXT = 4,          /* entries with their texts, of a publisher */
+    OBJECT_MEMBER_REVOKED = 5 /* likewise, of what was taken back */
+};
+enum { OBJECT_CLOSED = 1 }; /* flag of a COUNT's SNAP: the stream ends with it */
+
+struct object_id {
+    uint8_t b[OBJECT_ID_BYTES];
+};
+
+/* Which stream. */
+struct stream_key {
+    struct object_id origin;
+    uint64_t inc;                     /* the origin's incarnation */
+    uint64_t start_s;                 /* COUNT: begin of the bucket; else 0 */
+    uint32_t len_s;                   /* COUNT: OBJECT_BUCKET_S; else 0 */
+    uint32_t ring_key;                /* id of the key of its digests; TEXT: 0 */
+    uint16_t kind;                    /* enum object_kind */
+    char list[OBJECT_NAME_BYTES + 1]; /* NUL-padded; COUNT: empty */
+};
+bool stream_key_equal(const struct stream_key *a, const struct stream_key *b);
+/* The stream's name in paths and tables: first half of the hash of its fields as headers have them. */
+void stream_key_id(const struct stream_key *k, struct object_id *ret);
+
+struct object {
+    uint16_t type; /* enum object_type */
+    uint16_t flags;
+    struct object_id ring;
+    uint64_t key_id; /* of the signing key: object_key_id */
+    struct stream_key stream;
+    uint64_t seq;
+    uint64_t base_seq;      /* DELTA: seq - 1; else 0 */
+    struct hash256 prev;    /* hash of the header of seq - 1; zeros for seq 1 */
+    struct hash256 root;    /* of the stream after this object (root.h) */
+    struct hash256 payload; /* hash of the payload's bytes as sent */
+    uint64_t records;       /* in the payload */
+    uint64_t total;         /* COUNT: sum of the payload's increments; else 0 */
+    uint64_t raw_len;       /* of the payload, unpacked */
+    uint64_t sent_len;      /* of it as sent; the same where it is not packed */
+    uint64_t created_ms;
+    uint64_t expires_ms; /* HEARTBEAT; else 0: never */
+};
+
+/* The first 8 bytes of the hash of a public key, little-endian. */
+uint64_t object_key_id(const uint8_t public_key[OBJECT_KEY_BYTES]);
+
+/* Appends the OBJECT_SIGNED_BYTES of o. */
+void object_print(const struct object *o, struct buf *ret);
+/* From at least OBJECT_HEADER_BYTES; all that the bytes alone can tell: magic, version, a known type and kind, known
+ * flags, zeros where zeros must be, a name of a list that is one, an aligned bucket, seq from 1 on, base_seq, lengths that the number of
+ * records allows (payload.h). ERR_SYNTAX, ERR_RANGE; ERR_VERSION: another major version;
+ * ERR_UNSUPPORTED: a type or kind of a later minor version, to be passed over. */
+enum err object_parse(struct slice header, struct object *ret, struct errinfo *reterr);
+/* Hash of the signed bytes: the object's name, and what the next one calls prev. */
+void object_hash(struct slice header, struct hash256 *ret);
+
+/* Signature of the OBJECT_SIGNED_BYTES at the begin of header, over "gillnet-exchange/1\0" and these. */
+bool object_is_signed_by(struct slice header,
+                         const uint8_t public_key[OBJECT_KEY_BYTES]);
+/* Prints o and its signature: OBJECT_HEADER_BYTES. secret: the 32 bytes of an Ed25519 private key. */
+enum err object_sign(const struct object *o, const uint8_t secret[OBJECT_KEY_BYTES],
+                     struct buf *ret);
+
+#endif

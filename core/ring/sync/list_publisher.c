@@ -1,0 +1,467 @@
+/*
+ * list_publisher - steps are the difference between two walks, or between two answers for each digest of the log.
+ */
+#include "core/ring/sync/list_publisher.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/hash256.h"
+#include "core/base/log.h"
+#include "core/list/changes_poll.h"
+#include "core/message/feature/feature.h"
+#include "core/ring/sync/list_publisher_internal.h"
+
+enum { NAMES_ARENA = 128 * 1024, NEWS_MAX = 200000, HOUR_S = 3600 };
+
+/* ---- one digest ---- */
+
+static uint32_t hours_of(uint32_t expiry_s)
+{
+    return expiry_s / HOUR_S + (expiry_s % HOUR_S != 0);
+}
+
+/* What is to stand at the peers. */
+static struct list_record wanted(const struct list_state *own,
+                                 const struct list_record *held)
+{
+    struct list_record w = {.digest = own->digest,
+                            .after = own->status,
+                            .type = own->class_type,
+                            .expiry_h = hours_of(own->expiry_s)};
+    if (own->status == ENTRY_TAKEN_BACK) {
+        /* of what they never heard they need not hear that it was taken back */
+        w.after = held->after == ENTRY_ABSENT ? ENTRY_ABSENT : ENTRY_TAKEN_BACK;
+        w.type = held->type;
+        w.expiry_h = held->expiry_h;
+    }
+    return w;
+}
+
+/* Whether peers may go on with the expiry that they know. */
+static bool may_keep_expiry(uint32_t known_h, uint32_t wanted_h, uint64_t now_s)
+{
+    if (known_h == wanted_h) {
+        return true;
+    }
+    bool is_sooner = wanted_h != 0 && (known_h == 0 || wanted_h < known_h);
+    return !is_sooner && (uint64_t)known_h * HOUR_S > now_s + SHARE_RENEW_S;
+}
+
+enum share_step share_step_make(const struct list_state *own,
+                                const struct list_record *held, uint64_t now_s,
+                                struct list_record *ret)
+{
+    struct list_record w = wanted(own, held);
+    struct list_record step = *held;
+    step.before = held->after;
+    step.after = w.after;
+    if (w.after == ENTRY_STANDS && held->after != ENTRY_ABSENT &&
+        (w.type != held->type || !may_keep_expiry(held->expiry_h, w.expiry_h, now_s))) {
+        step.after = ENTRY_ABSENT; /* what stands for it comes with the next object */
+        *ret = step;
+        return SHARE_STEP_AGAIN;
+    }
+    if (held->after == ENTRY_ABSENT) {
+        step.type = w.type;
+        step.expiry_h = w.expiry_h;
+    }
+    step.digest = own->digest;
+    *ret = step;
+    return step.before == step.after ? SHARE_STEP_NONE : SHARE_STEP_ONE;
+}
+
+/* ---- gathering ---- */
+
+static void add_step(struct share *x, struct shared_list *l,
+                     const struct list_state *own, const struct list_record *held)
+{
+    enum share_step s = share_step_make(own, held, x->now_s, &x->step[x->nsteps]);
+    x->nsteps += s != SHARE_STEP_NONE;
+    l->is_again = l->is_again || s == SHARE_STEP_AGAIN;
+}
+
+static enum err publish_steps(struct share *x, struct shared_list *l,
+                              struct errinfo *reterr)
+{
+    enum err e = x->nsteps == 0 ? ERR_OK
+                                : sync_publish_list(x->sync, l->name, x->step,
+                                                    x->nsteps, SLICE_NONE, reterr);
+    x->nsteps = 0;
+    return e;
+}
+
+/* ---- the whole list ---- */
+
+struct both {
+    struct list_walk *own;      /* NULL: nothing is shared */
+    struct peerlist_walk *held; /* NULL: nothing was published */
+    struct list_state o;
+    struct list_record h;
+    bool has_own;
+    bool has_held;
+    enum err failed;
+};
+
+static void next_own(struct both *b)
+{
+    enum err e = ERR_OK;
+    b->has_own = b->own && list_walk_next(b->own, &b->o, &e);
+    b->failed = b->failed == ERR_OK ? e : b->failed;
+}
+
+static void next_held(struct both *b)
+{
+    enum err e = ERR_OK;
+    b->has_held = b->held && peerlist_walk_next(b->held, &b->h, &e);
+    b->failed = b->failed == ERR_OK ? e : b->failed;
+}
+
+static enum err both_open(struct share *x, const struct shared_list *l, struct both *b,
+                          struct errinfo *reterr)
+{
+    struct stream_key k;
+    enum err e = ERR_OK;
+    if (l->wants_entries && l->reader) {
+        e = list_walk_reader(l->reader, x->now_s, &b->own, reterr);
+    }
+    if (e == ERR_OK && sync_own_stream(x->sync, OBJECT_LIST, l->name, &k)) {
+        e = peerlist_walk_new(sync_lists(x->sync), &k, &b->held, reterr);
+    }
+    if (e == ERR_OK) {
+        next_own(b);
+        next_held(b);
+    }
+    return e;
+}
+
+/* Walks both until as many steps as fit are gathered. */
+static void both_walk(struct share *x, struct shared_list *l, struct both *b)
+{
+    while ((b->has_own || b->has_held) && x->nsteps < SHARE_STEPS_MAX) {
+        int order = !b->has_own    ? 1
+                    : !b->has_held ? -1
+                                   : digest_cmp(&b->o.digest, &b->h.digest);
+        struct list_state none = {.digest = b->h.digest};
+        struct list_record absent = {.digest = b->o.digest};
+        add_step(x, l, order <= 0 ? &b->o : &none, order >= 0 ? &b->h : &absent);
+        if (order <= 0) {
+            next_own(b);
+        }
+        if (order >= 0) {
+            next_held(b);
+        }
+    }
+}
+
+static enum err compare(struct share *x, struct shared_list *l, struct errinfo *reterr)
+{
+    struct both b = {.failed = ERR_OK};
+    struct list_position end = {.segment = 0};
+    struct stream_key k;
+    if (l->reader) {
+        list_news_end(l->reader, &end);
+    }
+    l->is_again = false;
+    x->nsteps = 0;
+    bool goes_on = sync_own_stream(x->sync, OBJECT_LIST, l->name, &k);
+    enum err e = both_open(x, l, &b, reterr);
+    if (e == ERR_OK) {
+        both_walk(x, l, &b);
+    }
+    bool is_whole = !b.has_own && !b.has_held;
+    if (e == ERR_OK && b.failed != ERR_OK) {
+        e = errinfo_set(reterr, b.failed, l->name, 0, "the list is damaged");
+    }
+    list_walk_free(&b.own);
+    peerlist_walk_free(&b.held);
+    if (e == ERR_OK && x->nsteps == 0 && !goes_on) {
+        /* an older incarnation, if there is one, ends with the empty list */
+        return sync_publish_list(x->sync, l->name, NULL, 0, SLICE_NONE, reterr) ==
+                       ERR_OK
+                   ? share_compared(x, l, &end)
+                   : ERR_EXISTS;
+    }
+    if (e == ERR_OK) {
+        e = publish_steps(x, l, reterr);
+    }
+    return e == ERR_OK && is_whole && !l->is_again ? share_compared(x, l, &end) : e;
+}
+
+enum err share_compared(struct share *x, struct shared_list *l,
+                        const struct list_position *end)
+{
+    l->position = *end;
+    l->is_compared = true;
+    l->compare_s = x->now_s + SHARE_COMPARE_S;
+    return ERR_OK;
+}
+
+/* ---- what changed ---- */
+
+static void note_digest(void *context, const struct digest *d)
+{
+    struct share *x = context;
+    x->news[x->nnews++] = *d;
+}
+
+static int by_digest(const void *a, const void *b)
+{
+    return digest_cmp(a, b);
+}
+
+static enum err step_of(struct share *x, struct shared_list *l,
+                        const struct stream_key *k, const struct digest *d,
+                        struct errinfo *reterr)
+{
+    struct list_record held = {.digest = *d};
+    struct list_state own = {.digest = *d};
+    enum err e = peerlist_get(sync_lists(x->sync), k, &held, reterr);
+    if (e == ERR_OK) {
+        e = list_state_of(l->reader, x->now_s, &own, reterr);
+    }
+    if (e == ERR_OK) {
+        add_step(x, l, &own, &held);
+    }
+    return e;
+}
+
+static enum err follow(struct share *x, struct shared_list *l, struct errinfo *reterr)
+{
+    struct stream_key k;
+    struct list_position at = l->position;
+    if (!sync_own_stream(x->sync, OBJECT_LIST, l->name, &k)) {
+        l->is_compared =
+            false; /* nothing was published yet, or a new incarnation begins */
+        return ERR_OK;
+    }
+    x->nnews = 0;
+    x->nsteps = 0;
+    l->is_again = false;
+    enum err e = list_news(l->reader, &at, NEWS_MAX, note_digest, x, reterr);
+    if (e == ERR_NOT_FOUND) {
+        l->is_compared = false;
+        return ERR_OK;
+    }
+    qsort(x->news, x->nnews, sizeof(*x->news), by_digest);
+    for (size_t i = 0; e == ERR_OK && i < x->nnews; i++) {
+        if (i == 0 || digest_cmp(&x->news[i], &x->news[i - 1]) != 0) {
+            e = step_of(x, l, &k, &x->news[i], reterr);
+        }
+    }
+    if (e == ERR_OK) {
+        e = publish_steps(x, l, reterr);
+    }
+    if (e == ERR_OK && !l->is_again) { /* else the same is looked at once more */
+        l->position = at;
+    }
+    return e;
+}
+
+/* ---- one list ---- */
+
+/* Under which key its digests are; false: under one that only this server has, so that nobody else could ask for them. */
+static bool look_at_key(struct share *x, struct shared_list *l)
+{
+    uint32_t id = l->reader ? list_reader_key(l->reader)->id : 0;
+    bool is_ours = id == 0 || sync_is_ring_key(x->sync, id);
+    if (!is_ours && l->foreign_key != id) {
+        log_warn("event=share list=%s state=left-out: its entries are kept under key "
+                 "%08" PRIx32
+                 " of this server, which the ring does not have, so others "
+                 "could not look them up; to share it: `gillnet list rekey %s`",
+                 l->name, id, l->name);
+    }
+    l->foreign_key = is_ours ? 0 : id;
+    sync_use_list_key(x->sync, is_ours ? id : 0);
+    return is_ours;
+}
+
+static enum err tick_entries(struct share *x, struct shared_list *l, bool is_changed,
+                             struct errinfo *reterr)
+{
+    if (!l->is_compared || x->now_s >= l->compare_s) {
+        l->is_compared = false;
+        enum err e = compare(x, l, reterr);
+        return e == ERR_OK && l->is_again ? compare(x, l, reterr) : e;
+    }
+    if (!l->wants_entries || !l->reader || !(is_changed || l->position.has_more)) {
+        return ERR_OK;
+    }
+    enum err e = follow(x, l, reterr);
+    /* a second time for what the first only took away */
+    return e == ERR_OK && l->is_again && l->is_compared ? follow(x, l, reterr) : e;
+}
+
+static enum err tick_list(struct share *x, struct shared_list *l,
+                          const struct config *config, struct errinfo *reterr)
+{
+    struct slice name = slice_str(l->name);
+    const struct config_list *c = config_list_find(config, name);
+    enum list_share share = c->is_allow ? LIST_SHARE_NO : c->share;
+    bool was = l->wants_entries;
+    bool is_changed = false;
+    if (sync_is_busy_with(x->sync, l->name)) {
+        return ERR_OK; /* it is seen a moment later */
+    }
+    if (!l->is_ours) { /* it is gone: what was said of it is taken back */
+        list_reader_close(&l->reader);
+    } else if (share != LIST_SHARE_NO) {
+        enum err e =
+            list_news_look(x->state_dir, name, x->keys, &l->reader, &l->seen, reterr);
+        if (e != ERR_OK) {
+            return e;
+        }
+        is_changed = l->seen.is_changed;
+    }
+    share = look_at_key(x, l) ? share : LIST_SHARE_NO;
+    l->wants_entries = share == LIST_SHARE_ENTRIES;
+    l->wants_filters = share == LIST_SHARE_FILTERS;
+    if (l->wants_entries != was) {
+        l->is_compared = false;
+    }
+    l->is_dirty = l->is_dirty || is_changed;
+    struct stream_key k;
+    bool is_out = sync_own_stream(x->sync, OBJECT_LIST, l->name, &k);
+    enum err e = ERR_OK;
+    if (l->wants_entries || is_out) {
+        e = tick_entries(x, l, is_changed, reterr);
+    }
+    enum err filters = share_filters(x, l, e == ERR_OK ? reterr : NULL);
+    return e == ERR_OK ? filters : e;
+}
+
+/* ---- all lists ---- */
+
+static struct shared_list *list_find(struct share *x, struct slice name)
+{
+    struct shared_list *l = NULL;
+    for (size_t i = 0; i < x->n; i++) {
+        if (slice_eq(slice_str(x->list[i].name), name)) {
+            return &x->list[i];
+        }
+    }
+    if (x->n < SHARE_LISTS_MAX) {
+        l = &x->list[x->n++];
+        memcpy(l->name, name.p, name.n);
+    }
+    return l;
+}
+
+/* Those that the configuration shares, and those that were published. */
+static enum err lists_find(struct share *x, const struct config *config,
+                           struct errinfo *reterr)
+{
+    struct slice *names = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        x->list[i].is_ours = false;
+    }
+    arena_reset(x->arena);
+    enum err e = list_names(x->state_dir, x->arena, &names, &n, reterr);
+    for (size_t i = 0; e == ERR_OK && i < n; i++) {
+        bool is_shared = config_list_find(config, names[i])->share != LIST_SHARE_NO;
+        struct shared_list *l = is_shared ? list_find(x, names[i]) : NULL;
+        if (is_shared && !l) {
+            e = errinfo_set(reterr, ERR_LIMIT, "lists", 0,
+                            "only %d lists can be shared; %.*s is not", SHARE_LISTS_MAX,
+                            SLICE_ARGS(names[i]));
+        } else if (l) {
+            l->is_ours = true;
+        }
+    }
+    if (e != ERR_OK || x->has_mirrors) {
+        return e;
+    }
+    arena_reset(x->arena);
+    e = list_names(x->mirror_dir, x->arena, &names, &n, reterr);
+    for (size_t i = 0; e == ERR_OK && i < n; i++) {
+        (void)list_find(x, names[i]);
+    }
+    x->has_mirrors = e == ERR_OK;
+    return e;
+}
+
+enum err share_tick(struct share *x, const struct config *config,
+                    struct errinfo *reterr)
+{
+    struct errinfo first = {.code = ERR_OK};
+    struct errinfo why;
+    x->now_s = clock_wall_us() / 1000000;
+    if (share_guard(x, config, &why) != ERR_OK) {
+        first = why;
+    }
+    if (lists_find(x, config, &why) != ERR_OK && first.code == ERR_OK) {
+        first = why;
+    }
+    for (size_t i = 0; i < x->n; i++) {
+        enum err e = tick_list(x, &x->list[i], config, &why);
+        if (e == ERR_EXISTS) {
+            x->list[i].is_compared = false; /* what was signed before went first */
+        } else if (e != ERR_OK) {
+            x->list[i].is_compared = false;
+            first = first.code == ERR_OK ? why : first;
+        }
+    }
+    return first.code == ERR_OK
+               ? ERR_OK
+               : errinfo_set(reterr, first.code, first.source, 0, "%s", first.text);
+}
+
+bool share_is_settled(const struct share *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        const struct shared_list *l = &x->list[i];
+        if ((l->wants_entries && (!l->is_compared || l->position.has_more)) ||
+            (l->wants_filters && l->is_dirty)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum err share_new(struct sync *s, const char *state_dir, const struct keyring *keys,
+                   const struct object_id *self, struct share **ret,
+                   struct errinfo *reterr)
+{
+    struct share *x = calloc(1, sizeof(*x));
+    if (x) {
+        x->step = calloc(SHARE_STEPS_MAX, sizeof(*x->step));
+        x->news = calloc(NEWS_MAX, sizeof(*x->news));
+        x->arena = arena_new(NAMES_ARENA);
+    }
+    if (!x || !x->step || !x->news || !x->arena) {
+        share_free(&x);
+        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory to share lists");
+    }
+    x->sync = s;
+    x->keys = keys;
+    char hex[2 * OBJECT_ID_BYTES + 1];
+    hex_print(self->b, OBJECT_ID_BYTES, hex);
+    if (file_path(x->state_dir, "%s", state_dir) != ERR_OK ||
+        file_path(x->mirror_dir, "%s/peers/lists/%s", state_dir, hex) != ERR_OK) {
+        share_free(&x);
+        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    }
+    *ret = x;
+    return ERR_OK;
+}
+
+void share_free(struct share **x)
+{
+    if (*x) {
+        for (size_t i = 0; i < (*x)->n; i++) {
+            list_reader_close(&(*x)->list[i].reader);
+        }
+        config_release(&(*x)->config);
+        free((*x)->step);
+        free((*x)->news);
+        arena_free(&(*x)->arena);
+        free(*x);
+    }
+    *x = NULL;
+}

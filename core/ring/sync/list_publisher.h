@@ -1,0 +1,40 @@
+/*
+ * list_publisher - our own lists go to the peers: what the configuration shares is compared with what was published.
+ *
+ * The mirror of what was published stands in STATE/peers/lists of our own origin, so that nothing else
+ * needs to be remembered. A list's log tells what changed; the whole list is compared at the begin, each hour, and
+ * where the log cannot tell (a period was dropped, the list made anew). Digests, types and expiries go out, never texts;
+ * an expiry that moves further away is told when the one that peers know comes near.
+ * Depends: base, config, list, sync.   Threads: that of sync.   ADR 0035.
+ */
+#ifndef CORE_RING_SYNC_LIST_PUBLISHER_H
+#define CORE_RING_SYNC_LIST_PUBLISHER_H
+
+#include "core/base/err.h"
+#include "core/base/keyring.h"
+#include "core/config/config.h"
+#include "core/ring/sync/sync.h"
+
+enum {
+    SHARE_STEPS_MAX = 500000, /* published for one list in one tick */
+    SHARE_COMPARE_S = 3600,   /* between comparisons of a whole list */
+    SHARE_FILTER_S = 60,      /* between filters of one list */
+    SHARE_RENEW_S = 6 * 3600, /* before its end an expiry is told anew */
+    SHARE_LISTS_MAX = 16      /* lists of ours that can be shared */
+};
+
+struct share;
+/* s and keys are borrowed and outlive it. self: our origin. */
+enum err share_new(struct sync *s, const char *state_dir, const struct keyring *keys,
+                   const struct object_id *self, struct share **ret,
+                   struct errinfo *reterr);
+void share_free(struct share **x); /* accepts NULL */
+
+/* To be called each second, once the peers were asked what they know of us. Publishes what changed. On failure the others
+ * were done; the next call tries again. */
+enum err share_tick(struct share *x, const struct config *config,
+                    struct errinfo *reterr);
+/* Nothing is left to be published of what there is now. */
+bool share_is_settled(const struct share *x);
+
+#endif

@@ -1,0 +1,154 @@
+/* list_publisher_filter - whole filters of a list that is shared as such, and the names that none of others may hold. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/list/peer_filter.h"
+#include "core/message/feature/feature.h"
+#include "core/ring/sync/list_publisher_internal.h"
+
+static uint16_t kind_of(bool is_revoked)
+{
+    return is_revoked ? OBJECT_MEMBER_REVOKED : OBJECT_MEMBER;
+}
+
+/* ---- one filter ---- */
+
+static enum err publish_file(struct share *x, const struct shared_list *l,
+                             bool is_revoked, const char *path, struct errinfo *reterr)
+{
+    struct buf file;
+    buf_init(&file, OBJECT_SNAP_MAX);
+    enum err e = file_read(path, &file, reterr);
+    if (e == ERR_OK) {
+        e = sync_publish_member(x->sync, l->name, is_revoked, buf_slice(&file), reterr);
+    }
+    buf_fini(&file);
+    return e;
+}
+
+/* of: the list's reader; NULL: an empty filter. */
+static enum err publish_filter(struct share *x, const struct shared_list *l,
+                               const struct list_reader *of, bool is_revoked,
+                               struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    uint64_t entries = 0;
+    if (file_path(path, "%s/peers/lists/.share" FILE_TEMP_SUFFIX, x->state_dir) !=
+        ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, x->state_dir, 0, "the path is too long");
+    }
+    enum err e = of ? list_member_make(of, is_revoked, path, &entries, reterr)
+                    : list_member_empty(&x->keys->ring[0], is_revoked, path, reterr);
+    if (e == ERR_OK) {
+        e = publish_file(x, l, is_revoked, path, reterr);
+    }
+    (void)unlink(path);
+    return e;
+}
+
+/* What the peers have is of the list as it is now; after a start nothing else tells. */
+static bool is_known(struct share *x, const struct shared_list *l, bool is_revoked)
+{
+    struct stream_key k;
+    uint64_t created_s = 0;
+    uint64_t entries = 0;
+    return sync_own_stream(x->sync, kind_of(is_revoked), l->name, &k) &&
+           peermember_peek(sync_lists(x->sync), &k, &created_s, &entries, NULL) ==
+               ERR_OK &&
+           created_s > l->seen.updated_s;
+}
+
+static enum err give_filters(struct share *x, struct shared_list *l,
+                             struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    for (int revoked = 0; e == ERR_OK && revoked < 2; revoked++) {
+        struct stream_key k;
+        uint64_t totals[2];
+        list_reader_totals(l->reader, &totals[0], &totals[1]);
+        bool is_needed = !revoked || totals[1] > 0 ||
+                         sync_own_stream(x->sync, kind_of(true), l->name, &k);
+        bool is_first = !l->has_published[revoked];
+        if (is_needed && !(is_first && is_known(x, l, revoked))) {
+            e = publish_filter(x, l, l->reader, revoked, reterr);
+        }
+        l->has_published[revoked] = e == ERR_OK;
+    }
+    l->filter_s = x->now_s + SHARE_FILTER_S;
+    l->is_dirty = l->is_dirty && e != ERR_OK;
+    return e;
+}
+
+/* They are not shared any more: peers get empty ones for them, once. */
+static enum err take_filters(struct share *x, struct shared_list *l,
+                             struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    for (int revoked = 0; e == ERR_OK && revoked < 2; revoked++) {
+        struct stream_key k;
+        uint64_t created_s = 0;
+        uint64_t entries = 0;
+        if (sync_own_stream(x->sync, kind_of(revoked), l->name, &k) &&
+            peermember_peek(sync_lists(x->sync), &k, &created_s, &entries, NULL) ==
+                ERR_OK &&
+            entries > 0) {
+            e = publish_filter(x, l, NULL, revoked, reterr);
+        }
+    }
+    return e;
+}
+
+enum err share_filters(struct share *x, struct shared_list *l, struct errinfo *reterr)
+{
+    if (!l->wants_filters || !l->reader) {
+        return take_filters(x, l, reterr);
+    }
+    if (!l->is_dirty || x->now_s < l->filter_s) {
+        return ERR_OK;
+    }
+    return give_filters(x, l, reterr);
+}
+
+/* ---- our own names ---- */
+
+static size_t add_names(const struct config_strings *names, const struct hashkey *key,
+                        struct digest *ret)
+{
+    static const uint16_t types[] = {FEATURE_domain, FEATURE_host, FEATURE_address};
+    size_t n = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+            digest_make(key, types[t], slice_str(names->v[i]), &ret[n++]);
+        }
+    }
+    return n;
+}
+
+enum err share_guard(struct share *x, const struct config *config,
+                     struct errinfo *reterr)
+{
+    const struct hashkey *key = &x->keys->ring[0];
+    if (x->config == config && x->guard_key == key->id) {
+        return ERR_OK;
+    }
+    size_t most = 3 * (config->protected_domains.n + config->allow_domains.n +
+                       config->allow_addresses.n);
+    struct digest *v = calloc(most + 1, sizeof(*v));
+    enum err e = ERR_NOMEM;
+    if (v) {
+        size_t n = add_names(&config->protected_domains, key, v);
+        n += add_names(&config->allow_domains, key, v + n);
+        n += add_names(&config->allow_addresses, key, v + n);
+        e = peerlists_guard(sync_lists(x->sync), v, n);
+    }
+    free(v);
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, "protected", 0, "no memory for protected names");
+    }
+    config_release(&x->config);
+    x->config = config_acquire(config);
+    x->guard_key = key->id;
+    return ERR_OK;
+}

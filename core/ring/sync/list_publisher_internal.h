@@ -1,0 +1,72 @@
+/*
+ * list_publisher_internal - the inside of share.
+ *
+ * Depends: base, config, list, sync.   Threads: one.
+ */
+#ifndef CORE_RING_SYNC_LIST_PUBLISHER_INTERNAL_H
+#define CORE_RING_SYNC_LIST_PUBLISHER_INTERNAL_H
+
+#include "core/base/arena.h"
+#include "core/base/file.h"
+#include "core/list/changes_poll.h"
+#include "core/list/mirror.h"
+#include "core/ring/sync/list_publisher.h"
+#include "core/ring/sync/peerlist.h"
+
+/* A list that is shared, or was. */
+struct shared_list {
+    char name[LIST_NAME_MAX + 1];
+    bool is_ours; /* there is one of this name, and it is shared */
+    bool wants_entries;
+    bool wants_filters;
+    struct list_reader *reader; /* NULL: not opened */
+    struct list_seen seen;
+    uint32_t
+        foreign_key; /* that its digests are under, and the ring has not; 0: none */
+    /* entries */
+    bool is_compared; /* position says from where on its log is news */
+    bool is_again;    /* something was taken away that is to stand anew */
+    uint64_t compare_s;
+    struct list_position position;
+    /* filters */
+    bool is_dirty; /* changed since the last one */
+    bool has_published[2];
+    uint64_t filter_s; /* not before */
+};
+
+struct share {
+    struct sync *sync;
+    const struct keyring *keys;
+    char state_dir[FILE_PATH_MAX];
+    char mirror_dir[FILE_PATH_MAX];
+    struct arena *arena;
+    struct config *config; /* whose protected names are guarded */
+    uint32_t guard_key;
+    uint64_t now_s;
+    bool has_mirrors; /* lists that were published are known */
+    size_t n;
+    struct shared_list list[SHARE_LISTS_MAX];
+    struct list_record *step; /* SHARE_STEPS_MAX */
+    size_t nsteps;
+    struct digest *news;
+    size_t nnews;
+};
+
+/* What is to be published of one digest, ours as it is (status 0: not listed) and as peers know it. */
+enum share_step {
+    SHARE_STEP_NONE,
+    SHARE_STEP_ONE,
+    SHARE_STEP_AGAIN /* taken away, to be said anew with another type or expiry */
+};
+enum share_step share_step_make(const struct list_state *own,
+                                const struct list_record *held, uint64_t now_s,
+                                struct list_record *ret);
+enum err share_compared(struct share *x, struct shared_list *l,
+                        const struct list_position *end);
+/* Filters of the list, or empty ones where they are not shared any more. */
+enum err share_filters(struct share *x, struct shared_list *l, struct errinfo *reterr);
+/* Tells sync's lists which names no filter may hold. */
+enum err share_guard(struct share *x, const struct config *config,
+                     struct errinfo *reterr);
+
+#endif

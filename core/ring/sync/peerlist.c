@@ -1,0 +1,453 @@
+/*
+ * peerlist - steps and snapshots of what an origin lists, checked before and applied after they are
+ * durable.
+ */
+#include "core/ring/sync/peerlist.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/ring/sync/peerlist_internal.h"
+
+enum { RENEW_EVERY = 64 /* changes; a large one by itself */ };
+
+/* ---- records and states ---- */
+
+static struct list_state state_of(const struct list_record *r)
+{
+    return (struct list_state){.digest = r->digest,
+                               .class_type = r->type,
+                               .status = r->after,
+                               .expiry_s = r->expiry_h * PEERLIST_HOUR_S};
+}
+
+static struct list_record record_of(const struct list_state *s)
+{
+    return (struct list_record){.digest = s->digest,
+                                .before = ENTRY_ABSENT,
+                                .after = s->status,
+                                .type = s->class_type,
+                                .expiry_h = s->expiry_s / PEERLIST_HOUR_S};
+}
+
+/* ---- check ---- */
+
+static enum err refuse(const struct object *o, enum err code, uint64_t at,
+                       const char *what, struct errinfo *reterr)
+{
+    return errinfo_set(reterr, code, o->stream.list, 0, "record %" PRIu64 ": %s", at,
+                       what);
+}
+
+/* One record beside what is held (look NULL: nothing is). */
+static enum err check_record(const struct list_look *look, const struct object *o,
+                             uint64_t at, const struct list_record *r,
+                             struct errinfo *reterr)
+{
+    struct list_state held = {.digest = r->digest};
+    if (r->expiry_h > PEERLIST_EXPIRY_MAX_H) {
+        return refuse(o, ERR_RANGE, at, "its expiry is beyond all times", reterr);
+    }
+    enum err e = look ? list_look_get(look, &held, reterr) : ERR_OK;
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (held.status != r->before) {
+        return refuse(o, ERR_RANGE, at, "its state before is not the one held", reterr);
+    }
+    struct list_state said = state_of(r);
+    if (held.status != ENTRY_ABSENT &&
+        (held.class_type != said.class_type || held.expiry_s != said.expiry_s)) {
+        return refuse(o, ERR_RANGE, at, "its type or expiry is not the one held",
+                      reterr);
+    }
+    return ERR_OK;
+}
+
+static enum err check_all(const struct list_writer *w, const struct object *o,
+                          const struct payload_reader *records, struct errinfo *reterr)
+{
+    struct payload_reader in = *records;
+    struct list_record r;
+    uint64_t n = w ? list_state_count(w) : 0;
+    uint64_t at = 0;
+    struct list_look *look = NULL;
+    enum err e = w ? list_look_new(w, &look, reterr) : ERR_OK;
+    while (e == ERR_OK && payload_next_list(&in, &r)) {
+        e = check_record(look, o, at++, &r, reterr);
+        n += r.before == ENTRY_ABSENT;
+        n -= r.after == ENTRY_ABSENT;
+    }
+    list_look_free(&look);
+    if (e == ERR_OK && n > PEERLIST_ENTRIES_MAX) {
+        e = errinfo_set(reterr, ERR_LIMIT, o->stream.list, 0,
+                        "%" PRIu64 " entries, %d are the most of one list", n,
+                        PEERLIST_ENTRIES_MAX);
+    }
+    return e;
+}
+
+enum err peerlist_check(struct peerlists *p, const struct object *o,
+                        const struct payload_reader *records, struct errinfo *reterr)
+{
+    struct owner owner;
+    struct held *h = NULL;
+    enum err e = owner_read(p, &o->stream, &owner, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    bool is_held = owner_is(&owner, &o->stream);
+    if (!is_held) {
+        e = owner_may_become(p, &owner, &o->stream, reterr);
+        if (e == ERR_OK && o->type != OBJECT_SNAP && o->seq != 1) {
+            e = errinfo_set(reterr, ERR_RANGE, o->stream.list, 0,
+                            "the list before these changes is not held");
+        }
+        if (e == ERR_OK && !keyring_find(p->keys, o->stream.ring_key)) {
+            e = errinfo_set(reterr, ERR_KEY, o->stream.list, 0,
+                            "its digests are of the ring key %08" PRIx32
+                            ", which keys/ring.key does not hold",
+                            o->stream.ring_key);
+        }
+    } else if (o->type != OBJECT_SNAP) {
+        e = held_open(p, &o->stream, &h, reterr);
+    }
+    return e == ERR_OK ? check_all(h ? h->w : NULL, o, records, reterr) : e;
+}
+
+/* ---- apply ---- */
+
+static bool next_record(void *context, struct list_state *ret)
+{
+    struct list_record r;
+    if (!payload_next_list(context, &r)) {
+        return false;
+    }
+    *ret = state_of(&r);
+    return true;
+}
+
+/* What turns the list into the records: a walk of both. */
+struct replacing {
+    struct payload_reader records;
+    struct list_walk *walk;
+    struct list_state said;
+    struct list_state held;
+    bool has_said;
+    bool has_held;
+    enum err failed;
+};
+
+static void next_held(struct replacing *x)
+{
+    x->has_held = list_walk_next(x->walk, &x->held, &x->failed);
+}
+
+static bool next_change(void *context, struct list_state *ret)
+{
+    struct replacing *x = context;
+    while (x->has_said || x->has_held) {
+        int order = !x->has_said   ? 1
+                    : !x->has_held ? -1
+                                   : digest_cmp(&x->said.digest, &x->held.digest);
+        struct list_state said = x->said;
+        struct list_state held = x->held;
+        if (order <= 0) {
+            x->has_said = next_record(&x->records, &x->said);
+        }
+        if (order >= 0) {
+            next_held(x);
+        }
+        if (order > 0) {
+            held.status = 0;
+            *ret = held;
+            return true;
+        }
+        if (order < 0 || said.status != held.status ||
+            said.class_type != held.class_type || said.expiry_s != held.expiry_s) {
+            *ret = said;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum err replacing_begin(struct replacing *x, struct list_writer *w,
+                                const struct payload_reader *records,
+                                struct errinfo *reterr)
+{
+    *x = (struct replacing){.records = *records};
+    enum err e = list_walk_new(w, &x->walk, reterr);
+    if (e == ERR_OK) {
+        x->has_said = next_record(&x->records, &x->said);
+        next_held(x);
+    }
+    return e;
+}
+
+struct gathered {
+    struct list_state *v;
+    uint64_t n;
+    uint64_t at;
+};
+
+static bool next_gathered(void *context, struct list_state *ret)
+{
+    struct gathered *g = context;
+    if (g->at == g->n) {
+        return false;
+    }
+    *ret = g->v[g->at++];
+    return true;
+}
+
+static enum err replacing_failed(const struct replacing *x, struct errinfo *reterr)
+{
+    return x->failed == ERR_OK
+               ? ERR_OK
+               : errinfo_set(reterr, x->failed, "", 0, "a peer's list is damaged");
+}
+
+/* How many changes there are; a few of them are kept. */
+static enum err count_changes(struct list_writer *w,
+                              const struct payload_reader *records,
+                              struct gathered *ret, struct errinfo *reterr)
+{
+    struct replacing x;
+    struct list_state s;
+    enum err e = replacing_begin(&x, w, records, reterr);
+    while (e == ERR_OK && next_change(&x, &s)) {
+        if (ret->n < STEPS_BULK) {
+            ret->v[ret->n] = s;
+        }
+        ret->n++;
+    }
+    if (e == ERR_OK) {
+        e = replacing_failed(&x, reterr);
+    }
+    list_walk_free(&x.walk);
+    return e;
+}
+
+/* Of a list that says nothing yet: its first object, mostly. */
+static enum err fill(struct list_writer *w, const struct payload_reader *records,
+                     struct slice source, struct errinfo *reterr)
+{
+    struct payload_reader in = *records;
+    return list_steps(w, next_record, &in, in.n, source, reterr);
+}
+
+/* A few changes end the walk when they are merged, so they are gathered before. */
+static enum err replace(struct list_writer *w, const struct payload_reader *records,
+                        struct slice source, struct errinfo *reterr)
+{
+    struct gathered few = {.v = calloc(STEPS_BULK, sizeof(*few.v))};
+    if (!few.v) {
+        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a peer's list");
+    }
+    enum err e = count_changes(w, records, &few, reterr);
+    if (e == ERR_OK && few.n < STEPS_BULK) {
+        e = list_steps(w, next_gathered, &few, few.n, source, reterr);
+    } else if (e == ERR_OK) {
+        struct replacing x;
+        e = replacing_begin(&x, w, records, reterr);
+        if (e == ERR_OK) {
+            e = list_steps(w, next_change, &x, few.n, source, reterr);
+        }
+        if (e == ERR_OK) {
+            e = replacing_failed(&x, reterr);
+        }
+        list_walk_free(&x.walk);
+    }
+    free(few.v);
+    return e;
+}
+
+enum err peerlist_apply(struct peerlists *p, const struct object *o, const char *name,
+                        const struct payload_reader *records, struct errinfo *reterr)
+{
+    struct owner owner;
+    struct held *h = NULL;
+    char source[LIST_SOURCE_MAX];
+    enum err e = owner_read(p, &o->stream, &owner, reterr);
+    if (e == ERR_OK) {
+        e = held_open(p, &o->stream, &h, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    held_settle(p, h);
+    (void)snprintf(source, sizeof(source), "peer:%s", name);
+    bool is_held = owner_is(&owner, &o->stream);
+    if (is_held && o->type != OBJECT_SNAP) {
+        struct payload_reader in = *records;
+        e = list_steps(h->w, next_record, &in, o->records, slice_str(source), reterr);
+    } else {
+        e = (list_is_blank(h->w) ? fill : replace)(h->w, records, slice_str(source),
+                                                   reterr);
+    }
+    if (e == ERR_OK && !is_held) {
+        e = owner_write(p, &o->stream, reterr);
+    }
+    if (e != ERR_OK) {
+        held_close(h); /* what it knows may not be what is on disk */
+        return e;
+    }
+    h->changes += o->records >= STEPS_BULK ? RENEW_EVERY : 1;
+    return h->changes >= RENEW_EVERY ? held_renew(p, h, name, reterr) : ERR_OK;
+}
+
+/* ---- asking ---- */
+
+/* The open list, when it is that of k. */
+static enum err find(struct peerlists *p, const struct stream_key *k, struct held **ret,
+                     struct errinfo *reterr)
+{
+    struct owner owner;
+    enum err e = owner_read(p, k, &owner, reterr);
+    if (e == ERR_OK && !owner_is(&owner, k)) {
+        e = errinfo_set(reterr, ERR_NOT_FOUND, k->list, 0, "this stream is not held");
+    }
+    return e == ERR_OK ? held_open(p, k, ret, reterr) : e;
+}
+
+enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
+                      struct list_record *io, struct errinfo *reterr)
+{
+    struct held *h = NULL;
+    struct list_state s = {.digest = io->digest};
+    enum err e = find(p, k, &h, reterr);
+    if (e == ERR_OK) {
+        e = list_state_get(h->w, &s, reterr);
+    }
+    if (e == ERR_OK) {
+        *io = record_of(&s);
+    }
+    return e;
+}
+
+struct peerlist_walk {
+    struct list_walk *walk;
+};
+
+enum err peerlist_walk_new(struct peerlists *p, const struct stream_key *k,
+                           struct peerlist_walk **ret, struct errinfo *reterr)
+{
+    struct held *h = NULL;
+    struct peerlist_walk *w = NULL;
+    enum err e = find(p, k, &h, reterr);
+    if (e == ERR_OK) {
+        w = calloc(1, sizeof(*w));
+        e = w ? list_walk_new(h->w, &w->walk, reterr)
+              : errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory");
+    }
+    if (e != ERR_OK) {
+        free(w);
+        return e;
+    }
+    *ret = w;
+    return ERR_OK;
+}
+
+bool peerlist_walk_next(struct peerlist_walk *w, struct list_record *ret,
+                        enum err *reterr)
+{
+    struct list_state s;
+    bool has = list_walk_next(w->walk, &s, reterr);
+    if (has) {
+        *ret = record_of(&s);
+    }
+    return has;
+}
+
+void peerlist_walk_free(struct peerlist_walk **w)
+{
+    if (*w) {
+        list_walk_free(&(*w)->walk);
+        free(*w);
+    }
+    *w = NULL;
+}
+
+struct peerlist_snap {
+    struct list_walk *walk;
+    uint64_t room;
+    char list[OBJECT_NAME_BYTES + 1];
+};
+
+enum err peerlist_snap_begin(struct peerlists *p, const struct stream_key *k,
+                             struct peerlist_snap **ret, struct errinfo *reterr)
+{
+    struct held *h = NULL;
+    enum err e = find(p, k, &h, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct peerlist_snap *x = calloc(1, sizeof(*x));
+    if (!x) {
+        return errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory for a snapshot");
+    }
+    memcpy(x->list, k->list, sizeof(x->list));
+    e = list_walk_new(h->w, &x->walk, reterr);
+    if (e != ERR_OK) {
+        free(x);
+        return e;
+    }
+    x->room = list_state_count(h->w);
+    p->pinned = h;
+    *ret = x;
+    return ERR_OK;
+}
+
+enum err peerlist_snap_run(struct peerlist_snap *x, struct buf *ret,
+                           uint64_t *retrecords, struct errinfo *reterr)
+{
+    struct list_record *v = calloc(x->room + 1, sizeof(*v));
+    struct list_state s;
+    enum err e = ERR_OK;
+    uint64_t n = 0;
+    if (!v) {
+        return errinfo_set(reterr, ERR_NOMEM, x->list, 0, "no memory for a snapshot");
+    }
+    while (n < x->room && list_walk_next(x->walk, &s, &e)) {
+        v[n++] = record_of(&s);
+    }
+    if (e != ERR_OK || n != x->room) {
+        e = errinfo_set(reterr, ERR_CORRUPT, x->list, 0, "a peer's list is damaged");
+    } else {
+        payload_print_list(v, n, ret);
+        *retrecords = n;
+        e = buf_failed(ret)
+                ? errinfo_set(reterr, ERR_NOMEM, x->list, 0, "no memory for a snapshot")
+                : ERR_OK;
+    }
+    free(v);
+    return e;
+}
+
+void peerlist_snap_end(struct peerlists *p, struct peerlist_snap **x)
+{
+    if (*x) {
+        list_walk_free(&(*x)->walk);
+        free(*x);
+        p->pinned = NULL;
+    }
+    *x = NULL;
+}
+
+enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct buf *ret,
+                       uint64_t *retrecords, struct errinfo *reterr)
+{
+    struct peerlist_snap *x = NULL;
+    if (p->pinned && p->wait) {
+        p->wait(p->wait_context); /* one at a time */
+    }
+    enum err e = peerlist_snap_begin(p, k, &x, reterr);
+    if (x) {
+        e = peerlist_snap_run(x, ret, retrecords, reterr);
+    }
+    peerlist_snap_end(p, &x);
+    return e;
+}

@@ -1,0 +1,492 @@
+/*
+ * peerlist_files - one folder for each origin, a few lists open at a time.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/list/files.h"
+#include "core/list/peer_filter.h"
+#include "core/ring/sync/peerlist_internal.h"
+
+enum {
+    OWNER_BYTES = 12, /* incarnation and key */
+    OWNER_TEXT_MAX = 128,
+    LOG_RECORD_BYTES = 48, /* of an entry in the log, about */
+    LOG_TIMES = 4          /* as much log as entries need is kept beside the slack */
+};
+#define OWNER_MAGIC "gillnet-peer-list 1 "
+
+/* What is in work has other names for either side: it is no crash's remains to the other. */
+static const char renew_ring[] = "renew";
+static const char drop_ring[] = ".drop-";
+static const char renew_subscribed[] = "renew-subscribed";
+static const char drop_subscribed[] = ".subscribed-drop-";
+
+/* ---- paths ---- */
+
+static enum err path_failed(enum err e, const char *dir, struct errinfo *reterr)
+{
+    return e == ERR_OK
+               ? ERR_OK
+               : errinfo_set(reterr, e, dir, 0,
+                             "the path is too long; choose a shorter state_dir");
+}
+
+enum err origin_path(const struct peerlists *p, const struct object_id *origin,
+                     char ret[FILE_PATH_MAX], struct errinfo *reterr)
+{
+    char hex[2 * OBJECT_ID_BYTES + 1];
+    hex_print(origin->b, OBJECT_ID_BYTES, hex);
+    return path_failed(file_path(ret, "%s/%s", p->dir, hex), p->dir, reterr);
+}
+
+/* ---- whose stream it is ---- */
+
+static const char *owner_suffix(uint16_t kind)
+{
+    return kind == OBJECT_MEMBER           ? "spam"
+           : kind == OBJECT_MEMBER_REVOKED ? "revoked"
+                                           : "entries";
+}
+
+static enum err owner_path(const struct peerlists *p, const struct stream_key *k,
+                           char ret[FILE_PATH_MAX], struct errinfo *reterr)
+{
+    char folder[FILE_PATH_MAX];
+    enum err e = origin_path(p, &k->origin, folder, reterr);
+    return e == ERR_OK ? path_failed(file_path(ret, "%s/%s.%s", folder, k->list,
+                                               owner_suffix(k->kind)),
+                                     p->dir, reterr)
+                       : e;
+}
+
+bool owner_is(const struct owner *o, const struct stream_key *k)
+{
+    return o->is_there && o->inc == k->inc && o->ring_key == k->ring_key;
+}
+
+enum err owner_read(const struct peerlists *p, const struct stream_key *k,
+                    struct owner *ret, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    uint8_t bytes[OWNER_BYTES];
+    struct buf text;
+    *ret = (struct owner){.is_there = false};
+    enum err e = owner_path(p, k, path, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    buf_init(&text, OWNER_TEXT_MAX);
+    e = file_read(path, &text, reterr);
+    struct slice s = slice_trim(buf_slice(&text));
+    struct slice magic = SLICE_LIT(OWNER_MAGIC);
+    if (e == ERR_OK && slice_has_prefix(s, magic) &&
+        hex_parse(slice_from(s, magic.n), bytes, OWNER_BYTES)) {
+        ret->is_there = true;
+        memcpy(&ret->inc, bytes, sizeof(ret->inc));
+        memcpy(&ret->ring_key, bytes + sizeof(ret->inc), sizeof(ret->ring_key));
+    }
+    buf_fini(&text);
+    /* one that cannot be read as such was never written whole: whatever comes replaces */
+    return e == ERR_NOT_FOUND ? ERR_OK : e;
+}
+
+enum err owner_write(const struct peerlists *p, const struct stream_key *k,
+                     struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    char hex[2 * OWNER_BYTES + 1];
+    uint8_t bytes[OWNER_BYTES];
+    struct buf text;
+    enum err e = owner_path(p, k, path, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    memcpy(bytes, &k->inc, sizeof(k->inc));
+    memcpy(bytes + sizeof(k->inc), &k->ring_key, sizeof(k->ring_key));
+    hex_print(bytes, OWNER_BYTES, hex);
+    buf_init(&text, OWNER_TEXT_MAX);
+    buf_printf(&text, OWNER_MAGIC "%s\n", hex);
+    e = file_write_atomic(path, buf_slice(&text), LIST_FILE_MODE, reterr);
+    buf_fini(&text);
+    return e;
+}
+
+enum err peerlist_forget(struct peerlists *p, const struct stream_key *k,
+                         struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = owner_path(p, k, path, reterr);
+    if (e == ERR_OK && unlink(path) != 0 && errno != ENOENT) {
+        e = errinfo_errno(reterr, path, "cannot remove");
+    }
+    return e;
+}
+
+/* Lists of one origin. */
+static unsigned count_lists(const char *folder)
+{
+    char path[FILE_PATH_MAX];
+    unsigned n = 0;
+    DIR *d = file_path(path, "%s/lists", folder) == ERR_OK ? opendir(path) : NULL;
+    while (d) {
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (!entry) {
+            break;
+        }
+        n += list_name_is_valid(slice_str(entry->d_name));
+    }
+    if (d) {
+        (void)closedir(d);
+    }
+    return n;
+}
+
+enum err owner_may_become(const struct peerlists *p, const struct owner *o,
+                          const struct stream_key *k, struct errinfo *reterr)
+{
+    char folder[FILE_PATH_MAX];
+    char list[FILE_PATH_MAX];
+    if (o->is_there && k->inc < o->inc) {
+        return errinfo_set(reterr, ERR_RANGE, k->list, 0,
+                           "a newer incarnation of the list is held");
+    }
+    enum err e = origin_path(p, &k->origin, folder, reterr);
+    if (e == ERR_OK && file_path(list, "%s/lists/%s", folder, k->list) == ERR_OK &&
+        access(list, F_OK) != 0 && count_lists(folder) >= PEERLIST_LISTS_MAX) {
+        e = errinfo_set(reterr, ERR_LIMIT, k->list, 0,
+                        "the origin has %d lists already, as many as it may",
+                        PEERLIST_LISTS_MAX);
+    }
+    return e;
+}
+
+/* ---- open lists ---- */
+
+void held_settle(const struct peerlists *p, const struct held *h)
+{
+    if (p->pinned == h && p->wait) {
+        p->wait(p->wait_context);
+    }
+}
+
+void held_close(struct held *h)
+{
+    list_writer_close(&h->w);
+    *h = (struct held){.w = NULL};
+}
+
+static struct held *held_find(struct peerlists *p, const struct stream_key *k)
+{
+    for (unsigned i = 0; i < PEERLIST_OPEN_MAX; i++) {
+        struct held *h = &p->held[i];
+        if (h->w && memcmp(&h->origin, &k->origin, sizeof(h->origin)) == 0 &&
+            strcmp(h->list, k->list) == 0) {
+            return h;
+        }
+    }
+    return NULL;
+}
+
+/* A free place; the one that was not used for longest is given up for it. */
+static struct held *held_place(struct peerlists *p)
+{
+    struct held *oldest = &p->held[0];
+    for (unsigned i = 0; i < PEERLIST_OPEN_MAX && oldest->w; i++) {
+        if (!p->held[i].w || p->held[i].used < oldest->used) {
+            oldest = &p->held[i];
+        }
+    }
+    held_settle(p, oldest);
+    held_close(oldest);
+    return oldest;
+}
+
+static enum err list_remove(const char *folder, const char *list,
+                            struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e =
+        path_failed(file_path(path, "%s/lists/%s", folder, list), folder, reterr);
+    return e == ERR_OK ? file_remove_tree(path, reterr) : e;
+}
+
+static enum err held_make(struct peerlists *p, const struct stream_key *k,
+                          struct held *h, struct errinfo *reterr)
+{
+    char folder[FILE_PATH_MAX];
+    struct slice list = slice_str(k->list);
+    struct list_writer *w = NULL;
+    enum err e = origin_path(p, &k->origin, folder, reterr);
+    if (e == ERR_OK) {
+        e = file_make_dir(folder, LIST_DIR_MODE, reterr);
+    }
+    if (e == ERR_OK) {
+        e = list_writer_open_exact(folder, list, p->keys, k->ring_key, &w, reterr);
+    }
+    bool is_foreign = w ? list_writer_key(w) != k->ring_key
+                        : e == ERR_KEY && keyring_find(p->keys, k->ring_key);
+    if (is_foreign) { /* its key went, and its digests say nothing under the new one */
+        list_writer_close(&w);
+        e = list_remove(folder, k->list, reterr);
+        if (e == ERR_OK) {
+            e = list_writer_open_exact(folder, list, p->keys, k->ring_key, &w, reterr);
+        }
+    }
+    if (e == ERR_OK) {
+        h->w = w;
+        h->origin = k->origin;
+        memcpy(h->list, k->list, sizeof(h->list));
+    }
+    return e;
+}
+
+enum err held_open(struct peerlists *p, const struct stream_key *k, struct held **ret,
+                   struct errinfo *reterr)
+{
+    struct held *h = held_find(p, k);
+    enum err e = ERR_OK;
+    if (h && list_writer_key(h->w) != k->ring_key) {
+        held_settle(p, h);
+        held_close(h);
+        h = NULL;
+    }
+    if (!h) {
+        h = held_place(p);
+        e = held_make(p, k, h, reterr);
+    }
+    if (e == ERR_OK) {
+        h->used = ++p->clock;
+        *ret = h;
+    }
+    return e;
+}
+
+/* ---- a list made anew ---- */
+
+static bool walk_step(void *context, struct list_state *ret)
+{
+    enum err e = ERR_OK;
+    return list_walk_next(context, ret, &e);
+}
+
+/* The same file under both names: the new list's filter, until the old list goes. */
+static enum err copy_filter(const struct list_writer *from, struct list_writer *to,
+                            const char *folder, bool is_revoked, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    char temp[FILE_PATH_MAX];
+    enum err e = list_member_path(from, is_revoked, path, reterr);
+    if (e == ERR_NOT_FOUND) {
+        return ERR_OK;
+    }
+    if (e == ERR_OK) {
+        e = path_failed(file_path(temp, "%s/filter", folder), folder, reterr);
+    }
+    if (e == ERR_OK && link(path, temp) != 0) {
+        e = errinfo_errno(reterr, temp, "cannot link a peer's filter");
+    }
+    return e == ERR_OK ? list_member_replace(to, is_revoked, temp, reterr) : e;
+}
+
+static enum err renew_into(struct peerlists *p, struct held *h, const char *folder,
+                           const char *name, struct errinfo *reterr)
+{
+    struct list_writer *fresh = NULL;
+    struct list_walk *walk = NULL;
+    char source[LIST_SOURCE_MAX];
+    (void)snprintf(source, sizeof(source), "peer:%s", name);
+    enum err e = list_writer_open_exact(folder, slice_str(h->list), p->keys,
+                                        list_writer_key(h->w), &fresh, reterr);
+    if (e == ERR_OK) {
+        e = list_walk_new(h->w, &walk, reterr);
+    }
+    if (e == ERR_OK) {
+        e = list_steps(fresh, walk_step, walk, list_state_count(h->w),
+                       slice_str(source), reterr);
+    }
+    if (e == ERR_OK && list_state_count(fresh) != list_state_count(h->w)) {
+        e = errinfo_set(reterr, ERR_CORRUPT, folder, 0, "a peer's list is damaged");
+    }
+    for (int revoked = 0; e == ERR_OK && revoked < 2; revoked++) {
+        e = copy_filter(h->w, fresh, folder, revoked, reterr);
+    }
+    list_walk_free(&walk);
+    list_writer_close(&fresh);
+    return e;
+}
+
+enum err held_renew(struct peerlists *p, struct held *h, const char *name,
+                    struct errinfo *reterr)
+{
+    char folder[FILE_PATH_MAX];
+    char renew[FILE_PATH_MAX];
+    char fresh[FILE_PATH_MAX];
+    char place[FILE_PATH_MAX];
+    h->changes = 0;
+    uint64_t needs = list_state_count(h->w) * LOG_RECORD_BYTES * LOG_TIMES;
+    if (list_writer_log_bytes(h->w) <= needs + PEERLIST_LOG_SLACK) {
+        return ERR_OK;
+    }
+    enum err e = origin_path(p, &h->origin, folder, reterr);
+    if (e == ERR_OK && (file_path(renew, "%s/%s", folder, p->renew) != ERR_OK ||
+                        file_path(fresh, "%s/lists/%s", renew, h->list) != ERR_OK ||
+                        file_path(place, "%s/lists/%s", folder, h->list) != ERR_OK)) {
+        e = path_failed(ERR_LIMIT, folder, reterr);
+    }
+    if (e == ERR_OK) {
+        e = file_remove_tree(renew, reterr);
+    }
+    if (e == ERR_OK) {
+        e = file_make_dir(renew, LIST_DIR_MODE, reterr);
+    }
+    if (e == ERR_OK) {
+        e = renew_into(p, h, renew, name, reterr);
+    }
+    if (e == ERR_OK) {
+        held_close(h);
+        e = file_exchange(fresh, place, reterr);
+    }
+    enum err removed = file_remove_tree(renew, e == ERR_OK ? reterr : NULL);
+    return e == ERR_OK ? removed : e;
+}
+
+/* ---- begin and end ---- */
+
+/* What a crash left of a removal or of a list made anew. */
+static enum err sweep(const struct peerlists *p, const char *dir,
+                      struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = ERR_OK;
+    DIR *d = opendir(dir);
+    if (!d) {
+        return errinfo_errno(reterr, dir, "cannot list the folder");
+    }
+    while (e == ERR_OK) {
+        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+        if (!entry) {
+            break;
+        }
+        struct slice name = slice_str(entry->d_name);
+        bool is_dropped = slice_has_prefix(name, slice_str(p->drop));
+        bool is_origin = name.n == 2 * (size_t)OBJECT_ID_BYTES;
+        if ((is_dropped && file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) ||
+            (is_origin &&
+             file_path(path, "%s/%s/%s", dir, entry->d_name, p->renew) == ERR_OK)) {
+            e = file_remove_tree(path, reterr);
+        }
+    }
+    (void)closedir(d);
+    return e;
+}
+
+static enum err open_as(bool is_subscribed, const char *dir, const struct keyring *keys,
+                        struct peerlists **ret, struct errinfo *reterr)
+{
+    struct peerlists *p = calloc(1, sizeof(*p));
+    if (!p) {
+        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory");
+    }
+    p->keys = keys;
+    p->renew = is_subscribed ? renew_subscribed : renew_ring;
+    p->drop = is_subscribed ? drop_subscribed : drop_ring;
+    enum err e = path_failed(file_path(p->dir, "%s", dir), dir, reterr);
+    if (e == ERR_OK) {
+        e = file_make_dir(dir, LIST_DIR_MODE, reterr);
+    }
+    if (e == ERR_OK) {
+        e = sweep(p, dir, reterr);
+    }
+    if (e != ERR_OK) {
+        peerlists_close(&p);
+        return e;
+    }
+    *ret = p;
+    return ERR_OK;
+}
+
+enum err peerlists_open(const char *dir, const struct keyring *keys,
+                        struct peerlists **ret, struct errinfo *reterr)
+{
+    return open_as(false, dir, keys, ret, reterr);
+}
+
+enum err peerlists_open_subscribed(const char *dir, const struct keyring *keys,
+                                   struct peerlists **ret, struct errinfo *reterr)
+{
+    return open_as(true, dir, keys, ret, reterr);
+}
+
+void peerlists_wait_by(struct peerlists *p, peerlist_wait_fn *wait, void *context)
+{
+    p->wait = wait;
+    p->wait_context = context;
+}
+
+void peerlists_close(struct peerlists **p)
+{
+    if (*p) {
+        for (unsigned i = 0; i < PEERLIST_OPEN_MAX; i++) {
+            held_close(&(*p)->held[i]);
+        }
+        free((*p)->guarded);
+        free(*p);
+    }
+    *p = NULL;
+}
+
+enum err peerlists_guard(struct peerlists *p, const struct digest *v, size_t n)
+{
+    struct digest *copy = calloc(n + 1, sizeof(*copy));
+    if (!copy) {
+        return ERR_NOMEM;
+    }
+    if (n > 0) {
+        memcpy(copy, v, n * sizeof(*copy));
+    }
+    free(p->guarded);
+    p->guarded = copy;
+    p->nguarded = n;
+    return ERR_OK;
+}
+
+enum err peerlists_drop(struct peerlists *p, const struct object_id *origin,
+                        struct errinfo *reterr)
+{
+    char folder[FILE_PATH_MAX];
+    char gone[FILE_PATH_MAX];
+    char hex[2 * OBJECT_ID_BYTES + 1];
+    for (unsigned i = 0; i < PEERLIST_OPEN_MAX; i++) {
+        if (p->held[i].w && memcmp(&p->held[i].origin, origin, sizeof(*origin)) == 0) {
+            held_settle(p, &p->held[i]);
+            held_close(&p->held[i]);
+        }
+    }
+    hex_print(origin->b, OBJECT_ID_BYTES, hex);
+    enum err e = origin_path(p, origin, folder, reterr);
+    if (e == ERR_OK) {
+        e = path_failed(file_path(gone, "%s/%s%s", p->dir, p->drop, hex), p->dir,
+                        reterr);
+    }
+    if (e == ERR_OK) {
+        e = file_remove_tree(gone, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (rename(folder, gone) != 0) { /* at once, for whoever reads */
+        return errno == ENOENT
+                   ? ERR_OK
+                   : errinfo_errno(reterr, folder, "cannot remove what a peer listed");
+    }
+    e = file_sync_dir(p->dir, reterr);
+    return e == ERR_OK ? file_remove_tree(gone, reterr) : e;
+}

@@ -1,0 +1,272 @@
+/* sync - opening and closing of all that is held. */
+#include "core/ring/sync/sync.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/cursor.h"
+#include "core/base/log.h"
+#include "core/base/random.h"
+#include "core/ring/sync/peerlist.h"
+#include "core/ring/sync/sync_modules.h"
+
+enum { INC_RANDOM_BITS = 22, VERSION_BITS = 32, FOLDERS = 8 };
+
+const char *sync_result_name(enum sync_result r)
+{
+    static const char *const names[SYNC_RESULTS] = {
+        [SYNC_APPLIED] = "applied", [SYNC_DUPLICATE] = "duplicate",
+        [SYNC_GAP] = "gap",         [SYNC_FORK] = "fork",
+        [SYNC_OLD] = "old",         [SYNC_FUTURE] = "future",
+        [SYNC_QUOTA] = "quota",     [SYNC_UNKNOWN] = "unknown",
+        [SYNC_REVOKED] = "revoked", [SYNC_SIGNATURE] = "signature",
+        [SYNC_PAYLOAD] = "payload", [SYNC_ROOT] = "root",
+        [SYNC_FILTER] = "filter",   [SYNC_MALFORMED] = "malformed",
+        [SYNC_VERSION] = "version", [SYNC_TROUBLE] = "trouble",
+    };
+    return (unsigned)r < SYNC_RESULTS ? names[r] : "?";
+}
+
+uint64_t sync_now_ms(void)
+{
+    return clock_wall_us() / 1000;
+}
+
+bool sync_is_self(const struct sync *s, const struct object_id *origin)
+{
+    return memcmp(s->self->origin.b, origin->b, OBJECT_ID_BYTES) == 0;
+}
+
+uint64_t sync_bump(struct sync *s)
+{
+    return ++s->version;
+}
+
+enum err sync_path(const struct sync *s, char ret[FILE_PATH_MAX], const char *format,
+                   ...)
+{
+    char name[FILE_PATH_MAX];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(name, sizeof(name), format, args);
+    va_end(args);
+    return n < 0 || (size_t)n >= sizeof(name) ? ERR_LIMIT
+                                              : file_path(ret, "%s/%s", s->dir, name);
+}
+
+/* A time in the upper bits, so that a later one is higher than all in use. With a clock that went back it is still drawn,
+ * not counted on: a disk that is put back must not come to the same one again. */
+uint64_t sync_fresh_inc(const struct sync *s)
+{
+    const struct origin *self = sync_origin(s, &s->self->origin);
+    uint64_t time = sync_now_ms();
+    uint64_t newest = s->inc;
+    uint32_t noise = 0;
+    random_bytes(&noise, sizeof(noise));
+    for (const struct stream *st = self ? self->streams : NULL; st;
+         st = st->of_origin) {
+        newest = st->key.inc > newest ? st->key.inc : newest;
+    }
+    newest >>= INC_RANDOM_BITS;
+    time = time > newest ? time : newest + 1;
+    return time << INC_RANDOM_BITS | (noise & ((1U << INC_RANDOM_BITS) - 1));
+}
+
+static enum err make_folders(struct sync *s, struct errinfo *reterr)
+{
+    static const char *const names[FOLDERS] = {
+        "",    "objects",  "counts", "counts/runs", "counts/sheets",
+        "own", "own/runs", "lists"};
+    enum err e = ERR_OK;
+    for (unsigned i = 0; i < FOLDERS && e == ERR_OK; i++) {
+        char path[FILE_PATH_MAX];
+        e = i == 0 ? file_path(path, "%s", s->dir) : sync_path(s, path, "%s", names[i]);
+        e = e == ERR_OK ? file_make_dir(path, SYNC_DIR_MODE, reterr)
+                        : errinfo_set(reterr, e, s->dir, 0, "the path is too long");
+    }
+    return e == ERR_OK ? file_sync_dir(s->dir, reterr) : e;
+}
+
+/* What writers of runs left when they were stopped. */
+static enum err sweep(struct sync *s, struct errinfo *reterr)
+{
+    static const char *const names[] = {"counts/runs", "counts/sheets", "own/runs"};
+    enum err e = ERR_OK;
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names) && e == ERR_OK; i++) {
+        char path[FILE_PATH_MAX];
+        e = sync_path(s, path, "%s", names[i]) == ERR_OK
+                ? file_sweep_temps(path, reterr)
+                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    return e;
+}
+
+static enum err open_table(struct sync *s, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    struct slice value;
+    struct table_txn *x = NULL;
+    if (sync_path(s, path, "table") != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    enum err e = table_open(path, true, SYNC_TABLE_MAX, &s->table, reterr);
+    e = e == ERR_OK ? table_begin(s->table, false, &x, reterr) : e;
+    if (e == ERR_OK && table_get(x, SLICE_LIT("self"), &value) == ERR_OK) {
+        struct cursor c = cursor_of(value);
+        s->nsigned = cursor_u64(&c);
+    }
+    table_abort(&x);
+    return e;
+}
+
+static enum err open_lists(struct sync *s, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    if (sync_path(s, path, "lists") != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    return peerlists_open(path, s->keys, &s->lists, reterr);
+}
+
+/* What was kept is applied; a stream that cannot be had whole any more is fetched again. */
+static void recover_streams(struct sync *s)
+{
+    for (unsigned i = 0; i < s->norigins; i++) {
+        struct stream *next = NULL;
+        for (struct stream *st = s->origins[i]->streams; st; st = next) {
+            struct errinfo why;
+            next = st->of_origin;
+            enum err e = st->key.kind == OBJECT_COUNT ? sync_count_recover(s, st, &why)
+                                                      : sync_catch_up(s, st, &why);
+            if (e == ERR_OK) {
+                continue;
+            }
+            log_errinfo("peers", &why);
+            if (e != ERR_NOT_FOUND && e != ERR_CORRUPT && e != ERR_SYNTAX) {
+                continue;
+            }
+            log_warn("event=peers state=again: that stream is fetched again");
+            if (st->key.kind == OBJECT_COUNT) {
+                sync_count_remove(s, st);
+            } else if (peerlist_forget(s->lists, &st->key, &why) != ERR_OK) {
+                log_errinfo("peers", &why);
+                continue;
+            }
+            (void)sync_erase(s, st, NULL);
+        }
+    }
+}
+
+static uint64_t newest_bucket(const struct sync *s)
+{
+    uint64_t newest_s = 0;
+    for (size_t i = 0; i < s->nslots; i++) {
+        for (const struct stream *st = s->slots[i]; st; st = st->next) {
+            newest_s = st->key.start_s > newest_s ? st->key.start_s : newest_s;
+        }
+    }
+    return newest_s / OBJECT_BUCKET_S;
+}
+
+static enum err open_all(struct sync *s, const struct sync_options *options,
+                         struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = make_folders(s, reterr);
+    if (e == ERR_OK && sync_path(s, path, "LOCK") == ERR_OK) {
+        e = filelock_take(&s->lock, path, reterr);
+    }
+    e = e == ERR_OK ? sweep(s, reterr) : e;
+    e = e == ERR_OK ? manifest_copy(options->manifest, &s->manifest) : e;
+    e = e == ERR_OK ? open_table(s, reterr) : e;
+    e = e == ERR_OK ? open_lists(s, reterr) : e;
+    if (e == ERR_OK) {
+        sync_work_init(s);
+    }
+    e = e == ERR_OK ? sync_trust(s, reterr) : e;
+    e = e == ERR_OK ? sync_load_streams(s, reterr) : e;
+    e = e == ERR_OK ? sync_restored(s, reterr) : e;
+    e = e == ERR_OK ? sync_trust(s, reterr) : e; /* streams of revoked keys */
+    e = e == ERR_OK ? sync_finish_objects(s, reterr) : e;
+    if (e == ERR_OK) {
+        recover_streams(s);
+        period_init(&s->period, newest_bucket(s), false, clock_wall_us(),
+                    clock_boot_us());
+        s->inc = sync_fresh_inc(s);
+    }
+    return e;
+}
+
+enum err sync_open(const struct sync_options *options, struct sync **ret,
+                   struct errinfo *reterr)
+{
+    uint32_t session = 0;
+    struct errinfo unused = {.code = ERR_OK};
+    reterr = reterr ? reterr : &unused;
+    struct sync *s = calloc(1, sizeof(*s));
+    if (!s) {
+        return errinfo_set(reterr, ERR_NOMEM, options->state_dir, 0,
+                           "no memory for the exchange with peers");
+    }
+    s->self = options->self;
+    s->keys = options->keys;
+    s->lock.fd = -1;
+    random_bytes(&session, sizeof(session));
+    s->version = (uint64_t)(session | 1U) << VERSION_BITS;
+    s->opened_ms = sync_now_ms();
+    enum err e = file_path(s->state_dir, "%s", options->state_dir);
+    e = e == ERR_OK ? file_path(s->dir, "%s/peers", options->state_dir) : e;
+    e = e == ERR_OK
+            ? open_all(s, options, reterr)
+            : errinfo_set(reterr, e, options->state_dir, 0, "the path is too long");
+    if (e != ERR_OK) {
+        sync_close(&s);
+        return e;
+    }
+    *ret = s;
+    return ERR_OK;
+}
+
+void sync_close(struct sync **sp)
+{
+    struct sync *s = *sp;
+    if (!s) {
+        return;
+    }
+    sync_work_fini(s);
+    for (unsigned i = 0; i < s->norigins; i++) {
+        while (s->origins[i]->streams) {
+            sync_forget(s, s->origins[i]->streams);
+        }
+        free(s->origins[i]);
+    }
+    free(s->origins);
+    free(s->slots);
+    sync_published_free(s);
+    buf_fini(&s->made.bytes);
+    peerlists_close(&s->lists);
+    table_close(&s->table);
+    manifest_fini(&s->manifest);
+    filelock_drop(&s->lock);
+    free(s);
+    *sp = NULL;
+}
+
+enum err sync_set_manifest(struct sync *s, const struct manifest *m,
+                           struct errinfo *reterr)
+{
+    struct manifest copy = {.version = 0};
+    enum err e = manifest_copy(m, &copy);
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, s->dir, 0, "no memory for the manifest");
+    }
+    struct manifest old = s->manifest;
+    s->manifest = copy;
+    e = sync_trust(s, reterr);
+    manifest_fini(&old);
+    s->next_heartbeat_ms = 0;
+    return e;
+}

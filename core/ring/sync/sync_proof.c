@@ -1,0 +1,338 @@
+/* sync_proof - signs of life, and what shows that an origin signed two histories. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/log.h"
+#include "core/ring/sync/sync_modules.h"
+
+enum { PROOF_KEY_BYTES = 1 + OBJECT_ID_BYTES };
+
+/* ---- heartbeats ---- */
+
+enum sync_result sync_take_heartbeat(struct sync *s, const struct offer *f,
+                                     struct errinfo *reterr)
+{
+    struct origin *o = f->origin;
+    if (o->heartbeat_ms != 0 && f->o.created_ms == o->heartbeat_ms) {
+        return SYNC_DUPLICATE;
+    }
+    if (f->o.created_ms < o->heartbeat_ms) {
+        (void)errinfo_set(reterr, ERR_RANGE, o->name, 0, "a newer heartbeat is known");
+        return SYNC_DUPLICATE;
+    }
+    if (sync_is_self(s, &o->id) && f->o.created_ms > s->opened_ms) {
+        return (void)errinfo_set(reterr, ERR_EXISTS, o->name, 0,
+                                 "another server runs with this server's identity "
+                                 "(restored twice, or copied), or the clock went back; "
+                                 "stop one of the two"),
+               SYNC_FORK;
+    }
+    const bool is_rolled_back = f->o.seq < o->heartbeat_seq;
+    memcpy(o->heartbeat, f->header.p, OBJECT_HEADER_BYTES);
+    o->heartbeat_ms = f->o.created_ms;
+    o->heartbeat_seq = f->o.seq;
+    o->expires_ms = f->o.expires_ms;
+    o->heartbeat_version = sync_bump(s);
+    if (is_rolled_back) {
+        (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
+                          "it says that it published less than it said before: it was "
+                          "restored from an older state");
+        return SYNC_OLD;
+    }
+    return SYNC_APPLIED;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct stream *const *x = a;
+    const struct stream *const *y = b;
+    return memcmp((*x)->id.b, (*y)->id.b, OBJECT_ID_BYTES);
+}
+
+/* Our own streams as a heartbeat tells them. False: no memory. */
+static bool own_heads(const struct origin *o, struct hash256 *ret)
+{
+    struct stream **v = malloc((o->nstreams + 1) * sizeof(struct stream *));
+    struct slice *parts = malloc((2 * o->nstreams + 1) * sizeof(*parts));
+    size_t n = 0;
+    const bool is_good = v && parts;
+    for (struct stream *st = o->streams; is_good && st; st = st->of_origin) {
+        v[n] = st;
+        n += st->seq > 0;
+    }
+    if (is_good && n > 1) {
+        qsort(v, n, sizeof(struct stream *), by_id);
+    }
+    for (size_t i = 0; is_good && i < n; i++) {
+        parts[2 * i] = slice_of((const char *)v[i]->id.b, OBJECT_ID_BYTES);
+        parts[2 * i + 1] = slice_of((const char *)v[i]->hash.b, HASH256_BYTES);
+    }
+    if (is_good) {
+        hash256_make(parts, 2 * n, ret);
+    }
+    free(v);
+    free(parts);
+    return is_good;
+}
+
+enum err sync_heartbeat(struct sync *s, struct errinfo *reterr)
+{
+    struct origin *self = sync_origin(s, &s->self->origin);
+    struct buf header;
+    const uint64_t now = sync_now_ms();
+    if (!self) {
+        return ERR_OK; /* the manifest does not have us yet */
+    }
+    struct object o = {.type = OBJECT_HEARTBEAT,
+                       .ring = s->manifest.ring,
+                       .key_id = object_key_id(s->self->signing.key),
+                       .seq = s->nsigned + 1,
+                       .created_ms =
+                           now > self->heartbeat_ms ? now : self->heartbeat_ms + 1};
+    o.stream.origin = s->self->origin;
+    o.expires_ms = o.created_ms + SYNC_LIFE_S * UINT64_C(1000);
+    hash256_of(SLICE_NONE, &o.payload);
+    buf_init(&header, OBJECT_HEADER_BYTES);
+    enum err e = own_heads(self, &o.root)
+                     ? object_sign(&o, s->self->signing_secret, &header)
+                     : ERR_NOMEM;
+    if (e == ERR_OK && buf_failed(&header)) {
+        e = ERR_NOMEM;
+    }
+    if (e == ERR_OK) {
+        memcpy(self->heartbeat, header.p, OBJECT_HEADER_BYTES);
+        self->heartbeat_ms = o.created_ms;
+        self->heartbeat_seq = o.seq;
+        self->expires_ms = o.expires_ms;
+        self->heartbeat_version = sync_bump(s);
+    } else {
+        (void)errinfo_set(reterr, e, s->dir, 0, "cannot sign a heartbeat: %s",
+                          err_text(e));
+    }
+    buf_fini(&header);
+    return e;
+}
+
+/* ---- proofs ---- */
+
+/* Two headers that one who signs once for each place, with the hash of what came before, cannot have signed. */
+static bool contradict(const struct object *a, const struct hash256 *a_hash,
+                       const struct object *b, const struct hash256 *b_hash)
+{
+    if (!stream_key_equal(&a->stream, &b->stream) || a->stream.kind == OBJECT_NONE) {
+        return false;
+    }
+    return (a->seq == b->seq && !hash256_equal(a_hash, b_hash)) ||
+           (a->seq + 1 == b->seq && !hash256_equal(a_hash, &b->prev));
+}
+
+static bool is_signed(const struct manifest_member *m, const struct object *o,
+                      struct slice header)
+{
+    for (unsigned i = 0; i < m->nkeys; i++) {
+        if (object_key_id(m->keys[i].binding.key) == o->key_id &&
+            object_is_signed_by(header, m->keys[i].binding.key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whose fork the two headers show; NULL: nobody's. */
+static struct origin *proven(const struct sync *s, struct slice proof,
+                             uint64_t *retkey_id)
+{
+    struct object o[2];
+    struct hash256 hash[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct slice header = slice_from(proof, (size_t)i * OBJECT_HEADER_BYTES);
+        header = slice_head(header, OBJECT_HEADER_BYTES);
+        if (object_parse(header, &o[i], NULL) != ERR_OK ||
+            memcmp(o[i].ring.b, s->manifest.ring.b, OBJECT_ID_BYTES) != 0) {
+            return NULL;
+        }
+        const struct manifest_member *m =
+            manifest_find(&s->manifest, &o[i].stream.origin);
+        if (!m || !is_signed(m, &o[i], header)) {
+            return NULL;
+        }
+        object_hash(header, &hash[i]);
+    }
+    *retkey_id = o[0].key_id;
+    return contradict(&o[0], &hash[0], &o[1], &hash[1])
+               ? sync_origin(s, &o[0].stream.origin)
+               : NULL;
+}
+
+static struct slice key_of(const struct origin *o, char ret[PROOF_KEY_BYTES])
+{
+    ret[0] = 'p';
+    memcpy(ret + 1, o->id.b, OBJECT_ID_BYTES);
+    return slice_of(ret, PROOF_KEY_BYTES);
+}
+
+static enum err store_proof(struct sync *s, const struct origin *o, struct slice proof,
+                            struct errinfo *reterr)
+{
+    char key[PROOF_KEY_BYTES];
+    struct table_txn *x = NULL;
+    enum err e = table_begin(s->table, true, &x, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    (void)table_put(x, key_of(o, key), proof);
+    return table_commit(&x, reterr);
+}
+
+/* First the proof is durable, then what the origin brought goes: redone at the next start. */
+static enum sync_result set_aside(struct sync *s, struct origin *o, struct slice proof,
+                                  struct errinfo *reterr)
+{
+    struct errinfo why;
+    const struct object_id id = o->id;
+    if (store_proof(s, o, proof, reterr) != ERR_OK) {
+        return SYNC_TROUBLE;
+    }
+    memcpy(o->proof, proof.p, SYNC_PROOF_BYTES);
+    o->is_aside = true;
+    o->has_proof_header = false;
+    o->proof_version = sync_bump(s);
+    if (!sync_is_self(s, &id) && sync_drop_origin(s, &id, &why) != ERR_OK) {
+        log_errinfo("peers", &why);
+    }
+    if (sync_write_origins(s, &why) != ERR_OK) {
+        log_errinfo("peers", &why);
+    }
+    return SYNC_FORK;
+}
+
+enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
+                           struct errinfo *reterr)
+{
+    struct buf stored;
+    struct buf proof;
+    uint64_t key_id = 0;
+    enum sync_result r = SYNC_OLD;
+    struct origin *o = f->origin;
+    if (!o) {
+        return r;
+    }
+    buf_init(&stored, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
+    buf_init(&proof, SYNC_PROOF_BYTES);
+    if (sync_object_read(s, f->stream, seq, &stored, reterr) == ERR_OK) {
+        buf_add(&proof, slice_head(buf_slice(&stored), OBJECT_HEADER_BYTES));
+        buf_add(&proof, f->header);
+        if (!buf_failed(&proof) && proven(s, buf_slice(&proof), &key_id) == o) {
+            (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
+                              "it signed two histories of one stream; it is set aside "
+                              "until the manifest has a new key for it");
+            r = set_aside(s, o, buf_slice(&proof), reterr);
+            f->stream = NULL;
+        } else {
+            (void)errinfo_set(reterr, ERR_RANGE, "prev", 0,
+                              "it does not follow what is held");
+        }
+    }
+    buf_fini(&stored);
+    buf_fini(&proof);
+    return r;
+}
+
+enum sync_result sync_take_proof(struct sync *s, const struct offer *f,
+                                 struct errinfo *reterr)
+{
+    struct hash256 hash;
+    uint64_t key_id = 0;
+    hash256_of(f->payload, &hash);
+    if (!hash256_equal(&hash, &f->o.payload)) {
+        (void)errinfo_set(reterr, ERR_RANGE, "payload", 0, "it is not what was signed");
+        return SYNC_PAYLOAD;
+    }
+    struct origin *o = proven(s, f->payload, &key_id);
+    if (!o) {
+        (void)errinfo_set(reterr, ERR_RANGE, "payload", 0,
+                          "the two headers prove nothing");
+        return SYNC_PAYLOAD;
+    }
+    const struct manifest_member *m = manifest_find(&s->manifest, &o->id);
+    for (unsigned i = 0; i < m->nkeys; i++) {
+        if (object_key_id(m->keys[i].binding.key) == key_id && m->keys[i].is_revoked) {
+            return SYNC_DUPLICATE; /* known, and dealt with by the manifest */
+        }
+    }
+    if (o->is_aside) {
+        return SYNC_DUPLICATE;
+    }
+    (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
+                      "another server shows that it signed two histories; it is set "
+                      "aside until the manifest has a new key for it");
+    return set_aside(s, o, f->payload, reterr) == SYNC_FORK ? SYNC_APPLIED
+                                                            : SYNC_TROUBLE;
+}
+
+bool sync_tell_proof(struct sync *s, struct origin *o, struct slice ret[3])
+{
+    const char *proof = (const char *)o->proof;
+    if (!o->has_proof_header) {
+        struct buf header;
+        struct object told = {.type = OBJECT_PROOF,
+                              .ring = s->manifest.ring,
+                              .key_id = object_key_id(s->self->signing.key),
+                              .seq = 1,
+                              .records = 2,
+                              .raw_len = SYNC_PROOF_BYTES,
+                              .sent_len = SYNC_PROOF_BYTES,
+                              .created_ms = sync_now_ms()};
+        told.stream.origin = s->self->origin;
+        hash256_of(slice_of(proof, SYNC_PROOF_BYTES), &told.payload);
+        buf_init(&header, OBJECT_HEADER_BYTES);
+        if (object_sign(&told, s->self->signing_secret, &header) == ERR_OK &&
+            !buf_failed(&header)) {
+            memcpy(o->proof_header, header.p, OBJECT_HEADER_BYTES);
+            o->has_proof_header = true;
+        }
+        buf_fini(&header);
+    }
+    ret[0] = slice_of((const char *)o->proof_header, OBJECT_HEADER_BYTES);
+    ret[1] = slice_of(proof, OBJECT_HEADER_BYTES);
+    ret[2] = slice_of(proof + OBJECT_HEADER_BYTES, OBJECT_HEADER_BYTES);
+    return o->has_proof_header;
+}
+
+/* A proof counts as long as the manifest has the key that it is about, not revoked. */
+static bool still_counts(const struct sync *s, const struct origin *o,
+                         struct slice proof)
+{
+    struct object first;
+    const struct manifest_member *m = manifest_find(&s->manifest, &o->id);
+    if (proof.n != SYNC_PROOF_BYTES || !m ||
+        object_parse(slice_head(proof, OBJECT_HEADER_BYTES), &first, NULL) != ERR_OK) {
+        return false;
+    }
+    for (unsigned i = 0; i < m->nkeys; i++) {
+        if (object_key_id(m->keys[i].binding.key) == first.key_id) {
+            return !m->keys[i].is_revoked;
+        }
+    }
+    return false;
+}
+
+enum err sync_load_proofs(struct sync *s, struct errinfo *reterr)
+{
+    struct table_txn *x = NULL;
+    enum err e = table_begin(s->table, false, &x, reterr);
+    for (unsigned i = 0; e == ERR_OK && i < s->norigins; i++) {
+        struct origin *o = s->origins[i];
+        char key[PROOF_KEY_BYTES];
+        struct slice proof;
+        o->is_aside =
+            table_get(x, key_of(o, key), &proof) == ERR_OK && still_counts(s, o, proof);
+        if (o->is_aside) {
+            memcpy(o->proof, proof.p, SYNC_PROOF_BYTES);
+            o->has_proof_header = false;
+            o->proof_version = sync_bump(s);
+        }
+    }
+    table_abort(&x);
+    return e;
+}

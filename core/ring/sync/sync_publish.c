@@ -1,0 +1,428 @@
+/* sync_publish - our own streams: one signature for each place, durable before anybody sees it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/log.h"
+#include "core/ring/sync/sync_modules.h"
+
+enum { PUBLISHED_MIN = 1024 };
+
+/* ---- one object ---- */
+
+bool sync_may_go_on(const struct sync *s, const struct stream *st)
+{
+    return !st->is_left && st->own_seq == st->seq && (st->flags & OBJECT_CLOSED) == 0 &&
+           (st->seq == 0 || st->key_id == object_key_id(s->self->signing.key));
+}
+
+bool sync_may_continue(const struct sync *s, const struct stream *st)
+{
+    return sync_may_go_on(s, st) && st->key.ring_key == s->keys->ring[0].id;
+}
+
+enum err sync_may_publish(const struct sync *s, struct errinfo *reterr)
+{
+    const struct origin *self = sync_origin(s, &s->self->origin);
+    bool has_key = false;
+    if (!self || self->state != MEMBER_ACTIVE) {
+        return errinfo_set(
+            reterr, ERR_DENIED, s->dir, 0,
+            "this server is no member of the ring; see `gillnet peer list`");
+    }
+    for (unsigned i = 0; i < s->manifest.nring_keys; i++) {
+        has_key = has_key || s->manifest.ring_keys[i].id == s->keys->ring[0].id;
+    }
+    return has_key ? ERR_OK
+                   : errinfo_set(reterr, ERR_KEY, s->dir, 0,
+                                 "the ring's manifest does not have the ring key that "
+                                 "this server counts with; see `gillnet peer status`");
+}
+
+static enum err sign(struct sync *s, struct offer *f, struct buf *header,
+                     struct errinfo *reterr)
+{
+    const struct stream *st = f->stream;
+    const uint64_t now = sync_now_ms();
+    const uint64_t since = s->self->signing.not_before_ms;
+    struct object *o = &f->o;
+    o->ring = s->manifest.ring;
+    o->key_id = object_key_id(s->self->signing.key);
+    o->stream = st->key;
+    o->seq = st->seq + 1;
+    o->base_seq = o->type == OBJECT_DELTA ? st->seq : 0;
+    o->prev = st->hash;
+    o->sent_len = f->payload.n;
+    o->created_ms = now > since ? now : since;
+    root_print(&f->root, &o->root);
+    if (f->sum) {
+        o->payload = *f->sum;
+    } else {
+        hash256_of(f->payload, &o->payload);
+    }
+    enum err e = object_sign(o, s->self->signing_secret, header);
+    if (e != ERR_OK || buf_failed(header)) {
+        return errinfo_set(reterr, e == ERR_OK ? ERR_NOMEM : e, s->dir, 0,
+                           "cannot sign an object");
+    }
+    f->header = buf_slice(header);
+    object_hash(f->header, &f->hash);
+    f->is_own = true;
+    f->origin = st->origin;
+    return ERR_OK;
+}
+
+enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
+{
+    struct buf header;
+    struct object parsed;
+    struct errinfo why;
+    if (sync_object_is_there(s, f->stream, f->stream->seq + 1)) {
+        /* signed before a failure: those bytes, or none */
+        return sync_adopt(s, f->stream, f->stream->seq + 1)
+                   ? errinfo_set(reterr, ERR_EXISTS, s->dir, 0,
+                                 "an object that was signed before is taken first")
+                   : errinfo_set(reterr, ERR_IO, s->dir, 0,
+                                 "an object that was signed before cannot be read");
+    }
+    buf_init(&header, OBJECT_HEADER_BYTES);
+    enum err e = sync_catch_up(s, f->stream, reterr);
+    e = e == ERR_OK ? sign(s, f, &header, reterr) : e;
+    e = e == ERR_OK ? object_parse(f->header, &parsed, reterr) : e;
+    if (e == ERR_OK && f->o.type == OBJECT_SNAP && f->is_same &&
+        !sync_ops(f->o.stream.kind)->keeps_snaps) {
+        f->payload = SLICE_NONE; /* who holds the stream can make it */
+        f->has_payload = false;
+    }
+    e = e == ERR_OK ? sync_keep(s, f, reterr) : e;
+    f->stream->is_signed_here = f->stream->is_signed_here || e == ERR_OK;
+    if (e == ERR_OK && sync_apply(s, f, &why) != ERR_OK) {
+        log_errinfo("peers", &why); /* it is kept: sync_tick applies it */
+    }
+    buf_fini(&header);
+    return e;
+}
+
+/* ---- what was published of a bucket ---- */
+
+static size_t slot_of(const struct published *p, uint64_t key)
+{
+    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (p->nslots - 1);
+    while (p->v[i].key != 0 && p->v[i].key != key) {
+        i = (i + 1) & (p->nslots - 1);
+    }
+    return i;
+}
+
+static bool make_room(struct published *p, size_t more)
+{
+    size_t n = p->nslots ? p->nslots : PUBLISHED_MIN;
+    while (n / 2 < p->n + more) {
+        n *= 2;
+    }
+    if (n == p->nslots) {
+        return true;
+    }
+    struct published wide = {p->start_s, calloc(n, sizeof(*wide.v)), n, p->n};
+    if (!wide.v) {
+        return false;
+    }
+    for (size_t i = 0; i < p->nslots; i++) {
+        if (p->v[i].key != 0) {
+            wide.v[slot_of(&wide, p->v[i].key)] = p->v[i];
+        }
+    }
+    free(p->v);
+    *p = wide;
+    return true;
+}
+
+static uint64_t has_published(const struct published *p, uint64_t key)
+{
+    return p->nslots ? p->v[slot_of(p, key)].count : 0;
+}
+
+/* After make_room. */
+static void add_published(struct published *p, uint64_t key, uint64_t count)
+{
+    struct run_record *r = &p->v[slot_of(p, key)];
+    p->n += r->key == 0;
+    r->key = key;
+    r->count += count;
+}
+
+static void published_fini(struct published *p)
+{
+    free(p->v);
+    *p = (struct published){.v = NULL};
+}
+
+void sync_published_free(struct sync *s)
+{
+    for (unsigned i = 0; i < SYNC_PUBLISHED_MAX; i++) {
+        published_fini(&s->published[i]);
+    }
+}
+
+static void forget_published(struct sync *s, uint64_t start_s)
+{
+    for (unsigned i = 0; i < SYNC_PUBLISHED_MAX; i++) {
+        if (s->published[i].start_s == start_s) {
+            published_fini(&s->published[i]);
+        }
+    }
+}
+
+static enum err add_stream(struct sync *s, struct published *p, struct stream *st,
+                           struct errinfo *reterr)
+{
+    struct content c = {.v = NULL};
+    enum err e = sync_count_own(s, st, &c, reterr);
+    if (e == ERR_NOT_FOUND) { /* all of it: rather too little than twice */
+        e = sync_count_content(s, st, &c, reterr);
+    }
+    if (e == ERR_OK && !make_room(p, c.n)) {
+        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
+    }
+    for (size_t i = 0; e == ERR_OK && i < c.n; i++) {
+        add_published(p, c.v[i].key, c.v[i].count);
+    }
+    content_fini(&c);
+    return e;
+}
+
+/* From our own streams of that bucket, where it is not in memory. */
+static enum err published_of(struct sync *s, uint64_t start_s, struct published **ret,
+                             struct errinfo *reterr)
+{
+    struct published *oldest = &s->published[0];
+    enum err e = ERR_OK;
+    for (unsigned i = 0; i < SYNC_PUBLISHED_MAX; i++) {
+        struct published *p = &s->published[i];
+        if (p->v && p->start_s == start_s) {
+            *ret = p;
+            return ERR_OK;
+        }
+        oldest = p->start_s < oldest->start_s ? p : oldest;
+    }
+    published_fini(oldest);
+    oldest->start_s = start_s;
+    struct stream *st = sync_origin(s, &s->self->origin)->streams;
+    for (; e == ERR_OK && st; st = st->of_origin) {
+        if (st->key.kind == OBJECT_COUNT && st->key.start_s == start_s &&
+            st->key.ring_key == s->keys->ring[0].id) {
+            e = add_stream(s, oldest, st, reterr);
+        }
+    }
+    if (e == ERR_OK && !make_room(oldest, 1)) {
+        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
+    }
+    if (e != ERR_OK) {
+        published_fini(oldest);
+        return e;
+    }
+    *ret = oldest;
+    return ERR_OK;
+}
+
+/* ---- counts ---- */
+
+/* The open stream of that bucket, begun by this process; else a new one. */
+static enum err count_stream(struct sync *s, uint64_t start_s, struct stream **ret,
+                             struct errinfo *reterr)
+{
+    struct origin *self = sync_origin(s, &s->self->origin);
+    struct stream_key k = {.origin = s->self->origin,
+                           .start_s = start_s,
+                           .len_s = OBJECT_BUCKET_S,
+                           .ring_key = s->keys->ring[0].id,
+                           .kind = OBJECT_COUNT};
+    unsigned nincs = 0;
+    bool is_used = false;
+    for (struct stream *st = self->streams; st; st = st->of_origin) {
+        if (st->key.kind != OBJECT_COUNT || st->key.start_s != start_s) {
+            continue;
+        }
+        nincs++;
+        is_used = is_used || st->key.inc == s->inc;
+        if (st->is_begun_here && sync_may_continue(s, st)) {
+            *ret = st;
+            return ERR_OK;
+        }
+    }
+    if (nincs >= SYNC_INCS_MAX) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0,
+                           "the hub was started more than %d times in this bucket: its "
+                           "counts stay here",
+                           SYNC_INCS_MAX);
+    }
+    if (is_used) { /* that one was ended */
+        s->inc = sync_fresh_inc(s);
+    }
+    k.inc = s->inc;
+    *ret = sync_add(s, &k, self);
+    if (!*ret) {
+        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a stream");
+    }
+    (*ret)->is_begun_here = true;
+    return ERR_OK;
+}
+
+static enum err count_part(struct sync *s, uint64_t start_s,
+                           const struct count_record *v, size_t n,
+                           struct errinfo *reterr)
+{
+    struct buf packed;
+    struct offer f = {.o = {.type = OBJECT_DELTA, .records = n}};
+    enum err e = count_stream(s, start_s, &f.stream, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    buf_init(&packed, OBJECT_PACKED_MAX);
+    buf_init(&f.raw, OBJECT_RAW_MAX);
+    payload_print_counts(v, n, &f.raw);
+    f.records = buf_slice(&f.raw);
+    f.o.raw_len = f.records.n;
+    f.root = f.stream->root;
+    for (size_t i = 0; i < n; i++) {
+        f.o.total += v[i].count;
+    }
+    root_add_counts(&f.root, &s->manifest.ring, v, n);
+    e = buf_failed(&f.raw) ? ERR_NOMEM : payload_pack(f.records, &packed);
+    if (e != ERR_OK || buf_failed(&packed)) {
+        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to pack counts");
+    }
+    e = e != ERR_OK
+            ? e
+            : payload_reader_init(&f.reader, OBJECT_COUNT, false, n, f.records, reterr);
+    f.payload = buf_slice(&packed);
+    f.has_payload = true;
+    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
+    if (f.stream->seq == 0) {
+        sync_forget(s, f.stream);
+    }
+    offer_fini(&f);
+    buf_fini(&packed);
+    return e;
+}
+
+struct counts {
+    struct count_record *v;
+    size_t n;
+};
+
+/* What of totals is more than was published; ret->v holds n. */
+static enum err differences(const struct published *p,
+                            const struct count_record *totals, size_t n,
+                            struct counts *ret, struct errinfo *reterr)
+{
+    ret->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (totals[i].key == 0 || (i > 0 && totals[i].key <= totals[i - 1].key)) {
+            return errinfo_set(reterr, ERR_RANGE, "counts", 0, "keys must rise");
+        }
+        const uint64_t has = has_published(p, totals[i].key);
+        if (totals[i].count > has) {
+            ret->v[ret->n++] =
+                (struct count_record){totals[i].key, totals[i].count - has};
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err publish_differences(struct sync *s, uint64_t start_s,
+                                    struct published *p, const struct counts *c,
+                                    struct errinfo *reterr)
+{
+    const struct origin *self = sync_origin(s, &s->self->origin);
+    const uint64_t quota = sync_quota(s, self);
+    enum err e = ERR_OK;
+    if (sync_quota_used(self, start_s) + c->n > quota) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0,
+                           "more than the %" PRIu64
+                           " records that the manifest lets this "
+                           "server share in one bucket; the rest counts here alone",
+                           quota);
+    }
+    for (size_t i = 0; i < c->n && e == ERR_OK; i += SYNC_COUNT_PART) {
+        const size_t part = c->n - i < SYNC_COUNT_PART ? c->n - i : SYNC_COUNT_PART;
+        if (!make_room(p, part)) {
+            return errinfo_set(reterr, ERR_NOMEM, s->dir, 0,
+                               "no memory for our counts");
+        }
+        e = count_part(s, start_s, c->v + i, part, reterr);
+        for (size_t k = i; e == ERR_OK && k < i + part; k++) {
+            add_published(p, c->v[k].key, c->v[k].count);
+        }
+    }
+    return e;
+}
+
+enum err sync_publish_counts(struct sync *s, uint64_t start_s,
+                             const struct count_record *totals, size_t n,
+                             struct errinfo *reterr)
+{
+    struct published *p = NULL;
+    struct counts more = {.n = 0};
+    enum err e = sync_may_publish(s, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (start_s == 0 || start_s % OBJECT_BUCKET_S != 0) {
+        return errinfo_set(reterr, ERR_RANGE, s->dir, 0, "no bucket begins then");
+    }
+    if (start_s < s->counts_from_s) {
+        return ERR_OK;
+    }
+    more.v = malloc((n + 1) * sizeof(*more.v));
+    if (!more.v) {
+        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
+    }
+    do {
+        e = published_of(s, start_s, &p, reterr);
+        e = e == ERR_OK ? differences(p, totals, n, &more, reterr) : e;
+        if (e == ERR_OK && more.n > 0) {
+            e = publish_differences(s, start_s, p, &more, reterr);
+        }
+        if (e != ERR_OK) {
+            forget_published(s, start_s); /* made again from what is kept */
+        }
+    } while (e == ERR_EXISTS);
+    free(more.v);
+    return e;
+}
+
+enum err sync_close_stream(struct sync *s, struct stream *st, struct errinfo *reterr)
+{
+    struct buf whole;
+    struct offer f = {.o = {.type = OBJECT_SNAP, .flags = OBJECT_CLOSED},
+                      .stream = st,
+                      .root = st->root,
+                      .is_same = true};
+    buf_init(&whole, OBJECT_SNAP_MAX);
+    enum err e = sync_count_ops.snap(s, st, &whole, &f.o.records, reterr);
+    f.payload = buf_slice(&whole);
+    f.o.raw_len = whole.n;
+    f.o.total = st->total;
+    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
+    buf_fini(&whole);
+    return e;
+}
+
+enum err sync_close_counts(struct sync *s, uint64_t start_s, struct errinfo *reterr)
+{
+    enum err e = sync_may_publish(s, reterr);
+    struct stream *next = NULL;
+    struct stream *st = e == ERR_OK ? sync_origin(s, &s->self->origin)->streams : NULL;
+    for (; e == ERR_OK && st; st = next) {
+        next = st->of_origin;
+        if (st->key.kind == OBJECT_COUNT && st->key.start_s == start_s &&
+            st->is_begun_here && sync_may_continue(s, st) && st->seq > 0) {
+            e = sync_close_stream(s, st, reterr);
+        }
+    }
+    if (e == ERR_OK) {
+        forget_published(s, start_s);
+    }
+    return e == ERR_EXISTS ? sync_close_counts(s, start_s, reterr) : e;
+}

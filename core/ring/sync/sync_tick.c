@@ -1,0 +1,209 @@
+/* sync_tick - what time brings: heartbeats, endings, days merged, what is over removed. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/cursor.h"
+#include "core/base/log.h"
+#include "core/count/merged_runs.h"
+#include "core/count/runset.h"
+#include "core/ring/sync/sync_modules.h"
+
+enum {
+    TRIM_S = 10,
+    CLOSE_LATE_S = 3 * OBJECT_BUCKET_S, /* what nobody ended by then we end ourselves */
+    MERGE_WAIT_DAYS =
+        2, /* a day waits for late streams that are held, no longer than that */
+    GRAVES_MAX = 1024, /* removed in one step */
+    KEY_BYTES = 1 + OBJECT_ID_BYTES
+};
+
+static bool is_over(const struct stream *st, uint64_t now_s, uint64_t after_s)
+{
+    return st->key.kind == OBJECT_COUNT && st->key.start_s + after_s <= now_s;
+}
+
+/* ---- objects that a SNAP stands for ---- */
+
+static enum err trim_stream(struct sync *s, struct stream *st, uint64_t now_ms,
+                            struct errinfo *reterr)
+{
+    const bool is_old = !s->period.is_suspended &&
+                        st->changed_ms + SYNC_KEEP_S * UINT64_C(1000) < now_ms;
+    const bool is_count = st->key.kind == OBJECT_COUNT;
+    if (st->applied < st->seq) {
+        return sync_catch_up(s, st, reterr);
+    }
+    if (st->snap_seq <= st->from || (is_count && (st->flags & OBJECT_CLOSED) == 0)) {
+        return ERR_OK;
+    }
+    /* who is a little behind goes on by steps; of a list that never rests half of the bytes go */
+    const bool is_much = !is_count && st->snap_bytes > st->bytes / 2;
+    return is_old || is_much ? sync_trim(s, st, st->snap_seq, reterr) : ERR_OK;
+}
+
+static enum err end_stream(struct sync *s, struct stream *st, uint64_t now_ms,
+                           struct errinfo *reterr)
+{
+    const uint64_t now_s = now_ms / 1000;
+    const bool is_resting = st->changed_ms + SYNC_KEEP_S * UINT64_C(1000) < now_ms;
+    if (!s->period.is_suspended && is_over(st, now_s, SYNC_HOLD_S) && is_resting) {
+        enum err e = ERR_OK;
+        if (sync_is_self(s, &st->key.origin)) {
+            sync_count_remove(s, st); /* gillnetd has our counts itself */
+        } else {
+            e = sync_count_seal(s, st, reterr);
+        }
+        return e == ERR_OK ? sync_bury(s, st, reterr) : e;
+    }
+    if (st->is_begun_here && st->own_seq == st->seq && !st->is_left && st->seq > 0 &&
+        (st->flags & OBJECT_CLOSED) == 0 &&
+        is_over(st, now_s, OBJECT_BUCKET_S + CLOSE_LATE_S)) {
+        return sync_close_stream(s, st, reterr);
+    }
+    return trim_stream(s, st, now_ms, reterr);
+}
+
+static enum err look_after_streams(struct sync *s, uint64_t now_ms,
+                                   struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    for (unsigned i = 0; i < s->norigins; i++) {
+        struct stream *next = NULL;
+        for (struct stream *st = s->origins[i]->streams; st; st = next) {
+            struct errinfo why;
+            next = st->of_origin;
+            enum err one = end_stream(s, st, now_ms, &why);
+            if (one != ERR_OK && one != ERR_EXISTS && e == ERR_OK) {
+                e = one;
+                *reterr = why;
+            }
+        }
+    }
+    return e;
+}
+
+/* ---- days ---- */
+
+/* Days before this one are merged: none of their streams is held, or has been for too long. */
+static uint64_t first_day_kept(const struct sync *s, uint64_t today)
+{
+    uint64_t day = today;
+    for (size_t i = 0; i < s->nslots; i++) {
+        for (const struct stream *st = s->slots[i]; st; st = st->next) {
+            const uint64_t of = st->key.start_s / COUNT_DAY_S;
+            day = st->key.kind == OBJECT_COUNT && of < day ? of : day;
+        }
+    }
+    return today > MERGE_WAIT_DAYS && day < today - MERGE_WAIT_DAYS
+               ? today - MERGE_WAIT_DAYS
+               : day;
+}
+
+static enum err merge_days(struct sync *s, uint64_t bucket, struct errinfo *reterr)
+{
+    return sync_work_days(s, first_day_kept(s, bucket / COUNT_DAY_BUCKETS), bucket,
+                          !s->period.is_suspended, reterr);
+}
+
+/* The sheets of one bucket; the rest has its turn in the next ticks. */
+static enum err make_sheet(struct sync *s, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    if (sync_path(s, path, "counts") != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    return sheets_make_next(path, s->period.bucket, &s->sheets_at_s, reterr);
+}
+
+/* ---- graves ---- */
+
+struct digging {
+    uint64_t now_s;
+    char keys[GRAVES_MAX][KEY_BYTES];
+    size_t n;
+};
+
+static bool dig(void *context, struct slice key, struct slice value, bool is_damaged)
+{
+    struct digging *d = context;
+    struct cursor c = cursor_of(slice_from(value, OBJECT_ID_BYTES));
+    const uint64_t start_s = cursor_u64(&c);
+    if (key.n == KEY_BYTES && !is_damaged && cursor_ok(&c) &&
+        start_s + SYNC_ACCEPT_S + OBJECT_BUCKET_S < d->now_s) {
+        memcpy(d->keys[d->n++], key.p, KEY_BYTES);
+    }
+    return d->n < GRAVES_MAX;
+}
+
+/* Streams so old that they would be refused for their time. */
+static enum err clear_graves(struct sync *s, uint64_t now_s, struct errinfo *reterr)
+{
+    struct table_txn *x = NULL;
+    struct digging *d = calloc(1, sizeof(*d));
+    if (!d) {
+        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "out of memory");
+    }
+    enum err e = table_begin(s->table, true, &x, reterr);
+    if (e != ERR_OK) {
+        free(d);
+        return e;
+    }
+    d->now_s = now_s;
+    e = table_each(x, SLICE_LIT("t"), dig, d);
+    for (size_t i = 0; i < d->n && e == ERR_OK; i++) {
+        e = table_remove(x, slice_of(d->keys[i], KEY_BYTES));
+    }
+    if (e == ERR_OK && d->n > 0) {
+        e = table_commit(&x, reterr);
+    } else {
+        table_abort(&x);
+    }
+    free(d);
+    return e;
+}
+
+/* ---- */
+
+static enum err new_bucket(struct sync *s, uint64_t bucket, struct errinfo *reterr)
+{
+    const uint64_t over = (bucket - 2) * OBJECT_BUCKET_S; /* all that comes came */
+    enum err e = sync_quota_learn(s, over, reterr);
+    e = e == ERR_OK ? merge_days(s, bucket, reterr) : e;
+    if (e == ERR_OK && !s->period.is_suspended) {
+        e = clear_graves(s, bucket * OBJECT_BUCKET_S, reterr);
+    }
+    return e;
+}
+
+enum err sync_tick(struct sync *s, struct errinfo *reterr)
+{
+    const uint64_t now_ms = sync_now_ms();
+    struct errinfo unused = {.code = ERR_OK};
+    enum err e = ERR_OK;
+    reterr = reterr ? reterr : &unused;
+    (void)period_look(&s->period, clock_wall_us(), clock_boot_us());
+    e = sync_work_tick(s, reterr);
+    if (now_ms >= s->next_heartbeat_ms ||
+        s->next_heartbeat_ms > now_ms + SYNC_HEARTBEAT_S * UINT64_C(1000)) {
+        enum err one = sync_heartbeat(s, reterr);
+        e = e == ERR_OK ? one : e;
+        s->next_heartbeat_ms = now_ms + SYNC_HEARTBEAT_S * UINT64_C(1000);
+    }
+    if (now_ms >= s->trimmed_ms + TRIM_S * UINT64_C(1000) || now_ms < s->trimmed_ms) {
+        s->trimmed_ms = now_ms;
+        enum err one = look_after_streams(s, now_ms, reterr);
+        e = e == ERR_OK ? one : e;
+    }
+    if (s->period.bucket != s->cared_bucket && s->period.bucket > 2) {
+        enum err one = new_bucket(s, s->period.bucket, reterr);
+        s->cared_bucket = s->period.bucket;
+        s->sheets_at_s = 0;
+        e = e == ERR_OK ? one : e;
+    } else if (s->sheets_at_s != UINT64_MAX && s->work.kind != WORK_DAYS) {
+        enum err one = make_sheet(s, reterr);
+        e = e == ERR_OK ? one : e;
+    }
+    return e;
+}

@@ -1,0 +1,281 @@
+/* sync_trust - whom the manifest trusts; what the others brought goes. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/log.h"
+#include "core/ring/sync/peerlist.h"
+#include "core/ring/sync/sync_modules.h"
+#include "core/store/origins.h"
+
+enum { ID_HEX = 2 * OBJECT_ID_BYTES, ENTRIES_MAX = 4096 };
+
+/* ---- away with an origin ---- */
+
+/* Keys of entries that belong to an origin: their values begin with it. */
+struct picking {
+    const struct object_id *origin; /* NULL: of whoever the manifest does not have */
+    const struct sync *s;
+    char (*keys)[1 + OBJECT_ID_BYTES];
+    size_t n;
+};
+
+static bool pick(void *context, struct slice key, struct slice value, bool is_damaged)
+{
+    struct picking *p = context;
+    struct object_id origin;
+    if (key.n != 1 + OBJECT_ID_BYTES || is_damaged || value.n < OBJECT_ID_BYTES) {
+        return true;
+    }
+    memcpy(origin.b, value.p, OBJECT_ID_BYTES);
+    if (p->origin ? memcmp(origin.b, p->origin->b, OBJECT_ID_BYTES) == 0
+                  : !sync_origin(p->s, &origin)) {
+        memcpy(p->keys[p->n++], key.p, key.n);
+    }
+    return p->n < ENTRIES_MAX;
+}
+
+/* A part of them at a time, so that a transaction stays small. */
+static enum err remove_part(struct sync *s, struct picking *p, struct errinfo *reterr)
+{
+    struct table_txn *x = NULL;
+    enum err e = table_begin(s->table, true, &x, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    p->n = 0;
+    e = table_each(x, SLICE_LIT("s"), pick, p);
+    if (e == ERR_OK && p->n < ENTRIES_MAX) {
+        e = table_each(x, SLICE_LIT("t"), pick, p);
+    }
+    for (size_t i = 0; i < p->n && e == ERR_OK; i++) {
+        e = table_remove(x, slice_of(p->keys[i], sizeof(*p->keys)));
+    }
+    if (e != ERR_OK) {
+        table_abort(&x);
+        return errinfo_set(reterr, e, s->dir, 0, "cannot forget an origin: %s",
+                           err_text(e));
+    }
+    return table_commit(&x, reterr);
+}
+
+static enum err remove_entries(struct sync *s, const struct object_id *origin,
+                               struct errinfo *reterr)
+{
+    struct picking p = {.origin = origin, .s = s, .n = ENTRIES_MAX};
+    enum err e = ERR_OK;
+    p.keys = calloc(ENTRIES_MAX, sizeof(*p.keys));
+    if (!p.keys) {
+        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to drop a peer");
+    }
+    while (e == ERR_OK && p.n == ENTRIES_MAX) {
+        e = remove_part(s, &p, reterr);
+    }
+    free(p.keys);
+    return e;
+}
+
+enum err sync_drop_origin(struct sync *s, const struct object_id *id,
+                          struct errinfo *reterr)
+{
+    char hex[ID_HEX + 1];
+    char path[FILE_PATH_MAX];
+    struct origin *o = sync_origin(s, id);
+    hex_print(id->b, OBJECT_ID_BYTES, hex);
+    while (o && o->streams) {
+        sync_forget(s, o->streams);
+    }
+    /* objects last: while they are there the next start drops it again */
+    enum err e = peerlists_drop(s->lists, id, reterr);
+    e = e == ERR_OK ? sync_count_drop(s, id, reterr) : e;
+    e = e == ERR_OK ? remove_entries(s, id, reterr) : e;
+    if (e == ERR_OK) {
+        e = sync_path(s, path, "objects/%s", hex) == ERR_OK
+                ? file_remove_tree(path, reterr)
+                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    return e;
+}
+
+/* Origins that left something here and are in the manifest no more. */
+static enum err drop_strangers(struct sync *s, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = ERR_OK;
+    const struct dirent *entry = NULL;
+    if (sync_path(s, path, "objects") != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    DIR *d = opendir(path);
+    if (!d) {
+        return errinfo_errno(reterr, path, "cannot open the folder");
+    }
+    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
+    while (e == ERR_OK && (entry = readdir(d)) != NULL) {
+        struct object_id id;
+        if (hex_parse(slice_str(entry->d_name), id.b, OBJECT_ID_BYTES) &&
+            !sync_origin(s, &id) && !sync_is_self(s, &id)) {
+            e = sync_drop_origin(s, &id, reterr);
+        }
+    }
+    (void)closedir(d);
+    return e == ERR_OK ? remove_entries(s, NULL, reterr) : e;
+}
+
+/* ---- revoked keys ---- */
+
+static bool is_revoked(const struct manifest_member *m, uint64_t key_id)
+{
+    for (unsigned i = 0; i < m->nkeys; i++) {
+        if (object_key_id(m->keys[i].binding.key) == key_id) {
+            return m->keys[i].is_revoked;
+        }
+    }
+    return true; /* no key of its any more */
+}
+
+/* Streams that a revoked key signed. Lists of the origin go together: an older one may shine through. */
+static enum err drop_revoked(struct sync *s, struct origin *o,
+                             const struct manifest_member *m, struct errinfo *reterr)
+{
+    bool has_list = false;
+    enum err e = ERR_OK;
+    for (const struct stream *st = o->streams; st; st = st->of_origin) {
+        has_list =
+            has_list || (st->key.kind != OBJECT_COUNT && is_revoked(m, st->key_id));
+    }
+    if (has_list) {
+        e = peerlists_drop(s->lists, &o->id, reterr);
+    }
+    struct stream *next = NULL;
+    for (struct stream *st = o->streams; st && e == ERR_OK; st = next) {
+        next = st->of_origin;
+        const bool is_count = st->key.kind == OBJECT_COUNT;
+        if (is_count ? is_revoked(m, st->key_id) : has_list) {
+            sync_count_remove(s, st);
+            e = sync_erase(s, st, reterr);
+        }
+    }
+    return e;
+}
+
+/* ---- the manifest as a whole ---- */
+
+static struct origin *make_origin(const struct manifest_member *m)
+{
+    struct origin *o = calloc(1, sizeof(*o));
+    if (o) {
+        o->id = m->origin;
+        o->usual = UINT64_MAX;
+    }
+    return o;
+}
+
+/* The members' origins, those known before with what is known of them. Nothing changes on ERR_NOMEM. */
+static enum err update_origins(struct sync *s)
+{
+    const unsigned n = s->manifest.nmembers;
+    struct origin **v = calloc(n ? n : 1, sizeof(struct origin *));
+    bool *is_new = calloc(n ? n : 1, sizeof(bool));
+    bool is_whole = v && is_new;
+    for (unsigned i = 0; is_whole && i < n; i++) {
+        v[i] = sync_origin(s, &s->manifest.members[i].origin);
+        if (!v[i]) {
+            v[i] = make_origin(&s->manifest.members[i]);
+            is_new[i] = true;
+        }
+        is_whole = v[i] != NULL;
+    }
+    if (!is_whole) {
+        for (unsigned i = 0; v && is_new && i < n; i++) {
+            free(is_new[i] ? v[i] : NULL);
+        }
+        free(v);
+        free(is_new);
+        return ERR_NOMEM;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        const struct manifest_member *m = &s->manifest.members[i];
+        memcpy(v[i]->name, m->name, sizeof(v[i]->name));
+        v[i]->state = m->state;
+    }
+    for (unsigned i = 0; i < s->norigins; i++) {
+        struct origin *o = s->origins[i];
+        if (!manifest_find(&s->manifest, &o->id)) {
+            while (o->streams) {
+                sync_forget(s, o->streams);
+            }
+            free(o);
+        }
+    }
+    free(s->origins);
+    free(is_new);
+    s->origins = v;
+    s->norigins = n;
+    return ERR_OK;
+}
+
+enum err sync_write_origins(struct sync *s, struct errinfo *reterr)
+{
+    static const enum origin_state states[] = {[MEMBER_ACTIVE] = ORIGIN_ACTIVE,
+                                               [MEMBER_LEFT] = ORIGIN_LEFT,
+                                               [MEMBER_DROPPED] = ORIGIN_DROPPED};
+    bool is_own = s->manifest.kind == RING_OWN;
+    struct origins out = {.quorum = is_own ? 0 : s->manifest.quorum};
+    out.v = calloc(s->norigins ? s->norigins : 1, sizeof(*out.v));
+    if (!out.v) {
+        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for the origins");
+    }
+    memcpy(out.self, s->self->origin.b, OBJECT_ID_BYTES);
+    for (unsigned i = 0; i < s->norigins; i++) {
+        const struct origin *o = s->origins[i];
+        const struct manifest_member *m = manifest_find(&s->manifest, &o->id);
+        if (!m || sync_is_self(s, &o->id)) {
+            continue;
+        }
+        struct origin_row *row = &out.v[out.n++];
+        memcpy(row->origin, o->id.b, OBJECT_ID_BYTES);
+        memcpy(row->name, o->name, sizeof(row->name));
+        row->cap = manifest_cap(&s->manifest, m);
+        row->state = o->is_aside ? ORIGIN_ASIDE : states[o->state];
+    }
+    enum err e = origins_write(s->state_dir, &out, reterr);
+    free(out.v);
+    return e;
+}
+
+static enum err drop_untrusted(struct sync *s, struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    for (unsigned i = 0; i < s->norigins && e == ERR_OK; i++) {
+        struct origin *o = s->origins[i];
+        const struct manifest_member *m = manifest_find(&s->manifest, &o->id);
+        if (sync_is_self(s, &o->id)) {
+            continue;
+        }
+        if (o->state == MEMBER_DROPPED || o->is_aside) {
+            o->heartbeat_ms = 0;
+            e = sync_drop_origin(s, &o->id, reterr);
+        } else {
+            e = drop_revoked(s, o, m, reterr);
+        }
+    }
+    return e;
+}
+
+enum err sync_trust(struct sync *s, struct errinfo *reterr)
+{
+    enum err e = update_origins(s);
+    sync_work_wait(s); /* what it reads may be to go */
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, s->dir, 0, "no memory for the members");
+    }
+    e = sync_load_proofs(s, reterr);
+    e = e == ERR_OK ? sync_quota_load(s, reterr) : e;
+    /* gillnetd stops believing before the files go */
+    e = e == ERR_OK ? sync_write_origins(s, reterr) : e;
+    e = e == ERR_OK ? drop_untrusted(s, reterr) : e;
+    return e == ERR_OK ? drop_strangers(s, reterr) : e;
+}

@@ -1,0 +1,236 @@
+/*
+ * sync_work - days merged and SNAPs of lists made, one after the other, beside the loop that answers peers.
+ *
+ * The thread sees a walk of a list that nobody changes meanwhile (peerlist.h), or runs of days that are over; cursors,
+ * signatures and what is served stay with the owner, in their order.
+ */
+#include <string.h>
+
+#include "core/base/log.h"
+#include "core/count/runset.h"
+#include "core/ring/sync/peerlist.h"
+#include "core/ring/sync/sync_modules.h"
+
+/* ---- the thread's ---- */
+
+static void begin(struct work *w)
+{
+    if (w->before) {
+        w->before(w->before_context);
+    }
+}
+
+static void run_days(void *context)
+{
+    struct work *w = context;
+    struct runset *runs = NULL;
+    begin(w);
+    enum err e = runset_open(w->runs, NULL, NULL, &runs, &w->why);
+    if (e == ERR_OK) {
+        e = runset_merge_days(runs, w->first_day, &w->why);
+    }
+    if (e == ERR_OK && w->expires) {
+        e = runset_expire(runs, w->bucket, &w->why);
+    }
+    runset_close(&runs);
+    w->result = e;
+}
+
+static void run_snap(void *context)
+{
+    struct work *w = context;
+    begin(w);
+    w->result = peerlist_snap_run(w->snap, &w->whole, &w->records, &w->why);
+    if (w->result == ERR_OK) {
+        hash256_of(slice_from(buf_slice(&w->whole), OBJECT_HEADER_BYTES), &w->hash);
+    }
+}
+
+static void start(struct work *w, enum work_kind kind, behind_fn *run)
+{
+    w->kind = kind;
+    w->result = ERR_OK;
+    if (w->has_thread) {
+        behind_start(&w->behind, run, w);
+    } else {
+        run(w);
+    }
+}
+
+/* ---- the owner's ---- */
+
+static void wait_for(void *context)
+{
+    sync_work_wait(context);
+}
+
+void sync_work_init(struct sync *s)
+{
+    behind_init(&s->work.behind);
+    buf_init(&s->work.whole, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
+    peerlists_wait_by(s->lists, wait_for, s);
+}
+
+void sync_work_behind(struct sync *s)
+{
+    s->work.has_thread = true;
+}
+
+void sync_work_wait(struct sync *s)
+{
+    behind_wait(&s->work.behind);
+    peerlist_snap_end(s->lists, &s->work.snap);
+}
+
+void sync_work_fini(struct sync *s)
+{
+    if (s->lists) {
+        sync_work_wait(s);
+        behind_fini(&s->work.behind);
+        buf_fini(&s->work.whole);
+    }
+}
+
+bool sync_is_busy_with(const struct sync *s, const char *list)
+{
+    const struct work *w = &s->work;
+    const struct stream *st =
+        w->kind == WORK_SNAP && w->is_own ? sync_find(s, &w->stream) : NULL;
+    return st && strcmp(st->key.list, list) == 0;
+}
+
+/* A peer's SNAP is kept with its payload while what is held is what it says. */
+static enum err complete(struct sync *s, struct stream *st, struct errinfo *reterr)
+{
+    const struct work *w = &s->work;
+    struct object o;
+    enum err e = object_parse(buf_slice(&w->whole), &o, reterr);
+    if (e == ERR_OK && !hash256_equal(&w->hash, &o.payload)) {
+        e = errinfo_set(reterr, ERR_CORRUPT, st->key.list, 0,
+                        "what is held is not what its SNAP says");
+    }
+    return e == ERR_OK && w->seq >= st->from
+               ? sync_object_write(s, st, w->seq, buf_slice(&w->whole), reterr)
+               : e;
+}
+
+static enum err take_snap(struct sync *s, struct errinfo *reterr)
+{
+    struct work *w = &s->work;
+    struct stream *st = sync_find(s, &w->stream);
+    enum err e = w->result;
+    if (e != ERR_OK) {
+        (void)errinfo_set(reterr, e, w->why.source, w->why.line, "%s", w->why.text);
+    } else if (st && !w->is_own) {
+        e = complete(s, st, reterr);
+    } else if (st && st->seq + 1 == w->seq) { /* else it went on: the next one */
+        e = sync_list_snap(s, st, &w->whole, w->records, &w->hash, reterr);
+    }
+    buf_fini(&w->whole);
+    return e;
+}
+
+static enum err take(struct sync *s, struct errinfo *reterr)
+{
+    struct work *w = &s->work;
+    const enum work_kind kind = w->kind;
+    sync_work_wait(s);
+    w->kind = WORK_NONE;
+    if (kind == WORK_SNAP) {
+        return take_snap(s, reterr);
+    }
+    return w->result == ERR_OK ? ERR_OK
+                               : errinfo_set(reterr, w->result, w->why.source,
+                                             w->why.line, "%s", w->why.text);
+}
+
+enum err sync_work_days(struct sync *s, uint64_t first_day, uint64_t bucket,
+                        bool expires, struct errinfo *reterr)
+{
+    struct work *w = &s->work;
+    if (w->kind != WORK_NONE) {
+        return ERR_OK; /* a bucket later */
+    }
+    if (sync_path(s, w->runs, "counts/runs") != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    }
+    w->first_day = first_day;
+    w->bucket = bucket;
+    w->expires = expires;
+    start(w, WORK_DAYS, run_days);
+    return w->has_thread ? ERR_OK : take(s, reterr);
+}
+
+/* Bytes before the payload: of the header that is stored, or room for one. */
+static enum err begin_whole(struct sync *s, const struct stream *st,
+                            struct errinfo *reterr)
+{
+    struct work *w = &s->work;
+    buf_clear(&w->whole);
+    if (!w->is_own) {
+        enum err e = sync_object_read(s, st, w->seq, &w->whole, reterr);
+        if (e == ERR_OK && w->whole.n != OBJECT_HEADER_BYTES) {
+            e = ERR_EXISTS; /* it has its payload */
+        }
+        return e;
+    }
+    char *room = buf_extend(&w->whole, OBJECT_HEADER_BYTES);
+    if (!room) {
+        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a SNAP");
+    }
+    memset(room, 0, OBJECT_HEADER_BYTES);
+    return ERR_OK;
+}
+
+enum err sync_work_snap(struct sync *s, struct stream *st, struct errinfo *reterr)
+{
+    struct work *w = &s->work;
+    st->wants_snap = true;
+    if (w->kind != WORK_NONE) {
+        return ERR_OK;
+    }
+    st->wants_snap = false;
+    w->is_own = st->snap_seq != st->seq;
+    w->stream = st->id;
+    w->seq = w->is_own ? st->seq + 1 : st->seq;
+    enum err e = begin_whole(s, st, reterr);
+    e = e == ERR_OK ? peerlist_snap_begin(s->lists, &st->key, &w->snap, reterr) : e;
+    if (e != ERR_OK) {
+        buf_fini(&w->whole);
+        return e == ERR_EXISTS ? ERR_OK : e;
+    }
+    start(w, WORK_SNAP, run_snap);
+    return w->has_thread ? ERR_OK : take(s, reterr);
+}
+
+/* Of ours when it is still worth it; of a peer's when nothing came after it, else its payload is gone for good. */
+static bool still_wants(const struct sync *s, const struct stream *st)
+{
+    if (!st->wants_snap || st->applied < st->seq) {
+        return false;
+    }
+    return st->snap_seq == st->seq ||
+           (sync_is_self(s, &st->key.origin) && sync_may_continue(s, st) &&
+            sync_is_worth_a_snap(st));
+}
+
+enum err sync_work_tick(struct sync *s, struct errinfo *reterr)
+{
+    struct work *w = &s->work;
+    enum err e = ERR_OK;
+    if (w->kind != WORK_NONE && !behind_is_idle(&w->behind)) {
+        return ERR_OK;
+    }
+    if (w->kind != WORK_NONE) {
+        e = take(s, reterr);
+    }
+    for (unsigned i = 0; w->kind == WORK_NONE && e == ERR_OK && i < s->norigins; i++) {
+        struct stream *st = s->origins[i]->streams;
+        for (; st && w->kind == WORK_NONE && e == ERR_OK; st = st->of_origin) {
+            if (still_wants(s, st)) {
+                e = sync_work_snap(s, st, reterr);
+            }
+        }
+    }
+    return e;
+}

@@ -1,0 +1,63 @@
+/*
+ * identity - who this server is: a long-lived identity key, and the signing key it uses now.
+ *
+ * Files in STATE/peers, mode 0600: identity.key and signing.key (Ed25519, PEM PKCS #8), cert.pem (self-signed,
+ * of the signing key; what TLS shows). The origin is the first half of the hash of the identity's public key and
+ * stays when the signing key changes. A signing key counts by its binding: the identity's signature over
+ * "gillnet-key/1\0", the key and the time it is good from.
+ * Depends: base, OpenSSL.   Threads: constant once loaded.   Owns: nothing outside itself.   ADR 0031.
+ */
+#ifndef CORE_RING_TRUST_IDENTITY_H
+#define CORE_RING_TRUST_IDENTITY_H
+
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/ring/stream/object.h"
+
+struct key_binding {
+    uint8_t key[OBJECT_KEY_BYTES]; /* public, signing */
+    uint64_t not_before_ms;
+    uint8_t signature[OBJECT_SIGNATURE_BYTES];
+};
+bool key_binding_holds(const struct key_binding *b,
+                       const uint8_t identity[OBJECT_KEY_BYTES]);
+
+struct identity {
+    struct object_id origin;
+    uint8_t public_key[OBJECT_KEY_BYTES]; /* of the identity */
+    uint8_t secret[OBJECT_KEY_BYTES];
+    struct key_binding signing;
+    uint8_t signing_secret[OBJECT_KEY_BYTES];
+};
+
+/* The origin that belongs to a public identity key. */
+void identity_origin(const uint8_t public_key[OBJECT_KEY_BYTES], struct object_id *ret);
+
+/* Makes keys and certificate in dir. ERR_EXISTS: there are some. */
+enum err identity_create(const char *dir, struct identity *ret, struct errinfo *reterr);
+/* ERR_NOT_FOUND: `gillnet peer init` was not done. ERR_DENIED: others may read a key. */
+enum err identity_load(const char *dir, struct identity *ret, struct errinfo *reterr);
+/* Makes the signing key that will be used from not_before_ms on (a whole second) and leaves it in signing.next, so that
+ * the ring can learn of it first; one that waits there already is replaced. Returns its binding. */
+enum err identity_prepare(const char *dir, const struct identity *i,
+                          uint64_t not_before_ms, struct key_binding *ret,
+                          struct errinfo *reterr);
+/* The binding of the key that waits. ERR_NOT_FOUND: none does. */
+enum err identity_prepared(const char *dir, const struct identity *i,
+                           struct key_binding *ret, struct errinfo *reterr);
+/* Goes over to the signing key that waits, or to a new one, and its certificate; the old ones are replaced. */
+enum err identity_rotate(const char *dir, struct identity *io, struct errinfo *reterr);
+void identity_wipe(struct identity *i); /* the secrets, from memory */
+
+/* Without files, for tests and simulations: from a seed. */
+void identity_of_seed(const uint8_t seed[32], struct identity *ret);
+
+/* Signs bytes after a domain string ("gillnet-manifest/1", its NUL included). */
+enum err identity_sign(const uint8_t secret[OBJECT_KEY_BYTES], const char *domain,
+                       struct slice bytes, uint8_t ret[OBJECT_SIGNATURE_BYTES]);
+bool identity_verify(const uint8_t public_key[OBJECT_KEY_BYTES], const char *domain,
+                     struct slice bytes,
+                     const uint8_t signature[OBJECT_SIGNATURE_BYTES]);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * invite - how a server enters a ring with one short token.
+ *
+ * The token carries the inviter's address and signing key (which the joining server pins), an id, a secret, and
+ * the ring key, sealed with a key that is not in the token: the inviter's server gives that out to the first
+ * identity that shows id and secret over the pinned connection, once it is a member. A token that leaks after use
+ * is worth nothing; before, it dies with one use or its time. STATE/peers/invites (lock: invites.lock) keeps hashes of
+ * secrets only; the sealing key is made from our identity's secret and the id whenever it is needed.
+ * Depends: base, OpenSSL, ring, ringkey.   Threads: one.   Owns: nothing.   ADR 0031.
+ */
+#ifndef CORE_RING_TRUST_INVITE_H
+#define CORE_RING_TRUST_INVITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/keyring.h"
+#include "core/ring/trust/ring.h"
+
+enum {
+    INVITE_ID_BYTES = 8,
+    INVITE_SECRET_BYTES = 16,
+    INVITE_SEALED_BYTES = HASHKEY_BYTES + 16,
+    INVITE_TOKEN_MAX = 512,
+    INVITES_MAX = 64, /* kept at once */
+    INVITE_EXPIRY_S = 86400,
+    INVITE_EXPIRY_MAX_S = 30 * 86400,
+    INVITE_ANSWER_S = 7 * 86400, /* a used one still answers its user */
+    INVITE_REQUEST_MAX = 2048,
+    INVITE_RESPONSE_MAX = MANIFEST_BYTES_MAX + 1024
+};
+
+struct invite_token {
+    char address[MANIFEST_ADDRESS_MAX + 1]; /* of the inviter */
+    uint8_t server_key
+        [OBJECT_KEY_BYTES]; /* Ed25519, of the certificate that must be shown there */
+    uint32_t expires_s;
+    uint8_t id[INVITE_ID_BYTES];
+    uint8_t secret[INVITE_SECRET_BYTES];
+    uint8_t sealed[INVITE_SEALED_BYTES];
+};
+
+/* ---- the inviter ---- */
+
+struct invite_server {
+    const char *dir; /* STATE/peers */
+    const struct identity *self;
+    const struct keyring *keys;
+};
+/* Appends a token for a new member of this name, good until expires_s; an unused one of that name dies. ERR_EXISTS: the name is a member's; ERR_TIMEOUT: m has expired;
+ * ERR_NOT_FOUND: we have no address in m. */
+enum err invite_make(const struct invite_server *s, const struct manifest *m,
+                     const char *name, uint64_t expires_s, struct buf *rettoken,
+                     struct errinfo *reterr);
+/* Some invitation can still be used: the port need not answer strangers otherwise. */
+bool invite_is_open(const char *dir);
+/* Takes a request that came over a connection whose client showed tls_key, appends the answer. May change the manifest:
+ * *io is then the new one, stored. ERR_DENIED: no such invitation, or over; what is wrong is not told. ERR_SYNTAX: of the request.
+ * ERR_TIMEOUT: the manifest has expired. ERR_EXISTS: name or address is another member's, which reterr may tell the peer. Else ours. */
+enum err invite_redeem(const struct invite_server *s,
+                       const uint8_t tls_key[OBJECT_KEY_BYTES], struct slice request,
+                       struct manifest *io, struct buf *ret, struct errinfo *reterr);
+/* Invitations of that name cannot be used any more. ERR_NOT_FOUND */
+enum err invite_withdraw(const char *dir, const char *name, struct errinfo *reterr);
+
+struct invite_row {
+    uint64_t expires_s;
+    bool is_used;
+    char name[OBJECT_NAME_BYTES + 1];
+};
+/* Those that stand in the file, at most INVITES_MAX. */
+size_t invite_rows(const char *dir, struct invite_row ret[INVITES_MAX]);
+
+/* ---- the server that joins ---- */
+
+/* ERR_SYNTAX: no token, or a letter is wrong. ERR_VERSION. */
+enum err invite_parse(struct slice token, struct invite_token *ret,
+                      struct errinfo *reterr);
+/* What to send. address: where others reach us; may be empty. */
+enum err invite_request(const struct invite_token *t, const struct identity *self,
+                        const char *address, struct buf *ret);
+
+struct invite_answer {
+    bool
+        is_member; /* else the administrators must sign first: ask again later with the same token */
+    char name[OBJECT_NAME_BYTES + 1]; /* ours in the ring */
+    uint64_t version;                 /* of the manifest; of the waiting one */
+    uint32_t ring_key;
+};
+/* Takes the answer: as a member, stores manifest and ring key (first of keys/ring.key, which is made where there is none; our own
+ * becomes the second). The caller holds STATE/peers/LOCK. ERR_EXISTS: we are in another ring. */
+enum err invite_accept(const char *state_dir, const struct invite_token *t,
+                       const struct identity *self, struct slice response,
+                       struct invite_answer *ret, struct errinfo *reterr);
+
+#endif

@@ -1,0 +1,156 @@
+/* invite_join - what a joining server takes from the answer that it gets. */
+#include <openssl/crypto.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/ring/trust/digest_key.h"
+#include "core/ring/trust/invite_internal.h"
+
+enum { MS = 1000, US_PER_S = 1000000 };
+
+bool invite_ring_has_key(const struct manifest *m, uint32_t id)
+{
+    for (unsigned i = 0; i < m->nring_keys; i++) {
+        if (m->ring_keys[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum err refuse(const char *why, struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_DENIED, "answer", 0,
+                       "%s; nothing was taken from it. Ask the administrator of the "
+                       "ring for a new invitation",
+                       why);
+}
+
+/* Whether the manifest that came is one that this token can have led to. */
+static enum err check_ring(const struct manifest *m, const struct invite_token *t,
+                           const struct identity *self, uint64_t now_s,
+                           struct errinfo *reterr)
+{
+    const struct manifest_key *key = NULL;
+    const struct manifest_member *inviter =
+        manifest_find_key(m, object_key_id(t->server_key), now_s * MS, &key);
+    const struct manifest_member *own =
+        manifest_find_key(m, object_key_id(self->signing.key), now_s * MS, &key);
+    enum err e = manifest_may_replace(m, NULL, reterr);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (inviter == NULL || inviter->state != MEMBER_ACTIVE) {
+        return refuse("the server that answered is no member of its own ring", reterr);
+    }
+    if (own == NULL || own->state != MEMBER_ACTIVE ||
+        memcmp(&own->origin, &self->origin, sizeof(own->origin)) != 0) {
+        return refuse("this server with its key is not in the ring that was sent",
+                      reterr);
+    }
+    if (m->expires_ms <= now_s * MS) {
+        return errinfo_set(reterr, ERR_TIMEOUT, "ring", 0,
+                           "the ring's manifest has expired; let an administrator run "
+                           "`gillnet peer renew` and join again (or set this clock)");
+    }
+    return ERR_OK;
+}
+
+/* No ring yet, the same one, or what cannot be read. */
+static enum err check_former(const char *dir, const struct manifest *m,
+                             bool *retis_newer, struct errinfo *reterr)
+{
+    struct manifest old = {.version = 0};
+    enum err e = manifest_load(dir, &old, reterr);
+
+    *retis_newer = true;
+    if (e == ERR_NOT_FOUND) {
+        return ERR_OK;
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (memcmp(&old.ring, &m->ring, sizeof(old.ring)) != 0) {
+        e = errinfo_set(reterr, ERR_EXISTS, dir, 0,
+                        "this server is in another ring; to leave that one let it be "
+                        "dropped there, then move the files manifest and "
+                        "manifest.next away");
+    } else if (old.version >= m->version) {
+        *retis_newer = false;
+    } else {
+        e = manifest_may_replace(m, &old, reterr);
+    }
+    manifest_fini(&old);
+    return e;
+}
+
+static enum err take_membership(const char *state_dir, const struct invite_token *t,
+                                const struct identity *self,
+                                const struct invite_response *r,
+                                struct invite_answer *ret, struct errinfo *reterr)
+{
+    uint64_t now_s = clock_wall_us() / US_PER_S;
+    char dir[FILE_PATH_MAX];
+    struct manifest m = {.version = 0};
+    struct hashkey key;
+    bool is_newer = false;
+    enum err e = manifest_parse(r->manifest, &m, reterr);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (file_path(dir, "%s/peers", state_dir) != ERR_OK) {
+        e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    }
+    if (e == ERR_OK) {
+        e = check_ring(&m, t, self, now_s, reterr);
+    }
+    if (e == ERR_OK && (invite_token_open(t, r->seal, &key) != ERR_OK ||
+                        !invite_ring_has_key(&m, key.id))) {
+        e = refuse("the ring key in the token could not be opened", reterr);
+    }
+    if (e == ERR_OK) {
+        e = check_former(dir, &m, &is_newer, reterr);
+    }
+    if (e == ERR_OK) { /* the key first: a member without it could not do anything */
+        e = ringkey_put(state_dir, &key, key.id == ringkey_in_force(&m, now_s * MS),
+                        reterr);
+    }
+    if (e == ERR_OK && is_newer) {
+        e = manifest_store(dir, &m, reterr);
+    }
+    if (e == ERR_OK) {
+        ret->version = m.version;
+        ret->ring_key = key.id;
+    }
+    OPENSSL_cleanse(&key, sizeof(key));
+    manifest_fini(&m);
+    return e;
+}
+
+enum err invite_accept(const char *state_dir, const struct invite_token *t,
+                       const struct identity *self, struct slice response,
+                       struct invite_answer *ret, struct errinfo *reterr)
+{
+    struct invite_response r;
+    struct invite_answer answer = {.is_member = false};
+    enum err e = invite_response_parse(response, &r);
+
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, "answer", 0,
+                           "what answered is no gillnet hub of this version");
+    }
+    answer.is_member = r.is_member;
+    answer.version = r.version;
+    memcpy(answer.name, r.name, sizeof(answer.name));
+    if (r.is_member) {
+        e = take_membership(state_dir, t, self, &r, &answer, reterr);
+    }
+    OPENSSL_cleanse(r.seal, sizeof(r.seal));
+    if (e == ERR_OK) {
+        *ret = answer;
+    }
+    return e;
+}

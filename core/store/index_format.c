@@ -1,0 +1,305 @@
+/* index_format - records, sums and error codes of the exact index. */
+#include "core/store/index_format.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/checksum.h"
+#include "core/base/cursor.h"
+#include "core/base/file.h"
+
+/* Constant n: a store. Levels are written anew as a whole, record by record. */
+static void put_le(uint8_t *p, uint64_t v, size_t n)
+{
+    v = htole64(v);
+    memcpy(p, &v, n);
+}
+
+static uint64_t get_le(const uint8_t *p, size_t n)
+{
+    uint64_t v = 0;
+    memcpy(&v, p, n);
+    return le64toh(v);
+}
+
+static uint32_t value_checksum(const struct digest *d, const uint8_t *fields)
+{
+    uint8_t both[DIGEST_BYTES + INDEX_FIELDS_BYTES];
+    memcpy(both, d->b, DIGEST_BYTES);
+    memcpy(both + DIGEST_BYTES, fields, INDEX_FIELDS_BYTES);
+    return checksum32(slice_of((const char *)both, sizeof(both)));
+}
+
+void index_value_write(const struct digest *d, const struct index_record *r,
+                       uint8_t value[INDEX_VALUE_BYTES])
+{
+    value[0] = r->status;
+    value[1] = r->flags;
+    put_le(value + 2, r->class_type, 2);
+    put_le(value + 4, r->segment, 4);
+    put_le(value + 8, r->offset, 4);
+    put_le(value + 12, r->first_seen_s, 4);
+    put_le(value + 16, r->expiry_s, 4);
+    put_le(value + INDEX_FIELDS_BYTES, value_checksum(d, value), 4);
+}
+
+enum err index_value_read(const struct digest *d, const void *value, size_t n,
+                          struct index_record *ret)
+{
+    const uint8_t *p = value;
+    if (n != INDEX_VALUE_BYTES ||
+        get_le(p + INDEX_FIELDS_BYTES, 4) != value_checksum(d, p)) {
+        return ERR_CORRUPT;
+    }
+    *ret = (struct index_record){.status = p[0],
+                                 .flags = p[1],
+                                 .class_type = (uint16_t)get_le(p + 2, 2),
+                                 .segment = (uint32_t)get_le(p + 4, 4),
+                                 .offset = (uint32_t)get_le(p + 8, 4),
+                                 .first_seen_s = (uint32_t)get_le(p + 12, 4),
+                                 .expiry_s = (uint32_t)get_le(p + 16, 4)};
+    return ERR_OK;
+}
+
+int index_lmdb_share(MDB_env *env, mode_t mode)
+{
+    mdb_filehandle_t fd = -1;
+    int rc = mdb_env_get_fd(env, &fd);
+
+    if (rc == MDB_SUCCESS && fchmod(fd, mode) != 0 && errno != EPERM) {
+        rc = errno;
+    }
+    return rc;
+}
+
+enum err index_lmdb_err(int rc, const char *path, const char *what,
+                        struct errinfo *reterr)
+{
+    if (rc == MDB_SUCCESS) {
+        return ERR_OK;
+    }
+    enum err e = ERR_IO;
+    if (rc > 0) {
+        errno = rc;
+        return errinfo_errno(reterr, path, what);
+    }
+    if (rc == MDB_MAP_FULL || rc == MDB_TXN_FULL) {
+        e = ERR_NOSPACE;
+    } else if (rc == MDB_VERSION_MISMATCH) {
+        e = ERR_VERSION;
+    } else if (rc == MDB_NOTFOUND) {
+        e = ERR_NOT_FOUND;
+    } else if (rc == MDB_CORRUPTED || rc == MDB_INVALID || rc == MDB_PAGE_NOTFOUND) {
+        e = ERR_CORRUPT;
+    }
+    return errinfo_set(reterr, e, path, 0, "%s: %s", what, mdb_strerror(rc));
+}
+
+static enum err damaged(struct errinfo *reterr, const char *path, const char *what)
+{
+    return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                       "%s; rebuild the list's index from its log", what);
+}
+
+/* Fills block from fd at offset, up to n bytes; *retn is less only at the end of the file. */
+static enum err read_block(int fd, uint64_t offset, char *block, size_t n, size_t *retn)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = pread(fd, block + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return err_of_errno(errno);
+        }
+        if (got == 0) {
+            break;
+        }
+        done += (size_t)got;
+    }
+    *retn = done;
+    return ERR_OK;
+}
+
+static enum err size_of(int fd, const char *path, uint64_t *ret, struct errinfo *reterr)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        return errinfo_errno(reterr, path, "cannot examine the index");
+    }
+    *ret = (uint64_t)st.st_size;
+    return ERR_OK;
+}
+
+static uint64_t blocks_of(uint64_t size)
+{
+    return size / INDEX_SUM_BLOCK + (size % INDEX_SUM_BLOCK != 0);
+}
+
+/* The bytes of block i of a file of size bytes. */
+static size_t block_bytes(uint64_t size, uint64_t i)
+{
+    uint64_t left = size - i * INDEX_SUM_BLOCK;
+    return left < INDEX_SUM_BLOCK ? (size_t)left : INDEX_SUM_BLOCK;
+}
+
+/* The file that is summed up. */
+struct data {
+    int fd;
+    const char *path;
+    uint64_t size;
+    char *block; /* INDEX_SUM_BLOCK bytes to read into */
+};
+
+/* Reads block i in full; a shorter file is damage. */
+static enum err sum_block(const struct data *d, uint64_t i, uint64_t *ret,
+                          struct errinfo *reterr)
+{
+    size_t want = block_bytes(d->size, i);
+    size_t n = 0;
+    enum err e = read_block(d->fd, i * INDEX_SUM_BLOCK, d->block, want, &n);
+    if (e != ERR_OK) {
+        return errinfo_errno(reterr, d->path, "cannot read the index");
+    }
+    if (n != want) {
+        return damaged(reterr, d->path, "the index became shorter while it was read");
+    }
+    *ret = checksum64(slice_of(d->block, n));
+    return ERR_OK;
+}
+
+/* Mapped by itself: freed heap of this size would stay with the process. */
+static char *block_new(void)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
+    void *p = mmap(NULL, INDEX_SUM_BLOCK, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (p == MAP_FAILED) {
+        p = NULL;
+    }
+    /* cppcheck-suppress memleak ; the caller owns it: block_free */
+    return p;
+}
+
+static void block_free(char *block)
+{
+    munmap(block, INDEX_SUM_BLOCK);
+}
+
+enum err index_sum_make(int fd, const char *path, struct buf *ret,
+                        struct errinfo *reterr)
+{
+    uint64_t size = 0;
+    enum err e = size_of(fd, path, &size, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    char *block = block_new();
+    if (!block) {
+        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to sum up the index");
+    }
+    struct data data = {fd, path, size, block};
+    buf_add_u64(ret, INDEX_SUM_MAGIC);
+    buf_add_u32(ret, INDEX_SUM_VERSION);
+    buf_add_u32(ret, INDEX_SUM_BLOCK);
+    buf_add_u64(ret, size);
+    buf_add_u64(ret, blocks_of(size));
+    for (uint64_t i = 0; i < blocks_of(size) && e == ERR_OK; i++) {
+        uint64_t sum = 0;
+        e = sum_block(&data, i, &sum, reterr);
+        buf_add_u64(ret, sum);
+    }
+    block_free(block);
+    buf_add_u64(ret, checksum64(buf_slice(ret)));
+    if (e == ERR_OK && buf_failed(ret)) {
+        e = errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to sum up the index");
+    }
+    return e;
+}
+
+/* The header of a sum file of n bytes at c, against a data file of size bytes. */
+static enum err check_header(struct cursor *c, size_t n, uint64_t size,
+                             const char *sum_path, struct errinfo *reterr)
+{
+    if (cursor_u64(c) != INDEX_SUM_MAGIC) {
+        return damaged(reterr, sum_path, "this is not a file of sums of an index");
+    }
+    uint32_t version = cursor_u32(c);
+    if (cursor_ok(c) && version != INDEX_SUM_VERSION) {
+        return errinfo_set(reterr, ERR_VERSION, sum_path, 0,
+                           "sums of version %u, this program knows version %d", version,
+                           INDEX_SUM_VERSION);
+    }
+    uint32_t block = cursor_u32(c);
+    uint64_t data_size = cursor_u64(c);
+    uint64_t nblocks = cursor_u64(c);
+    if (!cursor_ok(c) || block != INDEX_SUM_BLOCK || nblocks != blocks_of(data_size) ||
+        n != INDEX_SUM_HEADER_BYTES + (nblocks + 1) * INDEX_SUM_BYTES) {
+        return damaged(reterr, sum_path, "the file of sums is damaged");
+    }
+    if (data_size != size) {
+        return damaged(reterr, sum_path,
+                       "the index has another size than its sums say");
+    }
+    return ERR_OK;
+}
+
+static enum err verify_blocks(int fd, const char *path, uint64_t size, struct cursor *c,
+                              struct errinfo *reterr)
+{
+    char *block = block_new();
+    if (!block) {
+        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to verify the index");
+    }
+    struct data data = {fd, path, size, block};
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    enum err e = ERR_OK;
+    for (uint64_t i = 0; i < blocks_of(size) && e == ERR_OK; i++) {
+        uint64_t sum = 0;
+        e = sum_block(&data, i, &sum, reterr);
+        if (e == ERR_OK && sum != cursor_u64(c)) {
+            e = damaged(reterr, path, "the index is damaged: a block has a wrong sum");
+        }
+    }
+    block_free(block);
+    return e;
+}
+
+enum err index_sum_verify(int fd, const char *path, const char *sum_path,
+                          struct errinfo *reterr)
+{
+    uint64_t size = 0;
+    struct buf text;
+    enum err e = size_of(fd, path, &size, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    buf_init(&text, INDEX_SUM_MAX);
+    e = file_read(sum_path, &text, reterr);
+    struct slice all = buf_slice(&text);
+    if (e == ERR_OK && all.n < INDEX_SUM_HEADER_BYTES + INDEX_SUM_BYTES) {
+        e = damaged(reterr, sum_path, "the file of sums is cut short");
+    }
+    if (e == ERR_OK) {
+        struct cursor own = cursor_of(slice_from(all, all.n - INDEX_SUM_BYTES));
+        if (cursor_u64(&own) != checksum64(slice_head(all, all.n - INDEX_SUM_BYTES))) {
+            e = damaged(reterr, sum_path, "the file of sums is damaged");
+        }
+    }
+    if (e == ERR_OK) {
+        struct cursor c = cursor_of(all);
+        e = check_header(&c, all.n, size, sum_path, reterr);
+        if (e == ERR_OK) {
+            e = verify_blocks(fd, path, size, &c, reterr);
+        }
+    }
+    buf_fini(&text);
+    return e;
+}

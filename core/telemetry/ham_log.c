@@ -1,0 +1,203 @@
+/*
+ * ham_log - slots are taken in turn by an atomic number; a slot's checksum is written last.
+ */
+#include "core/telemetry/ham_log.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/checksum.h"
+#include "core/base/file.h"
+
+#define JOURNAL_MAGIC UINT64_C(0x314c4e524a474e47) /* "GNGJRNL1" */
+enum { JOURNAL_VERSION = 1, JOURNAL_MODE = 0640, FLAG_GOOD = 1 };
+#define EVERY_US ((uint64_t)JOURNAL_EVERY_S * 1000000)
+
+/* Native byte order: the file never leaves the machine. */
+struct slot {
+    uint32_t sum; /* of the rest as far as it is in use */
+    uint32_t time_s;
+    uint64_t network;
+    uint32_t flags;
+    uint32_t n;
+    uint64_t key[JOURNAL_KEYS];
+};
+
+struct page {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t key_id;
+    uint32_t nslots;
+    uint32_t slot_bytes;
+    _Atomic uint64_t next; /* messages ever added */
+    uint64_t spare[3];
+    struct slot slot[JOURNAL_SLOTS];
+};
+
+struct journal {
+    struct filemap map;
+    struct page *page;
+    _Atomic uint64_t due_us; /* when the next is due; see journal_wants */
+};
+
+uint64_t journal_key(const struct digest *d)
+{
+    uint64_t key = 0;
+    memcpy(&key, d->b, sizeof(key));
+    return key;
+}
+
+static uint32_t sum_of(const struct slot *s)
+{
+    const char *p = (const char *)s + sizeof(s->sum);
+    size_t n = offsetof(struct slot, key) - sizeof(s->sum) + s->n * sizeof(s->key[0]);
+    return checksum32(slice_of(p, n)) | 1; /* never that of zeros */
+}
+
+static bool is_whole(const struct slot *s)
+{
+    return s->sum != 0 && s->n <= JOURNAL_KEYS && s->sum == sum_of(s);
+}
+
+/* ---- the file ---- */
+
+static bool is_ours(const struct filemap *m)
+{
+    const struct page *p = (const struct page *)(const void *)m->p;
+    return m->n == sizeof(*p) && p->magic == JOURNAL_MAGIC &&
+           p->version == JOURNAL_VERSION && p->nslots == JOURNAL_SLOTS &&
+           p->slot_bytes == sizeof(struct slot);
+}
+
+static enum err make(const char *path, uint32_t key_id, struct filemap *ret,
+                     struct errinfo *reterr)
+{
+    char fresh[FILE_PATH_MAX];
+    if (file_path(fresh, "%s.new", path) != ERR_OK) {
+        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+    }
+    enum err e = file_allocate(fresh, sizeof(struct page), JOURNAL_MODE, reterr);
+    if (e == ERR_OK) {
+        e = filemap_open(ret, fresh, FILEMAP_WRITE, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct page *p = (struct page *)(void *)ret->p;
+    p->magic = JOURNAL_MAGIC;
+    p->version = JOURNAL_VERSION;
+    p->key_id = key_id;
+    p->nslots = JOURNAL_SLOTS;
+    p->slot_bytes = sizeof(struct slot);
+    if (rename(fresh, path) != 0) {
+        filemap_close(ret);
+        return errinfo_errno(reterr, path, "cannot put the journal in place");
+    }
+    return ERR_OK;
+}
+
+enum err journal_open(const char *path, uint32_t key_id, struct journal **ret,
+                      struct errinfo *reterr)
+{
+    struct filemap m = {0};
+    enum err e = filemap_open(&m, path, FILEMAP_WRITE, NULL);
+    const struct page *p = (const struct page *)(const void *)m.p;
+    if (e != ERR_OK || !is_ours(&m) || p->key_id != key_id) {
+        filemap_close(&m);
+        e = make(path, key_id, &m, reterr);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct journal *j = calloc(1, sizeof(*j));
+    if (!j) {
+        filemap_close(&m);
+        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for the journal");
+    }
+    j->map = m;
+    j->page = (struct page *)(void *)m.p;
+    *ret = j;
+    return ERR_OK;
+}
+
+void journal_close(struct journal **j)
+{
+    if (*j) {
+        filemap_close(&(*j)->map);
+        free(*j);
+    }
+    *j = NULL;
+}
+
+uint32_t journal_key_id(const struct journal *j)
+{
+    return j->page->key_id;
+}
+
+/* ---- adding ---- */
+
+/* Each message that is kept moves due_us on by the average distance; while it lies no further ahead
+ * than a burst is long, the next may be kept (a leaky bucket). */
+bool journal_wants(struct journal *j, uint64_t now_us)
+{
+    uint64_t due = atomic_load_explicit(&j->due_us, memory_order_relaxed);
+    uint64_t next = 0;
+    do {
+        uint64_t from = due > now_us ? due : now_us;
+        if (from - now_us >= JOURNAL_BURST * EVERY_US) {
+            return false;
+        }
+        next = from + EVERY_US;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &j->due_us, &due, next, memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+void journal_add(struct journal *j, const struct journal_message *m)
+{
+    /* relaxed: the number only divides the slots; a reader trusts a checksum, not an order */
+    uint64_t at = atomic_fetch_add_explicit(&j->page->next, 1, memory_order_relaxed);
+    struct slot s = {.time_s = m->time_s,
+                     .network = m->network,
+                     .flags = m->is_good ? FLAG_GOOD : 0,
+                     .n = (uint32_t)(m->n < JOURNAL_KEYS ? m->n : JOURNAL_KEYS)};
+    memcpy(s.key, m->key, s.n * sizeof(s.key[0]));
+    s.sum = sum_of(&s);
+    struct slot *to = &j->page->slot[at % JOURNAL_SLOTS];
+    memcpy(to, &s, offsetof(struct slot, key) + s.n * sizeof(s.key[0]));
+}
+
+/* ---- reading ---- */
+
+enum err journal_read(const char *path, uint32_t since_s, journal_read_fn *fn,
+                      void *context, uint32_t *retkey_id, struct errinfo *reterr)
+{
+    struct filemap m = {0};
+    enum err e = filemap_open(&m, path, FILEMAP_READ, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (!is_ours(&m)) {
+        filemap_close(&m);
+        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                           "not a journal of this version of gillnetd");
+    }
+    const struct page *p = (const struct page *)(const void *)m.p;
+    *retkey_id = p->key_id;
+    for (size_t i = 0; i < JOURNAL_SLOTS; i++) {
+        struct slot s = p->slot[i]; /* a copy: it may change while it is looked at */
+        if (!is_whole(&s) || s.time_s < since_s) {
+            continue;
+        }
+        struct journal_message got = {.time_s = s.time_s,
+                                      .is_good = (s.flags & FLAG_GOOD) != 0,
+                                      .network = s.network,
+                                      .n = s.n};
+        memcpy(got.key, s.key, s.n * sizeof(s.key[0]));
+        fn(context, &got);
+    }
+    filemap_close(&m);
+    return ERR_OK;
+}

@@ -1,0 +1,46 @@
+/*
+ * scan_request - the request line of a scan over gillnetd's control socket.
+ *
+ *   scan BYTES [client=ADDRESS] [helo=NAME] [from=ADDRESS] [rcpt=ADDRESS]... [auth=1] [count=1]
+ *
+ * BYTES of a message follow the line. Values are percent-encoded: every byte but printable ASCII without space and
+ * percent sign. auth: the client had logged in; count: the message is counted, as mail is.
+ * Depends: -   Threads: pure.   Allocates: nothing but in the buf.
+ */
+#ifndef CORE_TELEMETRY_SCAN_REQUEST_H
+#define CORE_TELEMETRY_SCAN_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+#include "core/base/slice.h"
+
+enum {
+    SCANLINE_MAX = 32000,                  /* bytes of the line, without its end */
+    SCANLINE_BYTES_MAX = 64 * 1024 * 1024, /* of the message */
+    SCANLINE_VALUE_MAX = 1024,             /* bytes of a value, decoded */
+    SCANLINE_RCPTS = 256
+};
+
+/* Empty values were not given. */
+struct scanline {
+    uint64_t bytes;
+    struct slice client; /* IP address as text */
+    struct slice helo;
+    struct slice from;
+    struct slice rcpt[SCANLINE_RCPTS];
+    size_t nrcpt;
+    bool is_authenticated;
+    bool is_counting;
+};
+
+/* Appends the line with its end. */
+void scanline_print(const struct scanline *s, struct buf *ret);
+/* Reads what follows "scan "; values lie in room afterwards. ERR_SYNTAX, ERR_LIMIT: the text of reterr says
+ * why. */
+enum err scanline_parse(struct slice rest, char room[SCANLINE_MAX],
+                        struct scanline *ret, struct errinfo *reterr);
+
+#endif

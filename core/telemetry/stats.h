@@ -1,0 +1,61 @@
+/*
+ * stats - numbers in a mmapped page: written by gillnetd, read by everyone.
+ *
+ * stats.def is the only list; enum, page layout, `gillnet stat` and documentation come from it.
+ * The page also carries a few lines of text, the current faults, so that `gillnet stat` can
+ * name them while gillnetd runs. Without an open page (command line, tests, a full disk) the
+ * numbers live in anonymous memory. Threads: any; counters are relaxed atomics.
+ */
+#ifndef CORE_TELEMETRY_STATS_H
+#define CORE_TELEMETRY_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+
+enum stat_id {
+#define STAT(name, kind, help) STAT_##name,
+#include "core/telemetry/stats.def"
+#undef STAT
+    STAT_COUNT
+};
+
+/* The page of gillnetd, in the state folder. */
+#define STATE_STATS_FILE "counts/gillnetd.stats"
+
+enum { STATS_FAULTS_MAX = 16, STATS_FAULT_TEXT = 240 };
+
+/* Makes (or takes over) the page at path for writing: counters go on from their last values,
+ * gauges and faults are cleared. On failure numbers go to anonymous memory. */
+enum err stats_open(const char *path, struct errinfo *reterr);
+void stats_close(void);
+
+void stats_add(enum stat_id id, uint64_t n);
+void stats_sub(enum stat_id id, uint64_t n); /* gauges */
+void stats_set(enum stat_id id, uint64_t v); /* gauges */
+uint64_t stats_get(enum stat_id id);
+
+const char *stats_name(enum stat_id id);
+const char *stats_help(enum stat_id id);
+bool stats_is_counter(enum stat_id id);
+
+/* Fault texts by a short key such as "list:phish" or "disk"; text NULL clears. At most
+ * STATS_FAULTS_MAX at once, the rest are counted only in the log. */
+void stats_fault(const char *key, const char *text);
+
+/* A copy of a page as another process sees it. */
+struct stats_view {
+    uint64_t value[STAT_COUNT];
+    unsigned nfaults;
+    char fault[STATS_FAULTS_MAX][STATS_FAULT_TEXT]; /* "key: text" */
+};
+enum err stats_read(const char *path, struct stats_view *ret, struct errinfo *reterr);
+
+/* gillnetd says four times a second that it is at work: without a sign for so long it is not known to be. */
+enum { STATS_ALIVE_S = 3 };
+/* Whether gillnetd was at work less than STATS_ALIVE_S before now_s. A sign from the future, as one from before the
+ * clock was set back, is none. */
+bool stats_is_alive(const struct stats_view *view, uint64_t now_s);
+
+#endif

@@ -1,0 +1,172 @@
+#include "milter/scan_message.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/count/message.h"
+#include "core/list/listed.h"
+#include "core/verdict/explain.h"
+
+#include "milter/arenapool.h"
+#include "milter/service.h"
+
+enum { PIECE = 64 * 1024 };
+
+/* A message being judged. */
+struct judging {
+    const struct scanline *line;
+    struct config *config;
+    struct arena *arena;
+    struct extract *x;
+    struct listed listed;
+    bool has_addr;
+    uint8_t addr[16];
+    uint64_t begin_us;
+};
+
+static bool read_client(struct judging *j)
+{
+    static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff};
+    char text[INET6_ADDRSTRLEN + 1] = "";
+    struct slice client = j->line->client;
+
+    if (client.n == 0) {
+        return true;
+    }
+    if (client.n >= sizeof text) {
+        return false;
+    }
+    memcpy(text, client.p, client.n);
+    memcpy(j->addr, v4, sizeof v4);
+    j->has_addr = inet_pton(AF_INET, text, j->addr + sizeof v4) == 1 ||
+                  inet_pton(AF_INET6, text, j->addr) == 1;
+    return j->has_addr;
+}
+
+static bool is_trusted(const struct judging *j)
+{
+    for (size_t i = 0; j->has_addr && i < j->config->ntrusted_networks; i++) {
+        if (ipnet_contains(&j->config->trusted_networks[i], j->addr)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct featureset *read_features(struct judging *j, struct slice bytes)
+{
+    struct extract_limits limits;
+
+    verdict_extract_limits(j->config, &limits);
+    service_imprint(&limits.imprint);
+    limits.imprint.learner = NULL;
+    listed_init(&j->listed, service_lists());
+    limits.listed = listed_find;
+    limits.listed_context = &j->listed;
+    j->x = extract_new(j->arena, &limits, j->config->trusted_authserv.v,
+                       j->config->trusted_authserv.n);
+    if (j->x == NULL) {
+        return NULL;
+    }
+    if (j->has_addr) {
+        extract_client(j->x, j->addr, SLICE_NONE);
+    }
+    if (j->line->helo.n > 0) {
+        extract_helo(j->x, j->line->helo);
+    }
+    if (j->line->from.n > 0) {
+        extract_mail_from(j->x, j->line->from);
+    }
+    for (size_t i = 0; i < j->line->nrcpt; i++) {
+        extract_rcpt_to(j->x, j->line->rcpt[i]);
+    }
+    for (; bytes.n > 0; bytes = slice_from(bytes, PIECE)) {
+        extract_raw(j->x, slice_head(bytes, PIECE));
+    }
+    return extract_finish(j->x);
+}
+
+static void read_counts(const struct judging *j, const struct featureset *features,
+                        struct message_counts *ret)
+{
+    const struct keyring *keys;
+    const struct count_port *port = service_counts(&keys);
+    struct message_facts facts = {.ndeliveries =
+                                      j->line->nrcpt > 0 ? j->line->nrcpt : 1};
+
+    facts.nrcpt = extract_recipients(j->x, &facts.rcpt);
+    count_message(port, keys, j->config, features, &facts, !j->line->is_counting,
+                  j->arena, ret);
+}
+
+/* The verdict and its JSON, in one snapshot of the lists. */
+static char *explain(const struct judging *j, struct featureset *features,
+                     const struct message_counts *counts)
+{
+    struct verdict verdict;
+    struct list_hits hits;
+    struct voices voices;
+    const struct verdict_context context = {.is_trusted_network = is_trusted(j),
+                                            .is_authenticated =
+                                                j->line->is_authenticated,
+                                            .client_addr = j->has_addr ? j->addr : NULL,
+                                            .auth = extract_auth(j->x),
+                                            .counts = counts};
+    const struct listset *lists = listhold_acquire(service_lists());
+
+    verdict_evaluate(j->config, lists, features, &context,
+                     j->begin_us + j->config->deadline_us, j->arena, &verdict, &hits);
+    service_voices(j->config, &voices);
+    json_t *object =
+        explain_json(&(struct explain_case){.file = SLICE_LIT("-"),
+                                            .verdict = &verdict,
+                                            .features = features,
+                                            .lists = lists,
+                                            .hits = &hits,
+                                            .voices = &voices,
+                                            .counts = counts,
+                                            .time_us = clock_mono_us() - j->begin_us});
+    listhold_release(service_lists(), &lists);
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    return text;
+}
+
+static char *judge(struct judging *j, struct slice bytes, struct errinfo *reterr)
+{
+    struct message_counts counts;
+
+    if (!read_client(j)) {
+        (void)errinfo_set(reterr, ERR_SYNTAX, "scan", 0, "client is no IP address");
+        return NULL;
+    }
+    j->arena = arenapool_take((size_t)j->config->limits.memory);
+    struct featureset *features = j->arena == NULL ? NULL : read_features(j, bytes);
+    char *text = NULL;
+    if (features != NULL) {
+        read_counts(j, features, &counts);
+        text = explain(j, features, &counts);
+    }
+    if (text == NULL) {
+        (void)errinfo_set(reterr, ERR_NOMEM, "scan", 0, "out of memory");
+    }
+    return text;
+}
+
+char *judge_message(const struct scanline *line, struct slice bytes,
+                    struct errinfo *reterr)
+{
+    uint64_t generation;
+    struct judging j = {.line = line,
+                        .config = service_config(&generation),
+                        .begin_us = clock_mono_us()};
+    size_t cap_bytes = (size_t)j.config->limits.memory;
+    char *text = judge(&j, bytes, reterr);
+
+    extract_drop(j.x);
+    listed_fini(&j.listed);
+    arenapool_give(&j.arena, cap_bytes);
+    config_release(&j.config);
+    return text;
+}

@@ -1,0 +1,364 @@
+#include "milter/watcher.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/footprint.h"
+#include "core/base/keyring.h"
+#include "core/base/log.h"
+#include "core/message/feature/feature.h"
+#include "core/telemetry/stats.h"
+
+#include "milter/notify.h"
+#include "milter/service.h"
+
+enum {
+    LOOK_MS = 250,       /* between looks at the lists */
+    RELOAD_GAP_MS = 100, /* between reloads: a storm of signals costs one core little */
+    RELOAD_WAIT_S = 20,  /* for who waits for a reload */
+    MEMORY_LOOKS = 20,   /* looks between measurements of memory */
+    RESULT_MAX = 64 * 1024
+};
+#define RESTART_FAULT "restart"
+#define RING_FAULT    "ring-key"
+#define RING_ADVICE                                                                    \
+    "messages are still counted under the former one, which other servers do not use " \
+    "any more; restart gillnetd"
+
+static struct {
+    pthread_mutex_t lock; /* guards: asked, done, result, code, is_ending */
+    pthread_cond_t changed;
+    uint64_t asked; /* reloads asked for */
+    uint64_t done;  /* asked for before the last one that was done began */
+    struct buf result;
+    enum err code;
+    bool is_ending;
+    bool is_started; /* main thread only, as all below */
+    pthread_t thread;
+    const char *config_file;
+    struct config *started; /* what keys that need a restart are still of */
+    struct listhold *lists;
+    bool lists_failed;             /* as last said */
+    struct guard *guard;           /* NULL: none */
+    char ring_file[FILE_PATH_MAX]; /* empty: it is not looked at */
+    char state_dir[FILE_PATH_MAX];
+    unsigned looks;
+    uint64_t lost_lines; /* of the log, as the statistics page has it */
+    uint32_t ring_id;    /* that gillnetd began with */
+    struct stat ring_sign;
+    bool ring_differs; /* as last said */
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void refresh_lists(void)
+{
+    uint64_t generation;
+    struct errinfo why = {.code = ERR_OK};
+    struct config *config = service_config(&generation);
+    /* what is wrong with one list is logged and named as a fault where it is found */
+    enum err e = listhold_refresh(watch.lists, config, &why);
+    if (e != ERR_OK && !watch.lists_failed) {
+        char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+        log_errinfo("lists", &why);
+        stats_fault("lists", errinfo_format(&why, text, sizeof text));
+    } else if (e == ERR_OK && watch.lists_failed) {
+        log_info("event=lists result=readable");
+        stats_fault("lists", NULL);
+    }
+    watch.lists_failed = e != ERR_OK;
+    listhold_reap(watch.lists);
+    config_release(&config);
+}
+
+/* A slice of work behind each refresh, so that it delays none by more than itself. */
+static void look_at_filters(void)
+{
+    if (watch.guard) {
+        guard_look(watch.guard);
+    }
+}
+
+/* Whether the file of ring keys is another one than at the last look. */
+static bool ring_has_changed(void)
+{
+    struct stat st = {0};
+    struct stat *last = &watch.ring_sign;
+    if (watch.ring_file[0] == '\0' || stat(watch.ring_file, &st) != 0) {
+        return false;
+    }
+    bool is_same = st.st_ino == last->st_ino && st.st_size == last->st_size &&
+                   st.st_mtim.tv_sec == last->st_mtim.tv_sec &&
+                   st.st_mtim.tv_nsec == last->st_mtim.tv_nsec;
+    *last = st;
+    return !is_same;
+}
+
+/* A file that cannot be read says nothing: doctor names it, and the next start. */
+static void look_at_ring(void)
+{
+    struct keyring keys;
+    if (!ring_has_changed() || keyring_load(watch.state_dir, &keys, NULL) != ERR_OK) {
+        return;
+    }
+    bool differs = keys.ring[0].id != watch.ring_id;
+    explicit_bzero(&keys, sizeof keys);
+    if (differs && !watch.ring_differs) {
+        log_warn("event=ring-key restart_needed=\"%s\": the ring has another key; "
+                 "" RING_ADVICE,
+                 watch.ring_file);
+        stats_fault(RING_FAULT, "the ring has another key: " RING_ADVICE);
+    } else if (!differs && watch.ring_differs) {
+        stats_fault(RING_FAULT, NULL);
+    }
+    watch.ring_differs = differs;
+}
+
+/* For those who read the statistics page. */
+static void show_signs(void)
+{
+    uint64_t lost = log_dropped();
+
+    stats_set(STAT_alive_time, clock_wall_us() / 1000000);
+    stats_add(STAT_log_dropped, lost - watch.lost_lines);
+    watch.lost_lines = lost;
+    if (watch.looks++ % MEMORY_LOOKS == 0) {
+        stats_set(STAT_memory_bytes, footprint_bytes());
+        stats_set(STAT_memory_limit_bytes, footprint_limit(""));
+    }
+}
+
+static enum err refuse(struct config_errors *errors, struct buf *ret)
+{
+    stats_add(STAT_reloads_failed, 1);
+    enum err code = errors->n ? errors->v[0].code : ERR_SYNTAX;
+    for (size_t i = 0; i < errors->n; i++) {
+        char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+        log_errinfo("config", &errors->v[i]);
+        buf_printf(ret, "%s\n", errinfo_format(&errors->v[i], line, sizeof line));
+    }
+    log_error(
+        "event=reload result=refused errors=%zu: the configuration in force stays",
+        errors->n);
+    config_errors_free(errors);
+    return code;
+}
+
+/* What runs is named, and the keys of fresh that do not: until the file has their old values again, or a restart. */
+static void show_config(const struct config *fresh, struct buf *ret)
+{
+    struct buf keys;
+    unsigned n = 0;
+    buf_init(&keys, RESULT_MAX / 2);
+    n = config_needs_restart(watch.started, fresh, CONFIG_OF_GILLNETD, &keys);
+    stats_set(STAT_config_id, config_id(fresh));
+    stats_set(STAT_config_restart_keys, n);
+    if (n > 0) {
+        char text[STATS_FAULT_TEXT];
+        (void)snprintf(text, sizeof text,
+                       "gillnetd runs with another value than the file until it is "
+                       "restarted: %s",
+                       keys.p);
+        stats_fault(RESTART_FAULT, text);
+        buf_printf(ret, "a restart is needed for: %s\n", keys.p);
+        log_warn("event=reload restart_needed=\"%s\": these keys keep their old values "
+                 "until gillnetd is restarted",
+                 keys.p);
+    } else {
+        stats_fault(RESTART_FAULT, NULL);
+    }
+    buf_fini(&keys);
+}
+
+static enum err load_config(struct buf *ret)
+{
+    static const struct config_types types = {.is_sought = feature_is_sought,
+                                              .is_counted = feature_is_counted,
+                                              .is_sign = sign_is_known};
+    struct config *fresh = NULL;
+    struct config_errors errors = {.n = 0};
+    if (config_load(watch.config_file, &types, &fresh, &errors) != ERR_OK) {
+        return refuse(&errors, ret);
+    }
+    log_set_level(fresh->log_level);
+    log_set_json(fresh->log_is_json);
+    buf_printf(ret, "gillnetd runs configuration %08x\n", (unsigned)config_id(fresh));
+    show_config(fresh, ret);
+    log_info("event=reload result=ok config=%08x", (unsigned)config_id(fresh));
+    service_publish(fresh);
+    stats_add(STAT_reloads, 1);
+    look_at_ring();
+    if (watch.ring_differs) {
+        buf_add_str(ret, "a restart is needed for: keys/ring.key (the ring has another "
+                         "key)\n");
+    }
+    return ERR_OK;
+}
+
+static void reload(void)
+{
+    struct buf text;
+    buf_init(&text, RESULT_MAX);
+    pthread_mutex_lock(&watch.lock);
+    uint64_t upto = watch.asked;
+    pthread_mutex_unlock(&watch.lock);
+    notify_reloading();
+    enum err code = load_config(&text);
+    refresh_lists();
+    notify_ready("working");
+    pthread_mutex_lock(&watch.lock);
+    struct buf old = watch.result;
+    watch.result = text;
+    watch.code = code;
+    watch.done = upto;
+    pthread_cond_broadcast(&watch.changed);
+    pthread_mutex_unlock(&watch.lock);
+    buf_fini(&old);
+}
+
+static void time_after_ms(unsigned ms, struct timespec *ret)
+{
+    clock_gettime(CLOCK_MONOTONIC, ret);
+    ret->tv_nsec += (long)(ms % 1000) * 1000000;
+    ret->tv_sec += ms / 1000 + ret->tv_nsec / 1000000000;
+    ret->tv_nsec %= 1000000000;
+}
+
+enum wake { WAKE_LOOK, WAKE_RELOAD, WAKE_END };
+
+/* Waits for the next thing to do; may_reload false: not for a reload yet. */
+static enum wake wait_for_work(const struct timespec *until, bool may_reload)
+{
+    enum wake what = WAKE_LOOK;
+    int e = 0;
+    pthread_mutex_lock(&watch.lock);
+    while (e != ETIMEDOUT && !watch.is_ending &&
+           !(may_reload && watch.asked > watch.done)) {
+        e = pthread_cond_timedwait(&watch.changed, &watch.lock, until);
+    }
+    if (watch.is_ending) {
+        what = WAKE_END;
+    } else if (may_reload && watch.asked > watch.done) {
+        what = WAKE_RELOAD;
+    }
+    pthread_mutex_unlock(&watch.lock);
+    return what;
+}
+
+static void *run(void *context)
+{
+    (void)context;
+    for (;;) {
+        struct timespec until;
+        time_after_ms(LOOK_MS, &until);
+        enum wake what = wait_for_work(&until, true);
+        if (what == WAKE_RELOAD) {
+            reload();
+            time_after_ms(RELOAD_GAP_MS, &until);
+            what = wait_for_work(&until, false);
+        } else if (what == WAKE_LOOK) {
+            refresh_lists();
+            look_at_ring();
+            look_at_filters();
+            show_signs();
+        }
+        if (what == WAKE_END) {
+            return NULL;
+        }
+    }
+}
+
+enum err watch_start(const char *config_file, struct listhold *lists, bool lists_failed)
+{
+    pthread_condattr_t attr;
+    watch.config_file = config_file;
+    watch.lists = lists;
+    watch.lists_failed = lists_failed;
+    watch.is_ending = false;
+    watch.looks = 0;
+    uint64_t generation;
+    watch.started = service_config(&generation);
+    show_signs();
+    stats_set(STAT_config_id, config_id(watch.started));
+    stats_set(STAT_config_restart_keys, 0);
+    buf_init(&watch.result, RESULT_MAX);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    int e = pthread_cond_init(&watch.changed, &attr);
+    pthread_condattr_destroy(&attr);
+    if (e != 0 || pthread_create(&watch.thread, NULL, run, NULL) != 0) {
+        return ERR_NOMEM;
+    }
+    watch.is_started = true;
+    return ERR_OK;
+}
+
+void watch_set_guard(struct guard *guard)
+{
+    watch.guard = guard;
+}
+
+void watch_set_ring(const char *state_dir, uint32_t id)
+{
+    if (file_path(watch.ring_file, "%s/keys/ring.key", state_dir) != ERR_OK ||
+        file_path(watch.state_dir, "%s", state_dir) != ERR_OK) {
+        watch.ring_file[0] = '\0'; /* such a path has no keys either */
+    }
+    watch.ring_id = id;
+    watch.ring_sign = (struct stat){0};
+    watch.ring_differs = false;
+}
+
+void watch_stop(void)
+{
+    if (!watch.is_started) {
+        return;
+    }
+    pthread_mutex_lock(&watch.lock);
+    watch.is_ending = true;
+    pthread_cond_broadcast(&watch.changed);
+    pthread_mutex_unlock(&watch.lock);
+    pthread_join(watch.thread, NULL);
+    watch.is_started = false;
+    watch.guard = NULL;
+    config_release(&watch.started);
+    watch.ring_file[0] = '\0';
+    buf_fini(&watch.result);
+    pthread_cond_destroy(&watch.changed);
+}
+
+void watch_ask_reload(void)
+{
+    pthread_mutex_lock(&watch.lock);
+    watch.asked++;
+    pthread_cond_broadcast(&watch.changed);
+    pthread_mutex_unlock(&watch.lock);
+}
+
+enum err watch_reload(struct buf *ret)
+{
+    struct timespec until;
+    time_after_ms(RELOAD_WAIT_S * 1000, &until);
+    int e = 0;
+    enum err code = ERR_TIMEOUT;
+    pthread_mutex_lock(&watch.lock);
+    uint64_t mine = ++watch.asked;
+    pthread_cond_broadcast(&watch.changed);
+    while (e != ETIMEDOUT && !watch.is_ending && watch.done < mine) {
+        e = pthread_cond_timedwait(&watch.changed, &watch.lock, &until);
+    }
+    if (watch.done >= mine) {
+        code = watch.code;
+        buf_add(ret, buf_slice(&watch.result));
+    }
+    pthread_mutex_unlock(&watch.lock);
+    if (code == ERR_TIMEOUT) {
+        buf_add_str(ret, "the reload did not end in time; see the log\n");
+    }
+    return code;
+}

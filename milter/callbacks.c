@@ -366,13 +366,13 @@ static void judge(const struct message *m, struct featureset *features,
                   struct verdict *ret)
 {
     struct list_hits hits;
-    const struct listset *lists = listhold_acquire(service_lists());
+    const struct listset *lists = list_manager_acquire(service_lists());
     verdict_evaluate(m->config, lists, features, context,
                      deadline_after(begin_us, m->config->deadline_us), m->arena, ret,
                      &hits);
-    record_hits(&hits);
-    chronicle_evidence(m, features, lists, &hits, context->counts, ret);
-    listhold_release(service_lists(), &lists);
+    message_log_add_hits(&hits);
+    history_record_evidence(m, features, lists, &hits, context->counts, ret);
+    list_manager_release(service_lists(), &lists);
 }
 
 /* NULL, or the trouble of ours because of which there is no verdict. */
@@ -398,7 +398,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .counts = &counts,
     };
     judge(m, features, &context, begin_us, ret);
-    witness_message(features, ret);
+    ham_record_message(features, ret);
     return reply_shortfall(m->config, ret);
 }
 
@@ -423,8 +423,8 @@ static void finish(SMFICTX *ctx, struct session *s, struct outcome *ret)
     } else {
         reply_verdict(ctx, s, &verdict, ret);
     }
-    record_message(s, reason ? NULL : &verdict, reason, ret,
-                   clock_mono_us() - begin_us);
+    message_log_write(s, reason ? NULL : &verdict, reason, ret,
+                      clock_mono_us() - begin_us);
 }
 
 static sfsistat on_eom(SMFICTX *ctx)

@@ -29,7 +29,7 @@
 enum { ANSWER_MAX = 128 * 1024, BACKLOG = 64, SLOT_END = 0, SLOT_LISTEN = 1 };
 _Static_assert((int)COUNT_WIRE_ANSWER_MAX <= (int)ANSWER_MAX, "raise ANSWER_MAX");
 
-struct client {
+struct peer_client {
     int fd; /* -1: free */
     uint64_t end_us;
     size_t n;
@@ -42,8 +42,8 @@ static struct {
     struct unix_place place;
     bool is_started;
     pthread_t thread;
-    struct client clients[CONTROL_CLIENTS_MAX]; /* the thread's */
-    const struct count_port *port;              /* NULL: nothing is counted */
+    struct peer_client clients[CONTROL_CLIENTS_MAX]; /* the thread's */
+    const struct count_port *port;                   /* NULL: nothing is counted */
     const struct keyring *keys;
 } control = {.end_fd = -1, .listen_fd = -1};
 
@@ -94,13 +94,13 @@ static void answer(struct slice request, struct buf *ret)
     }
 }
 
-static void drop(struct client *c)
+static void drop(struct peer_client *c)
 {
     close(c->fd);
     c->fd = -1;
 }
 
-static void finish(struct client *c, const struct buf *text)
+static void finish(struct peer_client *c, const struct buf *text)
 {
     /* it fits a socket's buffer; a client that does not read gets what fits */
     if (text->n > 0 && send(c->fd, text->p, text->n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
@@ -109,7 +109,7 @@ static void finish(struct client *c, const struct buf *text)
     drop(c);
 }
 
-static void serve(struct client *c, struct slice line)
+static void serve(struct peer_client *c, struct slice line)
 {
     struct buf text;
     buf_init(&text, ANSWER_MAX);
@@ -119,7 +119,7 @@ static void serve(struct client *c, struct slice line)
 }
 
 /* The line of c, and what came behind it: of all requests only scan has more. */
-static void take_line(struct client *c, struct slice line, struct slice rest)
+static void take_line(struct peer_client *c, struct slice line, struct slice rest)
 {
     struct slice prefix = SLICE_LIT("scan ");
 
@@ -131,7 +131,7 @@ static void take_line(struct client *c, struct slice line, struct slice rest)
     }
 }
 
-static void read_client(struct client *c)
+static void read_client(struct peer_client *c)
 {
     ssize_t n = recv(c->fd, c->line + c->n, sizeof c->line - c->n, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -160,7 +160,7 @@ static void admit(void)
         return;
     }
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
-        struct client *c = &control.clients[i];
+        struct peer_client *c = &control.clients[i];
         if (c->fd < 0) {
             c->fd = fd;
             c->n = 0;
@@ -178,7 +178,7 @@ static int drop_slow(bool *rethas_room)
     uint64_t first = UINT64_MAX;
     *rethas_room = false;
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
-        struct client *c = &control.clients[i];
+        struct peer_client *c = &control.clients[i];
         if (c->fd >= 0 && c->end_us <= now) {
             drop(c);
         }

@@ -45,11 +45,11 @@ enum stop_state { STOP_NONE, STOP_UNDER_WAY, STOP_DONE };
 static struct {
     struct milter_listener
         listener; /* main's until smfi_main, then the stop's, then main's */
-    struct listhold *lists;
-    struct hits *hits; /* NULL: they cannot be counted */
-    struct guard *guard;
+    struct list_manager *lists;
+    struct lookup_stats *hits; /* NULL: they cannot be counted */
+    struct list_health *guard;
     bool has_keys;
-    struct journal *journal; /* NULL: none; closed when the sessions are */
+    struct ham_log *journal; /* NULL: none; closed when the sessions are */
     struct keyring keys;
     struct count *counts; /* NULL: nothing is counted */
     struct count_port port;
@@ -140,17 +140,17 @@ static void open_journal(const struct config *config)
     char path[FILE_PATH_MAX];
     struct errinfo why;
     const struct hashkey *key = &daemon_state.keys.ring[0];
-    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_JOURNAL_FILE);
+    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_HAM_LOG_FILE);
     if (e != ERR_OK) {
         errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
     } else {
-        e = journal_open(path, key->id, &daemon_state.journal, &why);
+        e = ham_log_open(path, key->id, &daemon_state.journal, &why);
     }
     if (e != ERR_OK) {
         report("journal", "journal", &why);
         return;
     }
-    witness_use(daemon_state.journal, key);
+    ham_record_use(daemon_state.journal, key);
 }
 
 static void open_stats(const struct config *config)
@@ -182,9 +182,10 @@ static void open_hits(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why;
-    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_HITS_FILE);
+    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE);
     if (e == ERR_OK) {
-        e = hits_open(path, clock_wall_us() / 1000000, &daemon_state.hits, &why);
+        e = lookup_stats_open(path, clock_wall_us() / 1000000, &daemon_state.hits,
+                              &why);
     } else {
         errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
     }
@@ -193,9 +194,9 @@ static void open_hits(const struct config *config)
         return;
     }
     service_set_hits(daemon_state.hits);
-    listhold_count(daemon_state.lists, daemon_state.hits);
+    list_manager_set_stats(daemon_state.lists, daemon_state.hits);
     /* a failure is that of the first refresh, and said; the watcher tries again */
-    (void)listhold_refresh(daemon_state.lists, config, NULL);
+    (void)list_manager_refresh(daemon_state.lists, config, NULL);
 }
 
 /* ERR_LOCKED: another process counts here, for longer than a command does that counts a message. */
@@ -246,7 +247,7 @@ static void open_counts(const struct config *config)
 }
 
 /* The lists, and the keys; without keys no list is read. *retfailed: the lists were not to be had. */
-static struct listhold *open_lists(const struct config *config, bool *retfailed)
+static struct list_manager *open_lists(const struct config *config, bool *retfailed)
 {
     struct keyring keys;
     struct errinfo why;
@@ -262,13 +263,15 @@ static struct listhold *open_lists(const struct config *config, bool *retfailed)
             "event=start lists=none: without keys no list can be read; until they "
             "are mended mail is passed on without looking anything up");
     }
-    service_set_ring(has_keys ? &keys.ring[0] : NULL);
+    service_set_digest_key(has_keys ? &keys.ring[0] : NULL);
     if (has_keys &&
         config->count.messages_per_day > 0) { /* no memory: none is common */
-        service_set_guard(ubiquity_new(ubiquity_size(config->count.messages_per_day)));
+        service_set_boilerplate(
+            boilerplate_new(boilerplate_size(config->count.messages_per_day)));
     }
-    struct listhold *lists = listhold_new(config->state_dir, has_keys ? &keys : NULL);
-    *retfailed = lists && listhold_refresh(lists, config, &why) != ERR_OK;
+    struct list_manager *lists =
+        list_manager_new(config->state_dir, has_keys ? &keys : NULL);
+    *retfailed = lists && list_manager_refresh(lists, config, &why) != ERR_OK;
     if (*retfailed) {
         report("lists", "lists", &why);
     }
@@ -388,8 +391,8 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     static const struct signal_hooks hooks = {
         .reload = watch_ask_reload, .tick = on_tick, .stop = stop_once};
     struct errinfo why;
-    daemon_state.guard = guard_new(daemon_state.lists, daemon_state.hits);
-    watch_set_guard(daemon_state.guard);
+    daemon_state.guard = list_health_new(daemon_state.lists, daemon_state.hits);
+    watch_set_list_health(daemon_state.guard);
     if (!daemon_state.guard ||
         watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
         !scan_start() || !control_start() || signals_start(&hooks) != ERR_OK) {
@@ -427,17 +430,17 @@ static void tear_down(void)
 {
     signals_stop();
     watch_stop();
-    guard_free(&daemon_state.guard);
+    list_health_free(&daemon_state.guard);
     control_stop();
     scan_stop();
     milter_listener_remove(&daemon_state.listener);
     if (daemon_state.is_gate_closed) {
         service_fini();
-        listhold_free(&daemon_state.lists);
-        hits_close(&daemon_state.hits);
+        list_manager_free(&daemon_state.lists);
+        lookup_stats_close(&daemon_state.hits);
         count_close(&daemon_state.counts);
-        witness_use(NULL, NULL);
-        journal_close(&daemon_state.journal);
+        ham_record_use(NULL, NULL);
+        ham_log_close(&daemon_state.journal);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "
                  "is left to the system");

@@ -7,11 +7,11 @@ enum { US_PER_S = 1000000 };
 
 /* Constant while messages are examined. */
 static struct {
-    struct journal *journal;
+    struct ham_log *journal;
     const struct hashkey *key;
 } witness;
 
-void witness_use(struct journal *j, const struct hashkey *key)
+void ham_record_use(struct ham_log *j, const struct hashkey *key)
 {
     witness.journal = j;
     witness.key = key;
@@ -28,18 +28,18 @@ static bool is_good(const struct verdict *v)
     return v->action == ACTION_ACCEPT;
 }
 
-void witness_message(const struct featureset *features, const struct verdict *v)
+void ham_record_message(const struct featureset *features, const struct verdict *v)
 {
-    if (!witness.journal || !journal_wants(witness.journal, clock_mono_us())) {
+    if (!witness.journal || !ham_log_wants(witness.journal, clock_mono_us())) {
         return;
     }
-    struct arena *scratch = arena_new(WITNESS_SCRATCH_BYTES);
+    struct arena *scratch = arena_new(HAM_KEYS_SCRATCH_BYTES);
     if (!scratch) {
         return;
     }
-    struct journal_message m = {.time_s = (uint32_t)(clock_wall_us() / US_PER_S),
+    struct ham_log_message m = {.time_s = (uint32_t)(clock_wall_us() / US_PER_S),
                                 .is_good = is_good(v)};
-    (void)witness_gather(features, 0, witness.key, scratch, &m);
-    journal_add(witness.journal, &m);
+    (void)ham_keys_gather(features, 0, witness.key, scratch, &m);
+    ham_log_add(witness.journal, &m);
     arena_free(&scratch);
 }

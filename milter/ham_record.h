@@ -12,8 +12,8 @@
 #include "core/verdict/verdict.h"
 
 /* Before the first message: the journal and the key of its digests, both borrowed; NULL: none. */
-void witness_use(struct journal *j, const struct hashkey *key);
+void ham_record_use(struct ham_log *j, const struct hashkey *key);
 /* An examined message. */
-void witness_message(const struct featureset *features, const struct verdict *v);
+void ham_record_message(const struct featureset *features, const struct verdict *v);
 
 #endif

@@ -9,14 +9,14 @@
 
 enum { US_PER_S = 1000000, NS_PER_US = 1000, TYPES_MAX = 8 };
 
-_Static_assert((int)STANDING_COUNT <= (int)HISTORY_STATUSES, "raise HISTORY_STATUSES");
+_Static_assert((int)RATING_COUNT <= (int)HISTORY_STATUSES, "raise HISTORY_STATUSES");
 
 /* ---- URLs ---- */
 
 /* A value that lists know, and what it is called. */
 struct called {
     struct slice value;
-    enum standing standing;
+    enum rating standing;
 };
 
 static bool is_of_urls(uint16_t type)
@@ -26,17 +26,17 @@ static bool is_of_urls(uint16_t type)
 
 static size_t name_values(const struct config *config, const struct listset *lists,
                           const struct list_hits *hits,
-                          struct called ret[CHRONICLE_URL_HITS])
+                          struct called ret[HISTORY_RECORD_URL_HITS])
 {
-    struct voices voices;
+    struct rating_sources voices;
     size_t n = 0;
 
     service_voices(config, &voices);
-    for (size_t i = 0; i < hits->n && n < CHRONICLE_URL_HITS; i++) {
+    for (size_t i = 0; i < hits->n && n < HISTORY_RECORD_URL_HITS; i++) {
         if (is_of_urls(hits->v[i].report_type)) {
             ret[n++] = (struct called){
                 .value = hits->v[i].value,
-                .standing = voice_standing(&voices, lists, hits, i).standing};
+                .standing = rating_of_hit(&voices, lists, hits, i).standing};
         }
     }
     return n;
@@ -57,13 +57,13 @@ static bool is_covered(struct slice url, struct slice value)
 static void count_urls(const struct config *config, const struct featureset *features,
                        const struct listset *lists, const struct list_hits *hits)
 {
-    uint64_t n[STANDING_COUNT] = {0};
-    struct called called[CHRONICLE_URL_HITS];
+    uint64_t n[RATING_COUNT] = {0};
+    struct called called[HISTORY_RECORD_URL_HITS];
     size_t ncalled = name_values(config, lists, hits, called);
 
     for (size_t i = 0; i < featureset_count(features); i++) {
         const struct feature *f = featureset_at(features, i);
-        enum standing worst = STANDING_CLEAN;
+        enum rating worst = STANDING_CLEAN;
         for (size_t k = 0; f->type == FEATURE_url && k < ncalled; k++) {
             if (called[k].standing > worst && is_covered(f->text, called[k].value)) {
                 worst = called[k].standing;
@@ -71,7 +71,7 @@ static void count_urls(const struct config *config, const struct featureset *fea
         }
         n[worst] += f->type == FEATURE_url;
     }
-    for (unsigned i = 0; i < STANDING_COUNT; i++) {
+    for (unsigned i = 0; i < RATING_COUNT; i++) {
         history_url_checks(i, n[i]);
     }
 }
@@ -138,9 +138,10 @@ static void note_keys(const struct config *config, const struct message_counts *
     }
 }
 
-void chronicle_evidence(const struct message *m, const struct featureset *features,
-                        const struct listset *lists, const struct list_hits *hits,
-                        const struct message_counts *counts, const struct verdict *v)
+void history_record_evidence(const struct message *m, const struct featureset *features,
+                             const struct listset *lists, const struct list_hits *hits,
+                             const struct message_counts *counts,
+                             const struct verdict *v)
 {
     size_t nurls = featureset_count_type(features, FEATURE_url);
 
@@ -186,8 +187,8 @@ static void note_verdict(const struct message *m, const struct verdict *v,
     }
 }
 
-void chronicle_message(const struct message *m, const struct verdict *v,
-                       const struct outcome *o, uint64_t bytes, uint64_t us)
+void history_record_message(const struct message *m, const struct verdict *v,
+                            const struct outcome *o, uint64_t bytes, uint64_t us)
 {
     uint64_t number[HISTORY_NUMBERS] = {
         [HISTORY_MESSAGES] = 1, [HISTORY_BYTES] = bytes};

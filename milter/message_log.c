@@ -122,15 +122,15 @@ static void log_message(const struct session *s, const struct verdict *v,
     free(line);
 }
 
-void record_message(const struct session *s, const struct verdict *v,
-                    const char *reason, const struct outcome *o, uint64_t us)
+void message_log_write(const struct session *s, const struct verdict *v,
+                       const char *reason, const struct outcome *o, uint64_t us)
 {
     uint64_t size = count_outcome(&s->message, v, o, us);
-    chronicle_message(&s->message, v, o, size, us);
+    history_record_message(&s->message, v, o, size, us);
     log_message(s, v, reason, o, size, us);
 }
 
-void record_hits(const struct list_hits *hits)
+void message_log_add_hits(const struct list_hits *hits)
 {
     stats_add(STAT_lookup_keys, hits->keys);
     stats_add(STAT_filter_hits, hits->filter_hits);

@@ -12,9 +12,9 @@
 #include "milter/session.h"
 
 /* One message that got its final answer. v NULL: it was not examined, for this reason. */
-void record_message(const struct session *s, const struct verdict *v,
-                    const char *reason, const struct outcome *o, uint64_t us);
+void message_log_write(const struct session *s, const struct verdict *v,
+                       const char *reason, const struct outcome *o, uint64_t us);
 /* The counters of a look-up. */
-void record_hits(const struct list_hits *hits);
+void message_log_add_hits(const struct list_hits *hits);
 
 #endif

@@ -157,7 +157,7 @@ static void refuse(int fd, struct stream *s)
 /* Without memory the connection ends: what came cannot be kept. */
 static void fill(int fd, struct stream *s)
 {
-    UNFILLED char piece[READAHEAD_BYTES];
+    UNINITIALIZED char piece[READAHEAD_BYTES];
     stats_add(STAT_socket_calls, 1);
     ssize_t n = recv(fd, piece, sizeof piece, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {

@@ -33,16 +33,16 @@ struct scan {
     int fd;
     enum state state;
     uint64_t end_us; /* of reading or writing */
-    struct scanline line;
+    struct scan_request line;
     char *bytes; /* of the message: room for as many as were announced */
     size_t n;    /* that came */
     struct buf answer;
     size_t sent;
-    uint64_t held;           /* of memory below: the message, then the answer */
-    char room[SCANLINE_MAX]; /* values of the line */
+    uint64_t held;               /* of memory below: the message, then the answer */
+    char room[SCAN_REQUEST_MAX]; /* values of the line */
 };
 
-_Static_assert((int)SCANLINE_BYTES_MAX <= (int)SCAN_MEMORY_MAX, "the longest fits");
+_Static_assert((int)SCAN_REQUEST_BYTES_MAX <= (int)SCAN_MEMORY_MAX, "the longest fits");
 
 static struct {
     pthread_mutex_t lock; /* guards: all below, but what a worker has */
@@ -222,7 +222,7 @@ static void *run_io(void *context)
 static void answer_scan(struct scan *s)
 {
     struct errinfo why = {.code = ERR_OK};
-    char *json = judge_message(&s->line, slice_of(s->bytes, s->n), &why);
+    char *json = scan_message(&s->line, slice_of(s->bytes, s->n), &why);
 
     if (json == NULL) {
         buf_printf(&s->answer, "error %s\n", why.text);
@@ -331,7 +331,7 @@ void scan_take(int fd, struct slice args, struct slice rest)
         refuse(fd, "out of memory");
         return;
     }
-    if (scanline_parse(args, s->room, &s->line, &why) != ERR_OK) {
+    if (scan_request_parse(args, s->room, &s->line, &why) != ERR_OK) {
         refuse(fd, why.text);
     } else if (enter(s, rest)) {
         return;

@@ -15,7 +15,7 @@ enum { PIECE = 64 * 1024 };
 
 /* A message being judged. */
 struct judging {
-    const struct scanline *line;
+    const struct scan_request *line;
     struct config *config;
     struct arena *arena;
     struct extract *x;
@@ -106,14 +106,14 @@ static char *explain(const struct judging *j, struct featureset *features,
 {
     struct verdict verdict;
     struct list_hits hits;
-    struct voices voices;
+    struct rating_sources voices;
     const struct verdict_context context = {.is_trusted_network = is_trusted(j),
                                             .is_authenticated =
                                                 j->line->is_authenticated,
                                             .client_addr = j->has_addr ? j->addr : NULL,
                                             .auth = extract_auth(j->x),
                                             .counts = counts};
-    const struct listset *lists = listhold_acquire(service_lists());
+    const struct listset *lists = list_manager_acquire(service_lists());
 
     verdict_evaluate(j->config, lists, features, &context,
                      j->begin_us + j->config->deadline_us, j->arena, &verdict, &hits);
@@ -127,7 +127,7 @@ static char *explain(const struct judging *j, struct featureset *features,
                                             .voices = &voices,
                                             .counts = counts,
                                             .time_us = clock_mono_us() - j->begin_us});
-    listhold_release(service_lists(), &lists);
+    list_manager_release(service_lists(), &lists);
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     return text;
@@ -154,8 +154,8 @@ static char *judge(struct judging *j, struct slice bytes, struct errinfo *reterr
     return text;
 }
 
-char *judge_message(const struct scanline *line, struct slice bytes,
-                    struct errinfo *reterr)
+char *scan_message(const struct scan_request *line, struct slice bytes,
+                   struct errinfo *reterr)
 {
     uint64_t generation;
     struct judging j = {.line = line,

@@ -12,7 +12,7 @@
 
 /* The object of `gillnet check --json` as compact JSON, to be freed; NULL: why not is in reterr. Counts only
  * when the line asks for it, teaches nothing. */
-char *judge_message(const struct scanline *line, struct slice bytes,
-                    struct errinfo *reterr);
+char *scan_message(const struct scan_request *line, struct slice bytes,
+                   struct errinfo *reterr);
 
 #endif

@@ -28,17 +28,17 @@ static struct {
     unsigned epoch;      /* 0 until the end begins, then 1 */
     size_t nmessages[2]; /* in flight, by the epoch they began in */
     bool is_gate_closed;
-    struct listhold *lists; /* constant */
-    bool is_inet;           /* constant */
-    bool has_ring;          /* constant, as is ring */
+    struct list_manager *lists; /* constant */
+    bool is_inet;               /* constant */
+    bool has_ring;              /* constant, as is ring */
     struct hashkey ring;
-    struct ubiquity *guard;          /* constant; never freed: see service_fini */
+    struct boilerplate *guard;       /* constant; never freed: see service_fini */
     const struct count_port *counts; /* constant, as is count_keys; NULL: none */
     const struct keyring *count_keys;
-    struct hits *hits; /* constant; NULL: none */
+    struct lookup_stats *hits; /* constant; NULL: none */
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void service_init(struct config *config, struct listhold *lists, bool is_inet,
+void service_init(struct config *config, struct list_manager *lists, bool is_inet,
                   unsigned max_sessions)
 {
     assert(!service.config && !service.sessions);
@@ -54,7 +54,7 @@ void service_init(struct config *config, struct listhold *lists, bool is_inet,
     service.options = (struct session_options){.actions = 0};
 }
 
-void service_set_ring(const struct hashkey *ring)
+void service_set_digest_key(const struct hashkey *ring)
 {
     service.has_ring = ring != NULL;
     if (ring != NULL) {
@@ -62,14 +62,15 @@ void service_set_ring(const struct hashkey *ring)
     }
 }
 
-void service_set_guard(struct ubiquity *guard)
+void service_set_boilerplate(struct boilerplate *guard)
 {
     service.guard = guard;
 }
 
-void service_imprint(struct imprint_options *ret)
+void service_imprint(struct fingerprint_options *ret)
 {
-    *ret = (struct imprint_options){.guard = service.guard, .learner = service.guard};
+    *ret =
+        (struct fingerprint_options){.guard = service.guard, .learner = service.guard};
     if (service.has_ring) {
         shingle_keys_make(&service.ring, clock_wall_us() / US_PER_SECOND, &ret->keys);
     }
@@ -87,14 +88,14 @@ const struct count_port *service_counts(const struct keyring **retkeys)
     return service.counts;
 }
 
-void service_set_hits(struct hits *hits)
+void service_set_hits(struct lookup_stats *hits)
 {
     service.hits = hits;
 }
 
-void service_voices(const struct config *config, struct voices *ret)
+void service_voices(const struct config *config, struct rating_sources *ret)
 {
-    *ret = (struct voices){.config = config, .hits = service.hits};
+    *ret = (struct rating_sources){.config = config, .hits = service.hits};
 }
 
 void service_fini(void)
@@ -122,7 +123,7 @@ struct config *service_config(uint64_t *retgeneration)
     return c;
 }
 
-void service_publish(struct config *fresh)
+void service_set_config(struct config *fresh)
 {
     pthread_mutex_lock(&service.lock);
     struct config *old = service.config;
@@ -132,7 +133,7 @@ void service_publish(struct config *fresh)
     config_release(&old);
 }
 
-struct listhold *service_lists(void)
+struct list_manager *service_lists(void)
 {
     return service.lists;
 }

@@ -24,7 +24,7 @@
 
 /* Takes config, borrows lists. is_inet: the socket
  * is reached over TCP. max_sessions: above it connections are accepted unexamined. */
-void service_init(struct config *config, struct listhold *lists, bool is_inet,
+void service_init(struct config *config, struct list_manager *lists, bool is_inet,
                   unsigned max_sessions);
 /* After service_close_gate: ends the messages of the sessions that are left and drops the
  * configuration. The sessions themselves stay in memory until the process ends: a callback that
@@ -36,16 +36,16 @@ void service_fini(void);
 /* One reference to the configuration in force, and how many were in force before it. */
 struct config *service_config(uint64_t *retgeneration);
 /* Takes fresh; from now on new messages get it. */
-void service_publish(struct config *fresh);
+void service_set_config(struct config *fresh);
 
 /* Before the first message: fingerprints are made with keys derived from ring; NULL: none that
  * need one. */
-void service_set_ring(const struct hashkey *ring);
+void service_set_digest_key(const struct hashkey *ring);
 /* Before the first message: what is common in texts is learnt in guard, and left out of their
  * fingerprints. Kept until the process ends; NULL: nothing is common. */
-void service_set_guard(struct ubiquity *guard);
+void service_set_boilerplate(struct boilerplate *guard);
 /* What fingerprints are made with at this time. */
-void service_imprint(struct imprint_options *ret);
+void service_imprint(struct fingerprint_options *ret);
 
 /* Before the first message: where messages are counted, and under which keys; NULL: nowhere. Both are
  * borrowed. */
@@ -53,11 +53,11 @@ void service_set_counts(const struct count_port *port, const struct keyring *key
 const struct count_port *service_counts(const struct keyring **retkeys);
 
 /* Before the first message: what look-ups come to; NULL: that is not counted. Borrowed. */
-void service_set_hits(struct hits *hits);
+void service_set_hits(struct lookup_stats *hits);
 /* What the lists are like under config. */
-void service_voices(const struct config *config, struct voices *ret);
+void service_voices(const struct config *config, struct rating_sources *ret);
 
-struct listhold *service_lists(void);
+struct list_manager *service_lists(void);
 bool service_is_inet(void);
 
 /* ---- sessions ---- */

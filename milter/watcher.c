@@ -44,9 +44,9 @@ static struct {
     pthread_t thread;
     const char *config_file;
     struct config *started; /* what keys that need a restart are still of */
-    struct listhold *lists;
+    struct list_manager *lists;
     bool lists_failed;             /* as last said */
-    struct guard *guard;           /* NULL: none */
+    struct list_health *guard;     /* NULL: none */
     char ring_file[FILE_PATH_MAX]; /* empty: it is not looked at */
     char state_dir[FILE_PATH_MAX];
     unsigned looks;
@@ -62,7 +62,7 @@ static void refresh_lists(void)
     struct errinfo why = {.code = ERR_OK};
     struct config *config = service_config(&generation);
     /* what is wrong with one list is logged and named as a fault where it is found */
-    enum err e = listhold_refresh(watch.lists, config, &why);
+    enum err e = list_manager_refresh(watch.lists, config, &why);
     if (e != ERR_OK && !watch.lists_failed) {
         char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
         log_errinfo("lists", &why);
@@ -72,7 +72,7 @@ static void refresh_lists(void)
         stats_fault("lists", NULL);
     }
     watch.lists_failed = e != ERR_OK;
-    listhold_reap(watch.lists);
+    list_manager_free_retired(watch.lists);
     config_release(&config);
 }
 
@@ -80,7 +80,7 @@ static void refresh_lists(void)
 static void look_at_filters(void)
 {
     if (watch.guard) {
-        guard_look(watch.guard);
+        list_health_look(watch.guard);
     }
 }
 
@@ -190,7 +190,7 @@ static enum err load_config(struct buf *ret)
     buf_printf(ret, "gillnetd runs configuration %08x\n", (unsigned)config_id(fresh));
     show_config(fresh, ret);
     log_info("event=reload result=ok config=%08x", (unsigned)config_id(fresh));
-    service_publish(fresh);
+    service_set_config(fresh);
     stats_add(STAT_reloads, 1);
     look_at_ring();
     if (watch.ring_differs) {
@@ -273,7 +273,8 @@ static void *run(void *context)
     }
 }
 
-enum err watch_start(const char *config_file, struct listhold *lists, bool lists_failed)
+enum err watch_start(const char *config_file, struct list_manager *lists,
+                     bool lists_failed)
 {
     pthread_condattr_t attr;
     watch.config_file = config_file;
@@ -298,7 +299,7 @@ enum err watch_start(const char *config_file, struct listhold *lists, bool lists
     return ERR_OK;
 }
 
-void watch_set_guard(struct guard *guard)
+void watch_set_list_health(struct list_health *guard)
 {
     watch.guard = guard;
 }

@@ -13,7 +13,7 @@
 enum { NAME_BYTES = 256, MADE_MODE = 0700 };
 
 /* Opens a folder of at, which it makes first where make is set. */
-static int step(int at, const char *name, bool make, const struct below_owner *owner)
+static int step(int at, const char *name, bool make, const struct beneath_owner *owner)
 {
     const bool is_made = make && mkdirat(at, name, MADE_MODE) == 0;
 
@@ -31,7 +31,7 @@ static int step(int at, const char *name, bool make, const struct below_owner *o
     return fd;
 }
 
-static int go(int fd, const char *path, bool make, const struct below_owner *owner)
+static int go(int fd, const char *path, bool make, const struct beneath_owner *owner)
 {
     struct slice rest = slice_str(path);
     int at = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -55,12 +55,12 @@ static int go(int fd, const char *path, bool make, const struct below_owner *own
     return at;
 }
 
-int below_open(int fd, const char *path)
+int beneath_open(int fd, const char *path)
 {
     return go(fd, path, false, NULL);
 }
 
-int below_make(int fd, const char *path, const struct below_owner *owner)
+int beneath_make(int fd, const char *path, const struct beneath_owner *owner)
 {
     return go(fd, path, true, owner);
 }

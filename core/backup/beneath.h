@@ -9,13 +9,13 @@
 #include <sys/types.h>
 
 /* Opens the folder path below fd for reading. -1 and errno. */
-int below_open(int fd, const char *path);
+int beneath_open(int fd, const char *path);
 /* As below_open, making the folders that are not there. owner: of those that are made; NULL: the caller's, mode 0700. */
-struct below_owner {
+struct beneath_owner {
     uid_t uid; /* (uid_t)-1: the caller's */
     gid_t gid;
     mode_t mode;
 };
-int below_make(int fd, const char *path, const struct below_owner *owner);
+int beneath_make(int fd, const char *path, const struct beneath_owner *owner);
 
 #endif

@@ -47,12 +47,12 @@ static bool is_below(const char *path, const char *place)
 }
 
 /* As the folder has it that this one takes the place of. */
-static struct below_owner owner_of(const struct restoring *r, const char *path)
+static struct beneath_owner owner_of(const struct restoring *r, const char *path)
 {
     struct statedir_owner o;
 
     statedir_owner(r->state, path, &o);
-    return (struct below_owner){.uid = o.uid, .gid = o.gid, .mode = o.mode};
+    return (struct beneath_owner){.uid = o.uid, .gid = o.gid, .mode = o.mode};
 }
 
 /* ---- the folder that is there ---- */
@@ -225,14 +225,14 @@ static enum err on_open(void *context, const struct contents_file *f,
                         struct errinfo *reterr)
 {
     struct restoring *r = context;
-    const struct below_owner owner = owner_of(r, f->path);
+    const struct beneath_owner owner = owner_of(r, f->path);
     char dir[CONTENTS_PATH_MAX + 1];
 
     (void)snprintf(dir, sizeof dir, "%s", f->path);
     char *slash = strrchr(dir, '/');
     *slash = '\0';
     r->ret->has_peers = r->ret->has_peers || is_below(f->path, "peers");
-    const int dirfd = below_make(r->fd, dir, &owner);
+    const int dirfd = beneath_make(r->fd, dir, &owner);
     if (dirfd < 0) {
         return errinfo_errno(reterr, dir, "cannot be made");
     }
@@ -336,7 +336,7 @@ static enum err name_former(struct restoring *r, struct errinfo *reterr)
 
 static enum err put_in_place(struct restoring *r, struct errinfo *reterr)
 {
-    const struct below_owner owner = owner_of(r, "");
+    const struct beneath_owner owner = owner_of(r, "");
     enum err e = ERR_OK;
 
     if (fchown(r->fd, owner.uid, owner.gid) != 0 || fchmod(r->fd, DIR_MODE) != 0) {

@@ -178,7 +178,7 @@ static enum err take_entry(struct walk *w, int dirfd, const char *dir, const cha
     if (S_ISREG(st.st_mode) &&
         contents_takes(slice_str(path), w->s->contents.has_counts)) {
         if (*iotofd < 0) {
-            *iotofd = below_make(w->s->fd, dir, NULL);
+            *iotofd = beneath_make(w->s->fd, dir, NULL);
         }
         return *iotofd < 0 ? fail(w, dir, "cannot be made in backup.tmp")
                            : keep(w, dirfd, name, *iotofd, path);
@@ -194,7 +194,7 @@ static enum err take_entry(struct walk *w, int dirfd, const char *dir, const cha
 static enum err take_dir(struct walk *w, const char *dir)
 {
     int tofd = -1;
-    const int fd = below_open(w->s->state_fd, dir);
+    const int fd = beneath_open(w->s->state_fd, dir);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     enum err e = ERR_OK;
 
@@ -272,7 +272,7 @@ enum err snapshot_open(const char *state_dir, bool with_counts, struct snapshot 
         e = file_remove_tree(path, reterr);
     }
     if (e == ERR_OK && (mkdirat(ret->state_fd, SNAPSHOT_DIR, SNAPSHOT_MODE) != 0 ||
-                        (ret->fd = below_open(ret->state_fd, SNAPSHOT_DIR)) < 0)) {
+                        (ret->fd = beneath_open(ret->state_fd, SNAPSHOT_DIR)) < 0)) {
         e = errinfo_errno(reterr, path, "cannot make a folder for the back-up");
     }
     return e;
@@ -287,7 +287,7 @@ enum err snapshot_read(const struct snapshot *s, const struct contents_file *f,
     (void)snprintf(dir, sizeof dir, "%s", f->path);
     char *slash = strrchr(dir, '/');
     *slash = '\0';
-    const int dirfd = below_open(s->fd, dir);
+    const int dirfd = beneath_open(s->fd, dir);
     *retfd = dirfd < 0 ? -1
                        : openat(dirfd, slash + 1,
                                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);

@@ -9,11 +9,11 @@
 
 #if defined(__has_attribute)
 #    if __has_attribute(uninitialized)
-#        define UNFILLED __attribute__((uninitialized))
+#        define UNINITIALIZED __attribute__((uninitialized))
 #    endif
 #endif
-#ifndef UNFILLED
-#    define UNFILLED
+#ifndef UNINITIALIZED
+#    define UNINITIALIZED
 #endif
 
 #endif

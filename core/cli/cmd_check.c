@@ -19,11 +19,11 @@
 struct check {
     struct cli *cli;
     struct messages_envelope envelope;
-    struct listhold *hold;
+    struct list_manager *hold;
     struct hits_view *hits; /* what look-ups of gillnetd came to, or NULL */
-    struct voices voices;
+    struct rating_sources voices;
     bool is_counting;
-    struct counts counts;
+    struct count_publisher counts;
     uint64_t nasked;
     uint64_t nuncounted;           /* since gillnetd stopped answering */
     char uncounted[FILE_PATH_MAX]; /* the first of them */
@@ -38,7 +38,7 @@ struct outcome {
 
 static const char *silence_name(const struct list_hit *h)
 {
-    return list_silence_name((enum list_silence)h->silence);
+    return list_suppression_name((enum list_suppression)h->silence);
 }
 
 static bool print_json(const struct check *c, const struct listset *set,
@@ -88,9 +88,9 @@ static void print_text(const struct check *c, const struct listset *set,
                origin == NULL ? "" : " of ", origin == NULL ? "" : origin,
                feature_type_name(h->report_type));
         text_print(stdout, h->value, EVIDENCE_SHOWN);
-        struct standing_result s = voice_standing(&c->voices, set, hits, i);
+        struct rating_result s = rating_of_hit(&c->voices, set, hits, i);
         printf(" %s%s%s (%s%s, confidence %.4f)\n", list_answer_name(h->answer),
-               *silence == '\0' ? "" : ", ", silence, standing_name(s.standing),
+               *silence == '\0' ? "" : ", ", silence, rating_name(s.standing),
                s.requires_blocking ? ", requires blocking" : "", s.confidence);
     }
     counted_print(&o->counts);
@@ -158,14 +158,14 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .counts = &o.counts};
 
     count(c, arena, m, &o.counts);
-    const struct listset *lists = listhold_acquire(c->hold);
+    const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
     bool is_printed = !c->cli->json || print_json(c, lists, m, &o);
     if (!c->cli->json) {
         print_text(c, lists, m, &o);
     }
-    listhold_release(c->hold, &lists);
+    list_manager_release(c->hold, &lists);
     if (!is_printed) {
         return EX_OSERR;
     }
@@ -175,14 +175,14 @@ static int check_message(void *context, struct arena *arena, const struct messag
 /* Without lists a message is clean for a reason that has nothing to do with it. */
 static void say_no_lists(const struct check *c)
 {
-    const struct listset *lists = listhold_acquire(c->hold);
+    const struct listset *lists = list_manager_acquire(c->hold);
     if (listset_total(lists) == 0) {
         (void)fputs(
             "gillnet: there are no lists: nothing is known of any link, address "
             "or attachment; `gillnet list import` or a feed makes one\n",
             stderr);
     }
-    listhold_release(c->hold, &lists);
+    list_manager_release(c->hold, &lists);
 }
 
 static int open_lists(struct check *c)
@@ -195,14 +195,14 @@ static int open_lists(struct check *c)
         return status;
     }
     c->hits = state_hits(c->cli->config);
-    c->voices = (struct voices){.config = c->cli->config, .view = c->hits};
-    c->hold = listhold_new(c->cli->config->state_dir, &c->cli->keys);
+    c->voices = (struct rating_sources){.config = c->cli->config, .view = c->hits};
+    c->hold = list_manager_new(c->cli->config->state_dir, &c->cli->keys);
     c->envelope.lists = c->hold;
     if (c->hold == NULL) {
         (void)fputs("gillnet: out of memory\n", stderr);
         return EX_OSERR;
     }
-    if (has_keys && listhold_refresh(c->hold, c->cli->config, &info) != ERR_OK) {
+    if (has_keys && list_manager_refresh(c->hold, c->cli->config, &info) != ERR_OK) {
         return cli_fail(&info);
     }
     say_no_lists(c);
@@ -239,7 +239,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
     }
     int closed = counts_close(&c.counts);
     say_uncounted(&c);
-    listhold_free(&c.hold);
-    hits_view_free(&c.hits);
+    list_manager_free(&c.hold);
+    lookup_stats_view_free(&c.hits);
     return closed > status ? closed : status;
 }

@@ -53,7 +53,7 @@ static void on_progress(void *context, const char *stage, double share)
 }
 
 int feed_cmd_open(struct cli *cli, const struct config_feed *feed,
-                  struct progress *progress, struct stage **ret)
+                  struct progress *progress, struct feed_update **ret)
 {
     uint64_t begin_us = clock_mono_us();
     struct errinfo why = {.code = ERR_OK};
@@ -63,18 +63,18 @@ int feed_cmd_open(struct cli *cli, const struct config_feed *feed,
     if (status != 0) {
         return status;
     }
-    const struct stage_options o = {.config = cli->config,
-                                    .feed = feed,
-                                    .keys = &cli->keys,
-                                    .progress = on_progress,
-                                    .context = progress};
+    const struct update_options o = {.config = cli->config,
+                                     .feed = feed,
+                                     .keys = &cli->keys,
+                                     .progress = on_progress,
+                                     .context = progress};
     progress_init(progress);
-    e = stage_open(&o, ret, &why);
+    e = update_open(&o, ret, &why);
     while (e == ERR_LOCKED &&
            clock_mono_us() - begin_us < (uint64_t)FEED_CMD_LOCK_S * S) {
         progress_show(progress, "waiting for the hub", -1);
         pause_a_moment();
-        e = stage_open(&o, ret, &why);
+        e = update_open(&o, ret, &why);
     }
     progress_clear(progress);
     return e == ERR_OK ? 0 : cli_fail(&why);
@@ -289,7 +289,7 @@ int feed_cmd_print(const struct cli *cli, json_t *result)
 }
 
 json_t *feed_cmd_result(const char *name, enum err e, const struct errinfo *why,
-                        const struct stage_report *report, json_t *lines)
+                        const struct update_report *report, json_t *lines)
 {
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16] = "";
     const char *result = e != ERR_OK                         ? "failed"

@@ -47,9 +47,9 @@ static void count_value(struct query *q)
 }
 
 /* Adds what the value is called by all lists; takes object. */
-static json_t *with_standing(json_t *object, const struct standing_result *s)
+static json_t *with_standing(json_t *object, const struct rating_result *s)
 {
-    json_t *more = json_pack("{s:s, s:b, s:f}", "standing", standing_name(s->standing),
+    json_t *more = json_pack("{s:s, s:b, s:f}", "standing", rating_name(s->standing),
                              "requires_blocking", (int)s->requires_blocking,
                              "confidence", s->confidence);
 
@@ -64,8 +64,8 @@ static json_t *with_standing(json_t *object, const struct standing_result *s)
 /* Why it makes nothing listed; NULL: it does. */
 static const char *silent_because(const struct lookup_match *m)
 {
-    if (m->silence != LIST_HEARD) {
-        return list_silence_name(m->silence);
+    if (m->silence != LIST_NOT_SUPPRESSED) {
+        return list_suppression_name(m->silence);
     }
     return m->has_weight ? NULL : "weighs nothing here";
 }
@@ -91,9 +91,9 @@ static json_t *match_json(const struct lookup_match *m)
     return with_standing(object, m->standing);
 }
 
-static void print_standing(const struct standing_result *s)
+static void print_standing(const struct rating_result *s)
 {
-    printf("%s%s, confidence %.4f", standing_name(s->standing),
+    printf("%s%s, confidence %.4f", rating_name(s->standing),
            s->requires_blocking ? ", requires blocking" : "", s->confidence);
 }
 

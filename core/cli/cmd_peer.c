@@ -106,7 +106,7 @@ int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret)
     if (make) {
         e = file_make_dir(cli->config->state_dir, STATE_MODE, &why);
         if (e == ERR_OK) {
-            e = place_make_dir(ret->dir, &why);
+            e = peer_file_make_dir(ret->dir, &why);
         }
     } else if (access(ret->dir, F_OK) != 0) {
         e = errinfo_set(&why, ERR_NOT_FOUND, ret->dir, 0,
@@ -120,7 +120,7 @@ int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret)
         e = errinfo_set(&why, ERR_LIMIT, ret->dir, 0, "the path is too long");
     }
     if (e == ERR_OK && access(lock, F_OK) != 0) { /* for the folder's user */
-        e = place_write(ret->dir, "LOCK", SLICE_NONE, PLACE_MODE, &why);
+        e = peer_file_write(ret->dir, "LOCK", SLICE_NONE, PEER_FILE_MODE, &why);
     }
     if (e == ERR_OK) {
         e = filelock_take(&ret->lock, lock, &why);

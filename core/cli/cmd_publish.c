@@ -125,8 +125,8 @@ static int publish_all(struct publishing_run *r, struct publish *p,
 static int run(struct publishing_run *r, struct publish_options *o,
                const char *const *given, size_t ngiven)
 {
-    const char *known[PUBLICATION_LISTS_MAX] = {NULL};
-    char names[PUBLICATION_LISTS_MAX][LIST_NAME_MAX + 1];
+    const char *known[REPOSITORY_LISTS_MAX] = {NULL};
+    char names[REPOSITORY_LISTS_MAX][LIST_NAME_MAX + 1];
     struct publish *p = NULL;
     struct errinfo why = {.text = ""};
     enum err e = publish_open(o, &p, &why);
@@ -206,7 +206,7 @@ int cmd_publish(struct cli *cli, int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    if (argc < 2 || argc - 2 > PUBLICATION_LISTS_MAX) {
+    if (argc < 2 || argc - 2 > REPOSITORY_LISTS_MAX) {
         return cli_usage(
             cli_command("publish"),
             "name the folder that a web server serves, and up to 64 lists");

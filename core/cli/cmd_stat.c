@@ -232,7 +232,7 @@ static int show_lists(struct cli *cli)
     for (size_t i = 0; i < n && status == CLI_CLEAN; i++) {
         status = show_list(cli, names[i], hits) ? CLI_CLEAN : EX_OSERR;
     }
-    hits_view_free(&hits);
+    lookup_stats_view_free(&hits);
     arena_free(&arena);
     return status;
 }

@@ -113,7 +113,7 @@ static void print_trouble(void *context, bool is_serious, const char *text,
 
 static void print_noise(const struct count_numbers *n)
 {
-    char text[FIGURE_MAX];
+    char text[HUMANIZE_MAX];
 
     if (n->value[STAT_count_noise_known] == 0) {
         (void)puts("  noise: not measured yet");
@@ -123,7 +123,7 @@ static void print_noise(const struct count_numbers *n)
                 stdout);
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
         printf("%s%s in %s", w == 0 ? "" : ", ",
-               n->noise[w] > 0 ? figure_share(n->noise[w], text) : "0",
+               n->noise[w] > 0 ? humanize_share(n->noise[w], text) : "0",
                count_window_name(w));
     }
     (void)putchar('\n');
@@ -133,7 +133,7 @@ static void print_noise(const struct count_numbers *n)
 static void print_disk(const struct count_numbers *n)
 {
     const uint64_t *v = n->value;
-    char text[FIGURE_MAX];
+    char text[HUMANIZE_MAX];
     char since[TEXT_TIME_MAX];
 
     if (!n->is_of_disk) {
@@ -148,7 +148,7 @@ static void print_disk(const struct count_numbers *n)
     (void)puts("counting: gillnetd does not count now; what was counted is kept");
     printf("  on disk %s in %" PRIu64 " runs of 10 minutes and %" PRIu64
            " of days, %" PRIu64 " damaged\n",
-           figure_bytes((double)v[STAT_count_disk_bytes], text),
+           humanize_bytes((double)v[STAT_count_disk_bytes], text),
            v[STAT_count_bucket_runs], v[STAT_count_day_runs],
            v[STAT_count_damaged_runs]);
     if (n->running_since_s != 0) {
@@ -161,24 +161,25 @@ static void print_disk(const struct count_numbers *n)
 void count_numbers_print(const struct count_numbers *n)
 {
     const uint64_t *v = n->value;
-    char a[FIGURE_MAX];
-    char b[FIGURE_MAX];
+    char a[HUMANIZE_MAX];
+    char b[HUMANIZE_MAX];
 
     if (v[STAT_count_messages_per_day] == 0) {
         print_disk(n);
         return;
     }
     printf("counting: sized for %s messages a day; %s keys in the running 10 minutes\n",
-           figure_count(v[STAT_count_messages_per_day], a),
-           figure_count(v[STAT_count_live_keys], b));
+           humanize_count(v[STAT_count_messages_per_day], a),
+           humanize_count(v[STAT_count_live_keys], b));
     printf("  on disk %s in %" PRIu64 " runs of 10 minutes and %" PRIu64
            " of days, %" PRIu64 " damaged; in memory %s\n",
-           figure_bytes((double)v[STAT_count_disk_bytes], a), v[STAT_count_bucket_runs],
-           v[STAT_count_day_runs], v[STAT_count_damaged_runs],
-           figure_bytes((double)v[STAT_count_memory_bytes], b));
+           humanize_bytes((double)v[STAT_count_disk_bytes], a),
+           v[STAT_count_bucket_runs], v[STAT_count_day_runs],
+           v[STAT_count_damaged_runs],
+           humanize_bytes((double)v[STAT_count_memory_bytes], b));
     printf("  first sights %.0f %% full, cells %.0f %% full, %s sums beyond a cell\n",
            n->door_fill * 100, n->cells_fill * 100,
-           figure_count(v[STAT_count_overflowed], a));
+           humanize_count(v[STAT_count_overflowed], a));
     print_noise(n);
     if (v[STAT_count_shards_ready] < v[STAT_count_shards]) {
         printf("  rebuilding from the runs: %" PRIu64 " of %" PRIu64
@@ -186,7 +187,7 @@ void count_numbers_print(const struct count_numbers *n)
                v[STAT_count_shards_ready], v[STAT_count_shards]);
     } else if (v[STAT_count_rebuild_us] > 0) {
         printf("  rebuilt from the runs in %s\n",
-               figure_seconds((double)v[STAT_count_rebuild_us] / 1e6, a));
+               humanize_seconds((double)v[STAT_count_rebuild_us] / 1e6, a));
     }
     count_numbers_troubles(n, print_trouble, NULL);
 }
@@ -197,8 +198,8 @@ static void say_noise(const struct count_numbers *n, count_trouble_fn *fn,
                       void *context)
 {
     char text[TEXT_MAX];
-    char share_text[FIGURE_MAX];
-    char bound[FIGURE_MAX];
+    char share_text[HUMANIZE_MAX];
+    char bound[HUMANIZE_MAX];
 
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
         if (n->value[STAT_count_noise_known] == 0 || n->noise[w] <= n->noise_bound) {
@@ -207,8 +208,8 @@ static void say_noise(const struct count_numbers *n, count_trouble_fn *fn,
         (void)snprintf(text, sizeof text,
                        "the noise floor of %s is %s, above count.noise_floor (%s): the "
                        "window is not used for verdicts",
-                       count_window_name(w), figure_share(n->noise[w], share_text),
-                       figure_share(n->noise_bound, bound));
+                       count_window_name(w), humanize_share(n->noise[w], share_text),
+                       humanize_share(n->noise_bound, bound));
         fn(context, true, text, "set count.messages_per_day to more and restart");
     }
 }

@@ -17,7 +17,8 @@ enum { PPB = 1000000000 };
 
 /* Sends a request; true when retanswer begins with ok. The first failure is kept, and none is
  * asked after it: a gillnetd that is silent would make each one wait. */
-static bool ask(struct counts *c, const struct buf *request, struct buf *retanswer)
+static bool ask(struct count_publisher *c, const struct buf *request,
+                struct buf *retanswer)
 {
     const char *path = c->cli->config->control_socket;
 
@@ -40,7 +41,7 @@ static bool ask(struct counts *c, const struct buf *request, struct buf *retansw
     return c->failed.code == ERR_OK;
 }
 
-static void bad_answer(struct counts *c)
+static void bad_answer(struct count_publisher *c)
 {
     if (c->failed.code == ERR_OK) {
         errinfo_set(&c->failed, ERR_SYNTAX, c->cli->config->control_socket, 0,
@@ -50,7 +51,7 @@ static void bad_answer(struct counts *c)
 
 static void ask_batch(void *context, struct count_item *items, size_t n)
 {
-    struct counts *c = context;
+    struct count_publisher *c = context;
 
     for (size_t from = 0; from < n; from += COUNT_WIRE_ITEMS) {
         size_t some = n - from < COUNT_WIRE_ITEMS ? n - from : COUNT_WIRE_ITEMS;
@@ -75,7 +76,7 @@ static void ask_batch(void *context, struct count_item *items, size_t n)
 static void ask_exact(void *context, const struct digest digest[KEYRING_MAX],
                       struct count_history *ret)
 {
-    struct counts *c = context;
+    struct count_publisher *c = context;
     struct buf request;
     struct buf answer;
 
@@ -91,9 +92,9 @@ static void ask_exact(void *context, const struct digest digest[KEYRING_MAX],
 }
 
 static void ask_shares(void *context, const struct digest digest[KEYRING_MAX],
-                       struct count_shares *ret)
+                       struct count_breakdown *ret)
 {
-    struct counts *c = context;
+    struct count_publisher *c = context;
     struct buf request;
     struct buf answer;
 
@@ -103,7 +104,7 @@ static void ask_shares(void *context, const struct digest digest[KEYRING_MAX],
     if (!ask(c, &request, &answer) ||
         !count_wire_read_shares(buf_slice(&answer), ret)) {
         bad_answer(c);
-        *ret = (struct count_shares){.n = 0};
+        *ret = (struct count_breakdown){.n = 0};
     }
     buf_fini(&request);
     buf_fini(&answer);
@@ -111,7 +112,7 @@ static void ask_shares(void *context, const struct digest digest[KEYRING_MAX],
 
 static bool is_sound(void *context, enum count_window w, double bound)
 {
-    const struct counts *c = context;
+    const struct count_publisher *c = context;
     return c->noise[w] <= bound;
 }
 
@@ -134,7 +135,7 @@ static uint64_t number_of(struct slice answer, enum stat_id id)
 }
 
 /* Whether a gillnetd that counts answers. ERR_NOT_FOUND: none runs. */
-static enum err look_for_gillnetd(struct counts *c, bool *retcounts,
+static enum err look_for_gillnetd(struct count_publisher *c, bool *retcounts,
                                   struct errinfo *reterr)
 {
     static const enum stat_id noise[COUNT_WINDOWS] = {
@@ -156,7 +157,7 @@ static enum err look_for_gillnetd(struct counts *c, bool *retcounts,
     return e;
 }
 
-static void use_gillnetd(struct counts *c)
+static void use_gillnetd(struct count_publisher *c)
 {
     c->source = COUNTS_GILLNETD;
     c->port = (struct count_port){.context = c,
@@ -171,26 +172,26 @@ static void use_gillnetd(struct counts *c)
 static void view_exact(void *context, const struct digest digest[KEYRING_MAX],
                        struct count_history *ret)
 {
-    const struct counts *c = context;
+    const struct count_publisher *c = context;
     count_view_exact(c->view, digest, ret);
 }
 
 static void view_shares(void *context, const struct digest digest[KEYRING_MAX],
-                        struct count_shares *ret)
+                        struct count_breakdown *ret)
 {
-    const struct counts *c = context;
+    const struct count_publisher *c = context;
     count_view_shares(c->view, digest, ret);
 }
 
 static void view_batch(void *context, struct count_item *items, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct count_shares shares;
+        struct count_breakdown shares;
         view_shares(context, items[i].digest, &shares);
         for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-            items[i].value.w[w] = count_shares_sum(&shares, w);
+            items[i].value.w[w] = count_breakdown_sum(&shares, w);
         }
-        count_shares_fini(&shares);
+        count_breakdown_fini(&shares);
     }
 }
 
@@ -202,7 +203,7 @@ static bool view_is_sound(void *context, enum count_window w, double bound)
     return true;
 }
 
-static int use_disk(struct counts *c)
+static int use_disk(struct count_publisher *c)
 {
     struct errinfo why = {.code = ERR_OK};
     enum err e =
@@ -225,7 +226,7 @@ static int use_disk(struct counts *c)
 
 /* ---- counting here ---- */
 
-static int use_own(struct counts *c)
+static int use_own(struct count_publisher *c)
 {
     const struct config *config = c->cli->config;
     struct errinfo why = {.code = ERR_OK};
@@ -245,7 +246,7 @@ static int use_own(struct counts *c)
 
 /* ---- opening ---- */
 
-static int read_keys(struct counts *c, bool is_counting)
+static int read_keys(struct count_publisher *c, bool is_counting)
 {
     struct errinfo why = {.code = ERR_OK};
 
@@ -256,7 +257,7 @@ static int read_keys(struct counts *c, bool is_counting)
     return e == ERR_OK || e == ERR_NOT_FOUND ? 0 : cli_fail(&why);
 }
 
-static int open_to_count(struct counts *c)
+static int open_to_count(struct count_publisher *c)
 {
     struct errinfo why = {.code = ERR_OK};
     bool is_daemon_counting = false;
@@ -282,7 +283,7 @@ static int open_to_count(struct counts *c)
     return 0;
 }
 
-static int open_to_read(struct counts *c)
+static int open_to_read(struct count_publisher *c)
 {
     struct errinfo why = {.code = ERR_OK};
     bool is_daemon_counting = false;
@@ -295,11 +296,11 @@ static int open_to_read(struct counts *c)
     return use_disk(c); /* also who may not connect can read the files, perhaps */
 }
 
-int counts_open(struct cli *cli, bool is_counting, struct counts *ret)
+int counts_open(struct cli *cli, bool is_counting, struct count_publisher *ret)
 {
     int status = cli_config(cli);
 
-    *ret = (struct counts){.source = COUNTS_NONE, .cli = cli};
+    *ret = (struct count_publisher){.source = COUNTS_NONE, .cli = cli};
     if (status == 0) {
         status = read_keys(ret, is_counting);
     }
@@ -312,17 +313,17 @@ int counts_open(struct cli *cli, bool is_counting, struct counts *ret)
     return cli->keys.n == 0 ? 0 : open_to_read(ret);
 }
 
-const struct count_port *counts_port(const struct counts *c)
+const struct count_port *counts_port(const struct count_publisher *c)
 {
     return c->source == COUNTS_NONE ? NULL : &c->port;
 }
 
-bool counts_are_exact(const struct counts *c)
+bool counts_are_exact(const struct count_publisher *c)
 {
     return c->source == COUNTS_DISK;
 }
 
-int counts_close(struct counts *c)
+int counts_close(struct count_publisher *c)
 {
     int status = c->failed.code == ERR_OK ? 0 : cli_fail(&c->failed);
 

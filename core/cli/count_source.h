@@ -20,7 +20,7 @@ enum counts_source {
     COUNTS_DISK      /* exact, only to be read */
 };
 
-struct counts {
+struct count_publisher {
     enum counts_source source;
     struct count_port port;
     struct cli *cli;
@@ -33,12 +33,12 @@ struct counts {
 
 /* Returns 0 or an exit status after a message. is_counting: it must be possible to count, otherwise
  * COUNTS_NONE is a result like others. The ring keys are in cli then. */
-int counts_open(struct cli *cli, bool is_counting, struct counts *ret);
+int counts_open(struct cli *cli, bool is_counting, struct count_publisher *ret);
 /* NULL when there are none. */
-const struct count_port *counts_port(const struct counts *c);
+const struct count_port *counts_port(const struct count_publisher *c);
 /* Values are exact, not estimates. */
-bool counts_are_exact(const struct counts *c);
+bool counts_are_exact(const struct count_publisher *c);
 /* Reports a failure of a request, if there was one: an exit status, or 0. */
-int counts_close(struct counts *c);
+int counts_close(struct count_publisher *c);
 
 #endif

@@ -170,12 +170,19 @@ void doctor_state(struct doctor *d)
     static const struct {
         const char *name;
         bool is_secret;
-    } inside[] = {
-        {"keys", false},         {"keys/ring.key", true}, {"keys/node.key", true},
-        {"lists", false},        {"lists/LOCK", false},   {"counts", false},
-        {"counts/runs", false},  {"counts/LOCK", false},  {"peers", false},
-        {"feeds", false},        {"reports", false},      {STATE_STATS_FILE, false},
-        {STATE_HITS_FILE, false}};
+    } inside[] = {{"keys", false},
+                  {"keys/ring.key", true},
+                  {"keys/node.key", true},
+                  {"lists", false},
+                  {"lists/LOCK", false},
+                  {"counts", false},
+                  {"counts/runs", false},
+                  {"counts/LOCK", false},
+                  {"peers", false},
+                  {"feeds", false},
+                  {"reports", false},
+                  {STATE_STATS_FILE, false},
+                  {STATE_LOOKUP_STATS_FILE, false}};
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;
     char path[FILE_PATH_MAX];
@@ -265,7 +272,7 @@ static void check_filters(struct doctor *d, const struct list_reader *reader,
                    "%s (estimated %.4f %%, target %.4f %%)", trouble, n.error_now * 100,
                    n.target * 100);
     }
-    hits_view_free(&hits);
+    lookup_stats_view_free(&hits);
 }
 
 static void check_open_list(struct doctor *d, const struct list_reader *reader,

@@ -29,7 +29,7 @@ int feed_cmd_usage(const char *why);
 const struct config_feed *feed_cmd_find(struct cli *cli, const char *name);
 /* Its stage, waiting for whoever works on it. Returns 0 or an exit status after a message. */
 int feed_cmd_open(struct cli *cli, const struct config_feed *feed,
-                  struct progress *progress, struct stage **ret);
+                  struct progress *progress, struct feed_update **ret);
 
 /* Asks the hub: *ret is what follows its first line. 0, an exit status after a message, or -1: no hub runs. */
 int feed_cmd_ask(const struct cli *cli, const char *request, json_t **ret);
@@ -43,6 +43,6 @@ int feed_cmd_print(const struct cli *cli, json_t *result);
 void feed_cmd_print_line(const json_t *line);
 /* A file as the next body of a feed: checked, or applied. *result as feed_cmd_print wants it. */
 json_t *feed_cmd_result(const char *name, enum err e, const struct errinfo *why,
-                        const struct stage_report *report, json_t *lines);
+                        const struct update_report *report, json_t *lines);
 
 #endif

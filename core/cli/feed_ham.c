@@ -18,7 +18,7 @@
 enum { US_PER_S = 1000000, FOLDER_MODE = 02750 };
 
 struct giving {
-    struct journal *journal;
+    struct ham_log *journal;
     const struct hashkey *key;
     uint64_t messages;
 };
@@ -30,10 +30,10 @@ static int on_message(void *context, struct arena *arena, const struct message *
 
     /* what has more keys than a record becomes several */
     for (size_t at = 0; at < featureset_count(m->features);) {
-        struct journal_message kept = {.time_s = now_s, .is_good = true};
+        struct ham_log_message kept = {.time_s = now_s, .is_good = true};
 
-        at = witness_gather(m->features, at, g->key, arena, &kept);
-        journal_add(g->journal, &kept);
+        at = ham_keys_gather(m->features, at, g->key, arena, &kept);
+        ham_log_add(g->journal, &kept);
     }
     g->messages++;
     return CLI_CLEAN;
@@ -58,8 +58,8 @@ static int print(const struct cli *cli, const struct giving *g)
     (void)printf("%" PRIu64 " messages are good mail from now on: what they have no "
                  "feed can list\n",
                  g->messages);
-    if (g->messages > JOURNAL_SLOTS) {
-        (void)printf("more than the last %d are not kept\n", JOURNAL_SLOTS);
+    if (g->messages > HAM_LOG_SLOTS) {
+        (void)printf("more than the last %d are not kept\n", HAM_LOG_SLOTS);
     }
     return 0;
 }
@@ -76,11 +76,11 @@ static int give(struct cli *cli, const char *path, char **paths)
         return EX_USAGE;
     }
     (void)unlink(fresh); /* of a run that was broken off */
-    if (journal_open(fresh, g.key->id, &g.journal, &why) != ERR_OK) {
+    if (ham_log_open(fresh, g.key->id, &g.journal, &why) != ERR_OK) {
         return cli_fail(&why);
     }
     int status = messages_each(cli, &envelope, paths, on_message, &g);
-    journal_close(&g.journal);
+    ham_log_close(&g.journal);
     if (g.messages == 0 && status <= CLI_HIT) {
         (void)fprintf(stderr, "gillnet: feed ham: no message was found there; what was "
                               "given before stays\n");

@@ -22,8 +22,8 @@ static json_t *row_of(struct cli *cli, const struct config_feed *feed)
 {
     char shown[FEED_SHOWN_MAX];
     char path[FILE_PATH_MAX];
-    struct stage_state state = {.version = 0};
-    struct stage *s = NULL;
+    struct update_state state = {.version = 0};
+    struct feed_update *s = NULL;
     struct progress p;
     json_t *row =
         json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", feed->name, "list", feed->list,
@@ -32,8 +32,8 @@ static json_t *row_of(struct cli *cli, const struct config_feed *feed)
 
     if (file_path(path, "%s/feeds/%s", cli->config->state_dir, feed->name) == ERR_OK &&
         access(path, F_OK) == 0 && feed_cmd_open(cli, feed, &p, &s) == 0) {
-        stage_get_state(s, &state);
-        stage_close(&s);
+        update_get_state(s, &state);
+        update_close(&s);
     }
     feed_state_json(row, &state);
     const char *trouble = state.failures > 0 ? state.trouble : state.refusal.text;
@@ -156,11 +156,11 @@ int feed_cmd_list(struct cli *cli, int argc, char **argv)
 
 struct diff {
     const struct cli *cli;
-    uint64_t n[STAGE_LEFT_OUT + 1];
+    uint64_t n[UPDATE_LEFT_OUT + 1];
     bool broken;
 };
 
-static void on_line(void *context, const struct stage_line *line)
+static void on_line(void *context, const struct update_line *line)
 {
     struct diff *d = context;
     json_t *row = feed_line_json(line);
@@ -186,7 +186,7 @@ int feed_cmd_diff(struct cli *cli, int argc, char **argv)
 {
     struct diff d = {.cli = cli};
     struct errinfo why = {.code = ERR_OK};
-    struct stage *s = NULL;
+    struct feed_update *s = NULL;
     struct progress p;
     uint64_t from = 0;
     uint64_t to = 0;
@@ -200,14 +200,14 @@ int feed_cmd_diff(struct cli *cli, int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    enum err e = stage_diff(s, from, to, on_line, &d, &why);
-    stage_close(&s);
+    enum err e = update_diff(s, from, to, on_line, &d, &why);
+    update_close(&s);
     if (e != ERR_OK) {
         return cli_fail(&why);
     }
     if (!cli->json) {
         (void)printf("%s: %" PRIu64 " entered, %" PRIu64 " left\n", feed->name,
-                     d.n[STAGE_ENTERED], d.n[STAGE_LEFT]);
+                     d.n[UPDATE_ENTERED], d.n[UPDATE_LEFT]);
     }
     return d.broken ? EX_OSERR : 0;
 }

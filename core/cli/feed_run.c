@@ -13,11 +13,11 @@
 /* Files of this machine need no hub. */
 static int update_here(struct cli *cli, const struct config_feed *feed, bool is_forced)
 {
-    struct stage_report report = {.entries = 0};
+    struct update_report report = {.entries = 0};
     struct errinfo why = {.code = ERR_OK};
     struct feed_local local;
-    struct stage_state state;
-    struct stage *s = NULL;
+    struct update_state state;
+    struct feed_update *s = NULL;
     struct progress p;
 
     if (feed_local_path(feed->url) == NULL) {
@@ -30,23 +30,23 @@ static int update_here(struct cli *cli, const struct config_feed *feed, bool is_
     if (status != 0) {
         return status;
     }
-    stage_get_state(s, &state);
+    update_get_state(s, &state);
     enum err e = feed_local_read(feed, is_forced || state.is_pinned ? "" : state.etag,
-                                 stage_incoming(s), &local, &why);
+                                 update_incoming(s), &local, &why);
     if (e == ERR_OK && local.is_same) {
-        e = stage_unchanged(s, &why);
-        stage_get_state(s, &state);
+        e = update_unchanged(s, &why);
+        update_get_state(s, &state);
         report.is_same = true;
         report.entries = state.entries;
         report.counts.format = state.format;
     } else if (e == ERR_OK) {
-        const struct stage_body body = {.etag = local.tag,
-                                        .last_modified = "",
-                                        .is_by_hand = is_forced || state.is_pinned};
-        e = stage_update(s, &body, NULL, NULL, &report, &why);
+        const struct update_body body = {.etag = local.tag,
+                                         .last_modified = "",
+                                         .is_by_hand = is_forced || state.is_pinned};
+        e = update_update(s, &body, NULL, NULL, &report, &why);
         progress_clear(&p);
     }
-    stage_close(&s);
+    update_close(&s);
     return feed_cmd_print(cli, feed_cmd_result(feed->name, e, &why, &report, NULL));
 }
 
@@ -85,18 +85,18 @@ int feed_cmd_update(struct cli *cli, int argc, char **argv)
 static int rollback_here(struct cli *cli, const struct config_feed *feed,
                          uint64_t version)
 {
-    struct stage_report report = {.entries = 0};
+    struct update_report report = {.entries = 0};
     struct errinfo why = {.code = ERR_OK};
-    struct stage *s = NULL;
+    struct feed_update *s = NULL;
     struct progress p;
     int status = feed_cmd_open(cli, feed, &p, &s);
 
     if (status != 0) {
         return status;
     }
-    enum err e = stage_rollback(s, version, &report, &why);
+    enum err e = update_rollback(s, version, &report, &why);
     progress_clear(&p);
-    stage_close(&s);
+    update_close(&s);
     return feed_cmd_print(cli, feed_cmd_result(feed->name, e, &why, &report, NULL));
 }
 

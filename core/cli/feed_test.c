@@ -102,31 +102,31 @@ static int look_at_ham(struct feed_try *t, const char *dir)
     struct messages_envelope envelope = {.client = NULL};
     struct ham h = {.t = t};
     struct errinfo why = {.code = ERR_OK};
-    struct listhold *hold = listhold_new(t->dir, &t->cli.keys);
+    struct list_manager *hold = list_manager_new(t->dir, &t->cli.keys);
 
     if (hold == NULL || file_path(folder, "%s", dir) != ERR_OK) {
-        listhold_free(&hold);
+        list_manager_free(&hold);
         return EX_OSERR;
     }
     int status =
-        listhold_refresh(hold, &t->config, &why) == ERR_OK ? 0 : cli_fail(&why);
+        list_manager_refresh(hold, &t->config, &why) == ERR_OK ? 0 : cli_fail(&why);
     if (status == 0) {
         envelope.lists = hold;
-        h.set = listhold_acquire(hold);
+        h.set = list_manager_acquire(hold);
         status = messages_each(&t->cli, &envelope, paths, on_message, &h);
-        listhold_release(hold, &h.set);
+        list_manager_release(hold, &h.set);
         if (status <= CLI_HIT) {
             int printed = print_ham(&h);
             status = printed != 0 || h.broken ? EX_OSERR : status;
         }
     }
-    listhold_free(&hold);
+    list_manager_free(&hold);
     return status;
 }
 
 /* ---- a body ---- */
 
-static void on_line(void *context, const struct stage_line *line)
+static void on_line(void *context, const struct update_line *line)
 {
     json_t *lines = context;
 
@@ -138,10 +138,10 @@ static void on_line(void *context, const struct stage_line *line)
 static int check_body(struct feed_try *t, const struct config_feed *feed,
                       struct cli *cli, bool only_checks)
 {
-    struct stage_report report = {.entries = 0};
+    struct update_report report = {.entries = 0};
     struct errinfo why = {.code = ERR_OK};
     struct feed_local local;
-    struct stage *s = NULL;
+    struct feed_update *s = NULL;
     struct progress p;
     int status = feed_cmd_open(cli, feed, &p, &s);
 
@@ -149,14 +149,14 @@ static int check_body(struct feed_try *t, const struct config_feed *feed,
         return status;
     }
     json_t *lines = json_array();
-    enum err e = feed_local_read(feed, "", stage_incoming(s), &local, &why);
+    enum err e = feed_local_read(feed, "", update_incoming(s), &local, &why);
     if (e == ERR_OK) {
-        const struct stage_body body = {
+        const struct update_body body = {
             .etag = "", .last_modified = "", .only_checks = only_checks};
-        e = stage_update(s, &body, on_line, lines, &report, &why);
+        e = update_update(s, &body, on_line, lines, &report, &why);
         progress_clear(&p);
     }
-    stage_close(&s);
+    update_close(&s);
     t->cli.keys = cli->keys;
     return feed_cmd_print(cli, feed_cmd_result(feed->name, e, &why, &report, lines));
 }
@@ -201,8 +201,8 @@ static int body_of(struct cli *cli, const struct config_feed *feed,
                    char ret[FILE_PATH_MAX])
 {
     const char *local = feed_local_path(feed->url);
-    struct stage_state state;
-    struct stage *s = NULL;
+    struct update_state state;
+    struct feed_update *s = NULL;
     struct progress p;
 
     if (local != NULL) {
@@ -213,8 +213,8 @@ static int body_of(struct cli *cli, const struct config_feed *feed,
     if (status != 0) {
         return status;
     }
-    stage_get_state(s, &state);
-    stage_close(&s);
+    update_get_state(s, &state);
+    update_close(&s);
     if (state.version == 0 ||
         file_path(ret, "%s/feeds/%s/body.%" PRIu64, cli->config->state_dir, feed->name,
                   state.version) != ERR_OK) {

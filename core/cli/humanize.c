@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *figure_count(uint64_t n, char dst[FIGURE_MAX])
+const char *humanize_count(uint64_t n, char dst[HUMANIZE_MAX])
 {
-    char digits[FIGURE_MAX];
+    char digits[HUMANIZE_MAX];
     int length = snprintf(digits, sizeof(digits), "%" PRIu64, n);
     int at = 0;
 
@@ -23,7 +23,7 @@ const char *figure_count(uint64_t n, char dst[FIGURE_MAX])
 }
 
 /* Three significant digits of 0.95..9999, without an exponent. */
-static const char *three_digits(double v, const char *unit, char dst[FIGURE_MAX])
+static const char *three_digits(double v, const char *unit, char dst[HUMANIZE_MAX])
 {
     int decimals = 2;
 
@@ -32,11 +32,11 @@ static const char *three_digits(double v, const char *unit, char dst[FIGURE_MAX]
     } else if (v >= 9.995) {
         decimals = 1;
     }
-    (void)snprintf(dst, FIGURE_MAX, "%.*f %s", decimals, v, unit);
+    (void)snprintf(dst, HUMANIZE_MAX, "%.*f %s", decimals, v, unit);
     return dst;
 }
 
-const char *figure_bytes(double bytes, char dst[FIGURE_MAX])
+const char *humanize_bytes(double bytes, char dst[HUMANIZE_MAX])
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
     unsigned i = 0;
@@ -46,27 +46,27 @@ const char *figure_bytes(double bytes, char dst[FIGURE_MAX])
         i++;
     }
     if (i == 0) {
-        (void)snprintf(dst, FIGURE_MAX, "%.0f B", bytes);
+        (void)snprintf(dst, HUMANIZE_MAX, "%.0f B", bytes);
         return dst;
     }
     return three_digits(bytes, units[i], dst);
 }
 
-const char *figure_share(double share, char dst[FIGURE_MAX])
+const char *humanize_share(double share, char dst[HUMANIZE_MAX])
 {
     double percent = 100 * share;
     double lost = percent > 0 ? ceil(-log10(percent)) : 0;
 
     if (share > 0 && share < 1e-7) {
-        (void)snprintf(dst, FIGURE_MAX, "%.2e", share);
+        (void)snprintf(dst, HUMANIZE_MAX, "%.2e", share);
     } else {
         int decimals = 2 + (int)fmax(0, lost);
-        (void)snprintf(dst, FIGURE_MAX, "%.*f %%", decimals, percent);
+        (void)snprintf(dst, HUMANIZE_MAX, "%.*f %%", decimals, percent);
     }
     return dst;
 }
 
-const char *figure_seconds(double seconds, char dst[FIGURE_MAX])
+const char *humanize_seconds(double seconds, char dst[HUMANIZE_MAX])
 {
     static const struct {
         double below;
@@ -83,7 +83,7 @@ const char *figure_seconds(double seconds, char dst[FIGURE_MAX])
     return three_digits(seconds / 86400, "d", dst);
 }
 
-bool figure_read(const char *text, double *ret)
+bool humanize_read(const char *text, double *ret)
 {
     static const char suffixes[] = "kMGT";
     char *end = NULL;

@@ -9,20 +9,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FIGURE_MAX = 40 };
+enum { HUMANIZE_MAX = 40 };
 
 /* All return dst. */
 /* Thousands apart: "17,253,105,079". */
-const char *figure_count(uint64_t n, char dst[FIGURE_MAX]);
+const char *humanize_count(uint64_t n, char dst[HUMANIZE_MAX]);
 /* Powers of 1000, three digits: "2.16 GB". */
-const char *figure_bytes(double bytes, char dst[FIGURE_MAX]);
+const char *humanize_bytes(double bytes, char dst[HUMANIZE_MAX]);
 /* Of a share: "0.0995 %", or "1.2e-07" where percents would be zeros. */
-const char *figure_share(double share, char dst[FIGURE_MAX]);
+const char *humanize_share(double share, char dst[HUMANIZE_MAX]);
 /* "25 ns", "3.4 ms", "49 s", "5.2 h". */
-const char *figure_seconds(double seconds, char dst[FIGURE_MAX]);
+const char *humanize_seconds(double seconds, char dst[HUMANIZE_MAX]);
 
 /* A number as an option has it: digits, a point, an exponent, and k, M, G or T for powers of 1000
  * behind it; also "nan" and "inf", for the caller to refuse. False: something else. */
-bool figure_read(const char *text, double *ret);
+bool humanize_read(const char *text, double *ret);
 
 #endif

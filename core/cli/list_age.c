@@ -20,11 +20,11 @@ struct met {
 static uint64_t last_met(void *context, uint64_t period_s)
 {
     const struct met *m = context;
-    struct hits_counts c;
-    if (!m->view || !hits_view_find(m->view, m->list, period_s, &c)) {
+    struct lookup_stats_counts c;
+    if (!m->view || !lookup_stats_view_find(m->view, m->list, period_s, &c)) {
         return m->now_s;
     }
-    uint64_t alive_s = hits_view_alive_s(m->view);
+    uint64_t alive_s = lookup_stats_view_alive_s(m->view);
     uint64_t away_s = m->now_s > alive_s ? m->now_s - alive_s : 0;
     return (c.last_hit_s > c.since_s ? c.last_hit_s : c.since_s) + away_s;
 }
@@ -35,11 +35,13 @@ int list_cmd_drop_periods(struct cli *cli, struct list_writer *w, const char *na
     struct list_aged aged;
     struct errinfo info = {.code = ERR_OK};
     char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/" STATE_HITS_FILE, cli->config->state_dir) == ERR_OK) {
-        (void)hits_read(path, &m.view, NULL); /* without it nothing is dropped */
+    if (file_path(path, "%s/" STATE_LOOKUP_STATS_FILE, cli->config->state_dir) ==
+        ERR_OK) {
+        (void)lookup_stats_read(path, &m.view,
+                                NULL); /* without it nothing is dropped */
     }
     enum err e = list_age(w, last_met, &m, m.now_s, &aged, &info);
-    hits_view_free(&m.view);
+    lookup_stats_view_free(&m.view);
     if (aged.periods > 0) {
         (void)fprintf(stderr,
                       "gillnet: list %s: %u periods that nobody met were dropped with "

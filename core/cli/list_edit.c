@@ -172,7 +172,7 @@ static bool edit_value(struct edit *e, struct slice value)
 
 static void edit_stdin(struct edit *e)
 {
-    struct input in UNFILLED;
+    struct input in UNINITIALIZED;
     struct slice line;
     bool is_too_long = false;
     unsigned long number = 0;

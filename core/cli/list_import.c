@@ -27,8 +27,8 @@ struct import {
     uint32_t expiry_s;
     uint64_t size; /* of a regular file; 0: unknown */
     uint64_t bad;
-    uint64_t guarded;         /* entries that are never taken without --force */
-    struct feed_guard *guard; /* NULL: everything is taken */
+    uint64_t guarded;           /* entries that are never taken without --force */
+    struct feed_exclude *guard; /* NULL: everything is taken */
     bool is_forced;
     bool has_guard; /* or needs none */
     int status;     /* of a failure that has been reported */
@@ -71,15 +71,16 @@ static enum err guard_open(struct import *i)
     }
     i->status = cli_keys(i->cli, true);
     return i->status != 0 ? ERR_IO
-                          : feed_guard_new(i->cli->config, &feed, &i->cli->keys,
-                                           &i->guard, &i->why);
+                          : feed_exclude_new(i->cli->config, &feed, &i->cli->keys,
+                                             &i->guard, &i->why);
 }
 
 /* Says which line is left out. */
 static bool is_guarded(struct import *i, const struct feed_item *item)
 {
     const char *why = NULL;
-    if (i->guard == NULL || feed_guard_refuses(i->guard, &item->entry, &why) == NULL) {
+    if (i->guard == NULL ||
+        feed_exclude_refuses(i->guard, &item->entry, &why) == NULL) {
         return false;
     }
     if (++i->guarded <= BAD_SHOWN) {
@@ -342,6 +343,6 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
     progress_init(&i.progress);
     status = cli_config(cli);
     status = status == 0 ? import_file(&i, &options, may_be_empty) : status;
-    feed_guard_free(&i.guard);
+    feed_exclude_free(&i.guard);
     return status;
 }

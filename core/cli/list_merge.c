@@ -30,7 +30,7 @@ static int merge_into_list(struct cli *cli, const char *name, int n, char **file
 {
     struct errinfo info = {.code = ERR_OK};
     struct list_writer *writer = NULL;
-    struct member_shapes shapes = {.has_spam = false};
+    struct peer_filter_shapes shapes = {.has_spam = false};
     int status = list_cmd_check_name(name);
 
     status = status == 0 ? cli_keys(cli, true) : status;

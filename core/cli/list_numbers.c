@@ -26,11 +26,14 @@ void list_numbers_get(const struct list_reader *r, const struct config *config,
                       : n.filters.error_formula;
     n.memory_bytes = s.filter_bytes + n.peers.filter.bits / CHAR_BIT +
                      n.peers_revoked.filter.bits / CHAR_BIT +
-                     confirm_bytes_for(config->limits.confirm_cache);
-    n.is_over = n.error_now > n.target * GUARD_SLACK;
-    n.has_hits = hits != NULL && hits_view_find(hits, name, HITS_WHOLE, &n.hits);
-    if (n.has_hits && hits_view_alive_s(hits) + ALIVE_S < clock_wall_us() / 1000000) {
-        n.hits.number[HITS_ALARMS] = 0; /* gillnetd does not run: what it saw is over */
+                     confirm_cache_bytes_for(config->limits.confirm_cache);
+    n.is_over = n.error_now > n.target * LIST_HEALTH_SLACK;
+    n.has_hits =
+        hits != NULL && lookup_stats_view_find(hits, name, LOOKUP_STATS_WHOLE, &n.hits);
+    if (n.has_hits &&
+        lookup_stats_view_alive_s(hits) + ALIVE_S < clock_wall_us() / 1000000) {
+        n.hits.number[LOOKUP_STATS_ALARMS] =
+            0; /* gillnetd does not run: what it saw is over */
     }
     *ret = n;
 }
@@ -47,7 +50,7 @@ static json_t *share_json(double share)
     return share < 0 ? json_null() : json_real(share);
 }
 
-static json_t *hits_json(const struct hits_counts *c)
+static json_t *hits_json(const struct lookup_stats_counts *c)
 {
     char last[TEXT_TIME_MAX];
     char since[TEXT_TIME_MAX];
@@ -55,13 +58,16 @@ static json_t *hits_json(const struct hits_counts *c)
 
     return json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:s, s:s}", "tested",
-        (json_int_t)n[HITS_TESTED], "filter_hits", (json_int_t)n[HITS_FILTER],
-        "confirmed", (json_int_t)n[HITS_CONFIRMED], "false_positives",
-        (json_int_t)n[HITS_FALSE], "revoked_hits", (json_int_t)n[HITS_REVOKED],
-        "error_observed", share_json(hits_observed_error(c)), "canaries",
-        (json_int_t)n[HITS_CANARY_TESTED], "error_measured",
-        share_json(share(n[HITS_CANARY_HITS], n[HITS_CANARY_TESTED])), "last_hit",
-        text_time(c->last_hit_s, last), "counted_since", text_time(c->since_s, since));
+        (json_int_t)n[LOOKUP_STATS_TESTED], "filter_hits",
+        (json_int_t)n[LOOKUP_STATS_FILTER], "confirmed",
+        (json_int_t)n[LOOKUP_STATS_CONFIRMED], "false_positives",
+        (json_int_t)n[LOOKUP_STATS_FALSE], "revoked_hits",
+        (json_int_t)n[LOOKUP_STATS_REVOKED], "error_observed",
+        share_json(lookup_stats_observed_error(c)), "canaries",
+        (json_int_t)n[LOOKUP_STATS_CANARY_TESTED], "error_measured",
+        share_json(share(n[LOOKUP_STATS_CANARY_HITS], n[LOOKUP_STATS_CANARY_TESTED])),
+        "last_hit", text_time(c->last_hit_s, last), "counted_since",
+        text_time(c->since_s, since));
 }
 
 /* Null where there is none. */
@@ -145,12 +151,12 @@ void list_numbers_print(FILE *to, const char *lead, const struct list_numbers *n
                       "%sseen by gillnetd: %" PRIu64 " keys tested, %" PRIu64
                       " filter hits, %" PRIu64 " confirmed (last %s), %" PRIu64
                       " false positives, %" PRIu64 " revoked;",
-                      lead, c[HITS_TESTED], c[HITS_FILTER], c[HITS_CONFIRMED],
-                      text_time(n->hits.last_hit_s, last), c[HITS_FALSE],
-                      c[HITS_REVOKED]);
-        print_share(to, " error of traffic", hits_observed_error(&n->hits));
+                      lead, c[LOOKUP_STATS_TESTED], c[LOOKUP_STATS_FILTER],
+                      c[LOOKUP_STATS_CONFIRMED], text_time(n->hits.last_hit_s, last),
+                      c[LOOKUP_STATS_FALSE], c[LOOKUP_STATS_REVOKED]);
+        print_share(to, " error of traffic", lookup_stats_observed_error(&n->hits));
         print_share(to, ", of random keys",
-                    share(c[HITS_CANARY_HITS], c[HITS_CANARY_TESTED]));
+                    share(c[LOOKUP_STATS_CANARY_HITS], c[LOOKUP_STATS_CANARY_TESTED]));
         (void)fputc('\n', to);
     }
     if (trouble != NULL) {
@@ -160,13 +166,13 @@ void list_numbers_print(FILE *to, const char *lead, const struct list_numbers *n
 
 const char *list_numbers_trouble(const struct list_numbers *n)
 {
-    uint64_t alarms = n->has_hits ? n->hits.number[HITS_ALARMS] : 0;
+    uint64_t alarms = n->has_hits ? n->hits.number[LOOKUP_STATS_ALARMS] : 0;
 
-    if ((alarms & HITS_ALARM_CANARY) != 0) {
+    if ((alarms & LOOKUP_STATS_ALARM_CANARY) != 0) {
         return "the filters let too many random keys through: they are overfull or "
                "damaged";
     }
-    if ((alarms & HITS_ALARM_TRAFFIC) != 0) {
+    if ((alarms & LOOKUP_STATS_ALARM_TRAFFIC) != 0) {
         return "mail asks for too many false positives: somebody may know "
                "keys/node.key";
     }

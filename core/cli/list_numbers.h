@@ -20,11 +20,11 @@ struct list_numbers {
     struct list_peer_filter peers;         /* of peers' entries; bits 0: none */
     struct list_peer_filter peers_revoked; /* of what they took back */
     double target;                         /* error that the filters are sized for */
-    double error_now;        /* estimated: the worse of formula and bits */
-    uint64_t memory_bytes;   /* at most: filters and confirmation cache */
-    struct hits_counts hits; /* since gillnetd counts */
-    bool has_hits;           /* false: it does not yet */
-    bool is_over;            /* error_now is above the target */
+    double error_now;                /* estimated: the worse of formula and bits */
+    uint64_t memory_bytes;           /* at most: filters and confirmation cache */
+    struct lookup_stats_counts hits; /* since gillnetd counts */
+    bool has_hits;                   /* false: it does not yet */
+    bool is_over;                    /* error_now is above the target */
 };
 
 /* hits: of state_hits, may be NULL. */

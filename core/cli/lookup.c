@@ -7,11 +7,11 @@
 #include "core/list/rating_input.h"
 
 struct lookup {
-    struct ask_lists lists;
-    struct ask_list *v;
+    struct query_lists lists;
+    struct query_list *v;
     lookup_match_fn *on_match;
     void *context;
-    struct ask *ask;
+    struct query *ask;
 };
 
 struct lookup *lookup_new(const struct state_lists *lists, lookup_match_fn *on_match,
@@ -24,51 +24,51 @@ struct lookup *lookup_new(const struct state_lists *lists, lookup_match_fn *on_m
     }
     l->on_match = on_match;
     l->context = context;
-    l->ask = ask_new();
+    l->ask = query_new();
     l->v = calloc(lists->n + 1, sizeof *l->v);
     if (l->ask == NULL || l->v == NULL) {
         lookup_free(&l);
         return NULL;
     }
-    const struct voices voices = {.config = lists->config, .view = lists->hits};
+    const struct rating_sources voices = {.config = lists->config, .view = lists->hits};
 
     for (size_t i = 0; i < lists->n; i++) {
         const struct list_reader *r = lists->v[i];
         const char *origin = i < lists->nown ? NULL : lists->origin[i];
 
-        l->v[i] = (struct ask_list){
+        l->v[i] = (struct query_list){
             .reader = r,
             .origin = origin,
             .share = ask_share(lists->config, slice_str(list_reader_name(r)), origin),
-            .voice = voice_of(&voices, r)};
+            .voice = rating_input_of(&voices, r)};
     }
-    l->lists = (struct ask_lists){.v = l->v,
-                                  .n = lists->n,
-                                  .nown = lists->nown,
-                                  .nlists = lists->nlists,
-                                  .config = lists->config,
-                                  .derived = lists->derived};
-    ask_begin(l->ask, &l->lists);
+    l->lists = (struct query_lists){.v = l->v,
+                                    .n = lists->n,
+                                    .nown = lists->nown,
+                                    .nlists = lists->nlists,
+                                    .config = lists->config,
+                                    .derived = lists->derived};
+    query_begin(l->ask, &l->lists);
     return l;
 }
 
 void lookup_free(struct lookup **l)
 {
     if (*l != NULL) {
-        ask_free(&(*l)->ask);
+        query_free(&(*l)->ask);
         free((*l)->v);
         free(*l);
         *l = NULL;
     }
 }
 
-static bool is_shown(const struct ask_match *m)
+static bool is_shown(const struct query_match *m)
 {
     return m->answer != LIST_FALSE_POSITIVE;
 }
 
 /* False stops. */
-static bool show(struct lookup *l, const struct ask_result *r)
+static bool show(struct lookup *l, const struct query_result *r)
 {
     size_t left = 0;
 
@@ -81,8 +81,8 @@ static bool show(struct lookup *l, const struct ask_result *r)
         return l->on_match(l->context, &none);
     }
     for (size_t i = 0; i < r->n; i++) {
-        const struct ask_match *f = &r->v[i];
-        const struct ask_list *its = &l->v[f->list];
+        const struct query_match *f = &r->v[i];
+        const struct query_list *its = &l->v[f->list];
 
         if (!is_shown(f)) {
             continue;
@@ -110,27 +110,27 @@ static enum err ask(struct lookup *l)
     uint64_t now_s = clock_wall_us() / 1000000;
     enum err e = ERR_OK;
 
-    ask_test(l->ask);
-    for (size_t i = 0; i < ask_count(l->ask) && e == ERR_OK; i++) {
-        struct ask_result r;
+    query_test(l->ask);
+    for (size_t i = 0; i < query_count(l->ask) && e == ERR_OK; i++) {
+        struct query_result r;
 
-        e = ask_answer(l->ask, i, now_s, &r);
+        e = query_answer(l->ask, i, now_s, &r);
         if (e == ERR_OK && !show(l, &r)) {
             e = ERR_TIMEOUT;
         }
     }
-    ask_begin(l->ask, &l->lists);
+    query_begin(l->ask, &l->lists);
     return e;
 }
 
 enum err lookup_add(struct lookup *l, struct slice value, struct errinfo *reterr)
 {
-    enum err e = ask_add(l->ask, value, FEATURE_NONE, reterr);
+    enum err e = query_add(l->ask, value, FEATURE_NONE, reterr);
 
-    return e == ERR_OK && ask_is_full(l->ask) ? ask(l) : e;
+    return e == ERR_OK && query_is_full(l->ask) ? ask(l) : e;
 }
 
 enum err lookup_finish(struct lookup *l)
 {
-    return ask_count(l->ask) == 0 ? ERR_OK : ask(l);
+    return query_count(l->ask) == 0 ? ERR_OK : ask(l);
 }

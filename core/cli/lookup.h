@@ -14,14 +14,14 @@ struct lookup_match {
     struct slice value; /* as given */
     const char *list;   /* NULL: on none */
     const char *origin; /* who keeps it; NULL: we do */
-    enum list_silence silence;
+    enum list_suppression silence;
     bool has_weight; /* false: it may hint, and makes nothing listed */
     enum list_answer answer;
     uint16_t class_type; /* of the key that matched */
     struct slice key;
     const struct list_provenance *from;
-    const struct standing_result *standing; /* of the value, by all lists */
-    bool is_last;                           /* of this value */
+    const struct rating_result *standing; /* of the value, by all lists */
+    bool is_last;                         /* of this value */
 };
 
 /* Called for every match of a value, once with list NULL when there is none. Values come in

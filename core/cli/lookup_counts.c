@@ -24,9 +24,9 @@ struct one {
     struct slice value; /* as given */
     enum feature_type type;
     struct slice text;
-    struct count_history history; /* of this server */
-    struct count_shares shares;   /* of all */
-    uint64_t first_s;             /* seen anywhere; 0: nowhere */
+    struct count_history history;  /* of this server */
+    struct count_breakdown shares; /* of all */
+    uint64_t first_s;              /* seen anywhere; 0: nowhere */
     uint64_t last_s;
     uint64_t w[COUNT_WINDOWS]; /* of all together */
     bool has_distinct;
@@ -35,7 +35,7 @@ struct one {
 
 struct show {
     struct cli *cli;
-    struct counts counts;
+    struct count_publisher counts;
     bool is_utf8;
     bool is_output_bad;
 };
@@ -84,9 +84,10 @@ static void take_shares(struct one *o)
     if (o->shares.n > 0) {
         o->history = o->shares.v[0].history;
     }
-    count_shares_seen(&o->shares, clock_wall_us() / US_PER_S, &o->first_s, &o->last_s);
+    count_breakdown_seen(&o->shares, clock_wall_us() / US_PER_S, &o->first_s,
+                         &o->last_s);
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-        o->w[w] = count_shares_sum(&o->shares, w);
+        o->w[w] = count_breakdown_sum(&o->shares, w);
     }
 }
 
@@ -96,10 +97,10 @@ static void ask(struct show *s, struct one *o)
     struct digest digest[KEYRING_MAX];
 
     count_digest(&s->cli->keys, s->cli->config, (uint16_t)o->type, o->text, digest);
-    o->shares = (struct count_shares){.n = 0};
+    o->shares = (struct count_breakdown){.n = 0};
     port->shares(port->context, digest, &o->shares);
-    count_shares_limit(&o->shares, s->cli->config->peers.cap,
-                       s->cli->config->peers.quorum);
+    count_breakdown_limit(&o->shares, s->cli->config->peers.cap,
+                          s->cli->config->peers.quorum);
     take_shares(o);
     o->has_distinct = has_distinct(s->cli->config, o->type);
     memset(o->distinct, 0, sizeof o->distinct);
@@ -162,7 +163,7 @@ static void print_bars(const struct show *s, const struct count_history *h)
 {
     uint64_t most = max_of(h->bucket, COUNT_BUCKETS + 1);
     uint64_t most_day = max_of(h->day, COUNT_DAYS + 1);
-    char number[FIGURE_MAX];
+    char number[HUMANIZE_MAX];
 
     if (most > 0) {
         (void)fputs("  24 h to 12 h ago  ", stdout);
@@ -170,11 +171,11 @@ static void print_bars(const struct show *s, const struct count_history *h)
         (void)fputs("\n  12 h ago to now   ", stdout);
         sparkline_print(stdout, h->bucket, HALF_DAY + 1, most, s->is_utf8);
         printf("\n                    at most %s in 10 minutes\n",
-               figure_count(most, number));
+               humanize_count(most, number));
     }
     (void)fputs("  14 days to today  ", stdout);
     sparkline_print(stdout, h->day, COUNT_DAYS + 1, most_day, s->is_utf8);
-    printf("  at most %s in a day\n", figure_count(most_day, number));
+    printf("  at most %s in a day\n", humanize_count(most_day, number));
 }
 
 static void print_distinct(const struct one *o)
@@ -195,7 +196,7 @@ static void print_distinct(const struct one *o)
 /* "  own: 1 in 10m, ..." and a line for each peer. */
 static void print_shares(const struct one *o)
 {
-    const struct count_shares *s = &o->shares;
+    const struct count_breakdown *s = &o->shares;
     uint64_t bounded[COUNT_WINDOWS];
 
     for (unsigned i = 0; i < s->n; i++) {
@@ -204,7 +205,7 @@ static void print_shares(const struct one *o)
         (void)putchar('\n');
     }
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-        bounded[w] = count_shares_bounded(s, w);
+        bounded[w] = count_breakdown_bounded(s, w);
     }
     (void)fputs("  of these count against it: ", stdout);
     counted_print_windows(bounded);
@@ -244,7 +245,7 @@ static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *ret
 {
     ask(s, o);
     if (o->first_s == 0 && !is_typed) {
-        count_shares_fini(&o->shares);
+        count_breakdown_fini(&o->shares);
         return;
     }
     ++*retshown;
@@ -257,7 +258,7 @@ static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *ret
     } else {
         print_one(s, o);
     }
-    count_shares_fini(&o->shares);
+    count_breakdown_fini(&o->shares);
 }
 
 static int show_value(struct show *s, struct arena *arena, struct slice value)

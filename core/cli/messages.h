@@ -23,8 +23,8 @@ struct messages_envelope {
     const char *from;
     struct cli_values rcpt;
     bool is_authenticated;
-    uint8_t addr[16];       /* of client, by messages_each */
-    struct listhold *lists; /* asked about features without room; NULL: none */
+    uint8_t addr[16];           /* of client, by messages_each */
+    struct list_manager *lists; /* asked about features without room; NULL: none */
 };
 
 struct message {

@@ -205,7 +205,7 @@ void state_close_lists(struct state_lists *s)
     }
     free(s->v);
     free(s->origin);
-    hits_view_free(&s->hits);
+    lookup_stats_view_free(&s->hits);
     arena_free(&s->arena);
     *s = (struct state_lists){.v = NULL};
 }
@@ -214,8 +214,9 @@ struct hits_view *state_hits(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct hits_view *v = NULL;
-    if (file_path(path, "%s/%s", config->state_dir, STATE_HITS_FILE) != ERR_OK ||
-        hits_read(path, &v, NULL) != ERR_OK) {
+    if (file_path(path, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE) !=
+            ERR_OK ||
+        lookup_stats_read(path, &v, NULL) != ERR_OK) {
         return NULL; /* not there yet, or not ours to read: nothing is known */
     }
     return v;
@@ -224,9 +225,9 @@ struct hits_view *state_hits(const struct config *config)
 void state_print_standings(FILE *to)
 {
     (void)fputs("\nWhat a value is called, by the lists' answers:\n", to);
-    for (unsigned i = 0; i < STANDING_COUNT; i++) {
-        enum standing s = (enum standing)i;
-        (void)fprintf(to, "  %-22s %s\n", standing_name(s), standing_when(s));
+    for (unsigned i = 0; i < RATING_COUNT; i++) {
+        enum rating s = (enum rating)i;
+        (void)fprintf(to, "  %-22s %s\n", rating_name(s), rating_when(s));
     }
     (void)fputs("It requires blocking when a message with this value alone would be "
                 "marked: the weights of\nthe lists that confirm it reach the lowest "

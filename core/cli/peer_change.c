@@ -191,7 +191,7 @@ static int rotate_ring_key(struct change *c, uint64_t from_ms)
                      : errinfo_set(&why, ERR_NOMEM, "ring", 0, "out of memory");
     manifest_fini(&trial);
     if (e == ERR_OK) {
-        e = ringkey_put(state_dir, &key, false, &why);
+        e = digest_key_put(state_dir, &key, false, &why);
     }
     explicit_bzero(key.bytes, sizeof(key.bytes));
     if (e != ERR_OK) {

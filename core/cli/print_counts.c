@@ -9,15 +9,15 @@
 
 void counted_print_windows(const uint64_t w[COUNT_WINDOWS])
 {
-    char number[FIGURE_MAX];
+    char number[HUMANIZE_MAX];
 
     for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
-        printf("%s%s in %s", i == 0 ? "" : ", ", figure_count(w[i], number),
+        printf("%s%s in %s", i == 0 ? "" : ", ", humanize_count(w[i], number),
                count_window_name(i));
     }
 }
 
-static void print_shares(const struct count_shares *s)
+static void print_shares(const struct count_breakdown *s)
 {
     if (s->n < 2) {
         return;
@@ -37,7 +37,7 @@ void counted_print(const struct message_counts *counts)
 
     for (size_t i = 0; i < counts->n; i++) {
         const struct counted *c = &counts->v[i];
-        struct count_shares shares;
+        struct count_breakdown shares;
         if (c->value.w[COUNT_14D] == 0) {
             continue;
         }
@@ -52,7 +52,7 @@ void counted_print(const struct message_counts *counts)
         is_ring = is_ring && message_counts_shares(counts, c, &shares);
         if (is_ring) {
             print_shares(&shares);
-            count_shares_fini(&shares);
+            count_breakdown_fini(&shares);
         }
         (void)putchar('\n');
     }

@@ -49,10 +49,10 @@ static bool print_json(const struct history_view *v,
                                  history_stage_name(i), "count", (json_int_t)t->n,
                                  "sum_us", (json_int_t)(t->sum_ns / 1000)));
     }
-    for (unsigned i = 0; ok && i < STANDING_COUNT; i++) {
-        if (standing_is_from_lists((enum standing)i)) {
+    for (unsigned i = 0; ok && i < RATING_COUNT; i++) {
+        if (rating_is_from_lists((enum rating)i)) {
             ok = json_line(json_pack("{s:s, s:s, s:I}", "type", "urls", "standing",
-                                     standing_name((enum standing)i), "count",
+                                     rating_name((enum rating)i), "count",
                                      (json_int_t)v->url_checks[i]));
         }
     }
@@ -65,26 +65,27 @@ static void print_text(const struct history_view *v,
                        const uint64_t sum[HISTORY_NUMBERS])
 {
     const struct history_times *t = &v->time[HISTORY_MESSAGE];
-    char number[FIGURE_MAX];
+    char number[HUMANIZE_MAX];
     const char *before = ": ";
 
-    printf("in the last day: %s messages", figure_count(sum[HISTORY_MESSAGES], number));
+    printf("in the last day: %s messages",
+           humanize_count(sum[HISTORY_MESSAGES], number));
     for (unsigned n = HISTORY_ACCEPT; n <= HISTORY_ON_ERROR; n++) {
         if (sum[n] > 0) {
             printf("%s%s %s", before, history_number_name(n),
-                   figure_count(sum[n], number));
+                   humanize_count(sum[n], number));
             before = ", ";
         }
     }
     if (t->n > 0) {
         printf("; a message took %s on average",
-               figure_seconds((double)t->sum_ns / (double)t->n * ns_s, number));
+               humanize_seconds((double)t->sum_ns / (double)t->n * ns_s, number));
     }
     (void)putchar('\n');
     for (size_t i = 0; i < v->nsymbols && i < SHOWN_SYMBOLS && v->symbol[i].day > 0;
          i++) {
         printf("%s%s %s", i == 0 ? "  symbols: " : ", ", v->symbol[i].name,
-               figure_count(v->symbol[i].day, number));
+               humanize_count(v->symbol[i].day, number));
     }
     if (v->nsymbols > 0 && v->symbol[0].day > 0) {
         (void)putchar('\n');

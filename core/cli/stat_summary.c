@@ -91,7 +91,7 @@ static void print_head(const struct daemon_view *d, unsigned n)
 
 static void print_lists(const struct state_lists *lists)
 {
-    char number[FIGURE_MAX];
+    char number[HUMANIZE_MAX];
     char when[TEXT_TIME_MAX];
     uint64_t entries = 0;
     uint64_t changed_s = 0;
@@ -107,7 +107,7 @@ static void print_lists(const struct state_lists *lists)
     }
     if (lists->nown > 0) {
         (void)printf("lists: %zu with %s entries, last changed %s", lists->nown,
-                     figure_count(entries, number), text_time(changed_s, when));
+                     humanize_count(entries, number), text_time(changed_s, when));
     } else if (lists->status != 0) {
         (void)fputs("lists: none can be opened", stdout);
     } else if (followed > 0) {
@@ -155,7 +155,7 @@ static void print_feeds(json_t *feeds)
 
 static void print_counts(const struct count_numbers *c)
 {
-    char a[FIGURE_MAX];
+    char a[HUMANIZE_MAX];
 
     if (c->value[STAT_count_messages_per_day] == 0) {
         bool is_kept = c->is_of_disk && (c->running_since_s != 0 ||
@@ -167,7 +167,7 @@ static void print_counts(const struct count_numbers *c)
     }
     double fill = c->door_fill > c->cells_fill ? c->door_fill : c->cells_fill;
     (void)printf("counting: sized for %s messages a day, %.0f %% full\n",
-                 figure_count(c->value[STAT_count_messages_per_day], a), fill * 100);
+                 humanize_count(c->value[STAT_count_messages_per_day], a), fill * 100);
 }
 
 static void print_others(const struct cli *cli)

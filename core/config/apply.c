@@ -57,7 +57,7 @@ static void unknown_key(struct load *l, const char *group, const config_setting_
 }
 
 /* One group of a family: a list, a rule, a subscription or a feed, where it was named, and where each key is from. */
-struct member {
+struct peer_filter {
     void *base;
     const char *name; /* NULL: list_defaults */
     struct config_source *named;
@@ -73,12 +73,12 @@ struct family {
     size_t nrows;
     size_t most;
     size_t (*count)(const struct config *c);
-    struct member (*at)(const struct config *c, size_t i);
+    struct peer_filter (*at)(const struct config *c, size_t i);
     bool (*add)(struct config *c, const char *name); /* false without memory */
 };
 
 static void apply_member_key(struct load *l, const struct family *f,
-                             const struct member *m, const char *group,
+                             const struct peer_filter *m, const char *group,
                              const config_setting_t *s)
 {
     char label[APPLY_LABEL_MAX];
@@ -100,16 +100,16 @@ static void apply_member_key(struct load *l, const struct family *f,
     unknown_key(l, group, s);
 }
 
-static struct member list_at(const struct config *c, size_t i)
+static struct peer_filter list_at(const struct config *c, size_t i)
 {
-    return (struct member){&c->lists[i], c->lists[i].name, &c->origin->lists[i].named,
-                           c->origin->lists[i].key};
+    return (struct peer_filter){&c->lists[i], c->lists[i].name,
+                                &c->origin->lists[i].named, c->origin->lists[i].key};
 }
 
-static struct member rule_at(const struct config *c, size_t i)
+static struct peer_filter rule_at(const struct config *c, size_t i)
 {
-    return (struct member){&c->rules[i], c->rules[i].name, &c->origin->rules[i].named,
-                           c->origin->rules[i].key};
+    return (struct peer_filter){&c->rules[i], c->rules[i].name,
+                                &c->origin->rules[i].named, c->origin->rules[i].key};
 }
 
 static bool add_list(struct config *c, const char *name)
@@ -177,12 +177,12 @@ static size_t subscription_count(const struct config *c)
     return c->nsubscriptions;
 }
 
-static struct member subscription_at(const struct config *c, size_t i)
+static struct peer_filter subscription_at(const struct config *c, size_t i)
 {
     struct config_subscription_origin *o = &c->origin->subscriptions[i];
 
-    return (struct member){&c->subscriptions[i], c->subscriptions[i].name, &o->named,
-                           o->key};
+    return (struct peer_filter){&c->subscriptions[i], c->subscriptions[i].name,
+                                &o->named, o->key};
 }
 
 static bool add_subscription(struct config *c, const char *name)
@@ -217,11 +217,11 @@ static size_t feed_count(const struct config *c)
     return c->nfeeds;
 }
 
-static struct member feed_at(const struct config *c, size_t i)
+static struct peer_filter feed_at(const struct config *c, size_t i)
 {
     struct config_feed_origin *o = &c->origin->feeds[i];
 
-    return (struct member){&c->feeds[i], c->feeds[i].name, &o->named, o->key};
+    return (struct peer_filter){&c->feeds[i], c->feeds[i].name, &o->named, o->key};
 }
 
 static bool add_feed(struct config *c, const char *name)
@@ -300,7 +300,7 @@ static const struct family feeds_family = {
 
 /* The member of that name, made when there is none; false after an error. */
 static bool member_of(struct load *l, const struct family *f, const config_setting_t *s,
-                      const char *name, struct member *ret)
+                      const char *name, struct peer_filter *ret)
 {
     struct config *c = l->c;
     size_t n = f->count(c);
@@ -380,7 +380,7 @@ static const char *member_name(struct load *l, const struct family *f,
 static void apply_member(struct load *l, const struct family *f,
                          const config_setting_t *group)
 {
-    struct member m = {NULL, NULL, NULL, NULL};
+    struct peer_filter m = {NULL, NULL, NULL, NULL};
     const char *name = NULL;
 
     if (!config_setting_is_group(group)) {
@@ -437,8 +437,8 @@ static void apply_rules(struct load *l, const config_setting_t *s)
 
 static void apply_list_defaults(struct load *l, const config_setting_t *group)
 {
-    struct member defaults = {&l->c->list_default, NULL, NULL,
-                              l->c->origin->list_default.key};
+    struct peer_filter defaults = {&l->c->list_default, NULL, NULL,
+                                   l->c->origin->list_default.key};
 
     if (!config_setting_is_group(group)) {
         refuse(l, ERR_SYNTAX, group->line, "list_defaults",

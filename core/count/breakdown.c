@@ -6,9 +6,9 @@
 
 enum { ROOM_LEAST = 4 };
 
-bool count_shares_init(struct count_shares *s, uint64_t now)
+bool count_breakdown_init(struct count_breakdown *s, uint64_t now)
 {
-    *s = (struct count_shares){.n = 0};
+    *s = (struct count_breakdown){.n = 0};
     s->v = calloc(ROOM_LEAST, sizeof s->v[0]);
     if (s->v == NULL) {
         return false;
@@ -19,11 +19,11 @@ bool count_shares_init(struct count_shares *s, uint64_t now)
     return true;
 }
 
-void count_shares_fini(struct count_shares *s)
+void count_breakdown_fini(struct count_breakdown *s)
 {
     free(s->v);
     free(s->rows);
-    *s = (struct count_shares){.n = 0};
+    *s = (struct count_breakdown){.n = 0};
 }
 
 bool count_has_say(const struct origins *o, const struct origin_row *row)
@@ -32,7 +32,7 @@ bool count_has_say(const struct origins *o, const struct origin_row *row)
            memcmp(row->origin, o->self, ORIGIN_BYTES) != 0;
 }
 
-bool count_shares_set_origins(struct count_shares *s, const struct origins *o)
+bool count_breakdown_set_origins(struct count_breakdown *s, const struct origins *o)
 {
     s->quorum = o->quorum;
     s->is_own = o->quorum == 0;
@@ -48,7 +48,7 @@ bool count_shares_set_origins(struct count_shares *s, const struct origins *o)
     return s->rows != NULL;
 }
 
-static const struct origin_row *row_of(const struct count_shares *s,
+static const struct origin_row *row_of(const struct count_breakdown *s,
                                        const uint8_t origin[ORIGIN_BYTES])
 {
     for (unsigned i = 0; i < s->npeers; i++) {
@@ -59,8 +59,8 @@ static const struct origin_row *row_of(const struct count_shares *s,
     return NULL;
 }
 
-struct count_share *count_shares_of(struct count_shares *s,
-                                    const uint8_t origin[ORIGIN_BYTES])
+struct count_part *count_breakdown_of(struct count_breakdown *s,
+                                      const uint8_t origin[ORIGIN_BYTES])
 {
     for (unsigned i = 1; i < s->n; i++) {
         if (memcmp(s->v[i].origin->origin, origin, ORIGIN_BYTES) == 0) {
@@ -72,26 +72,25 @@ struct count_share *count_shares_of(struct count_shares *s,
         return NULL;
     }
     if (s->n == s->room) {
-        struct count_share *more = realloc(s->v, 2 * (size_t)s->room * sizeof more[0]);
+        struct count_part *more = realloc(s->v, 2 * (size_t)s->room * sizeof more[0]);
         if (more == NULL) {
             return NULL;
         }
         s->v = more;
         s->room *= 2;
     }
-    s->v[s->n] =
-        (struct count_share){.origin = row, .history.now = s->v[0].history.now};
+    s->v[s->n] = (struct count_part){.origin = row, .history.now = s->v[0].history.now};
     return &s->v[s->n++];
 }
 
-void count_shares_end(struct count_shares *s)
+void count_breakdown_end(struct count_breakdown *s)
 {
     for (unsigned i = 0; i < s->n; i++) {
         count_history_windows(&s->v[i].history, s->v[i].w);
     }
 }
 
-void count_shares_limit(struct count_shares *s, uint64_t cap, unsigned quorum)
+void count_breakdown_limit(struct count_breakdown *s, uint64_t cap, unsigned quorum)
 {
     for (unsigned i = 0; cap > 0 && i < s->npeers; i++) {
         s->rows[i].cap = cap < s->rows[i].cap ? cap : s->rows[i].cap;
@@ -104,7 +103,7 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static uint64_t capped(const struct count_share *share, unsigned window)
+static uint64_t capped(const struct count_part *share, unsigned window)
 {
     uint64_t w = share->w[window];
 
@@ -120,7 +119,7 @@ static int larger_first(const void *a, const void *b)
 }
 
 /* Peers whose word may count for anything here. */
-static unsigned peers_of(const struct count_shares *s)
+static unsigned peers_of(const struct count_breakdown *s)
 {
     unsigned n = 0;
 
@@ -130,7 +129,7 @@ static unsigned peers_of(const struct count_shares *s)
     return n;
 }
 
-uint64_t count_shares_bounded(const struct count_shares *s, unsigned window)
+uint64_t count_breakdown_bounded(const struct count_breakdown *s, unsigned window)
 {
     uint64_t parts[ORIGINS_MAX];
     unsigned n = 0;
@@ -148,7 +147,7 @@ uint64_t count_shares_bounded(const struct count_shares *s, unsigned window)
     }
     unsigned npeers = peers_of(s);
     unsigned liars = s->is_own || npeers == 0 ? 0 : (npeers - 1) / 2;
-    liars = liars < COUNT_SHARES_LIARS ? liars : COUNT_SHARES_LIARS;
+    liars = liars < COUNT_BREAKDOWN_LIARS ? liars : COUNT_BREAKDOWN_LIARS;
     qsort(parts, n, sizeof parts[0], larger_first);
     for (unsigned i = liars; i < n; i++) {
         sum = add(sum, parts[i]);
@@ -156,7 +155,7 @@ uint64_t count_shares_bounded(const struct count_shares *s, unsigned window)
     return sum;
 }
 
-uint64_t count_shares_all(const struct count_shares *s, unsigned window)
+uint64_t count_breakdown_all(const struct count_breakdown *s, unsigned window)
 {
     uint64_t sum = s->n == 0 ? 0 : s->v[0].w[window];
 
@@ -166,7 +165,7 @@ uint64_t count_shares_all(const struct count_shares *s, unsigned window)
     return sum;
 }
 
-uint64_t count_shares_sum(const struct count_shares *s, unsigned window)
+uint64_t count_breakdown_sum(const struct count_breakdown *s, unsigned window)
 {
     uint64_t sum = 0;
 
@@ -176,8 +175,8 @@ uint64_t count_shares_sum(const struct count_shares *s, unsigned window)
     return sum;
 }
 
-void count_shares_seen(const struct count_shares *s, uint64_t now_s,
-                       uint64_t *retfirst_s, uint64_t *retlast_s)
+void count_breakdown_seen(const struct count_breakdown *s, uint64_t now_s,
+                          uint64_t *retfirst_s, uint64_t *retlast_s)
 {
     uint64_t first = 0;
     uint64_t last = 0;

@@ -5,32 +5,32 @@
 
 static const uint64_t bucket_us = (uint64_t)COUNT_BUCKET_S * 1000000;
 
-bool period_is_ahead(const struct period *p)
+bool bucket_clock_is_ahead(const struct bucket_clock *p)
 {
     return p->wall_us / bucket_us + PERIOD_STEP_BUCKETS < p->bucket;
 }
 
-static void believe(struct period *p, uint64_t wall_us, uint64_t boot_us)
+static void believe(struct bucket_clock *p, uint64_t wall_us, uint64_t boot_us)
 {
     p->wall_us = wall_us;
     p->boot_us = boot_us;
-    p->is_suspended = period_is_ahead(p);
+    p->is_suspended = bucket_clock_is_ahead(p);
     p->is_on_trial = false;
 }
 
-void period_init(struct period *p, uint64_t newest, bool believes, uint64_t wall_us,
-                 uint64_t boot_us)
+void bucket_clock_init(struct bucket_clock *p, uint64_t newest, bool believes,
+                       uint64_t wall_us, uint64_t boot_us)
 {
     uint64_t wall_bucket = wall_us / bucket_us;
 
-    *p = (struct period){.bucket = newest};
+    *p = (struct bucket_clock){.bucket = newest};
     if (newest == 0 || believes || wall_bucket <= newest + PERIOD_STEP_BUCKETS) {
         p->bucket = wall_bucket > newest ? wall_bucket : newest;
         believe(p, wall_us, boot_us);
         return;
     }
     believe(p, newest * bucket_us, boot_us); /* what is ahead of that is a step */
-    (void)period_look(p, wall_us, boot_us);
+    (void)bucket_clock_look(p, wall_us, boot_us);
 }
 
 static bool is_near(int64_t a, int64_t b)
@@ -40,7 +40,7 @@ static bool is_near(int64_t a, int64_t b)
 }
 
 /* Whether the wall clock may be followed: it is where it should be, or has proved itself. */
-static bool is_credible(struct period *p, uint64_t wall_us, uint64_t boot_us)
+static bool is_credible(struct bucket_clock *p, uint64_t wall_us, uint64_t boot_us)
 {
     uint64_t expected = p->wall_us + (boot_us - p->boot_us);
     int64_t step = (int64_t)(wall_us - expected);
@@ -58,7 +58,7 @@ static bool is_credible(struct period *p, uint64_t wall_us, uint64_t boot_us)
     return boot_us - p->trial_us >= PERIOD_PROOF_US;
 }
 
-bool period_look(struct period *p, uint64_t wall_us, uint64_t boot_us)
+bool bucket_clock_look(struct bucket_clock *p, uint64_t wall_us, uint64_t boot_us)
 {
     if (!is_credible(p, wall_us, boot_us)) {
         return false;

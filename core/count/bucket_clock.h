@@ -18,7 +18,7 @@
 enum { PERIOD_STEP_BUCKETS = 2 };
 #define PERIOD_PROOF_US ((uint64_t)10 * 60 * 1000000)
 
-struct period {
+struct bucket_clock {
     uint64_t bucket;   /* that counts now */
     uint64_t wall_us;  /* the time that was believed last, */
     uint64_t boot_us;  /* and when that was */
@@ -30,11 +30,11 @@ struct period {
 
 /* newest: the newest bucket on disk; 0: none. believes: the wall clock is followed at once, by who
  * does not run long enough for a trial. */
-void period_init(struct period *p, uint64_t newest, bool believes, uint64_t wall_us,
-                 uint64_t boot_us);
+void bucket_clock_init(struct bucket_clock *p, uint64_t newest, bool believes,
+                       uint64_t wall_us, uint64_t boot_us);
 /* Whether the wall clock is behind the bucket. */
-bool period_is_ahead(const struct period *p);
+bool bucket_clock_is_ahead(const struct bucket_clock *p);
 /* Looks at the clocks; true when another bucket begins (p->bucket). */
-bool period_look(struct period *p, uint64_t wall_us, uint64_t boot_us);
+bool bucket_clock_look(struct bucket_clock *p, uint64_t wall_us, uint64_t boot_us);
 
 #endif

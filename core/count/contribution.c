@@ -27,8 +27,8 @@ static void add_varint(struct buf *b, uint64_t v)
     buf_add_u8(b, (uint8_t)v);
 }
 
-void share_add_line(struct buf *ret, uint64_t line, const uint64_t value[CELLS_OF_LINE],
-                    uint64_t *last)
+void contribution_add_line(struct buf *ret, uint64_t line,
+                           const uint64_t value[CELLS_OF_LINE], uint64_t *last)
 {
     unsigned mask = 0;
     bool is_ones = true;
@@ -51,7 +51,7 @@ void share_add_line(struct buf *ret, uint64_t line, const uint64_t value[CELLS_O
     }
 }
 
-bool share_end(struct buf *ret, size_t from)
+bool contribution_end(struct buf *ret, size_t from)
 {
     if (ret->n > from) {
         struct slice bytes = {ret->p + from, ret->n - from};
@@ -68,7 +68,7 @@ static int by_line(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-bool share_make(struct cells *c, struct buf *ret)
+bool contribution_make(struct cells *c, struct buf *ret)
 {
     size_t room = c->figures->ntouched;
     size_t n = 0;
@@ -82,17 +82,17 @@ bool share_make(struct cells *c, struct buf *ret)
         if (parts) {
             parts[n++] = one;
         } else {
-            share_add_line(ret, one.line, one.value, &last);
+            contribution_add_line(ret, one.line, one.value, &last);
         }
     }
     if (parts) {
         qsort(parts, n, sizeof(*parts), by_line);
     }
     for (size_t i = 0; i < n; i++) {
-        share_add_line(ret, parts[i].line, parts[i].value, &last);
+        contribution_add_line(ret, parts[i].line, parts[i].value, &last);
     }
     free(parts);
-    return share_end(ret, from);
+    return contribution_end(ret, from);
 }
 
 /* Reads within the bytes whose sum is right, so what it meets is what add_varint wrote. */
@@ -141,7 +141,7 @@ static bool is_whole(struct slice *bytes)
     return checksum32(*bytes) == sum;
 }
 
-bool share_each(struct slice bytes, share_fn *fn, void *context)
+bool contribution_each(struct slice bytes, contribution_fn *fn, void *context)
 {
     uint64_t line = 0;
 

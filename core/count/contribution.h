@@ -17,17 +17,18 @@
 
 /* The running bucket of the cells ends: appends its share to ret, nothing when it is empty. False:
  * no memory; the bucket ends all the same and its counts stay in the windows. */
-bool share_make(struct cells *c, struct buf *ret);
+bool contribution_make(struct cells *c, struct buf *ret);
 
 /* The same by hand, for a bucket whose cells are not the running ones: lines in rising order, *last 0 at first, then
  * the end, of what was added from byte `from` of ret on. */
-void share_add_line(struct buf *ret, uint64_t line, const uint64_t value[CELLS_OF_LINE],
-                    uint64_t *last);
-bool share_end(struct buf *ret, size_t from);
+void contribution_add_line(struct buf *ret, uint64_t line,
+                           const uint64_t value[CELLS_OF_LINE], uint64_t *last);
+bool contribution_end(struct buf *ret, size_t from);
 
 /* One value of a share. */
-typedef void share_fn(void *context, uint64_t line, unsigned cell, uint64_t value);
+typedef void contribution_fn(void *context, uint64_t line, unsigned cell,
+                             uint64_t value);
 /* False: the bytes are damaged; fn was called for none. */
-bool share_each(struct slice bytes, share_fn *fn, void *context);
+bool contribution_each(struct slice bytes, contribution_fn *fn, void *context);
 
 #endif

@@ -56,12 +56,12 @@ void count_exact(struct count *c, const struct digest digest[KEYRING_MAX],
 }
 
 void count_shares_inside(struct count *c, const struct digest digest[KEYRING_MAX],
-                         struct count_shares *ret)
+                         struct count_breakdown *ret)
 {
     uint64_t keys[KEYRING_MAX] = {0};
     uint32_t ids[KEYRING_MAX] = {0};
 
-    if (!count_shares_init(ret, 0)) {
+    if (!count_breakdown_init(ret, 0)) {
         return;
     }
     for (unsigned i = 0; i < c->keys.n; i++) {
@@ -73,7 +73,7 @@ void count_shares_inside(struct count *c, const struct digest digest[KEYRING_MAX
 }
 
 void count_exact_shares(struct count *c, const struct digest digest[KEYRING_MAX],
-                        struct count_shares *ret)
+                        struct count_breakdown *ret)
 {
     pthread_rwlock_rdlock(&c->use);
     count_shares_inside(c, digest, ret);
@@ -269,18 +269,18 @@ static void add_other_keys(struct count *c, struct count_item *item, bool *retre
 /* Peers' counts, whatever they are worth, are in the sketch too. */
 static void answer_exact(struct count *c, struct count_item *item)
 {
-    struct count_shares shares;
+    struct count_breakdown shares;
     struct count_history history;
 
     count_shares_inside(c, item->digest, &shares);
     for (unsigned w = 0; shares.n > 0 && w < COUNT_WINDOWS; w++) {
-        item->value.w[w] = count_shares_sum(&shares, w);
+        item->value.w[w] = count_breakdown_sum(&shares, w);
     }
     if (shares.n == 0) { /* no memory for them: our own needs none */
         count_exact_inside(c, item->digest, &history);
         count_history_windows(&history, item->value.w);
     }
-    count_shares_fini(&shares);
+    count_breakdown_fini(&shares);
 }
 
 static void answer(struct count *c, struct batch *b, size_t i)
@@ -345,7 +345,7 @@ static bool port_is_sound(void *context, enum count_window w, double bound)
 }
 
 static void port_shares(void *context, const struct digest digest[KEYRING_MAX],
-                        struct count_shares *ret)
+                        struct count_breakdown *ret)
 {
     count_exact_shares(context, digest, ret);
 }
@@ -390,7 +390,7 @@ void count_stat(struct count *c, struct count_stat *ret)
     ret->memory_bytes += 2 * sizeof(struct run_record) * ret->live_slots;
     pthread_rwlock_unlock(&c->use);
     totals_stat(c->totals, &sketch);
-    ret->door_entries = sketch.door_entries;
+    ret->doorkeeper_entries = sketch.doorkeeper_entries;
     ret->door_room = sketch.door_room;
     ret->cell_lines_used = sketch.cell_lines_used;
     ret->cell_lines = sketch.cell_lines;

@@ -74,7 +74,7 @@ void count_exact(struct count *c, const struct digest digest[KEYRING_MAX],
 /* The same, and what each peer counted (remote.h), each for itself: before harm. [0] is what count_exact says.
  * Without memory ret is empty (n 0). Free with count_shares_fini. */
 void count_exact_shares(struct count *c, const struct digest digest[KEYRING_MAX],
-                        struct count_shares *ret);
+                        struct count_breakdown *ret);
 
 /* Whether the window may be used for verdicts: the share of canaries that it answers for is within
  * bound. */
@@ -85,7 +85,7 @@ struct count_stat {
     uint64_t live_keys;
     uint64_t live_slots;
     struct runset_stat runs;
-    uint64_t door_entries;
+    uint64_t doorkeeper_entries;
     uint64_t door_room;
     uint64_t cell_lines_used;
     uint64_t cell_lines;
@@ -124,7 +124,7 @@ struct count_port {
     bool (*is_sound)(void *context, enum count_window w, double bound);
     /* as count_exact_shares; NULL: there are no peers */
     void (*shares)(void *context, const struct digest digest[KEYRING_MAX],
-                   struct count_shares *ret);
+                   struct count_breakdown *ret);
 };
 /* The port of open counts. */
 struct count_port count_port_of(struct count *c);
@@ -140,6 +140,6 @@ void count_view_exact(struct count_view *v, const struct digest digest[KEYRING_M
                       struct count_history *ret);
 /* As count_exact_shares. */
 void count_view_shares(struct count_view *v, const struct digest digest[KEYRING_MAX],
-                       struct count_shares *ret);
+                       struct count_breakdown *ret);
 
 #endif

@@ -89,7 +89,7 @@ struct count {
 
     /* of the tick: */
     pthread_mutex_t tick;
-    struct period period;
+    struct bucket_clock period;
     struct live *live; /* that of every shard, but while a bucket ends */
     struct live *prev;
     bool is_prev_sealed;
@@ -139,7 +139,7 @@ void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX]
 enum err count_load_past(struct count *c, struct errinfo *reterr);
 /* Puts what peers counted to ret, whose [0] is our own. For who holds `use`. */
 void count_shares_inside(struct count *c, const struct digest digest[KEYRING_MAX],
-                         struct count_shares *ret);
+                         struct count_breakdown *ret);
 /* Rebuilds the next shard of the sketch; true when all are ready. In the tick. */
 bool count_rebuild_shard(struct count *c);
 

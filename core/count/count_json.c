@@ -32,7 +32,7 @@ json_t *count_json_row(const uint64_t *v, size_t n)
     return array;
 }
 
-static json_t *peers_json(const struct count_shares *s)
+static json_t *peers_json(const struct count_breakdown *s)
 {
     json_t *peers = json_array();
 
@@ -55,13 +55,13 @@ static json_t *peers_json(const struct count_shares *s)
     return peers;
 }
 
-static void add_who(json_t *object, const struct count_shares *s)
+static void add_who(json_t *object, const struct count_breakdown *s)
 {
     (void)json_object_set_new(object, "own", count_json_windows(s->v[0].w));
     (void)json_object_set_new(object, "peers", peers_json(s));
 }
 
-void count_json_add_shares(json_t *object, const struct count_shares *s)
+void count_json_add_shares(json_t *object, const struct count_breakdown *s)
 {
     uint64_t bounded[COUNT_WINDOWS];
 
@@ -69,7 +69,7 @@ void count_json_add_shares(json_t *object, const struct count_shares *s)
         return;
     }
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-        bounded[w] = count_shares_bounded(s, w);
+        bounded[w] = count_breakdown_bounded(s, w);
     }
     add_who(object, s);
     (void)json_object_set_new(object, "counts", count_json_windows(bounded));
@@ -82,7 +82,7 @@ json_t *count_json(const struct message_counts *counts, bool is_exact)
 
     for (size_t i = 0; i < counts->n; i++) {
         const struct counted *c = &counts->v[i];
-        struct count_shares shares;
+        struct count_breakdown shares;
         if (c->value.w[COUNT_14D] == 0) {
             continue;
         }
@@ -102,7 +102,7 @@ json_t *count_json(const struct message_counts *counts, bool is_exact)
             if (shares.n > 1) {
                 add_who(object, &shares);
             }
-            count_shares_fini(&shares);
+            count_breakdown_fini(&shares);
         }
         (void)json_array_append_new(array, object);
     }

@@ -17,7 +17,7 @@ json_t *count_json_windows(const uint64_t w[COUNT_WINDOWS]);
 json_t *count_json_row(const uint64_t *v, size_t n);
 /* Where there are peers, who counted it and how much of that may be used against it: adds own and counts (windows) and
  * peers: [{"origin": "1f...", "name": "alpha", "cap": 10, "w10m": 1, ...}] of those that counted it. */
-void count_json_add_shares(json_t *object, const struct count_shares *s);
+void count_json_add_shares(json_t *object, const struct count_breakdown *s);
 /* [{type, value, exact, w10m, w1h, w1d, w14d, distinct, own, peers}]; distinct (recipients, networks, senders)
  * where it is counted; own and peers (exact, see count_json_add_shares) where peers counted it. Features never seen
  * are left out. */

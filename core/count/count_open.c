@@ -297,7 +297,8 @@ static enum err start(struct count *c, const struct count_options *options,
     }
     warn_of_future(c, newest);
     c->is_brief = options->is_brief;
-    period_init(&c->period, newest, c->is_brief, clock_wall_us(), clock_boot_us());
+    bucket_clock_init(&c->period, newest, c->is_brief, clock_wall_us(),
+                      clock_boot_us());
     atomic_store(&c->now, c->period.bucket);
     e = make_memory(c, !has_runs, reterr);
     e = e != ERR_OK ? e : count_load_past(c, reterr);

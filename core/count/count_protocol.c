@@ -220,7 +220,7 @@ static bool read_peer(struct slice line, struct origin_row *ret,
 }
 
 /* First who has a say, then what they say: both are in the same lines. */
-static bool read_peers(struct slice answer, struct count_shares *ret)
+static bool read_peers(struct slice answer, struct count_breakdown *ret)
 {
     struct origin_row rows[ORIGINS_MAX];
     struct origins o = {.quorum = ret->quorum, .v = rows, .n = 0};
@@ -233,16 +233,16 @@ static bool read_peers(struct slice answer, struct count_shares *ret)
         }
     }
     memset(o.self, 0, sizeof o.self);
-    if (!count_shares_set_origins(ret, &o)) {
+    if (!count_breakdown_set_origins(ret, &o)) {
         return false;
     }
     while (answer.n > 0) {
         struct origin_row row;
         (void)read_peer(slice_cut(&answer, '\n'), &row, numbers);
-        struct count_share *s = numbers[PEER_WINDOWS + COUNT_14D] > 0 ||
-                                        numbers[PEER_WINDOWS + COUNT_1D] > 0
-                                    ? count_shares_of(ret, row.origin)
-                                    : NULL;
+        struct count_part *s = numbers[PEER_WINDOWS + COUNT_14D] > 0 ||
+                                       numbers[PEER_WINDOWS + COUNT_1D] > 0
+                                   ? count_breakdown_of(ret, row.origin)
+                                   : NULL;
         if (s != NULL) {
             s->history.first_s = numbers[PEER_FIRST];
             s->history.last_s = numbers[PEER_LAST];
@@ -253,11 +253,11 @@ static bool read_peers(struct slice answer, struct count_shares *ret)
     return true;
 }
 
-bool count_wire_read_shares(struct slice answer, struct count_shares *ret)
+bool count_wire_read_shares(struct slice answer, struct count_breakdown *ret)
 {
     uint64_t quorum = 0;
 
-    if (!count_shares_init(ret, 0)) {
+    if (!count_breakdown_init(ret, 0)) {
         return false;
     }
     bool ok = read_history(&answer, &ret->v[0].history) &&
@@ -266,7 +266,7 @@ bool count_wire_read_shares(struct slice answer, struct count_shares *ret)
     ret->quorum = (unsigned)quorum;
     ok = ok && read_peers(answer, ret);
     if (!ok) {
-        count_shares_fini(ret);
+        count_breakdown_fini(ret);
     }
     return ok;
 }
@@ -329,11 +329,11 @@ static void put_history(const struct count_history *h, struct buf *ret)
     put_row(h->day, COUNT_DAYS + 1, ret);
 }
 
-static void put_peer(const struct origin_row *row, const struct count_share *share,
+static void put_peer(const struct origin_row *row, const struct count_part *share,
                      struct buf *ret)
 {
-    static const struct count_share none;
-    const struct count_share *s = share != NULL ? share : &none;
+    static const struct count_part none;
+    const struct count_part *s = share != NULL ? share : &none;
     char hex[2 * ORIGIN_BYTES + 1];
 
     hex_print(row->origin, ORIGIN_BYTES, hex);
@@ -343,12 +343,12 @@ static void put_peer(const struct origin_row *row, const struct count_share *sha
     put_row(s->w, COUNT_WINDOWS, ret);
 }
 
-static void put_shares(const struct count_shares *s, struct buf *ret)
+static void put_shares(const struct count_breakdown *s, struct buf *ret)
 {
     put_history(&s->v[0].history, ret);
     buf_printf(ret, "quorum %u\n", s->quorum);
     for (unsigned i = 0; i < s->npeers; i++) {
-        const struct count_share *share = NULL;
+        const struct count_part *share = NULL;
         for (unsigned k = 1; k < s->n; k++) {
             share = s->v[k].origin == &s->rows[i] ? &s->v[k] : share;
         }
@@ -360,7 +360,7 @@ static void answer_exact(struct slice rest, const struct count_port *port,
                          const struct keyring *keys, bool with_shares, struct buf *ret)
 {
     struct digest digest[KEYRING_MAX];
-    struct count_shares shares = {.n = 0};
+    struct count_breakdown shares = {.n = 0};
     struct count_history h;
 
     memset(digest, 0, sizeof digest);
@@ -379,7 +379,7 @@ static void answer_exact(struct slice rest, const struct count_port *port,
         put_history(&h, ret);
         buf_add_str(ret, with_shares ? "quorum 0\n" : "");
     }
-    count_shares_fini(&shares);
+    count_breakdown_fini(&shares);
 }
 
 static bool are_our_keys(struct slice named, const struct keyring *keys)

@@ -44,7 +44,7 @@ void count_wire_shares(const struct keyring *keys,
 bool count_wire_values(struct slice answer, struct count_item *items, size_t n);
 bool count_wire_history(struct slice answer, struct count_history *ret);
 /* Of a peer's history only first, last and damaged are known. On failure *ret is empty. */
-bool count_wire_read_shares(struct slice answer, struct count_shares *ret);
+bool count_wire_read_shares(struct slice answer, struct count_breakdown *ret);
 
 /* ---- who answers ---- */
 

@@ -16,7 +16,7 @@ static void publish_sizes(const struct count_stat *s)
     stats_set(STAT_count_disk_bytes, s->runs.bytes);
     stats_set(STAT_count_oldest, s->runs.oldest_s);
     stats_set(STAT_count_memory_bytes, s->memory_bytes);
-    stats_set(STAT_count_door_entries, s->door_entries);
+    stats_set(STAT_count_door_entries, s->doorkeeper_entries);
     stats_set(STAT_count_door_room, s->door_room);
     stats_set(STAT_count_cells_used, s->cell_lines_used);
     stats_set(STAT_count_cells, s->cell_lines);

@@ -281,7 +281,7 @@ void count_tick(struct count *c)
 {
     pthread_mutex_lock(&c->tick);
     uint64_t now_us = clock_mono_us();
-    bool has_ended = period_look(&c->period, clock_wall_us(), clock_boot_us());
+    bool has_ended = bucket_clock_look(&c->period, clock_wall_us(), clock_boot_us());
     note_clock(c);
     if (has_ended) {
         roll(c);

@@ -79,12 +79,12 @@ void count_view_exact(struct count_view *v, const struct digest digest[KEYRING_M
 }
 
 void count_view_shares(struct count_view *v, const struct digest digest[KEYRING_MAX],
-                       struct count_shares *ret)
+                       struct count_breakdown *ret)
 {
     uint64_t keys[KEYRING_MAX] = {0};
     uint32_t ids[KEYRING_MAX] = {0};
 
-    if (!count_shares_init(ret, 0)) {
+    if (!count_breakdown_init(ret, 0)) {
         return;
     }
     for (unsigned i = 0; i < v->keys.n; i++) {

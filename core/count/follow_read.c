@@ -11,7 +11,7 @@
 #include "core/count/follow_internal.h"
 
 /* A journal that is open. */
-struct journal {
+struct ham_log {
     const char *path;
     int fd;
     uint64_t size;
@@ -54,7 +54,7 @@ static enum err take_pairs(struct follow_bucket *b, struct follow_source *s,
 
 /* The next record; *retmore: there was one, whole. */
 static enum err take_record(struct follow_bucket *b, struct follow_source *s,
-                            const struct journal *j, bool *retmore,
+                            const struct ham_log *j, bool *retmore,
                             struct errinfo *reterr)
 {
     char head[LIVE_RECORD_HEAD];
@@ -99,7 +99,7 @@ static enum err take_record(struct follow_bucket *b, struct follow_source *s,
 
 /* Another file than before, or the first: gillnetd writes its journal anew where it grew too long. */
 static enum err begin_journal(const struct follow *f, const struct follow_bucket *b,
-                              struct follow_source *s, const struct journal *j,
+                              struct follow_source *s, const struct ham_log *j,
                               struct errinfo *reterr)
 {
     char head[LIVE_JOURNAL_HEADER];
@@ -129,7 +129,7 @@ static enum err begin_journal(const struct follow *f, const struct follow_bucket
 /* What gillnetd has written is made durable before it is read: else peers might know of counts that we
  * lose with the power. */
 static enum err read_on(const struct follow *f, struct follow_bucket *b,
-                        struct follow_source *s, const struct journal *j,
+                        struct follow_source *s, const struct ham_log *j,
                         struct errinfo *reterr)
 {
     bool has_more = true;
@@ -151,12 +151,12 @@ static enum err read_on(const struct follow *f, struct follow_bucket *b,
     return e;
 }
 
-static enum err open_journal(const char *path, struct journal *ret,
+static enum err open_journal(const char *path, struct ham_log *ret,
                              struct errinfo *reterr)
 {
     struct stat st;
 
-    *ret = (struct journal){.path = path};
+    *ret = (struct ham_log){.path = path};
     enum err e = file_sys_open_regular(path, O_RDONLY, &ret->fd, &ret->size, reterr);
     if (e == ERR_OK && fstat(ret->fd, &st) != 0) {
         e = errinfo_errno(reterr, path, "cannot look at the journal");
@@ -174,7 +174,7 @@ enum err follow_read_journal(const struct follow *f, struct follow_bucket *b,
 {
     const struct run_id id = {.start_s = name->start_s, .inc = name->inc};
     char path[FILE_PATH_MAX];
-    struct journal j;
+    struct ham_log j;
     struct follow_source *s = follow_source(b, name->inc);
 
     if (s == NULL) {

@@ -21,12 +21,13 @@ enum {
 
 /* ---- names ---- */
 
-enum err sheets_path(const char *dir, const struct sheets_name *name,
-                     char ret[FILE_PATH_MAX])
+enum err merged_runs_path(const char *dir, const struct merged_runs_name *name,
+                          char ret[FILE_PATH_MAX])
 {
-    return file_path(
-        ret, "%s/" SHEETS_FOLDER "/%010" PRIu64 "-%05" PRIu32 "-%08" PRIx32 "" SUFFIX,
-        dir, name->start_s, name->len_s, name->key_id);
+    return file_path(ret,
+                     "%s/" MERGED_RUNS_FOLDER "/%010" PRIu64 "-%05" PRIu32 "-%08" PRIx32
+                     "" SUFFIX,
+                     dir, name->start_s, name->len_s, name->key_id);
 }
 
 static bool read_number(struct slice digits, unsigned base, uint64_t *ret)
@@ -45,7 +46,7 @@ static bool read_number(struct slice digits, unsigned base, uint64_t *ret)
     return true;
 }
 
-bool sheets_name_parse(struct slice name, struct sheets_name *ret)
+bool merged_runs_name_parse(struct slice name, struct merged_runs_name *ret)
 {
     uint64_t v[3];
 
@@ -58,7 +59,7 @@ bool sheets_name_parse(struct slice name, struct sheets_name *ret)
         !read_number(slice_of(name.p + NAME_LEN - ID_DIGITS, ID_DIGITS), 16, &v[2])) {
         return false;
     }
-    *ret = (struct sheets_name){v[0], (uint32_t)v[1], (uint32_t)v[2]};
+    *ret = (struct merged_runs_name){v[0], (uint32_t)v[1], (uint32_t)v[2]};
     return true;
 }
 
@@ -134,10 +135,10 @@ static enum err list_runs(const char *dir, uint64_t now, struct names *ret,
 
 /* ---- making one ---- */
 
-static bool has_source(const struct sheet *s, const struct run_id *id)
+static bool has_source(const struct merged_run *s, const struct run_id *id)
 {
-    for (size_t i = 0; i < sheet_sources(s); i++) {
-        const struct sheet_source *source = sheet_source(s, i);
+    for (size_t i = 0; i < merged_run_sources(s); i++) {
+        const struct merged_run_source *source = merged_run_source(s, i);
         if (source->inc == id->inc &&
             memcmp(source->origin, id->origin, RUN_ORIGIN_BYTES) == 0) {
             return true;
@@ -148,13 +149,14 @@ static bool has_source(const struct sheet *s, const struct run_id *id)
 
 static bool is_made(const char *path, const struct run_id *v, size_t n)
 {
-    struct sheet *s = NULL;
-    bool is_same = sheet_open(path, &s, NULL) == ERR_OK && sheet_sources(s) == n;
+    struct merged_run *s = NULL;
+    bool is_same =
+        merged_run_open(path, &s, NULL) == ERR_OK && merged_run_sources(s) == n;
 
     for (size_t i = 0; i < n && is_same; i++) {
         is_same = has_source(s, &v[i]);
     }
-    sheet_close(&s);
+    merged_run_close(&s);
     return is_same;
 }
 
@@ -164,9 +166,9 @@ static enum err write_sheet(const char *path, struct run **runs, size_t n,
 {
     enum err e = ERR_CORRUPT;
 
-    while (e == ERR_CORRUPT && n >= SHEETS_LEAST) {
+    while (e == ERR_CORRUPT && n >= MERGED_RUNS_LEAST) {
         size_t bad = 0;
-        e = sheet_write(path, (const struct run *const *)runs, n, &bad, reterr);
+        e = merged_run_write(path, (const struct run *const *)runs, n, &bad, reterr);
         if (e == ERR_CORRUPT) {
             struct run *last = runs[--n];
             run_close(&runs[bad]);
@@ -206,7 +208,7 @@ static enum err make(const char *dir, const char *path, const struct run_id *v,
 
 /* ---- what is over ---- */
 
-typedef bool sheets_fn(const void *context, const struct sheets_name *name,
+typedef bool sheets_fn(const void *context, const struct merged_runs_name *name,
                        const char *path);
 
 static enum err remove_if(const char *dir, sheets_fn *is_over, const void *context,
@@ -214,7 +216,7 @@ static enum err remove_if(const char *dir, sheets_fn *is_over, const void *conte
 {
     char folder[FILE_PATH_MAX];
     const struct dirent *entry;
-    enum err e = file_path(folder, "%s/" SHEETS_FOLDER, dir);
+    enum err e = file_path(folder, "%s/" MERGED_RUNS_FOLDER, dir);
 
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, dir, 0, "the path is too long");
@@ -228,9 +230,9 @@ static enum err remove_if(const char *dir, sheets_fn *is_over, const void *conte
     /* cppcheck-suppress readdirCalled ; the stream is ours alone */
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
     while ((entry = readdir(d)) != NULL) {
-        struct sheets_name name;
+        struct merged_runs_name name;
         char path[FILE_PATH_MAX];
-        if (sheets_name_parse(slice_str(entry->d_name), &name) &&
+        if (merged_runs_name_parse(slice_str(entry->d_name), &name) &&
             file_path(path, "%s/%s", folder, entry->d_name) == ERR_OK &&
             is_over(context, &name, path) && unlink(path) != 0 && errno != ENOENT) {
             e = errinfo_errno(reterr, path, "cannot remove it");
@@ -241,7 +243,7 @@ static enum err remove_if(const char *dir, sheets_fn *is_over, const void *conte
 }
 
 /* No run of it is there any more; or the day is past. */
-static bool has_no_runs(const void *context, const struct sheets_name *name,
+static bool has_no_runs(const void *context, const struct merged_runs_name *name,
                         const char *path)
 {
     const struct names *runs = context;
@@ -255,30 +257,31 @@ static bool has_no_runs(const void *context, const struct sheets_name *name,
     return true;
 }
 
-static bool names_origin(const void *context, const struct sheets_name *name,
+static bool names_origin(const void *context, const struct merged_runs_name *name,
                          const char *path)
 {
-    struct sheet *s = NULL;
-    bool has = sheet_open(path, &s, NULL) != ERR_OK; /* nobody knows: it goes, too */
+    struct merged_run *s = NULL;
+    bool has =
+        merged_run_open(path, &s, NULL) != ERR_OK; /* nobody knows: it goes, too */
 
     (void)name;
-    for (size_t i = 0; !has && i < sheet_sources(s); i++) {
-        has = memcmp(sheet_source(s, i)->origin, context, RUN_ORIGIN_BYTES) == 0;
+    for (size_t i = 0; !has && i < merged_run_sources(s); i++) {
+        has = memcmp(merged_run_source(s, i)->origin, context, RUN_ORIGIN_BYTES) == 0;
     }
-    sheet_close(&s);
+    merged_run_close(&s);
     return has;
 }
 
-enum err sheets_drop(const char *dir, const uint8_t origin[RUN_ORIGIN_BYTES],
-                     struct errinfo *reterr)
+enum err merged_runs_drop(const char *dir, const uint8_t origin[RUN_ORIGIN_BYTES],
+                          struct errinfo *reterr)
 {
     return remove_if(dir, names_origin, origin, reterr);
 }
 
 /* ---- */
 
-enum err sheets_make_next(const char *dir, uint64_t now, uint64_t *io_start_s,
-                          struct errinfo *reterr)
+enum err merged_runs_make_next(const char *dir, uint64_t now, uint64_t *io_start_s,
+                               struct errinfo *reterr)
 {
     struct names runs = {.v = NULL};
     enum err e = list_runs(dir, now, &runs, reterr);
@@ -287,18 +290,19 @@ enum err sheets_make_next(const char *dir, uint64_t now, uint64_t *io_start_s,
 
     for (size_t i = 0; e == ERR_OK && i < runs.n; i += n) {
         const struct run_id *first = &runs.v[i];
-        const struct sheets_name name = {first->start_s, first->len_s, first->key_id};
+        const struct merged_runs_name name = {first->start_s, first->len_s,
+                                              first->key_id};
         char path[FILE_PATH_MAX];
         for (n = 1; i + n < runs.n && first[n].start_s == first->start_s &&
                     first[n].key_id == first->key_id;) {
             n++;
         }
-        size_t some = n < SHEET_SOURCES_MAX ? n : SHEET_SOURCES_MAX;
+        size_t some = n < MERGED_RUN_SOURCES_MAX ? n : MERGED_RUN_SOURCES_MAX;
         if (first->start_s > made_s) {
             break;
         }
-        e = sheets_path(dir, &name, path);
-        if (e == ERR_OK && first->start_s > *io_start_s && n >= SHEETS_LEAST &&
+        e = merged_runs_path(dir, &name, path);
+        if (e == ERR_OK && first->start_s > *io_start_s && n >= MERGED_RUNS_LEAST &&
             !is_made(path, first, some)) {
             made_s = first->start_s;
             e = make(dir, path, first, some, reterr);

@@ -14,30 +14,30 @@
 #include "core/base/slice.h"
 #include "core/store/merged_run.h"
 
-#define SHEETS_FOLDER "sheets" /* below STATE/peers/counts */
+#define MERGED_RUNS_FOLDER "sheets" /* below STATE/peers/counts */
 enum {
-    SHEETS_LEAST = 2, /* runs that are worth a sheet */
-    SHEETS_MAX = 1024 /* in the folder; more are not looked at */
+    MERGED_RUNS_LEAST = 2, /* runs that are worth a sheet */
+    MERGED_RUNS_MAX = 1024 /* in the folder; more are not looked at */
 };
 
 /* What a sheet's name says. */
-struct sheets_name {
+struct merged_runs_name {
     uint64_t start_s;
     uint32_t len_s;
     uint32_t key_id;
 };
-enum err sheets_path(const char *dir, const struct sheets_name *name,
-                     char ret[FILE_PATH_MAX]);
-bool sheets_name_parse(struct slice name, struct sheets_name *ret);
+enum err merged_runs_path(const char *dir, const struct merged_runs_name *name,
+                          char ret[FILE_PATH_MAX]);
+bool merged_runs_name_parse(struct slice name, struct merged_runs_name *ret);
 
 /* ---- the hub ---- */
 
 /* dir: STATE/peers/counts. Makes the sheets of the first bucket after *io_start_s (first: 0) whose runs are others than
  * its sheet has, and sets that; UINT64_MAX: there is none, what is over is removed. now: the running bucket. */
-enum err sheets_make_next(const char *dir, uint64_t now, uint64_t *io_start_s,
-                          struct errinfo *reterr);
+enum err merged_runs_make_next(const char *dir, uint64_t now, uint64_t *io_start_s,
+                               struct errinfo *reterr);
 /* Removes those that origin is in. */
-enum err sheets_drop(const char *dir, const uint8_t origin[RUN_ORIGIN_BYTES],
-                     struct errinfo *reterr);
+enum err merged_runs_drop(const char *dir, const uint8_t origin[RUN_ORIGIN_BYTES],
+                          struct errinfo *reterr);
 
 #endif

@@ -309,17 +309,17 @@ void count_message(const struct count_port *port, const struct keyring *keys,
 }
 
 bool message_counts_shares(const struct message_counts *counts, const struct counted *c,
-                           struct count_shares *ret)
+                           struct count_breakdown *ret)
 {
     const struct count_port *port = counts->port;
 
-    *ret = (struct count_shares){.n = 0};
+    *ret = (struct count_breakdown){.n = 0};
     if (port == NULL || port->shares == NULL) {
         return false;
     }
     port->shares(port->context, c->digest, ret);
     if (ret->n == 0 || ret->npeers == 0) {
-        count_shares_fini(ret);
+        count_breakdown_fini(ret);
         return false;
     }
     return true;

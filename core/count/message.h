@@ -66,7 +66,7 @@ void count_message(const struct count_port *port, const struct keyring *keys,
 
 /* Who counted it. False: there is no ring, and no need to ask again. Free with count_shares_fini. */
 bool message_counts_shares(const struct message_counts *counts, const struct counted *c,
-                           struct count_shares *ret);
+                           struct count_breakdown *ret);
 
 /* The digests under which a value is counted, with the configured prefix. */
 void count_digest(const struct keyring *keys, const struct config *config,

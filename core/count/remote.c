@@ -212,14 +212,14 @@ void remote_each_stream(struct remote *r, uint64_t first, uint64_t end,
 
 static void ask_streams(const struct remote *r, const uint64_t *keys,
                         const uint32_t *key_ids, unsigned nkeys,
-                        struct count_shares *io)
+                        struct count_breakdown *io)
 {
     for (size_t i = 0; i < r->nstreams; i++) {
         const struct remote_stream *s = r->streams[i];
         const uint64_t *key = runset_key_for(keys, key_ids, nkeys, s->id.key_id);
         uint64_t count = s->has_run || key == NULL ? 0 : tally_get(&s->counts, *key);
-        struct count_share *share =
-            count > 0 ? count_shares_of(io, s->id.origin) : NULL;
+        struct count_part *share =
+            count > 0 ? count_breakdown_of(io, s->id.origin) : NULL;
         if (share != NULL) {
             count_history_add(&share->history, s->id.start_s, count);
         }
@@ -227,10 +227,10 @@ static void ask_streams(const struct remote *r, const uint64_t *keys,
 }
 
 void remote_ask(struct remote *r, const uint64_t *keys, const uint32_t *key_ids,
-                unsigned nkeys, uint64_t now, struct count_shares *io)
+                unsigned nkeys, uint64_t now, struct count_breakdown *io)
 {
     pthread_rwlock_rdlock(&r->lock);
-    if (count_shares_set_origins(io, &r->origins) && io->npeers > 0) {
+    if (count_breakdown_set_origins(io, &r->origins) && io->npeers > 0) {
         const struct remote_question q = {keys, key_ids, nkeys, now};
         remote_ask_runs(r, &q, io);
         for (unsigned i = 1; i < io->n; i++) {
@@ -239,7 +239,7 @@ void remote_ask(struct remote *r, const uint64_t *keys, const uint32_t *key_ids,
         ask_streams(r, keys, key_ids, nkeys, io);
     }
     pthread_rwlock_unlock(&r->lock);
-    count_shares_end(io);
+    count_breakdown_end(io);
 }
 
 void remote_stat(struct remote *r, struct remote_stat *ret)

@@ -46,8 +46,8 @@ struct remote_fed {
 
 /* A sheet, and which runs it stands for. */
 struct remote_sheet {
-    struct sheets_name name;
-    struct sheet *sheet;
+    struct merged_runs_name name;
+    struct merged_run *sheet;
     uint64_t inode;
     const struct runset_item *
         *item;     /* of each source, in list; NULL: it is of no run that is there */
@@ -135,6 +135,6 @@ struct remote_question {
     uint64_t now;
 };
 void remote_ask_runs(struct remote *r, const struct remote_question *q,
-                     struct count_shares *io);
+                     struct count_breakdown *io);
 
 #endif

@@ -11,7 +11,7 @@
 
 static void sheet_fini(struct remote_sheet *s)
 {
-    sheet_close(&s->sheet);
+    merged_run_close(&s->sheet);
     free(s->item);
     *s = (struct remote_sheet){.sheet = NULL};
 }
@@ -38,15 +38,15 @@ void remote_close_sheets(struct remote *r)
     r->sheets_sign = (struct remote_sign){.is_there = false};
 }
 
-static bool is_of(const struct sheets_name *n, const struct sheet *s)
+static bool is_of(const struct merged_runs_name *n, const struct merged_run *s)
 {
-    return n->start_s == sheet_start_s(s) && n->len_s == sheet_len_s(s) &&
-           n->key_id == sheet_key_id(s);
+    return n->start_s == merged_run_start_s(s) && n->len_s == merged_run_len_s(s) &&
+           n->key_id == merged_run_key_id(s);
 }
 
 /* Takes it over from those that were open, if it is the same file, or opens it. False: it is not to be used. */
 static bool load_sheet(struct remote *r, const char *path,
-                       const struct sheets_name *name, struct remote_sheet *ret)
+                       const struct merged_runs_name *name, struct remote_sheet *ret)
 {
     struct stat st;
 
@@ -58,7 +58,7 @@ static bool load_sheet(struct remote *r, const char *path,
         struct remote_sheet *old = &r->sheets[i];
         if (old->sheet != NULL && old->inode == ret->inode &&
             memcmp(&old->name, name, sizeof *name) == 0 &&
-            sheet_bytes(old->sheet) == (uint64_t)st.st_size) {
+            merged_run_bytes(old->sheet) == (uint64_t)st.st_size) {
             *ret = *old;
             old->sheet = NULL;
             old->item = NULL;
@@ -66,9 +66,9 @@ static bool load_sheet(struct remote *r, const char *path,
         }
     }
     struct errinfo why;
-    enum err e = sheet_open(path, &ret->sheet, &why);
+    enum err e = merged_run_open(path, &ret->sheet, &why);
     if (e == ERR_OK && !is_of(name, ret->sheet)) {
-        sheet_close(&ret->sheet);
+        merged_run_close(&ret->sheet);
         e = errinfo_set(&why, ERR_CORRUPT, path, 0,
                         "it is of another bucket than its name says");
     }
@@ -80,17 +80,17 @@ static bool load_sheet(struct remote *r, const char *path,
 
 static void list_sheets(struct remote *r, const char *folder)
 {
-    struct remote_sheet *fresh = calloc(SHEETS_MAX, sizeof *fresh);
+    struct remote_sheet *fresh = calloc(MERGED_RUNS_MAX, sizeof *fresh);
     size_t n = 0;
     DIR *d = fresh != NULL ? opendir(folder) : NULL;
     const struct dirent *entry;
 
     /* cppcheck-suppress readdirCalled ; the stream is ours alone */
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this thread's own */
-    while (d != NULL && n < SHEETS_MAX && (entry = readdir(d)) != NULL) {
-        struct sheets_name name;
+    while (d != NULL && n < MERGED_RUNS_MAX && (entry = readdir(d)) != NULL) {
+        struct merged_runs_name name;
         char path[FILE_PATH_MAX];
-        if (sheets_name_parse(slice_str(entry->d_name), &name) &&
+        if (merged_runs_name_parse(slice_str(entry->d_name), &name) &&
             keyring_find(&r->keys, name.key_id) != NULL &&
             file_path(path, "%s/%s", folder, entry->d_name) == ERR_OK &&
             load_sheet(r, path, &name, &fresh[n])) {
@@ -113,7 +113,7 @@ static void list_sheets(struct remote *r, const char *folder)
 /* Marks the runs that are in it: each in one sheet, once. */
 static void map_sheet(struct remote *r, struct remote_sheet *s, bool *is_covered)
 {
-    size_t n = sheet_sources(s->sheet);
+    size_t n = merged_run_sources(s->sheet);
     struct run_id id = {
         .start_s = s->name.start_s, .len_s = s->name.len_s, .key_id = s->name.key_id};
 
@@ -121,12 +121,12 @@ static void map_sheet(struct remote *r, struct remote_sheet *s, bool *is_covered
     s->item = calloc(n, sizeof(struct runset_item *));
     s->nitems = 0;
     for (size_t i = 0; s->item != NULL && i < n; i++) {
-        const struct sheet_source *source = sheet_source(s->sheet, i);
+        const struct merged_run_source *source = merged_run_source(s->sheet, i);
         id.inc = source->inc;
         memcpy(id.origin, source->origin, RUN_ORIGIN_BYTES);
         const struct runset_item *item = runset_find_item(r->list, &id);
         bool is_it = item != NULL && item->entry->run != NULL &&
-                     sheet_has(s->sheet, i, item->entry->run);
+                     merged_run_has(s->sheet, i, item->entry->run);
         if (is_it && !is_covered[item - r->list->v]) {
             is_covered[item - r->list->v] = true;
             s->item[i] = item;
@@ -170,7 +170,7 @@ void remote_refresh_sheets(struct remote *r)
     if (now != NULL) {
         runset_unpin(r->runset, &now);
     }
-    if (file_path(folder, "%s/" SHEETS_FOLDER, r->dir) == ERR_OK &&
+    if (file_path(folder, "%s/" MERGED_RUNS_FOLDER, r->dir) == ERR_OK &&
         remote_has_changed(folder, &r->sheets_sign)) {
         list_sheets(r, folder);
         has_changed = true;
@@ -184,7 +184,7 @@ void remote_refresh_sheets(struct remote *r)
 
 /* The origin says how long its own history is; of a run that cannot be asked it is at least so much. */
 static void ask_run(const struct runset_item *item, uint64_t key, uint64_t now,
-                    struct count_shares *io)
+                    struct count_breakdown *io)
 {
     const struct runset_entry *e = item->entry;
     struct runset_place place = runset_place_of(item, now);
@@ -197,7 +197,7 @@ static void ask_run(const struct runset_item *item, uint64_t key, uint64_t now,
     if (got == ERR_NOT_FOUND) {
         return;
     }
-    struct count_share *share = count_shares_of(io, e->id.origin);
+    struct count_part *share = count_breakdown_of(io, e->id.origin);
     if (share != NULL && got == ERR_OK) {
         count_history_take(&share->history, place, count);
     } else if (share != NULL) {
@@ -208,7 +208,7 @@ static void ask_run(const struct runset_item *item, uint64_t key, uint64_t now,
 /* Whether a window has the bucket: its runs may each be in their day or not. */
 static bool is_in_window(const struct remote_sheet *s, uint64_t now)
 {
-    for (size_t i = 0; i < sheet_sources(s->sheet); i++) {
+    for (size_t i = 0; i < merged_run_sources(s->sheet); i++) {
         if (s->item[i] != NULL &&
             !runset_place_is_none(runset_place_of(s->item[i], now))) {
             return true;
@@ -218,9 +218,9 @@ static bool is_in_window(const struct remote_sheet *s, uint64_t now)
 }
 
 static void ask_items(const struct remote_sheet *s, uint64_t key, uint64_t now,
-                      struct count_shares *io)
+                      struct count_breakdown *io)
 {
-    for (size_t i = 0; i < sheet_sources(s->sheet); i++) {
+    for (size_t i = 0; i < merged_run_sources(s->sheet); i++) {
         if (s->item[i] != NULL) {
             ask_run(s->item[i], key, now, io);
         }
@@ -228,15 +228,15 @@ static void ask_items(const struct remote_sheet *s, uint64_t key, uint64_t now,
 }
 
 static void ask_sheet(struct remote_sheet *s, uint64_t key, uint64_t now,
-                      struct count_shares *io)
+                      struct count_breakdown *io)
 {
-    struct sheet_pair pair[SHEET_SOURCES_MAX];
+    struct merged_run_pair pair[MERGED_RUN_SOURCES_MAX];
     size_t n = 0;
 
     if (!is_in_window(s, now)) {
         return;
     }
-    if (sheet_get(s->sheet, key, pair, &n) != ERR_OK) {
+    if (merged_run_get(s->sheet, key, pair, &n) != ERR_OK) {
         /* relaxed: a word for the log */
         if (!__atomic_exchange_n(&s->was_bad, true, __ATOMIC_RELAXED)) {
             log_warn(
@@ -253,9 +253,9 @@ static void ask_sheet(struct remote_sheet *s, uint64_t key, uint64_t now,
             continue;
         }
         struct runset_place place = runset_place_of(item, now);
-        struct count_share *share = runset_place_is_none(place)
-                                        ? NULL
-                                        : count_shares_of(io, item->entry->id.origin);
+        struct count_part *share = runset_place_is_none(place)
+                                       ? NULL
+                                       : count_breakdown_of(io, item->entry->id.origin);
         if (share != NULL) {
             count_history_take(&share->history, place, pair[i].count);
         }
@@ -263,7 +263,7 @@ static void ask_sheet(struct remote_sheet *s, uint64_t key, uint64_t now,
 }
 
 void remote_ask_runs(struct remote *r, const struct remote_question *q,
-                     struct count_shares *io)
+                     struct count_breakdown *io)
 {
     size_t n = r->list == NULL ? 0 : r->loose != NULL ? r->nloose : r->list->n;
 

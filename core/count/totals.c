@@ -9,10 +9,11 @@
 enum { SHARDS_MAX = 65536, HOT_ALIGN = 64 };
 #define LINES_MAX (UINT64_C(1) << 31) /* of a shard */
 
-_Static_assert(sizeof(union door_line) == DOOR_LINE_BYTES, "a line of memory");
+_Static_assert(sizeof(union doorkeeper_line) == DOORKEEPER_LINE_BYTES,
+               "a line of memory");
 _Static_assert(sizeof(struct cells_line) == CELLS_LINE_BYTES, "a line of memory");
 _Static_assert((int)TOTALS_WINDOWS == (int)CELLS_WINDOWS, "the same windows");
-_Static_assert(TOTALS_DAYS + 1 == DOOR_DAYS, "the same days");
+_Static_assert(TOTALS_DAYS + 1 == DOORKEEPER_DAYS, "the same days");
 
 uint64_t totals_hash(const struct totals *t, uint64_t key)
 {
@@ -28,7 +29,7 @@ uint64_t totals_day(uint64_t bucket)
 
 static size_t door_bytes(const struct totals_size *size)
 {
-    return size->door_lines / size->nshards * DOOR_LINE_BYTES;
+    return size->door_lines / size->nshards * DOORKEEPER_LINE_BYTES;
 }
 
 static size_t cell_bytes(const struct totals_size *size)
@@ -52,7 +53,7 @@ static void place_shards(struct totals *t, const struct totals_size *size, uint6
 
     for (unsigned i = 0; i < t->nshards; i++) {
         struct totals_shard *s = &t->shards[i];
-        s->door = (struct door){
+        s->door = (struct doorkeeper){
             .lines = (void *)(door + i * door_bytes(size)),
             .away = (void *)(away + i * away_bytes(size)),
             .nlines = size->door_lines / size->nshards,
@@ -186,7 +187,7 @@ void totals_prefetch(const struct totals *t, unsigned shard, uint64_t key)
     uint64_t hash = totals_hash(t, key);
 
     __builtin_prefetch(&t->hot[shard], 1);
-    door_prefetch(&s->door, hash);
+    doorkeeper_prefetch(&s->door, hash);
     cells_prefetch(&s->cells, hash);
 }
 
@@ -214,16 +215,17 @@ bool totals_add(struct totals *t, unsigned shard, uint64_t key, uint64_t amount,
     if (!s->is_ready) {
         return false;
     }
-    enum door_answer door = door_see(&s->door, hash, s->door.today);
-    uint64_t rest = door == DOOR_NEW || door == DOOR_PLACED ? amount - 1 : amount;
+    enum doorkeeper_answer door = doorkeeper_see(&s->door, hash, s->door.today);
+    uint64_t rest =
+        door == DOORKEEPER_NEW || door == DOORKEEPER_PLACED ? amount - 1 : amount;
     if (rest > 0) {
         cells_add(&s->cells, hash, rest, CELLS_ALL_WINDOWS, ret);
-    } else if (door != DOOR_NEW) {
+    } else if (door != DOORKEEPER_NEW) {
         cells_read(&s->cells, hash, ret);
     }
-    if (door == DOOR_NEW) {
+    if (door == DOORKEEPER_NEW) {
         set_all(ret, amount); /* all there is of it, whatever its cells say */
-    } else if (door != DOOR_AWAY) {
+    } else if (door != DOORKEEPER_AWAY) {
         add_one(ret, CELLS_ALL_WINDOWS);
     }
     return true;
@@ -252,13 +254,13 @@ bool totals_read(const struct totals *t, unsigned shard, uint64_t key,
     if (!s->is_ready) {
         return false;
     }
-    enum door_answer door = door_find(&s->door, hash, &age);
-    if (door == DOOR_NEW) {
+    enum doorkeeper_answer door = doorkeeper_find(&s->door, hash, &age);
+    if (door == DOORKEEPER_NEW) {
         set_all(ret, 0);
         return true;
     }
     cells_read(&s->cells, hash, ret);
-    if (door == DOOR_SEEN) {
+    if (door == DOORKEEPER_SEEN) {
         add_one(ret, windows_of_age(age, s->now));
     }
     return true;
@@ -294,9 +296,9 @@ void totals_stat(const struct totals *t, struct totals_stat *ret)
 
     for (unsigned i = 0; i < t->nshards; i++) {
         const struct totals_shard *s = &t->shards[i];
-        st.door_entries += door_entries(&s->door);
-        st.door_room += s->door.nlines * DOOR_ENTRIES;
-        st.door_turned_away += door_turned_away(&s->door);
+        st.doorkeeper_entries += doorkeeper_entries(&s->door);
+        st.door_room += s->door.nlines * DOORKEEPER_ENTRIES;
+        st.doorkeeper_turned_away += doorkeeper_turned_away(&s->door);
         st.cell_lines_used += cells_used(&s->cells);
         st.cell_lines += s->cells.nlines;
         st.overflowed += cells_overflowed(&s->cells);

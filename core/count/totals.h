@@ -95,10 +95,11 @@ void totals_rebuild_end(struct totals *t, unsigned shard, totals_source_fn *runn
 /* ---- how full it is; takes no lock: figures may be a moment old ---- */
 
 struct totals_stat {
-    uint64_t door_entries;
+    uint64_t doorkeeper_entries;
     uint64_t door_room;
-    uint64_t door_turned_away; /* first sights that found no room (counted in cells) */
-    uint64_t cell_lines_used;  /* lines with a count in the fortnight */
+    uint64_t
+        doorkeeper_turned_away; /* first sights that found no room (counted in cells) */
+    uint64_t cell_lines_used;   /* lines with a count in the fortnight */
     uint64_t cell_lines;
     uint64_t overflowed; /* sums that went on in the overflow tables */
     uint64_t spilled_bytes;

@@ -30,12 +30,12 @@ struct totals_share {
 /* Of a shard, in a cache line: what most keys write to. */
 struct totals_hot {
     pthread_spinlock_t lock; /* see totals_lock */
-    struct door_figures door;
+    struct doorkeeper_figures door;
     struct cells_figures cells;
 } __attribute__((aligned(64)));
 
 struct totals_shard {
-    struct door door;
+    struct doorkeeper door;
     struct cells cells;
     uint64_t now; /* bucket */
     bool is_ready;

@@ -26,8 +26,9 @@ static size_t let_in(const struct totals *t, struct totals_shard *s, uint64_t bu
 
     for (size_t i = 0; i < n; i++) {
         uint64_t hash = totals_hash(t, v[i].key);
-        enum door_answer door = door_see(&s->door, hash, totals_day(bucket));
-        uint64_t one = door == DOOR_NEW || door == DOOR_PLACED ? 1 : 0;
+        enum doorkeeper_answer door =
+            doorkeeper_see(&s->door, hash, totals_day(bucket));
+        uint64_t one = door == DOORKEEPER_NEW || door == DOORKEEPER_PLACED ? 1 : 0;
         if (v[i].count > one) {
             ret[left++] =
                 (struct late){cells_line(&s->cells, hash), hash, v[i].count - one};
@@ -49,9 +50,9 @@ static bool add_lines(struct totals_shard *s, struct late *v, size_t n,
         for (; i < n && v[i].line == line; i++) {
             cells_add_late(&s->cells, v[i].hash, v[i].amount, windows, values);
         }
-        share_add_line(ret, line, values, &last);
+        contribution_add_line(ret, line, values, &last);
     }
-    return share_end(ret, 0);
+    return contribution_end(ret, 0);
 }
 
 bool totals_add_late(struct totals *t, unsigned shard, uint64_t bucket,

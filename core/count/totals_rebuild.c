@@ -13,7 +13,7 @@ void totals_rebuild_begin(struct totals *t, unsigned shard, uint64_t now)
     __atomic_store_n(&s->is_ready, false, __ATOMIC_RELAXED);
     totals_drop_shares(t, s);
     cells_clear(&s->cells);
-    door_clear(&s->door, totals_day(now));
+    doorkeeper_clear(&s->door, totals_day(now));
     s->now = now < UINT32_MAX ? now : UINT32_MAX;
     s->pending = s->now;
     s->run_windows = 0;
@@ -51,7 +51,8 @@ static bool is_counted(const struct totals_shard *s, uint64_t hash, uint64_t cou
     unsigned age = 0;
 
     if ((s->run_windows & DAY_WINDOWS) || !(s->days_given >> run_age & 1) ||
-        count != 1 || door_find(&s->door, hash, &age) != DOOR_SEEN || age > run_age) {
+        count != 1 || doorkeeper_find(&s->door, hash, &age) != DOORKEEPER_SEEN ||
+        age > run_age) {
         return false;
     }
     cells_read(&s->cells, hash, sums);
@@ -67,8 +68,10 @@ void totals_rebuild_add(struct totals *t, unsigned shard, uint64_t key, uint64_t
     if (s->run_windows == 0 || count == 0 || is_counted(s, hash, count)) {
         return;
     }
-    enum door_answer door = door_see(&s->door, hash, totals_day(s->run_bucket));
-    uint64_t rest = door == DOOR_NEW || door == DOOR_PLACED ? count - 1 : count;
+    enum doorkeeper_answer door =
+        doorkeeper_see(&s->door, hash, totals_day(s->run_bucket));
+    uint64_t rest =
+        door == DOORKEEPER_NEW || door == DOORKEEPER_PLACED ? count - 1 : count;
     if (rest > 0) {
         cells_add(&s->cells, hash, rest, s->run_windows, sums);
     }

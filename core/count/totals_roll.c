@@ -46,7 +46,7 @@ static void take_off(struct totals *t, struct totals_shard *s,
     struct taking k = {&s->cells, windows};
     char *bytes = malloc(share->ref.n);
     bool is_done = bytes && spill_get(t->spill, &share->ref, bytes) == ERR_OK &&
-                   share_each(slice_of(bytes, share->ref.n), take, &k);
+                   contribution_each(slice_of(bytes, share->ref.n), take, &k);
 
     free(bytes);
     if (!is_done) {
@@ -113,7 +113,7 @@ static void take_bytes(struct totals_shard *s, struct slice bytes, unsigned wind
 {
     struct taking k = {&s->cells, windows};
 
-    (void)share_each(bytes, take, &k);
+    (void)contribution_each(bytes, take, &k);
 }
 
 void totals_keep_share(struct totals *t, struct totals_shard *s, struct buf *bytes,
@@ -134,7 +134,7 @@ void totals_end_bucket(struct totals *t, struct totals_shard *s, uint64_t bucket
     struct buf bytes;
 
     buf_init(&bytes, UINT32_MAX);
-    if (!share_make(&s->cells, &bytes)) {
+    if (!contribution_make(&s->cells, &bytes)) {
         lose(s); /* its counts stay in the windows */
         buf_clear(&bytes);
     }
@@ -163,7 +163,7 @@ void totals_begin_bucket(struct totals *t, struct totals_shard *s, uint64_t now)
     }
     s->nshares = kept;
     s->now = now;
-    door_begin_day(&s->door, totals_day(now));
+    doorkeeper_begin_day(&s->door, totals_day(now));
 }
 
 void totals_drop_shares(struct totals *t, struct totals_shard *s)

@@ -223,7 +223,7 @@ static bool begin(struct feed *f, struct slice record, char *dst)
 
 static void read_record(struct feed *f, struct slice record)
 {
-    char dst[FEED_LINE_MAX] UNFILLED;
+    char dst[FEED_LINE_MAX] UNINITIALIZED;
 
     if (!f->csv.is_ready && !begin(f, record, dst)) {
         if (f->failed == ERR_OK) {
@@ -242,7 +242,7 @@ static void read_record(struct feed *f, struct slice record)
 static void read_comment(struct feed *f, struct slice line)
 {
     struct feed_csv *c = &f->csv;
-    char dst[FEED_LINE_MAX] UNFILLED;
+    char dst[FEED_LINE_MAX] UNINITIALIZED;
     struct slice text = slice_trim(line);
     char separator;
     size_t number;

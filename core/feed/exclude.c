@@ -18,7 +18,7 @@ enum { ENTRY_ARENA = 128 * 1024 };
 
 /* ---- making ---- */
 
-static void open_allow_lists(struct feed_guard *g, const struct keyring *keys)
+static void open_allow_lists(struct feed_exclude *g, const struct keyring *keys)
 {
     const struct config *c = g->config;
     for (size_t i = 0; i < c->nlists && g->nallow < GUARD_ALLOW_MAX; i++) {
@@ -31,11 +31,11 @@ static void open_allow_lists(struct feed_guard *g, const struct keyring *keys)
     }
 }
 
-enum err feed_guard_new(const struct config *config, const struct config_feed *feed,
-                        const struct keyring *keys, struct feed_guard **ret,
-                        struct errinfo *reterr)
+enum err feed_exclude_new(const struct config *config, const struct config_feed *feed,
+                          const struct keyring *keys, struct feed_exclude **ret,
+                          struct errinfo *reterr)
 {
-    struct feed_guard *g = calloc(1, sizeof(*g));
+    struct feed_exclude *g = calloc(1, sizeof(*g));
     if (!g) {
         return errinfo_set(reterr, ERR_NOMEM, feed->name, 0, "no memory for checks");
     }
@@ -44,24 +44,24 @@ enum err feed_guard_new(const struct config *config, const struct config_feed *f
     enum err e =
         g->arena ? ERR_OK : errinfo_set(reterr, ERR_NOMEM, feed->name, 0, "no memory");
     e = e == ERR_OK ? ham_read(&g->ham, config->state_dir, keys, reterr) : e;
-    e = e == ERR_OK ? guard_hashes_make(&g->hashes, config, reterr) : e;
+    e = e == ERR_OK ? exclude_hashes_make(&g->hashes, config, reterr) : e;
     if (e != ERR_OK) {
-        feed_guard_free(&g);
+        feed_exclude_free(&g);
         return e;
     }
     g->ham.share = feed->ham;
     open_allow_lists(g, keys);
-    guard_local_find(g);
+    exclude_local_find(g);
     *ret = g;
     return ERR_OK;
 }
 
-void feed_guard_free(struct feed_guard **g)
+void feed_exclude_free(struct feed_exclude **g)
 {
     if (*g) {
         arena_free(&(*g)->arena);
         ham_free(&(*g)->ham);
-        guard_hashes_free(&(*g)->hashes);
+        exclude_hashes_free(&(*g)->hashes);
         for (size_t i = 0; i < (*g)->nallow; i++) {
             list_reader_close(&(*g)->allow[i]);
         }
@@ -99,7 +99,7 @@ static bool is_confirmed(const struct list_reader *r, uint16_t class_type,
 }
 
 /* A list holds the entry, however its URLs match. */
-static bool is_held(const struct feed_guard *g, const struct list_reader *r,
+static bool is_held(const struct feed_exclude *g, const struct list_reader *r,
                     const struct feature_entry *e)
 {
     bool is_there = false;
@@ -113,7 +113,7 @@ static bool is_held(const struct feed_guard *g, const struct list_reader *r,
 }
 
 /* An allow list holds the entry, or a domain that it lies in. */
-static bool is_allowed(const struct feed_guard *g, const struct feature_entry *e,
+static bool is_allowed(const struct feed_exclude *g, const struct feature_entry *e,
                        struct slice host)
 {
     for (size_t i = 0; i < g->nallow; i++) {
@@ -131,8 +131,9 @@ static bool is_allowed(const struct feed_guard *g, const struct feature_entry *e
     return false;
 }
 
-static const char *refuse_own(const struct feed_guard *g, const struct feature_entry *e,
-                              struct slice host, const char **retwhy)
+static const char *refuse_own(const struct feed_exclude *g,
+                              const struct feature_entry *e, struct slice host,
+                              const char **retwhy)
 {
     const struct config *c = g->config;
     bool is_domain = e->class_type == FEATURE_domain;
@@ -192,12 +193,12 @@ static struct slice url_host(struct slice url, struct slice *retrest)
     return slice_head(host, slice_find(host, ':'));
 }
 
-static const char *refuse_url(const struct feed_guard *g, struct slice host,
+static const char *refuse_url(const struct feed_exclude *g, struct slice host,
                               struct slice rest, const char **retwhy)
 {
     struct ipnet n;
-    if (guard_network_parse(host, &n)) {
-        return guard_network(g, host, retwhy);
+    if (exclude_network_parse(host, &n)) {
+        return exclude_network(g, host, retwhy);
     }
     bool is_bare = rest.n == 0 || slice_eq(rest, SLICE_LIT("/"));
     return is_bare ? refuse_host(host, retwhy) : NULL;
@@ -225,7 +226,7 @@ static struct slice host_of(const struct feature_entry *e, struct slice *retrest
     }
 }
 
-static const char *refuse_by_class(const struct feed_guard *g,
+static const char *refuse_by_class(const struct feed_exclude *g,
                                    const struct feature_entry *e, struct slice host,
                                    struct slice rest, const char **retwhy)
 {
@@ -234,7 +235,7 @@ static const char *refuse_by_class(const struct feed_guard *g,
     case FEATURE_host:
         return refuse_host(host, retwhy);
     case FEATURE_network:
-        return guard_network(g, e->text, retwhy);
+        return exclude_network(g, e->text, retwhy);
     case FEATURE_url:
     case FEATURE_url_exact:
     case FEATURE_url_folded:
@@ -242,7 +243,7 @@ static const char *refuse_by_class(const struct feed_guard *g,
     case FEATURE_url_expression:
         return refuse_url(g, host, rest, retwhy);
     case FEATURE_url_hash:
-        if (guard_hashes_have(&g->hashes, e->text)) {
+        if (exclude_hashes_have(&g->hashes, e->text)) {
             *retwhy = "the sum of a whole host that no feed may list";
             return "giant";
         }
@@ -259,8 +260,8 @@ static const char *refuse_by_class(const struct feed_guard *g,
     }
 }
 
-const char *feed_guard_refuses(const struct feed_guard *g,
-                               const struct feature_entry *e, const char **retwhy)
+const char *feed_exclude_refuses(const struct feed_exclude *g,
+                                 const struct feature_entry *e, const char **retwhy)
 {
     struct slice rest;
     struct slice host = host_of(e, &rest);
@@ -272,13 +273,13 @@ const char *feed_guard_refuses(const struct feed_guard *g,
     return reason ? reason : ham_refuses(&g->ham, e, retwhy);
 }
 
-uint64_t feed_guard_ham(const struct feed_guard *g)
+uint64_t feed_exclude_ham(const struct feed_exclude *g)
 {
     return g->ham.hash ? g->ham.messages : 0;
 }
 
 /* Good mail is known by the normal form of its URLs, a version of a feed by the URLs as they were written. */
-uint64_t feed_guard_mark(struct feed_guard *g, const struct feature_entry *e)
+uint64_t feed_exclude_mark(struct feed_exclude *g, const struct feature_entry *e)
 {
     struct feature_entry again = *e;
     bool is_url = e->class_type == FEATURE_url || e->class_type == FEATURE_url_exact ||
@@ -291,7 +292,7 @@ uint64_t feed_guard_mark(struct feed_guard *g, const struct feature_entry *e)
     return ham_mark(&g->ham, &again);
 }
 
-bool feed_guard_is_too_much(const struct feed_guard *g)
+bool feed_exclude_is_too_much(const struct feed_exclude *g)
 {
     double most = FEED_REPLAY_TIMES * g->ham.share * (double)g->ham.messages;
     return g->ham.marked >= FEED_REPLAY_TIMES && (double)g->ham.marked > most;

@@ -32,22 +32,22 @@ enum {
 /* Good mail that an administrator gave (`gillnet feed ham`), as a journal in the state folder. */
 #define STATE_HAM_FILE "feeds/ham.journal"
 
-struct feed_guard;
+struct feed_exclude;
 /* config and keys are borrowed and outlive it. keys: of the lists, for digests of the journal. The journal need not be
  * there. */
-enum err feed_guard_new(const struct config *config, const struct config_feed *feed,
-                        const struct keyring *keys, struct feed_guard **ret,
-                        struct errinfo *reterr);
-void feed_guard_free(struct feed_guard **g); /* accepts NULL */
+enum err feed_exclude_new(const struct config *config, const struct config_feed *feed,
+                          const struct keyring *keys, struct feed_exclude **ret,
+                          struct errinfo *reterr);
+void feed_exclude_free(struct feed_exclude **g); /* accepts NULL */
 /* NULL: it may be taken; else why not, a word for metrics ("giant", "shared", "suffix", "protected", "allowed", "network",
  * "empty", "ham") and *retwhy a sentence for people. */
-const char *feed_guard_refuses(const struct feed_guard *g,
-                               const struct feature_entry *e, const char **retwhy);
+const char *feed_exclude_refuses(const struct feed_exclude *g,
+                                 const struct feature_entry *e, const char **retwhy);
 /* Good messages of the journal; 0: there is none. */
-uint64_t feed_guard_ham(const struct feed_guard *g);
+uint64_t feed_exclude_ham(const struct feed_exclude *g);
 /* Marks the good messages that have the entry in them; returns how many are marked by now. */
-uint64_t feed_guard_mark(struct feed_guard *g, const struct feature_entry *e);
+uint64_t feed_exclude_mark(struct feed_exclude *g, const struct feature_entry *e);
 /* What is marked is too much for one update (FEED_REPLAY_TIMES). */
-bool feed_guard_is_too_much(const struct feed_guard *g);
+bool feed_exclude_is_too_much(const struct feed_exclude *g);
 
 #endif

@@ -7,7 +7,7 @@
 #include "core/base/file.h"
 #include "core/feed/exclude_internal.h"
 
-enum { MESSAGES_MAX = 2 * JOURNAL_SLOTS }; /* of gillnetd, and given */
+enum { MESSAGES_MAX = 2 * HAM_LOG_SLOTS }; /* of gillnetd, and given */
 
 struct seen_message {
     uint32_t time_s;
@@ -30,7 +30,7 @@ static bool make_room(struct reading *r, size_t n)
     if (h->npairs + n <= r->room) {
         return true;
     }
-    size_t room = 2 * r->room + JOURNAL_KEYS;
+    size_t room = 2 * r->room + HAM_LOG_KEYS;
     struct ham_pair *pair = realloc(h->pair, room * sizeof(*pair));
     if (!pair) {
         r->failed = true;
@@ -41,7 +41,7 @@ static bool make_room(struct reading *r, size_t n)
     return true;
 }
 
-static void take(void *context, const struct journal_message *m)
+static void take(void *context, const struct ham_log_message *m)
 {
     struct reading *r = context;
     struct ham *h = r->h;
@@ -148,7 +148,7 @@ static enum err read_file(struct reading *r, const struct keyring *keys,
     if (file_path(path, "%s/%s", state_dir, name) != ERR_OK) {
         return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
     }
-    enum err e = journal_read(path, since_s, take, r, &key_id, NULL);
+    enum err e = ham_log_read(path, since_s, take, r, &key_id, NULL);
     const struct hashkey *key = e == ERR_OK ? keyring_find(keys, key_id) : NULL;
     if (key == NULL || (h->hash != NULL && h->hash != key)) {
         h->messages = messages;
@@ -163,13 +163,13 @@ enum err ham_read(struct ham *h, const char *state_dir, const struct keyring *ke
                   struct errinfo *reterr)
 {
     uint64_t now_s = clock_wall_us() / 1000000;
-    uint32_t since_s = now_s > JOURNAL_AGE_S ? (uint32_t)(now_s - JOURNAL_AGE_S) : 0;
+    uint32_t since_s = now_s > HAM_LOG_AGE_S ? (uint32_t)(now_s - HAM_LOG_AGE_S) : 0;
     struct reading r = {.h = h};
     r.message = calloc(MESSAGES_MAX, sizeof(*r.message));
     r.failed = r.message == NULL;
     enum err e =
         r.failed ? ERR_OK
-                 : read_file(&r, keys, state_dir, STATE_JOURNAL_FILE, since_s, reterr);
+                 : read_file(&r, keys, state_dir, STATE_HAM_LOG_FILE, since_s, reterr);
     r.is_given = true;
     e = r.failed || e != ERR_OK
             ? e
@@ -202,7 +202,7 @@ static const struct ham_key *find(const struct ham *h, const struct feature_entr
         return NULL;
     }
     digest_make(h->hash, e->class_type, e->text, &d);
-    uint64_t key = journal_key(&d);
+    uint64_t key = ham_log_key(&d);
     size_t from = 0;
     size_t to = h->nkeys;
     while (from < to) {

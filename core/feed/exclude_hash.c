@@ -17,7 +17,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* "NAME/" and "www.NAME/". */
-static bool add(struct guard_hashes *h, const char *name)
+static bool add(struct exclude_hashes *h, const char *name)
 {
     for (size_t i = 0; i < FORMS; i++) {
         char text[EXPRESSION_MAX];
@@ -32,8 +32,8 @@ static bool add(struct guard_hashes *h, const char *name)
     return true;
 }
 
-enum err guard_hashes_make(struct guard_hashes *h, const struct config *c,
-                           struct errinfo *reterr)
+enum err exclude_hashes_make(struct exclude_hashes *h, const struct config *c,
+                             struct errinfo *reterr)
 {
     size_t n = 0;
     while (name_at(n)) {
@@ -58,13 +58,13 @@ enum err guard_hashes_make(struct guard_hashes *h, const struct config *c,
     return ERR_OK;
 }
 
-bool guard_hashes_have(const struct guard_hashes *h, struct slice hex)
+bool exclude_hashes_have(const struct exclude_hashes *h, struct slice hex)
 {
     return hex.n == SHA256_HEX && h->n > 0 &&
            bsearch(hex.p, h->v, h->n, sizeof(*h->v), compare);
 }
 
-void guard_hashes_free(struct guard_hashes *h)
+void exclude_hashes_free(struct exclude_hashes *h)
 {
     free(h->v);
     h->v = NULL;

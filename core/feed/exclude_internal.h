@@ -51,22 +51,22 @@ enum name_kind name_kind_of(struct slice host);
 const char *name_at(size_t i);
 
 /* SHA-256 of expressions of whole hosts, in hexadecimal, sorted. */
-struct guard_hashes {
+struct exclude_hashes {
     char (*v)[SHA256_HEX + 1];
     size_t n;
 };
-enum err guard_hashes_make(struct guard_hashes *h, const struct config *c,
-                           struct errinfo *reterr);
-bool guard_hashes_have(const struct guard_hashes *h, struct slice hex);
-void guard_hashes_free(struct guard_hashes *h);
+enum err exclude_hashes_make(struct exclude_hashes *h, const struct config *c,
+                             struct errinfo *reterr);
+bool exclude_hashes_have(const struct exclude_hashes *h, struct slice hex);
+void exclude_hashes_free(struct exclude_hashes *h);
 
 enum { GUARD_ALLOW_MAX = 16, GUARD_LOCAL_MAX = 64 };
 
-struct feed_guard {
+struct feed_exclude {
     const struct config *config;
     struct arena *arena; /* of one entry */
     struct ham ham;
-    struct guard_hashes hashes;
+    struct exclude_hashes hashes;
     struct list_reader *allow[GUARD_ALLOW_MAX];
     size_t nallow;
     struct ipnet local[GUARD_LOCAL_MAX]; /* addresses of this machine */
@@ -74,10 +74,10 @@ struct feed_guard {
 };
 
 /* A network or address in text form, or the host of a URL. NULL: it may be listed. */
-const char *guard_network(const struct feed_guard *g, struct slice text,
-                          const char **retwhy);
+const char *exclude_network(const struct feed_exclude *g, struct slice text,
+                            const char **retwhy);
 /* Whether text is an address or a network. */
-bool guard_network_parse(struct slice text, struct ipnet *ret);
-void guard_local_find(struct feed_guard *g);
+bool exclude_network_parse(struct slice text, struct ipnet *ret);
+void exclude_local_find(struct feed_exclude *g);
 
 #endif

@@ -14,9 +14,9 @@ struct row {
 
 /* Each part of the table is sorted. */
 static const struct row giants[] = {
-#define GIANT(name, who) {(name), who},
+#define MAJOR_DOMAIN(name, who) {(name), who},
 #include "core/feed/major_domain.def"
-#undef GIANT
+#undef MAJOR_DOMAIN
 };
 static const struct row hosts[] = {
 #define HOSTING(name) {(name), HOST},
@@ -30,7 +30,7 @@ static const struct row shorteners[] = {
 };
 
 enum {
-    GIANTS = sizeof(giants) / sizeof(giants[0]),
+    MAJOR_DOMAINS = sizeof(giants) / sizeof(giants[0]),
     HOSTS = sizeof(hosts) / sizeof(hosts[0]),
     SHORTENERS = sizeof(shorteners) / sizeof(shorteners[0])
 };
@@ -49,7 +49,7 @@ static const struct row *find(const struct row *v, size_t n, struct slice name)
 
 static const struct row *find_giant(struct slice name)
 {
-    return find(giants, GIANTS, name);
+    return find(giants, MAJOR_DOMAINS, name);
 }
 
 static bool is_shared(struct slice name)
@@ -95,11 +95,13 @@ enum name_kind name_kind_of(struct slice host)
 
 const char *name_at(size_t i)
 {
-    if (i < GIANTS) {
+    if (i < MAJOR_DOMAINS) {
         return giants[i].name;
     }
-    if (i < GIANTS + HOSTS) {
-        return hosts[i - GIANTS].name;
+    if (i < MAJOR_DOMAINS + HOSTS) {
+        return hosts[i - MAJOR_DOMAINS].name;
     }
-    return i < GIANTS + HOSTS + SHORTENERS ? shorteners[i - GIANTS - HOSTS].name : NULL;
+    return i < MAJOR_DOMAINS + HOSTS + SHORTENERS
+               ? shorteners[i - MAJOR_DOMAINS - HOSTS].name
+               : NULL;
 }

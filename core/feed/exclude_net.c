@@ -24,7 +24,7 @@ static bool is_v4(const struct ipnet *n)
     return n->prefix >= V4_BITS && memcmp(n->addr, mapped, sizeof(mapped)) == 0;
 }
 
-bool guard_network_parse(struct slice text, struct ipnet *ret)
+bool exclude_network_parse(struct slice text, struct ipnet *ret)
 {
     size_t slash = slice_find(text, '/');
     struct slice address = slice_head(text, slash);
@@ -60,7 +60,7 @@ static bool is_special(const struct ipnet *n)
 {
     for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
         struct ipnet s;
-        if (guard_network_parse(slice_str(special[i]), &s) && is_v4(&s) == is_v4(n) &&
+        if (exclude_network_parse(slice_str(special[i]), &s) && is_v4(&s) == is_v4(n) &&
             overlap(&s, n)) {
             return true;
         }
@@ -78,12 +78,12 @@ static bool overlaps_any(const struct ipnet *n, const struct ipnet *v, size_t co
     return false;
 }
 
-const char *guard_network(const struct feed_guard *g, struct slice text,
-                          const char **retwhy)
+const char *exclude_network(const struct feed_exclude *g, struct slice text,
+                            const char **retwhy)
 {
     const struct config *c = g->config;
     struct ipnet n;
-    if (!guard_network_parse(text, &n)) {
+    if (!exclude_network_parse(text, &n)) {
         return NULL;
     }
     if (n.prefix < (is_v4(&n) ? V4_BITS + FEED_NETWORK_V4 : FEED_NETWORK_V6)) {
@@ -124,7 +124,7 @@ static bool address_of(const struct sockaddr *sa, uint8_t ret[ADDR_BYTES])
 }
 
 /* Those of our interfaces; without them what the configuration names is protected. */
-void guard_local_find(struct feed_guard *g)
+void exclude_local_find(struct feed_exclude *g)
 {
     struct ifaddrs *all = NULL;
     if (getifaddrs(&all) != 0) {

@@ -24,12 +24,12 @@ static uint64_t sum_with(uint64_t before, struct slice record)
 
 /* ---- writing ---- */
 
-enum err changes_out_open(struct changes_out *o, const char *path,
-                          struct errinfo *reterr)
+enum err feed_diff_out_open(struct feed_diff_out *o, const char *path,
+                            struct errinfo *reterr)
 {
     static const char head[CHANGES_HEADER];
-    *o = (struct changes_out){.n = 0};
-    enum err e = file_out_open(&o->out, path, SET_FILE_MODE, reterr);
+    *o = (struct feed_diff_out){.n = 0};
+    enum err e = file_out_open(&o->out, path, FEED_SET_FILE_MODE, reterr);
     buf_init(&o->record, RECORD_HEAD + LIST_TEXT_MAX + SUM_BYTES);
     if (e == ERR_OK) {
         file_out_add(&o->out, slice_of(head, sizeof(head)));
@@ -37,7 +37,7 @@ enum err changes_out_open(struct changes_out *o, const char *path,
     return e;
 }
 
-void changes_out_add(struct changes_out *o, const struct refresh_item *item)
+void feed_diff_out_add(struct feed_diff_out *o, const struct refresh_item *item)
 {
     const void *d = item->digest.b;
     buf_clear(&o->record);
@@ -58,7 +58,7 @@ void changes_out_add(struct changes_out *o, const struct refresh_item *item)
     }
 }
 
-enum err changes_out_commit(struct changes_out *o, struct errinfo *reterr)
+enum err feed_diff_out_commit(struct feed_diff_out *o, struct errinfo *reterr)
 {
     struct buf head;
     buf_init(&head, CHANGES_HEADER);
@@ -76,7 +76,7 @@ enum err changes_out_commit(struct changes_out *o, struct errinfo *reterr)
     return e;
 }
 
-void changes_out_abort(struct changes_out *o)
+void feed_diff_out_abort(struct feed_diff_out *o)
 {
     file_out_abort(&o->out);
     buf_fini(&o->record);
@@ -84,12 +84,12 @@ void changes_out_abort(struct changes_out *o)
 
 /* ---- reading ---- */
 
-enum err changes_parse(struct changes *c, struct slice bytes, const char *path,
-                       struct errinfo *reterr)
+enum err feed_diff_parse(struct feed_diff *c, struct slice bytes, const char *path,
+                         struct errinfo *reterr)
 {
     struct cursor head = cursor_of(slice_head(bytes, CHANGES_HEADER));
     struct slice magic = cursor_bytes(&head, CHANGES_MAGIC.n);
-    struct changes got = {.bytes = bytes, .at = CHANGES_HEADER};
+    struct feed_diff got = {.bytes = bytes, .at = CHANGES_HEADER};
     got.n = cursor_u64(&head);
     got.wanted = cursor_u64(&head);
     uint64_t sum = cursor_u64(&head);
@@ -102,16 +102,16 @@ enum err changes_parse(struct changes *c, struct slice bytes, const char *path,
     return ERR_OK;
 }
 
-enum err changes_open(struct changes *c, const char *path, struct errinfo *reterr)
+enum err feed_diff_open(struct feed_diff *c, const char *path, struct errinfo *reterr)
 {
     struct filemap map = {0};
     enum err e = filemap_open(&map, path, FILEMAP_READ, reterr);
-    *c = (struct changes){.n = 0};
+    *c = (struct feed_diff){.n = 0};
     if (e != ERR_OK) {
         return e;
     }
     const void *p = map.p;
-    e = changes_parse(c, slice_of(p, map.n), path, reterr);
+    e = feed_diff_parse(c, slice_of(p, map.n), path, reterr);
     if (e != ERR_OK) {
         filemap_close(&map);
         return e;
@@ -120,15 +120,15 @@ enum err changes_open(struct changes *c, const char *path, struct errinfo *reter
     return ERR_OK;
 }
 
-void changes_close(struct changes *c)
+void feed_diff_close(struct feed_diff *c)
 {
     filemap_close(&c->map);
-    *c = (struct changes){.n = 0};
+    *c = (struct feed_diff){.n = 0};
 }
 
-bool changes_next(void *context, struct refresh_item *ret, enum err *retfail)
+bool feed_diff_next(void *context, struct refresh_item *ret, enum err *retfail)
 {
-    struct changes *c = context;
+    struct feed_diff *c = context;
     struct slice rest = slice_from(c->bytes, c->at);
     struct cursor in = cursor_of(rest);
     *retfail = ERR_OK;

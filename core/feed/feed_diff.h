@@ -11,20 +11,20 @@
 #include "core/base/file.h"
 #include "core/list/feed_apply.h"
 
-struct changes_out {
+struct feed_diff_out {
     struct file_out out;
     uint64_t n;
     uint64_t sum;
     struct buf record;
 };
-enum err changes_out_open(struct changes_out *o, const char *path,
-                          struct errinfo *reterr);
+enum err feed_diff_out_open(struct feed_diff_out *o, const char *path,
+                            struct errinfo *reterr);
 /* A failure is kept for the commit. */
-void changes_out_add(struct changes_out *o, const struct refresh_item *item);
-enum err changes_out_commit(struct changes_out *o, struct errinfo *reterr);
-void changes_out_abort(struct changes_out *o);
+void feed_diff_out_add(struct feed_diff_out *o, const struct refresh_item *item);
+enum err feed_diff_out_commit(struct feed_diff_out *o, struct errinfo *reterr);
+void feed_diff_out_abort(struct feed_diff_out *o);
 
-struct changes {
+struct feed_diff {
     struct filemap map;
     struct slice bytes;
     size_t at;
@@ -33,12 +33,12 @@ struct changes {
     uint64_t sum;
     uint64_t wanted;
 };
-enum err changes_open(struct changes *c, const char *path, struct errinfo *reterr);
+enum err feed_diff_open(struct feed_diff *c, const char *path, struct errinfo *reterr);
 /* As changes_open, of bytes that stay. */
-enum err changes_parse(struct changes *c, struct slice bytes, const char *path,
-                       struct errinfo *reterr);
-void changes_close(struct changes *c);
+enum err feed_diff_parse(struct feed_diff *c, struct slice bytes, const char *path,
+                         struct errinfo *reterr);
+void feed_diff_close(struct feed_diff *c);
 /* A refresh_next_fn with a struct changes as its context: ERR_CORRUPT when a record is damaged. */
-bool changes_next(void *context, struct refresh_item *ret, enum err *retfail);
+bool feed_diff_next(void *context, struct refresh_item *ret, enum err *retfail);
 
 #endif

@@ -8,7 +8,7 @@
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
 
-enum { SET_VERSION = 1, BLOCK_BYTES = 4096 * SET_RECORD_BYTES };
+enum { SET_VERSION = 1, BLOCK_BYTES = 4096 * FEED_SET_RECORD_BYTES };
 #define SET_MAGIC SLICE_LIT("GNFSET01")
 
 /* ---- the form ---- */
@@ -18,7 +18,7 @@ uint64_t set_form(enum url_match match)
     return 1 + (uint64_t)match;
 }
 
-static void print_header(const struct set_out *o, struct buf *ret)
+static void print_header(const struct feed_set_out *o, struct buf *ret)
 {
     buf_add(ret, SET_MAGIC);
     buf_add_u32(ret, SET_VERSION);
@@ -41,17 +41,17 @@ static uint64_t chain(uint64_t sum, struct slice block)
     return next;
 }
 
-static const struct digest *digest_at(const struct set *s, uint64_t i)
+static const struct digest *digest_at(const struct feed_set *s, uint64_t i)
 {
-    const void *p = s->record + i * SET_RECORD_BYTES;
+    const void *p = s->record + i * FEED_SET_RECORD_BYTES;
     return p;
 }
 
 /* The blocks have this sum, and their digests rise. */
-static bool is_whole(const struct set *s, uint64_t sum)
+static bool is_whole(const struct feed_set *s, uint64_t sum)
 {
     const char *p = (const char *)s->record;
-    size_t left = (size_t)s->n * SET_RECORD_BYTES;
+    size_t left = (size_t)s->n * FEED_SET_RECORD_BYTES;
     uint64_t is = 0;
     while (left > 0) {
         size_t size = left < BLOCK_BYTES ? left : (size_t)BLOCK_BYTES;
@@ -68,19 +68,19 @@ static bool is_whole(const struct set *s, uint64_t sum)
 
 /* ---- reading ---- */
 
-enum err set_parse(struct set *s, struct slice bytes, const char *path,
-                   struct errinfo *reterr)
+enum err feed_set_parse(struct feed_set *s, struct slice bytes, const char *path,
+                        struct errinfo *reterr)
 {
-    struct cursor c = cursor_of(slice_head(bytes, SET_HEADER_BYTES));
+    struct cursor c = cursor_of(slice_head(bytes, FEED_SET_HEADER_BYTES));
     struct slice magic = cursor_bytes(&c, SET_MAGIC.n);
     uint32_t version = cursor_u32(&c);
-    struct set got = {.key_id = cursor_u32(&c)};
+    struct feed_set got = {.key_id = cursor_u32(&c)};
     got.n = cursor_u64(&c);
     uint64_t sum = cursor_u64(&c);
     got.form = cursor_u64(&c);
     uint64_t head_sum = cursor_u64(&c);
     if (!cursor_ok(&c) || !slice_eq(magic, SET_MAGIC) ||
-        head_sum != checksum64(slice_head(bytes, SET_HEADER_BYTES - 8))) {
+        head_sum != checksum64(slice_head(bytes, FEED_SET_HEADER_BYTES - 8))) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "this is no version of a feed, or its head is damaged");
     }
@@ -88,10 +88,11 @@ enum err set_parse(struct set *s, struct slice bytes, const char *path,
         return errinfo_set(reterr, ERR_VERSION, path, 0,
                            "written by another version of gillnet");
     }
-    const void *record = bytes.p + SET_HEADER_BYTES;
+    const void *record = bytes.p + FEED_SET_HEADER_BYTES;
     got.record = record;
-    if ((bytes.n - SET_HEADER_BYTES) / SET_RECORD_BYTES != got.n ||
-        (bytes.n - SET_HEADER_BYTES) % SET_RECORD_BYTES != 0 || !is_whole(&got, sum)) {
+    if ((bytes.n - FEED_SET_HEADER_BYTES) / FEED_SET_RECORD_BYTES != got.n ||
+        (bytes.n - FEED_SET_HEADER_BYTES) % FEED_SET_RECORD_BYTES != 0 ||
+        !is_whole(&got, sum)) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "this version of a feed is damaged (its checksum is wrong)");
     }
@@ -99,16 +100,16 @@ enum err set_parse(struct set *s, struct slice bytes, const char *path,
     return ERR_OK;
 }
 
-enum err set_open(struct set *s, const char *path, struct errinfo *reterr)
+enum err feed_set_open(struct feed_set *s, const char *path, struct errinfo *reterr)
 {
     struct filemap map = {0};
     enum err e = filemap_open(&map, path, FILEMAP_READ, reterr);
-    *s = (struct set){.n = 0};
+    *s = (struct feed_set){.n = 0};
     if (e != ERR_OK) {
         return e;
     }
     const void *p = map.p;
-    e = set_parse(s, slice_of(p, map.n), path, reterr);
+    e = feed_set_parse(s, slice_of(p, map.n), path, reterr);
     if (e != ERR_OK) {
         filemap_close(&map);
         return e;
@@ -117,22 +118,22 @@ enum err set_open(struct set *s, const char *path, struct errinfo *reterr)
     return ERR_OK;
 }
 
-void set_close(struct set *s)
+void feed_set_close(struct feed_set *s)
 {
     filemap_close(&s->map);
-    *s = (struct set){.n = 0};
+    *s = (struct feed_set){.n = 0};
 }
 
-void set_get(const struct set *s, uint64_t i, struct set_entry *ret)
+void feed_set_get(const struct feed_set *s, uint64_t i, struct feed_set_entry *ret)
 {
-    const void *p = s->record + i * SET_RECORD_BYTES;
-    struct cursor c = cursor_of(slice_of(p, SET_RECORD_BYTES));
+    const void *p = s->record + i * FEED_SET_RECORD_BYTES;
+    struct cursor c = cursor_of(slice_of(p, FEED_SET_RECORD_BYTES));
     memcpy(ret->digest.b, cursor_bytes(&c, DIGEST_BYTES).p, DIGEST_BYTES);
     ret->first_seen_s = cursor_u32(&c);
     ret->expiry_s = cursor_u32(&c);
 }
 
-bool set_has(const struct set *s, const struct digest *d)
+bool feed_set_has(const struct feed_set *s, const struct digest *d)
 {
     uint64_t from = 0;
     uint64_t to = s->n;
@@ -150,7 +151,7 @@ bool set_has(const struct set *s, const struct digest *d)
 
 /* ---- writing ---- */
 
-static void flush(struct set_out *o)
+static void flush(struct feed_set_out *o)
 {
     if (o->block.n > 0) {
         o->sum = chain(o->sum, buf_slice(&o->block));
@@ -159,12 +160,13 @@ static void flush(struct set_out *o)
     }
 }
 
-enum err set_out_open(struct set_out *o, const char *path, const struct set_kind *kind,
-                      struct errinfo *reterr)
+enum err feed_set_out_open(struct feed_set_out *o, const char *path,
+                           const struct set_kind *kind, struct errinfo *reterr)
 {
-    static const char head[SET_HEADER_BYTES];
-    *o = (struct set_out){.key_id = kind->key_id, .form = set_form(kind->url_match)};
-    enum err e = file_out_open(&o->out, path, SET_FILE_MODE, reterr);
+    static const char head[FEED_SET_HEADER_BYTES];
+    *o = (struct feed_set_out){.key_id = kind->key_id,
+                               .form = set_form(kind->url_match)};
+    enum err e = file_out_open(&o->out, path, FEED_SET_FILE_MODE, reterr);
     buf_init(&o->block, BLOCK_BYTES);
     if (e == ERR_OK) {
         file_out_add(&o->out, slice_of(head, sizeof(head)));
@@ -172,7 +174,7 @@ enum err set_out_open(struct set_out *o, const char *path, const struct set_kind
     return e;
 }
 
-void set_out_add(struct set_out *o, const struct set_entry *e)
+void feed_set_out_add(struct feed_set_out *o, const struct feed_set_entry *e)
 {
     if (o->n > 0 && digest_cmp(&o->last, &e->digest) >= 0) {
         o->out.failed = ERR_RANGE;
@@ -189,10 +191,10 @@ void set_out_add(struct set_out *o, const struct set_entry *e)
     }
 }
 
-enum err set_out_commit(struct set_out *o, struct errinfo *reterr)
+enum err feed_set_out_commit(struct feed_set_out *o, struct errinfo *reterr)
 {
     struct buf head;
-    buf_init(&head, SET_HEADER_BYTES);
+    buf_init(&head, FEED_SET_HEADER_BYTES);
     flush(o);
     print_header(o, &head);
     if (buf_failed(&head) || buf_failed(&o->block)) {
@@ -205,7 +207,7 @@ enum err set_out_commit(struct set_out *o, struct errinfo *reterr)
     return e;
 }
 
-void set_out_abort(struct set_out *o)
+void feed_set_out_abort(struct feed_set_out *o)
 {
     file_out_abort(&o->out);
     buf_fini(&o->block);

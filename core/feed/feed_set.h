@@ -17,12 +17,12 @@
 #include "core/message/feature/list_keys.h"
 
 enum {
-    SET_HEADER_BYTES = 48,
-    SET_RECORD_BYTES = 24,
-    SET_FILE_MODE = 0640 /* of every file of a feed */
+    FEED_SET_HEADER_BYTES = 48,
+    FEED_SET_RECORD_BYTES = 24,
+    FEED_SET_FILE_MODE = 0640 /* of every file of a feed */
 };
 
-struct set_entry {
+struct feed_set_entry {
     struct digest digest;
     uint32_t first_seen_s;
     uint32_t expiry_s; /* as the feed says; 0: never */
@@ -30,7 +30,7 @@ struct set_entry {
 
 /* ---- reading ---- */
 
-struct set {
+struct feed_set {
     struct filemap map;
     const unsigned char *record;
     uint64_t n;
@@ -40,18 +40,18 @@ struct set {
 };
 uint64_t set_form(enum url_match match);
 /* Verified as a whole. ERR_CORRUPT, ERR_VERSION: it cannot be used. */
-enum err set_open(struct set *s, const char *path, struct errinfo *reterr);
+enum err feed_set_open(struct feed_set *s, const char *path, struct errinfo *reterr);
 /* Accepts one that is not open. */
-void set_close(struct set *s);
+void feed_set_close(struct feed_set *s);
 /* As set_open, of bytes that stay: nothing is to be closed. */
-enum err set_parse(struct set *s, struct slice bytes, const char *path,
-                   struct errinfo *reterr);
-void set_get(const struct set *s, uint64_t i, struct set_entry *ret);
-bool set_has(const struct set *s, const struct digest *d);
+enum err feed_set_parse(struct feed_set *s, struct slice bytes, const char *path,
+                        struct errinfo *reterr);
+void feed_set_get(const struct feed_set *s, uint64_t i, struct feed_set_entry *ret);
+bool feed_set_has(const struct feed_set *s, const struct digest *d);
 
 /* ---- writing ---- */
 
-struct set_out {
+struct feed_set_out {
     struct file_out out;
     uint64_t n;
     uint64_t sum;
@@ -65,12 +65,12 @@ struct set_kind {
     uint32_t key_id;
     enum url_match url_match;
 };
-enum err set_out_open(struct set_out *o, const char *path, const struct set_kind *kind,
-                      struct errinfo *reterr);
+enum err feed_set_out_open(struct feed_set_out *o, const char *path,
+                           const struct set_kind *kind, struct errinfo *reterr);
 /* Digests must rise. A failure is kept for set_out_commit. */
-void set_out_add(struct set_out *o, const struct set_entry *e);
+void feed_set_out_add(struct feed_set_out *o, const struct feed_set_entry *e);
 /* Durable and in place; or removed. */
-enum err set_out_commit(struct set_out *o, struct errinfo *reterr);
-void set_out_abort(struct set_out *o);
+enum err feed_set_out_commit(struct feed_set_out *o, struct errinfo *reterr);
+void feed_set_out_abort(struct feed_set_out *o);
 
 #endif

@@ -90,7 +90,7 @@ static void put(json_t *to, const char *name, uint64_t v)
     (void)json_object_set_new(to, name, json_integer((json_int_t)v));
 }
 
-void feed_state_json(json_t *to, const struct stage_state *s)
+void feed_state_json(json_t *to, const struct update_state *s)
 {
     (void)json_object_set_new(to, "format", json_string(feed_format_name(s->format)));
     put(to, "entries", s->entries);
@@ -102,7 +102,7 @@ void feed_state_json(json_t *to, const struct stage_state *s)
     (void)json_object_set_new(to, "pinned", json_boolean(s->is_pinned));
 }
 
-void feed_report_json(json_t *to, const struct stage_report *r)
+void feed_report_json(json_t *to, const struct update_report *r)
 {
     (void)json_object_set_new(to, "format",
                               json_string(feed_format_name(r->counts.format)));
@@ -116,11 +116,11 @@ void feed_report_json(json_t *to, const struct stage_report *r)
     (void)json_object_set_new(to, "text", json_string(r->refusal.text));
 }
 
-json_t *feed_line_json(const struct stage_line *line)
+json_t *feed_line_json(const struct update_line *line)
 {
-    static const char *const changes[] = {[STAGE_ENTERED] = "entered",
-                                          [STAGE_LEFT] = "left",
-                                          [STAGE_LEFT_OUT] = "left_out"};
+    static const char *const changes[] = {[UPDATE_ENTERED] = "entered",
+                                          [UPDATE_LEFT] = "left",
+                                          [UPDATE_LEFT_OUT] = "left_out"};
     const struct feature_info *info = feature_info((enum feature_type)line->class_type);
     json_t *text = json_stringn(line->text.n > 0 ? line->text.p : "", line->text.n);
 

@@ -216,7 +216,7 @@ static void read_pattern(struct pattern *p)
 static void emit_term(struct feed *f, const struct term *t,
                       const struct feed_times *times)
 {
-    char value[STIX_VALUE_MAX] UNFILLED;
+    char value[STIX_VALUE_MAX] UNINITIALIZED;
     size_t n = 0;
 
     if (t->value.n > sizeof value) {
@@ -251,7 +251,7 @@ static void emit_joined(struct feed *f, const struct term *t, size_t n,
 static void emit_pattern(struct feed *f, struct slice text,
                          const struct feed_times *times)
 {
-    struct pattern p UNFILLED;
+    struct pattern p UNINITIALIZED;
 
     p.rest = text;
     p.n = 0;

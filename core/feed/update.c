@@ -16,20 +16,20 @@
 
 enum { FEED_DIR_MODE = 02750, STATE_BYTES_MAX = 1 << 20, NUMBER_DIGITS = 20 };
 
-void stage_show(const struct stage *s, const char *what, double share)
+void update_show(const struct feed_update *s, const char *what, double share)
 {
     if (s->progress) {
         s->progress(s->context, what, share);
     }
 }
 
-uint64_t stage_now_s(void)
+uint64_t update_now_s(void)
 {
     return clock_wall_us() / 1000000;
 }
 
-enum err stage_file(const struct stage *s, const char *what, uint64_t number,
-                    char ret[FILE_PATH_MAX], struct errinfo *reterr)
+enum err update_file(const struct feed_update *s, const char *what, uint64_t number,
+                     char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
     return file_path(ret, "%s/%s.%" PRIu64, s->dir, what, number) == ERR_OK
                ? ERR_OK
@@ -38,7 +38,7 @@ enum err stage_file(const struct stage *s, const char *what, uint64_t number,
 
 /* ---- the folder ---- */
 
-enum err stage_save(struct stage *s, struct errinfo *reterr)
+enum err update_save(struct feed_update *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct buf b;
@@ -49,7 +49,7 @@ enum err stage_save(struct stage *s, struct errinfo *reterr)
     if (e != ERR_OK) {
         (void)errinfo_set(reterr, e, s->dir, 0, "the state of the feed cannot be kept");
     } else {
-        e = file_write_atomic(path, buf_slice(&b), SET_FILE_MODE, reterr);
+        e = file_write_atomic(path, buf_slice(&b), FEED_SET_FILE_MODE, reterr);
     }
     buf_fini(&b);
     return e;
@@ -68,7 +68,7 @@ static uint64_t number_of(const char *name)
     return 0;
 }
 
-static bool is_needed(const struct stage *s, const char *name)
+static bool is_needed(const struct feed_update *s, const char *name)
 {
     uint64_t number = number_of(name);
     if (number == 0) {
@@ -77,11 +77,11 @@ static bool is_needed(const struct stage *s, const char *name)
     if (s->saved.pending.version.number == number) {
         return true;
     }
-    return strncmp(name, "changes.", 8) != 0 && stage_version_find(s, number);
+    return strncmp(name, "changes.", 8) != 0 && update_version_find(s, number);
 }
 
 /* What of the folder is not needed goes, unless only the highest number is sought. */
-static uint64_t look_through(const struct stage *s, bool sweeps)
+static uint64_t look_through(const struct feed_update *s, bool sweeps)
 {
     uint64_t highest = 0;
     DIR *d = opendir(s->dir);
@@ -103,7 +103,7 @@ static uint64_t look_through(const struct stage *s, bool sweeps)
     return highest;
 }
 
-void stage_sweep(const struct stage *s)
+void update_sweep(const struct feed_update *s)
 {
     (void)file_sweep_temps(s->dir, NULL);
     if (!s->saved.is_lost) {
@@ -112,17 +112,17 @@ void stage_sweep(const struct stage *s)
 }
 
 /* A state that cannot be read: the versions there are say nothing, but the list does. */
-static void state_lost(struct stage *s, const char *path)
+static void state_lost(struct feed_update *s, const char *path)
 {
     struct errinfo why;
     (void)errinfo_set(&why, ERR_CORRUPT, path, 0,
                       "the state of the feed is damaged; its entries stay listed, and "
                       "its next update begins anew from what the list holds");
     log_errinfo("feeds", &why);
-    s->saved = (struct stage_saved){.last = look_through(s, false), .is_lost = true};
+    s->saved = (struct update_saved){.last = look_through(s, false), .is_lost = true};
 }
 
-static enum err state_load(struct stage *s, struct errinfo *reterr)
+static enum err state_load(struct feed_update *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct buf b;
@@ -145,7 +145,7 @@ static enum err state_load(struct stage *s, struct errinfo *reterr)
     return e;
 }
 
-static enum err folder_make(struct stage *s, struct errinfo *reterr)
+static enum err folder_make(struct feed_update *s, struct errinfo *reterr)
 {
     char feeds[FILE_PATH_MAX];
     char lock[FILE_PATH_MAX];
@@ -166,10 +166,10 @@ static enum err folder_make(struct stage *s, struct errinfo *reterr)
     return e;
 }
 
-enum err stage_open(const struct stage_options *options, struct stage **ret,
-                    struct errinfo *reterr)
+enum err update_open(const struct update_options *options, struct feed_update **ret,
+                     struct errinfo *reterr)
 {
-    struct stage *s = calloc(1, sizeof(*s));
+    struct feed_update *s = calloc(1, sizeof(*s));
     if (!s) {
         return errinfo_set(reterr, ERR_NOMEM, options->feed->name, 0, "no memory");
     }
@@ -183,17 +183,17 @@ enum err stage_open(const struct stage_options *options, struct stage **ret,
     enum err e = folder_make(s, reterr);
     e = e == ERR_OK ? state_load(s, reterr) : e;
     if (e != ERR_OK) {
-        stage_close(&s);
+        update_close(&s);
         return e;
     }
     (void)unlink(
         s->incoming); /* of one that was killed; never of an update under way */
-    stage_sweep(s);
+    update_sweep(s);
     *ret = s;
     return ERR_OK;
 }
 
-void stage_close(struct stage **s)
+void update_close(struct feed_update **s)
 {
     if (*s) {
         filelock_drop(&(*s)->lock);
@@ -202,25 +202,25 @@ void stage_close(struct stage **s)
     *s = NULL;
 }
 
-enum err stage_note_failures(struct stage *s, unsigned failures, const char *trouble,
-                             struct errinfo *reterr)
+enum err stage_note_failures(struct feed_update *s, unsigned failures,
+                             const char *trouble, struct errinfo *reterr)
 {
-    struct stage_state *w = &s->saved.shown;
+    struct update_state *w = &s->saved.shown;
 
     if (w->failures == failures && strcmp(w->trouble, trouble) == 0) {
         return ERR_OK;
     }
     w->failures = failures;
     (void)snprintf(w->trouble, sizeof(w->trouble), "%s", trouble);
-    return stage_save(s, reterr);
+    return update_save(s, reterr);
 }
 
-void stage_get_state(const struct stage *s, struct stage_state *ret)
+void update_get_state(const struct feed_update *s, struct update_state *ret)
 {
     *ret = s->saved.shown;
 }
 
-const char *stage_incoming(const struct stage *s)
+const char *update_incoming(const struct feed_update *s)
 {
     return s->incoming;
 }
@@ -228,15 +228,15 @@ const char *stage_incoming(const struct stage *s)
 /* ---- an update ---- */
 
 struct update {
-    struct stage *s;
-    const struct stage_body *body;
-    stage_line_fn *on_line;
+    struct feed_update *s;
+    const struct update_body *body;
+    update_line_fn *on_line;
     void *context;
-    struct stage_report *report;
-    struct feed_guard *guard;
+    struct update_report *report;
+    struct feed_exclude *guard;
     struct list_reader *reader; /* NULL: there is no list yet */
     struct hashkey key;
-    struct set old;
+    struct feed_set old;
     struct intake intake;
     struct compare compare;
     uint64_t number; /* of the version to come */
@@ -245,13 +245,13 @@ struct update {
 /* The last good set and, where it does not say all, the list itself. */
 static enum err open_old(struct update *u, struct errinfo *reterr)
 {
-    struct stage *s = u->s;
+    struct feed_update *s = u->s;
     struct errinfo why = {.code = ERR_OK};
-    enum err e = stage_list_open(s, &u->reader, &u->key, reterr);
+    enum err e = update_list_open(s, &u->reader, &u->key, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    e = stage_set_open(s, s->saved.shown.version, &u->key, &u->old, &why);
+    e = update_set_open(s, s->saved.shown.version, &u->key, &u->old, &why);
     if (e != ERR_OK && e != ERR_CORRUPT && e != ERR_NOT_FOUND && e != ERR_VERSION) {
         return errinfo_set(reterr, e, why.source, 0, "%s", why.text);
     }
@@ -264,8 +264,8 @@ static enum err open_old(struct update *u, struct errinfo *reterr)
 
 static bool wants_walk(const struct update *u)
 {
-    const struct stage_saved *d = &u->s->saved;
-    bool is_old = stage_now_s() >= d->compared_s + STAGE_COMPARE_S;
+    const struct update_saved *d = &u->s->saved;
+    bool is_old = update_now_s() >= d->compared_s + UPDATE_COMPARE_S;
     return u->reader &&
            (u->s->saved.is_lost || d->is_silent || (d->shown.version != 0 && is_old));
 }
@@ -273,24 +273,24 @@ static bool wants_walk(const struct update *u)
 /* Sorted entries against what there was; *set and *changes are closed either way. */
 static enum err compare(struct update *u, struct errinfo *reterr)
 {
-    struct stage *s = u->s;
+    struct feed_update *s = u->s;
     char set_path[FILE_PATH_MAX];
     char changes_path[FILE_PATH_MAX];
-    struct set_out set;
-    struct changes_out changes;
-    struct list_walk *walk = NULL;
-    enum err e = stage_file(s, "set", u->number, set_path, reterr);
-    e = e == ERR_OK ? stage_file(s, "changes", u->number, changes_path, reterr) : e;
+    struct feed_set_out set;
+    struct feed_diff_out changes;
+    struct mirror_iter *walk = NULL;
+    enum err e = update_file(s, "set", u->number, set_path, reterr);
+    e = e == ERR_OK ? update_file(s, "changes", u->number, changes_path, reterr) : e;
     if (e == ERR_OK && wants_walk(u)) {
-        e = list_walk_reader(u->reader, stage_now_s(), &walk, reterr);
+        e = mirror_iter_of_reader(u->reader, update_now_s(), &walk, reterr);
     }
     if (e != ERR_OK) {
         return e;
     }
     const struct set_kind kind = {u->key.id, stage_url_match(s)};
-    e = set_out_open(&set, set_path, &kind, reterr);
+    e = feed_set_out_open(&set, set_path, &kind, reterr);
     enum err opened =
-        changes_out_open(&changes, changes_path, e == ERR_OK ? reterr : NULL);
+        feed_diff_out_open(&changes, changes_path, e == ERR_OK ? reterr : NULL);
     u->compare = (struct compare){.stage = s,
                                   .fresh = u->intake.sorter,
                                   .old = &u->old,
@@ -303,24 +303,24 @@ static enum err compare(struct update *u, struct errinfo *reterr)
                                   .changes = &changes};
     e = e == ERR_OK ? opened : e;
     e = e == ERR_OK ? compare_run(&u->compare, reterr) : e;
-    e = e == ERR_OK ? set_out_commit(&set, reterr) : e;
-    e = e == ERR_OK ? changes_out_commit(&changes, reterr) : e;
-    set_out_abort(&set);
-    changes_out_abort(&changes);
+    e = e == ERR_OK ? feed_set_out_commit(&set, reterr) : e;
+    e = e == ERR_OK ? feed_diff_out_commit(&changes, reterr) : e;
+    feed_set_out_abort(&set);
+    feed_diff_out_abort(&changes);
     u->compare.set = NULL;
     u->compare.changes = NULL;
     if (walk && e == ERR_OK) {
-        s->saved.compared_s = stage_now_s();
+        s->saved.compared_s = update_now_s();
     }
-    list_walk_free(&walk);
+    mirror_iter_free(&walk);
     return e;
 }
 
 /* Everything that happens before the list is touched. */
 static enum err examine(struct update *u, struct errinfo *reterr)
 {
-    struct stage *s = u->s;
-    enum err e = feed_guard_new(s->config, s->feed, s->keys, &u->guard, reterr);
+    struct feed_update *s = u->s;
+    enum err e = feed_exclude_new(s->config, s->feed, s->keys, &u->guard, reterr);
     e = e == ERR_OK ? open_old(u, reterr) : e;
     if (e != ERR_OK) {
         return e;
@@ -332,17 +332,17 @@ static enum err examine(struct update *u, struct errinfo *reterr)
                                 .on_line = u->on_line,
                                 .context = u->context};
     e = intake_read(&u->intake, s->incoming, reterr);
-    struct stage_refusal *refusal = &u->report->refusal;
+    struct update_refusal *refusal = &u->report->refusal;
     u->report->counts = u->intake.counts;
     u->report->left_out = u->intake.left_out;
     if (e == ERR_OK) {
-        stage_check(s, &u->intake, NULL, u->guard, u->body->is_by_hand, refusal);
+        update_check(s, &u->intake, NULL, u->guard, u->body->is_by_hand, refusal);
     }
     if (e == ERR_OK && refusal->reason[0] == '\0') {
         e = compare(u, reterr);
         if (e == ERR_OK) {
-            stage_check(s, &u->intake, &u->compare, u->guard, u->body->is_by_hand,
-                        refusal);
+            update_check(s, &u->intake, &u->compare, u->guard, u->body->is_by_hand,
+                         refusal);
         }
     }
     return e;
@@ -352,13 +352,13 @@ static enum err examine(struct update *u, struct errinfo *reterr)
 static enum err keep_body(const struct update *u, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    const struct stage *s = u->s;
-    enum err e = stage_file(s, "body", u->number, path, reterr);
+    const struct feed_update *s = u->s;
+    enum err e = update_file(s, "body", u->number, path, reterr);
     if (e != ERR_OK) {
         return e;
     }
     int fd = open(s->incoming, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 || fsync(fd) != 0 || fchmod(fd, SET_FILE_MODE) != 0 ||
+    if (fd < 0 || fsync(fd) != 0 || fchmod(fd, FEED_SET_FILE_MODE) != 0 ||
         rename(s->incoming, path) != 0) {
         e = errinfo_errno(reterr, s->incoming, "cannot be kept");
     }
@@ -370,11 +370,11 @@ static enum err keep_body(const struct update *u, struct errinfo *reterr)
 
 static void note_good(struct update *u)
 {
-    struct stage_state *w = &u->s->saved.shown;
-    const struct stage_body *b = u->body;
-    w->good_s = stage_now_s();
+    struct update_state *w = &u->s->saved.shown;
+    const struct update_body *b = u->body;
+    w->good_s = update_now_s();
     w->format = u->intake.counts.format;
-    w->refusal = (struct stage_refusal){.at_s = 0};
+    w->refusal = (struct update_refusal){.at_s = 0};
     (void)snprintf(w->etag, sizeof(w->etag), "%s", b->etag ? b->etag : "");
     (void)snprintf(w->last_modified, sizeof(w->last_modified), "%s",
                    b->last_modified ? b->last_modified : "");
@@ -384,9 +384,9 @@ static void note_good(struct update *u)
 static enum err mend(struct update *u, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct stage *s = u->s;
-    enum err e = stage_file(s, "changes", u->number, path, reterr);
-    e = e == ERR_OK ? stage_apply(s, path, reterr) : e;
+    struct feed_update *s = u->s;
+    enum err e = update_file(s, "changes", u->number, path, reterr);
+    e = e == ERR_OK ? update_apply(s, path, reterr) : e;
     if (e == ERR_OK) {
         s->saved.is_silent = false;
         s->saved.shown.entries = u->compare.entries;
@@ -396,55 +396,55 @@ static enum err mend(struct update *u, struct errinfo *reterr)
 
 static enum err apply(struct update *u, struct errinfo *reterr)
 {
-    struct stage *s = u->s;
+    struct feed_update *s = u->s;
     const struct compare *c = &u->compare;
-    struct stage_pending p = {.version = {u->number, stage_now_s(), c->entries},
-                              .entered = c->entered};
+    struct update_pending p = {.version = {u->number, update_now_s(), c->entries},
+                               .entered = c->entered};
     enum err e = ERR_OK;
     u->report->is_same = c->entered == 0 && c->left == 0 && c->changed == 0 &&
-                         stage_version_find(s, s->saved.shown.version);
+                         update_version_find(s, s->saved.shown.version);
     if (u->report->is_same) {
         e = mend(u, reterr);
     } else {
         e = keep_body(u, reterr);
-        e = e == ERR_OK ? stage_publish(s, &p, reterr) : e;
+        e = e == ERR_OK ? update_publish(s, &p, reterr) : e;
     }
     if (e != ERR_OK) {
         return e;
     }
     s->saved.shown.is_pinned = false;
     note_good(u);
-    return stage_save(s, reterr);
+    return update_save(s, reterr);
 }
 
 /* Lines of what entered and left, where somebody wants them. */
 static enum err tell(struct update *u, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct set fresh = {.n = 0};
-    struct stage_sides sides = {.from = &u->old,
-                                .from_number = u->s->saved.shown.version,
-                                .to = &fresh,
-                                .to_body = u->s->incoming,
-                                .key = u->key};
-    enum err e = stage_file(u->s, "set", u->number, path, reterr);
-    e = e == ERR_OK ? set_open(&fresh, path, reterr) : e;
-    e = e == ERR_OK ? stage_tell(u->s, &sides, u->on_line, u->context, reterr) : e;
-    set_close(&fresh);
+    struct feed_set fresh = {.n = 0};
+    struct update_sides sides = {.from = &u->old,
+                                 .from_number = u->s->saved.shown.version,
+                                 .to = &fresh,
+                                 .to_body = u->s->incoming,
+                                 .key = u->key};
+    enum err e = update_file(u->s, "set", u->number, path, reterr);
+    e = e == ERR_OK ? feed_set_open(&fresh, path, reterr) : e;
+    e = e == ERR_OK ? update_tell(u->s, &sides, u->on_line, u->context, reterr) : e;
+    feed_set_close(&fresh);
     return e;
 }
 
 static enum err decide(struct update *u, struct errinfo *reterr)
 {
-    struct stage *s = u->s;
-    struct stage_state *w = &s->saved.shown;
+    struct feed_update *s = u->s;
+    struct update_state *w = &s->saved.shown;
     u->report->entries = w->entries;
     if (u->report->refusal.reason[0] != '\0') {
         if (u->body->only_checks) {
             return ERR_OK;
         }
         w->refusal = u->report->refusal;
-        return stage_save(s, reterr);
+        return update_save(s, reterr);
     }
     u->report->entered = u->compare.entered;
     u->report->left = u->compare.left;
@@ -454,9 +454,9 @@ static enum err decide(struct update *u, struct errinfo *reterr)
         return e;
     }
     if (w->is_pinned && !u->body->is_by_hand) {
-        w->good_s = stage_now_s();
+        w->good_s = update_now_s();
         u->report->entries = w->entries;
-        return stage_save(s, reterr);
+        return update_save(s, reterr);
     }
     uint64_t begin_us = clock_mono_us();
     e = apply(u, reterr);
@@ -464,23 +464,23 @@ static enum err decide(struct update *u, struct errinfo *reterr)
     return e;
 }
 
-enum err stage_update(struct stage *s, const struct stage_body *body,
-                      stage_line_fn *on_line, void *context, struct stage_report *ret,
-                      struct errinfo *reterr)
+enum err update_update(struct feed_update *s, const struct update_body *body,
+                       update_line_fn *on_line, void *context,
+                       struct update_report *ret, struct errinfo *reterr)
 {
     struct update u = {
         .s = s, .body = body, .on_line = on_line, .context = context, .report = ret};
     uint64_t begin_us = clock_mono_us();
-    *ret = (struct stage_report){.entries = s->saved.shown.entries};
-    enum err e = stage_settle(s, reterr);
+    *ret = (struct update_report){.entries = s->saved.shown.entries};
+    enum err e = update_settle(s, reterr);
     e = e == ERR_OK ? examine(&u, reterr) : e;
     ret->check_us = clock_mono_us() - begin_us;
     e = e == ERR_OK ? decide(&u, reterr) : e;
     sorter_free(&u.intake.sorter);
-    set_close(&u.old);
+    feed_set_close(&u.old);
     list_reader_close(&u.reader);
-    feed_guard_free(&u.guard);
+    feed_exclude_free(&u.guard);
     (void)unlink(s->incoming);
-    stage_sweep(s);
+    update_sweep(s);
     return e;
 }

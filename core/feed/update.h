@@ -20,19 +20,19 @@
 #include "core/feed/feed.h"
 #include "core/list/list.h"
 
-enum { STAGE_REASON_MAX = 48, STAGE_TEXT_MAX = 400 };
+enum { UPDATE_REASON_MAX = 48, UPDATE_TEXT_MAX = 400 };
 
 /* Why an update was refused, as a word for metrics: "empty", "size", "first_line", "format", "bad_lines",
  * "entries", "ham", ...; "" when it was not. The words are in stage_reason.def. */
-struct stage_refusal {
-    char reason[STAGE_REASON_MAX];
-    char text[STAGE_TEXT_MAX]; /* what, where, and what to do */
+struct update_refusal {
+    char reason[UPDATE_REASON_MAX];
+    char text[UPDATE_TEXT_MAX]; /* what, where, and what to do */
     uint64_t at_s;
 };
 
 /* What one update did, or would do. */
-struct stage_report {
-    struct stage_refusal refusal;
+struct update_report {
+    struct update_refusal refusal;
     struct feed_counts counts;
     bool is_same;     /* nothing in it changed */
     uint64_t entries; /* of the version afterwards (refused: of the last good one) */
@@ -45,19 +45,19 @@ struct stage_report {
 };
 
 /* One entry that a check left out, or a change that `diff` shows. */
-enum stage_change { STAGE_ENTERED, STAGE_LEFT, STAGE_LEFT_OUT };
-struct stage_line {
-    enum stage_change change;
+enum update_change { UPDATE_ENTERED, UPDATE_LEFT, UPDATE_LEFT_OUT };
+struct update_line {
+    enum update_change change;
     uint16_t class_type;
     struct slice text;
     const char *reason; /* of STAGE_LEFT_OUT, a word of guard.h; else NULL */
     const char *why;    /* the same as a sentence */
 };
-typedef void stage_line_fn(void *context, const struct stage_line *line);
+typedef void update_line_fn(void *context, const struct update_line *line);
 
 /* What is known of a feed between updates: state.json. */
 enum { STAGE_TROUBLE_MAX = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX };
-struct stage_state {
+struct update_state {
     uint64_t version;  /* of the good one that serves; 0: none yet */
     uint64_t versions; /* that are kept */
     uint64_t entries;
@@ -67,15 +67,15 @@ struct stage_state {
     bool
         is_pinned; /* after a rollback: updates are checked but not applied until `gillnet feed update` */
     enum feed_format format;
-    struct stage_refusal refusal; /* of the last update, when it was refused */
-    char etag[256];               /* of the body that serves; for the fetcher */
+    struct update_refusal refusal; /* of the last update, when it was refused */
+    char etag[256];                /* of the body that serves; for the fetcher */
     char last_modified[64];
     unsigned failures; /* in a row, of stage_note_failures */
     char trouble[STAGE_TROUBLE_MAX];
 };
 
-struct stage;
-struct stage_options {
+struct feed_update;
+struct update_options {
     const struct config *config;
     const struct config_feed *feed;
     const struct keyring *keys;
@@ -84,43 +84,44 @@ struct stage_options {
 };
 /* Opens or makes STATE/feeds/NAME. ERR_LOCKED: another process works on this feed. */
 /* A state that is damaged is told in the log; the next update begins anew with what the list holds. */
-enum err stage_open(const struct stage_options *options, struct stage **ret,
-                    struct errinfo *reterr);
-void stage_close(struct stage **s);
-void stage_get_state(const struct stage *s, struct stage_state *ret);
+enum err update_open(const struct update_options *options, struct feed_update **ret,
+                     struct errinfo *reterr);
+void update_close(struct feed_update **s);
+void update_get_state(const struct feed_update *s, struct update_state *ret);
 
 /* Where the fetcher puts what it downloads: STATE/feeds/NAME/incoming.body. stage_update takes it away, whatever it
  * makes of it; so does the next stage_open. */
-const char *stage_incoming(const struct stage *s);
+const char *update_incoming(const struct feed_update *s);
 /* Takes the incoming body (decompressed, of its validators) through all checks; applied when it passes and
  * !only_checks. is_by_hand: ends a pin and ignores the size band, as `gillnet feed update --force` does. on_line may be NULL.
  * ERR_OK also when it was refused: see ret->refusal. An error is trouble of ours (disk, list): tried again. */
-struct stage_body {
+struct update_body {
     const char *etag;
     const char *last_modified;
     bool only_checks;
     bool is_by_hand;
 };
-enum err stage_update(struct stage *s, const struct stage_body *body,
-                      stage_line_fn *on_line, void *context, struct stage_report *ret,
-                      struct errinfo *reterr);
+enum err update_update(struct feed_update *s, const struct update_body *body,
+                       update_line_fn *on_line, void *context,
+                       struct update_report *ret, struct errinfo *reterr);
 /* The server says that nothing changed. Once a day the body that serves goes through all of stage_update again. */
-enum err stage_unchanged(struct stage *s, struct errinfo *reterr);
+enum err update_unchanged(struct feed_update *s, struct errinfo *reterr);
 /* How many questions failed in a row, and why the last one did (printable ASCII): kept on disk, so that a restart of the hub
  * forgets neither. Writes only what changed. */
-enum err stage_note_failures(struct stage *s, unsigned failures, const char *trouble,
-                             struct errinfo *reterr);
+enum err stage_note_failures(struct feed_update *s, unsigned failures,
+                             const char *trouble, struct errinfo *reterr);
 /* Nothing good was heard for feed->silent_after_s: all entries get an expiry of now, and the validators are forgotten, so
  * that the next good body lists them again. No-op before. */
-enum err stage_expire_silent(struct stage *s, bool *retdid, struct errinfo *reterr);
+enum err update_expire_silent(struct feed_update *s, bool *retdid,
+                              struct errinfo *reterr);
 /* Back to the version before the one that serves (or to `version`), and pinned there. ERR_NOT_FOUND: it is not kept. */
-enum err stage_rollback(struct stage *s, uint64_t version, struct stage_report *ret,
-                        struct errinfo *reterr);
+enum err update_rollback(struct feed_update *s, uint64_t version,
+                         struct update_report *ret, struct errinfo *reterr);
 /* Differences between two kept versions (0: the one before, the one that serves). */
-enum err stage_diff(struct stage *s, uint64_t from, uint64_t to, stage_line_fn *on_line,
-                    void *context, struct errinfo *reterr);
+enum err update_diff(struct feed_update *s, uint64_t from, uint64_t to,
+                     update_line_fn *on_line, void *context, struct errinfo *reterr);
 /* The feed is not configured any more: its entries leave its list by `keep`, its folder goes. options->feed: its name,
  * list and keep_s are used. */
-enum err stage_drop(const struct stage_options *options, struct errinfo *reterr);
+enum err update_drop(const struct update_options *options, struct errinfo *reterr);
 
 #endif

@@ -9,13 +9,13 @@
 #include "core/feed/update_internal.h"
 #include "core/list/configured.h"
 
-enum url_match stage_url_match(const struct stage *s)
+enum url_match stage_url_match(const struct feed_update *s)
 {
     return (enum url_match)config_list_find(s->config, slice_str(s->list))->url_match;
 }
 
 /* Opening it for writing makes it anew as it is configured. */
-static enum err make_formed(const struct stage *s, struct errinfo *reterr)
+static enum err make_formed(const struct feed_update *s, struct errinfo *reterr)
 {
     const struct list_opening opening = {
         .config = s->config, .keys = s->keys, .wait = {.most_s = LIST_LOCK_WAIT_S}};
@@ -25,8 +25,8 @@ static enum err make_formed(const struct stage *s, struct errinfo *reterr)
     return e;
 }
 
-enum err stage_list_open(const struct stage *s, struct list_reader **ret,
-                         struct hashkey *retkey, struct errinfo *reterr)
+enum err update_list_open(const struct feed_update *s, struct list_reader **ret,
+                          struct hashkey *retkey, struct errinfo *reterr)
 {
     struct errinfo why = {.code = ERR_OK};
     const char *state_dir = s->config->state_dir;
@@ -50,7 +50,7 @@ enum err stage_list_open(const struct stage *s, struct list_reader **ret,
     return ERR_OK;
 }
 
-enum err stage_apply(struct stage *s, const char *path, struct errinfo *reterr)
+enum err update_apply(struct feed_update *s, const char *path, struct errinfo *reterr)
 {
     const struct list_opening opening = {.config = s->config,
                                          .keys = s->keys,
@@ -58,45 +58,45 @@ enum err stage_apply(struct stage *s, const char *path, struct errinfo *reterr)
                                          .wait = {.most_s = LIST_LOCK_WAIT_S}};
     struct list_writer *w = NULL;
     struct refresh_result done;
-    struct changes c;
+    struct feed_diff c;
     char source[LIST_SOURCE_MAX];
-    enum err e = changes_open(&c, path, reterr);
+    enum err e = feed_diff_open(&c, path, reterr);
     if (e != ERR_OK || c.n == 0) {
-        changes_close(&c);
+        feed_diff_close(&c);
         return e;
     }
     (void)snprintf(source, sizeof(source), "feed:%s", s->feed->name);
-    stage_show(s, "waiting for the list", -1.0);
+    update_show(s, "waiting for the list", -1.0);
     e = list_writer_open_configured(&opening, slice_str(s->list), &w, reterr);
     if (e == ERR_OK) {
-        struct refresh_input in = {.next = changes_next,
+        struct refresh_input in = {.next = feed_diff_next,
                                    .context = &c,
                                    .n = c.n,
                                    .source = slice_str(source),
                                    .progress = s->progress,
                                    .progress_context = s->context};
-        stage_show(s, "applying", -1.0);
+        update_show(s, "applying", -1.0);
         e = list_refresh(w, &in, &done, reterr);
     }
     list_writer_close(&w);
-    changes_close(&c);
+    feed_diff_close(&c);
     return e;
 }
 
-enum err stage_set_open(const struct stage *s, uint64_t number,
-                        const struct hashkey *key, struct set *ret,
-                        struct errinfo *reterr)
+enum err update_set_open(const struct feed_update *s, uint64_t number,
+                         const struct hashkey *key, struct feed_set *ret,
+                         struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    *ret = (struct set){.n = 0};
+    *ret = (struct feed_set){.n = 0};
     if (number == 0) {
         return ERR_OK;
     }
-    enum err e = stage_file(s, "set", number, path, reterr);
-    e = e == ERR_OK ? set_open(ret, path, reterr) : e;
+    enum err e = update_file(s, "set", number, path, reterr);
+    e = e == ERR_OK ? feed_set_open(ret, path, reterr) : e;
     if (e == ERR_OK &&
         (ret->key_id != key->id || ret->form != set_form(stage_url_match(s)))) {
-        set_close(ret);
+        feed_set_close(ret);
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
                         "this version was made with another ring key or url_match than "
                         "the list");
@@ -106,7 +106,8 @@ enum err stage_set_open(const struct stage *s, uint64_t number,
 
 /* ---- versions ---- */
 
-const struct stage_version *stage_version_find(const struct stage *s, uint64_t number)
+const struct update_version *update_version_find(const struct feed_update *s,
+                                                 uint64_t number)
 {
     for (size_t i = 0; i < s->saved.nversions; i++) {
         if (s->saved.version[i].number == number) {
@@ -117,12 +118,12 @@ const struct stage_version *stage_version_find(const struct stage *s, uint64_t n
 }
 
 /* The oldest go; the one that serves stays. */
-static void drop_old(struct stage *s)
+static void drop_old(struct feed_update *s)
 {
-    struct stage_saved *d = &s->saved;
+    struct update_saved *d = &s->saved;
     size_t most = s->feed->versions;
-    if (most == 0 || most > STAGE_VERSIONS_MAX - 1) {
-        most = STAGE_VERSIONS_MAX - 1;
+    if (most == 0 || most > UPDATE_VERSIONS_MAX - 1) {
+        most = UPDATE_VERSIONS_MAX - 1;
     }
     for (size_t i = 0; d->nversions > most && i < d->nversions;) {
         if (d->version[i].number == d->shown.version) {
@@ -136,11 +137,11 @@ static void drop_old(struct stage *s)
 }
 
 /* The list holds what was pending. */
-static enum err finish(struct stage *s, struct errinfo *reterr)
+static enum err finish(struct feed_update *s, struct errinfo *reterr)
 {
-    struct stage_saved *d = &s->saved;
-    const struct stage_pending p = d->pending;
-    if (!stage_version_find(s, p.version.number)) {
+    struct update_saved *d = &s->saved;
+    const struct update_pending p = d->pending;
+    if (!update_version_find(s, p.version.number)) {
         d->version[d->nversions++] = p.version;
     }
     d->shown.version = p.version.number;
@@ -148,51 +149,51 @@ static enum err finish(struct stage *s, struct errinfo *reterr)
     d->shown.changed_s = p.version.at_s;
     d->shown.added_total += p.entered;
     d->shown.is_pinned = p.is_rollback;
-    d->pending = (struct stage_pending){.is_rollback = false};
+    d->pending = (struct update_pending){.is_rollback = false};
     d->is_silent = false;
     s->saved.is_lost = false;
     drop_old(s);
     d->shown.versions = d->nversions;
-    enum err e = stage_save(s, reterr);
+    enum err e = update_save(s, reterr);
     if (e == ERR_OK) {
-        stage_sweep(s);
+        update_sweep(s);
     }
     return e;
 }
 
-enum err stage_publish(struct stage *s, const struct stage_pending *p,
-                       struct errinfo *reterr)
+enum err update_publish(struct feed_update *s, const struct update_pending *p,
+                        struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     s->saved.pending = *p;
     if (p->version.number > s->saved.last) {
         s->saved.last = p->version.number;
     }
-    enum err e = stage_file(s, "changes", p->version.number, path, reterr);
-    e = e == ERR_OK ? stage_save(s, reterr) : e;
-    e = e == ERR_OK ? stage_apply(s, path, reterr) : e;
+    enum err e = update_file(s, "changes", p->version.number, path, reterr);
+    e = e == ERR_OK ? update_save(s, reterr) : e;
+    e = e == ERR_OK ? update_apply(s, path, reterr) : e;
     return e == ERR_OK ? finish(s, reterr) : e;
 }
 
 static bool is_whole(const char *path)
 {
     struct refresh_item item;
-    struct changes c;
-    enum err e = changes_open(&c, path, NULL);
-    while (e == ERR_OK && changes_next(&c, &item, &e)) {
+    struct feed_diff c;
+    enum err e = feed_diff_open(&c, path, NULL);
+    while (e == ERR_OK && feed_diff_next(&c, &item, &e)) {
     }
-    changes_close(&c);
+    feed_diff_close(&c);
     return e == ERR_OK;
 }
 
 /* The feed has another list than before: its entries leave the former one, and the next good body lists
  * all of them in the new. */
-static enum err move(struct stage *s, struct errinfo *reterr)
+static enum err move(struct feed_update *s, struct errinfo *reterr)
 {
     char former[LIST_NAME_MAX + 1];
     (void)snprintf(former, sizeof(former), "%s", s->saved.list);
     s->list = former;
-    enum err e = stage_leave(s, s->feed->keep_s, reterr);
+    enum err e = update_leave(s, s->feed->keep_s, reterr);
     s->list = s->feed->list;
     if (e != ERR_OK) {
         return e;
@@ -200,27 +201,27 @@ static enum err move(struct stage *s, struct errinfo *reterr)
     s->saved.is_silent = true;
     s->saved.shown.etag[0] = '\0';
     s->saved.shown.last_modified[0] = '\0';
-    return stage_save(s, reterr);
+    return update_save(s, reterr);
 }
 
-static enum err complete(struct stage *s, struct errinfo *reterr)
+static enum err complete(struct feed_update *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e =
-        stage_file(s, "changes", s->saved.pending.version.number, path, reterr);
+        update_file(s, "changes", s->saved.pending.version.number, path, reterr);
     if (e == ERR_OK && is_whole(path)) {
-        e = stage_apply(s, path, reterr);
+        e = update_apply(s, path, reterr);
         return e == ERR_OK ? finish(s, reterr) : e;
     }
     log_warn("event=feeds feed=%s: the changes of an update that was broken off are "
              "damaged; the next one compares with the list itself",
              s->feed->name);
-    s->saved.pending = (struct stage_pending){.is_rollback = false};
+    s->saved.pending = (struct update_pending){.is_rollback = false};
     s->saved.is_lost = true;
     return e;
 }
 
-enum err stage_settle(struct stage *s, struct errinfo *reterr)
+enum err update_settle(struct feed_update *s, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
     if (s->saved.list[0] != '\0' && strcmp(s->saved.list, s->list) != 0) {

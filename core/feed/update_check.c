@@ -9,25 +9,25 @@
 
 #include "core/feed/update_internal.h"
 
-static const char *const reasons[STAGE_REASONS] = {
-#define STAGE_REASON(name) #name,
+static const char *const reasons[UPDATE_REASONS] = {
+#define UPDATE_REASON(name) #name,
 #include "core/feed/update_reason.def"
-#undef STAGE_REASON
+#undef UPDATE_REASON
 };
 
-void stage_refuse(struct stage_refusal *ret, enum stage_reason reason,
-                  const char *format, ...)
+void update_refuse(struct update_refusal *ret, enum update_reason reason,
+                   const char *format, ...)
 {
     va_list args;
     (void)snprintf(ret->reason, sizeof(ret->reason), "%s", reasons[reason]);
     va_start(args, format);
     (void)vsnprintf(ret->text, sizeof(ret->text), format, args);
     va_end(args);
-    ret->at_s = stage_now_s();
+    ret->at_s = update_now_s();
 }
 
 /* How the body begins: ' ' when there is nothing in it but white space. */
-static char first_byte(const struct stage *s)
+static char first_byte(const struct feed_update *s)
 {
     char head[256];
     int fd = open(s->incoming, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -47,95 +47,97 @@ static char first_byte(const struct stage *s)
 }
 
 /* Nothing of a list is in it. */
-static bool check_form(const struct stage *s, const struct intake *in,
-                       struct stage_refusal *ret)
+static bool check_form(const struct feed_update *s, const struct intake *in,
+                       struct update_refusal *ret)
 {
     const struct feed_counts *c = &in->counts;
     char first = first_byte(s);
     if (first == ' ') {
-        stage_refuse(ret, STAGE_REASON_empty,
-                     "the answer is empty: an error of the feed, not the end of its "
-                     "entries");
+        update_refuse(ret, STAGE_REASON_empty,
+                      "the answer is empty: an error of the feed, not the end of its "
+                      "entries");
     } else if (first == '<' && (in->is_refused || c->entries == 0)) {
-        stage_refuse(ret, STAGE_REASON_first_line,
-                     "the answer is a web page, not a list: was the address right, or "
-                     "does the feed want a login?");
+        update_refuse(ret, STAGE_REASON_first_line,
+                      "the answer is a web page, not a list: was the address right, or "
+                      "does the feed want a login?");
     } else if (in->has_too_many) {
-        stage_refuse(
+        update_refuse(
             ret, STAGE_REASON_entries,
             "more than %u entries; raise `entries` of the feed if that is right",
             s->feed->entries);
     } else if (in->is_refused) {
         bool is_object = first == '{' || first == '[';
-        stage_refuse(ret, is_object ? STAGE_REASON_first_line : STAGE_REASON_format,
-                     "%.300s", in->why.text);
+        update_refuse(ret, is_object ? STAGE_REASON_first_line : STAGE_REASON_format,
+                      "%.300s", in->why.text);
     }
     return ret->reason[0] == '\0';
 }
 
-static bool check_lines(const struct stage *s, const struct intake *in,
-                        struct stage_refusal *ret)
+static bool check_lines(const struct feed_update *s, const struct intake *in,
+                        struct update_refusal *ret)
 {
     const struct feed_counts *c = &in->counts;
     uint64_t all = c->bad + c->entries;
     if (c->bad > 0 && (double)c->bad > s->feed->bad * (double)all) {
-        stage_refuse(ret, STAGE_REASON_bad_lines,
-                     "%" PRIu64 " of %" PRIu64 " lines cannot be read as %s; name the "
-                     "right `format`, or raise `bad` of the feed",
-                     c->bad, all, feed_format_name(c->format));
+        update_refuse(ret, STAGE_REASON_bad_lines,
+                      "%" PRIu64 " of %" PRIu64 " lines cannot be read as %s; name the "
+                      "right `format`, or raise `bad` of the feed",
+                      c->bad, all, feed_format_name(c->format));
     } else if (c->entries == 0) {
-        stage_refuse(ret, STAGE_REASON_empty,
-                     "no entry in %" PRIu64
-                     " lines (%s): an error of the feed, not the "
-                     "end of its entries",
-                     c->lines, feed_format_name(c->format));
+        update_refuse(ret, STAGE_REASON_empty,
+                      "no entry in %" PRIu64
+                      " lines (%s): an error of the feed, not the "
+                      "end of its entries",
+                      c->lines, feed_format_name(c->format));
     } else if (in->taken == 0) {
-        stage_refuse(ret, STAGE_REASON_left_out,
-                     "none of its %" PRIu64 " entries may be taken; `gillnet feed test "
-                     "%s` says why",
-                     c->entries, s->feed->name);
+        update_refuse(ret, STAGE_REASON_left_out,
+                      "none of its %" PRIu64
+                      " entries may be taken; `gillnet feed test "
+                      "%s` says why",
+                      c->entries, s->feed->name);
     }
     return ret->reason[0] == '\0';
 }
 
-static void check_size(const struct stage *s, uint64_t entries,
-                       struct stage_refusal *ret)
+static void check_size(const struct feed_update *s, uint64_t entries,
+                       struct update_refusal *ret)
 {
     const struct config_feed *f = s->feed;
     double before = (double)s->saved.shown.entries;
     double now = (double)entries;
     if (s->saved.shown.version == 0 || s->saved.is_silent ||
-        (before < STAGE_BAND_LEAST && now < STAGE_BAND_LEAST)) {
+        (before < UPDATE_BAND_LEAST && now < UPDATE_BAND_LEAST)) {
         return;
     }
     bool shrank = f->shrink > 0 && now < f->shrink * before;
     bool grew = f->grow > 0 && now > f->grow * before;
     if (shrank || grew) {
-        stage_refuse(ret, STAGE_REASON_size,
-                     "%" PRIu64 " entries where the last good version has %" PRIu64
-                     "; if that is right: `gillnet feed update --force %s`, or change "
-                     "`%s` of the feed",
-                     entries, s->saved.shown.entries, f->name,
-                     shrank ? "shrink" : "grow");
+        update_refuse(ret, STAGE_REASON_size,
+                      "%" PRIu64 " entries where the last good version has %" PRIu64
+                      "; if that is right: `gillnet feed update --force %s`, or change "
+                      "`%s` of the feed",
+                      entries, s->saved.shown.entries, f->name,
+                      shrank ? "shrink" : "grow");
     }
 }
 
-void stage_check(const struct stage *s, const struct intake *in,
-                 const struct compare *c, const struct feed_guard *guard,
-                 bool is_by_hand, struct stage_refusal *ret)
+void update_check(const struct feed_update *s, const struct intake *in,
+                  const struct compare *c, const struct feed_exclude *guard,
+                  bool is_by_hand, struct update_refusal *ret)
 {
     if (!check_form(s, in, ret) || !check_lines(s, in, ret) || !c) {
         return;
     }
     if (c->entries < s->feed->entries_least) {
-        stage_refuse(ret, STAGE_REASON_entries,
-                     "%" PRIu64 " entries, fewer than `entries_least` of the feed (%u)",
-                     c->entries, s->feed->entries_least);
-    } else if (feed_guard_is_too_much(guard)) {
-        stage_refuse(ret, STAGE_REASON_ham,
-                     "its new entries are in too much of our good mail of late (`ham` "
-                     "%g); `gillnet feed test %s` shows them",
-                     s->feed->ham, s->feed->name);
+        update_refuse(ret, STAGE_REASON_entries,
+                      "%" PRIu64
+                      " entries, fewer than `entries_least` of the feed (%u)",
+                      c->entries, s->feed->entries_least);
+    } else if (feed_exclude_is_too_much(guard)) {
+        update_refuse(ret, STAGE_REASON_ham,
+                      "its new entries are in too much of our good mail of late (`ham` "
+                      "%g); `gillnet feed test %s` shows them",
+                      s->feed->ham, s->feed->name);
     } else if (!is_by_hand) {
         check_size(s, c->entries, ret);
     }

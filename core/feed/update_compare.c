@@ -9,9 +9,9 @@ struct streams {
     struct intake_entry fresh;
     bool has_fresh;
     uint64_t at; /* in the old set */
-    struct set_entry old;
+    struct feed_set_entry old;
     bool has_old;
-    struct list_state listed;
+    struct mirror_entry listed;
     bool has_listed;
     struct digest at_digest;
 };
@@ -27,14 +27,14 @@ static void next_old(struct streams *s)
 {
     s->has_old = s->c->old && s->at < s->c->old->n;
     if (s->has_old) {
-        set_get(s->c->old, s->at++, &s->old);
+        feed_set_get(s->c->old, s->at++, &s->old);
     }
 }
 
 static enum err next_listed(struct streams *s)
 {
     enum err e = ERR_OK;
-    s->has_listed = s->c->walk && list_walk_next(s->c->walk, &s->listed, &e);
+    s->has_listed = s->c->walk && mirror_iter_next(s->c->walk, &s->listed, &e);
     return e;
 }
 
@@ -71,7 +71,7 @@ static bool next_digest(struct streams *s, struct found *ret)
 static void give_change(const struct compare *c, const struct refresh_item *item)
 {
     if (c->changes) {
-        changes_out_add(c->changes, item);
+        feed_diff_out_add(c->changes, item);
     }
 }
 
@@ -101,19 +101,19 @@ static bool is_missing(const struct streams *s, const struct found *f)
 static void take_fresh(struct streams *s, const struct found *f)
 {
     struct compare *c = s->c;
-    struct set_entry e = {.digest = s->fresh.digest,
-                          .first_seen_s = first_seen(s, f),
-                          .expiry_s = s->fresh.expiry_s};
+    struct feed_set_entry e = {.digest = s->fresh.digest,
+                               .first_seen_s = first_seen(s, f),
+                               .expiry_s = s->fresh.expiry_s};
     c->entries++;
     c->entered += !f->is_old;
     c->changed += f->is_old && s->old.expiry_s != e.expiry_s;
     if (c->set) {
-        set_out_add(c->set, &e);
+        feed_set_out_add(c->set, &e);
     }
     if (c->guard && !f->is_old) {
-        (void)feed_guard_mark(c->guard,
-                              &(struct feature_entry){.class_type = s->fresh.class_type,
-                                                      .text = s->fresh.text});
+        (void)feed_exclude_mark(
+            c->guard, &(struct feature_entry){.class_type = s->fresh.class_type,
+                                              .text = s->fresh.text});
     }
     if (is_missing(s, f)) {
         give_change(c, &(struct refresh_item){.digest = e.digest,
@@ -154,9 +154,9 @@ static enum err step(struct streams *s, const struct found *f)
 
 enum err compare_run(struct compare *c, struct errinfo *reterr)
 {
-    struct streams s = {.c = c, .now_s = (uint32_t)stage_now_s()};
+    struct streams s = {.c = c, .now_s = (uint32_t)update_now_s()};
     struct found f;
-    stage_show(c->stage, "comparing", -1.0);
+    update_show(c->stage, "comparing", -1.0);
     next_old(&s);
     enum err e = next_fresh(&s);
     e = e == ERR_OK ? next_listed(&s) : e;

@@ -15,11 +15,11 @@ enum { INTAKE_SORT_BYTES = 64 * 1024 * 1024, ENTRY_ARENA = 64 * 1024 };
 static void tell_left_out(const struct intake *in, const struct feature_entry *e,
                           const char *reason, const char *why)
 {
-    struct stage_line line = {.change = STAGE_LEFT_OUT,
-                              .class_type = e->class_type,
-                              .text = e->written,
-                              .reason = reason,
-                              .why = why};
+    struct update_line line = {.change = UPDATE_LEFT_OUT,
+                               .class_type = e->class_type,
+                               .text = e->written,
+                               .reason = reason,
+                               .why = why};
     if (in->on_line) {
         in->on_line(in->context, &line);
     }
@@ -31,7 +31,7 @@ static enum err on_entry(void *context, const struct feed_item *item)
     struct sorter_record r = {.order = in->taken};
     const char *why = NULL;
     const char *reason =
-        in->guard ? feed_guard_refuses(in->guard, &item->entry, &why) : NULL;
+        in->guard ? feed_exclude_refuses(in->guard, &item->entry, &why) : NULL;
     if (reason) {
         in->left_out++;
         tell_left_out(in, &item->entry, reason, why);
@@ -45,8 +45,8 @@ static enum err on_entry(void *context, const struct feed_item *item)
         return in->failed;
     }
     digest_make(&in->key, own.class_type, own.text, &r.digest);
-    if ((in->only && !set_has(in->only, &r.digest)) || own.text.n > LIST_TEXT_MAX ||
-        own.written.n > LIST_TEXT_MAX) {
+    if ((in->only && !feed_set_has(in->only, &r.digest)) ||
+        own.text.n > LIST_TEXT_MAX || own.written.n > LIST_TEXT_MAX) {
         return ERR_OK;
     }
     if (!in->only && in->taken == in->stage->feed->entries) {
@@ -68,15 +68,15 @@ static enum err on_entry(void *context, const struct feed_item *item)
 static void on_progress(void *context, uint64_t bytes)
 {
     const struct intake *in = context;
-    stage_show(in->stage, "checking",
-               in->size == 0 ? -1.0 : (double)bytes / (double)in->size);
+    update_show(in->stage, "checking",
+                in->size == 0 ? -1.0 : (double)bytes / (double)in->size);
 }
 
 static enum err options_of(const struct config_feed *f, struct feed_options *ret,
                            struct errinfo *reterr)
 {
     *ret = (struct feed_options){.format = feed_format_by_name(slice_str(f->format)),
-                                 .now_s = (uint32_t)stage_now_s(),
+                                 .now_s = (uint32_t)update_now_s(),
                                  .csv_column = slice_str(f->column)};
     if (ret->format == FEED_FORMAT_COUNT) {
         return errinfo_set(reterr, ERR_RANGE, f->name, 0,

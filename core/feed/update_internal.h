@@ -15,38 +15,39 @@
 #include "core/store/sorter.h"
 
 enum {
-    STAGE_VERSIONS_MAX = 64, /* more than `versions` may be */
-    STAGE_COMPARE_S = 86400, /* between comparisons of a version with the whole list */
-    STAGE_BAND_LEAST = 100 /* feeds of fewer entries may shrink and grow as they like */
+    UPDATE_VERSIONS_MAX = 64, /* more than `versions` may be */
+    UPDATE_COMPARE_S = 86400, /* between comparisons of a version with the whole list */
+    UPDATE_BAND_LEAST =
+        100 /* feeds of fewer entries may shrink and grow as they like */
 };
 
-enum stage_reason {
-#define STAGE_REASON(name) STAGE_REASON_##name,
+enum update_reason {
+#define UPDATE_REASON(name) STAGE_REASON_##name,
 #include "core/feed/update_reason.def"
-#undef STAGE_REASON
-    STAGE_REASONS
+#undef UPDATE_REASON
+    UPDATE_REASONS
 };
 
 /* ---- state.json ---- */
 
-struct stage_version {
+struct update_version {
     uint64_t number;
     uint64_t at_s;
     uint64_t entries;
 };
 
 /* An update whose changes are on disk, and perhaps not all in the list. */
-struct stage_pending {
-    struct stage_version version; /* number 0: none */
+struct update_pending {
+    struct update_version version; /* number 0: none */
     bool is_rollback;
     uint64_t entered;
 };
 
-struct stage_saved {
-    struct stage_state shown;
-    struct stage_version version[STAGE_VERSIONS_MAX]; /* oldest first */
+struct update_saved {
+    struct update_state shown;
+    struct update_version version[UPDATE_VERSIONS_MAX]; /* oldest first */
     size_t nversions;
-    struct stage_pending pending;
+    struct update_pending pending;
     uint64_t last;       /* the highest number that was ever given */
     uint64_t compared_s; /* when list and version were last compared as a whole */
     bool is_lost; /* versions were damaged: what the list holds is what there was */
@@ -56,12 +57,12 @@ struct stage_saved {
 };
 
 /* Text of state.json and back. ERR_CORRUPT: it is none. */
-enum err saved_parse(struct slice bytes, struct stage_saved *ret);
-enum err saved_print(const struct stage_saved *s, struct buf *ret);
+enum err saved_parse(struct slice bytes, struct update_saved *ret);
+enum err saved_print(const struct update_saved *s, struct buf *ret);
 
 /* ---- a feed ---- */
 
-struct stage {
+struct feed_update {
     const struct config *config;
     const struct config_feed *feed;
     const struct keyring *keys;
@@ -71,28 +72,29 @@ struct stage {
     char incoming[FILE_PATH_MAX];
     const char *list; /* that is worked on: the feed's */
     struct filelock lock;
-    struct stage_saved saved;
+    struct update_saved saved;
 };
 
-void stage_show(const struct stage *s, const char *what, double share);
-uint64_t stage_now_s(void);
+void update_show(const struct feed_update *s, const char *what, double share);
+uint64_t update_now_s(void);
 /* STATE/feeds/NAME/WHAT.NUMBER; "set", "body", "changes". */
-enum err stage_file(const struct stage *s, const char *what, uint64_t number,
-                    char ret[FILE_PATH_MAX], struct errinfo *reterr);
-enum err stage_save(struct stage *s, struct errinfo *reterr);
+enum err update_file(const struct feed_update *s, const char *what, uint64_t number,
+                     char ret[FILE_PATH_MAX], struct errinfo *reterr);
+enum err update_save(struct feed_update *s, struct errinfo *reterr);
 /* Removes what no version names. Failures are left for the next time. */
-void stage_sweep(const struct stage *s);
+void update_sweep(const struct feed_update *s);
 /* The version of this number, or NULL. */
-const struct stage_version *stage_version_find(const struct stage *s, uint64_t number);
+const struct update_version *update_version_find(const struct feed_update *s,
+                                                 uint64_t number);
 
 /* ---- a body becomes sorted entries ---- */
 
 struct intake {
-    struct stage *stage;
-    const struct feed_guard *guard; /* NULL: everything is taken */
-    const struct set *only;         /* not NULL: entries that are in it alone */
+    struct feed_update *stage;
+    const struct feed_exclude *guard; /* NULL: everything is taken */
+    const struct feed_set *only;      /* not NULL: entries that are in it alone */
     struct hashkey key;
-    stage_line_fn *on_line; /* told what is left out; may be NULL */
+    update_line_fn *on_line; /* told what is left out; may be NULL */
     void *context;
     /* what came of it */
     struct sorter *sorter; /* finished; the caller's */
@@ -125,17 +127,17 @@ bool intake_next(struct sorter *s, struct intake_entry *ret, bool *rethas,
 /* ---- the new compared with the old ---- */
 
 struct compare {
-    struct stage *stage;
-    struct sorter *fresh;   /* NULL: nothing is in it */
-    const struct set *old;  /* may have no entries */
-    struct list_walk *walk; /* what the list holds; NULL: as the old says */
-    bool walk_leaves;       /* what the list alone holds leaves it */
-    bool lists_all;         /* what was known is entered again */
+    struct feed_update *stage;
+    struct sorter *fresh;       /* NULL: nothing is in it */
+    const struct feed_set *old; /* may have no entries */
+    struct mirror_iter *walk;   /* what the list holds; NULL: as the old says */
+    bool walk_leaves;           /* what the list alone holds leaves it */
+    bool lists_all;             /* what was known is entered again */
     uint64_t keep_s;
-    struct feed_guard
-        *guard;          /* marks good mail that the new entries are in; may be NULL */
-    struct set_out *set; /* may be NULL */
-    struct changes_out *changes; /* may be NULL */
+    struct feed_exclude
+        *guard; /* marks good mail that the new entries are in; may be NULL */
+    struct feed_set_out *set;      /* may be NULL */
+    struct feed_diff_out *changes; /* may be NULL */
     /* what came of it */
     uint64_t entries;
     uint64_t entered;
@@ -147,44 +149,44 @@ enum err compare_run(struct compare *c, struct errinfo *reterr);
 /* ---- checks ---- */
 
 /* Fills ret->refusal when the update is not to be applied. */
-void stage_check(const struct stage *s, const struct intake *in,
-                 const struct compare *c, const struct feed_guard *guard,
-                 bool is_by_hand, struct stage_refusal *ret);
-void stage_refuse(struct stage_refusal *ret, enum stage_reason reason,
-                  const char *format, ...) __attribute__((format(printf, 3, 4)));
+void update_check(const struct feed_update *s, const struct intake *in,
+                  const struct compare *c, const struct feed_exclude *guard,
+                  bool is_by_hand, struct update_refusal *ret);
+void update_refuse(struct update_refusal *ret, enum update_reason reason,
+                   const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- the list ---- */
 
 /* Reader of the feed's list, which is made anew first where its form is not the configured one, and the key of its
  * digests; *ret NULL when there is no such list yet. */
-enum err stage_list_open(const struct stage *s, struct list_reader **ret,
-                         struct hashkey *retkey, struct errinfo *reterr);
+enum err update_list_open(const struct feed_update *s, struct list_reader **ret,
+                          struct hashkey *retkey, struct errinfo *reterr);
 /* How the URLs of the feed's list match. */
-enum url_match stage_url_match(const struct stage *s);
+enum url_match stage_url_match(const struct feed_update *s);
 /* Applies a file of changes. */
-enum err stage_apply(struct stage *s, const char *path, struct errinfo *reterr);
+enum err update_apply(struct feed_update *s, const char *path, struct errinfo *reterr);
 /* All entries of the version that serves leave the list, keep_s from now. */
-enum err stage_leave(struct stage *s, uint64_t keep_s, struct errinfo *reterr);
+enum err update_leave(struct feed_update *s, uint64_t keep_s, struct errinfo *reterr);
 /* Makes whole what a crash broke off, and leaves a list that the feed had before. */
-enum err stage_settle(struct stage *s, struct errinfo *reterr);
+enum err update_settle(struct feed_update *s, struct errinfo *reterr);
 /* The changes of this update are on disk and applied, then the version is the one that serves. */
-enum err stage_publish(struct stage *s, const struct stage_pending *p,
-                       struct errinfo *reterr);
-/* The set of a version; ERR_CORRUPT also when it is of another key than the list. */
-enum err stage_set_open(const struct stage *s, uint64_t number,
-                        const struct hashkey *key, struct set *ret,
+enum err update_publish(struct feed_update *s, const struct update_pending *p,
                         struct errinfo *reterr);
+/* The set of a version; ERR_CORRUPT also when it is of another key than the list. */
+enum err update_set_open(const struct feed_update *s, uint64_t number,
+                         const struct hashkey *key, struct feed_set *ret,
+                         struct errinfo *reterr);
 
 /* ---- lines for people ---- */
 
-struct stage_sides {
-    const struct set *from; /* may have no entries */
+struct update_sides {
+    const struct feed_set *from; /* may have no entries */
     uint64_t from_number;
-    const struct set *to;
+    const struct feed_set *to;
     const char *to_body;
     struct hashkey key;
 };
-enum err stage_tell(struct stage *s, const struct stage_sides *sides,
-                    stage_line_fn *on_line, void *context, struct errinfo *reterr);
+enum err update_tell(struct feed_update *s, const struct update_sides *sides,
+                     update_line_fn *on_line, void *context, struct errinfo *reterr);
 
 #endif

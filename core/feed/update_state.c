@@ -21,20 +21,20 @@ static void text(const json_t *o, const char *key, char *ret, size_t size)
     (void)snprintf(ret, size, "%s", v ? v : "");
 }
 
-static struct stage_version version_parse(const json_t *o)
+static struct update_version version_parse(const json_t *o)
 {
-    return (struct stage_version){.number = number(o, "number"),
-                                  .at_s = number(o, "at_s"),
-                                  .entries = number(o, "entries")};
+    return (struct update_version){.number = number(o, "number"),
+                                   .at_s = number(o, "at_s"),
+                                   .entries = number(o, "entries")};
 }
 
-static bool versions_parse(const json_t *list, struct stage_saved *s)
+static bool versions_parse(const json_t *list, struct update_saved *s)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
-        struct stage_version v = version_parse(json_array_get(list, i));
+        struct update_version v = version_parse(json_array_get(list, i));
         bool rises =
             s->nversions == 0 || v.number > s->version[s->nversions - 1].number;
-        if (v.number == 0 || !rises || s->nversions == STAGE_VERSIONS_MAX) {
+        if (v.number == 0 || !rises || s->nversions == UPDATE_VERSIONS_MAX) {
             return false;
         }
         s->version[s->nversions++] = v;
@@ -42,7 +42,7 @@ static bool versions_parse(const json_t *list, struct stage_saved *s)
     return true;
 }
 
-static bool has_version(const struct stage_saved *s, uint64_t wanted)
+static bool has_version(const struct update_saved *s, uint64_t wanted)
 {
     for (size_t i = 0; i < s->nversions; i++) {
         if (s->version[i].number == wanted) {
@@ -52,7 +52,7 @@ static bool has_version(const struct stage_saved *s, uint64_t wanted)
     return wanted == 0;
 }
 
-static void shown_parse(const json_t *o, struct stage_state *s)
+static void shown_parse(const json_t *o, struct update_state *s)
 {
     char format[32];
     const json_t *refusal = json_object_get(o, "refusal");
@@ -75,9 +75,9 @@ static void shown_parse(const json_t *o, struct stage_state *s)
     text(o, "trouble", s->trouble, sizeof(s->trouble));
 }
 
-enum err saved_parse(struct slice bytes, struct stage_saved *ret)
+enum err saved_parse(struct slice bytes, struct update_saved *ret)
 {
-    struct stage_saved s = {.nversions = 0};
+    struct update_saved s = {.nversions = 0};
     json_t *o =
         json_loadb(bytes.p ? bytes.p : "", bytes.n, JSON_REJECT_DUPLICATES, NULL);
     const json_t *pending = json_object_get(o, "pending");
@@ -100,7 +100,7 @@ enum err saved_parse(struct slice bytes, struct stage_saved *ret)
     return is_right ? ERR_OK : ERR_CORRUPT;
 }
 
-static json_t *version_json(const struct stage_version *v)
+static json_t *version_json(const struct update_version *v)
 {
     return json_pack("{s:I, s:I, s:I}", "number", (json_int_t)v->number, "at_s",
                      (json_int_t)v->at_s, "entries", (json_int_t)v->entries);
@@ -113,9 +113,9 @@ static json_t *text_json(const char *s)
     return t ? t : json_string("");
 }
 
-static json_t *saved_json(const struct stage_saved *s)
+static json_t *saved_json(const struct update_saved *s)
 {
-    const struct stage_state *w = &s->shown;
+    const struct update_state *w = &s->shown;
     json_t *versions = json_array();
     for (size_t i = 0; i < s->nversions; i++) {
         (void)json_array_append_new(versions, version_json(&s->version[i]));
@@ -150,7 +150,7 @@ static json_t *saved_json(const struct stage_saved *s)
     return o;
 }
 
-enum err saved_print(const struct stage_saved *s, struct buf *ret)
+enum err saved_print(const struct update_saved *s, struct buf *ret)
 {
     json_t *o = saved_json(s);
     char *dump = o ? json_dumps(o, JSON_INDENT(2)) : NULL;

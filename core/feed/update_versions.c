@@ -9,27 +9,27 @@
 
 /* ---- nothing new ---- */
 
-enum err stage_unchanged(struct stage *s, struct errinfo *reterr)
+enum err update_unchanged(struct feed_update *s, struct errinfo *reterr)
 {
-    struct stage_saved *d = &s->saved;
-    struct stage_report report;
-    const struct stage_state was = d->shown;
-    struct stage_body body = {.etag = was.etag,
-                              .last_modified = was.last_modified,
-                              .is_by_hand = true}; /* it was let in before */
+    struct update_saved *d = &s->saved;
+    struct update_report report;
+    const struct update_state was = d->shown;
+    struct update_body body = {.etag = was.etag,
+                               .last_modified = was.last_modified,
+                               .is_by_hand = true}; /* it was let in before */
     char path[FILE_PATH_MAX];
-    uint64_t now_s = stage_now_s();
-    enum err e = stage_settle(s, reterr);
+    uint64_t now_s = update_now_s();
+    enum err e = update_settle(s, reterr);
     if (e != ERR_OK) {
         return e;
     }
     d->shown.good_s = now_s;
     bool is_whole =
-        now_s < d->compared_s + STAGE_COMPARE_S && !d->is_silent && !s->saved.is_lost;
+        now_s < d->compared_s + UPDATE_COMPARE_S && !d->is_silent && !s->saved.is_lost;
     if (is_whole || d->shown.version == 0 || d->shown.is_pinned) {
-        return stage_save(s, reterr);
+        return update_save(s, reterr);
     }
-    e = stage_file(s, "body", d->shown.version, path, reterr);
+    e = update_file(s, "body", d->shown.version, path, reterr);
     if (e != ERR_OK) {
         return e;
     }
@@ -37,10 +37,10 @@ enum err stage_unchanged(struct stage *s, struct errinfo *reterr)
     if (link(path, s->incoming) != 0) {
         return errinfo_errno(reterr, path, "cannot be compared with the list");
     }
-    e = stage_update(s, &body, NULL, NULL, &report, reterr);
+    e = update_update(s, &body, NULL, NULL, &report, reterr);
     if (e == ERR_OK) {
         d->compared_s = now_s; /* also where it was refused */
-        e = stage_save(s, reterr);
+        e = update_save(s, reterr);
     }
     return e;
 }
@@ -48,61 +48,62 @@ enum err stage_unchanged(struct stage *s, struct errinfo *reterr)
 /* ---- changes of a whole version ---- */
 
 /* What c finds goes into the file at path. */
-static enum err write_changes(struct stage *s, struct compare *c, const char *path,
-                              struct errinfo *reterr)
+static enum err write_changes(struct feed_update *s, struct compare *c,
+                              const char *path, struct errinfo *reterr)
 {
-    struct changes_out changes;
-    enum err e = changes_out_open(&changes, path, reterr);
+    struct feed_diff_out changes;
+    enum err e = feed_diff_out_open(&changes, path, reterr);
     c->stage = s;
     c->changes = &changes;
     e = e == ERR_OK ? compare_run(c, reterr) : e;
-    e = e == ERR_OK ? changes_out_commit(&changes, reterr) : e;
-    changes_out_abort(&changes);
+    e = e == ERR_OK ? feed_diff_out_commit(&changes, reterr) : e;
+    feed_diff_out_abort(&changes);
     c->changes = NULL;
     return e;
 }
 
-enum err stage_leave(struct stage *s, uint64_t keep_s, struct errinfo *reterr)
+enum err update_leave(struct feed_update *s, uint64_t keep_s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct list_reader *reader = NULL;
-    struct list_walk *walk = NULL;
+    struct mirror_iter *walk = NULL;
     struct hashkey key;
-    struct set old = {.n = 0};
+    struct feed_set old = {.n = 0};
     struct compare c = {.keep_s = keep_s, .old = &old};
     if (file_path(path, "%s/incoming.changes", s->dir) != ERR_OK) {
         return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
     }
-    enum err e = stage_list_open(s, &reader, &key, reterr);
+    enum err e = update_list_open(s, &reader, &key, reterr);
     if (e != ERR_OK || !reader) {
         return e;
     }
     if (s->saved.is_lost ||
-        stage_set_open(s, s->saved.shown.version, &key, &old, NULL) != ERR_OK) {
+        update_set_open(s, s->saved.shown.version, &key, &old, NULL) != ERR_OK) {
         c.walk_leaves = true;
-        e = list_walk_reader(reader, stage_now_s(), &walk, reterr);
+        e = mirror_iter_of_reader(reader, update_now_s(), &walk, reterr);
         c.walk = walk;
     }
     e = e == ERR_OK ? write_changes(s, &c, path, reterr) : e;
-    list_walk_free(&walk);
+    mirror_iter_free(&walk);
     list_reader_close(&reader);
-    set_close(&old);
-    e = e == ERR_OK ? stage_apply(s, path, reterr) : e;
+    feed_set_close(&old);
+    e = e == ERR_OK ? update_apply(s, path, reterr) : e;
     (void)unlink(path);
     return e;
 }
 
-enum err stage_expire_silent(struct stage *s, bool *retdid, struct errinfo *reterr)
+enum err update_expire_silent(struct feed_update *s, bool *retdid,
+                              struct errinfo *reterr)
 {
-    struct stage_saved *d = &s->saved;
+    struct update_saved *d = &s->saved;
     uint64_t after_s = s->feed->silent_after_s;
     *retdid = false;
     if (after_s == 0 || d->shown.good_s == 0 || d->is_silent || d->shown.version == 0 ||
-        stage_now_s() < d->shown.good_s + after_s) {
+        update_now_s() < d->shown.good_s + after_s) {
         return ERR_OK;
     }
-    enum err e = stage_settle(s, reterr);
-    e = e == ERR_OK ? stage_leave(s, 0, reterr) : e;
+    enum err e = update_settle(s, reterr);
+    e = e == ERR_OK ? update_leave(s, 0, reterr) : e;
     if (e != ERR_OK) {
         return e;
     }
@@ -111,32 +112,32 @@ enum err stage_expire_silent(struct stage *s, bool *retdid, struct errinfo *rete
     d->shown.etag[0] = '\0';
     d->shown.last_modified[0] = '\0';
     *retdid = true;
-    return stage_save(s, reterr);
+    return update_save(s, reterr);
 }
 
-enum err stage_drop(const struct stage_options *options, struct errinfo *reterr)
+enum err update_drop(const struct update_options *options, struct errinfo *reterr)
 {
-    struct stage *s = NULL;
-    enum err e = stage_open(options, &s, reterr);
+    struct feed_update *s = NULL;
+    enum err e = update_open(options, &s, reterr);
     if (e != ERR_OK) {
         return e;
     }
     if (s->saved.list[0] != '\0') {
         s->list = s->saved.list;
     }
-    e = stage_settle(s, reterr);
+    e = update_settle(s, reterr);
     if (e == ERR_OK && (s->saved.shown.version != 0 || s->saved.is_lost)) {
-        e = stage_leave(s, options->feed->keep_s, reterr);
+        e = update_leave(s, options->feed->keep_s, reterr);
     }
     e = e == ERR_OK ? file_remove_tree(s->dir, reterr) : e;
-    stage_close(&s);
+    update_close(&s);
     return e;
 }
 
 /* ---- going back ---- */
 
 /* The version before the one that serves; 0: there is none. */
-static uint64_t version_before(const struct stage *s, uint64_t number)
+static uint64_t version_before(const struct feed_update *s, uint64_t number)
 {
     uint64_t before = 0;
     for (size_t i = 0; i < s->saved.nversions; i++) {
@@ -150,21 +151,21 @@ static uint64_t version_before(const struct stage *s, uint64_t number)
 struct going_back {
     struct list_reader *reader;
     struct hashkey key;
-    struct set from;
-    struct set to;
+    struct feed_set from;
+    struct feed_set to;
     struct intake intake;
 };
 
-static enum err look_back(struct stage *s, const struct stage_version *v,
+static enum err look_back(struct feed_update *s, const struct update_version *v,
                           struct going_back *g, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = stage_list_open(s, &g->reader, &g->key, reterr);
-    e = e == ERR_OK ? stage_set_open(s, v->number, &g->key, &g->to, reterr) : e;
+    enum err e = update_list_open(s, &g->reader, &g->key, reterr);
+    e = e == ERR_OK ? update_set_open(s, v->number, &g->key, &g->to, reterr) : e;
     e = e == ERR_OK
-            ? stage_set_open(s, s->saved.shown.version, &g->key, &g->from, reterr)
+            ? update_set_open(s, s->saved.shown.version, &g->key, &g->from, reterr)
             : e;
-    e = e == ERR_OK ? stage_file(s, "body", v->number, path, reterr) : e;
+    e = e == ERR_OK ? update_file(s, "body", v->number, path, reterr) : e;
     if (e != ERR_OK) {
         return e;
     }
@@ -172,22 +173,22 @@ static enum err look_back(struct stage *s, const struct stage_version *v,
     return intake_read(&g->intake, path, reterr);
 }
 
-static enum err go_back(struct stage *s, const struct stage_version *v,
-                        struct stage_report *ret, struct errinfo *reterr)
+static enum err go_back(struct feed_update *s, const struct update_version *v,
+                        struct update_report *ret, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct going_back g = {.reader = NULL};
-    struct stage_pending p = {.version = *v, .is_rollback = true};
+    struct update_pending p = {.version = *v, .is_rollback = true};
     enum err e = look_back(s, v, &g, reterr);
     struct compare c = {.fresh = g.intake.sorter,
                         .old = &g.from,
                         .lists_all = !g.reader || s->saved.is_silent,
                         .keep_s = 0}; /* what the bad one brought goes at once */
-    e = e == ERR_OK ? stage_file(s, "changes", v->number, path, reterr) : e;
+    e = e == ERR_OK ? update_file(s, "changes", v->number, path, reterr) : e;
     e = e == ERR_OK ? write_changes(s, &c, path, reterr) : e;
     sorter_free(&g.intake.sorter);
-    set_close(&g.from);
-    set_close(&g.to);
+    feed_set_close(&g.from);
+    feed_set_close(&g.to);
     list_reader_close(&g.reader);
     if (e != ERR_OK) {
         return e;
@@ -198,41 +199,41 @@ static enum err go_back(struct stage *s, const struct stage_version *v,
     ret->left = c.left;
     s->saved.shown.etag[0] = '\0'; /* they are of another body */
     s->saved.shown.last_modified[0] = '\0';
-    return stage_publish(s, &p, reterr);
+    return update_publish(s, &p, reterr);
 }
 
-enum err stage_rollback(struct stage *s, uint64_t version, struct stage_report *ret,
-                        struct errinfo *reterr)
+enum err update_rollback(struct feed_update *s, uint64_t version,
+                         struct update_report *ret, struct errinfo *reterr)
 {
-    *ret = (struct stage_report){.entries = s->saved.shown.entries};
-    enum err e = stage_settle(s, reterr);
+    *ret = (struct update_report){.entries = s->saved.shown.entries};
+    enum err e = update_settle(s, reterr);
     if (e != ERR_OK) {
         return e;
     }
     uint64_t number =
         version != 0 ? version : version_before(s, s->saved.shown.version);
-    const struct stage_version *v = stage_version_find(s, number);
+    const struct update_version *v = update_version_find(s, number);
     if (!v || number == 0) {
         return errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0,
                            "there is no such version to go back to; `gillnet feed "
                            "list` says how many are kept (`versions` of the feed)");
     }
-    struct stage_version to = *v;
+    struct update_version to = *v;
     return go_back(s, &to, ret, reterr);
 }
 
 /* ---- differences ---- */
 
 struct one_side {
-    const struct set *set;
-    const struct set *other;
+    const struct feed_set *set;
+    const struct feed_set *other;
     const char *body;
-    enum stage_change change;
+    enum update_change change;
 };
 
 /* Tells the entries of a body that are in its set and not in the other. */
-static enum err tell_side(struct stage *s, const struct one_side *side,
-                          const struct hashkey *key, stage_line_fn *on_line,
+static enum err tell_side(struct feed_update *s, const struct one_side *side,
+                          const struct hashkey *key, update_line_fn *on_line,
                           void *context, struct errinfo *reterr)
 {
     struct intake in = {.stage = s, .only = side->set, .key = *key};
@@ -243,9 +244,9 @@ static enum err tell_side(struct stage *s, const struct one_side *side,
         return e;
     }
     while (intake_next(in.sorter, &entry, &has, &e)) {
-        struct stage_line line = {
+        struct update_line line = {
             .change = side->change, .class_type = entry.class_type, .text = entry.text};
-        if (!set_has(side->other, &entry.digest)) {
+        if (!feed_set_has(side->other, &entry.digest)) {
             on_line(context, &line);
         }
     }
@@ -255,39 +256,40 @@ static enum err tell_side(struct stage *s, const struct one_side *side,
                                      "cannot read back the sorted entries");
 }
 
-enum err stage_tell(struct stage *s, const struct stage_sides *sides,
-                    stage_line_fn *on_line, void *context, struct errinfo *reterr)
+enum err update_tell(struct feed_update *s, const struct update_sides *sides,
+                     update_line_fn *on_line, void *context, struct errinfo *reterr)
 {
     char from_body[FILE_PATH_MAX];
-    struct one_side entered = {sides->to, sides->from, sides->to_body, STAGE_ENTERED};
-    struct one_side left = {sides->from, sides->to, from_body, STAGE_LEFT};
-    enum err e = stage_file(s, "body", sides->from_number, from_body, reterr);
+    struct one_side entered = {sides->to, sides->from, sides->to_body, UPDATE_ENTERED};
+    struct one_side left = {sides->from, sides->to, from_body, UPDATE_LEFT};
+    enum err e = update_file(s, "body", sides->from_number, from_body, reterr);
     e = e == ERR_OK ? tell_side(s, &entered, &sides->key, on_line, context, reterr) : e;
     return e == ERR_OK ? tell_side(s, &left, &sides->key, on_line, context, reterr) : e;
 }
 
-enum err stage_diff(struct stage *s, uint64_t from, uint64_t to, stage_line_fn *on_line,
-                    void *context, struct errinfo *reterr)
+enum err update_diff(struct feed_update *s, uint64_t from, uint64_t to,
+                     update_line_fn *on_line, void *context, struct errinfo *reterr)
 {
     char to_body[FILE_PATH_MAX];
     struct list_reader *reader = NULL;
-    struct set sets[2] = {{.n = 0}, {.n = 0}};
-    struct stage_sides sides = {.from = &sets[0], .to = &sets[1], .to_body = to_body};
+    struct feed_set sets[2] = {{.n = 0}, {.n = 0}};
+    struct update_sides sides = {.from = &sets[0], .to = &sets[1], .to_body = to_body};
     to = to != 0 ? to : s->saved.shown.version;
     sides.from_number = from != 0 ? from : version_before(s, to);
-    if (!stage_version_find(s, to) || !stage_version_find(s, sides.from_number)) {
+    if (!update_version_find(s, to) || !update_version_find(s, sides.from_number)) {
         return errinfo_set(reterr, ERR_NOT_FOUND, s->feed->name, 0,
                            "there are no two such versions to compare; `gillnet feed "
                            "list` says how many are kept (`versions` of the feed)");
     }
-    enum err e = stage_list_open(s, &reader, &sides.key, reterr);
+    enum err e = update_list_open(s, &reader, &sides.key, reterr);
     list_reader_close(&reader);
-    e = e == ERR_OK ? stage_set_open(s, sides.from_number, &sides.key, &sets[0], reterr)
-                    : e;
-    e = e == ERR_OK ? stage_set_open(s, to, &sides.key, &sets[1], reterr) : e;
-    e = e == ERR_OK ? stage_file(s, "body", to, to_body, reterr) : e;
-    e = e == ERR_OK ? stage_tell(s, &sides, on_line, context, reterr) : e;
-    set_close(&sets[0]);
-    set_close(&sets[1]);
+    e = e == ERR_OK
+            ? update_set_open(s, sides.from_number, &sides.key, &sets[0], reterr)
+            : e;
+    e = e == ERR_OK ? update_set_open(s, to, &sides.key, &sets[1], reterr) : e;
+    e = e == ERR_OK ? update_file(s, "body", to, to_body, reterr) : e;
+    e = e == ERR_OK ? update_tell(s, &sides, on_line, context, reterr) : e;
+    feed_set_close(&sets[0]);
+    feed_set_close(&sets[1]);
     return e;
 }

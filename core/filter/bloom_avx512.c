@@ -49,8 +49,8 @@ VECTOR static inline void set_bits(uint64_t *words, const struct bloom_probe *p,
     enum { LANES = 16 };
     const __m512i numbers =
         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    uint32_t halves[LANES] UNFILLED; /* which half word, and its bit */
-    uint32_t bits[LANES] UNFILLED;
+    uint32_t halves[LANES] UNINITIALIZED; /* which half word, and its bit */
+    uint32_t bits[LANES] UNINITIALIZED;
     __m512i positions = positions_of(p);
     __m512i places = _mm512_and_si512(positions, _mm512_set1_epi32(31));
     __m512i indexes =

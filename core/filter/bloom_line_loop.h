@@ -22,7 +22,7 @@ BLOOM_INLINE void bloom_one_loop(const struct bloom *b, const struct digest *d,
                                  size_t n, uint8_t *rethit, bloom_hit_fn *hit)
 {
     const struct bloom shape = *b; /* a copy, which no answer can overwrite */
-    struct bloom_probe ring[BLOOM_BATCH] UNFILLED;
+    struct bloom_probe ring[BLOOM_BATCH] UNINITIALIZED;
     size_t ahead = n < BLOOM_BATCH ? n : BLOOM_BATCH;
     for (size_t i = 0; i < ahead; i++) {
         ring[i] = bloom_probe_of(&shape, &d[i]);
@@ -65,8 +65,8 @@ BLOOM_INLINE void bloom_two_loop(const struct bloom *b, const struct digest *d,
                                  size_t n, uint8_t *rethit, bloom_hit_fn *hit)
 {
     const struct bloom shape = *b;
-    struct bloom_probe ring[BLOOM_BATCH] UNFILLED;
-    struct bloom_second rest[BLOOM_REST] UNFILLED;
+    struct bloom_probe ring[BLOOM_BATCH] UNINITIALIZED;
+    struct bloom_second rest[BLOOM_REST] UNINITIALIZED;
     size_t head = 0;
     size_t tail = 0;
     size_t ahead = n < BLOOM_BATCH ? n : BLOOM_BATCH;
@@ -145,7 +145,7 @@ BLOOM_INLINE void bloom_one_add_loop(struct bloom *b, const struct digest *d, si
                                      uint64_t first, uint64_t end, bloom_set_fn *set)
 {
     const struct bloom shape = *b; /* known to stay: the stores go elsewhere */
-    struct bloom_queue q UNFILLED;
+    struct bloom_queue q UNINITIALIZED;
     bloom_queue_init(&q, &shape, first, end);
     for (size_t i = 0; i < n; i++) {
         struct bloom_probe p = bloom_probe_of(&shape, &d[i]);
@@ -161,7 +161,7 @@ BLOOM_INLINE void bloom_two_add_loop(struct bloom *b, const struct digest *d, si
                                      uint64_t first, uint64_t end, bloom_set_fn *set)
 {
     const struct bloom shape = *b;
-    struct bloom_queue q UNFILLED;
+    struct bloom_queue q UNINITIALIZED;
     bloom_queue_init(&q, &shape, first, end);
     for (size_t i = 0; i < n; i++) {
         struct bloom_probe p = bloom_probe_of(&shape, &d[i]);

@@ -44,7 +44,7 @@ void bloom_spread_add(struct bloom *b, const struct digest *d)
 void bloom_spread_add_range(struct bloom *b, const struct digest *d, size_t n,
                             uint64_t first, uint64_t end)
 {
-    uint64_t queue[2][QUEUE + BLOOM_K_MAX] UNFILLED;
+    uint64_t queue[2][QUEUE + BLOOM_K_MAX] UNINITIALIZED;
     size_t filled[2] = {0, 0};
     unsigned now = 0;
     struct spread s = spread_of(b);
@@ -99,7 +99,7 @@ struct spread_key {
 static void spread_rounds(const struct bloom *b, const struct digest *d, size_t n,
                           uint8_t *rethit)
 {
-    struct spread_key keys[SPREAD_BATCH] UNFILLED;
+    struct spread_key keys[SPREAD_BATCH] UNINITIALIZED;
     struct spread s = spread_of(b);
     uint64_t base = 0;
     for (size_t i = 0; i < n; i++) {

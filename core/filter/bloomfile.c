@@ -257,7 +257,7 @@ static enum err open_map(struct source *s, struct bloomfile *f, struct errinfo *
     if (p == MAP_FAILED) {
         return errinfo_errno(reterr, s->path, "cannot map the filter");
     }
-    e = mapguard_add(p, bytes);
+    e = sigbus_add(p, bytes);
     if (e != ERR_OK) {
         (void)munmap(p, bytes);
         return errinfo_set(reterr, e, s->path, 0,
@@ -318,7 +318,7 @@ enum err bloomfile_peek(const char *path, const char *next, struct bloomfile_sha
 void bloomfile_close(struct bloomfile *f)
 {
     if (f->memory && f->hold == BLOOMFILE_MAP) {
-        mapguard_remove(f->memory);
+        sigbus_remove(f->memory);
         (void)close(f->fd);
     }
     if (f->memory) {

@@ -7,15 +7,16 @@
 #include "core/filter/mix.h"
 
 enum {
-    PRINTS = UINT16_MAX /
-             DOOR_DAYS, /* different ones: an entry is 0, or one of them and a day */
-    OTHERS = 2,         /* lines beside the home line */
+    PRINTS =
+        UINT16_MAX /
+        DOORKEEPER_DAYS, /* different ones: an entry is 0, or one of them and a day */
+    OTHERS = 2,          /* lines beside the home line */
     HASH_MASK = 0xffff,
     /* In a home's mask, beside the days: a key went on to the last of the other lines. */
-    FAR_BIT = 1 << DOOR_DAYS
+    FAR_BIT = 1 << DOORKEEPER_DAYS
 };
 
-#define ENTRY_BITS ((UINT32_C(1) << DOOR_ENTRIES) - 1)
+#define ENTRY_BITS ((UINT32_C(1) << DOORKEEPER_ENTRIES) - 1)
 
 /* Relaxed: a figure for others, written by one at a time. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): stored through */
@@ -24,12 +25,12 @@ static void set_figure(uint64_t *p, uint64_t v)
     __atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
-static uint64_t home_of(const struct door *d, uint64_t hash)
+static uint64_t home_of(const struct doorkeeper *d, uint64_t hash)
 {
     return mix_scale(hash, d->nlines);
 }
 
-static uint64_t other_of(const struct door *d, uint64_t hash, unsigned which)
+static uint64_t other_of(const struct doorkeeper *d, uint64_t hash, unsigned which)
 {
     uint64_t other = prng_mix(hash);
 
@@ -40,83 +41,85 @@ static uint64_t other_of(const struct door *d, uint64_t hash, unsigned which)
  * from the high ones. */
 static uint16_t print_of(uint64_t hash)
 {
-    return (uint16_t)(1 + ((hash & HASH_MASK) * PRINTS >> 16) * DOOR_DAYS);
+    return (uint16_t)(1 + ((hash & HASH_MASK) * PRINTS >> 16) * DOORKEEPER_DAYS);
 }
 
 /* Bit i: entry i is one of `many` values from `least` on. Two vectors make 16 bits: each lane
  * keeps its own, and all lanes are folded into one. */
-static uint32_t matches(const union door_line *l, uint16_t least, uint16_t many)
+static uint32_t matches(const union doorkeeper_line *l, uint16_t least, uint16_t many)
 {
-    static const struct door_vector low = {{1, 2, 4, 8, 16, 32, 64, 128}};
-    static const struct door_vector high = {
+    static const struct doorkeeper_vector low = {{1, 2, 4, 8, 16, 32, 64, 128}};
+    static const struct doorkeeper_vector high = {
         {1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15}};
     uint32_t ret = 0;
 
-    for (unsigned i = 0; i < DOOR_VECTORS; i += 2) {
-        const struct door_vector *v = &l->vector[i];
-        struct door_vector a = {(__typeof__(low.lane))(v[0].lane - least < many) &
-                                low.lane};
-        struct door_vector b = {(__typeof__(low.lane))(v[1].lane - least < many) &
-                                high.lane};
+    for (unsigned i = 0; i < DOORKEEPER_VECTORS; i += 2) {
+        const struct doorkeeper_vector *v = &l->vector[i];
+        struct doorkeeper_vector a = {(__typeof__(low.lane))(v[0].lane - least < many) &
+                                      low.lane};
+        struct doorkeeper_vector b = {(__typeof__(low.lane))(v[1].lane - least < many) &
+                                      high.lane};
         uint64_t word[2];
         a.lane |= b.lane;
         memcpy(word, &a, sizeof(word));
         word[0] |= word[1];
         word[0] |= word[0] >> 32;
         word[0] |= word[0] >> 16;
-        ret |= (uint32_t)(word[0] & HASH_MASK) << (i * DOOR_LANES);
+        ret |= (uint32_t)(word[0] & HASH_MASK) << (i * DOORKEEPER_LANES);
     }
     return ret & ENTRY_BITS;
 }
 
-static uint32_t free_of(const union door_line *l)
+static uint32_t free_of(const union doorkeeper_line *l)
 {
     return matches(l, 0, 1);
 }
 
 static unsigned day_of(uint16_t entry)
 {
-    return (entry - 1U) % DOOR_DAYS;
+    return (entry - 1U) % DOORKEEPER_DAYS;
 }
 
-static unsigned age_of(const struct door *d, uint16_t entry)
+static unsigned age_of(const struct doorkeeper *d, uint16_t entry)
 {
-    return (unsigned)(d->today % DOOR_DAYS + DOOR_DAYS - day_of(entry)) % DOOR_DAYS;
+    return (unsigned)(d->today % DOORKEEPER_DAYS + DOORKEEPER_DAYS - day_of(entry)) %
+           DOORKEEPER_DAYS;
 }
 
 static uint16_t day_bit(uint64_t day)
 {
-    return (uint16_t)(1U << (day % DOOR_DAYS));
+    return (uint16_t)(1U << (day % DOORKEEPER_DAYS));
 }
 
 /* The day of the last sight only goes forward. */
-static void stamp(const struct door *d, uint16_t *entry, uint64_t day)
+static void stamp(const struct doorkeeper *d, uint16_t *entry, uint64_t day)
 {
     if (d->today - day < age_of(d, *entry)) {
-        *entry = (uint16_t)(*entry - day_of(*entry) + day % DOOR_DAYS);
+        *entry = (uint16_t)(*entry - day_of(*entry) + day % DOORKEEPER_DAYS);
     }
 }
 
-static uint16_t *entry_of(union door_line *l, uint16_t print)
+static uint16_t *entry_of(union doorkeeper_line *l, uint16_t print)
 {
-    uint32_t hit = matches(l, print, DOOR_DAYS);
+    uint32_t hit = matches(l, print, DOORKEEPER_DAYS);
 
     return hit ? &l->entry[__builtin_ctz(hit)] : NULL;
 }
 
-static bool put(struct door *d, union door_line *l, uint16_t print, uint64_t day)
+static bool put(struct doorkeeper *d, union doorkeeper_line *l, uint16_t print,
+                uint64_t day)
 {
     uint32_t room = free_of(l);
 
     if (!room) {
         return false;
     }
-    l->entry[__builtin_ctz(room)] = (uint16_t)(print + day % DOOR_DAYS);
+    l->entry[__builtin_ctz(room)] = (uint16_t)(print + day % DOORKEEPER_DAYS);
     set_figure(&d->figures->nentries, d->figures->nentries + 1);
     return true;
 }
 
-void door_prefetch(const struct door *d, uint64_t hash)
+void doorkeeper_prefetch(const struct doorkeeper *d, uint64_t hash)
 {
     __builtin_prefetch(&d->lines[home_of(d, hash)], 1);
 }
@@ -125,13 +128,13 @@ void door_prefetch(const struct door *d, uint64_t hash)
  * home went there. An entry that is there already is taken, even by a key that has not been here:
  * so a line never holds two entries alike, and one that is found is never older than the key's last
  * sight. */
-static enum door_answer see_elsewhere(struct door *d, uint64_t hash, uint64_t day,
-                                      uint16_t *mask, bool may_put)
+static enum doorkeeper_answer see_elsewhere(struct doorkeeper *d, uint64_t hash,
+                                            uint64_t day, uint16_t *mask, bool may_put)
 {
     uint16_t print = print_of(hash);
 
     for (unsigned i = 0; i < OTHERS && (i == 0 || *mask & FAR_BIT || may_put); i++) {
-        union door_line *l = &d->lines[other_of(d, hash, i)];
+        union doorkeeper_line *l = &d->lines[other_of(d, hash, i)];
         uint16_t *entry = entry_of(l, print);
         bool is_here = entry || (may_put && put(d, l, print, day));
         if (is_here) {
@@ -141,64 +144,65 @@ static enum door_answer see_elsewhere(struct door *d, uint64_t hash, uint64_t da
             stamp(d, entry, day);
         }
         if (is_here) {
-            return entry ? DOOR_SEEN : DOOR_NEW;
+            return entry ? DOORKEEPER_SEEN : DOORKEEPER_NEW;
         }
     }
-    return DOOR_AWAY;
+    return DOORKEEPER_AWAY;
 }
 
-enum door_answer door_see(struct door *d, uint64_t hash, uint64_t day)
+enum doorkeeper_answer doorkeeper_see(struct doorkeeper *d, uint64_t hash, uint64_t day)
 {
     uint64_t home = home_of(d, hash);
-    union door_line *l = &d->lines[home];
-    uint16_t *mask = &l->entry[DOOR_ENTRIES];
+    union doorkeeper_line *l = &d->lines[home];
+    uint16_t *mask = &l->entry[DOORKEEPER_ENTRIES];
     uint16_t print = print_of(hash);
     uint16_t *entry = entry_of(l, print);
 
     if (entry) {
         stamp(d, entry, day);
-        return DOOR_SEEN;
+        return DOORKEEPER_SEEN;
     }
     bool has_room = free_of(l) != 0;
     if (*mask || !has_room) {
-        enum door_answer there = see_elsewhere(d, hash, day, mask, !has_room);
-        if (there == DOOR_SEEN) {
-            return DOOR_SEEN;
+        enum doorkeeper_answer there = see_elsewhere(d, hash, day, mask, !has_room);
+        if (there == DOORKEEPER_SEEN) {
+            return DOORKEEPER_SEEN;
         }
-        if (there == DOOR_AWAY && !has_room) {
+        if (there == DOORKEEPER_AWAY && !has_room) {
             *mask |= day_bit(day);
             d->away[home] |= day_bit(day);
             set_figure(&d->figures->nturned_away, d->figures->nturned_away + 1);
-            return DOOR_AWAY;
+            return DOORKEEPER_AWAY;
         }
     }
     if (has_room) {
         (void)put(d, l, print, day);
     }
-    return *mask && d->away[home] ? DOOR_PLACED : DOOR_NEW;
+    return *mask && d->away[home] ? DOORKEEPER_PLACED : DOORKEEPER_NEW;
 }
 
-enum door_answer door_find(const struct door *d, uint64_t hash, unsigned *retage)
+enum doorkeeper_answer doorkeeper_find(const struct doorkeeper *d, uint64_t hash,
+                                       unsigned *retage)
 {
     uint64_t home = home_of(d, hash);
-    const union door_line *l = &d->lines[home];
-    uint16_t mask = l->entry[DOOR_ENTRIES];
+    const union doorkeeper_line *l = &d->lines[home];
+    uint16_t mask = l->entry[DOORKEEPER_ENTRIES];
     unsigned others = mask == 0 ? 0 : (mask & FAR_BIT ? OTHERS : 1);
     uint16_t print = print_of(hash);
-    uint32_t hit = matches(l, print, DOOR_DAYS);
+    uint32_t hit = matches(l, print, DOORKEEPER_DAYS);
 
     for (unsigned i = 0; !hit && i < others; i++) {
         l = &d->lines[other_of(d, hash, i)];
-        hit = matches(l, print, DOOR_DAYS);
+        hit = matches(l, print, DOORKEEPER_DAYS);
     }
     if (hit) {
         *retage = age_of(d, l->entry[__builtin_ctz(hit)]);
-        return DOOR_SEEN;
+        return DOORKEEPER_SEEN;
     }
-    return mask && d->away[home] ? DOOR_AWAY : DOOR_NEW;
+    return mask && d->away[home] ? DOORKEEPER_AWAY : DOORKEEPER_NEW;
 }
 
-void door_clear(struct door *d, uint64_t today)
+void doorkeeper_clear(struct doorkeeper *d, uint64_t today)
 {
     memset(d->lines, 0, d->nlines * sizeof(*d->lines));
     if (d->figures->nturned_away) {
@@ -214,19 +218,19 @@ static uint16_t days_kept(uint64_t today, uint64_t ahead)
 {
     uint16_t keep = 0;
 
-    for (uint64_t age = 0; age + ahead < DOOR_DAYS; age++) {
+    for (uint64_t age = 0; age + ahead < DOORKEEPER_DAYS; age++) {
         keep |= day_bit(today - age);
     }
     return keep;
 }
 
 /* Frees the entries of the line whose day is not kept; returns how many it holds then. */
-static unsigned sweep_line(union door_line *l, uint16_t keep)
+static unsigned sweep_line(union doorkeeper_line *l, uint16_t keep)
 {
-    uint16_t *mask = &l->entry[DOOR_ENTRIES];
+    uint16_t *mask = &l->entry[DOORKEEPER_ENTRIES];
     unsigned n = 0;
 
-    for (unsigned i = 0; i < DOOR_ENTRIES; i++) {
+    for (unsigned i = 0; i < DOORKEEPER_ENTRIES; i++) {
         uint16_t e = l->entry[i];
         bool stays = e && keep >> day_of(e) & 1;
         l->entry[i] = stays ? e : 0;
@@ -236,14 +240,14 @@ static unsigned sweep_line(union door_line *l, uint16_t keep)
     return n;
 }
 
-void door_begin_day(struct door *d, uint64_t today)
+void doorkeeper_begin_day(struct doorkeeper *d, uint64_t today)
 {
     if (today <= d->today) {
         return;
     }
     uint64_t ahead = today - d->today;
-    if (ahead >= DOOR_DAYS) {
-        door_clear(d, today);
+    if (ahead >= DOORKEEPER_DAYS) {
+        doorkeeper_clear(d, today);
         return;
     }
     uint16_t keep = days_kept(d->today, ahead);
@@ -258,12 +262,12 @@ void door_begin_day(struct door *d, uint64_t today)
     set_figure(&d->figures->nentries, n);
 }
 
-uint64_t door_entries(const struct door *d)
+uint64_t doorkeeper_entries(const struct doorkeeper *d)
 {
     return __atomic_load_n(&d->figures->nentries, __ATOMIC_RELAXED);
 }
 
-uint64_t door_turned_away(const struct door *d)
+uint64_t doorkeeper_turned_away(const struct doorkeeper *d)
 {
     return __atomic_load_n(&d->figures->nturned_away, __ATOMIC_RELAXED);
 }

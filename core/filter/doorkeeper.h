@@ -17,58 +17,60 @@
 #include <stdint.h>
 
 enum {
-    DOOR_LINE_BYTES = 64,
-    DOOR_ENTRIES = 31, /* of a line */
-    DOOR_VECTORS = 4,
-    DOOR_LANES = 8,
-    DOOR_DAYS = 15 /* today and 14 before */
+    DOORKEEPER_LINE_BYTES = 64,
+    DOORKEEPER_ENTRIES = 31, /* of a line */
+    DOORKEEPER_VECTORS = 4,
+    DOORKEEPER_LANES = 8,
+    DOORKEEPER_DAYS = 15 /* today and 14 before */
 };
 
-struct door_vector {
-    uint16_t lane __attribute__((vector_size(2 * DOOR_LANES)));
+struct doorkeeper_vector {
+    uint16_t lane __attribute__((vector_size(2 * DOORKEEPER_LANES)));
 };
 
 /* An entry is 0 (free), or 1 + day modulo 15 + 15 * (0..4368, of the key's hash). The last is no
  * entry: bit d is set when a key of this home had to go elsewhere on a day d (modulo 15), bit 15 when
  * one of them went to the second of the other lines. */
-union door_line {
-    uint16_t entry[DOOR_ENTRIES + 1];
-    struct door_vector vector[DOOR_VECTORS];
+union doorkeeper_line {
+    uint16_t entry[DOORKEEPER_ENTRIES + 1];
+    struct doorkeeper_vector vector[DOORKEEPER_VECTORS];
 };
 
 /* Written with every new key; the caller's, so that they may lie beside what else is. */
-struct door_figures {
+struct doorkeeper_figures {
     uint64_t nentries;
     uint64_t nturned_away; /* sights, since it is */
 };
 
-struct door {
-    union door_line *lines; /* zeroed when new, aligned to 64 */
+struct doorkeeper {
+    union doorkeeper_line *lines; /* zeroed when new, aligned to 64 */
     uint16_t *away; /* of each line: days on which a key of this home was turned away */
     uint64_t nlines; /* at least 1, below 2^32 */
     uint64_t today;  /* day number */
-    struct door_figures *figures;
+    struct doorkeeper_figures *figures;
 };
 
-enum door_answer {
-    DOOR_NEW,    /* not seen, that is sure; door_see has let it in */
-    DOOR_PLACED, /* let in by door_see, but an earlier sight may have been turned away */
-    DOOR_SEEN,   /* it is in */
-    DOOR_AWAY    /* no room, or of door_find: it may have been turned away */
+enum doorkeeper_answer {
+    DOORKEEPER_NEW, /* not seen, that is sure; door_see has let it in */
+    DOORKEEPER_PLACED, /* let in by door_see, but an earlier sight may have been turned away */
+    DOORKEEPER_SEEN, /* it is in */
+    DOORKEEPER_AWAY  /* no room, or of door_find: it may have been turned away */
 };
 
 /* hash: 64 evenly spread bits of the key. */
-void door_prefetch(const struct door *d, uint64_t hash);
+void doorkeeper_prefetch(const struct doorkeeper *d, uint64_t hash);
 /* A sight on `day`, one of today and the 14 before. DOOR_SEEN: the newest of its days is kept. */
-enum door_answer door_see(struct door *d, uint64_t hash, uint64_t day);
+enum doorkeeper_answer doorkeeper_see(struct doorkeeper *d, uint64_t hash,
+                                      uint64_t day);
 /* DOOR_NEW, DOOR_SEEN or DOOR_AWAY; with DOOR_SEEN *retage is today minus its last day. */
-enum door_answer door_find(const struct door *d, uint64_t hash, unsigned *retage);
+enum doorkeeper_answer doorkeeper_find(const struct doorkeeper *d, uint64_t hash,
+                                       unsigned *retage);
 
 /* Another day begins: entries that leave the 15 days are free. An earlier day does nothing. */
-void door_begin_day(struct door *d, uint64_t today);
-void door_clear(struct door *d, uint64_t today);
+void doorkeeper_begin_day(struct doorkeeper *d, uint64_t today);
+void doorkeeper_clear(struct doorkeeper *d, uint64_t today);
 
-uint64_t door_entries(const struct door *d);
-uint64_t door_turned_away(const struct door *d);
+uint64_t doorkeeper_entries(const struct doorkeeper *d);
+uint64_t doorkeeper_turned_away(const struct doorkeeper *d);
 
 #endif

@@ -20,7 +20,7 @@ struct range {
     _Atomic uintptr_t end;
 };
 
-static struct range ranges[MAPGUARD_RANGES];
+static struct range ranges[SIGBUS_RANGES];
 static struct sigaction former;
 static size_t page_bytes;
 static int ones = -1; /* a memory file of one page of ones */
@@ -29,7 +29,7 @@ static pthread_mutex_t mutex =
 
 static bool is_guarded(uintptr_t at)
 {
-    for (size_t i = 0; i < MAPGUARD_RANGES; i++) {
+    for (size_t i = 0; i < SIGBUS_RANGES; i++) {
         uintptr_t begin = atomic_load(&ranges[i].begin);
         if (begin != 0 && at >= begin && at < atomic_load(&ranges[i].end)) {
             return true;
@@ -103,7 +103,7 @@ static enum err handler_set(void)
 
 static enum err range_take(const void *p, size_t n)
 {
-    for (size_t i = 0; i < MAPGUARD_RANGES; i++) {
+    for (size_t i = 0; i < SIGBUS_RANGES; i++) {
         if (atomic_load(&ranges[i].begin) == 0) {
             atomic_store(&ranges[i].end, (uintptr_t)p + n);
             atomic_store(&ranges[i].begin, (uintptr_t)p);
@@ -113,7 +113,7 @@ static enum err range_take(const void *p, size_t n)
     return ERR_LIMIT;
 }
 
-enum err mapguard_add(const void *p, size_t n)
+enum err sigbus_add(const void *p, size_t n)
 {
     pthread_mutex_lock(&mutex);
     enum err e = ones_make();
@@ -127,9 +127,9 @@ enum err mapguard_add(const void *p, size_t n)
     return e;
 }
 
-void mapguard_remove(const void *p)
+void sigbus_remove(const void *p)
 {
-    for (size_t i = 0; i < MAPGUARD_RANGES; i++) {
+    for (size_t i = 0; i < SIGBUS_RANGES; i++) {
         if (atomic_load(&ranges[i].begin) == (uintptr_t)p) {
             atomic_store(&ranges[i].begin, 0);
             return;

@@ -14,12 +14,12 @@
 
 #include "core/base/err.h"
 
-enum { MAPGUARD_RANGES = 4096 };
+enum { SIGBUS_RANGES = 4096 };
 
 /* Guards n bytes at p, a mapping. ERR_LIMIT: MAPGUARD_RANGES are guarded; ERR_IO: the system does
  * not allow it. */
-enum err mapguard_add(const void *p, size_t n);
+enum err sigbus_add(const void *p, size_t n);
 /* Before it is unmapped. */
-void mapguard_remove(const void *p);
+void sigbus_remove(const void *p);
 
 #endif

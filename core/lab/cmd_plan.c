@@ -66,7 +66,7 @@ static int read_whole(const char *option, const char *text, double most,
 {
     double v = 0;
 
-    if (!figure_read(text, &v)) {
+    if (!humanize_read(text, &v)) {
         return bad_number(option, text);
     }
     if (!(v >= 1 && v <= most) || floor(v) != v) {
@@ -102,7 +102,7 @@ static int read_k(const struct words *w, unsigned most, unsigned *ret)
 
 static int read_error(const struct words *w, double *ret)
 {
-    if (!figure_read(w->fpr, ret)) {
+    if (!humanize_read(w->fpr, ret)) {
         return bad_number("--fpr", w->fpr);
     }
     if (!(*ret > 0 && *ret < 1)) {
@@ -131,7 +131,7 @@ static int read_wish(const struct words *w, struct layout_wish *ret)
         status = read_error(w, &ret->error);
     }
     if (status == 0 && w->bits_per_key != NULL) {
-        if (!figure_read(w->bits_per_key, &ret->bits_per_key)) {
+        if (!humanize_read(w->bits_per_key, &ret->bits_per_key)) {
             return bad_number("--bits-per-key", w->bits_per_key);
         }
         if (!(ret->bits_per_key >= 0.5 && ret->bits_per_key <= 128)) {

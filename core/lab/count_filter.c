@@ -84,10 +84,10 @@ static int say(const struct cli *cli, const char *path, const struct countingfil
 {
     struct countingfile_use use = countingfile_count_cells(f);
     const struct counting_shape *s = &f->c.shape;
-    char a[FIGURE_MAX];
-    char b[FIGURE_MAX];
-    char c[FIGURE_MAX];
-    char d[FIGURE_MAX];
+    char a[HUMANIZE_MAX];
+    char b[HUMANIZE_MAX];
+    char c[HUMANIZE_MAX];
+    char d[HUMANIZE_MAX];
 
     if (cli->json) {
         return json_line(json_pack(
@@ -106,8 +106,8 @@ static int say(const struct cli *cli, const char *path, const struct countingfil
         "%s: counts of %u server%s: %s keys, %s in all; %s of %s cells in use, %" PRIu64
         " at their most (%" PRIu64 ")\n",
         path, f->facts.nsources, f->facts.nsources == 1 ? "" : "s or times",
-        figure_count(f->facts.keys, a), figure_count(f->facts.total, b),
-        figure_count(use.used, c), figure_count(s->chunk_cells, d), use.saturated,
+        humanize_count(f->facts.keys, a), humanize_count(f->facts.total, b),
+        humanize_count(use.used, c), humanize_count(s->chunk_cells, d), use.saturated,
         f->c.cap);
     return CLI_CLEAN;
 }
@@ -141,7 +141,7 @@ static int read_size(const char *option, const char *text, uint64_t usual,
     if (text == NULL) {
         return 0;
     }
-    if (!figure_read(text, &v) || !(v >= 1 && v <= (double)most) || floor(v) != v) {
+    if (!humanize_read(text, &v) || !(v >= 1 && v <= (double)most) || floor(v) != v) {
         errinfo_set(&why, ERR_RANGE, option, 0,
                     "%.60s: give a whole number from 1 to %" PRIu64, text, most);
         return cli_fail(&why);

@@ -273,7 +273,7 @@ INLINE uint64_t load_all(const struct counting *c, const struct counting_place *
 INLINE uint64_t add_to(struct counting *c, const struct counting_place *p,
                        uint64_t amount, unsigned bits, bool is_split)
 {
-    uint64_t old[COUNTING_K_MAX] UNFILLED;
+    uint64_t old[COUNTING_K_MAX] UNINITIALIZED;
     const uint64_t cap = c->cap;
     const unsigned k = c->shape.k;
     const bool is_refined = c->shape.variant == COUNTING_REFINED;
@@ -303,7 +303,7 @@ INLINE uint64_t least_of(const struct counting *c, const struct counting_place *
 INLINE bool remove_from(struct counting *c, const struct counting_place *p,
                         uint64_t amount, unsigned bits, bool is_split)
 {
-    uint64_t old[COUNTING_K_MAX] UNFILLED;
+    uint64_t old[COUNTING_K_MAX] UNINITIALIZED;
     const uint64_t cap = c->cap;
     const unsigned k = c->shape.k;
     uint64_t least = load_all(c, p, bits, is_split, old);
@@ -392,14 +392,14 @@ size_t counting_place_batch(const struct counting *c, const struct digest *d, si
 struct counting_read counting_add(struct counting *c, const struct digest *d,
                                   uint64_t amount)
 {
-    struct counting_place p UNFILLED;
+    struct counting_place p UNINITIALIZED;
     place_digest(c, d, &p);
     return counting_read_of(c, counting_add_place(c, &p, amount));
 }
 
 struct counting_read counting_get(const struct counting *c, const struct digest *d)
 {
-    struct counting_place p UNFILLED;
+    struct counting_place p UNINITIALIZED;
     place_digest(c, d, &p);
     return counting_read_of(c, counting_get_place(c, &p));
 }
@@ -407,7 +407,7 @@ struct counting_read counting_get(const struct counting *c, const struct digest 
 void counting_add_batch(struct counting *c, const struct digest *d,
                         const uint64_t *amounts, size_t n, struct counting_read *ret)
 {
-    struct counting_place p[COUNTING_BATCH] UNFILLED;
+    struct counting_place p[COUNTING_BATCH] UNINITIALIZED;
     for (size_t done = 0; done < n; done += COUNTING_BATCH) {
         size_t batch = n - done < COUNTING_BATCH ? n - done : COUNTING_BATCH;
         (void)counting_place_batch(c, d + done, batch, p);
@@ -424,7 +424,7 @@ void counting_add_batch(struct counting *c, const struct digest *d,
 void counting_get_batch(const struct counting *c, const struct digest *d, size_t n,
                         struct counting_read *ret)
 {
-    struct counting_place p[COUNTING_BATCH] UNFILLED;
+    struct counting_place p[COUNTING_BATCH] UNINITIALIZED;
     for (size_t done = 0; done < n; done += COUNTING_BATCH) {
         size_t batch = n - done < COUNTING_BATCH ? n - done : COUNTING_BATCH;
         (void)counting_place_batch(c, d + done, batch, p);
@@ -455,7 +455,7 @@ static enum err remove_checked(struct counting *c, const struct counting_place *
 enum err counting_remove(struct counting *c, const struct digest *d, uint64_t amount,
                          struct errinfo *reterr)
 {
-    struct counting_place p UNFILLED;
+    struct counting_place p UNINITIALIZED;
     place_digest(c, d, &p);
     return remove_checked(c, &p, amount, reterr);
 }
@@ -463,7 +463,7 @@ enum err counting_remove(struct counting *c, const struct digest *d, uint64_t am
 struct counting_read counting_add_at(struct counting *c, const uint64_t *positions,
                                      uint64_t amount)
 {
-    struct counting_place p UNFILLED;
+    struct counting_place p UNINITIALIZED;
     place_positions(c, positions, &p);
     return counting_read_of(c, counting_add_place(c, &p, amount));
 }
@@ -471,7 +471,7 @@ struct counting_read counting_add_at(struct counting *c, const uint64_t *positio
 struct counting_read counting_get_at(const struct counting *c,
                                      const uint64_t *positions)
 {
-    struct counting_place p UNFILLED;
+    struct counting_place p UNINITIALIZED;
     place_positions(c, positions, &p);
     return counting_read_of(c, counting_get_place(c, &p));
 }
@@ -479,7 +479,7 @@ struct counting_read counting_get_at(const struct counting *c,
 enum err counting_remove_at(struct counting *c, const uint64_t *positions,
                             uint64_t amount, struct errinfo *reterr)
 {
-    struct counting_place p UNFILLED;
+    struct counting_place p UNINITIALIZED;
     place_positions(c, positions, &p);
     return remove_checked(c, &p, amount, reterr);
 }

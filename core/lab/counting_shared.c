@@ -87,7 +87,7 @@ static void get_group(const struct counting *c, const struct groups *g, size_t a
 static void add_some(struct counting *c, struct counting_lock *locks,
                      const struct digest *d, size_t n, const struct additions *a)
 {
-    struct groups g UNFILLED;
+    struct groups g UNINITIALIZED;
     group(&g, locks, counting_place_batch(c, d, n, g.places));
     for (size_t i = 0; i < n; i++) {
         if (g.is_first[i]) {
@@ -102,7 +102,7 @@ static void add_some(struct counting *c, struct counting_lock *locks,
 static void get_some(const struct counting *c, struct counting_lock *locks,
                      const struct digest *d, size_t n, struct counting_read *ret)
 {
-    struct groups g UNFILLED;
+    struct groups g UNINITIALIZED;
     group(&g, locks, counting_place_batch(c, d, n, g.places));
     for (size_t i = 0; i < n; i++) {
         if (g.is_first[i]) {

@@ -44,27 +44,28 @@ static void print_one(const struct count_size *s)
 {
     double cells = (double)s->cell_lines * COUNT_SIZE_LINE;
     double door = (double)s->door_lines * COUNT_SIZE_LINE;
-    char a[FIGURE_MAX];
-    char b[FIGURE_MAX];
-    char c[FIGURE_MAX];
-    char d[FIGURE_MAX];
+    char a[HUMANIZE_MAX];
+    char b[HUMANIZE_MAX];
+    char c[HUMANIZE_MAX];
+    char d[HUMANIZE_MAX];
 
     printf(
         "Counting %s messages a day, 40 keys each, 60 %% of them never seen before:\n\n",
-        figure_count(s->messages_per_day, a));
+        humanize_count(s->messages_per_day, a));
     printf("  memory   %s (doorkeeper %s, cells %s, running tables %s)\n",
-           figure_bytes((double)s->memory_bytes, a), figure_bytes(door, b),
-           figure_bytes(cells, c),
-           figure_bytes((double)s->memory_bytes - door - cells, d));
-    printf("  disk     %s for the fortnight\n", figure_bytes((double)s->disk_bytes, a));
+           humanize_bytes((double)s->memory_bytes, a), humanize_bytes(door, b),
+           humanize_bytes(cells, c),
+           humanize_bytes((double)s->memory_bytes - door - cells, d));
+    printf("  disk     %s for the fortnight\n",
+           humanize_bytes((double)s->disk_bytes, a));
     printf("  keys     %s in 10 minutes, %s in a day, %s in 14 days; %u shards\n\n",
-           figure_count(s->bucket_keys, a), figure_count(s->day_keys, b),
-           figure_count(s->fortnight_keys, c), s->nshards);
+           humanize_count(s->bucket_keys, a), humanize_count(s->day_keys, b),
+           humanize_count(s->fortnight_keys, c), s->nshards);
     printf("  %-8s %22s %22s\n", "window", "keys that read too high", "noise floor");
     for (unsigned w = 0; w < COUNT_SIZE_WINDOWS; w++) {
         printf("  %-8s %22s %22s\n", count_window_name(w),
-               s->error[w] > 0 ? figure_share(s->error[w], a) : "exact",
-               s->error[w] > 0 ? figure_share(s->noise_floor[w], b) : "exact");
+               s->error[w] > 0 ? humanize_share(s->error[w], a) : "exact",
+               s->error[w] > 0 ? humanize_share(s->noise_floor[w], b) : "exact");
     }
     (void)puts(
         "\nToo high: of keys that came again, before the runs are asked; never too low."
@@ -73,22 +74,22 @@ static void print_one(const struct count_size *s)
 
 static void print_presets(void)
 {
-    char messages[FIGURE_MAX];
-    char memory[FIGURE_MAX];
-    char disk[FIGURE_MAX];
-    char error[FIGURE_MAX];
-    char noise[FIGURE_MAX];
+    char messages[HUMANIZE_MAX];
+    char memory[HUMANIZE_MAX];
+    char disk[HUMANIZE_MAX];
+    char error[HUMANIZE_MAX];
+    char noise[HUMANIZE_MAX];
 
     printf("\n  %-16s %9s %9s %12s %12s\n", "messages a day", "memory", "disk",
            "14d too high", "14d noise");
     for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
         struct count_size s;
         if (count_size_for(presets[i], &s) == ERR_OK) {
-            printf("  %-16s %9s %9s %12s %12s\n", figure_count(presets[i], messages),
-                   figure_bytes((double)s.memory_bytes, memory),
-                   figure_bytes((double)s.disk_bytes, disk),
-                   figure_share(s.error[COUNT_14D], error),
-                   figure_share(s.noise_floor[COUNT_14D], noise));
+            printf("  %-16s %9s %9s %12s %12s\n", humanize_count(presets[i], messages),
+                   humanize_bytes((double)s.memory_bytes, memory),
+                   humanize_bytes((double)s.disk_bytes, disk),
+                   humanize_share(s.error[COUNT_14D], error),
+                   humanize_share(s.noise_floor[COUNT_14D], noise));
         }
     }
     (void)puts(
@@ -101,7 +102,7 @@ int planning_count(const char *messages, bool json)
     struct count_size s;
     double v = 0;
 
-    if (!figure_read(messages, &v)) {
+    if (!humanize_read(messages, &v)) {
         return cli_usage(cli_command("plan"),
                          "--messages-per-day takes a number such as 100000 or 1e6");
     }

@@ -44,7 +44,7 @@ static void add_axes(struct buf *b, const struct view *v)
 {
     double bottom = HEIGHT - BOTTOM;
     int every = v->bits_most > 60 ? 16 : 4;
-    char text[FIGURE_MAX];
+    char text[HUMANIZE_MAX];
 
     for (int bits = BITS_LEAST; bits <= (int)v->bits_most; bits += every) {
         svg_line(b, "grid", x_of(v, bits), TOP, x_of(v, bits), bottom);
@@ -123,17 +123,17 @@ static void add_point(struct buf *b, const struct view *v,
     double x = x_of(v, s->bits_per_key);
     double y = y_of(v, s->error);
     bool is_right = x > (LEFT + WIDTH) * 0.6; /* no room for text behind it */
-    char text[4 * FIGURE_MAX];
-    char error[FIGURE_MAX];
-    char bytes[FIGURE_MAX];
+    char text[4 * HUMANIZE_MAX];
+    char error[HUMANIZE_MAX];
+    char bytes[HUMANIZE_MAX];
 
     svg_line(b, "guide", LEFT, y, x, y);
     svg_line(b, "guide", x, y, x, HEIGHT - BOTTOM);
     buf_printf(b, "<circle class=\"point\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/>\n", x, y);
     (void)snprintf(text, sizeof(text), "%s: %.2f bits, %s, %s",
                    layout_name(row->layout), s->bits_per_key,
-                   figure_share(s->error, error),
-                   figure_bytes((double)s->bytes, bytes));
+                   humanize_share(s->error, error),
+                   humanize_bytes((double)s->bytes, bytes));
     buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\" font-weight=\"600\" text-anchor=\"%s\">",
                x + (is_right ? 0 : 14), y - 14, is_right ? "middle" : "start");
     svg_text(b, text);
@@ -159,13 +159,13 @@ enum err planning_plot(const struct planning *p, const char *path,
     const struct planning_row *chosen = planning_chosen(p);
     struct view v = view_of(chosen);
     struct buf b;
-    char title[2 * FIGURE_MAX];
-    char items[FIGURE_MAX];
+    char title[2 * HUMANIZE_MAX];
+    char items[HUMANIZE_MAX];
     enum err e = ERR_OK;
 
     buf_init(&b, SVG_MAX);
     (void)snprintf(title, sizeof(title), "Error of a filter for %s items",
-                   figure_count(p->wish.items, items));
+                   humanize_count(p->wish.items, items));
     svg_head(&b, title, WIDTH, HEIGHT, LEFT);
     add_legend(&b);
     add_axes(&b, &v);

@@ -114,27 +114,27 @@ static bool print_json(const struct planning *p)
 static void print_textbook(const struct planning *p)
 {
     struct textbook t = textbook_of(&p->wish);
-    char items[FIGURE_MAX];
-    char bits[FIGURE_MAX];
-    char bytes[FIGURE_MAX];
-    char error[FIGURE_MAX];
+    char items[HUMANIZE_MAX];
+    char bits[HUMANIZE_MAX];
+    char bytes[HUMANIZE_MAX];
+    char error[HUMANIZE_MAX];
 
     printf("%s items: m = %s bits (%s, %.2f bits a key), k = %u (best %.2f), error %s\n"
            "by the textbook; what gillnet's layouts take:\n\n",
-           figure_count(p->wish.items, items), figure_count((uint64_t)t.m, bits),
-           figure_bytes(t.m / 8, bytes), t.m / (double)p->wish.items, t.k, t.best_k,
-           figure_share(t.error, error));
+           humanize_count(p->wish.items, items), humanize_count((uint64_t)t.m, bits),
+           humanize_bytes(t.m / 8, bytes), t.m / (double)p->wish.items, t.k, t.best_k,
+           humanize_share(t.error, error));
 }
 
 static void print_row(const struct planning *p, const struct planning_row *row)
 {
     const struct layout_size *s = &row->size;
-    char k[FIGURE_MAX] = "-";
-    char bytes[FIGURE_MAX];
-    char error[FIGURE_MAX];
-    char miss[FIGURE_MAX];
-    char hit[FIGURE_MAX];
-    char build[FIGURE_MAX];
+    char k[HUMANIZE_MAX] = "-";
+    char bytes[HUMANIZE_MAX];
+    char error[HUMANIZE_MAX];
+    char miss[HUMANIZE_MAX];
+    char hit[HUMANIZE_MAX];
+    char build[HUMANIZE_MAX];
     const char *note = s->deletes ? "  can forget" : "";
 
     if (row->is_refused) {
@@ -147,11 +147,11 @@ static void print_row(const struct planning *p, const struct planning_row *row)
     }
     printf("%c %-12s %8.2f %3s %9s %11s %8s %8s %9s%s%s\n",
            row->layout == p->chosen ? '*' : ' ', layout_name(row->layout),
-           s->bits_per_key, k, figure_bytes((double)s->bytes, bytes),
-           figure_share(s->error, error),
-           figure_seconds(row->time.miss_ns * nanosecond, miss),
-           figure_seconds(row->time.hit_ns * nanosecond, hit),
-           figure_seconds(build_seconds(&p->wish, row), build),
+           s->bits_per_key, k, humanize_bytes((double)s->bytes, bytes),
+           humanize_share(s->error, error),
+           humanize_seconds(row->time.miss_ns * nanosecond, miss),
+           humanize_seconds(row->time.hit_ns * nanosecond, hit),
+           humanize_seconds(build_seconds(&p->wish, row), build),
            row->keeps ? "" : "  above the error", note);
 }
 
@@ -176,7 +176,7 @@ static void print_rows(const struct planning *p)
 
 static void print_table(const struct layout_wish *wish)
 {
-    char text[FIGURE_MAX];
+    char text[HUMANIZE_MAX];
 
     printf("\nError by bits a key and probes, equation (1):\n%5s %9s", "bits",
            "memory");
@@ -187,7 +187,7 @@ static void print_table(const struct layout_wish *wish)
     (void)putchar('\n');
     for (unsigned r = 0; r < TABLE_ROWS; r++) {
         double m = (double)table_bits[r] * (double)wish->items;
-        printf("%5u %9s", table_bits[r], figure_bytes(m / 8, text));
+        printf("%5u %9s", table_bits[r], humanize_bytes(m / 8, text));
         for (unsigned c = 0; c < TABLE_COLUMNS; c++) {
             printf(" %8.2e", plan_error((uint64_t)m, table_k[c], wish->items));
         }
@@ -197,7 +197,7 @@ static void print_table(const struct layout_wish *wish)
 
 static void print_table_times(const struct planning *p)
 {
-    char text[FIGURE_MAX];
+    char text[HUMANIZE_MAX];
 
     for (size_t i = 0; i < p->nrows; i++) {
         const struct planning_row *row = &p->rows[i];
@@ -207,7 +207,7 @@ static void print_table_times(const struct planning *p)
         printf("%5s %9s", "hit", "");
         for (unsigned c = 0; c < TABLE_COLUMNS; c++) {
             double ns = row->time.hit_ns * table_k[c] / row->size.k;
-            printf(" %8s", figure_seconds(ns * nanosecond, text));
+            printf(" %8s", humanize_seconds(ns * nanosecond, text));
         }
         (void)putchar('\n');
     }
@@ -228,15 +228,15 @@ bool planning_print(const struct planning *p, bool json)
 /* ---- counting filters ---- */
 
 /* A share of which only the logarithm may fit a double. */
-static const char *share_of_log(double log_share, char dst[FIGURE_MAX])
+static const char *share_of_log(double log_share, char dst[HUMANIZE_MAX])
 {
     double log10_share = log_share / log(10);
     double exponent = floor(log10_share);
 
     if (isinf(log_share)) {
-        (void)snprintf(dst, FIGURE_MAX, "0");
+        (void)snprintf(dst, HUMANIZE_MAX, "0");
     } else {
-        (void)snprintf(dst, FIGURE_MAX, "%.3fe%.0f", pow(10, log10_share - exponent),
+        (void)snprintf(dst, HUMANIZE_MAX, "%.3fe%.0f", pow(10, log10_share - exponent),
                        exponent);
     }
     return dst;
@@ -252,8 +252,8 @@ bool planning_print_counting(const struct plan_counting *c, bool json)
     double at = plan_log_cell(c, c->threshold);
     double reaches = plan_log_cell_reaches(c);
     double error = plan_log_dcc_error(c);
-    char text[FIGURE_MAX];
-    char other[FIGURE_MAX];
+    char text[HUMANIZE_MAX];
+    char other[HUMANIZE_MAX];
 
     if (json) {
         return json_line(json_pack(
@@ -262,10 +262,10 @@ bool planning_print_counting(const struct plan_counting *c, bool json)
             (json_int_t)c->threshold, "cell_equals", exp(at), "cell_reaches",
             exp(reaches), "error", exp(error), "log10_error", log10_json(error)));
     }
-    printf("%s items counted once in %s cells, k = %u:\n", figure_count(c->items, text),
-           figure_count(c->cells, other), c->k);
+    printf("%s items counted once in %s cells, k = %u:\n",
+           humanize_count(c->items, text), humanize_count(c->cells, other), c->k);
     printf("  a cell counts exactly %s   %s  (equation 3)\n",
-           figure_count(c->threshold, other), share_of_log(at, text));
+           humanize_count(c->threshold, other), share_of_log(at, text));
     printf("  a cell counts %s or more   %s\n", other, share_of_log(reaches, text));
     printf("  f_dcc: a key never counted seems to reach %s   %s  (equation 4)\n", other,
            share_of_log(error, text));
@@ -309,19 +309,19 @@ static bool print_costs_json(const struct cost_question *q, const struct cost *a
 
 static void print_cost(const struct cost *c, bool is_best)
 {
-    char items[FIGURE_MAX];
-    char error[FIGURE_MAX];
-    char bytes[FIGURE_MAX];
+    char items[HUMANIZE_MAX];
+    char error[HUMANIZE_MAX];
+    char bytes[HUMANIZE_MAX];
 
     printf("%c %17s %11s ", is_best ? '*' : ' ',
-           figure_count((uint64_t)fmax(0, c->items), items),
-           figure_share(c->wanted_error, error));
+           humanize_count((uint64_t)fmax(0, c->items), items),
+           humanize_share(c->wanted_error, error));
     if (isinf(c->total)) {
         (void)puts("this layout cannot be had so");
         return;
     }
     printf("%9s %10.2f %10.2f %10.2f %12.2f %12.2f %10.4f%s\n",
-           figure_bytes((double)c->size.bytes, bytes), c->memory, c->machines,
+           humanize_bytes((double)c->size.bytes, bytes), c->memory, c->machines,
            c->queries, c->false_positives, c->total, c->per_million,
            c->is_allowed ? "" : "  above the highest error");
 }
@@ -329,7 +329,7 @@ static void print_cost(const struct cost *c, bool is_best)
 bool planning_print_costs(const struct cost_question *q, const struct cost *all,
                           size_t n, const struct cost *best, bool json)
 {
-    char error[FIGURE_MAX];
+    char error[HUMANIZE_MAX];
 
     if (json) {
         return print_costs_json(q, all, n, best);
@@ -338,7 +338,7 @@ bool planning_print_costs(const struct cost_question *q, const struct cost *all,
         "Costs a month of %d days, layout %s, %.0f look-ups of unlisted keys a day,\n"
         "highest error %s:\n\n",
         COST_DAYS, layout_name(q->layout), q->queries_per_day,
-        figure_share(q->max_error, error));
+        humanize_share(q->max_error, error));
     printf("  %17s %11s %9s %10s %10s %10s %12s %12s %10s\n", "items", "error",
            "memory", "memory", "machines", "queries", "false pos.", "total",
            "a million");

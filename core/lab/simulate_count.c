@@ -215,7 +215,7 @@ static void tell_fill(const struct sketch *s, struct simulation_counts *ret)
     struct totals_stat stat;
 
     totals_stat(s->totals, &stat);
-    ret->door_fill = share_of(stat.door_entries, stat.door_room);
+    ret->door_fill = share_of(stat.doorkeeper_entries, stat.door_room);
     ret->cells_used = share_of(stat.cell_lines_used, stat.cell_lines);
 }
 

@@ -204,30 +204,30 @@ static void show_text(const struct site *s, const struct simulation_counts *c)
 {
     static const char *const windows[] = {"1h", "1d", "14d"};
     const struct simulation_mail *m = &s->mail;
-    char a[FIGURE_MAX];
-    char b[FIGURE_MAX];
+    char a[HUMANIZE_MAX];
+    char b[HUMANIZE_MAX];
 
     printf(
         "\n%s counted keys, %.1f a message; first sights %.1f %% (the model: 40, %.1f "
         "%%)\n\n",
-        figure_count(m->nevents, a), (double)m->nevents / (double)m->messages,
+        humanize_count(m->nevents, a), (double)m->nevents / (double)m->messages,
         100 * c->first_share, 100 * c->model_share);
     printf("  doorkeeper filled to %.1f %%, lines of cells in use %.1f %%\n",
            100 * c->door_fill, 100 * c->cells_used);
     printf("  wrong when counted: %s of keys; ever too low: %llu\n",
-           figure_share(c->wrong_share, a), (unsigned long long)c->undercounts);
+           humanize_share(c->wrong_share, a), (unsigned long long)c->undercounts);
     printf("  seemed to reach %llu: %s of keys that had not, before the runs are "
            "asked\n\n",
-           (unsigned long long)m->threshold, figure_share(c->false_share, a));
+           (unsigned long long)m->threshold, humanize_share(c->false_share, a));
     printf("  %-8s %26s %14s\n", "window", "too high by 2 or more", "noise floor");
     for (unsigned w = 0; w < 3; w++) {
-        printf("  %-8s %26s %14s\n", windows[w], figure_share(c->too_high[w], a),
-               figure_share(c->noise_floor[w], b));
+        printf("  %-8s %26s %14s\n", windows[w], humanize_share(c->too_high[w], a),
+               humanize_share(c->noise_floor[w], b));
     }
     printf(
         "\nFor mail like this plan counting for %s messages a day (messages_per_day of "
         "`count`).\n",
-        figure_count(c->suggested, a));
+        humanize_count(c->suggested, a));
     if (s->is_full) {
         (void)puts("Not all messages were taken: there were too many.");
     }
@@ -236,15 +236,15 @@ static void show_text(const struct site *s, const struct simulation_counts *c)
 static bool show(struct site *s, bool is_model, bool json,
                  const struct simulation_counts *c)
 {
-    char a[FIGURE_MAX];
-    char b[FIGURE_MAX];
+    char a[HUMANIZE_MAX];
+    char b[HUMANIZE_MAX];
 
     if (!json) {
         printf(
             "%s messages %s, over a fortnight, at the density of the preset for %s a "
             "day:\n\n",
-            figure_count(s->mail.messages, a), is_model ? "of the model" : "of yours",
-            figure_count(s->mail.messages_per_day, b));
+            humanize_count(s->mail.messages, a), is_model ? "of the model" : "of yours",
+            humanize_count(s->mail.messages_per_day, b));
     }
     if (!is_model && !show_types(&s->mail, json)) {
         return false;
@@ -274,7 +274,7 @@ static int read_whole(const char *option, const char *text, double least, double
     if (text == NULL) {
         return 0;
     }
-    if (!figure_read(text, &v) || !(v >= least && v <= most) || floor(v) != v) {
+    if (!humanize_read(text, &v) || !(v >= least && v <= most) || floor(v) != v) {
         (void)errinfo_set(&why, ERR_RANGE, option, 0,
                           "%.60s: give a whole number from %.0f to %.0f", text, least,
                           most);

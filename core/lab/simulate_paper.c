@@ -69,7 +69,7 @@ static int read_whole(const char *option, const char *text, double least, double
     if (text == NULL) {
         return 0;
     }
-    if (!figure_read(text, &v) || !(v >= least && v <= most) || floor(v) != v) {
+    if (!humanize_read(text, &v) || !(v >= least && v <= most) || floor(v) != v) {
         return refuse(option, text, hint);
     }
     *ret = (uint64_t)v;

@@ -43,7 +43,7 @@ static int read_number(const char *option, const char *text, double least, doubl
     if (text == NULL) {
         return 0;
     }
-    if (!figure_read(text, &v) || !(v >= least && v <= most) ||
+    if (!humanize_read(text, &v) || !(v >= least && v <= most) ||
         (is_whole && floor(v) != v)) {
         errinfo_set(&why, ERR_RANGE, option, 0, "%.60s: give a %snumber from %g to %g",
                     text, is_whole ? "whole " : "", least, most);
@@ -236,9 +236,9 @@ static bool show_spread_json(const struct spread *s, const struct spread_result 
 static void show_spread(const struct spread *s, const struct spread_result *r)
 {
     bool is_published = s->topology == SPREAD_MIRROR || s->topology == SPREAD_PUBLISH;
-    char a[FIGURE_MAX];
-    char b[FIGURE_MAX];
-    char c[FIGURE_MAX];
+    char a[HUMANIZE_MAX];
+    char b[HUMANIZE_MAX];
+    char c[HUMANIZE_MAX];
 
     printf("%s of %u servers", spread_topology_name(s->topology), s->nodes);
     if (r->relays > 0) {
@@ -246,21 +246,22 @@ static void show_spread(const struct spread *s, const struct spread_result *r)
     }
     if (is_published) {
         printf(", one publishes %s entries an hour, each looks every %s",
-               figure_count(s->entries_per_hour, a),
-               figure_seconds((double)s->interval_s, b));
+               humanize_count(s->entries_per_hour, a),
+               humanize_seconds((double)s->interval_s, b));
     } else {
-        printf(", each with %s messages a day", figure_count(s->messages_per_day, a));
+        printf(", each with %s messages a day", humanize_count(s->messages_per_day, a));
     }
     printf(", loss %.0f %%:\n", s->loss * 100);
     printf("  from report to a server: mean %s, 99 of 100 within %s, the last %s%s\n",
-           figure_seconds(r->mean_s, a), figure_seconds(r->p99_s, b),
-           figure_seconds(r->worst_s, c), r->unreached > 0 ? "; SOME NEVER" : "");
-    printf("  an object of an interval: %s\n", figure_bytes(r->object_bytes, a));
-    printf("  a server takes in %s a day", figure_bytes(r->in_bytes_per_day, a));
+           humanize_seconds(r->mean_s, a), humanize_seconds(r->p99_s, b),
+           humanize_seconds(r->worst_s, c), r->unreached > 0 ? "; SOME NEVER" : "");
+    printf("  an object of an interval: %s\n", humanize_bytes(r->object_bytes, a));
+    printf("  a server takes in %s a day", humanize_bytes(r->in_bytes_per_day, a));
     if (!is_published) {
-        printf(" and gives out %s", figure_bytes(r->out_bytes_per_day, b));
+        printf(" and gives out %s", humanize_bytes(r->out_bytes_per_day, b));
     }
-    printf("; the busiest gives out %s\n", figure_bytes(r->most_out_bytes_per_day, c));
+    printf("; the busiest gives out %s\n",
+           humanize_bytes(r->most_out_bytes_per_day, c));
 }
 
 int simulate_sync(struct cli *cli, int argc, char **argv)

@@ -11,9 +11,10 @@
 
 #include "core/list/files.h"
 
-enum { STAGED_BYTES_MAX = TAIL_STAGED_MAX + 2 * RECORD_BYTES_MAX };
+enum { STAGED_BYTES_MAX = ACTIVE_SEGMENT_STAGED_MAX + 2 * RECORD_BYTES_MAX };
 
-static enum err fail(const struct tail *t, const char *what, struct errinfo *reterr)
+static enum err fail(const struct active_segment *t, const char *what,
+                     struct errinfo *reterr)
 {
     struct errinfo info;
     enum err e = errinfo_errno(&info, "", what);
@@ -24,11 +25,11 @@ static enum err fail(const struct tail *t, const char *what, struct errinfo *ret
         t->number, info.text);
 }
 
-enum err tail_open(struct tail *t, const char *dir, uint32_t number, uint64_t good,
-                   struct errinfo *reterr)
+enum err active_segment_open(struct active_segment *t, const char *dir, uint32_t number,
+                             uint64_t good, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    *t = (struct tail){.fd = -1, .number = number, .bytes = good};
+    *t = (struct active_segment){.fd = -1, .number = number, .bytes = good};
     buf_init(&t->staged, STAGED_BYTES_MAX);
     enum err e = list_file_path(path, dir, LIST_FILE_LOG, number, reterr);
     if (e != ERR_OK) {
@@ -47,12 +48,12 @@ enum err tail_open(struct tail *t, const char *dir, uint32_t number, uint64_t go
         e = errinfo_errno(reterr, path, "cannot sync the log to disk");
     }
     if (e != ERR_OK) {
-        tail_close(t);
+        active_segment_close(t);
     }
     return e;
 }
 
-void tail_close(struct tail *t)
+void active_segment_close(struct active_segment *t)
 {
     if (t->fd >= 0) {
         (void)close(t->fd);
@@ -61,14 +62,14 @@ void tail_close(struct tail *t)
     buf_fini(&t->staged);
 }
 
-bool tail_is_full(const struct tail *t)
+bool active_segment_is_full(const struct active_segment *t)
 {
-    return t->bytes >= TAIL_BYTES_MAX;
+    return t->bytes >= ACTIVE_SEGMENT_BYTES_MAX;
 }
 
-static uint32_t source_find(const struct tail *t, struct slice source)
+static uint32_t source_find(const struct active_segment *t, struct slice source)
 {
-    for (unsigned i = 0; i < TAIL_SOURCES && i < t->nsources; i++) {
+    for (unsigned i = 0; i < ACTIVE_SEGMENT_SOURCES && i < t->nsources; i++) {
         if (slice_eq(slice_str(t->source[i].name), source)) {
             return t->source[i].at;
         }
@@ -76,15 +77,17 @@ static uint32_t source_find(const struct tail *t, struct slice source)
     return 0;
 }
 
-static void source_note(struct tail *t, struct slice source, uint32_t at)
+static void source_note(struct active_segment *t, struct slice source, uint32_t at)
 {
-    struct tail_source *s = &t->source[t->nsources++ % TAIL_SOURCES];
+    struct active_segment_source *s =
+        &t->source[t->nsources++ % ACTIVE_SEGMENT_SOURCES];
     memcpy(s->name, source.p, source.n);
     s->name[source.n] = '\0';
     s->at = at;
 }
 
-static enum err write_all(struct tail *t, struct slice bytes, struct errinfo *reterr)
+static enum err write_all(struct active_segment *t, struct slice bytes,
+                          struct errinfo *reterr)
 {
     uint64_t at = t->bytes;
     while (bytes.n > 0) {
@@ -108,8 +111,8 @@ static enum err write_all(struct tail *t, struct slice bytes, struct errinfo *re
     return ERR_OK;
 }
 
-enum err tail_stage(struct tail *t, struct log_record *r, struct slice source,
-                    struct errinfo *reterr)
+enum err active_segment_stage(struct active_segment *t, struct log_record *r,
+                              struct slice source, struct errinfo *reterr)
 {
     if (t->failed || t->fd < 0) {
         return errinfo_set(
@@ -132,25 +135,25 @@ enum err tail_stage(struct tail *t, struct log_record *r, struct slice source,
     r->offset = (uint32_t)(t->bytes + t->staged.n);
     segment_record_print(r, &t->staged);
     if (buf_failed(&t->staged)) {
-        tail_unstage(t);
+        active_segment_unstage(t);
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a record");
     }
     return ERR_OK;
 }
 
-enum err tail_sync(struct tail *t, struct errinfo *reterr)
+enum err active_segment_sync(struct active_segment *t, struct errinfo *reterr)
 {
     enum err e = write_all(t, buf_slice(&t->staged), reterr);
     if (e == ERR_OK) {
         t->bytes += t->staged.n;
         buf_clear(&t->staged);
     } else {
-        tail_unstage(t);
+        active_segment_unstage(t);
     }
     return e;
 }
 
-void tail_unstage(struct tail *t)
+void active_segment_unstage(struct active_segment *t)
 {
     buf_fini(&t->staged);
     buf_init(&t->staged, STAGED_BYTES_MAX);

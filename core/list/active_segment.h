@@ -15,39 +15,39 @@
 
 /* A tail longer than this is taken into the base, however few entries it has. */
 enum {
-    TAIL_BYTES_MAX = 32 * 1024 * 1024,
-    TAIL_STAGED_MAX = 1024 * 1024, /* and a record more */
-    TAIL_SOURCES = 8
+    ACTIVE_SEGMENT_BYTES_MAX = 32 * 1024 * 1024,
+    ACTIVE_SEGMENT_STAGED_MAX = 1024 * 1024, /* and a record more */
+    ACTIVE_SEGMENT_SOURCES = 8
 };
 
 /* Where a source's name stands in this segment. */
-struct tail_source {
+struct active_segment_source {
     char name[LIST_SOURCE_MAX];
     uint32_t at;
 };
 
-struct tail {
+struct active_segment {
     int fd; /* -1 when not open */
     uint32_t number;
     uint64_t bytes;
     bool failed; /* a write or sync failed: what the file holds is not known any more */
-    struct tail_source source[TAIL_SOURCES];
+    struct active_segment_source source[ACTIVE_SEGMENT_SOURCES];
     unsigned nsources; /* ever noted; the slots are used in turn */
     struct buf staged;
 };
 
 /* Opens segment number, cuts it to `good` bytes when it is longer, and syncs it. */
-enum err tail_open(struct tail *t, const char *dir, uint32_t number, uint64_t good,
-                   struct errinfo *reterr);
-void tail_close(struct tail *t);
-bool tail_is_full(const struct tail *t);
+enum err active_segment_open(struct active_segment *t, const char *dir, uint32_t number,
+                             uint64_t good, struct errinfo *reterr);
+void active_segment_close(struct active_segment *t);
+bool active_segment_is_full(const struct active_segment *t);
 /* Takes r to be written by the next tail_sync; sets segment, offset and source_at of r. */
-enum err tail_stage(struct tail *t, struct log_record *r, struct slice source,
-                    struct errinfo *reterr);
+enum err active_segment_stage(struct active_segment *t, struct log_record *r,
+                              struct slice source, struct errinfo *reterr);
 /* Appends what was staged and syncs it: all of it or nothing. After a failed sync every further
  * call fails: what the kernel could not write it may have dropped. */
-enum err tail_sync(struct tail *t, struct errinfo *reterr);
+enum err active_segment_sync(struct active_segment *t, struct errinfo *reterr);
 /* Forgets what was staged. */
-void tail_unstage(struct tail *t);
+void active_segment_unstage(struct active_segment *t);
 
 #endif

@@ -20,7 +20,7 @@ static uint64_t oldest_period(const struct list_reader *r)
 
 void list_news_end(const struct list_reader *r, struct list_position *ret)
 {
-    struct recent_numbers n = recent_numbers_get(&r->recent);
+    struct memtable_numbers n = memtable_numbers_get(&r->recent);
     *ret = (struct list_position){.created_s = r->current.created_s,
                                   .period_s = oldest_period(r),
                                   .segment = n.segment,
@@ -85,9 +85,9 @@ enum err list_news(const struct list_reader *r, struct list_position *io, uint64
     return ERR_OK;
 }
 
-enum err list_news_look(const char *state_dir, struct slice name,
-                        const struct keyring *keys, struct list_reader **io,
-                        struct list_seen *io_seen, struct errinfo *reterr)
+enum err list_changes_poll(const char *state_dir, struct slice name,
+                           const struct keyring *keys, struct list_reader **io,
+                           struct list_cursor *io_seen, struct errinfo *reterr)
 {
     if (!*io || list_reader_is_stale(*io)) {
         struct list_reader *fresh = NULL;
@@ -99,11 +99,11 @@ enum err list_news_look(const char *state_dir, struct slice name,
         list_reader_close(io);
         *io = fresh;
     }
-    struct recent_numbers n = recent_numbers_get(&(*io)->recent);
-    struct list_seen now = {.generation = (*io)->current.generation,
-                            .updated_s = n.updated_s,
-                            .segment = n.segment,
-                            .offset = n.tail_bytes};
+    struct memtable_numbers n = memtable_numbers_get(&(*io)->recent);
+    struct list_cursor now = {.generation = (*io)->current.generation,
+                              .updated_s = n.updated_s,
+                              .segment = n.segment,
+                              .offset = n.tail_bytes};
     now.is_changed = now.generation != io_seen->generation ||
                      now.segment != io_seen->segment || now.offset != io_seen->offset;
     *io_seen = now;

@@ -29,15 +29,15 @@ enum err list_news(const struct list_reader *r, struct list_position *io, uint64
                    list_news_fn *fn, void *context, struct errinfo *reterr);
 
 /* Opens the list anew when it changed: *io is then another reader. *io_seen: what was seen of it, zeros at first. */
-struct list_seen {
+struct list_cursor {
     uint64_t generation;
     uint64_t updated_s; /* its last change */
     uint32_t segment;
     uint32_t offset;
     bool is_changed; /* since the look before */
 };
-enum err list_news_look(const char *state_dir, struct slice name,
-                        const struct keyring *keys, struct list_reader **io,
-                        struct list_seen *io_seen, struct errinfo *reterr);
+enum err list_changes_poll(const char *state_dir, struct slice name,
+                           const struct keyring *keys, struct list_reader **io,
+                           struct list_cursor *io_seen, struct errinfo *reterr);
 
 #endif

@@ -7,8 +7,8 @@
 
 enum { STREAM_US = 30 * 1000 * 1000 };
 
-enum err publish_start_tail(const struct list_writer *w, uint32_t number,
-                            struct tail *ret, struct errinfo *reterr)
+enum err list_commit_new_segment(const struct list_writer *w, uint32_t number,
+                                 struct active_segment *ret, struct errinfo *reterr)
 {
     struct segment_header h = {
         .number = number,
@@ -17,46 +17,49 @@ enum err publish_start_tail(const struct list_writer *w, uint32_t number,
         .created_s = writer_now_s(),
     };
     enum err e = segment_create(w->dir, &h, reterr);
-    return e == ERR_OK ? tail_open(ret, w->dir, number, SEGMENT_HEADER_BYTES, reterr)
-                       : e;
+    return e == ERR_OK
+               ? active_segment_open(ret, w->dir, number, SEGMENT_HEADER_BYTES, reterr)
+               : e;
 }
 
 /* Twice the last table's where that was filled in no time: a stream of changes shall not keep a
  * small list merging. */
 static uint32_t slots_for(const struct list_writer *w, const struct list_current *c)
 {
-    uint32_t slots = recent_slots_for(c->listed + c->revoked);
-    bool was_filled = w->recent.used >= recent_capacity(&w->recent) / 2;
+    uint32_t slots = memtable_slots_for(c->listed + c->revoked);
+    bool was_filled = w->recent.used >= memtable_capacity(&w->recent) / 2;
     bool is_stream =
         w->recent.map.p && was_filled && clock_mono_us() - w->begun_mono_us < STREAM_US;
-    while (is_stream && slots <= w->recent.slots && slots < RECENT_SLOTS_MAX) {
+    while (is_stream && slots <= w->recent.slots && slots < MEMTABLE_SLOTS_MAX) {
         slots *= 2;
     }
     return slots;
 }
 
-enum err publish_start_recent(struct list_writer *w, const struct list_current *c,
-                              uint32_t tail, struct recent *ret, struct errinfo *reterr)
+enum err list_commit_new_memtable(struct list_writer *w, const struct list_current *c,
+                                  uint32_t tail, struct memtable *ret,
+                                  struct errinfo *reterr)
 {
-    struct recent_ids ids = {c->generation, tail, c->key_id};
+    struct memtable_ids ids = {c->generation, tail, c->key_id};
     uint32_t slots = slots_for(w, c);
-    struct recent image;
-    enum err e = recent_new(&ids, &w->node, slots, &image, reterr);
+    struct memtable image;
+    enum err e = memtable_new(&ids, &w->node, slots, &image, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    struct recent_numbers n = {
+    struct memtable_numbers n = {
         .segment = tail,
         .tail_bytes = SEGMENT_HEADER_BYTES,
         .updated_s = c->updated_s,
         .totals = {c->listed, c->revoked},
     };
-    recent_numbers_set(&image, &n);
-    e = recent_save(&image, w->dir, reterr);
-    recent_close(&image);
+    memtable_numbers_set(&image, &n);
+    e = memtable_save(&image, w->dir, reterr);
+    memtable_close(&image);
     w->begun_mono_us = clock_mono_us();
-    return e == ERR_OK ? recent_open(w->dir, &ids, &w->node, FILEMAP_WRITE, ret, reterr)
-                       : e;
+    return e == ERR_OK
+               ? memtable_open(w->dir, &ids, &w->node, FILEMAP_WRITE, ret, reterr)
+               : e;
 }
 
 /* The former CURRENT is kept beside the new one. A failure in the last step leaves open which
@@ -100,28 +103,28 @@ static void indexes_take(struct list_writer *w, struct publication *p)
     }
 }
 
-void publication_drop(struct publication *p)
+void list_edit_drop(struct publication *p)
 {
     for (uint32_t i = 0; i < LIST_LEVELS_MAX; i++) {
         index_close(&p->fresh[i]);
     }
-    recent_close(&p->recent);
-    tail_close(&p->tail);
+    memtable_close(&p->recent);
+    active_segment_close(&p->tail);
 }
 
 enum err publish(struct list_writer *w, struct publication *p, struct errinfo *reterr)
 {
-    recent_keep_current(&p->recent, &p->current);
+    memtable_keep_current(&p->recent, &p->current);
     enum err e = current_replace(w, &p->current, reterr);
     if (e != ERR_OK) {
-        publication_drop(p);
+        list_edit_drop(p);
         return e;
     }
     indexes_take(w, p);
-    recent_close(&w->recent);
+    memtable_close(&w->recent);
     w->recent = p->recent;
     if (p->tail.fd >= 0) {
-        tail_close(&w->tail);
+        active_segment_close(&w->tail);
         w->tail = p->tail;
     }
     w->current = p->current;

@@ -12,20 +12,20 @@
 /* Parts of a new generation that the writer takes over. */
 struct publication {
     struct list_current current; /* names them */
-    struct recent recent;
-    struct tail tail; /* not open: the writer's own goes on */
+    struct memtable recent;
+    struct active_segment tail; /* not open: the writer's own goes on */
     struct index
         *fresh[LIST_LEVELS_MAX]; /* of current.level, where it is new; else NULL */
 };
 
 /* A new segment number and the empty recent table for current: durable, opened. */
-enum err publish_start_tail(const struct list_writer *w, uint32_t number,
-                            struct tail *ret, struct errinfo *reterr);
-enum err publish_start_recent(struct list_writer *w, const struct list_current *c,
-                              uint32_t tail, struct recent *ret,
-                              struct errinfo *reterr);
+enum err list_commit_new_segment(const struct list_writer *w, uint32_t number,
+                                 struct active_segment *ret, struct errinfo *reterr);
+enum err list_commit_new_memtable(struct list_writer *w, const struct list_current *c,
+                                  uint32_t tail, struct memtable *ret,
+                                  struct errinfo *reterr);
 /* Closes the parts. */
-void publication_drop(struct publication *p);
+void list_edit_drop(struct publication *p);
 /* Takes the parts over on success. On failure they are closed, and the writer goes on with what
  * it had unless its state says otherwise. */
 enum err publish(struct list_writer *w, struct publication *p, struct errinfo *reterr);

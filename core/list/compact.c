@@ -35,27 +35,28 @@ static void *run(void *context)
 /* The tail and the recent table of the generation to come. */
 static enum err rotate(struct list_writer *w, struct errinfo *reterr)
 {
-    struct recent_numbers n = recent_numbers_get(&w->recent);
+    struct memtable_numbers n = memtable_numbers_get(&w->recent);
     struct list_current next = w->current;
-    struct tail tail = {.fd = -1};
+    struct active_segment tail = {.fd = -1};
     next.generation++;
     next.listed = n.totals.listed;
     next.revoked = n.totals.revoked;
     next.updated_s = n.updated_s;
-    enum err e = publish_start_recent(w, &next, w->tail.number + 1, &w->next, reterr);
+    enum err e =
+        list_commit_new_memtable(w, &next, w->tail.number + 1, &w->next, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    e = publish_start_tail(w, w->tail.number + 1, &tail, reterr);
+    e = list_commit_new_segment(w, w->tail.number + 1, &tail, reterr);
     if (e != ERR_OK) {
-        recent_close(&w->next);
+        memtable_close(&w->next);
         return e;
     }
-    tail_close(&w->tail);
+    active_segment_close(&w->tail);
     w->tail = tail;
     n.segment = tail.number;
     n.tail_bytes = SEGMENT_HEADER_BYTES;
-    recent_numbers_set(&w->recent, &n);
+    memtable_numbers_set(&w->recent, &n);
     return ERR_OK;
 }
 
@@ -78,9 +79,9 @@ enum err compact_prepare(const struct list_writer *w, uint64_t incoming,
     for (uint32_t i = 0; i < w->current.nlevels; i++) {
         m->period_s[i] = w->current.level[i].period_s;
     }
-    m->totals = recent_numbers_get(&w->recent).totals;
+    m->totals = memtable_numbers_get(&w->recent).totals;
     m->now_s = writer_expired_s(w);
-    e = recent_sorted(&w->recent, &m->recent, &m->nrecent, reterr);
+    e = memtable_sorted(&w->recent, &m->recent, &m->nrecent, reterr);
     incoming = w->wants_all ? ALL_LEVELS : incoming + m->nrecent;
     m->from = merge_from(&w->current, incoming, m->order.period_s);
     return e;
@@ -91,7 +92,7 @@ static enum err failed(struct list_writer *w, const struct errinfo *why,
 {
     w->compact_why = *why;
     /* not again before this many more have come */
-    w->compact_at = w->recent.used + recent_capacity(&w->recent) / 8;
+    w->compact_at = w->recent.used + memtable_capacity(&w->recent) / 8;
     return errinfo_set(reterr, why->code, why->source, 0, "%s", why->text);
 }
 
@@ -106,14 +107,14 @@ enum err compact_start(struct list_writer *w, struct errinfo *reterr)
         errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no memory");
         return failed(w, &info, reterr);
     }
-    c->updated_s = recent_numbers_get(&w->recent).updated_s;
+    c->updated_s = memtable_numbers_get(&w->recent).updated_s;
     enum err e = compact_prepare(w, 0, &c->merge, &info);
     if (e == ERR_OK) {
         e = rotate(w, &info);
     }
     if (e == ERR_OK && pthread_create(&c->thread, NULL, run, c) != 0) {
         e = errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no thread to merge the list");
-        recent_close(&w->next);
+        memtable_close(&w->next);
     }
     if (e != ERR_OK) {
         merge_fini(&c->merge);
@@ -148,8 +149,8 @@ static enum err settle(struct list_writer *w, struct compaction *c,
         .recent = w->next,
         .tail = {.fd = -1},
     };
-    struct recent_numbers n = recent_numbers_get(&p.recent);
-    w->next = (struct recent){0};
+    struct memtable_numbers n = memtable_numbers_get(&p.recent);
+    w->next = (struct memtable){0};
     p.current.generation = m->level.number;
     p.current.tail = p.recent.ids.tail;
     p.current.updated_s = c->updated_s;
@@ -170,7 +171,7 @@ static enum err settle(struct list_writer *w, struct compaction *c,
     /* entries that had expired were left out */
     n.totals.listed -= m->totals.listed - m->totals_after.listed;
     n.totals.revoked -= m->totals.revoked - m->totals_after.revoked;
-    recent_numbers_set(&p.recent, &n);
+    memtable_numbers_set(&p.recent, &n);
     return publish(w, &p, reterr);
 }
 
@@ -187,7 +188,7 @@ enum err compact_settle(struct list_writer *w, bool wait, struct errinfo *reterr
     if (e == ERR_OK) {
         e = settle(w, c, &info);
     } else {
-        recent_close(&w->next);
+        memtable_close(&w->next);
     }
     merge_fini(&c->merge);
     free(c);

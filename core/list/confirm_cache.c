@@ -11,7 +11,7 @@
 #include "core/list/entry.h"
 
 enum {
-    SLOT_WORDS = CONFIRM_SLOT_BYTES / 8,
+    SLOT_WORDS = CONFIRM_CACHE_SLOT_BYTES / 8,
     WORD_VALUE = 2, /* after the digest */
     WORD_PERIOD = WORD_VALUE + EXACT_VALUE_WORDS,
     WORD_THERE = WORD_PERIOD + 1,
@@ -26,7 +26,7 @@ struct slot {
     uint64_t word[SLOT_WORDS];
 };
 
-struct confirm {
+struct confirm_cache {
     struct slot *slots; /* sets of CONFIRM_WAYS, aligned to pages */
     size_t sets;        /* a power of two */
 };
@@ -34,27 +34,29 @@ struct confirm {
 static size_t sets_for(size_t entries)
 {
     size_t sets = 1;
-    while (sets * CONFIRM_WAYS < entries && sets * CONFIRM_WAYS < CONFIRM_SLOTS_MAX) {
+    while (sets * CONFIRM_CACHE_WAYS < entries &&
+           sets * CONFIRM_CACHE_WAYS < CONFIRM_CACHE_SLOTS_MAX) {
         sets *= 2;
     }
     return sets;
 }
 
-size_t confirm_bytes_for(size_t entries)
+size_t confirm_cache_bytes_for(size_t entries)
 {
-    return entries == 0 ? 0 : sets_for(entries) * CONFIRM_WAYS * sizeof(struct slot);
+    return entries == 0 ? 0
+                        : sets_for(entries) * CONFIRM_CACHE_WAYS * sizeof(struct slot);
 }
 
-struct confirm *confirm_new(size_t entries)
+struct confirm_cache *confirm_cache_new(size_t entries)
 {
-    struct confirm *c = entries == 0 ? NULL : calloc(1, sizeof(*c));
+    struct confirm_cache *c = entries == 0 ? NULL : calloc(1, sizeof(*c));
     if (!c) {
         return NULL;
     }
     c->sets = sets_for(entries);
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, confirm_bytes(c), PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *p = mmap(NULL, confirm_cache_bytes(c), PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
         free(c);
         return NULL;
@@ -63,18 +65,18 @@ struct confirm *confirm_new(size_t entries)
     return c;
 }
 
-void confirm_free(struct confirm **c)
+void confirm_cache_free(struct confirm_cache **c)
 {
     if (*c) {
-        (void)munmap((*c)->slots, confirm_bytes(*c));
+        (void)munmap((*c)->slots, confirm_cache_bytes(*c));
         free(*c);
     }
     *c = NULL;
 }
 
-size_t confirm_bytes(const struct confirm *c)
+size_t confirm_cache_bytes(const struct confirm_cache *c)
 {
-    return c ? c->sets * CONFIRM_WAYS * sizeof(struct slot) : 0;
+    return c ? c->sets * CONFIRM_CACHE_WAYS * sizeof(struct slot) : 0;
 }
 
 /* Of everything before the checksum; never 0, which an empty slot holds. */
@@ -86,11 +88,11 @@ static uint64_t slot_check(const struct slot *s)
 }
 
 /* The last bytes of the digest: the first ones order the index and place the filter's lines. */
-static struct slot *set_of(const struct confirm *c, const struct digest *d)
+static struct slot *set_of(const struct confirm_cache *c, const struct digest *d)
 {
     uint64_t at = 0;
     memcpy(&at, d->b + DIGEST_BYTES - sizeof(at), sizeof(at));
-    return c->slots + (at & (c->sets - 1)) * CONFIRM_WAYS;
+    return c->slots + (at & (c->sets - 1)) * CONFIRM_CACHE_WAYS;
 }
 
 /* Relaxed, like the stores of slot_store: the checksum, not an order, tells whether these words
@@ -117,8 +119,8 @@ static void slot_store(struct slot *s, const struct slot *fresh)
     }
 }
 
-bool confirm_get(const struct confirm *c, const struct digest *d,
-                 struct confirm_answer *ret)
+bool confirm_cache_get(const struct confirm_cache *c, const struct digest *d,
+                       struct confirm_cache_answer *ret)
 {
     uint64_t digest[2];
     struct slot copy;
@@ -127,14 +129,14 @@ bool confirm_get(const struct confirm *c, const struct digest *d,
     }
     memcpy(digest, d->b, sizeof(digest));
     const struct slot *set = set_of(c, d);
-    for (unsigned way = 0; way < CONFIRM_WAYS; way++) {
+    for (unsigned way = 0; way < CONFIRM_CACHE_WAYS; way++) {
         if (!slot_load(&set[way], digest, &copy)) {
             continue;
         }
         struct exact_value v;
         memcpy(v.word, &copy.word[WORD_VALUE], sizeof(v.word));
-        *ret = (struct confirm_answer){.is_there = copy.word[WORD_THERE] == THERE,
-                                       .period = copy.word[WORD_PERIOD]};
+        *ret = (struct confirm_cache_answer){.is_there = copy.word[WORD_THERE] == THERE,
+                                             .period = copy.word[WORD_PERIOD]};
         if (ret->is_there) {
             ret->record = entry_unpack(&v);
         }
@@ -147,18 +149,18 @@ bool confirm_get(const struct confirm *c, const struct digest *d,
  * choice as the oldest without the cost of keeping ages. */
 static struct slot *slot_choose(struct slot *half, const struct slot *fresh)
 {
-    for (unsigned way = 0; way < CONFIRM_WAYS_EACH; way++) {
+    for (unsigned way = 0; way < CONFIRM_CACHE_WAYS_EACH; way++) {
         uint64_t first = __atomic_load_n(&half[way].word[0], __ATOMIC_RELAXED);
         uint64_t check = __atomic_load_n(&half[way].word[WORD_CHECK], __ATOMIC_RELAXED);
         if (check == 0 || first == fresh->word[0]) {
             return &half[way];
         }
     }
-    return &half[(fresh->word[0] >> 32) % CONFIRM_WAYS_EACH];
+    return &half[(fresh->word[0] >> 32) % CONFIRM_CACHE_WAYS_EACH];
 }
 
-void confirm_put(struct confirm *c, const struct digest *d,
-                 const struct confirm_answer *a)
+void confirm_cache_put(struct confirm_cache *c, const struct digest *d,
+                       const struct confirm_cache_answer *a)
 {
     struct slot fresh = {0};
     if (!c) {
@@ -172,6 +174,6 @@ void confirm_put(struct confirm *c, const struct digest *d,
     fresh.word[WORD_PERIOD] = a->period;
     fresh.word[WORD_THERE] = a->is_there ? THERE : ABSENT;
     fresh.word[WORD_CHECK] = slot_check(&fresh);
-    unsigned from = a->is_there ? CONFIRM_WAYS_EACH : 0;
+    unsigned from = a->is_there ? CONFIRM_CACHE_WAYS_EACH : 0;
     slot_store(slot_choose(set_of(c, d) + from, &fresh), &fresh);
 }

@@ -21,31 +21,32 @@
 #include "core/store/index.h"
 
 enum {
-    CONFIRM_WAYS = 4,      /* slots of a set */
-    CONFIRM_WAYS_EACH = 2, /* of these for listed ones, and as many for "not there" */
-    CONFIRM_SLOT_BYTES = 64,
-    CONFIRM_SLOTS_MAX = 1 << 24 /* 1 GiB */
+    CONFIRM_CACHE_WAYS = 4, /* slots of a set */
+    CONFIRM_CACHE_WAYS_EACH =
+        2, /* of these for listed ones, and as many for "not there" */
+    CONFIRM_CACHE_SLOT_BYTES = 64,
+    CONFIRM_CACHE_SLOTS_MAX = 1 << 24 /* 1 GiB */
 };
 
 /* What the levels say of a digest. */
-struct confirm_answer {
+struct confirm_cache_answer {
     bool is_there;
     struct index_record record; /* where it is */
     uint64_t period;            /* of the level that knows it */
 };
 
-struct confirm;
+struct confirm_cache;
 /* entries: slots, rounded up to a power of two; memory is taken as slots are used. 0 gives NULL,
  * which the others accept as a cache that holds nothing; so does a lack of memory. */
-struct confirm *confirm_new(size_t entries);
-void confirm_free(struct confirm **c);
+struct confirm_cache *confirm_cache_new(size_t entries);
+void confirm_cache_free(struct confirm_cache **c);
 /* Memory of the table when every slot is used; of one with so many entries. */
-size_t confirm_bytes(const struct confirm *c);
-size_t confirm_bytes_for(size_t entries);
+size_t confirm_cache_bytes(const struct confirm_cache *c);
+size_t confirm_cache_bytes_for(size_t entries);
 
-bool confirm_get(const struct confirm *c, const struct digest *d,
-                 struct confirm_answer *ret);
-void confirm_put(struct confirm *c, const struct digest *d,
-                 const struct confirm_answer *a);
+bool confirm_cache_get(const struct confirm_cache *c, const struct digest *d,
+                       struct confirm_cache_answer *ret);
+void confirm_cache_put(struct confirm_cache *c, const struct digest *d,
+                       const struct confirm_cache_answer *a);
 
 #endif

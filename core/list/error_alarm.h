@@ -15,25 +15,25 @@
 #include <stdint.h>
 
 enum {
-    ALARM_MINUTES = 15,
-    ALARM_EVENTS = 30,
-    ALARM_FACTOR = 3,
-    ALARM_CLEAR_FACTOR = 2
+    ERROR_ALARM_MINUTES = 15,
+    ERROR_ALARM_EVENTS = 30,
+    ERROR_ALARM_FACTOR = 3,
+    ERROR_ALARM_CLEAR_FACTOR = 2
 };
 
 /* Whether the alarm is on after `events` false positives in `tested` tests; was_on: before. */
-bool hits_alarm(bool was_on, double design, uint64_t tested, uint64_t events);
+bool error_alarm(bool was_on, double design, uint64_t tested, uint64_t events);
 
-struct alarm_window {
-    uint64_t tested[ALARM_MINUTES];
-    uint64_t events[ALARM_MINUTES];
+struct error_window {
+    uint64_t tested[ERROR_ALARM_MINUTES];
+    uint64_t events[ERROR_ALARM_MINUTES];
     unsigned at;
 };
 /* Adds to the minute that runs. */
-void alarm_window_add(struct alarm_window *w, uint64_t tested, uint64_t events);
+void error_window_add(struct error_window *w, uint64_t tested, uint64_t events);
 /* Begins the next minute; the oldest is forgotten. */
-void alarm_window_turn(struct alarm_window *w);
-void alarm_window_sums(const struct alarm_window *w, uint64_t *rettested,
+void error_window_turn(struct error_window *w);
+void error_window_sums(const struct error_window *w, uint64_t *rettested,
                        uint64_t *retevents);
 
 #endif

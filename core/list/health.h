@@ -20,20 +20,21 @@
 #include "core/list/lookup_stats.h"
 
 enum {
-    GUARD_LOOKS_A_MINUTE = 240,
-    GUARD_CANARIES = 64,
-    GUARD_SCRUB_BYTES = 2 * 1024 * 1024,
-    GUARD_PASS_US = 600 * 1000 * 1000
+    LIST_HEALTH_LOOKS_A_MINUTE = 240,
+    LIST_HEALTH_CANARIES = 64,
+    LIST_HEALTH_SCRUB_BYTES = 2 * 1024 * 1024,
+    LIST_HEALTH_PASS_US = 600 * 1000 * 1000
 };
 
 /* Estimates from sampled bits scatter by a few percent: so much above the target is above. */
-#define GUARD_SLACK 1.25
+#define LIST_HEALTH_SLACK 1.25
 
-struct guard;
+struct list_health;
 /* Both are borrowed; hits may be NULL: then traffic raises no alarm. NULL without memory. */
-struct guard *guard_new(struct listhold *lists, struct hits *hits);
+struct list_health *list_health_new(struct list_manager *lists,
+                                    struct lookup_stats *hits);
 /* Clears its faults. Accepts NULL. */
-void guard_free(struct guard **g);
-void guard_look(struct guard *g);
+void list_health_free(struct list_health **g);
+void list_health_look(struct list_health *g);
 
 #endif

@@ -10,14 +10,14 @@
 #include "core/list/health.h"
 #include "core/list/reader.h"
 
-struct guarded {
+struct list_health_entry {
     char name[LIST_NAME_MAX + 1];
     bool has_counts;  /* tested and false_new are those of the last judgement */
     bool is_unblamed; /* the files came after the canaries' alarm, which is of others */
     bool is_bad;      /* a bad block was found and said */
     unsigned alarms;  /* enum hits_alarms, as last said */
-    struct alarm_window canary;
-    struct alarm_window traffic;
+    struct error_window canary;
+    struct error_window traffic;
     uint64_t tested;
     uint64_t false_new;
     uint64_t judge_at; /* look; 0: never judged */
@@ -28,10 +28,10 @@ struct guarded {
     double error; /* estimated: the worse of formula and bits */
 };
 
-struct guard {
-    struct listhold *lists;
-    struct hits *hits;
-    struct guarded *list; /* in the order of the set */
+struct list_health {
+    struct list_manager *lists;
+    struct lookup_stats *hits;
+    struct list_health_entry *list; /* in the order of the set */
     size_t n;
     uint64_t look;
     /* the scrub: the next block */
@@ -45,6 +45,6 @@ struct guard {
 };
 
 /* The next GUARD_SCRUB_BYTES. */
-void guard_scrub(struct guard *g, const struct listset *set);
+void list_health_scrub(struct list_health *g, const struct listset *set);
 
 #endif

@@ -14,7 +14,7 @@ enum {
 };
 
 /* The part that the cursor stands in, or the next one; false: the list has no more. */
-static bool find_part(struct guard *g, const struct list_reader *r,
+static bool find_part(struct list_health *g, const struct list_reader *r,
                       struct reader_part *ret)
 {
     struct reader_part part[READER_PARTS_MAX];
@@ -37,10 +37,10 @@ static bool find_part(struct guard *g, const struct list_reader *r,
     return true;
 }
 
-static void found_bad(struct guard *g, const struct reader_part *part, enum err e,
+static void found_bad(struct list_health *g, const struct reader_part *part, enum err e,
                       uint64_t block)
 {
-    struct guarded *w = &g->list[g->scrub_list];
+    struct list_health_entry *w = &g->list[g->scrub_list];
     g->found_bad = true;
     if (w->is_bad) {
         return; /* said; it was opened anew since and shows what it could */
@@ -52,11 +52,11 @@ static void found_bad(struct guard *g, const struct reader_part *part, enum err 
              w->name, g->scrub_index ? "index" : part->name, part->number, block,
              err_text(e), w->name);
     stats_add(STAT_scrub_errors, 1);
-    listhold_distrust(g->lists, slice_str(w->name));
+    list_manager_reopen(g->lists, slice_str(w->name));
 }
 
 /* Verifies blocks of the file at the cursor and moves it on; returns the bytes read. */
-static uint64_t scrub_file(struct guard *g, const struct reader_part *part,
+static uint64_t scrub_file(struct list_health *g, const struct reader_part *part,
                            uint64_t budget)
 {
     uint64_t bad = 0;
@@ -83,9 +83,9 @@ static uint64_t scrub_file(struct guard *g, const struct reader_part *part,
     return n * size;
 }
 
-static void next_list(struct guard *g)
+static void next_list(struct list_health *g)
 {
-    struct guarded *w = &g->list[g->scrub_list++];
+    struct list_health_entry *w = &g->list[g->scrub_list++];
     w->is_bad = g->found_bad; /* a whole walk without: the next one is news again */
     g->found_bad = false;
     g->scrub_order = 0;
@@ -93,16 +93,16 @@ static void next_list(struct guard *g)
     g->scrub_block = 0;
 }
 
-void guard_scrub(struct guard *g, const struct listset *set)
+void list_health_scrub(struct list_health *g, const struct listset *set)
 {
-    uint64_t budget = GUARD_SCRUB_BYTES;
+    uint64_t budget = LIST_HEALTH_SCRUB_BYTES;
     if (!g->in_pass && clock_mono_us() < g->pass_mono_us) {
         return;
     }
     if (!g->in_pass) {
         g->in_pass = true;
         g->scrub_list = 0;
-        g->pass_mono_us = clock_mono_us() + GUARD_PASS_US;
+        g->pass_mono_us = clock_mono_us() + LIST_HEALTH_PASS_US;
     }
     for (unsigned i = 0; budget > 0 && i < STEPS_MAX; i++) {
         struct reader_part part;

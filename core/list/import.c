@@ -95,12 +95,12 @@ static enum err import_publish(struct list_writer *w, struct merge *m,
         m->index = NULL;
         c->level[c->nlevels++] = m->level;
     }
-    enum err e = publish_start_tail(w, c->tail, &p.tail, reterr);
+    enum err e = list_commit_new_segment(w, c->tail, &p.tail, reterr);
     if (e == ERR_OK) {
-        e = publish_start_recent(w, c, c->tail, &p.recent, reterr);
+        e = list_commit_new_memtable(w, c, c->tail, &p.recent, reterr);
     }
     if (e != ERR_OK) {
-        publication_drop(&p);
+        list_edit_drop(&p);
         return e;
     }
     return publish(w, &p, reterr);
@@ -116,7 +116,7 @@ enum err import_merge(struct list_writer *w, const struct merge_input *in,
     m->bulk.number = w->tail.number;
     m->bulk.source = in->source;
     m->bulk.time_s = in->time_s;
-    bulk_init(&m->bulk);
+    import_log_init(&m->bulk);
     enum err e = compact_prepare(w, incoming, m, reterr);
     if (e == ERR_OK) {
         e = merge_run(m, reterr);
@@ -146,7 +146,7 @@ enum err list_import_commit(struct list_import **im, list_progress_fn *progress,
         e = writer_settled(i->w, reterr);
     }
     if (e == ERR_OK) {
-        e = age_roll(i->w, reterr);
+        e = retention_roll(i->w, reterr);
     }
     if (e == ERR_OK) {
         struct merge_input in = {

@@ -8,13 +8,13 @@
 /* Offsets in the index have 32 bits; an import longer than this takes several segments. */
 enum { BULK_BYTES_MAX = 1024 * 1024 * 1024 };
 
-void bulk_init(struct bulk *b)
+void import_log_init(struct import_log *b)
 {
     b->is_open = false;
     buf_init(&b->scratch, RECORD_BYTES_MAX);
 }
 
-static enum err bulk_begin(struct bulk *b, struct errinfo *reterr)
+static enum err bulk_begin(struct import_log *b, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     if (b->number >= UINT32_MAX - 1) {
@@ -49,7 +49,7 @@ static enum err bulk_begin(struct bulk *b, struct errinfo *reterr)
                : ERR_OK;
 }
 
-enum err bulk_end(struct bulk *b, struct errinfo *reterr)
+enum err import_log_end(struct import_log *b, struct errinfo *reterr)
 {
     if (!b->is_open) {
         return ERR_OK;
@@ -58,11 +58,12 @@ enum err bulk_end(struct bulk *b, struct errinfo *reterr)
     return file_out_commit(&b->out, reterr);
 }
 
-enum err bulk_add(struct bulk *b, struct log_record *r, struct errinfo *reterr)
+enum err import_log_add(struct import_log *b, struct log_record *r,
+                        struct errinfo *reterr)
 {
     enum err e = ERR_OK;
     if (b->is_open && b->out.written >= BULK_BYTES_MAX) {
-        e = bulk_end(b, reterr);
+        e = import_log_end(b, reterr);
     }
     if (e == ERR_OK && !b->is_open) {
         e = bulk_begin(b, reterr);
@@ -82,7 +83,7 @@ enum err bulk_add(struct bulk *b, struct log_record *r, struct errinfo *reterr)
     return ERR_OK;
 }
 
-void bulk_fini(struct bulk *b)
+void import_log_fini(struct import_log *b)
 {
     if (b->is_open) {
         file_out_abort(&b->out);

@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "core/list/segment.h"
 
-struct bulk {
+struct import_log {
     const char *dir;
     uint32_t key_id;
     uint32_t number; /* of the last one begun; at first the one before */
@@ -22,12 +22,13 @@ struct bulk {
 };
 
 /* Set dir, key_id, number, source and time_s first. */
-void bulk_init(struct bulk *b);
+void import_log_init(struct import_log *b);
 /* Writes r and says in it where. */
-enum err bulk_add(struct bulk *b, struct log_record *r, struct errinfo *reterr);
+enum err import_log_add(struct import_log *b, struct log_record *r,
+                        struct errinfo *reterr);
 /* Makes durable what was added. */
-enum err bulk_end(struct bulk *b, struct errinfo *reterr);
+enum err import_log_end(struct import_log *b, struct errinfo *reterr);
 /* Drops a segment that was not ended. */
-void bulk_fini(struct bulk *b);
+void import_log_fini(struct import_log *b);
 
 #endif

@@ -138,9 +138,9 @@ void level_release(struct level **l)
     *l = NULL;
 }
 
-struct index_stack levels_stack(struct level *const *level, uint32_t n)
+struct merged_index levels_stack(struct level *const *level, uint32_t n)
 {
-    struct index_stack s = {0};
+    struct merged_index s = {0};
     for (uint32_t i = 0; i < n; i++) {
         if (level[i] && level[i]->index) {
             s.index[s.n++] = level[i]->index;

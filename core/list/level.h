@@ -63,6 +63,6 @@ void level_test(const struct level *l, const struct digest *d, size_t n,
 /* The last one closes it. */
 void level_release(struct level **l);
 /* The exact indexes of those of n levels that are there and whole. */
-struct index_stack levels_stack(struct level *const *level, uint32_t n);
+struct merged_index levels_stack(struct level *const *level, uint32_t n);
 
 #endif

@@ -37,7 +37,7 @@ static struct listset *set_new(size_t size)
 }
 
 /* Frees a set that nobody has pinned, and the readers that were only in it. */
-static void set_free(struct listhold *h, struct listset *s)
+static void set_free(struct list_manager *h, struct listset *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         struct shared_reader *shared = s->item[i].shared;
@@ -56,7 +56,7 @@ static void set_free(struct listhold *h, struct listset *s)
 }
 
 /* Drops one reference; the last puts the set on the retire list. With the mutex held. */
-static void unpin(struct listhold *h, struct listset_pin *pin)
+static void unpin(struct list_manager *h, struct listset_pin *pin)
 {
     assert(pin->refs > 0);
     if (--pin->refs == 0) {
@@ -65,7 +65,7 @@ static void unpin(struct listhold *h, struct listset_pin *pin)
     }
 }
 
-const struct listset *listhold_acquire(struct listhold *h)
+const struct listset *list_manager_acquire(struct list_manager *h)
 {
     pthread_mutex_lock(&h->mutex);
     struct listset *s = h->current;
@@ -74,7 +74,7 @@ const struct listset *listhold_acquire(struct listhold *h)
     return s;
 }
 
-void listhold_release(struct listhold *h, const struct listset **s)
+void list_manager_release(struct list_manager *h, const struct listset **s)
 {
     if (*s) {
         pthread_mutex_lock(&h->mutex);
@@ -84,7 +84,7 @@ void listhold_release(struct listhold *h, const struct listset **s)
     *s = NULL;
 }
 
-static void publish(struct listhold *h, struct listset *fresh)
+static void publish(struct list_manager *h, struct listset *fresh)
 {
     pthread_mutex_lock(&h->mutex);
     struct listset *former = h->current;
@@ -94,7 +94,7 @@ static void publish(struct listhold *h, struct listset *fresh)
     stats_add(STAT_list_swaps, 1);
 }
 
-void listhold_reap(struct listhold *h)
+void list_manager_free_retired(struct list_manager *h)
 {
     pthread_mutex_lock(&h->mutex);
     struct listset_pin *pin = h->retired;
@@ -107,9 +107,9 @@ void listhold_reap(struct listhold *h)
     }
 }
 
-struct listhold *listhold_new(const char *state_dir, const struct keyring *keys)
+struct list_manager *list_manager_new(const char *state_dir, const struct keyring *keys)
 {
-    struct listhold *h = calloc(1, sizeof(*h));
+    struct list_manager *h = calloc(1, sizeof(*h));
     if (!h) {
         return NULL;
     }
@@ -139,10 +139,10 @@ struct listhold *listhold_new(const char *state_dir, const struct keyring *keys)
     return h;
 }
 
-void listhold_free(struct listhold **h)
+void list_manager_free(struct list_manager **h)
 {
     if (*h) {
-        listhold_reap(*h);
+        list_manager_free_retired(*h);
         set_free(*h, (*h)->current);
         pthread_mutex_destroy(&(*h)->mutex);
         arena_free(&(*h)->arena);
@@ -154,14 +154,14 @@ void listhold_free(struct listhold **h)
     *h = NULL;
 }
 
-void listhold_count(struct listhold *h, struct hits *hits)
+void list_manager_set_stats(struct list_manager *h, struct lookup_stats *hits)
 {
     h->hits = hits;
 }
 
 /* ---- trouble ---- */
 
-static struct trouble *trouble_find(struct listhold *h, struct slice name)
+static struct trouble *trouble_find(struct list_manager *h, struct slice name)
 {
     for (size_t i = 0; i < h->ntrouble; i++) {
         if (slice_eq(slice_str(h->trouble[i].name), name)) {
@@ -171,7 +171,7 @@ static struct trouble *trouble_find(struct listhold *h, struct slice name)
     return NULL;
 }
 
-static struct trouble *trouble_add(struct listhold *h, struct slice name)
+static struct trouble *trouble_add(struct list_manager *h, struct slice name)
 {
     struct trouble *t = trouble_find(h, name);
     if (t) {
@@ -214,7 +214,7 @@ static void trouble_say(struct trouble *t, const char *text)
 }
 
 /* Forgets what this refresh did not find any more. */
-static void trouble_sweep(struct listhold *h)
+static void trouble_sweep(struct list_manager *h)
 {
     size_t kept = 0;
     for (size_t i = 0; i < h->ntrouble; i++) {
@@ -262,25 +262,26 @@ static unsigned key_index(struct listset *s, const struct hashkey *key)
 
 /* The rows of the list and of each of its periods: one that is never hit needs a row, too, to
  * tell since when it was not. */
-static struct hits_row *rows_make(struct listhold *h, const struct list_reader *r)
+static struct lookup_stats_row *rows_make(struct list_manager *h,
+                                          const struct list_reader *r)
 {
     struct reader_part part[READER_PARTS_MAX];
     struct slice name = slice_str(list_reader_name(r));
     uint64_t now_s = clock_wall_us() / 1000000;
     size_t n = list_reader_parts(r, part, READER_PARTS_MAX);
     for (size_t i = 0; i < n; i++) {
-        if (part[i].period != HITS_WHOLE) {
-            (void)hits_row(h->hits, name, part[i].period, now_s);
+        if (part[i].period != LOOKUP_STATS_WHOLE) {
+            (void)lookup_stats_row(h->hits, name, part[i].period, now_s);
         }
     }
-    if (r->current.period_s != HITS_WHOLE) {
-        (void)hits_row(h->hits, name, r->current.period_s, now_s);
+    if (r->current.period_s != LOOKUP_STATS_WHOLE) {
+        (void)lookup_stats_row(h->hits, name, r->current.period_s, now_s);
     }
-    return hits_row(h->hits, name, HITS_WHOLE, now_s);
+    return lookup_stats_row(h->hits, name, LOOKUP_STATS_WHOLE, now_s);
 }
 
-static void set_add(struct listhold *h, struct listset *s, struct shared_reader *shared,
-                    const struct list_place *place)
+static void set_add(struct list_manager *h, struct listset *s,
+                    struct shared_reader *shared, const struct list_place *place)
 {
     struct listset_item *item = &s->item[s->n++];
     item->shared = shared;
@@ -305,7 +306,7 @@ static void set_add(struct listhold *h, struct listset *s, struct shared_reader 
 
 /* Opens a list anew. NULL: it cannot be, which is said and remembered, or it is just being
  * made. */
-static struct shared_reader *reader_open(struct listhold *h,
+static struct shared_reader *reader_open(struct list_manager *h,
                                          const struct list_place *place,
                                          const struct reader_opening *how)
 {
@@ -345,7 +346,7 @@ static struct shared_reader *reader_open(struct listhold *h,
 }
 
 /* The fault of a reader in use. */
-static void note_fault(struct listhold *h, const struct list_place *place,
+static void note_fault(struct list_manager *h, const struct list_place *place,
                        const struct list_reader *r)
 {
     const char *text = list_reader_fault(r);
@@ -360,7 +361,7 @@ static void note_fault(struct listhold *h, const struct list_place *place,
 
 /* A key that was put into keys/ring.key serves the lists made with it without a restart. Files
  * that cannot be read leave the keys as they are. */
-static void refresh_keys(struct listhold *h)
+static void refresh_keys(struct list_manager *h)
 {
     struct file_mark ring = list_key_mark(h->state_dir, "ring.key");
     struct file_mark node = list_key_mark(h->state_dir, "node.key");
@@ -446,7 +447,7 @@ static void refresh_own(struct refresh *x, struct slice name,
     refresh_list(x, &place);
 }
 
-void listhold_distrust(struct listhold *h, struct slice name)
+void list_manager_reopen(struct list_manager *h, struct slice name)
 {
     const struct listset_item *item = item_find(h->current, name, NULL);
     if (item) {
@@ -454,7 +455,7 @@ void listhold_distrust(struct listhold *h, struct slice name)
     }
 }
 
-static size_t own_troubles(const struct listhold *h)
+static size_t own_troubles(const struct list_manager *h)
 {
     size_t n = 0;
     for (size_t i = 0; i < h->ntrouble; i++) {
@@ -463,11 +464,12 @@ static size_t own_troubles(const struct listhold *h)
     return n;
 }
 
-static void tell_numbers(const struct listhold *h, const struct listset *s)
+static void tell_numbers(const struct list_manager *h, const struct listset *s)
 {
     uint64_t entries = 0;
     for (size_t i = 0; i < s->nown; i++) {
-        entries += recent_numbers_get(&s->item[i].shared->reader->recent).totals.listed;
+        entries +=
+            memtable_numbers_get(&s->item[i].shared->reader->recent).totals.listed;
     }
     stats_set(STAT_lists, s->nown);
     stats_set(STAT_list_entries, entries);
@@ -476,7 +478,7 @@ static void tell_numbers(const struct listhold *h, const struct listset *s)
 
 /* The names of all lists. A folder of lists that was there and is gone (not mounted, moved away)
  * is no order to forget them. */
-static enum err names_find(struct listhold *h, struct slice **ret, size_t *retn,
+static enum err names_find(struct list_manager *h, struct slice **ret, size_t *retn,
                            struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -494,7 +496,7 @@ static enum err names_find(struct listhold *h, struct slice **ret, size_t *retn,
     return ERR_OK;
 }
 
-static enum list_fault own_fault(const struct listhold *h)
+static enum list_fault own_fault(const struct list_manager *h)
 {
     for (size_t i = 0; i < h->ntrouble; i++) {
         if (!h->trouble[i].is_peers && h->trouble[i].is_denied) {
@@ -504,8 +506,8 @@ static enum list_fault own_fault(const struct listhold *h)
     return own_troubles(h) > 0 ? LIST_FAULT_LISTS : LIST_FAULT_NONE;
 }
 
-enum err listhold_refresh(struct listhold *h, const struct config *config,
-                          struct errinfo *reterr)
+enum err list_manager_refresh(struct list_manager *h, const struct config *config,
+                              struct errinfo *reterr)
 {
     struct slice *names = NULL;
     size_t n = 0;

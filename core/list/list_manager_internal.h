@@ -40,7 +40,7 @@ struct hold_origins {
     bool is_failed;
 };
 
-struct listhold {
+struct list_manager {
     char *state_dir;
     struct keyring keys;
     pthread_mutex_t
@@ -49,7 +49,7 @@ struct listhold {
     struct listset_pin *retired;
     /* below: of the refreshing thread alone */
     struct arena *arena;
-    struct hits *hits; /* borrowed; NULL: nothing is counted */
+    struct lookup_stats *hits; /* borrowed; NULL: nothing is counted */
     bool has_keys;
     struct file_mark ring_mark; /* of the key files as last read, or tried to */
     struct file_mark node_mark;
@@ -60,7 +60,7 @@ struct listhold {
 };
 
 struct refresh {
-    struct listhold *h;
+    struct list_manager *h;
     const struct listset *former;
     struct listset *fresh;
     size_t room; /* of fresh */
@@ -82,7 +82,7 @@ struct list_place {
 void refresh_list(struct refresh *x, const struct list_place *place);
 
 /* The origins that are believed now; reads their file when it changed. Lists that they may have. */
-size_t peers_look(struct listhold *h);
+size_t peers_look(struct list_manager *h);
 /* Brings the lists of peers into the set, behind ours. */
 void peers_refresh(struct refresh *x, const struct config *config);
 

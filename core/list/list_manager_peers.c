@@ -17,7 +17,7 @@ enum {
     CACHE_LEAST = 256
 };
 
-static struct file_mark mark_of(const struct listhold *h, const char *name)
+static struct file_mark mark_of(const struct list_manager *h, const char *name)
 {
     char path[FILE_PATH_MAX];
     if (file_path(path, "%s/peers/%s", h->state_dir, name) != ERR_OK) {
@@ -41,7 +41,7 @@ static size_t count_believed(const struct origins *o)
     return n;
 }
 
-size_t peers_look(struct listhold *h)
+size_t peers_look(struct list_manager *h)
 {
     struct hold_origins *p = &h->peers;
     struct file_mark now = mark_of(h, "origins");

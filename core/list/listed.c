@@ -10,7 +10,7 @@ enum {
     LISTED_US = 500000 /* of confirmations, all questions of a message together */
 };
 
-void listed_init(struct listed *l, struct listhold *hold)
+void listed_init(struct listed *l, struct list_manager *hold)
 {
     *l = (struct listed){.hold = hold};
 }
@@ -72,9 +72,9 @@ size_t listed_find(void *context, const struct featureset *features, uint32_t *r
     if (!begin(l)) {
         return 0;
     }
-    const struct listset *lists = listhold_acquire(l->hold);
+    const struct listset *lists = list_manager_acquire(l->hold);
     (void)listset_lookup(lists, features, begin_us + left_us, l->arena, &hits);
-    listhold_release(l->hold, &lists);
+    list_manager_release(l->hold, &lists);
     l->used_us += clock_mono_us() - begin_us;
     n = in_order(l, &hits, featureset_count(features), ret);
     arena_reset(l->arena);

@@ -16,14 +16,14 @@
 enum { LISTED_MOST = 32 /* features of a message that one list keeps */ };
 
 struct listed {
-    struct listhold *hold; /* borrowed; NULL: nothing is listed */
-    struct arena *arena;   /* for one look-up; NULL before the first */
-    uint64_t used_us;      /* time used for confirmations */
-    uint8_t *kept;         /* number of features that each list has kept */
+    struct list_manager *hold; /* borrowed; NULL: nothing is listed */
+    struct arena *arena;       /* for one look-up; NULL before the first */
+    uint64_t used_us;          /* time used for confirmations */
+    uint8_t *kept;             /* number of features that each list has kept */
 };
 
 /* Call listed_init before the first feature of a message, and listed_fini after the last. */
-void listed_init(struct listed *l, struct listhold *hold);
+void listed_init(struct listed *l, struct list_manager *hold);
 void listed_fini(struct listed *l);
 
 /* Writes the indices of the listed features to ret, in rising order, and returns their number.

@@ -56,7 +56,7 @@ struct lookup {
     struct arena
         *scratch;   /* of expressions until they are asked; NULL: no list has them */
     uint16_t *seen; /* hash table: index into hits + 1; NULL before the first hit */
-    struct hits_sums sums; /* of the batch and list at hand */
+    struct lookup_stats_sums sums; /* of the batch and list at hand */
     enum err failed;
 };
 
@@ -217,11 +217,11 @@ static uint16_t *seen_slot(struct lookup *l, size_t list, uint16_t report_type,
 static void count_period(const struct lookup *l, size_t list, uint64_t period)
 {
     struct slice name = slice_str(list_reader_name(listset_reader(l->set, list)));
-    const struct hits_sums one = {.number = {[HITS_CONFIRMED] = 1},
-                                  .last_hit_s = l->now_s};
-    struct hits_row *row = hits_row_find(l->set->hits, name, period);
+    const struct lookup_stats_sums one = {.number = {[LOOKUP_STATS_CONFIRMED] = 1},
+                                          .last_hit_s = l->now_s};
+    struct lookup_stats_row *row = lookup_stats_row_find(l->set->hits, name, period);
     if (row) {
-        hits_add(row, &one);
+        lookup_stats_add(row, &one);
     }
 }
 
@@ -231,18 +231,18 @@ static void count_answer(struct lookup *l, size_t list, const struct reader_answ
     uint64_t *number = l->sums.number;
     switch (a->answer) {
     case LIST_CONFIRMED:
-        number[HITS_CONFIRMED]++;
+        number[LOOKUP_STATS_CONFIRMED]++;
         l->sums.last_hit_s = l->now_s;
-        if (a->period != HITS_WHOLE && l->set->hits) {
+        if (a->period != LOOKUP_STATS_WHOLE && l->set->hits) {
             count_period(l, list, a->period);
         }
         break;
     case LIST_REVOKED:
-        number[HITS_REVOKED]++;
+        number[LOOKUP_STATS_REVOKED]++;
         break;
     case LIST_FALSE_POSITIVE:
-        number[HITS_FALSE] += !a->is_known;
-        number[HITS_FALSE_NEW] += !a->is_known && !a->was_cached;
+        number[LOOKUP_STATS_FALSE] += !a->is_known;
+        number[LOOKUP_STATS_FALSE_NEW] += !a->is_known && !a->was_cached;
         break;
     case LIST_NO:
     case LIST_POSSIBLE:
@@ -276,8 +276,9 @@ static void take_hit(struct lookup *l, size_t list, const struct batch *b, size_
     }
     uint16_t *slot = seen_slot(l, list, k->report_type, d);
     if (*slot != 0) {
-        l->sums.number[HITS_TESTED]--; /* one key, one test: it was counted before */
-        l->sums.number[HITS_FILTER]--;
+        l->sums.number
+            [LOOKUP_STATS_TESTED]--; /* one key, one test: it was counted before */
+        l->sums.number[LOOKUP_STATS_FILTER]--;
         return;
     }
     struct reader_answer a = confirm(l, list, d);
@@ -329,7 +330,7 @@ static void gather(const struct lookup *l, const struct batch *b, size_t list,
 static void ask_list(struct lookup *l, struct batch *b, size_t list)
 {
     const struct listset_item *item = &l->set->item[list];
-    struct asked asked UNFILLED;
+    struct asked asked UNINITIALIZED;
     if (is_heard_out(l, list)) {
         return;
     }
@@ -337,18 +338,18 @@ static void ask_list(struct lookup *l, struct batch *b, size_t list)
     if (asked.n == 0) {
         return;
     }
-    l->sums = (struct hits_sums){.last_hit_s = 0};
+    l->sums = (struct lookup_stats_sums){.last_hit_s = 0};
     list_reader_test(item->shared->reader, asked.digest, asked.n, asked.hit);
     for (size_t i = 0; i < asked.n; i++) {
         if (asked.hit[i] && !is_heard_out(l, list)) {
             l->hits.filter_hits++;
-            l->sums.number[HITS_FILTER]++;
+            l->sums.number[LOOKUP_STATS_FILTER]++;
             take_hit(l, list, b, asked.at[i]);
         }
     }
     if (item->row) {
-        l->sums.number[HITS_TESTED] += asked.n;
-        hits_add(item->row, &l->sums);
+        l->sums.number[LOOKUP_STATS_TESTED] += asked.n;
+        lookup_stats_add(item->row, &l->sums);
     }
 }
 
@@ -429,7 +430,7 @@ enum err listset_lookup(const struct listset *s, const struct featureset *featur
     if (!shares_begin(&l) || !classes_begin(&l)) {
         return ERR_NOMEM;
     }
-    struct batch b UNFILLED;
+    struct batch b UNINITIALIZED;
     b.n = 0;
     size_t n = s->n > 0 ? featureset_count(features) : 0;
     for (size_t i = 0; i < n; i++) {

@@ -21,17 +21,18 @@
 #include "core/message/feature/feature.h"
 #include "core/store/origins.h"
 
-struct hits;
+struct lookup_stats;
 struct listset;
 
 /* Why a hit on a peer's list counts for nothing. */
-enum list_silence {
-    LIST_HEARD,
-    LIST_SILENT_REVOKED, /* somebody here took that value back from the list of this name */
-    LIST_SILENT_ALLOWED,  /* an allow list here holds it */
-    LIST_SILENT_PROTECTED /* it is, or lies below, one of our own names */
+enum list_suppression {
+    LIST_NOT_SUPPRESSED,
+    LIST_SUPPRESSED_REVOKED, /* somebody here took that value back from the list of this name */
+    LIST_SUPPRESSED_ALLOWED,  /* an allow list here holds it */
+    LIST_SUPPRESSED_PROTECTED /* it is, or lies below, one of our own names */
 };
-const char *list_silence_name(enum list_silence s); /* "", "revoked here", ... */
+const char *list_suppression_name(
+    enum list_suppression s); /* "", "revoked here", ... */
 /* Whether a value is one of our own names, or lies below: `protected`, allow.domains, allow.addresses. */
 bool list_is_protected(const struct config *c, struct slice value);
 /* Or an address in allow.networks. */
@@ -56,30 +57,31 @@ struct list_hits {
         met_deadline; /* some confirmations were not made: these hits are LIST_POSSIBLE */
 };
 
-struct listhold;
+struct list_manager;
 /* keys NULL: they cannot be read yet; no list is opened until a refresh can. */
-struct listhold *listhold_new(const char *state_dir, const struct keyring *keys);
-void listhold_free(struct listhold **h);
+struct list_manager *list_manager_new(const char *state_dir,
+                                      const struct keyring *keys);
+void list_manager_free(struct list_manager **h);
 /* Opens what is new or changed on disk or in config, publishes a new snapshot if anything did.
  * A list that cannot be opened keeps its last good generation (or is left out) and becomes a
  * fault (stats_fault "list:NAME") and one log line. Key files that changed are read anew (fault
  * "keys"). On failure (the folder of lists cannot be read, or was there and is gone) the snapshot
  * stays as it is. One thread only. */
-enum err listhold_refresh(struct listhold *h, const struct config *config,
-                          struct errinfo *reterr);
+enum err list_manager_refresh(struct list_manager *h, const struct config *config,
+                              struct errinfo *reterr);
 /* What this list was opened from is damaged: the next refresh opens it anew from its files. The
  * thread that refreshes. */
-void listhold_distrust(struct listhold *h, struct slice name);
+void list_manager_reopen(struct list_manager *h, struct slice name);
 /* Frees retired snapshots. One thread only. */
-void listhold_reap(struct listhold *h);
+void list_manager_free_retired(struct list_manager *h);
 
 /* What is looked up is counted there from the next refresh on; borrowed until the hold is freed.
  * Before snapshots are shared between threads. */
-void listhold_count(struct listhold *h, struct hits *hits);
+void list_manager_set_stats(struct list_manager *h, struct lookup_stats *hits);
 
 /* The current snapshot, pinned; never NULL (it may have no lists). */
-const struct listset *listhold_acquire(struct listhold *h);
-void listhold_release(struct listhold *h, const struct listset **s);
+const struct listset *list_manager_acquire(struct list_manager *h);
+void list_manager_release(struct list_manager *h, const struct listset **s);
 
 /* Our lists: the first ones of the set. */
 size_t listset_count(const struct listset *s);

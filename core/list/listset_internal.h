@@ -32,7 +32,7 @@ struct listset_item {
     struct shared_reader *shared;
     const struct config_list *config; /* of the set's config */
     unsigned key;                     /* index into the set's keys */
-    struct hits_row *row;             /* of the list as a whole; NULL: not counted */
+    struct lookup_stats_row *row;     /* of the list as a whole; NULL: not counted */
     bool takes_all;                   /* no types named: every key fits */
     struct feature_classes types;     /* feature numbers looked up */
     double weight;                    /* of the origin, times the list's; 1: ours */
@@ -61,8 +61,8 @@ enum {
 
 struct listset {
     struct listset_pin *pin;
-    struct config *config; /* one reference; NULL in the first, empty set */
-    struct hits *hits;     /* NULL: nothing is counted */
+    struct config *config;     /* one reference; NULL in the first, empty set */
+    struct lookup_stats *hits; /* NULL: nothing is counted */
     _Atomic int
         fault; /* enum list_fault; of a set in use only the refresh changes it */
     size_t n;

@@ -10,13 +10,13 @@ enum {
     VETOES_MAX = 256 /* values of one message that silence peers; more are no mail */
 };
 
-const char *list_silence_name(enum list_silence s)
+const char *list_suppression_name(enum list_suppression s)
 {
     static const char *const names[] = {
-        [LIST_HEARD] = "",
-        [LIST_SILENT_REVOKED] = "revoked here",
-        [LIST_SILENT_ALLOWED] = "allowed here",
-        [LIST_SILENT_PROTECTED] = "protected here",
+        [LIST_NOT_SUPPRESSED] = "",
+        [LIST_SUPPRESSED_REVOKED] = "revoked here",
+        [LIST_SUPPRESSED_ALLOWED] = "allowed here",
+        [LIST_SUPPRESSED_PROTECTED] = "protected here",
     };
     return names[s];
 }
@@ -90,20 +90,20 @@ bool list_is_allowed(const struct config *c, struct slice value)
 
 struct veto {
     const struct list_hit *hit;
-    enum list_silence silence;
+    enum list_suppression silence;
 };
 
-static enum list_silence veto_of(const struct listset *s, const struct list_hit *h)
+static enum list_suppression veto_of(const struct listset *s, const struct list_hit *h)
 {
     const struct config_list *c = s->item[h->list].config;
     if (h->list >= s->nown) {
-        return LIST_HEARD;
+        return LIST_NOT_SUPPRESSED;
     }
     if (h->answer == LIST_CONFIRMED && c->is_allow && !c->shadow) {
-        return LIST_SILENT_ALLOWED;
+        return LIST_SUPPRESSED_ALLOWED;
     }
-    return h->answer == LIST_REVOKED && h->is_explicit ? LIST_SILENT_REVOKED
-                                                       : LIST_HEARD;
+    return h->answer == LIST_REVOKED && h->is_explicit ? LIST_SUPPRESSED_REVOKED
+                                                       : LIST_NOT_SUPPRESSED;
 }
 
 static size_t vetoes_find(const struct listset *s, const struct list_hits *hits,
@@ -111,8 +111,8 @@ static size_t vetoes_find(const struct listset *s, const struct list_hits *hits,
 {
     size_t n = 0;
     for (size_t i = 0; i < hits->n && n < VETOES_MAX; i++) {
-        enum list_silence silence = veto_of(s, &hits->v[i]);
-        if (silence != LIST_HEARD) {
+        enum list_suppression silence = veto_of(s, &hits->v[i]);
+        if (silence != LIST_NOT_SUPPRESSED) {
             ret[n++] = (struct veto){&hits->v[i], silence};
         }
     }
@@ -126,20 +126,21 @@ static bool is_meant(const struct listset *s, const struct veto *v,
     if (!slice_eq(v->hit->value, h->value)) {
         return false;
     }
-    return v->silence == LIST_SILENT_ALLOWED ||
+    return v->silence == LIST_SUPPRESSED_ALLOWED ||
            strcmp(list_reader_name(listset_reader(s, v->hit->list)),
                   list_reader_name(listset_reader(s, h->list))) == 0;
 }
 
-static enum list_silence silence_of(const struct listset *s, const struct veto *v,
-                                    size_t n, const struct list_hit *h)
+static enum list_suppression silence_of(const struct listset *s, const struct veto *v,
+                                        size_t n, const struct list_hit *h)
 {
     for (size_t i = 0; i < n; i++) {
         if (is_meant(s, &v[i], h)) {
             return v[i].silence;
         }
     }
-    return list_is_protected(s->config, h->value) ? LIST_SILENT_PROTECTED : LIST_HEARD;
+    return list_is_protected(s->config, h->value) ? LIST_SUPPRESSED_PROTECTED
+                                                  : LIST_NOT_SUPPRESSED;
 }
 
 void listset_silence(const struct listset *s, struct list_hits *hits)

@@ -25,15 +25,15 @@ enum {
 };
 
 /* Words in the machine's byte order: the file never leaves it. */
-struct hits_row {
+struct lookup_stats_row {
     uint64_t name[NAME_WORDS];
     uint64_t period;
     uint64_t is_used; /* 1: name and period are whole. Set last, with release */
     uint64_t asked_s; /* when gillnetd last asked for the row */
     uint64_t since_s;
     uint64_t last_hit_s;
-    uint64_t number[HITS_NUMBERS];
-    uint64_t spare[ROW_WORDS - NAME_WORDS - 5 - HITS_NUMBERS];
+    uint64_t number[LOOKUP_STATS_NUMBERS];
+    uint64_t spare[ROW_WORDS - NAME_WORDS - 5 - LOOKUP_STATS_NUMBERS];
 };
 
 struct hits_page {
@@ -43,14 +43,15 @@ struct hits_page {
     uint64_t row_bytes;
     uint64_t alive_s;
     uint64_t spare[HEADER_WORDS - 5];
-    struct hits_row row[HITS_ROWS];
+    struct lookup_stats_row row[LOOKUP_STATS_ROWS];
 };
 
-_Static_assert(sizeof(struct hits_row) == ROW_WORDS * sizeof(uint64_t), "no padding");
+_Static_assert(sizeof(struct lookup_stats_row) == ROW_WORDS * sizeof(uint64_t),
+               "no padding");
 _Static_assert(NAME_WORDS * sizeof(uint64_t) > LIST_NAME_MAX, "a name and its NUL");
-_Static_assert((HITS_ROWS & (HITS_ROWS - 1)) == 0, "a power of two");
+_Static_assert((LOOKUP_STATS_ROWS & (LOOKUP_STATS_ROWS - 1)) == 0, "a power of two");
 
-struct hits {
+struct lookup_stats {
     struct filemap map;
     pthread_mutex_t mutex; /* guards: the making of rows, used */
     unsigned used;
@@ -60,7 +61,7 @@ struct hits_view {
     struct hits_page page;
 };
 
-static struct hits_page *page_of(struct hits *h)
+static struct hits_page *page_of(struct lookup_stats *h)
 {
     return (struct hits_page *)(void *)h->map.p;
 }
@@ -85,7 +86,7 @@ static uint64_t place_of(const uint64_t name[NAME_WORDS], uint64_t period)
 }
 
 /* Acquire, partner of the release in row_make: who sees is_used sees name and period. */
-static bool is_used(const struct hits_row *row)
+static bool is_used(const struct lookup_stats_row *row)
 {
     return __atomic_load_n(&row->is_used, __ATOMIC_ACQUIRE) == 1;
 }
@@ -96,9 +97,9 @@ static size_t find(const struct hits_page *page, const uint64_t name[NAME_WORDS]
 {
     uint64_t at = place_of(name, period);
     *retfound = false;
-    for (size_t step = 0; step < HITS_ROWS; step++) {
-        size_t i = (at + step) & (HITS_ROWS - 1);
-        const struct hits_row *row = &page->row[i];
+    for (size_t step = 0; step < LOOKUP_STATS_ROWS; step++) {
+        size_t i = (at + step) & (LOOKUP_STATS_ROWS - 1);
+        const struct lookup_stats_row *row = &page->row[i];
         if (!is_used(row)) {
             return i;
         }
@@ -107,7 +108,7 @@ static size_t find(const struct hits_page *page, const uint64_t name[NAME_WORDS]
             return i;
         }
     }
-    return HITS_ROWS;
+    return LOOKUP_STATS_ROWS;
 }
 
 /* ---- opening ---- */
@@ -119,8 +120,8 @@ static enum err page_check(const struct hits_page *page, size_t n, const char *p
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "this is not a file of gillnet's list hits");
     }
-    if (page->version != HITS_VERSION || page->rows != HITS_ROWS ||
-        page->row_bytes != sizeof(struct hits_row)) {
+    if (page->version != HITS_VERSION || page->rows != LOOKUP_STATS_ROWS ||
+        page->row_bytes != sizeof(struct lookup_stats_row)) {
         return errinfo_set(reterr, ERR_VERSION, path, 0,
                            "list hits of another version; use the programs of one "
                            "release");
@@ -129,7 +130,8 @@ static enum err page_check(const struct hits_page *page, size_t n, const char *p
 }
 
 /* The file is read, not mapped: one that somebody truncates must not kill the reader. */
-enum err hits_read(const char *path, struct hits_view **ret, struct errinfo *reterr)
+enum err lookup_stats_read(const char *path, struct hits_view **ret,
+                           struct errinfo *reterr)
 {
     struct buf bytes;
     struct hits_view *v = NULL;
@@ -154,7 +156,7 @@ enum err hits_read(const char *path, struct hits_view **ret, struct errinfo *ret
     return ERR_OK;
 }
 
-void hits_view_free(struct hits_view **v)
+void lookup_stats_view_free(struct hits_view **v)
 {
     free(*v);
     *v = NULL;
@@ -162,13 +164,13 @@ void hits_view_free(struct hits_view **v)
 
 /* A row of an earlier run is believed in as far as its name goes: whatever else it holds are
  * numbers. */
-static bool is_kept(const struct hits_row *row, uint64_t now_s)
+static bool is_kept(const struct lookup_stats_row *row, uint64_t now_s)
 {
     const char *name = (const char *)row->name;
     size_t n = strnlen(name, sizeof(row->name));
     return row->is_used == 1 && n < sizeof(row->name) &&
            list_name_is_valid(slice_of(name, n)) && row->asked_s <= now_s &&
-           now_s - row->asked_s < HITS_KEEP_S;
+           now_s - row->asked_s < LOOKUP_STATS_KEEP_S;
 }
 
 static unsigned fill(struct hits_page *page, const struct hits_view *last,
@@ -178,17 +180,18 @@ static unsigned fill(struct hits_page *page, const struct hits_view *last,
     memset(page, 0, sizeof(*page));
     page->magic = HITS_MAGIC;
     page->version = HITS_VERSION;
-    page->rows = HITS_ROWS;
-    page->row_bytes = sizeof(struct hits_row);
+    page->rows = LOOKUP_STATS_ROWS;
+    page->row_bytes = sizeof(struct lookup_stats_row);
     page->alive_s = last ? last->page.alive_s : 0;
-    for (size_t i = 0; last && i < HITS_ROWS && used < HITS_ROWS_USED; i++) {
-        const struct hits_row *row = &last->page.row[i];
+    for (size_t i = 0; last && i < LOOKUP_STATS_ROWS && used < LOOKUP_STATS_ROWS_USED;
+         i++) {
+        const struct lookup_stats_row *row = &last->page.row[i];
         bool is_found = false;
         if (!is_kept(row, now_s)) {
             continue;
         }
         size_t at = find(page, row->name, row->period, &is_found);
-        if (at < HITS_ROWS && !is_found) {
+        if (at < LOOKUP_STATS_ROWS && !is_found) {
             page->row[at] = *row;
             used++;
         }
@@ -198,7 +201,7 @@ static unsigned fill(struct hits_page *page, const struct hits_view *last,
 
 /* Filled under another name and renamed, so that nobody reads half a file, and nothing that lay
  * at path is trusted beyond its numbers. */
-static enum err make_file(struct hits *h, const char *path, uint64_t now_s,
+static enum err make_file(struct lookup_stats *h, const char *path, uint64_t now_s,
                           struct errinfo *reterr)
 {
     char fresh[FILE_PATH_MAX];
@@ -217,33 +220,34 @@ static enum err make_file(struct hits *h, const char *path, uint64_t now_s,
         return errinfo_set(reterr, ERR_CORRUPT, fresh, 0,
                            "another process changed the file");
     }
-    (void)hits_read(path, &last, NULL); /* none, damaged, another version: start anew */
+    (void)lookup_stats_read(path, &last,
+                            NULL); /* none, damaged, another version: start anew */
     h->used = fill(page_of(h), last, now_s);
-    hits_view_free(&last);
+    lookup_stats_view_free(&last);
     if (rename(fresh, path) != 0) {
         return errinfo_errno(reterr, path, "cannot put the file of list hits in place");
     }
     return ERR_OK;
 }
 
-enum err hits_open(const char *path, uint64_t now_s, struct hits **ret,
-                   struct errinfo *reterr)
+enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats **ret,
+                           struct errinfo *reterr)
 {
-    struct hits *h = calloc(1, sizeof(*h));
+    struct lookup_stats *h = calloc(1, sizeof(*h));
     if (!h || pthread_mutex_init(&h->mutex, NULL) != 0) {
         free(h);
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to count list hits");
     }
     enum err e = make_file(h, path, now_s, reterr);
     if (e != ERR_OK) {
-        hits_close(&h);
+        lookup_stats_close(&h);
         return e;
     }
     *ret = h;
     return ERR_OK;
 }
 
-void hits_close(struct hits **h)
+void lookup_stats_close(struct lookup_stats **h)
 {
     if (*h) {
         filemap_close(&(*h)->map);
@@ -255,7 +259,8 @@ void hits_close(struct hits **h)
 
 /* ---- counting ---- */
 
-struct hits_row *hits_row_find(struct hits *h, struct slice list, uint64_t period)
+struct lookup_stats_row *lookup_stats_row_find(struct lookup_stats *h,
+                                               struct slice list, uint64_t period)
 {
     uint64_t name[NAME_WORDS];
     bool is_found = false;
@@ -266,16 +271,17 @@ struct hits_row *hits_row_find(struct hits *h, struct slice list, uint64_t perio
     return is_found ? &page_of(h)->row[i] : NULL;
 }
 
-static struct hits_row *row_make(struct hits *h, const uint64_t name[NAME_WORDS],
-                                 uint64_t period, uint64_t now_s)
+static struct lookup_stats_row *row_make(struct lookup_stats *h,
+                                         const uint64_t name[NAME_WORDS],
+                                         uint64_t period, uint64_t now_s)
 {
     struct hits_page *page = page_of(h);
     bool is_found = false;
     size_t i = find(page, name, period, &is_found);
-    if (i == HITS_ROWS || (!is_found && h->used == HITS_ROWS_USED)) {
+    if (i == LOOKUP_STATS_ROWS || (!is_found && h->used == LOOKUP_STATS_ROWS_USED)) {
         return NULL;
     }
-    struct hits_row *row = &page->row[i];
+    struct lookup_stats_row *row = &page->row[i];
     if (!is_found) {
         memcpy(row->name, name, sizeof(row->name));
         row->period = period;
@@ -288,23 +294,24 @@ static struct hits_row *row_make(struct hits *h, const uint64_t name[NAME_WORDS]
     return row;
 }
 
-struct hits_row *hits_row(struct hits *h, struct slice list, uint64_t period,
-                          uint64_t now_s)
+struct lookup_stats_row *lookup_stats_row(struct lookup_stats *h, struct slice list,
+                                          uint64_t period, uint64_t now_s)
 {
     uint64_t name[NAME_WORDS];
     if (!name_words(list, name)) {
         return NULL;
     }
     pthread_mutex_lock(&h->mutex);
-    struct hits_row *row = row_make(h, name, period, now_s);
+    struct lookup_stats_row *row = row_make(h, name, period, now_s);
     pthread_mutex_unlock(&h->mutex);
     return row;
 }
 
 /* Relaxed, as all that follow: a count orders nothing else. */
-void hits_add(struct hits_row *row, const struct hits_sums *sums)
+void lookup_stats_add(struct lookup_stats_row *row,
+                      const struct lookup_stats_sums *sums)
 {
-    for (unsigned i = 0; i < HITS_NUMBERS; i++) {
+    for (unsigned i = 0; i < LOOKUP_STATS_NUMBERS; i++) {
         if (sums->number[i] != 0) {
             (void)__atomic_fetch_add(&row->number[i], sums->number[i],
                                      __ATOMIC_RELAXED);
@@ -316,34 +323,36 @@ void hits_add(struct hits_row *row, const struct hits_sums *sums)
     }
 }
 
-void hits_set(struct hits_row *row, enum hits_number number, uint64_t value)
+void lookup_stats_set(struct lookup_stats_row *row, enum lookup_stats_number number,
+                      uint64_t value)
 {
     __atomic_store_n(&row->number[number], value, __ATOMIC_RELAXED);
 }
 
-void hits_alive(struct hits *h, uint64_t now_s)
+void lookup_stats_alive(struct lookup_stats *h, uint64_t now_s)
 {
     __atomic_store_n(&page_of(h)->alive_s, now_s, __ATOMIC_RELAXED);
 }
 
 /* ---- reading ---- */
 
-void hits_row_read(const struct hits_row *row, struct hits_counts *ret)
+void lookup_stats_row_read(const struct lookup_stats_row *row,
+                           struct lookup_stats_counts *ret)
 {
-    for (unsigned i = 0; i < HITS_NUMBERS; i++) {
+    for (unsigned i = 0; i < LOOKUP_STATS_NUMBERS; i++) {
         ret->number[i] = __atomic_load_n(&row->number[i], __ATOMIC_RELAXED);
     }
     ret->last_hit_s = __atomic_load_n(&row->last_hit_s, __ATOMIC_RELAXED);
     ret->since_s = row->since_s;
 }
 
-uint64_t hits_view_alive_s(const struct hits_view *v)
+uint64_t lookup_stats_view_alive_s(const struct hits_view *v)
 {
     return v->page.alive_s;
 }
 
-bool hits_view_find(const struct hits_view *v, struct slice list, uint64_t period,
-                    struct hits_counts *ret)
+bool lookup_stats_view_find(const struct hits_view *v, struct slice list,
+                            uint64_t period, struct lookup_stats_counts *ret)
 {
     uint64_t name[NAME_WORDS];
     bool is_found = false;
@@ -352,16 +361,18 @@ bool hits_view_find(const struct hits_view *v, struct slice list, uint64_t perio
     }
     size_t i = find(&v->page, name, period, &is_found);
     if (is_found) {
-        hits_row_read(&v->page.row[i], ret);
+        lookup_stats_row_read(&v->page.row[i], ret);
     }
     return is_found;
 }
 
-double hits_observed_error(const struct hits_counts *c)
+double lookup_stats_observed_error(const struct lookup_stats_counts *c)
 {
-    uint64_t listed = c->number[HITS_CONFIRMED] + c->number[HITS_REVOKED];
-    if (c->number[HITS_TESTED] <= listed) {
+    uint64_t listed =
+        c->number[LOOKUP_STATS_CONFIRMED] + c->number[LOOKUP_STATS_REVOKED];
+    if (c->number[LOOKUP_STATS_TESTED] <= listed) {
         return -1.0;
     }
-    return (double)c->number[HITS_FALSE] / (double)(c->number[HITS_TESTED] - listed);
+    return (double)c->number[LOOKUP_STATS_FALSE] /
+           (double)(c->number[LOOKUP_STATS_TESTED] - listed);
 }

@@ -19,84 +19,90 @@
 #include "core/base/slice.h"
 
 /* The file of gillnetd, in the state folder. */
-#define STATE_HITS_FILE "counts/lists.hits"
+#define STATE_LOOKUP_STATS_FILE "counts/lists.hits"
 
 enum {
-    HITS_WHOLE = 0, /* the period that stands for the list as a whole */
-    HITS_ROWS = 4096,
-    HITS_ROWS_USED = 3072,               /* more are refused: searches stay short */
-    HITS_KEEP_S = 2 * 365 * 24 * 60 * 60 /* a row nobody asked for so long is dropped */
+    LOOKUP_STATS_WHOLE = 0, /* the period that stands for the list as a whole */
+    LOOKUP_STATS_ROWS = 4096,
+    LOOKUP_STATS_ROWS_USED = 3072, /* more are refused: searches stay short */
+    LOOKUP_STATS_KEEP_S =
+        2 * 365 * 24 * 60 * 60 /* a row nobody asked for so long is dropped */
 };
 
-enum hits_number {
-    HITS_TESTED,    /* digests for which the filters were asked */
-    HITS_FILTER,    /* of these, those that a filter did not rule out */
-    HITS_CONFIRMED, /* the exact index knows them */
-    HITS_FALSE,     /* the exact index does not */
-    HITS_FALSE_NEW, /* of these, not lately asked for: new to the confirmation cache */
-    HITS_REVOKED,   /* known as revoked */
-    HITS_CANARY_TESTED, /* gauge: random digests tested in the last minutes */
-    HITS_CANARY_HITS,   /* gauge: of these, not ruled out */
-    HITS_ALARMS,        /* gauge: bits of enum hits_alarms */
-    HITS_NUMBERS
+enum lookup_stats_number {
+    LOOKUP_STATS_TESTED,    /* digests for which the filters were asked */
+    LOOKUP_STATS_FILTER,    /* of these, those that a filter did not rule out */
+    LOOKUP_STATS_CONFIRMED, /* the exact index knows them */
+    LOOKUP_STATS_FALSE,     /* the exact index does not */
+    LOOKUP_STATS_FALSE_NEW, /* of these, not lately asked for: new to the confirmation cache */
+    LOOKUP_STATS_REVOKED,       /* known as revoked */
+    LOOKUP_STATS_CANARY_TESTED, /* gauge: random digests tested in the last minutes */
+    LOOKUP_STATS_CANARY_HITS,   /* gauge: of these, not ruled out */
+    LOOKUP_STATS_ALARMS,        /* gauge: bits of enum hits_alarms */
+    LOOKUP_STATS_NUMBERS
 };
 
 /* What is wrong with the filters of a list (core/list/health.h). */
-enum hits_alarms {
-    HITS_ALARM_TRAFFIC = 1, /* more new false positives than designed, by far */
-    HITS_ALARM_CANARY =
-        2,                /* so for random digests: it is the filter, not the senders */
-    HITS_ALARM_TARGET = 4 /* the estimated error is above the target */
+enum lookup_stats_alarms {
+    LOOKUP_STATS_ALARM_TRAFFIC = 1, /* more new false positives than designed, by far */
+    LOOKUP_STATS_ALARM_CANARY =
+        2, /* so for random digests: it is the filter, not the senders */
+    LOOKUP_STATS_ALARM_TARGET = 4 /* the estimated error is above the target */
 };
 
 /* ---- gillnetd's side ---- */
 
-struct hits;     /* the open file */
-struct hits_row; /* lives as long as the file is open */
+struct lookup_stats;     /* the open file */
+struct lookup_stats_row; /* lives as long as the file is open */
 
 /* Makes or takes over the file: rows go on from their last numbers. */
-enum err hits_open(const char *path, uint64_t now_s, struct hits **ret,
-                   struct errinfo *reterr);
+enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats **ret,
+                           struct errinfo *reterr);
 /* Only when nobody counts any more. Accepts NULL. */
-void hits_close(struct hits **h);
+void lookup_stats_close(struct lookup_stats **h);
 
 /* The row, made when there is none; NULL when the file is full (the list is not counted). */
-struct hits_row *hits_row(struct hits *h, struct slice list, uint64_t period,
-                          uint64_t now_s);
+struct lookup_stats_row *lookup_stats_row(struct lookup_stats *h, struct slice list,
+                                          uint64_t period, uint64_t now_s);
 /* The row if there is one. From any thread. */
-struct hits_row *hits_row_find(struct hits *h, struct slice list, uint64_t period);
+struct lookup_stats_row *lookup_stats_row_find(struct lookup_stats *h,
+                                               struct slice list, uint64_t period);
 /* Sums of a batch of digests, ready to be added; last_hit_s 0: nothing was confirmed. */
-struct hits_sums {
-    uint64_t number[HITS_NUMBERS]; /* gauges must be 0 */
+struct lookup_stats_sums {
+    uint64_t number[LOOKUP_STATS_NUMBERS]; /* gauges must be 0 */
     uint64_t last_hit_s;
 };
 /* One atomic addition for each number that is not 0. */
-void hits_add(struct hits_row *row, const struct hits_sums *sums);
-void hits_set(struct hits_row *row, enum hits_number number, uint64_t value);
+void lookup_stats_add(struct lookup_stats_row *row,
+                      const struct lookup_stats_sums *sums);
+void lookup_stats_set(struct lookup_stats_row *row, enum lookup_stats_number number,
+                      uint64_t value);
 /* Says that gillnetd is at work, for readers that ask how long a period was not hit. */
-void hits_alive(struct hits *h, uint64_t now_s);
+void lookup_stats_alive(struct lookup_stats *h, uint64_t now_s);
 
 /* ---- every reader's side ---- */
 
-struct hits_counts {
-    uint64_t number[HITS_NUMBERS];
+struct lookup_stats_counts {
+    uint64_t number[LOOKUP_STATS_NUMBERS];
     uint64_t last_hit_s; /* newest confirmation; 0: none yet */
     uint64_t since_s;    /* when counting began */
 };
-void hits_row_read(const struct hits_row *row, struct hits_counts *ret);
+void lookup_stats_row_read(const struct lookup_stats_row *row,
+                           struct lookup_stats_counts *ret);
 
 struct hits_view; /* a copy of a file */
 /* ERR_NOT_FOUND: gillnetd has not counted yet. Others: the file is damaged, not readable, ... */
-enum err hits_read(const char *path, struct hits_view **ret, struct errinfo *reterr);
-void hits_view_free(struct hits_view **v);
+enum err lookup_stats_read(const char *path, struct hits_view **ret,
+                           struct errinfo *reterr);
+void lookup_stats_view_free(struct hits_view **v);
 /* When gillnetd last said it is at work: until then every look-up was counted. Who lets a period
  * age because nobody hit it must not count the time after that. */
-uint64_t hits_view_alive_s(const struct hits_view *v);
+uint64_t lookup_stats_view_alive_s(const struct hits_view *v);
 /* False: there is no such row, so nothing is known: that is not the same as "never hit". */
-bool hits_view_find(const struct hits_view *v, struct slice list, uint64_t period,
-                    struct hits_counts *ret);
+bool lookup_stats_view_find(const struct hits_view *v, struct slice list,
+                            uint64_t period, struct lookup_stats_counts *ret);
 
 /* (false positives) / (tested - confirmed - revoked); negative when nothing was tested. */
-double hits_observed_error(const struct hits_counts *c);
+double lookup_stats_observed_error(const struct lookup_stats_counts *c);
 
 #endif

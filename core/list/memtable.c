@@ -30,7 +30,7 @@ enum {
 #define RECENT_MAGIC SLICE_LIT("GNRECNT1")
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
 
-_Static_assert((RECENT_SLOTS_MIN & (RECENT_SLOTS_MIN - 1)) == 0, "a power of two");
+_Static_assert((MEMTABLE_SLOTS_MIN & (MEMTABLE_SLOTS_MIN - 1)) == 0, "a power of two");
 
 enum number_word {
     NUMBER_TAIL,
@@ -40,10 +40,10 @@ enum number_word {
     NUMBER_CLASSES /* and the words after it */
 };
 
-uint32_t recent_slots_for(uint64_t entries)
+uint32_t memtable_slots_for(uint64_t entries)
 {
-    uint32_t slots = RECENT_SLOTS_MIN;
-    while (slots < RECENT_SLOTS_MAX && slots < entries / ENTRIES_PER_SLOT) {
+    uint32_t slots = MEMTABLE_SLOTS_MIN;
+    while (slots < MEMTABLE_SLOTS_MAX && slots < entries / ENTRIES_PER_SLOT) {
         slots *= 2;
     }
     return slots;
@@ -51,7 +51,7 @@ uint32_t recent_slots_for(uint64_t entries)
 
 static uint32_t lines_of(uint32_t slots)
 {
-    return slots / RECENT_SLOTS_PER_LINE;
+    return slots / MEMTABLE_SLOTS_PER_LINE;
 }
 
 static size_t slots_at(uint32_t slots)
@@ -111,7 +111,7 @@ static void boot_id(char ret[BOOT_BYTES])
     memcpy(ret, boot_name, BOOT_BYTES);
 }
 
-static void ids_print(const struct recent_ids *ids, uint32_t slots, struct buf *ret)
+static void ids_print(const struct memtable_ids *ids, uint32_t slots, struct buf *ret)
 {
     char boot[BOOT_BYTES];
     boot_id(boot);
@@ -128,14 +128,14 @@ static void ids_print(const struct recent_ids *ids, uint32_t slots, struct buf *
 }
 
 struct head {
-    struct recent_ids ids;
+    struct memtable_ids ids;
     uint32_t slots;
     struct slice boot;
 };
 
 static bool slots_are_possible(uint32_t slots)
 {
-    return slots >= RECENT_SLOTS_MIN && slots <= RECENT_SLOTS_MAX &&
+    return slots >= MEMTABLE_SLOTS_MIN && slots <= MEMTABLE_SLOTS_MAX &&
            (slots & (slots - 1)) == 0;
 }
 
@@ -145,7 +145,7 @@ static enum err head_parse(struct slice head, const char *path, struct head *ret
     struct cursor c = cursor_of(head);
     struct slice magic = cursor_bytes(&c, RECENT_MAGIC.n);
     uint32_t version = cursor_u32(&c);
-    struct recent_ids ids = {0};
+    struct memtable_ids ids = {0};
     ids.key_id = cursor_u32(&c);
     ids.generation = cursor_u64(&c);
     ids.tail = cursor_u32(&c);
@@ -168,8 +168,8 @@ static enum err head_parse(struct slice head, const char *path, struct head *ret
 }
 
 /* Points table, filter and ids into the image. */
-static void image_attach(struct recent *r, const struct recent_ids *ids, uint32_t slots,
-                         const struct hashkey *node)
+static void image_attach(struct memtable *r, const struct memtable_ids *ids,
+                         uint32_t slots, const struct hashkey *node)
 {
     void *lines = r->map.p + LINES_AT;
     void *table = r->map.p + slots_at(slots);
@@ -183,10 +183,10 @@ static void image_attach(struct recent *r, const struct recent_ids *ids, uint32_
     r->slots = slots;
 }
 
-enum err recent_new(const struct recent_ids *ids, const struct hashkey *node,
-                    uint32_t slots, struct recent *ret, struct errinfo *reterr)
+enum err memtable_new(const struct memtable_ids *ids, const struct hashkey *node,
+                      uint32_t slots, struct memtable *ret, struct errinfo *reterr)
 {
-    struct recent r = {0};
+    struct memtable r = {0};
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
     void *p = mmap(NULL, image_bytes(slots), PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -210,7 +210,8 @@ enum err recent_new(const struct recent_ids *ids, const struct hashkey *node,
 }
 
 /* Counts the slots; every one must be whole and known to the filter. */
-static enum err slots_check(struct recent *r, const char *path, struct errinfo *reterr)
+static enum err slots_check(struct memtable *r, const char *path,
+                            struct errinfo *reterr)
 {
     for (uint64_t i = 0; i < r->slots; i++) {
         struct digest d;
@@ -229,7 +230,7 @@ static enum err slots_check(struct recent *r, const char *path, struct errinfo *
     return ERR_OK;
 }
 
-static enum err image_check(struct recent *r, const struct recent_ids *want,
+static enum err image_check(struct memtable *r, const struct memtable_ids *want,
                             uint32_t *retslots, const char *path,
                             struct errinfo *reterr)
 {
@@ -246,7 +247,7 @@ static enum err image_check(struct recent *r, const struct recent_ids *want,
                            "the recent table is %zu bytes long instead of %zu",
                            r->map.n, image_bytes(h.slots));
     }
-    struct recent_ids ids = h.ids;
+    struct memtable_ids ids = h.ids;
     if (ids.generation != want->generation || ids.tail != want->tail ||
         ids.key_id != want->key_id) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
@@ -263,21 +264,21 @@ static enum err image_check(struct recent *r, const struct recent_ids *want,
 
 /* The log says more than the image: its writer was killed (or is) between the two, and a slot may
  * be half written or not yet in the filter. */
-static bool is_unfinished(const char *dir, const struct recent *r)
+static bool is_unfinished(const char *dir, const struct memtable *r)
 {
     char path[FILE_PATH_MAX];
     struct stat st;
-    struct recent_numbers n = recent_numbers_get(r);
+    struct memtable_numbers n = memtable_numbers_get(r);
     return list_file_path(path, dir, LIST_FILE_LOG, n.segment, NULL) == ERR_OK &&
            lstat(path, &st) == 0 && st.st_size > (off_t)n.tail_bytes;
 }
 
-enum err recent_open(const char *dir, const struct recent_ids *ids,
-                     const struct hashkey *node, enum filemap_mode mode,
-                     struct recent *ret, struct errinfo *reterr)
+enum err memtable_open(const char *dir, const struct memtable_ids *ids,
+                       const struct hashkey *node, enum filemap_mode mode,
+                       struct memtable *ret, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct recent r = {0};
+    struct memtable r = {0};
     enum err e = list_file_path(path, dir, LIST_FILE_RECENT, ids->generation, reterr);
     if (e == ERR_OK) {
         e = filemap_open(&r.map, path, mode, reterr);
@@ -296,20 +297,21 @@ enum err recent_open(const char *dir, const struct recent_ids *ids,
         }
     }
     if (e != ERR_OK) {
-        recent_close(&r);
+        memtable_close(&r);
         return e;
     }
     *ret = r;
     return ERR_OK;
 }
 
-void recent_close(struct recent *r)
+void memtable_close(struct memtable *r)
 {
     filemap_close(&r->map);
-    *r = (struct recent){0};
+    *r = (struct memtable){0};
 }
 
-enum err recent_save(const struct recent *r, const char *dir, struct errinfo *reterr)
+enum err memtable_save(const struct memtable *r, const char *dir,
+                       struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = list_file_path(path, dir, LIST_FILE_RECENT, r->ids.generation, reterr);
@@ -320,7 +322,7 @@ enum err recent_save(const struct recent *r, const char *dir, struct errinfo *re
     return file_write_atomic(path, slice_of(bytes, r->map.n), LIST_FILE_MODE, reterr);
 }
 
-void recent_keep_current(struct recent *r, const struct list_current *c)
+void memtable_keep_current(struct memtable *r, const struct list_current *c)
 {
     struct buf b;
     buf_init(&b, CURRENT_MAX);
@@ -360,8 +362,8 @@ static enum err current_copy(struct slice head, const char *path, uint64_t gener
     return e;
 }
 
-enum err recent_peek(const char *dir, uint64_t generation, struct list_current *ret,
-                     struct errinfo *reterr)
+enum err memtable_peek(const char *dir, uint64_t generation, struct list_current *ret,
+                       struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = list_file_path(path, dir, LIST_FILE_RECENT, generation, reterr);
@@ -369,7 +371,7 @@ enum err recent_peek(const char *dir, uint64_t generation, struct list_current *
         return e;
     }
     struct buf bytes;
-    buf_init(&bytes, image_bytes(RECENT_SLOTS_MAX));
+    buf_init(&bytes, image_bytes(MEMTABLE_SLOTS_MAX));
     e = file_read(path, &bytes, reterr);
     if (e == ERR_OK) {
         e = current_copy(slice_head(buf_slice(&bytes), HEADER_BYTES), path, generation,
@@ -379,8 +381,8 @@ enum err recent_peek(const char *dir, uint64_t generation, struct list_current *
     return e;
 }
 
-enum err recent_get(const struct recent *r, const struct digest *d,
-                    struct index_record *ret)
+enum err memtable_get(const struct memtable *r, const struct digest *d,
+                      struct index_record *ret)
 {
     struct exact_value v;
     enum err e = exact_get(&r->table, d, &v);
@@ -390,29 +392,29 @@ enum err recent_get(const struct recent *r, const struct digest *d,
     return e;
 }
 
-uint64_t recent_capacity(const struct recent *r)
+uint64_t memtable_capacity(const struct memtable *r)
 {
     return (uint64_t)r->slots * 7 / 10;
 }
 
 static int compare_entries(const void *a, const void *b)
 {
-    const struct recent_entry *x = a;
-    const struct recent_entry *y = b;
+    const struct memtable_entry *x = a;
+    const struct memtable_entry *y = b;
     return digest_cmp(&x->digest, &y->digest);
 }
 
-enum err recent_sorted(const struct recent *r, struct recent_entry **ret, size_t *retn,
-                       struct errinfo *reterr)
+enum err memtable_sorted(const struct memtable *r, struct memtable_entry **ret,
+                         size_t *retn, struct errinfo *reterr)
 {
-    struct recent_entry *v = calloc(recent_capacity(r) + 1, sizeof(*v));
+    struct memtable_entry *v = calloc(memtable_capacity(r) + 1, sizeof(*v));
     size_t n = 0;
     if (!v) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0,
                            "no memory for the recent entries");
     }
     /* a writer beside us may add entries meanwhile: as many as there is room for */
-    for (uint64_t i = 0; i < r->slots && n <= recent_capacity(r); i++) {
+    for (uint64_t i = 0; i < r->slots && n <= memtable_capacity(r); i++) {
         struct exact_value value;
         enum err e = exact_at(&r->table, i, &v[n].digest, &value);
         if (e == ERR_CORRUPT) {
@@ -431,14 +433,14 @@ enum err recent_sorted(const struct recent *r, struct recent_entry **ret, size_t
     return ERR_OK;
 }
 
-static uint64_t *number_words(const struct recent *r)
+static uint64_t *number_words(const struct memtable *r)
 {
     void *p = r->map.p + NUMBERS_AT;
     return p;
 }
 
 /* A reader that found the filter's bits of an entry finds its class: put_class comes before both. */
-struct feature_classes recent_classes(const struct recent *r)
+struct feature_classes recent_classes(const struct memtable *r)
 {
     const uint64_t *w = number_words(r) + NUMBER_CLASSES;
     struct feature_classes c;
@@ -448,7 +450,7 @@ struct feature_classes recent_classes(const struct recent *r)
     return c;
 }
 
-void recent_classes_join(struct recent *r, const struct feature_classes *more)
+void recent_classes_join(struct memtable *r, const struct feature_classes *more)
 {
     uint64_t *w = number_words(r) + NUMBER_CLASSES;
     for (unsigned i = 0; i < FEATURE_CLASSES_WORDS; i++) {
@@ -459,7 +461,7 @@ void recent_classes_join(struct recent *r, const struct feature_classes *more)
     }
 }
 
-static void put_class(struct recent *r, const struct index_record *rec)
+static void put_class(struct memtable *r, const struct index_record *rec)
 {
     struct feature_classes one = {{0}};
     if (rec->expiry_s != ENTRY_GONE_S) {
@@ -468,13 +470,13 @@ static void put_class(struct recent *r, const struct index_record *rec)
     }
 }
 
-enum err recent_put(struct recent *r, const struct digest *d,
-                    const struct index_record *rec)
+enum err memtable_put(struct memtable *r, const struct digest *d,
+                      const struct index_record *rec)
 {
     struct exact_value v = entry_pack(rec);
     struct exact_value old;
     bool is_new = false;
-    if (r->used >= recent_capacity(r) && exact_get(&r->table, d, &old) != ERR_OK) {
+    if (r->used >= memtable_capacity(r) && exact_get(&r->table, d, &old) != ERR_OK) {
         return ERR_NOSPACE;
     }
     put_class(r, rec);
@@ -489,10 +491,10 @@ enum err recent_put(struct recent *r, const struct digest *d,
 
 /* The tail's end is loaded first and stored last (acquire, release): who sees it sees every
  * entry that it covers. The other numbers are only shown. */
-struct recent_numbers recent_numbers_get(const struct recent *r)
+struct memtable_numbers memtable_numbers_get(const struct memtable *r)
 {
     const uint64_t *w = number_words(r);
-    struct recent_numbers n = {0};
+    struct memtable_numbers n = {0};
     uint64_t tail = __atomic_load_n(&w[NUMBER_TAIL], __ATOMIC_ACQUIRE);
     n.segment = (uint32_t)(tail >> 32);
     n.tail_bytes = (uint32_t)(tail & UINT32_MAX);
@@ -502,7 +504,7 @@ struct recent_numbers recent_numbers_get(const struct recent *r)
     return n;
 }
 
-void recent_numbers_set(struct recent *r, const struct recent_numbers *n)
+void memtable_numbers_set(struct memtable *r, const struct memtable_numbers *n)
 {
     uint64_t *w = number_words(r);
     __atomic_store_n(&w[NUMBER_UPDATED], n->updated_s, __ATOMIC_RELAXED);
@@ -513,13 +515,14 @@ void recent_numbers_set(struct recent *r, const struct recent_numbers *n)
 }
 
 /* Folds one record of a tail over what the image, else the base, knows. */
-static enum err replay_record(struct recent *r, const struct log_record *rec,
-                              const struct index_stack *base, struct recent_numbers *n)
+static enum err replay_record(struct memtable *r, const struct log_record *rec,
+                              const struct merged_index *base,
+                              struct memtable_numbers *n)
 {
     struct index_record state = {0};
-    bool has = recent_get(r, &rec->digest, &state) == ERR_OK;
+    bool has = memtable_get(r, &rec->digest, &state) == ERR_OK;
     if (!has) {
-        has = index_stack_get(base, &rec->digest, &state, NULL) == ERR_OK;
+        has = merged_index_get(base, &rec->digest, &state, NULL) == ERR_OK;
     }
     struct index_record before = state;
     if (rec->time_s > n->updated_s) {
@@ -528,18 +531,18 @@ static enum err replay_record(struct recent *r, const struct log_record *rec,
     if (!entry_fold(&state, has, rec)) {
         return ERR_OK;
     }
-    enum err e = recent_put(r, &rec->digest, &state);
+    enum err e = memtable_put(r, &rec->digest, &state);
     if (e == ERR_OK) {
         entry_count(&n->totals, &before, has, &state);
     }
     return e;
 }
 
-enum err recent_replay(struct recent *r, struct segment_scan scan,
-                       const struct index_stack *base, struct recent_numbers start,
-                       size_t *retgood, unsigned *retdamage)
+enum err memtable_replay(struct memtable *r, struct segment_scan scan,
+                         const struct merged_index *base, struct memtable_numbers start,
+                         size_t *retgood, unsigned *retdamage)
 {
-    struct recent_numbers n = start;
+    struct memtable_numbers n = start;
     size_t good = scan.at;
     unsigned damage = 0;
     struct log_record rec;
@@ -563,7 +566,7 @@ enum err recent_replay(struct recent *r, struct segment_scan scan,
     }
     n.segment = scan.number;
     n.tail_bytes = (uint32_t)good; /* a tail is shorter than TAIL_BYTES_MAX and a bit */
-    recent_numbers_set(r, &n);
+    memtable_numbers_set(r, &n);
     *retgood = good;
     *retdamage = damage;
     return ERR_OK;

@@ -22,24 +22,24 @@
 #include "core/list/merged_index.h"
 
 enum {
-    RECENT_SLOTS_MIN = 8192, /* 404 KiB */
-    RECENT_SLOTS_MAX = 131072,
-    RECENT_SLOTS_PER_LINE = 32 /* 22 bits per key: error 0.005 % when full */
+    MEMTABLE_SLOTS_MIN = 8192, /* 404 KiB */
+    MEMTABLE_SLOTS_MAX = 131072,
+    MEMTABLE_SLOTS_PER_LINE = 32 /* 22 bits per key: error 0.005 % when full */
 };
 
 /* Slots for a list of so many entries: merges of a large list are dear, so it takes more
  * changes between two. */
-uint32_t recent_slots_for(uint64_t entries);
+uint32_t memtable_slots_for(uint64_t entries);
 
 /* Which tail an image belongs to. */
-struct recent_ids {
+struct memtable_ids {
     uint64_t generation;
     uint32_t tail;
     uint32_t key_id;
 };
 
 /* What the writer keeps up to date beside the table. */
-struct recent_numbers {
+struct memtable_numbers {
     uint32_t segment; /* the tail's last; the image holds every record of it ... */
     uint32_t
         tail_bytes; /* ... before this offset, and all of the tail's earlier ones */
@@ -47,62 +47,63 @@ struct recent_numbers {
     struct entry_totals totals; /* of the whole list */
 };
 
-struct recent {
+struct memtable {
     struct filemap map;
     struct exact_table table;
     struct bloom delta;
-    struct recent_ids ids;
+    struct memtable_ids ids;
     uint32_t slots;
     uint64_t used; /* slots in use when opened; kept by recent_put */
 };
 
 /* An empty image in memory. */
-enum err recent_new(const struct recent_ids *ids, const struct hashkey *node,
-                    uint32_t slots, struct recent *ret, struct errinfo *reterr);
+enum err memtable_new(const struct memtable_ids *ids, const struct hashkey *node,
+                      uint32_t slots, struct memtable *ret, struct errinfo *reterr);
 /* Maps the file of ids.generation in dir, and refuses it (ERR_CORRUPT, ERR_VERSION, ...) when it
  * is not an undamaged image for these ids; ERR_RANGE when it was left by another boot, or
  * unfinished by a writer that was killed: what it lacks is in the log. */
-enum err recent_open(const char *dir, const struct recent_ids *ids,
-                     const struct hashkey *node, enum filemap_mode mode,
-                     struct recent *ret, struct errinfo *reterr);
-void recent_close(struct recent *r);
+enum err memtable_open(const char *dir, const struct memtable_ids *ids,
+                       const struct hashkey *node, enum filemap_mode mode,
+                       struct memtable *ret, struct errinfo *reterr);
+void memtable_close(struct memtable *r);
 /* Replaces the file of its generation by this image. */
-enum err recent_save(const struct recent *r, const char *dir, struct errinfo *reterr);
+enum err memtable_save(const struct memtable *r, const char *dir,
+                       struct errinfo *reterr);
 /* Keeps a copy of the CURRENT that the image is published with, from which a lost one is found
  * again by recent_peek, whatever the boot; its classes are the image's, too. */
-void recent_keep_current(struct recent *r, const struct list_current *c);
-enum err recent_peek(const char *dir, uint64_t generation, struct list_current *ret,
-                     struct errinfo *reterr);
+void memtable_keep_current(struct memtable *r, const struct list_current *c);
+enum err memtable_peek(const char *dir, uint64_t generation, struct list_current *ret,
+                       struct errinfo *reterr);
 
 /* ERR_NOT_FOUND, ERR_CORRUPT as exact_get. */
-enum err recent_get(const struct recent *r, const struct digest *d,
-                    struct index_record *ret);
+enum err memtable_get(const struct memtable *r, const struct digest *d,
+                      struct index_record *ret);
 /* The classes of entries in the image and in the levels before it: who sees an entry there sees its
  * class here, for it is noted first. */
-struct feature_classes recent_classes(const struct recent *r);
-void recent_classes_join(struct recent *r, const struct feature_classes *more);
+struct feature_classes recent_classes(const struct memtable *r);
+void recent_classes_join(struct memtable *r, const struct feature_classes *more);
 /* Adds or replaces, visible at once. ERR_NOSPACE when recent_capacity entries are in. */
-enum err recent_put(struct recent *r, const struct digest *d,
-                    const struct index_record *rec);
+enum err memtable_put(struct memtable *r, const struct digest *d,
+                      const struct index_record *rec);
 /* 0.7 of the slots: probes stay short. */
-uint64_t recent_capacity(const struct recent *r);
+uint64_t memtable_capacity(const struct memtable *r);
 
-struct recent_entry {
+struct memtable_entry {
     struct digest digest;
     struct index_record record;
 };
 /* Copies every entry, in digest order, to memory that the caller frees. */
-enum err recent_sorted(const struct recent *r, struct recent_entry **ret, size_t *retn,
-                       struct errinfo *reterr);
+enum err memtable_sorted(const struct memtable *r, struct memtable_entry **ret,
+                         size_t *retn, struct errinfo *reterr);
 
-struct recent_numbers recent_numbers_get(const struct recent *r);
-void recent_numbers_set(struct recent *r, const struct recent_numbers *n);
+struct memtable_numbers memtable_numbers_get(const struct memtable *r);
+void memtable_numbers_set(struct memtable *r, const struct memtable_numbers *n);
 
 /* Folds every record of a segment's bytes (from its first record on) into the image and sets its
  * numbers. base tells what was known before. *retgood is where the last whole record ends;
  * *retdamage counts places that were skipped before it. */
-enum err recent_replay(struct recent *r, struct segment_scan scan,
-                       const struct index_stack *base, struct recent_numbers start,
-                       size_t *retgood, unsigned *retdamage);
+enum err memtable_replay(struct memtable *r, struct segment_scan scan,
+                         const struct merged_index *base, struct memtable_numbers start,
+                         size_t *retgood, unsigned *retdamage);
 
 #endif

@@ -12,14 +12,14 @@
 struct streams {
     struct merge *m;
     struct build build;
-    struct index_stack older; /* the levels that stay */
-    struct stack_look *look;  /* into these, for what is imported */
+    struct merged_index older; /* the levels that stay */
+    struct stack_look *look;   /* into these, for what is imported */
     struct stack_walk *walk;
-    struct recent_entry base; /* next of the levels */
+    struct memtable_entry base; /* next of the levels */
     bool has_base;
     size_t at_recent;
     struct sorter_record import;
-    struct list_state step; /* instead of the import's data */
+    struct mirror_entry step; /* instead of the import's data */
     struct refresh_item item;
     bool has_import;
     uint64_t steps;
@@ -52,7 +52,7 @@ void merge_data_print(uint16_t class_type, uint32_t expiry_s, struct slice text,
 static enum err next_base(struct streams *s, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
-    s->has_base = stack_walk_next(s->walk, &s->base.digest, &s->base.record, &e);
+    s->has_base = merged_iter_next(s->walk, &s->base.digest, &s->base.record, &e);
     return e == ERR_OK
                ? ERR_OK
                : errinfo_set(reterr, e, s->m->order.dir, 0,
@@ -129,7 +129,7 @@ static enum err enter(struct merge *m, struct outcome *o,
                       const struct index_record *before, struct log_record *r,
                       struct errinfo *reterr)
 {
-    enum err e = bulk_add(&m->bulk, r, reterr);
+    enum err e = import_log_add(&m->bulk, r, reterr);
     if (e == ERR_OK) {
         o->state.segment = r->segment;
         o->state.offset = r->offset;
@@ -212,7 +212,7 @@ static enum err ask_older(struct streams *s, const struct digest *d, struct outc
                           struct errinfo *reterr)
 {
     uint32_t level = 0;
-    enum err e = stack_look_get(s->look, d, &o->state, &level);
+    enum err e = merged_lookup_get(s->look, d, &o->state, &level);
     o->has = e == ERR_OK;
     o->is_former = o->has && s->m->period_s[level] != s->m->order.period_s;
     return e == ERR_OK || e == ERR_NOT_FOUND
@@ -291,7 +291,7 @@ static enum err streams_run(struct streams *s, struct errinfo *reterr)
         }
     }
     if (e == ERR_OK && m->in) {
-        e = bulk_end(&s->m->bulk, reterr);
+        e = import_log_end(&s->m->bulk, reterr);
     }
     return e;
 }
@@ -300,7 +300,7 @@ static enum err streams_run(struct streams *s, struct errinfo *reterr)
 static enum err streams_begin(struct streams *s, struct errinfo *reterr)
 {
     struct merge *m = s->m;
-    enum err e = stack_walk_new(&m->stack, m->from, &s->walk);
+    enum err e = merged_iter_new(&m->stack, m->from, &s->walk);
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, m->order.dir, 0, "cannot walk the index: %s",
                            err_text(e));
@@ -318,7 +318,7 @@ static enum err streams_begin(struct streams *s, struct errinfo *reterr)
             m->order.expected += index_count(m->stack.index[i]);
         }
     }
-    e = m->in ? stack_look_new(&s->older, &s->look) : ERR_OK;
+    e = m->in ? merged_lookup_new(&s->older, &s->look) : ERR_OK;
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, m->order.dir, 0, "cannot ask the index: %s",
                            err_text(e));
@@ -345,8 +345,8 @@ enum err merge_run(struct merge *m, struct errinfo *reterr)
     if (e == ERR_OK) {
         e = streams_run(&s, reterr);
     }
-    stack_walk_free(&s.walk);
-    stack_look_free(&s.look);
+    merged_iter_free(&s.walk);
+    merged_lookup_free(&s.look);
     if (e == ERR_OK && m->is_made) {
         if (m->progress) {
             m->progress(m->context, "filter", 1);
@@ -362,7 +362,7 @@ enum err merge_run(struct merge *m, struct errinfo *reterr)
 void merge_fini(struct merge *m)
 {
     if (m->in) {
-        bulk_fini(&m->bulk);
+        import_log_fini(&m->bulk);
     }
     index_close(&m->index);
     free(m->recent);

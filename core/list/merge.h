@@ -29,7 +29,7 @@ struct refresh;
  * feed. */
 struct merge_input {
     struct sorter *sorter; /* finished; NULL: one of the others */
-    list_step_fn *next;
+    mirror_next_fn *next;
     void *next_context;
     struct refresh *refresh;
     uint64_t nsteps; /* or changes, at most */
@@ -43,13 +43,13 @@ void merge_data_print(uint16_t class_type, uint32_t expiry_s, struct slice text,
 struct merge {
     /* given */
     struct build_order order; /* expected is found here */
-    struct index_stack stack;
+    struct merged_index stack;
     uint64_t period_s[LIST_LEVELS_MAX]; /* of its levels */
     uint32_t from;
-    struct recent_entry *recent; /* sorted; freed by merge_fini */
+    struct memtable_entry *recent; /* sorted; freed by merge_fini */
     size_t nrecent;
     const struct merge_input *in; /* NULL: no import */
-    struct bulk bulk;             /* with an import */
+    struct import_log bulk;       /* with an import */
     struct entry_totals totals;   /* of the list before */
     uint64_t now_s;
     list_progress_fn *progress; /* may be NULL */

@@ -17,8 +17,8 @@ struct stack_walk {
     struct source source[LIST_LEVELS_MAX]; /* oldest first */
 };
 
-enum err index_stack_get(const struct index_stack *s, const struct digest *d,
-                         struct index_record *ret, uint32_t *retlevel)
+enum err merged_index_get(const struct merged_index *s, const struct digest *d,
+                          struct index_record *ret, uint32_t *retlevel)
 {
     enum err e = ERR_NOT_FOUND;
     uint32_t i = s->n;
@@ -36,7 +36,7 @@ struct stack_look {
     struct index_walk *walk[LIST_LEVELS_MAX]; /* oldest first */
 };
 
-enum err stack_look_new(const struct index_stack *s, struct stack_look **ret)
+enum err merged_lookup_new(const struct merged_index *s, struct stack_look **ret)
 {
     struct stack_look *l = calloc(1, sizeof(*l));
     enum err e = l ? ERR_OK : ERR_NOMEM;
@@ -45,15 +45,15 @@ enum err stack_look_new(const struct index_stack *s, struct stack_look **ret)
         l->n += e == ERR_OK;
     }
     if (e != ERR_OK) {
-        stack_look_free(&l);
+        merged_lookup_free(&l);
         return e;
     }
     *ret = l;
     return ERR_OK;
 }
 
-enum err stack_look_get(const struct stack_look *l, const struct digest *d,
-                        struct index_record *ret, uint32_t *retlevel)
+enum err merged_lookup_get(const struct stack_look *l, const struct digest *d,
+                           struct index_record *ret, uint32_t *retlevel)
 {
     enum err e = ERR_NOT_FOUND;
     uint32_t i = l->n;
@@ -66,7 +66,7 @@ enum err stack_look_get(const struct stack_look *l, const struct digest *d,
     return e;
 }
 
-void stack_look_free(struct stack_look **l)
+void merged_lookup_free(struct stack_look **l)
 {
     if (*l) {
         for (uint32_t i = 0; i < (*l)->n; i++) {
@@ -84,8 +84,8 @@ static enum err advance(struct source *s)
     return e;
 }
 
-enum err stack_walk_new(const struct index_stack *s, uint32_t from,
-                        struct stack_walk **ret)
+enum err merged_iter_new(const struct merged_index *s, uint32_t from,
+                         struct stack_walk **ret)
 {
     struct stack_walk *w = calloc(1, sizeof(*w));
     enum err e = w ? ERR_OK : ERR_NOMEM;
@@ -96,7 +96,7 @@ enum err stack_walk_new(const struct index_stack *s, uint32_t from,
         }
     }
     if (e != ERR_OK) {
-        stack_walk_free(&w);
+        merged_iter_free(&w);
         return e;
     }
     *ret = w;
@@ -116,8 +116,8 @@ static struct source *smallest(struct stack_walk *w)
     return least;
 }
 
-bool stack_walk_next(struct stack_walk *w, struct digest *retdigest,
-                     struct index_record *ret, enum err *reterr)
+bool merged_iter_next(struct stack_walk *w, struct digest *retdigest,
+                      struct index_record *ret, enum err *reterr)
 {
     const struct source *least = smallest(w);
     *reterr = ERR_OK;
@@ -136,7 +136,7 @@ bool stack_walk_next(struct stack_walk *w, struct digest *retdigest,
     return *reterr == ERR_OK;
 }
 
-void stack_walk_free(struct stack_walk **w)
+void merged_iter_free(struct stack_walk **w)
 {
     if (*w) {
         for (uint32_t i = 0; i < LIST_LEVELS_MAX; i++) {

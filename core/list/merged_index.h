@@ -9,7 +9,7 @@
 #include "core/list/entry.h"
 #include "core/list/files.h"
 
-struct index_stack {
+struct merged_index {
     uint32_t n;
     const struct index
         *index[LIST_LEVELS_MAX]; /* oldest first; borrowed; none is NULL */
@@ -17,23 +17,23 @@ struct index_stack {
 
 /* ERR_NOT_FOUND: in no level. ERR_CORRUPT: the newest record of it is damaged. *retlevel (may be
  * NULL): which of them. */
-enum err index_stack_get(const struct index_stack *s, const struct digest *d,
-                         struct index_record *ret, uint32_t *retlevel);
+enum err merged_index_get(const struct merged_index *s, const struct digest *d,
+                          struct index_record *ret, uint32_t *retlevel);
 
 /* As index_stack_get, for many digests: less work when they rise. */
 struct stack_look;
-enum err stack_look_new(const struct index_stack *s, struct stack_look **ret);
-enum err stack_look_get(const struct stack_look *l, const struct digest *d,
-                        struct index_record *ret, uint32_t *retlevel);
-void stack_look_free(struct stack_look **l);
+enum err merged_lookup_new(const struct merged_index *s, struct stack_look **ret);
+enum err merged_lookup_get(const struct stack_look *l, const struct digest *d,
+                           struct index_record *ret, uint32_t *retlevel);
+void merged_lookup_free(struct stack_look **l);
 
 /* Walks all digests of levels from..n-1 in order, each once. */
 struct stack_walk;
-enum err stack_walk_new(const struct index_stack *s, uint32_t from,
-                        struct stack_walk **ret);
+enum err merged_iter_new(const struct merged_index *s, uint32_t from,
+                         struct stack_walk **ret);
 /* False at the end; *reterr then tells a clean end (ERR_OK) from damage. */
-bool stack_walk_next(struct stack_walk *w, struct digest *retdigest,
-                     struct index_record *ret, enum err *reterr);
-void stack_walk_free(struct stack_walk **w);
+bool merged_iter_next(struct stack_walk *w, struct digest *retdigest,
+                      struct index_record *ret, enum err *reterr);
+void merged_iter_free(struct stack_walk **w);
 
 #endif

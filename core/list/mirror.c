@@ -17,7 +17,7 @@ static bool is_gone(const struct index_record *r)
     return r->expiry_s == ENTRY_GONE_S;
 }
 
-bool step_is_new(const struct list_state *s, const struct index_record *known)
+bool step_is_new(const struct mirror_entry *s, const struct index_record *known)
 {
     bool stands = known && !is_gone(known);
     if (!stands || s->status == 0) {
@@ -27,7 +27,7 @@ bool step_is_new(const struct list_state *s, const struct index_record *known)
            known->class_type != s->class_type;
 }
 
-struct log_record step_record(const struct list_state *s, uint32_t time_s)
+struct log_record step_record(const struct mirror_entry *s, uint32_t time_s)
 {
     return (struct log_record){
         .kind = s->status == ENTRY_REVOKED ? RECORD_REVOKE : RECORD_ADD,
@@ -38,26 +38,27 @@ struct log_record step_record(const struct list_state *s, uint32_t time_s)
     };
 }
 
-static struct list_state state_of(const struct digest *d, const struct index_record *r)
+static struct mirror_entry state_of(const struct digest *d,
+                                    const struct index_record *r)
 {
-    return (struct list_state){.digest = *d,
-                               .class_type = r->class_type,
-                               .status = r->status,
-                               .expiry_s = r->expiry_s};
+    return (struct mirror_entry){.digest = *d,
+                                 .class_type = r->class_type,
+                                 .status = r->status,
+                                 .expiry_s = r->expiry_s};
 }
 
 /* ---- what is known ---- */
 
-struct list_look {
+struct mirror_lookup {
     const struct list_writer *w;
     struct stack_look *levels;
 };
 
-enum err list_look_new(const struct list_writer *w, struct list_look **ret,
-                       struct errinfo *reterr)
+enum err mirror_lookup_new(const struct list_writer *w, struct mirror_lookup **ret,
+                           struct errinfo *reterr)
 {
-    struct list_look *l = calloc(1, sizeof(*l));
-    enum err e = l ? stack_look_new(&w->stack, &l->levels) : ERR_NOMEM;
+    struct mirror_lookup *l = calloc(1, sizeof(*l));
+    enum err e = l ? merged_lookup_new(&w->stack, &l->levels) : ERR_NOMEM;
     if (e != ERR_OK) {
         free(l);
         return errinfo_set(reterr, e, w->dir, 0, "cannot ask the index: %s",
@@ -68,19 +69,20 @@ enum err list_look_new(const struct list_writer *w, struct list_look **ret,
     return ERR_OK;
 }
 
-static enum err look_prior(const struct list_look *l, const struct digest *d,
+static enum err look_prior(const struct mirror_lookup *l, const struct digest *d,
                            struct index_record *ret, bool *rethas,
                            struct errinfo *reterr)
 {
-    enum err e = recent_get(&l->w->recent, d, ret);
+    enum err e = memtable_get(&l->w->recent, d, ret);
     if (e == ERR_NOT_FOUND) {
-        e = stack_look_get(l->levels, d, ret, NULL);
+        e = merged_lookup_get(l->levels, d, ret, NULL);
     }
     *rethas = e == ERR_OK;
     return e == ERR_OK || e == ERR_NOT_FOUND ? ERR_OK : change_damaged(l->w, e, reterr);
 }
 
-static void state_set(struct list_state *io, const struct index_record *known, bool has)
+static void state_set(struct mirror_entry *io, const struct index_record *known,
+                      bool has)
 {
     if (has && !is_gone(known)) {
         *io = state_of(&io->digest, known);
@@ -89,8 +91,8 @@ static void state_set(struct list_state *io, const struct index_record *known, b
     }
 }
 
-enum err list_look_get(const struct list_look *l, struct list_state *io,
-                       struct errinfo *reterr)
+enum err mirror_lookup_get(const struct mirror_lookup *l, struct mirror_entry *io,
+                           struct errinfo *reterr)
 {
     struct index_record known;
     bool has = false;
@@ -101,10 +103,10 @@ enum err list_look_get(const struct list_look *l, struct list_state *io,
     return e;
 }
 
-void list_look_free(struct list_look **l)
+void mirror_lookup_free(struct mirror_lookup **l)
 {
     if (*l) {
-        stack_look_free(&(*l)->levels);
+        merged_lookup_free(&(*l)->levels);
         free(*l);
     }
     *l = NULL;
@@ -114,7 +116,7 @@ void list_look_free(struct list_look **l)
 
 /* A step and what was known before it. */
 struct known_step {
-    struct list_state said;
+    struct mirror_entry said;
     struct index_record known;
     bool has;
 };
@@ -122,7 +124,7 @@ struct known_step {
 enum { LOOK_AHEAD = 512 };
 
 struct gathering {
-    list_step_fn *next;
+    mirror_next_fn *next;
     void *context;
     bool is_end;
     bool has_last;
@@ -135,9 +137,9 @@ struct gathering {
 static enum err look_ahead(struct list_writer *w, struct gathering *g,
                            struct errinfo *reterr)
 {
-    struct list_look *look = NULL;
+    struct mirror_lookup *look = NULL;
     g->n = 0;
-    enum err e = list_look_new(w, &look, reterr);
+    enum err e = mirror_lookup_new(w, &look, reterr);
     while (look && e == ERR_OK && g->n < LOOK_AHEAD) {
         struct known_step *k = &g->v[g->n];
         if (!g->next(g->context, &k->said)) {
@@ -154,11 +156,11 @@ static enum err look_ahead(struct list_writer *w, struct gathering *g,
         e = look_prior(look, &k->said.digest, &k->known, &k->has, reterr);
         g->n += e == ERR_OK;
     }
-    list_look_free(&look);
+    mirror_lookup_free(&look);
     return e;
 }
 
-static enum err stage_all(struct list_writer *w, list_step_fn *next, void *context,
+static enum err stage_all(struct list_writer *w, mirror_next_fn *next, void *context,
                           struct slice source, struct errinfo *reterr)
 {
     struct gathering *g = calloc(1, sizeof(*g));
@@ -192,15 +194,15 @@ static enum err merge_all(struct list_writer *w, const struct merge_input *in,
     return e == ERR_OK ? import_merge(w, in, &m, reterr) : e;
 }
 
-enum err list_steps(struct list_writer *w, list_step_fn *next, void *context,
-                    uint64_t n, struct slice source, struct errinfo *reterr)
+enum err mirror_apply(struct list_writer *w, mirror_next_fn *next, void *context,
+                      uint64_t n, struct slice source, struct errinfo *reterr)
 {
     enum err e = writer_check(w, reterr);
     if (e != ERR_OK) {
         return e;
     }
     source = slice_head(source, LIST_SOURCE_MAX - 1);
-    if (n < STEPS_BULK) {
+    if (n < MIRROR_BULK_MIN) {
         return stage_all(w, next, context, source, reterr);
     }
     struct merge_input in = {.next = next,
@@ -213,8 +215,8 @@ enum err list_steps(struct list_writer *w, list_step_fn *next, void *context,
 
 /* ---- asking ---- */
 
-enum err list_state_get(const struct list_writer *w, struct list_state *ret,
-                        struct errinfo *reterr)
+enum err mirror_get(const struct list_writer *w, struct mirror_entry *ret,
+                    struct errinfo *reterr)
 {
     struct index_record known;
     bool has = false;
@@ -225,14 +227,14 @@ enum err list_state_get(const struct list_writer *w, struct list_state *ret,
     return e;
 }
 
-enum err list_state_of(const struct list_reader *r, uint64_t now_s,
-                       struct list_state *io, struct errinfo *reterr)
+enum err mirror_get_of_reader(const struct list_reader *r, uint64_t now_s,
+                              struct mirror_entry *io, struct errinfo *reterr)
 {
-    struct index_stack levels = levels_stack(r->level, r->current.nlevels);
+    struct merged_index levels = levels_stack(r->level, r->current.nlevels);
     struct index_record known;
-    enum err e = recent_get(&r->recent, &io->digest, &known);
+    enum err e = memtable_get(&r->recent, &io->digest, &known);
     if (e == ERR_NOT_FOUND && r->is_whole) {
-        e = index_stack_get(&levels, &io->digest, &known, NULL);
+        e = merged_index_get(&levels, &io->digest, &known, NULL);
     } else if (e == ERR_NOT_FOUND) {
         e = ERR_CORRUPT;
     }
@@ -247,53 +249,54 @@ enum err list_state_of(const struct list_reader *r, uint64_t now_s,
                              r->name);
 }
 
-uint64_t list_state_count(const struct list_writer *w)
+uint64_t mirror_count(const struct list_writer *w)
 {
-    struct recent_numbers n = recent_numbers_get(&w->recent);
+    struct memtable_numbers n = memtable_numbers_get(&w->recent);
     return n.totals.listed + n.totals.revoked;
 }
 
-bool list_is_blank(const struct list_writer *w)
+bool mirror_is_empty(const struct list_writer *w)
 {
     return w->current.nlevels == 0 && w->recent.used == 0 && w->npending == 0 &&
            !w->compaction;
 }
 
-struct list_walk {
+struct mirror_iter {
     struct stack_walk *levels;
-    struct recent_entry next; /* of the levels */
+    struct memtable_entry next; /* of the levels */
     bool has_next;
     enum err failed;
-    struct recent_entry *recent;
+    struct memtable_entry *recent;
     size_t nrecent;
     size_t at;
     uint64_t expired_s;
 };
 
-static void next_level(struct list_walk *w)
+static void next_level(struct mirror_iter *w)
 {
     enum err e = ERR_OK;
-    w->has_next = stack_walk_next(w->levels, &w->next.digest, &w->next.record, &e);
+    w->has_next = merged_iter_next(w->levels, &w->next.digest, &w->next.record, &e);
     w->failed = w->failed == ERR_OK ? e : w->failed;
 }
 
-static enum err walk_new(const struct index_stack *levels, const struct recent *recent,
-                         uint64_t expired_s, const char *dir, struct list_walk **ret,
+static enum err walk_new(const struct merged_index *levels,
+                         const struct memtable *recent, uint64_t expired_s,
+                         const char *dir, struct mirror_iter **ret,
                          struct errinfo *reterr)
 {
-    struct list_walk *w = calloc(1, sizeof(*w));
+    struct mirror_iter *w = calloc(1, sizeof(*w));
     if (!w) {
         return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to walk the list");
     }
     w->expired_s = expired_s;
-    enum err e = stack_walk_new(levels, 0, &w->levels);
+    enum err e = merged_iter_new(levels, 0, &w->levels);
     if (e != ERR_OK) {
         errinfo_set(reterr, e, dir, 0, "the index cannot be walked: %s", err_text(e));
     } else {
-        e = recent_sorted(recent, &w->recent, &w->nrecent, reterr);
+        e = memtable_sorted(recent, &w->recent, &w->nrecent, reterr);
     }
     if (e != ERR_OK) {
-        list_walk_free(&w);
+        mirror_iter_free(&w);
         return e;
     }
     next_level(w);
@@ -301,8 +304,8 @@ static enum err walk_new(const struct index_stack *levels, const struct recent *
     return ERR_OK;
 }
 
-enum err list_walk_new(struct list_writer *w, struct list_walk **ret,
-                       struct errinfo *reterr)
+enum err mirror_iter_new(struct list_writer *w, struct mirror_iter **ret,
+                         struct errinfo *reterr)
 {
     enum err e = writer_check(w, reterr);
     if (e == ERR_OK) {
@@ -316,20 +319,20 @@ enum err list_walk_new(struct list_writer *w, struct list_walk **ret,
                : e;
 }
 
-enum err list_walk_reader(const struct list_reader *r, uint64_t now_s,
-                          struct list_walk **ret, struct errinfo *reterr)
+enum err mirror_iter_of_reader(const struct list_reader *r, uint64_t now_s,
+                               struct mirror_iter **ret, struct errinfo *reterr)
 {
     if (!r->is_whole) {
         return errinfo_set(reterr, ERR_CORRUPT, r->dir, 0,
                            "the index is damaged; run `gillnet list rebuild %s`",
                            r->name);
     }
-    struct index_stack levels = levels_stack(r->level, r->current.nlevels);
+    struct merged_index levels = levels_stack(r->level, r->current.nlevels);
     return walk_new(&levels, &r->recent, now_s, r->dir, ret, reterr);
 }
 
 /* The next digest of both; what the recent table says is newer. */
-static bool pick(struct list_walk *w, struct recent_entry *ret)
+static bool pick(struct mirror_iter *w, struct memtable_entry *ret)
 {
     bool has_recent = w->at < w->nrecent;
     if (!has_recent && !w->has_next) {
@@ -349,9 +352,9 @@ static bool pick(struct list_walk *w, struct recent_entry *ret)
     return true;
 }
 
-bool list_walk_next(struct list_walk *w, struct list_state *ret, enum err *reterr)
+bool mirror_iter_next(struct mirror_iter *w, struct mirror_entry *ret, enum err *reterr)
 {
-    struct recent_entry e;
+    struct memtable_entry e;
     while (w->failed == ERR_OK && pick(w, &e)) {
         if (!entry_is_expired(&e.record, w->expired_s)) {
             *ret = state_of(&e.digest, &e.record);
@@ -363,10 +366,10 @@ bool list_walk_next(struct list_walk *w, struct list_state *ret, enum err *reter
     return false;
 }
 
-void list_walk_free(struct list_walk **w)
+void mirror_iter_free(struct mirror_iter **w)
 {
     if (*w) {
-        stack_walk_free(&(*w)->levels);
+        merged_iter_free(&(*w)->levels);
         free((*w)->recent);
         free(*w);
     }

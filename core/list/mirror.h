@@ -17,11 +17,11 @@
 #include "core/list/list.h"
 
 enum {
-    STEPS_BULK = 8192 /* from so many on they are merged as an import is */
+    MIRROR_BULK_MIN = 8192 /* from so many on they are merged as an import is */
 };
 
 /* What is said of one digest. */
-struct list_state {
+struct mirror_entry {
     struct digest digest;
     uint16_t class_type;
     uint8_t status;    /* enum entry_status; 0: nothing (any more) */
@@ -29,13 +29,13 @@ struct list_state {
 };
 
 /* Gives the next one; digests rise strictly. False: that was all. */
-typedef bool list_step_fn(void *context, struct list_state *ret);
+typedef bool mirror_next_fn(void *context, struct mirror_entry *ret);
 
 /* Opens or makes such a list, with the key of this id for its digests. Takes no lock: the caller holds
  * one over the whole state folder. ERR_KEY: keys does not hold the key. */
-enum err list_writer_open_exact(const char *state_dir, struct slice name,
-                                const struct keyring *keys, uint32_t key_id,
-                                struct list_writer **ret, struct errinfo *reterr);
+enum err mirror_open(const char *state_dir, struct slice name,
+                     const struct keyring *keys, uint32_t key_id,
+                     struct list_writer **ret, struct errinfo *reterr);
 /* The id of the key of the list's digests. */
 uint32_t list_writer_key(const struct list_writer *w);
 /* Bytes of its log, which only grows: a list that changed much is to be made anew. */
@@ -43,44 +43,45 @@ uint64_t list_writer_log_bytes(const struct list_writer *w);
 
 /* Sets n digests, durable when it returns ERR_OK and seen by readers at once; on failure a part may
  * be. Steps that say what is known already cost no writing. ERR_RANGE: they do not rise. */
-enum err list_steps(struct list_writer *w, list_step_fn *next, void *context,
-                    uint64_t n, struct slice source, struct errinfo *reterr);
+enum err mirror_apply(struct list_writer *w, mirror_next_fn *next, void *context,
+                      uint64_t n, struct slice source, struct errinfo *reterr);
 
 /* What the list holds of ret->digest. */
-enum err list_state_get(const struct list_writer *w, struct list_state *ret,
-                        struct errinfo *reterr);
+enum err mirror_get(const struct list_writer *w, struct mirror_entry *ret,
+                    struct errinfo *reterr);
 /* As list_state_get, for many digests, best in rising order. w does not change meanwhile. */
-struct list_look;
-enum err list_look_new(const struct list_writer *w, struct list_look **ret,
-                       struct errinfo *reterr);
-enum err list_look_get(const struct list_look *l, struct list_state *io,
-                       struct errinfo *reterr);
-void list_look_free(struct list_look **l); /* accepts NULL */
+struct mirror_lookup;
+enum err mirror_lookup_new(const struct list_writer *w, struct mirror_lookup **ret,
+                           struct errinfo *reterr);
+enum err mirror_lookup_get(const struct mirror_lookup *l, struct mirror_entry *io,
+                           struct errinfo *reterr);
+void mirror_lookup_free(struct mirror_lookup **l); /* accepts NULL */
 
 /* What r holds of io->digest; what expired by now_s is nothing. */
-enum err list_state_of(const struct list_reader *r, uint64_t now_s,
-                       struct list_state *io, struct errinfo *reterr);
+enum err mirror_get_of_reader(const struct list_reader *r, uint64_t now_s,
+                              struct mirror_entry *io, struct errinfo *reterr);
 /* Nothing was ever entered, or all of it went with a merge. */
-bool list_is_blank(const struct list_writer *w);
+bool mirror_is_empty(const struct list_writer *w);
 /* Entries in all, revoked ones too. */
-uint64_t list_state_count(const struct list_writer *w);
+uint64_t mirror_count(const struct list_writer *w);
 
 /* Everything that a list holds, in order of digest; of a writer with nothing under way (opened, or
  * after list_steps), until its next change. */
-struct list_walk;
-enum err list_walk_new(struct list_writer *w, struct list_walk **ret,
-                       struct errinfo *reterr);
+struct mirror_iter;
+enum err mirror_iter_new(struct list_writer *w, struct mirror_iter **ret,
+                         struct errinfo *reterr);
 /* As list_walk_new, of a reader; what expired by now_s is left out. */
-enum err list_walk_reader(const struct list_reader *r, uint64_t now_s,
-                          struct list_walk **ret, struct errinfo *reterr);
+enum err mirror_iter_of_reader(const struct list_reader *r, uint64_t now_s,
+                               struct mirror_iter **ret, struct errinfo *reterr);
 /* False at the end; *reterr then tells a clean end (ERR_OK) from damage. */
-bool list_walk_next(struct list_walk *w, struct list_state *ret, enum err *reterr);
-void list_walk_free(struct list_walk **w);
+bool mirror_iter_next(struct mirror_iter *w, struct mirror_entry *ret,
+                      enum err *reterr);
+void mirror_iter_free(struct mirror_iter **w);
 
 /* ---- within the room ---- */
 
 /* Whether s says more than is known (NULL: nothing). */
-bool step_is_new(const struct list_state *s, const struct index_record *known);
-struct log_record step_record(const struct list_state *s, uint32_t time_s);
+bool step_is_new(const struct mirror_entry *s, const struct index_record *known);
+struct log_record step_record(const struct mirror_entry *s, uint32_t time_s);
 
 #endif

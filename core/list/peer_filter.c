@@ -17,20 +17,21 @@ static const char *const next_step = "merge the peers' filters into the list aga
 
 static double cost_of(uint64_t bytes)
 {
-    return bytes <= MEMBER_CACHED_BYTES ? COST_CACHED : COST_READ;
+    return bytes <= PEER_FILTER_CACHED_BYTES ? COST_CACHED : COST_READ;
 }
 
-enum member_order member_order_best(const struct member_rates *r)
+enum peer_filter_order peer_filter_order_best(const struct peer_filter_rates *r)
 {
     if (r->tested == 0) {
-        return MEMBER_SPAM_FIRST;
+        return PEER_FILTER_SPAM_FIRST;
     }
     double tested = (double)r->tested;
     double spam = cost_of(r->spam_bytes);
     double revoked = cost_of(r->revoked_bytes);
     double spam_first = spam + revoked * (double)r->spam / tested;
     double revoked_first = revoked + spam * (1 - (double)r->revoked / tested);
-    return revoked_first < spam_first ? MEMBER_REVOKED_FIRST : MEMBER_SPAM_FIRST;
+    return revoked_first < spam_first ? PEER_FILTER_REVOKED_FIRST
+                                      : PEER_FILTER_SPAM_FIRST;
 }
 
 static uint64_t get(const _Atomic uint64_t *n)
@@ -49,19 +50,19 @@ static void halve(_Atomic uint64_t *n)
 }
 
 /* Two threads deciding at once decide the same, give or take a batch. */
-static void decide(struct member *m)
+static void decide(struct peer_filter *m)
 {
-    struct member_rates r = {
+    struct peer_filter_rates r = {
         .tested = get(&m->tested),
         .spam = get(&m->spam_hits),
         .revoked = get(&m->revoked_hits),
         .spam_bytes = m->spam.bytes,
         .revoked_bytes = m->revoked.bytes,
     };
-    if (r.tested < MEMBER_DECIDE_AFTER) {
+    if (r.tested < PEER_FILTER_DECIDE_AFTER) {
         return;
     }
-    atomic_store_explicit(&m->order, (unsigned)member_order_best(&r),
+    atomic_store_explicit(&m->order, (unsigned)peer_filter_order_best(&r),
                           memory_order_relaxed);
     halve(&m->tested);
     halve(&m->spam_hits);
@@ -80,7 +81,7 @@ static size_t count(const uint8_t *hit, size_t n)
 }
 
 /* Both filters for every digest: what the rates are counted from. */
-static void test_both(struct member *m, const struct digest *d, size_t n,
+static void test_both(struct peer_filter *m, const struct digest *d, size_t n,
                       uint8_t *rethit)
 {
     uint8_t spam[PIECE];
@@ -125,23 +126,24 @@ static void test_steps(const struct steps *s, const struct digest *d, size_t n,
     }
 }
 
-static void test_piece(struct member *m, const struct digest *d, size_t n,
+static void test_piece(struct peer_filter *m, const struct digest *d, size_t n,
                        uint8_t *rethit)
 {
     uint64_t batch = atomic_fetch_add_explicit(&m->batches, 1, memory_order_relaxed);
-    if (!m->is_order_fixed && batch % MEMBER_SAMPLE_EVERY == 0) {
+    if (!m->is_order_fixed && batch % PEER_FILTER_SAMPLE_EVERY == 0) {
         test_both(m, d, n, rethit);
         return;
     }
     struct steps s = {&m->spam.bloom, &m->revoked.bloom, .go_on = 1, .possible = 0};
-    if (atomic_load_explicit(&m->order, memory_order_relaxed) == MEMBER_REVOKED_FIRST) {
+    if (atomic_load_explicit(&m->order, memory_order_relaxed) ==
+        PEER_FILTER_REVOKED_FIRST) {
         s = (struct steps){&m->revoked.bloom, &m->spam.bloom, 0, 1};
     }
     test_steps(&s, d, n, rethit);
 }
 
-void member_known_batch(const struct member *m, const struct digest *d, size_t n,
-                        uint8_t *rethit)
+void peer_filter_known_batch(const struct peer_filter *m, const struct digest *d,
+                             size_t n, uint8_t *rethit)
 {
     uint8_t spam[PIECE];
     for (size_t done = 0; done < n; done += PIECE) {
@@ -153,32 +155,34 @@ void member_known_batch(const struct member *m, const struct digest *d, size_t n
     }
 }
 
-void member_test_batch(struct member *m, const struct digest *d, size_t n,
-                       uint8_t *rethit)
+void peer_filter_test_batch(struct peer_filter *m, const struct digest *d, size_t n,
+                            uint8_t *rethit)
 {
     for (size_t done = 0; done < n; done += PIECE) {
         size_t piece = n - done < PIECE ? n - done : PIECE;
         if (m->has_revoked) {
             test_piece(m, d + done, piece, rethit + done);
         } else {
-            member_known_batch(m, d + done, piece, rethit + done);
+            peer_filter_known_batch(m, d + done, piece, rethit + done);
         }
     }
 }
 
-enum member_answer member_answer(const struct member *m, const struct digest *d)
+enum peer_filter_answer peer_filter_answer(const struct peer_filter *m,
+                                           const struct digest *d)
 {
     if (!bloom_test(&m->spam.bloom, d)) {
-        return MEMBER_NO;
+        return PEER_FILTER_NO;
     }
-    return m->has_revoked && bloom_test(&m->revoked.bloom, d) ? MEMBER_REVOKED
-                                                              : MEMBER_POSSIBLE;
+    return m->has_revoked && bloom_test(&m->revoked.bloom, d) ? PEER_FILTER_REVOKED
+                                                              : PEER_FILTER_POSSIBLE;
 }
 
 /* ---- files ---- */
 
-static enum err open_role(const struct member_files *files, enum bloomfile_role role,
-                          struct member *m, struct errinfo *reterr)
+static enum err open_role(const struct peer_filter_files *files,
+                          enum bloomfile_role role, struct peer_filter *m,
+                          struct errinfo *reterr)
 {
     bool is_spam = role == BLOOMFILE_SPAM;
     char path[FILE_PATH_MAX];
@@ -199,10 +203,10 @@ static enum err open_role(const struct member_files *files, enum bloomfile_role 
     return e == ERR_OK ? bloomfile_judge(f, path, next_step, reterr) : e;
 }
 
-enum err member_open(const struct member_files *files, struct member **ret,
-                     struct errinfo *reterr)
+enum err peer_filter_open(const struct peer_filter_files *files,
+                          struct peer_filter **ret, struct errinfo *reterr)
 {
-    struct member *m = calloc(1, sizeof(*m));
+    struct peer_filter *m = calloc(1, sizeof(*m));
     if (!m) {
         return errinfo_set(reterr, ERR_NOMEM, files->dir, 0, "no memory");
     }
@@ -214,14 +218,14 @@ enum err member_open(const struct member_files *files, struct member **ret,
         m->has_revoked = e == ERR_OK;
     }
     if (e != ERR_OK) {
-        member_release(&m);
+        peer_filter_release(&m);
         return e;
     }
     *ret = m;
     return ERR_OK;
 }
 
-static bool is_still(const struct member *m, const char *dir, enum list_file kind,
+static bool is_still(const struct peer_filter *m, const char *dir, enum list_file kind,
                      unsigned i)
 {
     char path[FILE_PATH_MAX];
@@ -235,7 +239,8 @@ static bool is_still(const struct member *m, const char *dir, enum list_file kin
     return file_mark_eq(&now, &m->marks[i]);
 }
 
-struct member *member_share(struct member *m, const struct member_files *files)
+struct peer_filter *peer_filter_share(struct peer_filter *m,
+                                      const struct peer_filter_files *files)
 {
     if (!m || m->hold != files->hold || m->numbers[0] != files->spam ||
         m->numbers[1] != files->revoked ||
@@ -247,7 +252,7 @@ struct member *member_share(struct member *m, const struct member_files *files)
     return m;
 }
 
-void member_release(struct member **m)
+void peer_filter_release(struct peer_filter **m)
 {
     /* acquire and release: who closes sees all that others did with it */
     if (*m && __atomic_sub_fetch(&(*m)->users, 1, __ATOMIC_ACQ_REL) == 0) {

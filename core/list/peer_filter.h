@@ -22,18 +22,18 @@
 #include "core/list/level.h"
 
 enum {
-    MEMBER_SAMPLE_EVERY = 64, /* batches, of which one is asked in both filters */
-    MEMBER_DECIDE_AFTER =
+    PEER_FILTER_SAMPLE_EVERY = 64, /* batches, of which one is asked in both filters */
+    PEER_FILTER_DECIDE_AFTER =
         16384, /* digests of such batches: then the order is chosen anew */
-    MEMBER_CACHED_BYTES =
+    PEER_FILTER_CACHED_BYTES =
         1 << 20 /* a filter up to this size stays in the processor's cache */
 };
 
-enum member_answer { MEMBER_NO, MEMBER_POSSIBLE, MEMBER_REVOKED };
-enum member_order { MEMBER_SPAM_FIRST, MEMBER_REVOKED_FIRST };
+enum peer_filter_answer { PEER_FILTER_NO, PEER_FILTER_POSSIBLE, PEER_FILTER_REVOKED };
+enum peer_filter_order { PEER_FILTER_SPAM_FIRST, PEER_FILTER_REVOKED_FIRST };
 
 /* What the order follows from. */
-struct member_rates {
+struct peer_filter_rates {
     uint64_t tested;
     uint64_t spam; /* of these, hits in each filter */
     uint64_t revoked;
@@ -41,9 +41,9 @@ struct member_rates {
     uint64_t revoked_bytes;
 };
 /* The order whose second test is saved more often, by the cost of the two. */
-enum member_order member_order_best(const struct member_rates *r);
+enum peer_filter_order peer_filter_order_best(const struct peer_filter_rates *r);
 
-struct member {
+struct peer_filter {
     struct bloomfile spam;
     struct bloomfile revoked;
     bool has_revoked; /* else nothing was taken back */
@@ -59,7 +59,7 @@ struct member {
     _Atomic uint64_t revoked_hits;
 };
 
-struct member_files {
+struct peer_filter_files {
     const char *dir;
     const struct hashkey *key; /* the list's ring key */
     uint64_t spam;             /* numbers of the files; revoked 0: none */
@@ -67,20 +67,22 @@ struct member_files {
     enum bloomfile_hold hold;
 };
 /* Opens the filters and judges whether they are fuller than they may be. */
-enum err member_open(const struct member_files *files, struct member **ret,
-                     struct errinfo *reterr);
+enum err peer_filter_open(const struct peer_filter_files *files,
+                          struct peer_filter **ret, struct errinfo *reterr);
 /* One more user of m (NULL: none) when it was opened from these very files, else NULL. */
-struct member *member_share(struct member *m, const struct member_files *files);
+struct peer_filter *peer_filter_share(struct peer_filter *m,
+                                      const struct peer_filter_files *files);
 /* Accepts NULL; the last user closes. */
-void member_release(struct member **m);
+void peer_filter_release(struct peer_filter **m);
 
 /* Sets rethit[i] to 1 where digest i is possible; the rest of rethit stays as it is. */
-void member_test_batch(struct member *m, const struct digest *d, size_t n,
-                       uint8_t *rethit);
+void peer_filter_test_batch(struct peer_filter *m, const struct digest *d, size_t n,
+                            uint8_t *rethit);
 /* As member_test_batch, but also where it was taken back. */
-void member_known_batch(const struct member *m, const struct digest *d, size_t n,
-                        uint8_t *rethit);
-enum member_answer member_answer(const struct member *m, const struct digest *d);
+void peer_filter_known_batch(const struct peer_filter *m, const struct digest *d,
+                             size_t n, uint8_t *rethit);
+enum peer_filter_answer peer_filter_answer(const struct peer_filter *m,
+                                           const struct digest *d);
 
 /* ---- writing ---- */
 
@@ -88,7 +90,7 @@ struct list_writer;
 struct list_reader;
 
 /* What a list's filters of peers have become. */
-struct member_shapes {
+struct peer_filter_shapes {
     bool has_spam; /* changed */
     bool has_revoked;
     struct bloomfile_shape spam;
@@ -97,13 +99,13 @@ struct member_shapes {
 /* Adds n filter files to the list's filters of peers, all or none: each to the one of its role,
  * which it makes where there is none. Readers see them as they see any new generation. */
 enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
-                           struct member_shapes *ret, struct errinfo *reterr);
+                           struct peer_filter_shapes *ret, struct errinfo *reterr);
 /* Whether these files would merge into a list of this ring key that has no filters yet: asked before the list is
  * made. */
 enum err list_member_check(const struct hashkey *key, size_t n, char *const *paths,
                            struct errinfo *reterr);
 /* What is known beforehand of a whole filter that a peer made. */
-struct member_belief {
+struct peer_filter_belief {
     const struct hashkey *key;    /* of its digests and positions */
     bool is_revoked;              /* the role it must have */
     const struct digest *guarded; /* names that no peer may list */
@@ -114,9 +116,9 @@ struct member_belief {
  * as uneven as keys lie,
  * taking no more of 65,536 digests that nobody can foresee for listed than these explain, nor more of
  * the guarded names than chance does. ERR_CORRUPT; ERR_KEY: of another ring key. */
-#define MEMBER_ERROR_MAX 0.01
-enum err member_believe(const char *path, const struct member_belief *b,
-                        struct errinfo *reterr);
+#define PEER_FILTER_ERROR_MAX 0.01
+enum err peer_filter_believe(const char *path, const struct peer_filter_belief *b,
+                             struct errinfo *reterr);
 /* Puts this very file, which member_believe let pass, into the place of the list's filter of its
  * role, by renaming it. */
 enum err list_member_replace(struct list_writer *w, bool is_revoked, const char *path,
@@ -136,6 +138,6 @@ enum err list_member_empty(const struct hashkey *key, bool is_revoked, const cha
 enum err list_member_peek(const char *path, uint64_t *retcreated_s,
                           uint64_t *retentries, struct errinfo *reterr);
 /* The highest numbers in dir, for a list whose CURRENT is lost; 0: none. */
-void member_find(const char *dir, uint64_t *retspam, uint64_t *retrevoked);
+void peer_filter_find(const char *dir, uint64_t *retspam, uint64_t *retrevoked);
 
 #endif

@@ -122,8 +122,9 @@ static enum err check_lines(const struct bloomfile *f, const char *path,
                        next_step);
 }
 
-static enum err check_guarded(const struct bloomfile *f, const struct member_belief *b,
-                              const char *path, struct errinfo *reterr)
+static enum err check_guarded(const struct bloomfile *f,
+                              const struct peer_filter_belief *b, const char *path,
+                              struct errinfo *reterr)
 {
     uint8_t hit[GUARDED_BATCH];
     uint64_t hits = 0;
@@ -152,18 +153,18 @@ static enum err check_plan(const struct bloomfile *f, const char *path,
 {
     double planned =
         bloom_error(f->bloom.layout, f->bloom.nlines, f->bloom.k, f->facts.capacity);
-    if (planned <= MEMBER_ERROR_MAX) {
+    if (planned <= PEER_FILTER_ERROR_MAX) {
         return ERR_OK;
     }
     return errinfo_set(
         reterr, ERR_CORRUPT, path, 0,
         "it is planned to take %.3g %% of all values for entries, %.3g %% "
         "are accepted of a peer; %s",
-        planned * 100, MEMBER_ERROR_MAX * 100, next_step);
+        planned * 100, PEER_FILTER_ERROR_MAX * 100, next_step);
 }
 
-enum err member_believe(const char *path, const struct member_belief *b,
-                        struct errinfo *reterr)
+enum err peer_filter_believe(const char *path, const struct peer_filter_belief *b,
+                             struct errinfo *reterr)
 {
     struct bloomfile f = {0};
     struct bloomfile_want want = {
@@ -288,7 +289,8 @@ static enum err filter_new(uint64_t most, const struct hashkey *key,
 {
     uint64_t nlines = 0;
     unsigned k = 0;
-    enum err e = bloom_size(BLOOM_ONE_LINE, most, MEMBER_ERROR_MAX / 10, &nlines, &k);
+    enum err e =
+        bloom_size(BLOOM_ONE_LINE, most, PEER_FILTER_ERROR_MAX / 10, &nlines, &k);
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, "", 0, "there is no filter for so many entries");
     }

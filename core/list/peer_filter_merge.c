@@ -138,7 +138,7 @@ static enum err grow_publish(struct list_writer *w, struct growing *spam,
 }
 
 enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
-                           struct member_shapes *ret, struct errinfo *reterr)
+                           struct peer_filter_shapes *ret, struct errinfo *reterr)
 {
     struct growing spam = {.kind = LIST_FILE_SPAM};
     struct growing revoked = {.kind = LIST_FILE_REVOKED};
@@ -155,7 +155,7 @@ enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
     if (e == ERR_OK) {
         e = grow_publish(w, &spam, &revoked, reterr);
     }
-    *ret = (struct member_shapes){
+    *ret = (struct peer_filter_shapes){
         .has_spam = spam.is_changed,
         .has_revoked = revoked.is_changed,
         .spam = bloomfile_shape_of(&spam.filter),
@@ -199,7 +199,7 @@ static enum err newest_file(void *context, enum list_file kind, uint64_t number)
     return ERR_OK;
 }
 
-void member_find(const char *dir, uint64_t *retspam, uint64_t *retrevoked)
+void peer_filter_find(const char *dir, uint64_t *retspam, uint64_t *retrevoked)
 {
     struct newest n = {.dir = dir};
     (void)list_files_each(dir, newest_file, &n, NULL);

@@ -8,7 +8,7 @@
 /* A batch of longest values, each with all its keys. */
 enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };
 enum {
-    BATCH_KEYS = ASK_VALUES * 16,
+    BATCH_KEYS = QUERY_VALUES * 16,
     ROW = BATCH_KEYS + VALUE_KEYS_MAX,
     MATCHES_FIRST = 16
 };
@@ -19,18 +19,18 @@ struct value {
     size_t n;
 };
 
-struct ask {
-    struct ask_lists lists;
+struct query {
+    struct query_lists lists;
     struct arena *batch;
     struct arena *answer;
     size_t nvalues;
     size_t nkeys;
-    struct value values[ASK_VALUES];
+    struct value values[QUERY_VALUES];
     struct feature_key keys[ROW];
     struct digest digests[ROW];
     uint8_t *hits; /* a row of keys for each list */
     size_t rows;
-    struct ask_match *match; /* room for every list and key of a value */
+    struct query_match *match; /* room for every list and key of a value */
     size_t nmatches;
     size_t room;
 };
@@ -60,9 +60,9 @@ double ask_share(const struct config *config, struct slice list, const char *ori
                : config_peer_weight(config, slice_str(origin));
 }
 
-struct ask *ask_new(void)
+struct query *query_new(void)
 {
-    struct ask *a = calloc(1, sizeof *a);
+    struct query *a = calloc(1, sizeof *a);
 
     if (a == NULL) {
         return NULL;
@@ -70,12 +70,12 @@ struct ask *ask_new(void)
     a->batch = arena_new(BATCH_ARENA);
     a->answer = arena_new(ANSWER_ARENA);
     if (a->batch == NULL || a->answer == NULL) {
-        ask_free(&a);
+        query_free(&a);
     }
     return a;
 }
 
-void ask_free(struct ask **a)
+void query_free(struct query **a)
 {
     if (*a != NULL) {
         arena_free(&(*a)->batch);
@@ -87,7 +87,7 @@ void ask_free(struct ask **a)
     }
 }
 
-void ask_begin(struct ask *a, const struct ask_lists *lists)
+void query_begin(struct query *a, const struct query_lists *lists)
 {
     a->lists = *lists;
     a->nvalues = 0;
@@ -95,15 +95,15 @@ void ask_begin(struct ask *a, const struct ask_lists *lists)
     arena_reset(a->batch);
 }
 
-size_t ask_count(const struct ask *a)
+size_t query_count(const struct query *a)
 {
     return a->nvalues;
 }
 
-bool ask_is_full(const struct ask *a)
+bool query_is_full(const struct query *a)
 {
     /* half of the batch's memory is kept for the next, longest, value */
-    return a->nvalues == ASK_VALUES || a->nkeys >= BATCH_KEYS ||
+    return a->nvalues == QUERY_VALUES || a->nkeys >= BATCH_KEYS ||
            arena_used(a->batch) > BATCH_ARENA / 2;
 }
 
@@ -113,7 +113,7 @@ static enum err no_memory(struct errinfo *reterr)
 }
 
 /* Room for the answers of each list. */
-static bool has_rows(struct ask *a)
+static bool has_rows(struct query *a)
 {
     if (a->lists.n > a->rows) {
         uint8_t *more = realloc(a->hits, a->lists.n * ROW);
@@ -127,8 +127,8 @@ static bool has_rows(struct ask *a)
     return true;
 }
 
-enum err ask_add(struct ask *a, struct slice value, enum feature_type hint,
-                 struct errinfo *reterr)
+enum err query_add(struct query *a, struct slice value, enum feature_type hint,
+                   struct errinfo *reterr)
 {
     struct value *v = &a->values[a->nvalues];
     enum err result = has_rows(a) ? ERR_OK : no_memory(reterr);
@@ -151,7 +151,7 @@ enum err ask_add(struct ask *a, struct slice value, enum feature_type hint,
     return ERR_OK;
 }
 
-void ask_test(struct ask *a)
+void query_test(struct query *a)
 {
     const struct hashkey *key = NULL;
 
@@ -169,11 +169,11 @@ void ask_test(struct ask *a)
     }
 }
 
-static bool keep(struct ask *a, const struct ask_match *m)
+static bool keep(struct query *a, const struct query_match *m)
 {
     if (a->nmatches == a->room) {
         size_t room = a->room == 0 ? MATCHES_FIRST : a->room * 2;
-        struct ask_match *more = realloc(a->match, room * sizeof *more);
+        struct query_match *more = realloc(a->match, room * sizeof *more);
 
         if (more == NULL) {
             return false;
@@ -186,14 +186,14 @@ static bool keep(struct ask *a, const struct ask_match *m)
 }
 
 /* Asks every list for the keys that its filters let through. */
-static bool gather(struct ask *a, const struct value *v, uint64_t now_s)
+static bool gather(struct query *a, const struct value *v, uint64_t now_s)
 {
     for (size_t i = 0; i < a->lists.n; i++) {
         const struct list_reader *r = a->lists.v[i].reader;
         const struct feature_classes held = list_reader_classes(r);
 
         for (size_t k = v->first; k < v->first + v->n; k++) {
-            struct ask_match m = {.list = i, .at = k, .key = &a->keys[k]};
+            struct query_match m = {.list = i, .at = k, .key = &a->keys[k]};
 
             if (a->hits[i * ROW + k] == 0 ||
                 !feature_classes_have(&held, a->keys[k].class_type)) {
@@ -212,45 +212,46 @@ static bool gather(struct ask *a, const struct value *v, uint64_t now_s)
 }
 
 /* Why an answer of a peer's list counts for nothing: as core/list/listset.h. */
-static enum list_silence silence_of(const struct ask *a, const struct ask_match *m)
+static enum list_suppression silence_of(const struct query *a,
+                                        const struct query_match *m)
 {
-    const struct ask_lists *lists = &a->lists;
+    const struct query_lists *lists = &a->lists;
     const char *name = list_reader_name(lists->v[m->list].reader);
 
     if (m->list < lists->nown) {
-        return LIST_HEARD;
+        return LIST_NOT_SUPPRESSED;
     }
     for (size_t i = 0; i < a->nmatches; i++) {
-        const struct ask_match *own = &a->match[i];
+        const struct query_match *own = &a->match[i];
 
         if (own->list >= lists->nown || own->at != m->at) {
             continue;
         }
-        const struct ask_list *its = &lists->v[own->list];
+        const struct query_list *its = &lists->v[own->list];
 
         if (own->answer == LIST_CONFIRMED && its->voice.is_allow) {
-            return LIST_SILENT_ALLOWED;
+            return LIST_SUPPRESSED_ALLOWED;
         }
         if (own->answer == LIST_REVOKED && own->from.is_explicit &&
             strcmp(list_reader_name(its->reader), name) == 0) {
-            return LIST_SILENT_REVOKED;
+            return LIST_SUPPRESSED_REVOKED;
         }
     }
-    return list_is_protected(lists->config, m->key->text) ? LIST_SILENT_PROTECTED
-                                                          : LIST_HEARD;
+    return list_is_protected(lists->config, m->key->text) ? LIST_SUPPRESSED_PROTECTED
+                                                          : LIST_NOT_SUPPRESSED;
 }
 
-static struct standing_result judge(const struct ask *a)
+static struct rating_result judge(const struct query *a)
 {
-    const struct ask_lists *lists = &a->lists;
-    struct standing_sum sum = standing_begin(lists->n, lists->nlists);
+    const struct query_lists *lists = &a->lists;
+    struct rating_sum sum = rating_begin(lists->n, lists->nlists);
 
     for (size_t i = 0; i < a->nmatches; i++) {
-        const struct ask_match *m = &a->match[i];
-        const struct ask_list *l = &lists->v[m->list];
-        struct standing_voice v = l->voice;
+        const struct query_match *m = &a->match[i];
+        const struct query_list *l = &lists->v[m->list];
+        struct rating_input v = l->voice;
 
-        if (m->silence != LIST_HEARD) {
+        if (m->silence != LIST_NOT_SUPPRESSED) {
             continue;
         }
         if (list_is_allowed(lists->config, m->key->text)) {
@@ -264,12 +265,13 @@ static struct standing_result judge(const struct ask *a)
         v.is_explicit = is_own && m->from.is_explicit;
         v.is_shadow = v.is_shadow || !(l->share > 0);
         v.weight *= l->share;
-        standing_add(&sum, &v);
+        rating_add(&sum, &v);
     }
-    return standing_end(&sum, lists->config);
+    return rating_end(&sum, lists->config);
 }
 
-enum err ask_answer(struct ask *a, size_t i, uint64_t now_s, struct ask_result *ret)
+enum err query_answer(struct query *a, size_t i, uint64_t now_s,
+                      struct query_result *ret)
 {
     const struct value *v = &a->values[i];
 
@@ -281,10 +283,11 @@ enum err ask_answer(struct ask *a, size_t i, uint64_t now_s, struct ask_result *
     for (size_t m = 0; m < a->nmatches; m++) {
         a->match[m].silence = silence_of(a, &a->match[m]);
     }
-    *ret = (struct ask_result){.value = v->text,
-                               .class_type = a->keys[v->first].class_type, /* itself */
-                               .standing = judge(a),
-                               .v = a->match,
-                               .n = a->nmatches};
+    *ret =
+        (struct query_result){.value = v->text,
+                              .class_type = a->keys[v->first].class_type, /* itself */
+                              .standing = judge(a),
+                              .v = a->match,
+                              .n = a->nmatches};
     return ERR_OK;
 }

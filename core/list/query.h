@@ -12,18 +12,18 @@
 #include "core/list/rating.h"
 #include "core/message/feature/feature_value.h"
 
-enum { ASK_VALUES = 1024 /* of one batch */ };
+enum { QUERY_VALUES = 1024 /* of one batch */ };
 
 /* One list that is asked. */
-struct ask_list {
+struct query_list {
     const struct list_reader *reader;
-    const char *origin; /* who keeps it; NULL: we do */
-    double share;       /* ask_share: 0: it may hint, and makes nothing listed */
-    struct standing_voice voice; /* as it is for any value */
+    const char *origin;        /* who keeps it; NULL: we do */
+    double share;              /* ask_share: 0: it may hint, and makes nothing listed */
+    struct rating_input voice; /* as it is for any value */
 };
 /* Ours come first. Borrowed while they are asked. */
-struct ask_lists {
-    const struct ask_list *v;
+struct query_lists {
+    const struct query_list *v;
     size_t n;
     size_t nown;
     size_t nlists; /* that there are, asked or not */
@@ -36,41 +36,42 @@ unsigned ask_derived(const struct list_reader *r, const struct config_list *list
  * where no list of the name is configured. */
 double ask_share(const struct config *config, struct slice list, const char *origin);
 
-struct ask;
-struct ask *ask_new(void); /* NULL: no memory */
-void ask_free(struct ask **a);
+struct query;
+struct query *query_new(void); /* NULL: no memory */
+void query_free(struct query **a);
 
 /* Forgets the batch; the next values are for these lists. */
-void ask_begin(struct ask *a, const struct ask_lists *lists);
+void query_begin(struct query *a, const struct query_lists *lists);
 /* Adds a value (copied), read as feature_entry_parse does with the hint. Other errors than ERR_NOMEM are the value's
  * own, and it is not in the batch. */
-enum err ask_add(struct ask *a, struct slice value, enum feature_type hint,
-                 struct errinfo *reterr);
-size_t ask_count(const struct ask *a);
+enum err query_add(struct query *a, struct slice value, enum feature_type hint,
+                   struct errinfo *reterr);
+size_t query_count(const struct query *a);
 /* No other value may be added before ask_begin. */
-bool ask_is_full(const struct ask *a);
+bool query_is_full(const struct query *a);
 /* Once, when all values of the batch are in. */
-void ask_test(struct ask *a);
+void query_test(struct query *a);
 
 /* One key of a value on one list. */
-struct ask_match {
+struct query_match {
     size_t list;
     size_t at; /* of the key in the batch */
     enum list_answer answer;
-    enum list_silence silence; /* why it counts for nothing */
+    enum list_suppression silence; /* why it counts for nothing */
     const struct feature_key *key;
     struct list_provenance from;
 };
 /* Until the next call. */
-struct ask_result {
+struct query_result {
     struct slice value;  /* as given */
     uint16_t class_type; /* as it was read */
-    struct standing_result standing;
-    const struct ask_match
+    struct rating_result standing;
+    const struct query_match
         *v; /* in the order of the lists; filters' errors are among them */
     size_t n;
 };
 /* The i-th value of the batch, after ask_test. ERR_NOMEM. */
-enum err ask_answer(struct ask *a, size_t i, uint64_t now_s, struct ask_result *ret);
+enum err query_answer(struct query *a, size_t i, uint64_t now_s,
+                      struct query_result *ret);
 
 #endif

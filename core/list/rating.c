@@ -7,23 +7,23 @@ static const struct {
     const char *name;
     bool is_from_lists;
     const char *when;
-} table[STANDING_COUNT] = {
-#define STANDING(name, from_lists, when) {#name, from_lists, when},
+} table[RATING_COUNT] = {
+#define RATING(name, from_lists, when) {#name, from_lists, when},
 #include "core/list/rating.def"
-#undef STANDING
+#undef RATING
 };
 
-const char *standing_name(enum standing s)
+const char *rating_name(enum rating s)
 {
     return table[s].name;
 }
 
-const char *standing_when(enum standing s)
+const char *rating_when(enum rating s)
 {
     return table[s].when;
 }
 
-bool standing_is_from_lists(enum standing s)
+bool rating_is_from_lists(enum rating s)
 {
     return table[s].is_from_lists;
 }
@@ -34,14 +34,14 @@ static double succession(uint64_t successes, uint64_t failures)
     return ((double)successes + 1) / ((double)successes + (double)failures + 2);
 }
 
-struct standing_sum standing_begin(size_t nasked, size_t nlists)
+struct rating_sum rating_begin(size_t nasked, size_t nlists)
 {
     double share = nlists == 0 ? 1.0 : (double)nasked / (double)nlists;
-    return (struct standing_sum){
+    return (struct rating_sum){
         .now = STANDING_CLEAN, .confidence = share, .doubt = 1.0};
 }
 
-static void raise(struct standing_sum *s, enum standing to, double confidence)
+static void raise(struct rating_sum *s, enum rating to, double confidence)
 {
     if (to > s->now || (to == s->now && confidence > s->confidence)) {
         s->now = to;
@@ -49,7 +49,7 @@ static void raise(struct standing_sum *s, enum standing to, double confidence)
     }
 }
 
-static void add_confirmed(struct standing_sum *s, const struct standing_voice *v)
+static void add_confirmed(struct rating_sum *s, const struct rating_input *v)
 {
     double own = v->is_explicit ? 1.0 : succession(v->listed, v->revoked);
     if (s->lists == 0 || v->list != s->list) {
@@ -68,7 +68,7 @@ static void add_confirmed(struct standing_sum *s, const struct standing_voice *v
     raise(s, is_known ? STANDING_KNOWN_MALICIOUS : STANDING_MALICIOUS, all);
 }
 
-void standing_add(struct standing_sum *s, const struct standing_voice *v)
+void rating_add(struct rating_sum *s, const struct rating_input *v)
 {
     bool is_possible = v->answer == LIST_POSSIBLE;
     if (v->answer == LIST_NO || v->answer == LIST_REVOKED) {
@@ -90,18 +90,17 @@ void standing_add(struct standing_sum *s, const struct standing_voice *v)
     }
 }
 
-void standing_allow(struct standing_sum *s)
+void standing_allow(struct rating_sum *s)
 {
     s->is_allowed = true;
 }
 
-struct standing_result standing_end(const struct standing_sum *s,
-                                    const struct config *config)
+struct rating_result rating_end(const struct rating_sum *s, const struct config *config)
 {
     double score = s->score + s->last_score;
     bool is_enough = config_action(config, score) != ACTION_ACCEPT;
 
-    return (struct standing_result){.standing = s->now,
-                                    .requires_blocking = is_enough && !s->is_allowed,
-                                    .confidence = s->confidence};
+    return (struct rating_result){.standing = s->now,
+                                  .requires_blocking = is_enough && !s->is_allowed,
+                                  .confidence = s->confidence};
 }

@@ -27,19 +27,19 @@
 #include "core/config/config.h"
 #include "core/list/list.h"
 
-enum standing {
-#define STANDING(name, from_lists, when) STANDING_##name,
+enum rating {
+#define RATING(name, from_lists, when) STANDING_##name,
 #include "core/list/rating.def"
-#undef STANDING
-    STANDING_COUNT
+#undef RATING
+    RATING_COUNT
 };
 
-const char *standing_name(enum standing s);   /* "CLEAN", ... */
-const char *standing_when(enum standing s);   /* the mapping, for people */
-bool standing_is_from_lists(enum standing s); /* false: reserved, never given */
+const char *rating_name(enum rating s);   /* "CLEAN", ... */
+const char *rating_when(enum rating s);   /* the mapping, for people */
+bool rating_is_from_lists(enum rating s); /* false: reserved, never given */
 
 /* One list's answer for the value. */
-struct standing_voice {
+struct rating_input {
     size_t
         list; /* answers of one list come together and count once, by the strongest */
     enum list_answer answer;
@@ -53,8 +53,8 @@ struct standing_voice {
     uint64_t false_positives;
 };
 
-struct standing_sum {
-    enum standing now;
+struct rating_sum {
+    enum rating now;
     double confidence;
     double
         doubt; /* product of (1 - confidence) of the lists that confirm, but the last */
@@ -67,17 +67,17 @@ struct standing_sum {
 };
 
 /* lists that were asked, of all that should have been. */
-struct standing_sum standing_begin(size_t nasked, size_t nlists);
-void standing_add(struct standing_sum *s, const struct standing_voice *v);
+struct rating_sum rating_begin(size_t nasked, size_t nlists);
+void rating_add(struct rating_sum *s, const struct rating_input *v);
 /* The value is one of our own names, or allowed here. */
-void standing_allow(struct standing_sum *s);
+void standing_allow(struct rating_sum *s);
 
-struct standing_result {
-    enum standing standing;
+struct rating_result {
+    enum rating standing;
     bool requires_blocking;
     double confidence; /* 0..1 */
 };
-struct standing_result standing_end(const struct standing_sum *s,
-                                    const struct config *config);
+struct rating_result rating_end(const struct rating_sum *s,
+                                const struct config *config);
 
 #endif

@@ -12,17 +12,19 @@
 
 /* Where the facts are: the configuration, and what look-ups came to as gillnetd has it (hits) or as another
  * process reads it (view). Without either nothing is known of that yet. */
-struct voices {
+struct rating_sources {
     const struct config *config;
-    struct hits *hits;
+    struct lookup_stats *hits;
     const struct hits_view *view;
 };
 
 /* The voice of a list but for its answer, which the caller puts in. */
-struct standing_voice voice_of(const struct voices *v, const struct list_reader *r);
+struct rating_input rating_input_of(const struct rating_sources *v,
+                                    const struct list_reader *r);
 
 /* What the value of the i-th hit is called by all lists of the set that answered for it. */
-struct standing_result voice_standing(const struct voices *v, const struct listset *set,
-                                      const struct list_hits *hits, size_t i);
+struct rating_result rating_of_hit(const struct rating_sources *v,
+                                   const struct listset *set,
+                                   const struct list_hits *hits, size_t i);
 
 #endif

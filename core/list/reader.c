@@ -116,7 +116,7 @@ static enum err newest_file(void *context, enum list_file kind, uint64_t number)
     struct newest *n = context;
     struct list_current c;
     if (kind == LIST_FILE_RECENT && number > n->found.generation &&
-        recent_peek(n->dir, number, &c, NULL) == ERR_OK && is_complete(n->dir, &c)) {
+        memtable_peek(n->dir, number, &c, NULL) == ERR_OK && is_complete(n->dir, &c)) {
         n->found = c;
     }
     return ERR_OK;
@@ -170,7 +170,7 @@ static enum err current_find(struct list_reader *r, struct errinfo *reterr)
 
 /* Folds one segment into the image. *retok is made false when it cannot be read whole. */
 static enum err replay_segment_into(struct list_reader *r, uint32_t number,
-                                    const struct index_stack *base, bool *retok,
+                                    const struct merged_index *base, bool *retok,
                                     struct errinfo *reterr)
 {
     struct segment s;
@@ -184,8 +184,8 @@ static enum err replay_segment_into(struct list_reader *r, uint32_t number,
         segment_close(&s);
         return ERR_OK; /* an import's, after the former generation */
     }
-    e = recent_replay(&r->recent, segment_scan_all(&s, number), base,
-                      recent_numbers_get(&r->recent), &good, &damage);
+    e = memtable_replay(&r->recent, segment_scan_all(&s, number), base,
+                        memtable_numbers_get(&r->recent), &good, &damage);
     *retok = *retok && e == ERR_OK && damage == 0 && s.has_header;
     if (e != ERR_OK) {
         errinfo_set(reterr, e, r->dir, 0, "segment %" PRIu32 " does not fit in memory",
@@ -197,11 +197,12 @@ static enum err replay_segment_into(struct list_reader *r, uint32_t number,
 
 /* Builds the table from the segments first..tail_last, over what base knows. */
 static enum err replay_tail(struct list_reader *r, const struct hashkey *node,
-                            uint32_t first, const struct index_stack *base, bool *retok,
-                            struct errinfo *reterr)
+                            uint32_t first, const struct merged_index *base,
+                            bool *retok, struct errinfo *reterr)
 {
-    struct recent_ids ids = {r->current.generation, r->current.tail, r->current.key_id};
-    struct recent_numbers start = {
+    struct memtable_ids ids = {r->current.generation, r->current.tail,
+                               r->current.key_id};
+    struct memtable_numbers start = {
         .updated_s = r->current.updated_s,
         .totals = {r->current.listed, r->current.revoked},
     };
@@ -209,11 +210,11 @@ static enum err replay_tail(struct list_reader *r, const struct hashkey *node,
     r->is_private = true;
     r->tail_last = list_tail_last(r->dir, r->current.tail);
     r->tail_mark = tail_mark(r->dir, r->tail_last);
-    enum err e = recent_new(&ids, node, RECENT_SLOTS_MAX, &r->recent, reterr);
+    enum err e = memtable_new(&ids, node, MEMTABLE_SLOTS_MAX, &r->recent, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    recent_numbers_set(&r->recent, &start);
+    memtable_numbers_set(&r->recent, &start);
     recent_classes_join(&r->recent, &r->current.classes);
     for (uint32_t n = first; e == ERR_OK && n <= r->tail_last; n++) {
         e = replay_segment_into(r, n, base, retok, reterr);
@@ -225,7 +226,7 @@ static enum err replay_tail(struct list_reader *r, const struct hashkey *node,
 static enum err recent_private(struct list_reader *r, const struct hashkey *node,
                                struct errinfo *reterr)
 {
-    struct index_stack base = levels_stack(r->level, r->current.nlevels);
+    struct merged_index base = levels_stack(r->level, r->current.nlevels);
     bool is_whole = false;
     enum err e = replay_tail(r, node, r->current.tail, &base, &is_whole, reterr);
     if (e == ERR_OK && !is_whole) {
@@ -240,10 +241,11 @@ static enum err recent_private(struct list_reader *r, const struct hashkey *node
 
 /* Waits a moment for a writer that has synced a record and not yet entered it, or begun a
  * segment and not yet said so. */
-static bool recent_is_complete(const struct list_reader *r, const struct recent *recent)
+static bool recent_is_complete(const struct list_reader *r,
+                               const struct memtable *recent)
 {
     for (unsigned i = 0; i < TAIL_ATTEMPTS; i++) {
-        struct recent_numbers n = recent_numbers_get(recent);
+        struct memtable_numbers n = memtable_numbers_get(recent);
         struct file_mark tail = tail_mark(r->dir, n.segment);
         if (n.tail_bytes >= (uint64_t)tail.size &&
             list_tail_last(r->dir, n.segment) == n.segment) {
@@ -258,16 +260,17 @@ static bool recent_is_complete(const struct list_reader *r, const struct recent 
 static enum err recent_load(struct list_reader *r, const struct hashkey *node,
                             struct errinfo *reterr)
 {
-    struct recent_ids ids = {r->current.generation, r->current.tail, r->current.key_id};
-    struct recent recent;
+    struct memtable_ids ids = {r->current.generation, r->current.tail,
+                               r->current.key_id};
+    struct memtable recent;
     struct errinfo info = {0};
-    enum err e = recent_open(r->dir, &ids, node, FILEMAP_READ, &recent, &info);
+    enum err e = memtable_open(r->dir, &ids, node, FILEMAP_READ, &recent, &info);
     if (e == ERR_OK && recent_is_complete(r, &recent)) {
         r->recent = recent;
         return ERR_OK;
     }
     if (e == ERR_OK) {
-        recent_close(&recent);
+        memtable_close(&recent);
     }
     return recent_private(r, node, reterr);
 }
@@ -322,7 +325,7 @@ static enum err levels_open(const struct list_reader *r, const struct list_curre
 static void former_load(struct list_reader *r, const struct hashkey *node)
 {
     struct list_current former;
-    struct recent kept = r->recent;
+    struct memtable kept = r->recent;
     bool was_private = r->is_private;
     bool is_whole = false;
     if (current_read(r->dir, LIST_CURRENT_PREV, &former, NULL) != ERR_OK ||
@@ -330,17 +333,17 @@ static void former_load(struct list_reader *r, const struct hashkey *node)
         levels_open(r, &former, node, r->former, NULL) != ERR_OK) {
         return;
     }
-    struct index_stack base = levels_stack(r->former, former.nlevels);
+    struct merged_index base = levels_stack(r->former, former.nlevels);
     enum err e = base.n == former.nlevels
                      ? replay_tail(r, node, former.tail, &base, &is_whole, NULL)
                      : ERR_CORRUPT;
     if (e == ERR_OK && is_whole) {
-        recent_close(&kept);
+        memtable_close(&kept);
         r->nformer = former.nlevels;
         return;
     }
     if (base.n == former.nlevels) {
-        recent_close(&r->recent);
+        memtable_close(&r->recent);
     }
     r->recent = kept;
     r->is_private = was_private;
@@ -388,17 +391,17 @@ static enum err levels_load(struct list_reader *r, const struct hashkey *node,
 /* They only hint: without them the list answers for its own entries. */
 static void member_load(struct list_reader *r)
 {
-    struct member_files files = {.dir = r->dir,
-                                 .key = &r->key,
-                                 .spam = r->current.member_spam,
-                                 .revoked = r->current.member_revoked,
-                                 .hold = r->hold};
+    struct peer_filter_files files = {.dir = r->dir,
+                                      .key = &r->key,
+                                      .spam = r->current.member_spam,
+                                      .revoked = r->current.member_revoked,
+                                      .hold = r->hold};
     struct errinfo info = {.text = ""};
     if (files.spam == 0) {
         return; /* what was taken back alone says nothing */
     }
-    r->member = r->other ? member_share(r->other->member, &files) : NULL;
-    if (!r->member && member_open(&files, &r->member, &info) != ERR_OK) {
+    r->member = r->other ? peer_filter_share(r->other->member, &files) : NULL;
+    if (!r->member && peer_filter_open(&files, &r->member, &info) != ERR_OK) {
         fault(r, "the filters of peers cannot be used (%.200s)", info.text);
     }
 }
@@ -410,9 +413,9 @@ static void close_files(struct list_reader *r)
     levels_release(r->level);
     levels_release(r->former);
     r->nformer = 0;
-    member_release(&r->member);
-    recent_close(&r->recent);
-    confirm_free(&r->cache);
+    peer_filter_release(&r->member);
+    memtable_close(&r->recent);
+    confirm_cache_free(&r->cache);
     r->is_private = false;
     r->fault[0] = '\0';
 }

@@ -35,9 +35,9 @@ struct list_reader {
     uint32_t nformer;
     const struct list_reader *other; /* while it is opened: see reader_opening */
     enum bloomfile_hold hold;        /* how filters are held */
-    struct member *member;           /* filters of peers; NULL: none */
-    struct recent recent;
-    struct confirm *cache; /* of answers of the immutable levels; NULL: none */
+    struct peer_filter *member;      /* filters of peers; NULL: none */
+    struct memtable recent;
+    struct confirm_cache *cache; /* of answers of the immutable levels; NULL: none */
     bool is_private; /* recent was built here and does not see the writer's changes */
     struct file_mark mark;        /* of CURRENT */
     uint32_t tail_last;           /* with is_private: the last segment then ... */

@@ -8,7 +8,7 @@ enum { FILL_SAMPLE_LINES = 4096, PARTS_OF_MEMBER = 2 };
 /* Behind every level. */
 #define ORDER_MEMBER ((uint64_t)1 << 62)
 
-static size_t member_parts(const struct member *m, struct reader_part *ret)
+static size_t member_parts(const struct peer_filter *m, struct reader_part *ret)
 {
     ret[0] = (struct reader_part){.name = "spam",
                                   .number = m->numbers[0],
@@ -97,7 +97,7 @@ static struct list_peer_filter peer_filter(const struct bloomfile *f)
 void list_reader_peers(const struct list_reader *r, struct list_peer_filter *retspam,
                        struct list_peer_filter *retrevoked)
 {
-    const struct member *m = r->member;
+    const struct peer_filter *m = r->member;
     *retspam = m ? peer_filter(&m->spam) : (struct list_peer_filter){.entries = 0};
     *retrevoked = m && m->has_revoked ? peer_filter(&m->revoked)
                                       : (struct list_peer_filter){.entries = 0};

@@ -16,12 +16,12 @@ struct each {
     uint64_t now_s;
     struct arena *arena;
     struct log_texts texts;
-    struct recent_entry *recent;
+    struct memtable_entry *recent;
     size_t nrecent;
     size_t at;
 };
 
-static bool give(struct each *x, const struct recent_entry *e)
+static bool give(struct each *x, const struct memtable_entry *e)
 {
     if (entry_is_expired(&e->record, x->now_s)) {
         return true;
@@ -49,7 +49,7 @@ static bool give_recent(struct each *x, const struct digest *d, bool *retsame)
 {
     *retsame = false;
     while (x->at < x->nrecent) {
-        const struct recent_entry *e = &x->recent[x->at];
+        const struct memtable_entry *e = &x->recent[x->at];
         int order = d ? digest_cmp(&e->digest, d) : -1;
         if (order > 0) {
             break;
@@ -65,18 +65,18 @@ static bool give_recent(struct each *x, const struct digest *d, bool *retsame)
 
 static enum err walk_all(struct each *x, struct errinfo *reterr)
 {
-    struct index_stack levels = levels_stack(x->r->level, x->r->current.nlevels);
+    struct merged_index levels = levels_stack(x->r->level, x->r->current.nlevels);
     struct stack_walk *walk = NULL;
-    struct recent_entry e;
+    struct memtable_entry e;
     bool is_same = false;
     bool goes_on = true;
-    enum err failed = stack_walk_new(&levels, 0, &walk);
+    enum err failed = merged_iter_new(&levels, 0, &walk);
     if (failed == ERR_OK) {
-        while (goes_on && stack_walk_next(walk, &e.digest, &e.record, &failed)) {
+        while (goes_on && merged_iter_next(walk, &e.digest, &e.record, &failed)) {
             goes_on = give_recent(x, &e.digest, &is_same) && (is_same || give(x, &e));
         }
     }
-    stack_walk_free(&walk);
+    merged_iter_free(&walk);
     if (goes_on && failed != ERR_OK) {
         return errinfo_set(reterr, failed, x->r->dir, 0,
                            "the index is damaged; run `gillnet list rebuild %s`",
@@ -102,7 +102,7 @@ static enum err each_all(struct each *x, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_NOMEM, r->dir, 0, "no memory for the entries");
     }
     log_texts_init(&x->texts, r->dir);
-    enum err e = recent_sorted(&r->recent, &x->recent, &x->nrecent, reterr);
+    enum err e = memtable_sorted(&r->recent, &x->recent, &x->nrecent, reterr);
     if (e == ERR_OK) {
         e = walk_all(x, reterr);
     }

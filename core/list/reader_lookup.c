@@ -54,7 +54,7 @@ void list_reader_test(const struct list_reader *r, const struct digest *d, size_
 {
     list_reader_test_own(r, d, n, rethit);
     if (r->member) {
-        member_test_batch(r->member, d, n, rethit);
+        peer_filter_test_batch(r->member, d, n, rethit);
     }
 }
 
@@ -63,7 +63,7 @@ void list_reader_test_known(const struct list_reader *r, const struct digest *d,
 {
     list_reader_test_own(r, d, n, rethit);
     if (r->member) {
-        member_known_batch(r->member, d, n, rethit);
+        peer_filter_known_batch(r->member, d, n, rethit);
     }
 }
 
@@ -78,9 +78,9 @@ static enum list_answer answer_of(const struct index_record *rec, uint64_t now_s
 /* Asks the levels, newest first; one whose filter says no is left out. ERR_CORRUPT: the newest
  * that may know is damaged. */
 static enum err ask_levels(const struct list_reader *r, const struct digest *d,
-                           struct confirm_answer *ret)
+                           struct confirm_cache_answer *ret)
 {
-    *ret = (struct confirm_answer){.is_there = false};
+    *ret = (struct confirm_cache_answer){.is_there = false};
     for (uint32_t i = r->current.nlevels; i > 0; i--) {
         const struct level *l = r->level[i - 1];
         if (l->has_base && !bloom_test(&l->base.bloom, d)) {
@@ -98,9 +98,9 @@ static enum err ask_levels(const struct list_reader *r, const struct digest *d,
 
 /* ask_levels through the cache, where there is one. */
 static enum err ask_cache(const struct list_reader *r, const struct digest *d,
-                          struct confirm_answer *ret, bool *retcached)
+                          struct confirm_cache_answer *ret, bool *retcached)
 {
-    *retcached = confirm_get(r->cache, d, ret);
+    *retcached = confirm_cache_get(r->cache, d, ret);
     if (*retcached) {
         stats_add(STAT_confirm_cache_hits, 1);
         return ERR_OK;
@@ -111,18 +111,18 @@ static enum err ask_cache(const struct list_reader *r, const struct digest *d,
     stats_add(STAT_index_reads, 1);
     enum err e = ask_levels(r, d, ret);
     if (e == ERR_OK) {
-        confirm_put(r->cache, d, ret);
+        confirm_cache_put(r->cache, d, ret);
     }
     return e;
 }
 
 /* With a damaged index: the former levels for what they know, else what the filters say. */
 static enum err ask_former(const struct list_reader *r, const struct digest *d,
-                           struct confirm_answer *ret)
+                           struct confirm_cache_answer *ret)
 {
-    struct index_stack former = levels_stack(r->former, r->nformer);
-    *ret = (struct confirm_answer){.is_there = false};
-    if (index_stack_get(&former, d, &ret->record, NULL) == ERR_OK) {
+    struct merged_index former = levels_stack(r->former, r->nformer);
+    *ret = (struct confirm_cache_answer){.is_there = false};
+    if (merged_index_get(&former, d, &ret->record, NULL) == ERR_OK) {
         ret->is_there = true;
         return ERR_OK;
     }
@@ -136,13 +136,13 @@ static void ask_member(const struct list_reader *r, const struct digest *d,
     if (!r->member || a->answer == LIST_REVOKED || a->answer == LIST_POSSIBLE) {
         return;
     }
-    enum member_answer m = member_answer(r->member, d);
+    enum peer_filter_answer m = peer_filter_answer(r->member, d);
     if (a->answer == LIST_CONFIRMED) {
-        if (m == MEMBER_REVOKED) {
+        if (m == PEER_FILTER_REVOKED) {
             stats_add(STAT_revocation_fp, 1);
         }
-    } else if (m != MEMBER_NO) {
-        a->answer = m == MEMBER_REVOKED ? LIST_REVOKED : LIST_POSSIBLE;
+    } else if (m != PEER_FILTER_NO) {
+        a->answer = m == PEER_FILTER_REVOKED ? LIST_REVOKED : LIST_POSSIBLE;
         a->is_member = true;
     }
 }
@@ -152,8 +152,8 @@ static struct reader_answer ask(const struct list_reader *r, const struct digest
                                 uint64_t now_s, struct index_record *ret)
 {
     struct reader_answer a = {.answer = LIST_POSSIBLE};
-    struct confirm_answer level = {.is_there = false};
-    enum err e = recent_get(&r->recent, d, ret);
+    struct confirm_cache_answer level = {.is_there = false};
+    enum err e = memtable_get(&r->recent, d, ret);
     if (e == ERR_NOT_FOUND) {
         e = r->is_whole ? ask_cache(r, d, &level, &a.was_cached)
                         : ask_former(r, d, &level);
@@ -190,8 +190,8 @@ enum list_answer list_reader_confirm(const struct list_reader *r,
 
 void list_reader_set_cache(struct list_reader *r, size_t entries)
 {
-    confirm_free(&r->cache);
-    r->cache = confirm_new(entries);
+    confirm_cache_free(&r->cache);
+    r->cache = confirm_cache_new(entries);
 }
 
 enum list_answer list_reader_explain(const struct list_reader *r,
@@ -224,14 +224,14 @@ enum list_answer list_reader_explain(const struct list_reader *r,
 void list_reader_totals(const struct list_reader *r, uint64_t *retlisted,
                         uint64_t *retrevoked)
 {
-    struct recent_numbers n = recent_numbers_get(&r->recent);
+    struct memtable_numbers n = memtable_numbers_get(&r->recent);
     *retlisted = n.totals.listed;
     *retrevoked = n.totals.revoked;
 }
 
 uint64_t list_reader_changed_s(const struct list_reader *r)
 {
-    return recent_numbers_get(&r->recent).updated_s;
+    return memtable_numbers_get(&r->recent).updated_s;
 }
 
 static uint64_t file_bytes(const char *dir, enum list_file kind, uint64_t number)
@@ -245,7 +245,7 @@ static uint64_t file_bytes(const char *dir, enum list_file kind, uint64_t number
     return (uint64_t)st.st_size;
 }
 
-static uint64_t recent_entries(const struct recent *r)
+static uint64_t recent_entries(const struct memtable *r)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < r->slots; i++) {
@@ -258,7 +258,7 @@ static uint64_t recent_entries(const struct recent *r)
 
 void list_reader_stat(const struct list_reader *r, struct list_stat *ret)
 {
-    struct recent_numbers n = recent_numbers_get(&r->recent);
+    struct memtable_numbers n = memtable_numbers_get(&r->recent);
     struct list_stat s = {
         .entries = n.totals.listed,
         .revoked = n.totals.revoked,

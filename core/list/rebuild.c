@@ -249,7 +249,7 @@ static enum err make_levels(struct making *m, struct errinfo *reterr)
 /* Counts what is in force over all levels. */
 static enum err count_totals(struct making *m, struct errinfo *reterr)
 {
-    struct index_stack s = {.n = m->p.current.nlevels};
+    struct merged_index s = {.n = m->p.current.nlevels};
     struct entry_totals t = {0};
     struct stack_walk *walk = NULL;
     struct digest d;
@@ -257,11 +257,11 @@ static enum err count_totals(struct making *m, struct errinfo *reterr)
     for (uint32_t i = 0; i < s.n; i++) {
         s.index[i] = m->p.fresh[i];
     }
-    enum err e = stack_walk_new(&s, 0, &walk);
-    while (e == ERR_OK && stack_walk_next(walk, &d, &r, &e)) {
+    enum err e = merged_iter_new(&s, 0, &walk);
+    while (e == ERR_OK && merged_iter_next(walk, &d, &r, &e)) {
         entry_count(&t, &r, false, &r);
     }
-    stack_walk_free(&walk);
+    merged_iter_free(&walk);
     m->p.current.listed = t.listed;
     m->p.current.revoked = t.revoked;
     return e == ERR_OK ? ERR_OK
@@ -282,16 +282,16 @@ static enum err making_publish(struct making *m, struct errinfo *reterr)
     c->member_spam = w->current.member_spam;
     c->member_revoked = w->current.member_revoked;
     if (w->current.generation == 0) {
-        member_find(w->dir, &c->member_spam, &c->member_revoked);
+        peer_filter_find(w->dir, &c->member_spam, &c->member_revoked);
     }
     c->period_s =
         w->ageing.period_s == 0 ? 0 : m->now_s - m->now_s % w->ageing.period_s;
-    enum err e = publish_start_tail(w, c->tail, &m->p.tail, reterr);
+    enum err e = list_commit_new_segment(w, c->tail, &m->p.tail, reterr);
     if (e == ERR_OK) {
-        e = publish_start_recent(w, c, c->tail, &m->p.recent, reterr);
+        e = list_commit_new_memtable(w, c, c->tail, &m->p.recent, reterr);
     }
     if (e != ERR_OK) {
-        publication_drop(&m->p);
+        list_edit_drop(&m->p);
         return e;
     }
     w->period_next_s = c->period_s;
@@ -327,7 +327,7 @@ static enum err rebuild(struct making *m, struct errinfo *reterr)
     if (e == ERR_OK) {
         e = making_publish(m, reterr);
     } else {
-        publication_drop(&m->p);
+        list_edit_drop(&m->p);
     }
     if (e != ERR_OK && m->w->state == WRITER_READY) {
         writer_clean(m->w);

@@ -191,7 +191,7 @@ static enum err take_members(const struct list_writer *w, struct remake *x)
     char revoked[FILE_PATH_MAX];
     char *paths[2] = {NULL};
     size_t n = 0;
-    struct member_shapes shapes;
+    struct peer_filter_shapes shapes;
     if (w->current.member_spam != 0 &&
         list_member_path(w, false, spam, NULL) == ERR_OK) {
         paths[n++] = spam;
@@ -207,8 +207,8 @@ static enum err take_members(const struct list_writer *w, struct remake *x)
 static enum err fresh_open(struct list_writer *w, struct remake *x, const char *folder)
 {
     uint32_t key = x->former ? w->key.id : w->keys.ring[0].id;
-    enum err e = list_writer_open_exact(folder, slice_str(w->name), &w->keys, key,
-                                        &x->fresh, x->why);
+    enum err e =
+        mirror_open(folder, slice_str(w->name), &w->keys, key, &x->fresh, x->why);
     if (e == ERR_OK) {
         x->fresh->is_exact = false;
         set_as(w, x->fresh);
@@ -284,7 +284,7 @@ enum err list_reform(struct list_writer *w, const struct list_reforming *how,
         (former.form == LIST_FORM && former.url_match == (uint32_t)how->url_match)) {
         return ERR_OK; /* or damaged: it serves as it is until it is rebuilt */
     }
-    if (list_is_blank(w) && former.member_spam == 0) {
+    if (mirror_is_empty(w) && former.member_spam == 0) {
         w->current.form = LIST_FORM;
         w->current.url_match = (uint32_t)how->url_match;
         return current_write(w->dir, LIST_CURRENT, &w->current, reterr);
@@ -326,9 +326,8 @@ static uint64_t record_bytes(const struct list_writer *w)
 static bool is_log_long(const struct list_writer *w)
 {
     uint64_t bytes = list_writer_log_bytes(w);
-    return bytes > LIST_LOG_SLACK && bytes - LIST_LOG_SLACK > LIST_LOG_TIMES *
-                                                                  list_state_count(w) *
-                                                                  record_bytes(w);
+    return bytes > LIST_LOG_SLACK &&
+           bytes - LIST_LOG_SLACK > LIST_LOG_TIMES * mirror_count(w) * record_bytes(w);
 }
 
 enum err list_shorten_log(struct list_writer *w, const struct list_reforming *how,

@@ -23,7 +23,7 @@ static uint64_t period_of(const struct list_writer *w, uint64_t now_s)
     return length_s == 0 ? 0 : now_s - now_s % length_s;
 }
 
-enum err age_roll(struct list_writer *w, struct errinfo *reterr)
+enum err retention_roll(struct list_writer *w, struct errinfo *reterr)
 {
     uint64_t now = period_of(w, writer_now_s());
     if (now <= w->current.period_s) { /* also when the clock went back */
@@ -59,9 +59,9 @@ static bool is_in_force(const struct list_writer *w, const struct digest *d,
                         const struct index_record *r)
 {
     struct index_record now;
-    enum err e = recent_get(&w->recent, d, &now);
+    enum err e = memtable_get(&w->recent, d, &now);
     if (e == ERR_NOT_FOUND) {
-        e = index_stack_get(&w->stack, d, &now, NULL);
+        e = merged_index_get(&w->stack, d, &now, NULL);
     }
     return e == ERR_OK && now.segment == r->segment && now.offset == r->offset;
 }
@@ -216,7 +216,7 @@ enum err list_age(struct list_writer *w, list_last_hit_fn *last_hit, void *conte
         e = writer_levels_check(w, reterr);
     }
     if (e == ERR_OK) {
-        e = age_roll(w, reterr);
+        e = retention_roll(w, reterr);
     }
     while (e == ERR_OK && find_inactive(w, last_hit, context, now_s, &x.period_s)) {
         e = drop_period(&x, reterr);

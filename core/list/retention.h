@@ -14,6 +14,6 @@
 
 /* Begins the present period when the tail is of a former one: what stands in the tail becomes a
  * level of that. Nothing is staged. */
-enum err age_roll(struct list_writer *w, struct errinfo *reterr);
+enum err retention_roll(struct list_writer *w, struct errinfo *reterr);
 
 #endif

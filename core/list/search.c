@@ -8,7 +8,7 @@
 struct walk {
     const struct list_reader *r;
     const struct list_search *search;
-    struct index_stack levels;
+    struct merged_index levels;
     struct list_searched *ret;
     bool is_stopped;
 };
@@ -52,9 +52,9 @@ static bool is_at_or_below(struct slice host, struct slice name)
 static bool is_in_force(const struct walk *w, const struct log_record *rec,
                         struct index_record *ret)
 {
-    enum err e = recent_get(&w->r->recent, &rec->digest, ret);
+    enum err e = memtable_get(&w->r->recent, &rec->digest, ret);
     if (e == ERR_NOT_FOUND) {
-        e = index_stack_get(&w->levels, &rec->digest, ret, NULL);
+        e = merged_index_get(&w->levels, &rec->digest, ret, NULL);
     }
     return e == ERR_OK && ret->segment == rec->segment && ret->offset == rec->offset &&
            ret->status == ENTRY_LISTED && !entry_is_expired(ret, w->search->now_s);

@@ -35,7 +35,7 @@ struct verify {
     struct digest at; /* next of the levels */
     struct index_record at_record;
     bool has_at;
-    struct recent recent;
+    struct memtable recent;
     bool has_recent;
     uint32_t tail_last;
     bool is_log_damaged;
@@ -109,10 +109,11 @@ static void open_level(struct verify *v, uint32_t i)
 
 static void open_recent(struct verify *v)
 {
-    struct recent_ids ids = {v->current.generation, v->current.tail, v->current.key_id};
+    struct memtable_ids ids = {v->current.generation, v->current.tail,
+                               v->current.key_id};
     struct errinfo info;
     enum err e =
-        recent_open(v->dir, &ids, &v->keys->node, FILEMAP_READ, &v->recent, &info);
+        memtable_open(v->dir, &ids, &v->keys->node, FILEMAP_READ, &v->recent, &info);
     v->has_recent = e == ERR_OK;
     if (e != ERR_OK && e != ERR_RANGE) {
         /* of another boot is no damage: the next writer makes it anew, readers do without */
@@ -128,7 +129,7 @@ static void open_recent(struct verify *v)
 static void next_at(struct verify *v)
 {
     enum err e = ERR_OK;
-    v->has_at = v->walk && stack_walk_next(v->walk, &v->at, &v->at_record, &e);
+    v->has_at = v->walk && merged_iter_next(v->walk, &v->at, &v->at_record, &e);
     if (e != ERR_OK) {
         find(v, e, v->dir, "the index is damaged; run `gillnet list rebuild %s`",
              v->name);
@@ -214,11 +215,11 @@ static void compare_recent(struct verify *v, const struct digest *d,
     if (!v->has_recent) {
         return;
     }
-    bool is_newer = recent_get(&v->recent, d, &got) == ERR_OK &&
+    bool is_newer = memtable_get(&v->recent, d, &got) == ERR_OK &&
                     (got.segment > want->segment ||
                      (got.segment == want->segment && got.offset > want->offset));
     if (!is_newer &&
-        (recent_get(&v->recent, d, &got) != ERR_OK || !same_record(&got, want))) {
+        (memtable_get(&v->recent, d, &got) != ERR_OK || !same_record(&got, want))) {
         find(v, ERR_CORRUPT, v->dir,
              "a recent change (segment %" PRIu32 ", offset %" PRIu32
              ") is not in the recent table; run `gillnet list rebuild %s`",
@@ -289,7 +290,7 @@ static enum err read_segments(struct verify *v, struct replay *r,
         return e;
     }
     /* with a recent table it is known how far the tail was acknowledged */
-    uint64_t limit = v->has_recent ? recent_numbers_get(&v->recent).tail_bytes : 0;
+    uint64_t limit = v->has_recent ? memtable_numbers_get(&v->recent).tail_bytes : 0;
     uint64_t before = r->bytes;
     e = replay_segment(r, v->tail_last, !v->has_recent, limit, reterr);
     if (e == ERR_OK && r->bytes - before < limit) {
@@ -316,8 +317,8 @@ static void check_log(struct verify *v)
         e = replay_finish(&r, &info);
     }
     if (e == ERR_OK && v->is_whole) {
-        struct index_stack levels = levels_stack(v->level, v->current.nlevels);
-        e = stack_walk_new(&levels, 0, &v->walk);
+        struct merged_index levels = levels_stack(v->level, v->current.nlevels);
+        e = merged_iter_new(&levels, 0, &v->walk);
         errinfo_set(&info, e, v->dir, 0, "cannot walk the index: %s", err_text(e));
     }
     if (e == ERR_OK) {
@@ -326,7 +327,7 @@ static void check_log(struct verify *v)
     if (e != ERR_OK) {
         keep_finding(v, &info);
     }
-    stack_walk_free(&v->walk);
+    merged_iter_free(&v->walk);
     replay_end(&r);
 }
 
@@ -336,7 +337,7 @@ static void verify_close(struct verify *v)
         level_release(&v->level[i]);
     }
     if (v->has_recent) {
-        recent_close(&v->recent);
+        memtable_close(&v->recent);
     }
     v->has_recent = false;
 }
@@ -363,7 +364,7 @@ static void verify_once(struct verify *v)
         open_level(v, i);
     }
     open_recent(v);
-    v->tail_last = v->has_recent ? recent_numbers_get(&v->recent).segment
+    v->tail_last = v->has_recent ? memtable_numbers_get(&v->recent).segment
                                  : list_tail_last(v->dir, v->current.tail);
     check_filters(v);
     check_log(v);

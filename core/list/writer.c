@@ -125,7 +125,7 @@ static enum err writer_damaged(struct list_writer *w, const struct errinfo *what
 }
 
 /* Folds segment number into the image; *retgood is where its last whole record ends. */
-static enum err replay_segment_into(struct list_writer *w, struct recent *image,
+static enum err replay_segment_into(struct list_writer *w, struct memtable *image,
                                     uint32_t number, size_t *retgood,
                                     struct errinfo *reterr)
 {
@@ -141,8 +141,8 @@ static enum err replay_segment_into(struct list_writer *w, struct recent *image,
         *reterr = header_err;
         return header_err.code;
     }
-    e = recent_replay(image, segment_scan_all(&s, number), &w->stack,
-                      recent_numbers_get(image), retgood, &damage);
+    e = memtable_replay(image, segment_scan_all(&s, number), &w->stack,
+                        memtable_numbers_get(image), retgood, &damage);
     segment_close(&s);
     return e == ERR_OK
                ? ERR_OK
@@ -152,35 +152,35 @@ static enum err replay_segment_into(struct list_writer *w, struct recent *image,
 
 /* Builds the recent table anew from the tail, cutting a record that a crash left unfinished,
  * and touches CURRENT so that readers look again. */
-static enum err tail_replay(struct list_writer *w, const struct recent_ids *ids,
+static enum err tail_replay(struct list_writer *w, const struct memtable_ids *ids,
                             uint32_t last, struct errinfo *reterr)
 {
-    struct recent image;
+    struct memtable image;
     size_t good = 0;
     /* the most there is: the segments may hold what took several tables */
-    enum err e = recent_new(ids, &w->node, RECENT_SLOTS_MAX, &image, reterr);
+    enum err e = memtable_new(ids, &w->node, MEMTABLE_SLOTS_MAX, &image, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    struct recent_numbers start = {
+    struct memtable_numbers start = {
         .updated_s = w->current.updated_s,
         .totals = {w->current.listed, w->current.revoked},
     };
-    recent_numbers_set(&image, &start);
-    recent_keep_current(&image, &w->current);
+    memtable_numbers_set(&image, &start);
+    memtable_keep_current(&image, &w->current);
     for (uint32_t n = w->current.tail; e == ERR_OK && n <= last; n++) {
         e = replay_segment_into(w, &image, n, &good, reterr);
     }
     if (e == ERR_OK) {
-        e = tail_open(&w->tail, w->dir, last, good, reterr);
+        e = active_segment_open(&w->tail, w->dir, last, good, reterr);
     }
     if (e == ERR_OK) {
-        e = recent_save(&image, w->dir, reterr);
+        e = memtable_save(&image, w->dir, reterr);
     }
     if (e == ERR_OK) {
-        e = recent_open(w->dir, ids, &w->node, FILEMAP_WRITE, &w->recent, reterr);
+        e = memtable_open(w->dir, ids, &w->node, FILEMAP_WRITE, &w->recent, reterr);
     }
-    recent_close(&image);
+    memtable_close(&image);
     return e == ERR_OK ? current_write(w->dir, LIST_CURRENT, &w->current, reterr) : e;
 }
 
@@ -188,7 +188,8 @@ static enum err tail_replay(struct list_writer *w, const struct recent_ids *ids,
 static enum err tail_load(struct list_writer *w, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct recent_ids ids = {w->current.generation, w->current.tail, w->current.key_id};
+    struct memtable_ids ids = {w->current.generation, w->current.tail,
+                               w->current.key_id};
     uint32_t last = list_tail_last(w->dir, w->current.tail);
     struct stat st;
     enum err e = list_file_path(path, w->dir, LIST_FILE_LOG, last, reterr);
@@ -198,13 +199,13 @@ static enum err tail_load(struct list_writer *w, struct errinfo *reterr)
     if (lstat(path, &st) != 0) {
         return errinfo_errno(reterr, path, "cannot examine the log");
     }
-    if (recent_open(w->dir, &ids, &w->node, FILEMAP_WRITE, &w->recent, NULL) ==
+    if (memtable_open(w->dir, &ids, &w->node, FILEMAP_WRITE, &w->recent, NULL) ==
         ERR_OK) {
-        struct recent_numbers n = recent_numbers_get(&w->recent);
+        struct memtable_numbers n = memtable_numbers_get(&w->recent);
         if (n.segment == last && n.tail_bytes == (uint64_t)st.st_size) {
-            return tail_open(&w->tail, w->dir, last, n.tail_bytes, reterr);
+            return active_segment_open(&w->tail, w->dir, last, n.tail_bytes, reterr);
         }
-        recent_close(&w->recent);
+        memtable_close(&w->recent);
     }
     return tail_replay(w, &ids, last, reterr);
 }
@@ -276,12 +277,12 @@ static enum err generation_create(struct list_writer *w, struct errinfo *reterr)
         .tail = {.fd = -1},
     };
     (void)file_sweep_temps(w->dir, NULL);
-    enum err e = publish_start_tail(w, 1, &p.tail, reterr);
+    enum err e = list_commit_new_segment(w, 1, &p.tail, reterr);
     if (e == ERR_OK) {
-        e = publish_start_recent(w, &p.current, 1, &p.recent, reterr);
+        e = list_commit_new_memtable(w, &p.current, 1, &p.recent, reterr);
     }
     if (e != ERR_OK) {
-        tail_close(&p.tail);
+        active_segment_close(&p.tail);
         return e;
     }
     return publish(w, &p, reterr);
@@ -383,9 +384,9 @@ enum err list_writer_open(const char *state_dir, struct slice name,
     return ERR_OK;
 }
 
-enum err list_writer_open_exact(const char *state_dir, struct slice name,
-                                const struct keyring *keys, uint32_t key_id,
-                                struct list_writer **ret, struct errinfo *reterr)
+enum err mirror_open(const char *state_dir, struct slice name,
+                     const struct keyring *keys, uint32_t key_id,
+                     struct list_writer **ret, struct errinfo *reterr)
 {
     const struct hashkey *key = keyring_find(keys, key_id);
     if (!key) {
@@ -447,8 +448,8 @@ void writer_close_generation(struct list_writer *w)
         index_close(&w->index[i]);
     }
     w->stack.n = 0;
-    recent_close(&w->recent);
-    tail_close(&w->tail);
+    memtable_close(&w->recent);
+    active_segment_close(&w->tail);
 }
 
 void list_writer_close(struct list_writer **w)

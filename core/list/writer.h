@@ -48,11 +48,11 @@ struct list_writer {
     struct errinfo why;
     struct list_current current;          /* generation 0: there is none */
     struct index *index[LIST_LEVELS_MAX]; /* of current.level; NULL: damaged */
-    struct index_stack stack;             /* those that are not */
+    struct merged_index stack;            /* those that are not */
     struct errinfo index_why;             /* of the first that is */
-    struct recent recent;
-    struct tail tail;      /* its last segment */
-    struct arena *scratch; /* of one entry */
+    struct memtable recent;
+    struct active_segment tail; /* its last segment */
+    struct arena *scratch;      /* of one entry */
     bool keep_text;
     bool is_exact; /* expired entries stay: whose list it is takes them out */
     struct filter_wish filter;
@@ -68,7 +68,7 @@ struct list_writer {
     uint16_t slot[PENDING_SLOTS];  /* hash table of pending, 1 and up; 0: free */
     uint64_t pending_s;            /* time of the last one */
     struct compaction *compaction; /* NULL: none runs */
-    struct recent next;            /* of the generation it makes */
+    struct memtable next;          /* of the generation it makes */
     uint64_t begun_mono_us;        /* when the last recent table was made */
     uint64_t compact_at; /* entries in the recent table from which another is tried */
     struct errinfo compact_why; /* of the last that failed; code ERR_OK: none */

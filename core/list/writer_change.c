@@ -26,9 +26,9 @@ enum err change_damaged(const struct list_writer *w, enum err e, struct errinfo 
 enum err change_prior(const struct list_writer *w, const struct digest *d,
                       struct index_record *ret, bool *rethas, struct errinfo *reterr)
 {
-    enum err e = recent_get(&w->recent, d, ret);
+    enum err e = memtable_get(&w->recent, d, ret);
     if (e == ERR_NOT_FOUND) {
-        e = index_stack_get(&w->stack, d, ret, NULL);
+        e = merged_index_get(&w->stack, d, ret, NULL);
     }
     *rethas = e == ERR_OK;
     return e == ERR_OK || e == ERR_NOT_FOUND ? ERR_OK : change_damaged(w, e, reterr);
@@ -75,9 +75,9 @@ static enum err no_room(const struct list_writer *w, struct errinfo *reterr)
                        "no room for more changes: the recent ones could not be merged");
 }
 
-static bool has_room(const struct recent *r)
+static bool has_room(const struct memtable *r)
 {
-    return r->used + PENDING_MAX <= recent_capacity(r);
+    return r->used + PENDING_MAX <= memtable_capacity(r);
 }
 
 /* Room for as many changes as are ever staged, in the table that serves and the one to come. Where
@@ -91,7 +91,7 @@ static enum err make_room(struct list_writer *w, struct errinfo *reterr)
         if (w->state != WRITER_READY) {
             return writer_check(w, reterr);
         }
-        if (has_room(&w->recent) && w->tail.bytes < TAIL_BYTES_MAX &&
+        if (has_room(&w->recent) && w->tail.bytes < ACTIVE_SEGMENT_BYTES_MAX &&
             (!w->compaction || has_room(&w->next))) {
             return ERR_OK;
         }
@@ -112,23 +112,23 @@ static enum err make_room(struct list_writer *w, struct errinfo *reterr)
 static bool is_time_to_compact(const struct list_writer *w)
 {
     return !w->compaction && w->recent.used >= w->compact_at &&
-           (w->wants_all || w->recent.used >= recent_capacity(&w->recent) / 2 ||
-            w->tail.bytes >= TAIL_BYTES_MAX / 2);
+           (w->wants_all || w->recent.used >= memtable_capacity(&w->recent) / 2 ||
+            w->tail.bytes >= ACTIVE_SEGMENT_BYTES_MAX / 2);
 }
 
 /* Enters one change into a recent table. */
-static enum err enter(const struct list_writer *w, struct recent *r,
+static enum err enter(const struct list_writer *w, struct memtable *r,
                       const struct pending *p, struct errinfo *reterr)
 {
-    enum err e = recent_put(r, &p->digest, &p->after);
+    enum err e = memtable_put(r, &p->digest, &p->after);
     return e == ERR_OK
                ? ERR_OK
                : errinfo_set(reterr, e, w->dir, 0, "the recent table has no room");
 }
 
-static void numbers_move(const struct list_writer *w, struct recent *r)
+static void numbers_move(const struct list_writer *w, struct memtable *r)
 {
-    struct recent_numbers n = recent_numbers_get(r);
+    struct memtable_numbers n = memtable_numbers_get(r);
     for (size_t i = 0; i < w->npending; i++) {
         const struct pending *p = &w->pending[i];
         entry_count(&n.totals, &p->before, p->has_before, &p->after);
@@ -136,7 +136,7 @@ static void numbers_move(const struct list_writer *w, struct recent *r)
     n.segment = w->tail.number;
     n.tail_bytes = (uint32_t)w->tail.bytes;
     n.updated_s = w->pending_s;
-    recent_numbers_set(r, &n);
+    memtable_numbers_set(r, &n);
 }
 
 /* All pending changes, synced by now, into the table that serves and into the one to come. */
@@ -163,7 +163,7 @@ enum err list_flush(struct list_writer *w, struct errinfo *reterr)
     if (w->npending == 0) {
         return ERR_OK;
     }
-    enum err e = tail_sync(&w->tail, reterr);
+    enum err e = active_segment_sync(&w->tail, reterr);
     if (e == ERR_OK) {
         e = enter_all(w, reterr);
     }
@@ -178,7 +178,8 @@ enum err list_flush(struct list_writer *w, struct errinfo *reterr)
 static enum err stage_room(struct list_writer *w, const struct digest *d,
                            struct errinfo *reterr)
 {
-    bool is_full = w->npending == PENDING_MAX || w->tail.staged.n >= TAIL_STAGED_MAX;
+    bool is_full =
+        w->npending == PENDING_MAX || w->tail.staged.n >= ACTIVE_SEGMENT_STAGED_MAX;
     if (w->npending > 0 && (is_full || *pending_slot(w, d) != 0)) {
         enum err e = list_flush(w, reterr);
         if (e != ERR_OK) {
@@ -189,7 +190,7 @@ static enum err stage_room(struct list_writer *w, const struct digest *d,
     if (w->npending > 0) {
         return ERR_OK;
     }
-    enum err e = age_roll(w, reterr);
+    enum err e = retention_roll(w, reterr);
     return e == ERR_OK ? make_room(w, reterr) : e;
 }
 
@@ -198,7 +199,7 @@ static enum err stage_over(struct list_writer *w, struct pending *p,
                            struct log_record *r, struct slice source,
                            struct errinfo *reterr)
 {
-    enum err e = tail_stage(&w->tail, r, source, reterr);
+    enum err e = active_segment_stage(&w->tail, r, source, reterr);
     if (e != ERR_OK) {
         pending_forget(w);
         return e;

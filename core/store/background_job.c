@@ -4,23 +4,23 @@
 #include <signal.h>
 #include <stddef.h>
 
-void behind_init(struct behind *b)
+void background_job_init(struct background_job *b)
 {
-    *b = (struct behind){.has_thread = false};
+    *b = (struct background_job){.has_thread = false};
     (void)pthread_mutex_init(&b->lock, NULL); /* cannot fail without attributes */
     (void)pthread_cond_init(&b->changed, NULL);
 }
 
 static void *run(void *context)
 {
-    struct behind *b = context;
+    struct background_job *b = context;
     (void)pthread_mutex_lock(&b->lock);
     while (!b->ends || b->job) {
         if (!b->job) {
             (void)pthread_cond_wait(&b->changed, &b->lock);
             continue;
         }
-        behind_fn *job = b->job;
+        background_job_fn *job = b->job;
         void *of_job = b->context;
         (void)pthread_mutex_unlock(&b->lock);
         job(of_job);
@@ -33,7 +33,7 @@ static void *run(void *context)
 }
 
 /* Signals are for the threads that wait for them. */
-static bool make_thread(struct behind *b)
+static bool make_thread(struct background_job *b)
 {
     sigset_t all;
     sigset_t before;
@@ -46,13 +46,14 @@ static bool make_thread(struct behind *b)
     return b->has_thread;
 }
 
-void behind_start(struct behind *b, behind_fn *job, void *context)
+void background_job_start(struct background_job *b, background_job_fn *job,
+                          void *context)
 {
     if (!b->has_thread && !make_thread(b)) {
         job(context);
         return;
     }
-    behind_wait(b);
+    background_job_wait(b);
     (void)pthread_mutex_lock(&b->lock);
     b->job = job;
     b->context = context;
@@ -60,7 +61,7 @@ void behind_start(struct behind *b, behind_fn *job, void *context)
     (void)pthread_mutex_unlock(&b->lock);
 }
 
-void behind_wait(struct behind *b)
+void background_job_wait(struct background_job *b)
 {
     (void)pthread_mutex_lock(&b->lock);
     while (b->job) {
@@ -69,7 +70,7 @@ void behind_wait(struct behind *b)
     (void)pthread_mutex_unlock(&b->lock);
 }
 
-bool behind_is_idle(struct behind *b)
+bool background_job_is_idle(struct background_job *b)
 {
     (void)pthread_mutex_lock(&b->lock);
     const bool is_idle = b->job == NULL;
@@ -77,7 +78,7 @@ bool behind_is_idle(struct behind *b)
     return is_idle;
 }
 
-void behind_fini(struct behind *b)
+void background_job_fini(struct background_job *b)
 {
     if (b->has_thread) {
         (void)pthread_mutex_lock(&b->lock);

@@ -11,25 +11,26 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-typedef void behind_fn(void *context);
+typedef void background_job_fn(void *context);
 
-struct behind {
+struct background_job {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool has_thread;
     bool ends;
-    behind_fn *job; /* NULL: idle */
+    background_job_fn *job; /* NULL: idle */
     void *context;
 };
 
-void behind_init(struct behind *b);
+void background_job_init(struct background_job *b);
 /* Waits for the job before. */
-void behind_start(struct behind *b, behind_fn *job, void *context);
-void behind_wait(struct behind *b);
+void background_job_start(struct background_job *b, background_job_fn *job,
+                          void *context);
+void background_job_wait(struct background_job *b);
 /* Whether behind_wait would not wait. */
-bool behind_is_idle(struct behind *b);
+bool background_job_is_idle(struct background_job *b);
 /* Waits, then ends the thread. */
-void behind_fini(struct behind *b);
+void background_job_fini(struct background_job *b);
 
 #endif

@@ -41,7 +41,7 @@ struct batch {
 
 struct index_builder {
     /* Up to rc the writing's own until behind_wait. */
-    struct behind behind;
+    struct background_job behind;
     MDB_env *env;
     MDB_txn *txn; /* NULL between batches */
     MDB_cursor *cursor;
@@ -149,12 +149,12 @@ static void write_batch(void *context)
 /* Has the batch written behind, and fills the other one. */
 static int give_batch(struct index_builder *b)
 {
-    behind_wait(&b->behind);
+    background_job_wait(&b->behind);
     if (b->rc != MDB_SUCCESS) {
         return b->rc;
     }
     b->writing = &b->batches[b->filling];
-    behind_start(&b->behind, write_batch, b);
+    background_job_start(&b->behind, write_batch, b);
     b->filling = (b->filling + 1) % BATCHES;
     b->batches[b->filling].n = 0;
     return MDB_SUCCESS;
@@ -163,7 +163,7 @@ static int give_batch(struct index_builder *b)
 /* Drops what is open; the temporary file stays. */
 static void close_env(struct index_builder *b)
 {
-    behind_wait(&b->behind);
+    background_job_wait(&b->behind);
     if (b->cursor) {
         mdb_cursor_close(b->cursor);
         b->cursor = NULL;
@@ -231,7 +231,7 @@ enum err index_builder_new(const char *path, uint64_t expected,
     for (unsigned i = 0; i < BATCHES; i++) {
         b->batches[i].n = 0;
     }
-    behind_init(&b->behind);
+    background_job_init(&b->behind);
     if (set_paths(b, path) != ERR_OK) {
         index_builder_abort(&b);
         return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
@@ -363,7 +363,7 @@ enum err index_builder_commit(struct index_builder **b, struct errinfo *reterr)
                           "the index was not written because of an earlier failure");
     } else {
         int rc = give_batch(done); /* an empty one makes the table */
-        behind_wait(&done->behind);
+        background_job_wait(&done->behind);
         rc = rc == MDB_SUCCESS ? done->rc : rc;
         if (rc == MDB_SUCCESS) {
             rc = mdb_env_sync(done->env, 1);
@@ -382,7 +382,7 @@ void index_builder_abort(struct index_builder **b)
 {
     if (*b) {
         close_env(*b);
-        behind_fini(&(*b)->behind);
+        background_job_fini(&(*b)->behind);
         if ((*b)->temp[0] != '\0') {
             (void)unlink((*b)->temp); /* not there any more after a commit */
         }

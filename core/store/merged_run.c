@@ -15,7 +15,7 @@
 #include "core/store/merged_run_internal.h"
 #include "core/store/run_internal.h"
 
-struct sheet {
+struct merged_run {
     uint64_t start_s;
     uint64_t records;
     uint64_t nblocks;
@@ -26,7 +26,7 @@ struct sheet {
     uint32_t nsources;
     int fd;
     uint64_t *index;
-    struct sheet_source *source;
+    struct merged_run_source *source;
 };
 
 static enum err damaged(struct errinfo *reterr, const char *path, const char *what)
@@ -54,26 +54,28 @@ static bool read_at(int fd, uint64_t offset, void *dst, size_t n)
 
 /* ---- opening ---- */
 
-static enum err read_header(struct sheet *s, const char *path, struct errinfo *reterr)
+static enum err read_header(struct merged_run *s, const char *path,
+                            struct errinfo *reterr)
 {
-    char bytes[SHEET_HEADER];
+    char bytes[MERGED_RUN_HEADER];
 
     if (!read_at(s->fd, 0, bytes, sizeof bytes)) {
         return damaged(reterr, path, "the header cannot be read");
     }
     struct slice all = slice_of(bytes, sizeof bytes);
-    struct cursor sum = cursor_of(slice_from(all, SHEET_HEADER - SHEET_SUM_BYTES));
+    struct cursor sum =
+        cursor_of(slice_from(all, MERGED_RUN_HEADER - MERGED_RUN_SUM_BYTES));
     struct cursor c = cursor_of(all);
-    if (cursor_u64(&c) != SHEET_MAGIC ||
+    if (cursor_u64(&c) != MERGED_RUN_MAGIC ||
         cursor_u64(&sum) !=
-            checksum64(slice_head(all, SHEET_HEADER - SHEET_SUM_BYTES))) {
+            checksum64(slice_head(all, MERGED_RUN_HEADER - MERGED_RUN_SUM_BYTES))) {
         return damaged(reterr, path, "the header is damaged");
     }
     uint32_t version = cursor_u32(&c);
-    if (version != SHEET_VERSION) {
+    if (version != MERGED_RUN_VERSION) {
         return errinfo_set(reterr, ERR_VERSION, path, 0,
                            "format %" PRIu32 ", this program knows format %d", version,
-                           SHEET_VERSION);
+                           MERGED_RUN_VERSION);
     }
     s->key_id = cursor_u32(&c);
     s->start_s = cursor_u64(&c);
@@ -85,19 +87,20 @@ static enum err read_header(struct sheet *s, const char *path, struct errinfo *r
     return ERR_OK;
 }
 
-static bool size_fits(const struct sheet *s)
+static bool size_fits(const struct merged_run *s)
 {
-    const uint64_t a_block = SHEET_BLOCK + SHEET_KEY_BYTES;
-    return s->nsources > 0 && s->nsources <= SHEET_SOURCES_MAX &&
+    const uint64_t a_block = MERGED_RUN_BLOCK + MERGED_RUN_KEY_BYTES;
+    return s->nsources > 0 && s->nsources <= MERGED_RUN_SOURCES_MAX &&
            s->nblocks <= s->bytes / a_block && s->nblocks <= UINT32_MAX &&
-           s->bytes == SHEET_HEADER + s->nblocks * a_block +
-                           s->nsources * (uint64_t)SHEET_SOURCE_BYTES;
+           s->bytes == MERGED_RUN_HEADER + s->nblocks * a_block +
+                           s->nsources * (uint64_t)MERGED_RUN_SOURCE_BYTES;
 }
 
-static enum err read_tail(struct sheet *s, const char *path, struct errinfo *reterr)
+static enum err read_tail(struct merged_run *s, const char *path,
+                          struct errinfo *reterr)
 {
-    size_t keys = (size_t)s->nblocks * SHEET_KEY_BYTES;
-    size_t n = keys + (size_t)s->nsources * SHEET_SOURCE_BYTES;
+    size_t keys = (size_t)s->nblocks * MERGED_RUN_KEY_BYTES;
+    size_t n = keys + (size_t)s->nsources * MERGED_RUN_SOURCE_BYTES;
     char *tail = malloc(n);
 
     s->index = malloc(keys + 1);
@@ -106,7 +109,7 @@ static enum err read_tail(struct sheet *s, const char *path, struct errinfo *ret
         free(tail);
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for its index");
     }
-    if (!read_at(s->fd, SHEET_HEADER + s->nblocks * SHEET_BLOCK, tail, n) ||
+    if (!read_at(s->fd, MERGED_RUN_HEADER + s->nblocks * MERGED_RUN_BLOCK, tail, n) ||
         checksum64(slice_of(tail, n)) != s->tail_sum) {
         free(tail);
         return damaged(reterr, path, "the index is damaged");
@@ -118,7 +121,7 @@ static enum err read_tail(struct sheet *s, const char *path, struct errinfo *ret
         is_ordered = is_ordered && (i == 0 || s->index[i] >= s->index[i - 1]);
     }
     for (uint32_t i = 0; i < s->nsources; i++) {
-        struct sheet_source *source = &s->source[i];
+        struct merged_run_source *source = &s->source[i];
         memcpy(source->origin, cursor_bytes(&c, RUN_ORIGIN_BYTES).p, RUN_ORIGIN_BYTES);
         source->inc = cursor_u64(&c);
         source->records = cursor_u64(&c);
@@ -129,9 +132,10 @@ static enum err read_tail(struct sheet *s, const char *path, struct errinfo *ret
     return is_ordered ? ERR_OK : damaged(reterr, path, "the index is not in order");
 }
 
-enum err sheet_open(const char *path, struct sheet **ret, struct errinfo *reterr)
+enum err merged_run_open(const char *path, struct merged_run **ret,
+                         struct errinfo *reterr)
 {
-    struct sheet *s = calloc(1, sizeof *s);
+    struct merged_run *s = calloc(1, sizeof *s);
 
     if (s == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to open it");
@@ -144,14 +148,14 @@ enum err sheet_open(const char *path, struct sheet **ret, struct errinfo *reterr
     }
     e = e == ERR_OK ? read_tail(s, path, reterr) : e;
     if (e != ERR_OK) {
-        sheet_close(&s);
+        merged_run_close(&s);
         return e;
     }
     *ret = s;
     return ERR_OK;
 }
 
-void sheet_close(struct sheet **s)
+void merged_run_close(struct merged_run **s)
 {
     if (*s != NULL) {
         if ((*s)->fd >= 0) {
@@ -166,39 +170,39 @@ void sheet_close(struct sheet **s)
 
 /* ---- what it is ---- */
 
-uint64_t sheet_start_s(const struct sheet *s)
+uint64_t merged_run_start_s(const struct merged_run *s)
 {
     return s->start_s;
 }
 
-uint32_t sheet_len_s(const struct sheet *s)
+uint32_t merged_run_len_s(const struct merged_run *s)
 {
     return s->len_s;
 }
 
-uint32_t sheet_key_id(const struct sheet *s)
+uint32_t merged_run_key_id(const struct merged_run *s)
 {
     return s->key_id;
 }
 
-uint64_t sheet_bytes(const struct sheet *s)
+uint64_t merged_run_bytes(const struct merged_run *s)
 {
     return s->bytes;
 }
 
-size_t sheet_sources(const struct sheet *s)
+size_t merged_run_sources(const struct merged_run *s)
 {
     return s->nsources;
 }
 
-const struct sheet_source *sheet_source(const struct sheet *s, size_t i)
+const struct merged_run_source *merged_run_source(const struct merged_run *s, size_t i)
 {
     return &s->source[i];
 }
 
-bool sheet_has(const struct sheet *s, size_t i, const struct run *r)
+bool merged_run_has(const struct merged_run *s, size_t i, const struct run *r)
 {
-    const struct sheet_source *source = &s->source[i];
+    const struct merged_run_source *source = &s->source[i];
     const struct run_id *id = &r->id;
     return id->start_s == s->start_s && id->len_s == s->len_s &&
            id->key_id == s->key_id && id->inc == source->inc &&
@@ -218,22 +222,24 @@ static uint64_t load(const uint8_t *p, unsigned n)
     return v;
 }
 
-static bool read_block(const struct sheet *s, uint64_t i, uint8_t bytes[SHEET_BLOCK])
+static bool read_block(const struct merged_run *s, uint64_t i,
+                       uint8_t bytes[MERGED_RUN_BLOCK])
 {
-    if (!read_at(s->fd, SHEET_HEADER + i * SHEET_BLOCK, bytes, SHEET_BLOCK)) {
+    if (!read_at(s->fd, MERGED_RUN_HEADER + i * MERGED_RUN_BLOCK, bytes,
+                 MERGED_RUN_BLOCK)) {
         return false;
     }
-    struct slice summed =
-        slice_of((const char *)bytes + SHEET_SUM_BYTES, SHEET_BLOCK - SHEET_SUM_BYTES);
+    struct slice summed = slice_of((const char *)bytes + MERGED_RUN_SUM_BYTES,
+                                   MERGED_RUN_BLOCK - MERGED_RUN_SUM_BYTES);
     unsigned used = (unsigned)load(bytes + 10, 2);
-    return load(bytes, 8) == checksum64(summed) && used > SHEET_BLOCK_HEAD &&
-           used <= SHEET_BLOCK && load(bytes + 12, 4) == i &&
+    return load(bytes, 8) == checksum64(summed) && used > MERGED_RUN_BLOCK_HEAD &&
+           used <= MERGED_RUN_BLOCK && load(bytes + 12, 4) == i &&
            load(bytes + 16, 8) == s->index[i];
 }
 
 /* The first block that may have key: one that begins before it, or the first. Keys are uniform, so its
  * place follows from the key; from there in doubling steps, then by halving. */
-static uint64_t first_block(const struct sheet *s, uint64_t key)
+static uint64_t first_block(const struct merged_run *s, uint64_t key)
 {
     __extension__ typedef unsigned __int128 u128;
     uint64_t low = (uint64_t)(((u128)key * s->nblocks) >> 64);
@@ -274,12 +280,13 @@ static bool take(const uint8_t *bytes, unsigned end, unsigned *at, uint64_t *ret
 }
 
 /* Adds what the block has of key; *retover: no later one has more. False: it is no block of ours. */
-static bool scan_block(const struct sheet *s, const uint8_t bytes[SHEET_BLOCK],
-                       uint64_t key, struct sheet_pair *ret, size_t *io, bool *retover)
+static bool scan_block(const struct merged_run *s,
+                       const uint8_t bytes[MERGED_RUN_BLOCK], uint64_t key,
+                       struct merged_run_pair *ret, size_t *io, bool *retover)
 {
     unsigned left = (unsigned)load(bytes + 8, 2);
     unsigned end = (unsigned)load(bytes + 10, 2);
-    unsigned at = SHEET_BLOCK_HEAD;
+    unsigned at = MERGED_RUN_BLOCK_HEAD;
     uint64_t now = load(bytes + 16, 8);
 
     *retover = false;
@@ -300,16 +307,18 @@ static bool scan_block(const struct sheet *s, const uint8_t bytes[SHEET_BLOCK],
             if (*io == s->nsources) {
                 return false;
             }
-            ret[(*io)++] = (struct sheet_pair){(uint32_t)source, run_sum(count, 1)};
+            ret[(*io)++] =
+                (struct merged_run_pair){(uint32_t)source, run_sum(count, 1)};
         }
     }
     return true;
 }
 
-enum err sheet_get(const struct sheet *s, uint64_t key,
-                   struct sheet_pair ret[SHEET_SOURCES_MAX], size_t *retn)
+enum err merged_run_get(const struct merged_run *s, uint64_t key,
+                        struct merged_run_pair ret[MERGED_RUN_SOURCES_MAX],
+                        size_t *retn)
 {
-    uint8_t bytes[SHEET_BLOCK];
+    uint8_t bytes[MERGED_RUN_BLOCK];
     size_t n = 0;
     bool is_over = s->nblocks == 0 || key < s->index[0];
 

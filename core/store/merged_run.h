@@ -18,12 +18,12 @@
 #include "core/store/run.h"
 
 enum {
-    SHEET_BLOCK = 4096,
-    SHEET_SOURCES_MAX =
+    MERGED_RUN_BLOCK = 4096,
+    MERGED_RUN_SOURCES_MAX =
         1024 /* runs in one sheet; more are left to be asked themselves */
 };
 
-struct sheet_source {
+struct merged_run_source {
     uint8_t origin[RUN_ORIGIN_BYTES];
     uint64_t inc;
     uint64_t records;
@@ -31,32 +31,34 @@ struct sheet_source {
     uint64_t sum; /* of what stands behind the run's blocks */
 };
 
-struct sheet_pair {
+struct merged_run_pair {
     uint32_t source;
     uint64_t count;
 };
 
 /* Replaces path durably by a sheet of runs of one bucket and ring key, at most SHEET_SOURCES_MAX. ERR_CORRUPT: *retbad
  * is the first with a damaged block, no sheet is made. */
-enum err sheet_write(const char *path, const struct run *const *runs, size_t n,
-                     size_t *retbad, struct errinfo *reterr);
+enum err merged_run_write(const char *path, const struct run *const *runs, size_t n,
+                          size_t *retbad, struct errinfo *reterr);
 
-struct sheet;
+struct merged_run;
 /* Verifies header, sources, sizes and index, not the blocks. */
-enum err sheet_open(const char *path, struct sheet **ret, struct errinfo *reterr);
-void sheet_close(struct sheet **s); /* accepts NULL */
-uint64_t sheet_start_s(const struct sheet *s);
-uint32_t sheet_len_s(const struct sheet *s);
-uint32_t sheet_key_id(const struct sheet *s);
-uint64_t sheet_bytes(const struct sheet *s); /* of the file */
-size_t sheet_sources(const struct sheet *s);
-const struct sheet_source *sheet_source(const struct sheet *s, size_t i);
+enum err merged_run_open(const char *path, struct merged_run **ret,
+                         struct errinfo *reterr);
+void merged_run_close(struct merged_run **s); /* accepts NULL */
+uint64_t merged_run_start_s(const struct merged_run *s);
+uint32_t merged_run_len_s(const struct merged_run *s);
+uint32_t merged_run_key_id(const struct merged_run *s);
+uint64_t merged_run_bytes(const struct merged_run *s); /* of the file */
+size_t merged_run_sources(const struct merged_run *s);
+const struct merged_run_source *merged_run_source(const struct merged_run *s, size_t i);
 /* Whether source i is this very run. */
-bool sheet_has(const struct sheet *s, size_t i, const struct run *r);
+bool merged_run_has(const struct merged_run *s, size_t i, const struct run *r);
 
 /* Who counted key, and how often, at most once a source. ERR_CORRUPT: a block that would have it is damaged; *retn
  * is 0 then. */
-enum err sheet_get(const struct sheet *s, uint64_t key,
-                   struct sheet_pair ret[SHEET_SOURCES_MAX], size_t *retn);
+enum err merged_run_get(const struct merged_run *s, uint64_t key,
+                        struct merged_run_pair ret[MERGED_RUN_SOURCES_MAX],
+                        size_t *retn);
 
 #endif

@@ -18,7 +18,7 @@ struct sheet_writer {
     uint64_t last; /* key */
     unsigned n;    /* records in the block */
     unsigned used; /* bytes of it; 0: none is begun */
-    uint8_t block[SHEET_BLOCK];
+    uint8_t block[MERGED_RUN_BLOCK];
 };
 
 static void store(uint8_t *p, uint64_t v, unsigned n)
@@ -42,12 +42,13 @@ static void block_end(struct sheet_writer *w)
     if (w->used == 0) {
         return;
     }
-    memset(w->block + w->used, 0, SHEET_BLOCK - w->used);
+    memset(w->block + w->used, 0, MERGED_RUN_BLOCK - w->used);
     store(w->block + 8, w->n, 2);
     store(w->block + 10, w->used, 2);
     store(w->block + 12, w->nblocks, 4);
-    struct slice all = slice_of((const char *)w->block, SHEET_BLOCK);
-    store(w->block, checksum64(slice_from(all, SHEET_SUM_BYTES)), SHEET_SUM_BYTES);
+    struct slice all = slice_of((const char *)w->block, MERGED_RUN_BLOCK);
+    store(w->block, checksum64(slice_from(all, MERGED_RUN_SUM_BYTES)),
+          MERGED_RUN_SUM_BYTES);
     file_out_add(&w->out, all);
     w->nblocks++;
     w->used = 0;
@@ -58,11 +59,11 @@ static void on_record(void *context, size_t source, const struct run_record *r)
 {
     struct sheet_writer *w = context;
 
-    if (w->used == 0 || w->used + SHEET_RECORD_BYTES_MAX > SHEET_BLOCK) {
+    if (w->used == 0 || w->used + MERGED_RUN_RECORD_BYTES_MAX > MERGED_RUN_BLOCK) {
         block_end(w);
         buf_add_u64(&w->tail, r->key);
         store(w->block + 16, r->key, 8);
-        w->used = SHEET_BLOCK_HEAD;
+        w->used = MERGED_RUN_BLOCK_HEAD;
         w->last = r->key;
     }
     put(w, r->key - w->last);
@@ -88,9 +89,9 @@ static void print_sources(const struct run *const *runs, size_t n, struct buf *r
 static void print_header(const struct sheet_writer *w, const struct run_id *id,
                          size_t nsources, struct buf *ret)
 {
-    static const char zeros[SHEET_HEADER];
-    buf_add_u64(ret, SHEET_MAGIC);
-    buf_add_u32(ret, SHEET_VERSION);
+    static const char zeros[MERGED_RUN_HEADER];
+    buf_add_u64(ret, MERGED_RUN_MAGIC);
+    buf_add_u32(ret, MERGED_RUN_VERSION);
     buf_add_u32(ret, id->key_id);
     buf_add_u64(ret, id->start_s);
     buf_add_u32(ret, id->len_s);
@@ -98,7 +99,7 @@ static void print_header(const struct sheet_writer *w, const struct run_id *id,
     buf_add_u64(ret, w->records);
     buf_add_u64(ret, w->nblocks);
     buf_add_u64(ret, checksum64(buf_slice(&w->tail)));
-    buf_add(ret, slice_of(zeros, SHEET_HEADER - SHEET_SUM_BYTES - ret->n));
+    buf_add(ret, slice_of(zeros, MERGED_RUN_HEADER - MERGED_RUN_SUM_BYTES - ret->n));
     buf_add_u64(ret, checksum64(buf_slice(ret)));
 }
 
@@ -109,7 +110,7 @@ static enum err finish(struct sheet_writer *w, const struct run *const *runs, si
 
     block_end(w);
     print_sources(runs, n, &w->tail);
-    buf_init(&header, SHEET_HEADER);
+    buf_init(&header, MERGED_RUN_HEADER);
     print_header(w, run_id(runs[0]), n, &header);
     if (buf_failed(&w->tail) || buf_failed(&header)) {
         e = ERR_NOMEM;
@@ -121,18 +122,18 @@ static enum err finish(struct sheet_writer *w, const struct run *const *runs, si
     return e;
 }
 
-enum err sheet_write(const char *path, const struct run *const *runs, size_t n,
-                     size_t *retbad, struct errinfo *reterr)
+enum err merged_run_write(const char *path, const struct run *const *runs, size_t n,
+                          size_t *retbad, struct errinfo *reterr)
 {
-    static const char zeros[SHEET_HEADER];
+    static const char zeros[MERGED_RUN_HEADER];
     struct sheet_writer *w = calloc(1, sizeof *w);
 
-    if (w == NULL || n == 0 || n > SHEET_SOURCES_MAX) {
+    if (w == NULL || n == 0 || n > MERGED_RUN_SOURCES_MAX) {
         free(w);
         return errinfo_set(reterr, w == NULL ? ERR_NOMEM : ERR_LIMIT, path, 0,
                            "cannot write what several servers counted");
     }
-    enum err e = file_out_open(&w->out, path, SHEET_FILE_MODE, reterr);
+    enum err e = file_out_open(&w->out, path, MERGED_RUN_FILE_MODE, reterr);
     if (e == ERR_OK) {
         buf_init(&w->tail, INDEX_MAX);
         file_out_add(&w->out, slice_of(zeros, sizeof zeros)); /* the header's place */

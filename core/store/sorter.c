@@ -57,7 +57,7 @@ struct sorter {
     size_t next_item; /* of sorter_next without runs */
 
     /* Until behind_wait, what follows up to the runs belongs to the bank being spilled. */
-    struct behind behind;
+    struct background_job behind;
     struct bank *spilling;
     enum err spilled; /* sticky: how the spilling ended */
     struct errinfo why;
@@ -110,7 +110,7 @@ enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
     for (unsigned i = 0; i < BANKS; i++) {
         s->bank[i].memory = s->memory + i * s->bank_bytes;
     }
-    behind_init(&s->behind);
+    background_job_init(&s->behind);
     *ret = s;
     return ERR_OK;
 }
@@ -128,7 +128,7 @@ void sorter_free(struct sorter **s)
     if (!*s) {
         return;
     }
-    behind_fini(&(*s)->behind);
+    background_job_fini(&(*s)->behind);
     free_memory(*s);
     for (size_t i = 0; (*s)->readers && i < (*s)->nruns; i++) {
         sorter_reader_fini(&(*s)->readers[i]);
@@ -246,7 +246,7 @@ static void spill_bank(void *context)
 /* Waits for the bank before; its failure is told once, then kept. */
 static enum err spill_end(struct sorter *s, struct errinfo *reterr)
 {
-    behind_wait(&s->behind);
+    background_job_wait(&s->behind);
     if (s->spilled != ERR_OK && s->failed == ERR_OK) {
         s->failed = s->spilled;
         if (reterr) {
@@ -270,7 +270,7 @@ static enum err spill(struct sorter *s, struct errinfo *reterr)
                            s->bank_bytes * BANKS);
     }
     s->spilling = &s->bank[s->filling];
-    behind_start(&s->behind, spill_bank, s);
+    background_job_start(&s->behind, spill_bank, s);
     s->filling = (s->filling + 1) % BANKS;
     s->bank[s->filling].nitems = 0;
     s->bank[s->filling].packed_bytes = 0;

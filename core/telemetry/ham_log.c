@@ -13,7 +13,7 @@
 
 #define JOURNAL_MAGIC UINT64_C(0x314c4e524a474e47) /* "GNGJRNL1" */
 enum { JOURNAL_VERSION = 1, JOURNAL_MODE = 0640, FLAG_GOOD = 1 };
-#define EVERY_US ((uint64_t)JOURNAL_EVERY_S * 1000000)
+#define EVERY_US ((uint64_t)HAM_LOG_EVERY_S * 1000000)
 
 /* Native byte order: the file never leaves the machine. */
 struct slot {
@@ -22,7 +22,7 @@ struct slot {
     uint64_t network;
     uint32_t flags;
     uint32_t n;
-    uint64_t key[JOURNAL_KEYS];
+    uint64_t key[HAM_LOG_KEYS];
 };
 
 struct page {
@@ -33,16 +33,16 @@ struct page {
     uint32_t slot_bytes;
     _Atomic uint64_t next; /* messages ever added */
     uint64_t spare[3];
-    struct slot slot[JOURNAL_SLOTS];
+    struct slot slot[HAM_LOG_SLOTS];
 };
 
-struct journal {
+struct ham_log {
     struct filemap map;
     struct page *page;
     _Atomic uint64_t due_us; /* when the next is due; see journal_wants */
 };
 
-uint64_t journal_key(const struct digest *d)
+uint64_t ham_log_key(const struct digest *d)
 {
     uint64_t key = 0;
     memcpy(&key, d->b, sizeof(key));
@@ -58,7 +58,7 @@ static uint32_t sum_of(const struct slot *s)
 
 static bool is_whole(const struct slot *s)
 {
-    return s->sum != 0 && s->n <= JOURNAL_KEYS && s->sum == sum_of(s);
+    return s->sum != 0 && s->n <= HAM_LOG_KEYS && s->sum == sum_of(s);
 }
 
 /* ---- the file ---- */
@@ -67,7 +67,7 @@ static bool is_ours(const struct filemap *m)
 {
     const struct page *p = (const struct page *)(const void *)m->p;
     return m->n == sizeof(*p) && p->magic == JOURNAL_MAGIC &&
-           p->version == JOURNAL_VERSION && p->nslots == JOURNAL_SLOTS &&
+           p->version == JOURNAL_VERSION && p->nslots == HAM_LOG_SLOTS &&
            p->slot_bytes == sizeof(struct slot);
 }
 
@@ -89,7 +89,7 @@ static enum err make(const char *path, uint32_t key_id, struct filemap *ret,
     p->magic = JOURNAL_MAGIC;
     p->version = JOURNAL_VERSION;
     p->key_id = key_id;
-    p->nslots = JOURNAL_SLOTS;
+    p->nslots = HAM_LOG_SLOTS;
     p->slot_bytes = sizeof(struct slot);
     if (rename(fresh, path) != 0) {
         filemap_close(ret);
@@ -98,7 +98,7 @@ static enum err make(const char *path, uint32_t key_id, struct filemap *ret,
     return ERR_OK;
 }
 
-enum err journal_open(const char *path, uint32_t key_id, struct journal **ret,
+enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
                       struct errinfo *reterr)
 {
     struct filemap m = {0};
@@ -111,7 +111,7 @@ enum err journal_open(const char *path, uint32_t key_id, struct journal **ret,
     if (e != ERR_OK) {
         return e;
     }
-    struct journal *j = calloc(1, sizeof(*j));
+    struct ham_log *j = calloc(1, sizeof(*j));
     if (!j) {
         filemap_close(&m);
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for the journal");
@@ -122,7 +122,7 @@ enum err journal_open(const char *path, uint32_t key_id, struct journal **ret,
     return ERR_OK;
 }
 
-void journal_close(struct journal **j)
+void ham_log_close(struct ham_log **j)
 {
     if (*j) {
         filemap_close(&(*j)->map);
@@ -131,7 +131,7 @@ void journal_close(struct journal **j)
     *j = NULL;
 }
 
-uint32_t journal_key_id(const struct journal *j)
+uint32_t ham_log_key_id(const struct ham_log *j)
 {
     return j->page->key_id;
 }
@@ -140,13 +140,13 @@ uint32_t journal_key_id(const struct journal *j)
 
 /* Each message that is kept moves due_us on by the average distance; while it lies no further ahead
  * than a burst is long, the next may be kept (a leaky bucket). */
-bool journal_wants(struct journal *j, uint64_t now_us)
+bool ham_log_wants(struct ham_log *j, uint64_t now_us)
 {
     uint64_t due = atomic_load_explicit(&j->due_us, memory_order_relaxed);
     uint64_t next = 0;
     do {
         uint64_t from = due > now_us ? due : now_us;
-        if (from - now_us >= JOURNAL_BURST * EVERY_US) {
+        if (from - now_us >= HAM_LOG_BURST * EVERY_US) {
             return false;
         }
         next = from + EVERY_US;
@@ -155,23 +155,23 @@ bool journal_wants(struct journal *j, uint64_t now_us)
     return true;
 }
 
-void journal_add(struct journal *j, const struct journal_message *m)
+void ham_log_add(struct ham_log *j, const struct ham_log_message *m)
 {
     /* relaxed: the number only divides the slots; a reader trusts a checksum, not an order */
     uint64_t at = atomic_fetch_add_explicit(&j->page->next, 1, memory_order_relaxed);
     struct slot s = {.time_s = m->time_s,
                      .network = m->network,
                      .flags = m->is_good ? FLAG_GOOD : 0,
-                     .n = (uint32_t)(m->n < JOURNAL_KEYS ? m->n : JOURNAL_KEYS)};
+                     .n = (uint32_t)(m->n < HAM_LOG_KEYS ? m->n : HAM_LOG_KEYS)};
     memcpy(s.key, m->key, s.n * sizeof(s.key[0]));
     s.sum = sum_of(&s);
-    struct slot *to = &j->page->slot[at % JOURNAL_SLOTS];
+    struct slot *to = &j->page->slot[at % HAM_LOG_SLOTS];
     memcpy(to, &s, offsetof(struct slot, key) + s.n * sizeof(s.key[0]));
 }
 
 /* ---- reading ---- */
 
-enum err journal_read(const char *path, uint32_t since_s, journal_read_fn *fn,
+enum err ham_log_read(const char *path, uint32_t since_s, ham_log_read_fn *fn,
                       void *context, uint32_t *retkey_id, struct errinfo *reterr)
 {
     struct filemap m = {0};
@@ -186,12 +186,12 @@ enum err journal_read(const char *path, uint32_t since_s, journal_read_fn *fn,
     }
     const struct page *p = (const struct page *)(const void *)m.p;
     *retkey_id = p->key_id;
-    for (size_t i = 0; i < JOURNAL_SLOTS; i++) {
+    for (size_t i = 0; i < HAM_LOG_SLOTS; i++) {
         struct slot s = p->slot[i]; /* a copy: it may change while it is looked at */
         if (!is_whole(&s) || s.time_s < since_s) {
             continue;
         }
-        struct journal_message got = {.time_s = s.time_s,
+        struct ham_log_message got = {.time_s = s.time_s,
                                       .is_good = (s.flags & FLAG_GOOD) != 0,
                                       .network = s.network,
                                       .n = s.n};

@@ -28,7 +28,7 @@ static void print_value(struct buf *ret, const char *name, struct slice value)
     }
 }
 
-void scanline_print(const struct scanline *s, struct buf *ret)
+void scan_request_print(const struct scan_request *s, struct buf *ret)
 {
     buf_printf(ret, "scan %llu", (unsigned long long)s->bytes);
     print_value(ret, "client", s->client);
@@ -84,14 +84,14 @@ static enum err decode(struct slice text, char **at, struct slice *ret,
     }
     *ret = slice_of(*at, (size_t)(to - *at));
     *at = to;
-    if (ret->n == 0 || ret->n > SCANLINE_VALUE_MAX) {
+    if (ret->n == 0 || ret->n > SCAN_REQUEST_VALUE_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, source, 0,
-                           "a value must have 1 to %d bytes", SCANLINE_VALUE_MAX);
+                           "a value must have 1 to %d bytes", SCAN_REQUEST_VALUE_MAX);
     }
     return ERR_OK;
 }
 
-static enum err read_number(struct slice text, struct scanline *ret,
+static enum err read_number(struct slice text, struct scan_request *ret,
                             struct errinfo *reterr)
 {
     if (text.n == 0 || (text.n > 1 && text.p[0] == '0')) {
@@ -102,10 +102,10 @@ static enum err read_number(struct slice text, struct scanline *ret,
             return refuse(reterr, "the number of the message's bytes must follow");
         }
         ret->bytes = ret->bytes * 10 + (uint64_t)(text.p[i] - '0');
-        if (ret->bytes > SCANLINE_BYTES_MAX) {
+        if (ret->bytes > SCAN_REQUEST_BYTES_MAX) {
             return errinfo_set(reterr, ERR_LIMIT, source, 0,
                                "a message of more than %d bytes is not taken",
-                               SCANLINE_BYTES_MAX);
+                               SCAN_REQUEST_BYTES_MAX);
         }
     }
     return ERR_OK;
@@ -120,7 +120,7 @@ static enum err read_flag(struct slice value, bool *ret, struct errinfo *reterr)
     return ERR_OK;
 }
 
-static enum err read_pair(struct slice pair, char **at, struct scanline *ret,
+static enum err read_pair(struct slice pair, char **at, struct scan_request *ret,
                           struct errinfo *reterr)
 {
     const struct {
@@ -139,9 +139,9 @@ static enum err read_pair(struct slice pair, char **at, struct scanline *ret,
         }
     }
     if (slice_eq(name, SLICE_LIT("rcpt"))) {
-        return ret->nrcpt == SCANLINE_RCPTS
+        return ret->nrcpt == SCAN_REQUEST_RCPTS
                    ? errinfo_set(reterr, ERR_LIMIT, source, 0,
-                                 "at most %d recipients are taken", SCANLINE_RCPTS)
+                                 "at most %d recipients are taken", SCAN_REQUEST_RCPTS)
                    : decode(pair, at, &ret->rcpt[ret->nrcpt++], reterr);
     }
     if (slice_eq(name, SLICE_LIT("auth"))) {
@@ -154,15 +154,16 @@ static enum err read_pair(struct slice pair, char **at, struct scanline *ret,
                           "count=");
 }
 
-enum err scanline_parse(struct slice rest, char room[SCANLINE_MAX],
-                        struct scanline *ret, struct errinfo *reterr)
+enum err scan_request_parse(struct slice rest, char room[SCAN_REQUEST_MAX],
+                            struct scan_request *ret, struct errinfo *reterr)
 {
     char *at = room;
 
     memset(ret, 0, sizeof *ret);
-    if (rest.n > SCANLINE_MAX) {
+    if (rest.n > SCAN_REQUEST_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, source, 0,
-                           "the request line is longer than %d bytes", SCANLINE_MAX);
+                           "the request line is longer than %d bytes",
+                           SCAN_REQUEST_MAX);
     }
     enum err e = read_number(slice_cut(&rest, ' '), ret, reterr);
     while (e == ERR_OK && rest.p != NULL) {

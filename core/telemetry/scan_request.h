@@ -18,29 +18,29 @@
 #include "core/base/slice.h"
 
 enum {
-    SCANLINE_MAX = 32000,                  /* bytes of the line, without its end */
-    SCANLINE_BYTES_MAX = 64 * 1024 * 1024, /* of the message */
-    SCANLINE_VALUE_MAX = 1024,             /* bytes of a value, decoded */
-    SCANLINE_RCPTS = 256
+    SCAN_REQUEST_MAX = 32000,                  /* bytes of the line, without its end */
+    SCAN_REQUEST_BYTES_MAX = 64 * 1024 * 1024, /* of the message */
+    SCAN_REQUEST_VALUE_MAX = 1024,             /* bytes of a value, decoded */
+    SCAN_REQUEST_RCPTS = 256
 };
 
 /* Empty values were not given. */
-struct scanline {
+struct scan_request {
     uint64_t bytes;
     struct slice client; /* IP address as text */
     struct slice helo;
     struct slice from;
-    struct slice rcpt[SCANLINE_RCPTS];
+    struct slice rcpt[SCAN_REQUEST_RCPTS];
     size_t nrcpt;
     bool is_authenticated;
     bool is_counting;
 };
 
 /* Appends the line with its end. */
-void scanline_print(const struct scanline *s, struct buf *ret);
+void scan_request_print(const struct scan_request *s, struct buf *ret);
 /* Reads what follows "scan "; values lie in room afterwards. ERR_SYNTAX, ERR_LIMIT: the text of reterr says
  * why. */
-enum err scanline_parse(struct slice rest, char room[SCANLINE_MAX],
-                        struct scanline *ret, struct errinfo *reterr);
+enum err scan_request_parse(struct slice rest, char room[SCAN_REQUEST_MAX],
+                            struct scan_request *ret, struct errinfo *reterr);
 
 #endif

@@ -25,7 +25,7 @@ enum {
 /* What the exact counts say of one key. */
 struct exact {
     size_t key;                      /* in counts->v */
-    struct count_shares shares;      /* by server; empty without memory */
+    struct count_breakdown shares;   /* by server; empty without memory */
     uint64_t windows[COUNT_WINDOWS]; /* what may do harm: count_shares_bounded */
     uint64_t now;                    /* bucket */
     uint64_t most;   /* fullest bucket of the last day, of this server */
@@ -50,18 +50,18 @@ struct asking {
 
 /* What each server counted, with the caps that hold here. */
 static void read_shares(const struct asking *a, const struct digest digest[KEYRING_MAX],
-                        struct count_shares *ret)
+                        struct count_breakdown *ret)
 {
     const struct count_port *port = a->counts->port;
 
-    *ret = (struct count_shares){.n = 0};
+    *ret = (struct count_breakdown){.n = 0};
     if (port->shares != NULL) {
         port->shares(port->context, digest, ret);
-    } else if (count_shares_init(ret, 0)) {
+    } else if (count_breakdown_init(ret, 0)) {
         port->exact(port->context, digest, &ret->v[0].history);
-        count_shares_end(ret);
+        count_breakdown_end(ret);
     }
-    count_shares_limit(ret, a->config->peers.cap, a->config->peers.quorum);
+    count_breakdown_limit(ret, a->config->peers.cap, a->config->peers.quorum);
 }
 
 static void read_exact(const struct asking *a, size_t key, struct exact *ret)
@@ -76,7 +76,7 @@ static void read_exact(const struct asking *a, size_t key, struct exact *ret)
     ret->now = h->now;
     ret->is_partial = h->ndamaged > 0;
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-        ret->windows[w] = count_shares_bounded(&ret->shares, w);
+        ret->windows[w] = count_breakdown_bounded(&ret->shares, w);
     }
     for (size_t i = 0; i < BULK_BUCKETS; i++) {
         ret->sum += h->bucket[i];
@@ -114,14 +114,14 @@ static void read_distinct(const struct asking *a, struct exact *e)
     for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
         for (uint64_t day = today; day + 2 > today && day <= today; day--) {
             struct digest digest[KEYRING_MAX];
-            struct count_shares shares;
+            struct count_breakdown shares;
 
             count_distinct_digest(a->counts->keys, counted->digest,
                                   (enum count_distinct)kind, day, digest);
             read_shares(a, digest, &shares);
-            uint64_t n = count_shares_bounded(&shares, COUNT_14D);
+            uint64_t n = count_breakdown_bounded(&shares, COUNT_14D);
             e->distinct[kind] = n > e->distinct[kind] ? n : e->distinct[kind];
-            count_shares_fini(&shares);
+            count_breakdown_fini(&shares);
         }
     }
 }
@@ -227,7 +227,7 @@ static bool is_newsletter(struct asking *a, const struct config_rule *rule,
         const struct exact *template = exact_of(a, i);
         /* who cannot be asked any more may be one: nothing is scored for lack of time */
         if (template == NULL ||
-            count_shares_all(&template->shares, rule->window) >=
+            count_breakdown_all(&template->shares, rule->window) >=
                 seen - seen / 100 * OTHERS - seen % 100 * OTHERS / 100) {
             return true;
         }
@@ -255,7 +255,8 @@ static void add_text(struct detail *d, const char *format, ...)
 }
 
 /* The share after the one of `last` (v[0] at first), the largest first; n: none. */
-static unsigned next_share(const struct count_shares *s, unsigned window, unsigned last)
+static unsigned next_share(const struct count_breakdown *s, unsigned window,
+                           unsigned last)
 {
     unsigned best = s->n;
     uint64_t bound = last == 0 ? UINT64_MAX : s->v[last].w[window];
@@ -273,7 +274,7 @@ static unsigned next_share(const struct count_shares *s, unsigned window, unsign
 /* " (own 1, alpha 12, beta 3, and 2 more servers; 14 of them count)" */
 static void add_servers(struct detail *d, const struct exact *e, unsigned window)
 {
-    const struct count_shares *s = &e->shares;
+    const struct count_breakdown *s = &e->shares;
     unsigned next = next_share(s, window, 0);
     unsigned n = 0;
 
@@ -290,7 +291,7 @@ static void add_servers(struct detail *d, const struct exact *e, unsigned window
     if (n > DETAIL_NAMES_MAX) {
         add_text(d, ", and %u more servers", n - DETAIL_NAMES_MAX);
     }
-    if (count_shares_sum(s, window) != e->windows[window]) {
+    if (count_breakdown_sum(s, window) != e->windows[window]) {
         add_text(d, "; %llu of them count", (unsigned long long)e->windows[window]);
     }
     add_text(d, ")");
@@ -308,7 +309,7 @@ static struct slice make_detail(const struct asking *a, const char *note,
 
     add_text(&d, "%s%s=%.*s%s seen %llu times in %s", note, rule->type,
              SLICE_ARGS(value), value.n < f->text.n ? "..." : "",
-             (unsigned long long)count_shares_sum(&e->shares, rule->window),
+             (unsigned long long)count_breakdown_sum(&e->shares, rule->window),
              rule_window_name(rule->window));
     add_servers(&d, e, rule->window);
     for (unsigned kind = 0; e->is_counted && kind < DISTINCT_KINDS; kind++) {
@@ -381,7 +382,7 @@ static void judge_rule(struct asking *a, const struct config_rule *rule)
             show(a, rule, e);
             return;
         }
-        if (count_shares_sum(&e->shares, rule->window) < rule->count) {
+        if (count_breakdown_sum(&e->shares, rule->window) < rule->count) {
             stats_add(STAT_bulk_false_positive, 1);
         }
     }
@@ -402,7 +403,7 @@ unsigned bulk_judge(const struct bulk_case *c)
         judge_rule(&a, &a.config->rules[i]);
     }
     for (size_t i = 0; i < a.nexact; i++) {
-        count_shares_fini(&a.exact[i].shares);
+        count_breakdown_fini(&a.exact[i].shares);
     }
     return a.limits;
 }

@@ -24,17 +24,18 @@ static json_t *hits_json(const struct explain_case *c)
 
     for (size_t i = 0; i < c->hits->n; i++) {
         const struct list_hit *h = &c->hits->v[i];
-        struct standing_result s = voice_standing(c->voices, set, c->hits, i);
-        const char *silence = h->silence == LIST_HEARD
-                                  ? NULL
-                                  : list_silence_name((enum list_silence)h->silence);
+        struct rating_result s = rating_of_hit(c->voices, set, c->hits, i);
+        const char *silence =
+            h->silence == LIST_NOT_SUPPRESSED
+                ? NULL
+                : list_suppression_name((enum list_suppression)h->silence);
         (void)json_array_append_new(
             array, json_pack("{s:s, s:s*, s:s*, s:s, s:o, s:s, s:s, s:b, s:f}", "list",
                              list_reader_name(listset_reader(set, h->list)), "origin",
                              listset_origin(set, h->list), "silent", silence, "type",
                              feature_type_name(h->report_type), "value",
                              json_text(h->value), "status", list_answer_name(h->answer),
-                             "standing", standing_name(s.standing), "requires_blocking",
+                             "standing", rating_name(s.standing), "requires_blocking",
                              (int)s.requires_blocking, "confidence", s.confidence));
     }
     return array;

@@ -18,7 +18,7 @@ struct explain_case {
     const struct featureset *features;
     const struct listset *lists; /* those that were asked */
     const struct list_hits *hits;
-    const struct voices *voices;
+    const struct rating_sources *voices;
     const struct message_counts *counts;
     bool counts_are_exact;
     uint64_t time_us; /* that the message took */

@@ -30,7 +30,7 @@ static const char *name_of(const struct peers_case *c, const struct list_hit *h)
 
 static bool counts(const struct peers_case *c, const struct list_hit *h)
 {
-    return h->silence == LIST_HEARD && !c->is_exempt(c->context, h->value);
+    return h->silence == LIST_NOT_SUPPRESSED && !c->is_exempt(c->context, h->value);
 }
 
 static double weight_of(const struct peers_case *c, const struct list_hit *h)
@@ -113,8 +113,8 @@ static void note_ours(struct weighing *w)
 static const char *why_nothing(const struct peers_case *c, const struct list_hit *h)
 {
     const struct config_list *list = listset_config(c->lists, h->list);
-    if (h->silence != LIST_HEARD) {
-        return list_silence_name((enum list_silence)h->silence);
+    if (h->silence != LIST_NOT_SUPPRESSED) {
+        return list_suppression_name((enum list_suppression)h->silence);
     }
     if (c->is_exempt(c->context, h->value)) {
         return "exempt";
@@ -148,7 +148,7 @@ static void say(const struct weighing *w, const struct named *n)
 
 void peers_judge(const struct peers_case *c)
 {
-    struct weighing w UNFILLED;
+    struct weighing w UNINITIALIZED;
     w.c = c;
     w.n = 0;
     w.nhits = 0;

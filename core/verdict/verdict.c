@@ -244,7 +244,7 @@ static void judge_limits(struct judging *j)
 
     for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
         if ((j->v->limits & (1U << bit)) != 0 && limit_is_odd(bit)) {
-            enum sign sign = (enum sign)(SIGN_limit_message_bytes + bit);
+            enum sign sign = (enum sign)(TRAIT_limit_message_bytes + bit);
             add_symbol(j->v, "LIMIT_", limit_name(bit), score,
                        slice_str(sign_help(sign)));
             score = 0;
@@ -262,7 +262,7 @@ static void judge_signs(struct judging *j)
         if (!rule->enabled || *rule->type != '\0' || !bulk_has_sign(&j->facts, rule)) {
             continue;
         }
-        add_symbol(j->v, "SIGN_", rule->name, rule->shadow ? 0 : rule->score,
+        add_symbol(j->v, "TRAIT_", rule->name, rule->shadow ? 0 : rule->score,
                    slice_str(rule->shadow ? "shadow" : rule->sign));
     }
 }

@@ -147,12 +147,12 @@ static double filtered(const char *dir, const struct keyring *keys, uint64_t cou
     buf_printf(&text, "state_dir = \"%s\";\n", dir);
     enum err e = file_write_atomic(conf, buf_slice(&text), 0600, &info);
     buf_fini(&text);
-    struct listhold *h = listhold_new(dir, keys);
+    struct list_manager *h = list_manager_new(dir, keys);
     if (e != ERR_OK || !h || config_load(conf, NULL, &config, &errors) != ERR_OK ||
-        listhold_refresh(h, config, &info) != ERR_OK) {
+        list_manager_refresh(h, config, &info) != ERR_OK) {
         return -1;
     }
-    const struct listset *set = listhold_acquire(h);
+    const struct listset *set = list_manager_acquire(h);
     struct arena *arena = arena_new(1 << 20);
     for (uint64_t i = 0; arena && i < count; i++) {
         char url[TEXT];
@@ -167,8 +167,8 @@ static double filtered(const char *dir, const struct keyring *keys, uint64_t cou
             listset_lookup(set, fs, 0, arena, &hits) != ERR_OK || hits.filter_hits > 0;
     }
     arena_free(&arena);
-    listhold_release(h, &set);
-    listhold_free(&h);
+    list_manager_release(h, &set);
+    list_manager_free(&h);
     config_release(&config);
     return 1 - (double)passed / (double)count;
 }

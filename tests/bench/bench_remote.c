@@ -141,19 +141,20 @@ static double ask(struct bench *b, struct runset *own, struct remote *remote,
         uint64_t key = i % 2 ? prng_next(&prng) : b->popular[i % POPULAR];
         const uint64_t keys[KEYRING_MAX] = {key};
         const uint32_t ids[KEYRING_MAX] = {b->keys.ring[0].id};
-        struct count_shares s;
+        struct count_breakdown s;
         if (i == WARM_UP) {
             begun = cpu_ns();
         }
-        if (!count_shares_init(&s, NOW)) {
+        if (!count_breakdown_init(&s, NOW)) {
             return 0;
         }
         runset_history(own, keys, ids, 1, NOW, &s.v[0].history);
         if (remote != NULL) {
             remote_ask(remote, keys, ids, 1, NOW, &s);
-            *retsum += count_shares_sum(&s, COUNT_14D) + count_shares_sum(&s, COUNT_1D);
+            *retsum +=
+                count_breakdown_sum(&s, COUNT_14D) + count_breakdown_sum(&s, COUNT_1D);
         }
-        count_shares_fini(&s);
+        count_breakdown_fini(&s);
     }
     return (double)(cpu_ns() - begun) / 1000 / LOOKUPS;
 }
@@ -165,7 +166,7 @@ static bool make_sheets(const struct bench *b, double *retms)
     enum err e = ERR_OK;
 
     while (e == ERR_OK && at_s != UINT64_MAX) {
-        e = sheets_make_next(b->counts, NOW, &at_s, NULL);
+        e = merged_runs_make_next(b->counts, NOW, &at_s, NULL);
     }
     *retms = (double)(cpu_ns() - begun) / 1000000 / COUNT_BUCKETS;
     return e == ERR_OK;

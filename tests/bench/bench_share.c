@@ -187,15 +187,15 @@ struct giving {
     size_t step;
 };
 
-static bool give(void *context, struct list_state *ret)
+static bool give(void *context, struct mirror_entry *ret)
 {
     struct giving *g = context;
     if (g->at >= g->n) {
         return false;
     }
-    *ret = (struct list_state){.digest = g->v[g->at].digest,
-                               .class_type = g->v[g->at].type,
-                               .status = ENTRY_LISTED};
+    *ret = (struct mirror_entry){.digest = g->v[g->at].digest,
+                                 .class_type = g->v[g->at].type,
+                                 .status = ENTRY_LISTED};
     g->at += g->step;
     return true;
 }
@@ -206,18 +206,18 @@ static bool make_list(struct bench *b, const char *folder, const char *name,
     struct giving g = {.v = b->v, .n = b->n, .step = step};
     struct list_writer *w = NULL;
     const struct keyring *keys = &b->node[0].keys;
-    bool is_good =
-        file_make_dir(folder, 0750, &b->why) == ERR_OK &&
-        list_writer_open_exact(folder, slice_str(name), keys, keys->ring[0].id, &w,
+    bool is_good = file_make_dir(folder, 0750, &b->why) == ERR_OK &&
+                   mirror_open(folder, slice_str(name), keys, keys->ring[0].id, &w,
                                &b->why) == ERR_OK &&
-        list_steps(w, give, &g, b->n / step + 1, SLICE_LIT("bench"), &b->why) == ERR_OK;
+                   mirror_apply(w, give, &g, b->n / step + 1, SLICE_LIT("bench"),
+                                &b->why) == ERR_OK;
     list_writer_close(&w);
     return is_good;
 }
 
-static double ask(struct listhold *h, struct arena *arena)
+static double ask(struct list_manager *h, struct arena *arena)
 {
-    const struct listset *s = listhold_acquire(h);
+    const struct listset *s = list_manager_acquire(h);
     uint64_t start = cpu_us();
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct list_hits hits;
@@ -231,7 +231,7 @@ static double ask(struct listhold *h, struct arena *arena)
         (void)listset_lookup(s, fs, 0, arena, &hits);
     }
     uint64_t spent = cpu_us() - start;
-    listhold_release(h, &s);
+    list_manager_release(h, &s);
     return (double)spent / ROUNDS;
 }
 
@@ -256,8 +256,8 @@ static bool look_up(struct bench *b, double *retalone, double *retbeside)
         make_list(b, state, "a", 10) && file_make_dir(folder, 0750, &b->why) == ERR_OK;
     (void)snprintf(folder, sizeof(folder), "%s/peers/lists", state);
     is_good = is_good && file_make_dir(folder, 0750, &b->why) == ERR_OK;
-    struct listhold *h = is_good ? listhold_new(state, &b->node[0].keys) : NULL;
-    is_good = h && listhold_refresh(h, config, &b->why) == ERR_OK;
+    struct list_manager *h = is_good ? list_manager_new(state, &b->node[0].keys) : NULL;
+    is_good = h && list_manager_refresh(h, config, &b->why) == ERR_OK;
     *retalone = is_good ? ask(h, arena) : 0;
     for (unsigned i = 0; is_good && i < ORIGINS; i++) {
         char hex[2 * ORIGIN_BYTES + 1];
@@ -268,11 +268,11 @@ static bool look_up(struct bench *b, double *retalone, double *retbeside)
         is_good = make_list(b, folder, "a", 100) && make_list(b, folder, "b", 100);
     }
     is_good = is_good && origins_write(state, &o, &b->why) == ERR_OK &&
-              listhold_refresh(h, config, &b->why) == ERR_OK;
+              list_manager_refresh(h, config, &b->why) == ERR_OK;
     *retbeside = is_good ? ask(h, arena) : 0;
     double again = is_good ? ask(h, arena) : 0;
     *retbeside = again < *retbeside ? again : *retbeside;
-    listhold_free(&h);
+    list_manager_free(&h);
     config_release(&config);
     arena_free(&arena);
     return is_good;

@@ -6,8 +6,8 @@
 
 static void check_state(struct slice bytes)
 {
-    struct stage_saved s;
-    struct stage_saved again;
+    struct update_saved s;
+    struct update_saved again;
     struct buf b;
     if (saved_parse(bytes, &s) != ERR_OK) {
         return;
@@ -23,27 +23,27 @@ static void check_state(struct slice bytes)
 
 static void check_set(struct slice bytes)
 {
-    struct set s;
-    struct set_entry e;
-    if (set_parse(&s, bytes, "fuzz", NULL) != ERR_OK) {
+    struct feed_set s;
+    struct feed_set_entry e;
+    if (feed_set_parse(&s, bytes, "fuzz", NULL) != ERR_OK) {
         return;
     }
     for (uint64_t i = 0; i < s.n; i++) {
-        set_get(&s, i, &e);
-        FUZZ_CHECK(set_has(&s, &e.digest));
+        feed_set_get(&s, i, &e);
+        FUZZ_CHECK(feed_set_has(&s, &e.digest));
     }
 }
 
 static void check_changes(struct slice bytes)
 {
-    struct changes c;
+    struct feed_diff c;
     struct refresh_item item;
     enum err e = ERR_OK;
     uint64_t n = 0;
-    if (changes_parse(&c, bytes, "fuzz", NULL) != ERR_OK) {
+    if (feed_diff_parse(&c, bytes, "fuzz", NULL) != ERR_OK) {
         return;
     }
-    while (changes_next(&c, &item, &e)) {
+    while (feed_diff_next(&c, &item, &e)) {
         FUZZ_CHECK(item.text.n <= LIST_TEXT_MAX && ++n <= c.n);
     }
     FUZZ_CHECK(e != ERR_OK || n == c.n);

@@ -82,11 +82,11 @@ static void check_ring_key(struct slice line)
     struct keyring k = {.n = 1};
     struct buf printed;
 
-    if (ringkey_parse(line, 0, &k.ring[0], NULL) == ERR_SYNTAX) {
+    if (digest_key_parse(line, 0, &k.ring[0], NULL) == ERR_SYNTAX) {
         return;
     }
-    buf_init(&printed, RINGKEY_TEXT_MAX);
-    FUZZ_CHECK(ringkey_print(&k, k.ring[0].id, &printed) == ERR_OK);
+    buf_init(&printed, DIGEST_KEY_TEXT_MAX);
+    FUZZ_CHECK(digest_key_print(&k, k.ring[0].id, &printed) == ERR_OK);
     FUZZ_CHECK(slice_eq_nocase(buf_slice(&printed), line));
     buf_fini(&printed);
 }

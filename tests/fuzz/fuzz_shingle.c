@@ -29,20 +29,20 @@ static void on_word(void *context, const struct fold_word *word)
 static const struct featureset *imprint_of(struct arena *arena, struct slice a,
                                            struct slice b)
 {
-    static struct imprint_options options;
+    static struct fingerprint_options options;
     struct featureset *set = featureset_new(arena, FEATURES);
     struct arena *scratch = arena_new(FUZZ_ARENA);
     if (!options.keys.is_set) {
         shingle_keys_make(&ring, 1000000000, &options.keys);
     }
-    struct imprint *p = imprint_new(arena, &options);
+    struct fingerprint *p = fingerprint_new(arena, &options);
     FUZZ_CHECK(p != NULL && set != NULL && scratch != NULL);
-    imprint_text(p, a);
-    imprint_text(p, b);
+    fingerprint_text(p, a);
+    fingerprint_text(p, b);
     for (size_t i = 0; i < a.n; i++) {
-        imprint_tag(p, slice_of(a.p + i, 1));
+        fingerprint_tag(p, slice_of(a.p + i, 1));
     }
-    imprint_finish(p, set, scratch, 0, false);
+    fingerprint_finish(p, set, scratch, 0, false);
     arena_free(&scratch);
     return set;
 }

@@ -200,11 +200,11 @@ static void change_row(struct head *row, const uint8_t *change, size_t n)
 
 static void print_heads(struct head *row, struct buf *ret)
 {
-    struct publication p = {.heads = {.version = ++it.publications, .v = row, .n = 1}};
+    struct repository p = {.heads = {.version = ++it.publications, .v = row, .n = 1}};
     p.heartbeat = (struct object){.seq = it.publications,
                                   .created_ms = it.now_ms,
                                   .expires_ms = it.now_ms + 86400000};
-    FUZZ_CHECK(publication_print(&p, &it.publisher, ret) == ERR_OK);
+    FUZZ_CHECK(repository_print(&p, &it.publisher, ret) == ERR_OK);
 }
 
 static bool hear(struct slice heads)
@@ -213,8 +213,8 @@ static bool hear(struct slice heads)
     struct buf key;
     enum subscription_answer a = subscription_hear(it.s, 0, heads, &why);
     if (a == SUBSCRIPTION_KEY) {
-        buf_init(&key, PUBLICATION_KEY_BYTES);
-        publication_key_print(&it.publisher, &key);
+        buf_init(&key, REPOSITORY_KEY_BYTES);
+        repository_key_print(&it.publisher, &key);
         FUZZ_CHECK(subscription_key(it.s, buf_slice(&key), &why) == ERR_OK);
         a = subscription_hear(it.s, 0, heads, &why);
         FUZZ_CHECK(a != SUBSCRIPTION_KEY);

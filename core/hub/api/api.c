@@ -358,7 +358,7 @@ static enum err thread_init(struct api *a, struct api_thread *t)
     t->conns = calloc(t->most_conns, sizeof(struct api_conn *));
     t->listeners = calloc(LISTENERS_MAX, sizeof(struct evconnlistener *));
     t->arena = arena_new(CALL_ARENA);
-    t->ask = ask_new();
+    t->ask = query_new();
     t->config = config_acquire(a->config);
     buf_init(&t->head, API_HEAD_MAX);
     if (config != NULL) { /* its own thread alone uses it */
@@ -407,7 +407,7 @@ static void thread_fini(struct api_thread *t)
     free(t->conns);
     free(t->listeners);
     arena_free(&t->arena);
-    ask_free(&t->ask);
+    query_free(&t->ask);
     buf_fini(&t->head);
     config_release(&t->config);
 }
@@ -459,7 +459,7 @@ enum err api_new(const struct api_options *options, struct api **ret,
     a->start_us = clock_mono_us();
     a->config = config_acquire(options->config);
     a->tokens = api_tokens_new();
-    a->limit = limit_new();
+    a->limit = rate_limit_new();
     (void)pthread_mutex_init(&a->mutex, NULL);
     enum err e = a->tokens != NULL && a->limit != NULL
                      ? start(a, reterr)
@@ -503,7 +503,7 @@ void api_free(struct api **a)
     remove_sockets(x->config);
     SSL_CTX_free(x->tls);
     api_tokens_free(&x->tokens);
-    limit_free(&x->limit);
+    rate_limit_free(&x->limit);
     config_release(&x->config);
     (void)pthread_mutex_destroy(&x->mutex);
     free(x);

@@ -66,8 +66,8 @@ struct api_hooks {
 
 struct api_options {
     const struct config *config; /* a reference is taken */
-    struct board *board;         /* borrowed, as lists */
-    struct lists *lists;
+    struct status_board *board;  /* borrowed, as lists */
+    struct list_watcher *lists;
     struct api_hooks hooks;
 };
 
@@ -104,8 +104,8 @@ struct api_numbers {
     uint64_t timeouts;    /* connections that were too slow */
     uint64_t values;      /* looked up */
     uint64_t
-        url_checks[STANDING_COUNT]; /* those that are URLs, by what they were called */
-    uint64_t reports_ham;           /* accepted: something good was listed */
+        url_checks[RATING_COUNT]; /* those that are URLs, by what they were called */
+    uint64_t reports_ham;         /* accepted: something good was listed */
     uint64_t reports_spam;
     uint64_t bytes_in;
     uint64_t bytes_out;

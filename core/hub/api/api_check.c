@@ -11,8 +11,8 @@
 #include "core/message/feature/feature_value.h"
 
 /* How one value's answer is written; result NULL: it cannot be read, why says so. */
-typedef void print_fn(struct api_call *call, const struct lists_view *view,
-                      struct slice value, const struct ask_result *result,
+typedef void print_fn(struct api_call *call, const struct list_watcher_view *view,
+                      struct slice value, const struct query_result *result,
                       const char *why);
 
 /* One value of a batch. */
@@ -27,13 +27,13 @@ static size_t fill_batch(struct api_call *call, const struct api_strings *values
 {
     size_t n = 0;
 
-    while (first + n < values->n && n < ASK_VALUES && !ask_is_full(call->ask)) {
-        struct errinfo info UNFILLED;
+    while (first + n < values->n && n < QUERY_VALUES && !query_is_full(call->ask)) {
+        struct errinfo info UNINITIALIZED;
 
         info.text[0] = '\0';
-        enum err e = ask_add(call->ask, values->v[first + n], hint, &info);
+        enum err e = query_add(call->ask, values->v[first + n], hint, &info);
 
-        places[n] = (struct place){.at = ask_count(call->ask) - 1};
+        places[n] = (struct place){.at = query_count(call->ask) - 1};
         if (e != ERR_OK) {
             const char *text = info.text[0] != '\0' ? info.text : err_text(e);
 
@@ -49,13 +49,13 @@ static size_t fill_batch(struct api_call *call, const struct api_strings *values
 
 /* A request's values on their way. */
 struct run {
-    const struct lists_view *view;
+    const struct list_watcher_view *view;
     const struct api_strings *values;
     enum feature_type hint;
     print_fn *print;
     struct place *places; /* of a batch */
     size_t done;          /* values that are answered */
-    uint64_t url_checks[STANDING_COUNT];
+    uint64_t url_checks[RATING_COUNT];
 };
 
 /* As many values as one batch takes. False: no memory. */
@@ -63,15 +63,15 @@ static bool answer_batch(struct api_call *call, struct run *run)
 {
     uint64_t now_s = clock_wall_us() / 1000000;
 
-    ask_begin(call->ask, &run->view->ask);
+    query_begin(call->ask, &run->view->ask);
     size_t n = fill_batch(call, run->values, run->done, run->hint, run->places);
 
-    ask_test(call->ask);
+    query_test(call->ask);
     for (size_t i = 0; i < n; i++, run->done++) {
         const struct place *p = &run->places[i];
-        struct ask_result r;
+        struct query_result r;
 
-        if (p->why == NULL && ask_answer(call->ask, p->at, now_s, &r) != ERR_OK) {
+        if (p->why == NULL && query_answer(call->ask, p->at, now_s, &r) != ERR_OK) {
             return false;
         }
         if (run->done > 0) {
@@ -89,7 +89,7 @@ static bool answer_batch(struct api_call *call, struct run *run)
 static void count(struct api *a, const struct run *run)
 {
     atomic_fetch_add_explicit(&a->values, run->values->n, memory_order_relaxed);
-    for (unsigned i = 0; i < STANDING_COUNT; i++) {
+    for (unsigned i = 0; i < RATING_COUNT; i++) {
         if (run->url_checks[i] > 0) {
             atomic_fetch_add_explicit(&a->url_checks[i], run->url_checks[i],
                                       memory_order_relaxed);
@@ -101,8 +101,8 @@ static void answer_values(struct api_call *call, const struct api_strings *value
                           enum feature_type hint, print_fn *print)
 {
     struct buf *b = &call->answer.body;
-    size_t most = values->n < ASK_VALUES ? values->n : ASK_VALUES;
-    struct run run = {.view = lists_acquire(call->api->lists),
+    size_t most = values->n < QUERY_VALUES ? values->n : QUERY_VALUES;
+    struct run run = {.view = list_watcher_acquire(call->api->lists),
                       .values = values,
                       .hint = hint,
                       .print = print,
@@ -116,7 +116,7 @@ static void answer_values(struct api_call *call, const struct api_strings *value
     buf_add_str(b, "],\"processing_time_ms\":");
     api_add_ms(b, call->begun_us);
     buf_add_str(b, "}\n");
-    lists_release(call->api->lists, &run.view);
+    list_watcher_release(call->api->lists, &run.view);
     count(call->api, &run);
     call->answer.status = 200;
     if (!ok || buf_failed(b)) {
@@ -126,8 +126,8 @@ static void answer_values(struct api_call *call, const struct api_strings *value
 
 /* ---- POST /check-urls ---- */
 
-static void print_url(struct api_call *call, const struct lists_view *view,
-                      struct slice value, const struct ask_result *r, const char *why)
+static void print_url(struct api_call *call, const struct list_watcher_view *view,
+                      struct slice value, const struct query_result *r, const char *why)
 {
     struct buf *b = &call->answer.body;
 
@@ -136,7 +136,7 @@ static void print_url(struct api_call *call, const struct lists_view *view,
     buf_add(b, SLICE_LIT("{\"url\":"));
     api_add_text(b, value);
     buf_add(b, SLICE_LIT(",\"status\":\""));
-    buf_add_str(b, r != NULL ? standing_name(r->standing.standing) : "INVALID");
+    buf_add_str(b, r != NULL ? rating_name(r->standing.standing) : "INVALID");
     buf_add(b, r != NULL && r->standing.requires_blocking
                    ? SLICE_LIT("\",\"requires_blocking\":true}")
                    : SLICE_LIT("\",\"requires_blocking\":false}"));
@@ -165,17 +165,17 @@ static void add_member(struct buf *b, const char *name, const char *value)
 }
 
 /* Why it makes nothing listed; NULL: it does. */
-static const char *silent_because(const struct ask_list *list,
-                                  const struct ask_match *m)
+static const char *silent_because(const struct query_list *list,
+                                  const struct query_match *m)
 {
-    if (m->silence != LIST_HEARD) {
-        return list_silence_name(m->silence);
+    if (m->silence != LIST_NOT_SUPPRESSED) {
+        return list_suppression_name(m->silence);
     }
     return list->share > 0 ? NULL : "weighs nothing here";
 }
 
-static void print_match(struct buf *b, const struct ask_list *list,
-                        const struct ask_match *m)
+static void print_match(struct buf *b, const struct query_list *list,
+                        const struct query_match *m)
 {
     buf_add_char(b, '{');
     add_member(b, "list", list_reader_name(list->reader));
@@ -208,8 +208,9 @@ static void add_counts(struct api_call *call, struct slice value)
     }
 }
 
-static void print_value(struct api_call *call, const struct lists_view *view,
-                        struct slice value, const struct ask_result *r, const char *why)
+static void print_value(struct api_call *call, const struct list_watcher_view *view,
+                        struct slice value, const struct query_result *r,
+                        const char *why)
 {
     struct buf *b = &call->answer.body;
     bool is_first = true;
@@ -227,7 +228,7 @@ static void print_value(struct api_call *call, const struct lists_view *view,
     buf_printf(b,
                ",\"status\":\"%s\",\"requires_blocking\":%s,\"confidence\":%.4f,"
                "\"matches\":[",
-               standing_name(r->standing.standing),
+               rating_name(r->standing.standing),
                r->standing.requires_blocking ? "true" : "false",
                r->standing.confidence);
     for (size_t i = 0; i < r->n; i++) {

@@ -204,8 +204,8 @@ static bool is_limited(struct api_conn *c, unsigned *retretry_s)
         return false;
     }
     (void)pthread_mutex_lock(&t->api->mutex);
-    bool has = limit_take(t->api->limit, (const struct sockaddr *)&c->from, &rate,
-                          clock_mono_us(), retretry_s);
+    bool has = rate_limit_take(t->api->limit, (const struct sockaddr *)&c->from, &rate,
+                               clock_mono_us(), retretry_s);
 
     (void)pthread_mutex_unlock(&t->api->mutex);
     if (!has) {

@@ -26,42 +26,43 @@ void api_counts_end(struct api_counts *c)
 
 /* *ret: to be freed, also when it is false. */
 static bool ask(struct api_counts *c, enum feature_type type, struct slice text,
-                struct count_shares *ret)
+                struct count_breakdown *ret)
 {
     struct digest digest[KEYRING_MAX];
     struct buf request;
     struct buf answer;
 
-    *ret = (struct count_shares){.n = 0};
+    *ret = (struct count_breakdown){.n = 0};
     buf_init(&request, COUNT_WIRE_REQUEST_MAX);
     buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
     count_digest(&c->keys, c->config, (uint16_t)type, text, digest);
     count_wire_shares(&c->keys, digest, &request);
-    bool is_known = gillnetd_ask(c->config->control_socket, buf_slice(&request),
-                                 SLICE_NONE, c->deadline_us, &answer, NULL) == ERR_OK &&
-                    count_wire_read_shares(buf_slice(&answer), ret) && ret->n > 0;
+    bool is_known =
+        control_client_ask(c->config->control_socket, buf_slice(&request), SLICE_NONE,
+                           c->deadline_us, &answer, NULL) == ERR_OK &&
+        count_wire_read_shares(buf_slice(&answer), ret) && ret->n > 0;
 
     buf_fini(&request);
     buf_fini(&answer);
-    count_shares_limit(ret, c->config->peers.cap, c->config->peers.quorum);
+    count_breakdown_limit(ret, c->config->peers.cap, c->config->peers.quorum);
     return is_known;
 }
 
 /* One feature, to rows, if anybody counted it. */
 static void add(json_t *rows, enum feature_type type, struct slice text,
-                const struct count_shares *s)
+                const struct count_breakdown *s)
 {
     const struct count_history *h = &s->v[0].history;
     uint64_t first_s = 0;
     uint64_t last_s = 0;
     uint64_t w[COUNT_WINDOWS];
 
-    count_shares_seen(s, clock_wall_us() / US_PER_S, &first_s, &last_s);
+    count_breakdown_seen(s, clock_wall_us() / US_PER_S, &first_s, &last_s);
     if (first_s == 0) {
         return;
     }
     for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
-        w[i] = count_shares_sum(s, i);
+        w[i] = count_breakdown_sum(s, i);
     }
     json_t *windows = count_json_windows(w);
     json_t *o = json_pack("{s:s, s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "counted_as",
@@ -91,13 +92,13 @@ void api_counts_add(struct api_counts *c, struct slice value, struct arena *aren
         features.n = 0;
     }
     for (size_t i = 0; c->is_answering && i < features.n; i++) {
-        struct count_shares shares;
+        struct count_breakdown shares;
 
         c->is_answering = ask(c, features.v[i].type, features.v[i].text, &shares);
         if (c->is_answering) {
             add(rows, features.v[i].type, features.v[i].text, &shares);
         }
-        count_shares_fini(&shares);
+        count_breakdown_fini(&shares);
     }
     char *text = c->is_answering ? json_dumps(rows, JSON_COMPACT) : NULL;
 

@@ -64,9 +64,10 @@ static bool ask_one(const struct config *config, const struct keyring *keys,
     buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
     count_wire_exact(keys, key->digest, &request);
     ret->key = *key;
-    bool is_known = gillnetd_ask(config->control_socket, buf_slice(&request),
-                                 SLICE_NONE, deadline_us, &answer, NULL) == ERR_OK &&
-                    count_wire_history(buf_slice(&answer), &ret->counts);
+    bool is_known =
+        control_client_ask(config->control_socket, buf_slice(&request), SLICE_NONE,
+                           deadline_us, &answer, NULL) == ERR_OK &&
+        count_wire_history(buf_slice(&answer), &ret->counts);
     buf_fini(&request);
     buf_fini(&answer);
     return is_known;

@@ -75,7 +75,7 @@ struct api_call {
     char from[64]; /* address, for the log */
     struct config *config;
     struct arena *arena; /* until the answer is made */
-    struct ask *ask;     /* of the thread */
+    struct query *ask;   /* of the thread */
     uint64_t begun_us;
     struct api_answer answer;
 };
@@ -124,7 +124,7 @@ void api_thread_return(struct api_thread *t, struct api_work *w);
 void api_work_free(struct api_work *w);
 
 /* Acts on reports that a former run left. */
-void api_write_resume(struct api *a, struct arena *arena, struct ask *ask);
+void api_write_resume(struct api *a, struct arena *arena, struct query *ask);
 
 /* ---- connections ---- */
 
@@ -187,7 +187,7 @@ struct api_thread {
     struct config *config; /* that of api when the generation was this */
     unsigned generation;
     struct arena *arena;
-    struct ask *ask;
+    struct query *ask;
     struct buf head;       /* of the answer at hand */
     pthread_mutex_t mutex; /* guards back */
     struct api_work *back; /* answered by workers */
@@ -204,8 +204,8 @@ struct api_thread {
 };
 
 struct api {
-    struct board *board;
-    struct lists *lists;
+    struct status_board *board;
+    struct list_watcher *lists;
     struct api_hooks hooks;
     struct api_tokens *tokens;
     struct api_pool *pool;
@@ -213,12 +213,12 @@ struct api {
     uint64_t start_us;
     pthread_mutex_t mutex; /* guards config, limit */
     struct config *config;
-    struct limit *limit;
+    struct rate_limit *limit;
     _Atomic unsigned generation; /* of config */
     _Atomic bool stops;
     _Atomic uint64_t memory; /* bytes of requests and answers that wait */
     _Atomic uint64_t values;
-    _Atomic uint64_t url_checks[STANDING_COUNT];
+    _Atomic uint64_t url_checks[RATING_COUNT];
     _Atomic uint64_t reports_ham;
     _Atomic uint64_t reports_spam;
     bool

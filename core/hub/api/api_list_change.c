@@ -145,7 +145,7 @@ static enum err change_named(struct api_change *c, struct slice list,
 }
 
 /* Whether the list holds the value itself: a URL also in its looser forms, all else by that very name. */
-static bool is_itself(const struct feature_entry *e, const struct ask_match *m)
+static bool is_itself(const struct feature_entry *e, const struct query_match *m)
 {
     uint16_t class_type = m->key->class_type;
     bool is_url = e->class_type == FEATURE_url &&
@@ -157,13 +157,13 @@ static bool is_itself(const struct feature_entry *e, const struct ask_match *m)
 }
 
 /* Changes that are gathered. */
-struct changes {
+struct feed_diff {
     struct change *v;
     size_t n;
     size_t room;
 };
 
-static bool put(struct arena *arena, struct changes *all, const struct change *one)
+static bool put(struct arena *arena, struct feed_diff *all, const struct change *one)
 {
     if (all->n == all->room) {
         struct change *more = arena_array(arena, all->room * 2 + 16, sizeof *more);
@@ -182,24 +182,24 @@ static bool put(struct arena *arena, struct changes *all, const struct change *o
 }
 
 /* The changes that take one value back. */
-static enum err find_changes(struct api_change *c, const struct ask_lists *lists,
-                             struct slice value, struct changes *all,
+static enum err find_changes(struct api_change *c, const struct query_lists *lists,
+                             struct slice value, struct feed_diff *all,
                              struct errinfo *reterr)
 {
     struct feature_entry entry;
-    struct ask_result r = {.n = 0};
+    struct query_result r = {.n = 0};
     enum err e = parse(c->arena, value, &entry, reterr);
 
-    ask_begin(c->ask, lists);
+    query_begin(c->ask, lists);
     if (e == ERR_OK) {
-        e = ask_add(c->ask, value, FEATURE_NONE, reterr);
+        e = query_add(c->ask, value, FEATURE_NONE, reterr);
     }
     if (e == ERR_OK) {
-        ask_test(c->ask);
-        e = ask_answer(c->ask, 0, clock_wall_us() / 1000000, &r);
+        query_test(c->ask);
+        e = query_answer(c->ask, 0, clock_wall_us() / 1000000, &r);
     }
     for (size_t i = 0; e == ERR_OK && i < r.n; i++) {
-        const struct ask_list *l = &lists->v[r.v[i].list];
+        const struct query_list *l = &lists->v[r.v[i].list];
         struct slice name = slice_str(list_reader_name(l->reader));
         struct change one = {.value = value,
                              .entry = {.class_type = r.v[i].key->class_type}};
@@ -218,18 +218,18 @@ static enum err find_changes(struct api_change *c, const struct ask_lists *lists
 enum err api_change_revoke(struct api_change *c, struct slice list,
                            const struct slice *values, size_t n, struct errinfo *reterr)
 {
-    struct changes all = {.n = 0};
+    struct feed_diff all = {.n = 0};
     enum err e = ERR_OK;
 
     if (list.n > 0) {
         return change_named(c, list, values, n, true, reterr);
     }
-    const struct lists_view *view = lists_acquire(c->lists);
+    const struct list_watcher_view *view = list_watcher_acquire(c->lists);
 
     for (size_t i = 0; e == ERR_OK && i < n; i++) {
         e = find_changes(c, &view->ask, values[i], &all, reterr);
     }
-    lists_release(c->lists, &view);
+    list_watcher_release(c->lists, &view);
     return e == ERR_OK ? write_all(c, all.v, all.n, true, reterr) : e;
 }
 

@@ -12,10 +12,10 @@
 #include "core/hub/api/api_internal.h"
 
 struct api_change {
-    struct lists *lists;
+    struct list_watcher *lists;
     const struct config *config;
     struct arena *arena;
-    struct ask *ask;
+    struct query *ask;
     const atomic_bool *stop;
     const char *who; /* of the token */
     json_t *rows;    /* what was changed: [{value, list, entry, type, status}] */

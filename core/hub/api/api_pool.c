@@ -68,7 +68,7 @@ static void *run(void *context)
 {
     struct api_pool *p = context;
     struct arena *arena = arena_new(WORK_ARENA);
-    struct ask *ask = ask_new();
+    struct query *ask = query_new();
     enum api_kind kind = API_INLINE;
 
     (void)pthread_mutex_lock(&p->mutex);
@@ -104,7 +104,7 @@ static void *run(void *context)
         (void)pthread_cond_signal(&p->wake);
     }
     (void)pthread_mutex_unlock(&p->mutex);
-    ask_free(&ask);
+    query_free(&ask);
     arena_free(&arena);
     return NULL;
 }

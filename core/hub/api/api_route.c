@@ -311,7 +311,7 @@ void api_numbers(const struct api *a, struct api_numbers *ret)
         add_thread(&a->threads[i], ret);
     }
     ret->values = atomic_load_explicit(&a->values, memory_order_relaxed);
-    for (unsigned i = 0; i < STANDING_COUNT; i++) {
+    for (unsigned i = 0; i < RATING_COUNT; i++) {
         ret->url_checks[i] =
             atomic_load_explicit(&a->url_checks[i], memory_order_relaxed);
     }

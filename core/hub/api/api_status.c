@@ -57,33 +57,34 @@ void api_v1_stats(struct api_call *call)
     struct daemon d;
 
     look_at_daemon(call->config, &d);
-    api_answer_json(call, json_pack("{s:s, s:I, s:o, s:o}", "version", GILLNET_VERSION,
-                                    "time", (json_int_t)(clock_wall_us() / US_PER_S),
-                                    "gillnetd", daemon_json(&d), "hub",
-                                    board_get(call->api->board, BOARD_HUB)));
+    api_answer_json(call,
+                    json_pack("{s:s, s:I, s:o, s:o}", "version", GILLNET_VERSION,
+                              "time", (json_int_t)(clock_wall_us() / US_PER_S),
+                              "gillnetd", daemon_json(&d), "hub",
+                              status_board_get(call->api->board, STATUS_BOARD_HUB)));
 }
 
 /* ---- the board ---- */
 
 static void answer_section(struct api_call *call, const char *name,
-                           enum board_section s)
+                           enum status_board_section s)
 {
     struct buf *b = &call->answer.body;
 
     call->answer.status = 200;
     buf_printf(b, "{\"%s\":", name);
-    board_add(call->api->board, s, b);
+    status_board_add(call->api->board, s, b);
     buf_add_str(b, "}\n");
 }
 
 void api_v1_alerts(struct api_call *call)
 {
-    answer_section(call, "alerts", BOARD_ALERTS);
+    answer_section(call, "alerts", STATUS_BOARD_ALERTS);
 }
 
 void api_v1_progress(struct api_call *call)
 {
-    answer_section(call, "tasks", BOARD_TASKS);
+    answer_section(call, "tasks", STATUS_BOARD_TASKS);
 }
 
 /* ---- others' ---- */
@@ -149,12 +150,12 @@ static void add_reason(struct buf *b, const char *text)
 void api_readyz(struct api_call *call)
 {
     struct buf *b = &call->answer.body;
-    const struct lists_view *view = lists_acquire(call->api->lists);
+    const struct list_watcher_view *view = list_watcher_acquire(call->api->lists);
     char trouble[ERRINFO_TEXT_MAX];
     struct daemon d;
 
     look_at_daemon(call->config, &d);
-    lists_trouble(call->api->lists, trouble);
+    list_watcher_trouble(call->api->lists, trouble);
     buf_add_str(b, "{\"status\":\"unready\",\"reasons\":[");
     if (trouble[0] != '\0') {
         add_reason(b, trouble);
@@ -164,7 +165,7 @@ void api_readyz(struct api_call *call)
     if (!d.is_running) {
         add_reason(b, "gillnetd is not running, or its numbers cannot be read");
     }
-    lists_release(call->api->lists, &view);
+    list_watcher_release(call->api->lists, &view);
     if (b->p[b->n - 1] == '[') {
         call->answer.status = 200;
         buf_clear(b);
@@ -197,27 +198,27 @@ static json_t *filters_json(const struct listset *set)
 }
 
 /* What look-ups of mail came to in all lists. */
-static json_t *hits_json(const struct lists_view *view)
+static json_t *hits_json(const struct list_watcher_view *view)
 {
-    struct hits_counts sum = {.since_s = 0};
+    struct lookup_stats_counts sum = {.since_s = 0};
     double rate = 0;
 
     for (size_t i = 0; view->hits != NULL && i < listset_count(view->set); i++) {
-        struct hits_counts c;
+        struct lookup_stats_counts c;
         struct slice name = slice_str(list_reader_name(listset_reader(view->set, i)));
 
-        if (hits_view_find(view->hits, name, HITS_WHOLE, &c)) {
-            for (unsigned n = 0; n < HITS_NUMBERS; n++) {
+        if (lookup_stats_view_find(view->hits, name, LOOKUP_STATS_WHOLE, &c)) {
+            for (unsigned n = 0; n < LOOKUP_STATS_NUMBERS; n++) {
                 sum.number[n] += c.number[n];
             }
         }
     }
-    rate = hits_observed_error(&sum);
+    rate = lookup_stats_observed_error(&sum);
     return json_pack("{s:I, s:I, s:I, s:I, s:f}", "tested",
-                     (json_int_t)sum.number[HITS_TESTED], "hits",
-                     (json_int_t)sum.number[HITS_FILTER], "confirmed",
-                     (json_int_t)sum.number[HITS_CONFIRMED], "false_positives",
-                     (json_int_t)sum.number[HITS_FALSE], "false_positive_rate",
+                     (json_int_t)sum.number[LOOKUP_STATS_TESTED], "hits",
+                     (json_int_t)sum.number[LOOKUP_STATS_FILTER], "confirmed",
+                     (json_int_t)sum.number[LOOKUP_STATS_CONFIRMED], "false_positives",
+                     (json_int_t)sum.number[LOOKUP_STATS_FALSE], "false_positive_rate",
                      rate < 0 ? 0.0 : rate);
 }
 
@@ -241,10 +242,10 @@ static json_t *service_json(struct api *a)
 
 void api_stats(struct api_call *call)
 {
-    const struct lists_view *view = lists_acquire(call->api->lists);
+    const struct list_watcher_view *view = list_watcher_acquire(call->api->lists);
 
     api_answer_json(call, json_pack("{s:o, s:o, s:o}", "filter",
                                     filters_json(view->set), "service",
                                     service_json(call->api), "mail", hits_json(view)));
-    lists_release(call->api->lists, &view);
+    list_watcher_release(call->api->lists, &view);
 }

@@ -130,9 +130,9 @@ void api_v1_lists(struct api_call *call)
     if (!read_query(call, &list_table, &q)) {
         return;
     }
-    const struct lists_view *view = lists_acquire(call->api->lists);
+    const struct list_watcher_view *view = list_watcher_acquire(call->api->lists);
     api_answer_json(call, lists_json(view->set, &q));
-    lists_release(call->api->lists, &view);
+    list_watcher_release(call->api->lists, &view);
 }
 
 /* ---- feeds ---- */
@@ -156,7 +156,7 @@ void api_v1_feeds(struct api_call *call)
     if (!read_query(call, &feed_table, &q)) {
         return;
     }
-    json_t *all = board_get(call->api->board, BOARD_FEEDS);
+    json_t *all = status_board_get(call->api->board, STATUS_BOARD_FEEDS);
     json_array_foreach(all, i, row)
     {
         enabled += is_true(row, "enabled");
@@ -189,7 +189,7 @@ void api_v1_peers(struct api_call *call)
     if (!read_query(call, &peer_table, &q)) {
         return;
     }
-    json_t *all = board_get(call->api->board, BOARD_PEERS);
+    json_t *all = status_board_get(call->api->board, STATUS_BOARD_PEERS);
     json_array_foreach(all, i, row)
     {
         const char *state = json_string_value(json_object_get(row, "state"));
@@ -203,8 +203,10 @@ void api_v1_peers(struct api_call *call)
     (void)json_object_set_new(
         answer, "sums",
         json_pack("{s:I, s:I}", "others", others, "connected", connected));
-    (void)json_object_set_new(answer, "ring", board_get(call->api->board, BOARD_RING));
-    (void)json_object_set_new(answer, "subscriptions",
-                              board_get(call->api->board, BOARD_SUBSCRIPTIONS));
+    (void)json_object_set_new(answer, "ring",
+                              status_board_get(call->api->board, STATUS_BOARD_RING));
+    (void)json_object_set_new(
+        answer, "subscriptions",
+        status_board_get(call->api->board, STATUS_BOARD_SUBSCRIPTIONS));
     api_answer_json(call, answer);
 }

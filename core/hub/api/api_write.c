@@ -100,14 +100,14 @@ static bool read_values(struct api_call *call, struct api_strings *values,
 /* A list that was made by a slip of the pen would be asked for ever. */
 static bool is_there(struct api_call *call, struct slice list)
 {
-    const struct lists_view *view = lists_acquire(call->api->lists);
+    const struct list_watcher_view *view = list_watcher_acquire(call->api->lists);
     bool found = config_list_find(call->config, list)->name != NULL;
 
     for (size_t i = 0; !found && i < listset_count(view->set); i++) {
         found =
             slice_eq(list, slice_str(list_reader_name(listset_reader(view->set, i))));
     }
-    lists_release(call->api->lists, &view);
+    list_watcher_release(call->api->lists, &view);
     if (!found) {
         api_refuse(call, 404, "there is no list of this name");
     }
@@ -434,7 +434,7 @@ static void act_again(void *context, const json_t *line)
     arena_reset(r->change.arena);
 }
 
-void api_write_resume(struct api *a, struct arena *arena, struct ask *ask)
+void api_write_resume(struct api *a, struct arena *arena, struct query *ask)
 {
     struct config *config = api_config(a);
     struct replay r = {.change = {.lists = a->lists,

@@ -162,9 +162,9 @@ static enum err judge_answer(const struct asking *a, struct slice answer)
                        SLICE_ARGS(slice_head(line, ERRINFO_TEXT_MAX)));
 }
 
-enum err gillnetd_ask(const char *path, struct slice line, struct slice body,
-                      uint64_t deadline_mono_us, struct buf *retanswer,
-                      struct errinfo *reterr)
+enum err control_client_ask(const char *path, struct slice line, struct slice body,
+                            uint64_t deadline_mono_us, struct buf *retanswer,
+                            struct errinfo *reterr)
 {
     struct asking a = {
         .path = path, .fd = -1, .deadline_us = deadline_mono_us, .reterr = reterr};
@@ -184,22 +184,22 @@ enum err gillnetd_ask(const char *path, struct slice line, struct slice body,
     return e;
 }
 
-enum err gillnetd_scan(const char *path, struct scanline *line, struct slice message,
-                       uint64_t deadline_mono_us, struct buf *retjson,
-                       struct errinfo *reterr)
+enum err control_client_scan(const char *path, struct scan_request *line,
+                             struct slice message, uint64_t deadline_mono_us,
+                             struct buf *retjson, struct errinfo *reterr)
 {
     struct buf request;
     struct buf answer;
 
     line->bytes = message.n;
-    buf_init(&request, (size_t)4 * SCANLINE_MAX);
+    buf_init(&request, (size_t)4 * SCAN_REQUEST_MAX);
     buf_init(&answer, SCAN_ANSWER_MAX);
-    scanline_print(line, &request);
+    scan_request_print(line, &request);
     enum err e =
         buf_failed(&request)
             ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
-            : gillnetd_ask(path, slice_head(buf_slice(&request), request.n - 1),
-                           message, deadline_mono_us, &answer, reterr);
+            : control_client_ask(path, slice_head(buf_slice(&request), request.n - 1),
+                                 message, deadline_mono_us, &answer, reterr);
     if (e == ERR_OK) {
         struct slice rest = buf_slice(&answer);
         (void)slice_cut(&rest, '\n');

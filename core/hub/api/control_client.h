@@ -17,14 +17,14 @@
  * to retanswer. What gillnetd answers with "error WHY" is ERR_SYNTAX, "error busy" ERR_LOCKED, "error out of memory" ERR_NOMEM, with
  * WHY as the text. Nobody listens: ERR_NOT_FOUND. After deadline_mono_us: ERR_TIMEOUT. More than
  * retanswer may hold: ERR_LIMIT. */
-enum err gillnetd_ask(const char *path, struct slice line, struct slice body,
-                      uint64_t deadline_mono_us, struct buf *retanswer,
-                      struct errinfo *reterr);
+enum err control_client_ask(const char *path, struct slice line, struct slice body,
+                            uint64_t deadline_mono_us, struct buf *retanswer,
+                            struct errinfo *reterr);
 
 /* Has message judged with the envelope of line (its bytes are set here): appends one line, the object of
  * `gillnet check --json`. Errors as above. */
-enum err gillnetd_scan(const char *path, struct scanline *line, struct slice message,
-                       uint64_t deadline_mono_us, struct buf *retjson,
-                       struct errinfo *reterr);
+enum err control_client_scan(const char *path, struct scan_request *line,
+                             struct slice message, uint64_t deadline_mono_us,
+                             struct buf *retjson, struct errinfo *reterr);
 
 #endif

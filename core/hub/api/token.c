@@ -226,7 +226,7 @@ static int replace(const struct config *config, struct slice text)
     const char *path = config->api.tokens_file;
     struct errinfo why = {.code = ERR_OK};
     char words[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
-    struct file_out out UNFILLED;
+    struct file_out out UNINITIALIZED;
     struct stat st = {.st_uid = 0};
     enum err e = ERR_OK;
 

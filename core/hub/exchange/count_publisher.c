@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 #include "core/count/follow.h"
 
-struct counts {
+struct count_publisher {
     struct node *node;
     struct follow *follow;
     struct count_record *v;
@@ -14,9 +14,10 @@ struct counts {
     struct errinfo *reterr; /* of the look under way */
 };
 
-enum err counts_new(struct node *node, struct counts **ret, struct errinfo *reterr)
+enum err count_publisher_new(struct node *node, struct count_publisher **ret,
+                             struct errinfo *reterr)
 {
-    struct counts *c = calloc(1, sizeof *c);
+    struct count_publisher *c = calloc(1, sizeof *c);
     enum err e;
 
     if (c == NULL) {
@@ -32,7 +33,7 @@ enum err counts_new(struct node *node, struct counts **ret, struct errinfo *rete
     return ERR_OK;
 }
 
-void counts_free(struct counts **c)
+void count_publisher_free(struct count_publisher **c)
 {
     if (*c == NULL) {
         return;
@@ -43,7 +44,7 @@ void counts_free(struct counts **c)
     *c = NULL;
 }
 
-static enum err make_room(struct counts *c, size_t n)
+static enum err make_room(struct count_publisher *c, size_t n)
 {
     struct count_record *v = NULL;
 
@@ -63,7 +64,7 @@ static enum err make_room(struct counts *c, size_t n)
 static enum err publish(void *context, uint64_t start_s,
                         const struct run_record *totals, size_t n, bool is_complete)
 {
-    struct counts *c = context;
+    struct count_publisher *c = context;
     enum err e = make_room(c, n);
 
     if (e == ERR_OK && n > 0) {
@@ -80,7 +81,7 @@ static enum err publish(void *context, uint64_t start_s,
     return e;
 }
 
-enum err counts_tick(struct counts *c, struct errinfo *reterr)
+enum err count_publisher_tick(struct count_publisher *c, struct errinfo *reterr)
 {
     enum err e;
 
@@ -92,7 +93,7 @@ enum err counts_tick(struct counts *c, struct errinfo *reterr)
     return e == ERR_NOT_FOUND ? ERR_OK : e;
 }
 
-uint64_t counts_published(const struct counts *c)
+uint64_t count_publisher_published(const struct count_publisher *c)
 {
     return c != NULL ? c->published : 0;
 }

@@ -8,12 +8,14 @@
 
 #include "core/hub/exchange/node.h"
 
-struct counts;
+struct count_publisher;
 /* Follows the counts of an open node. NULL-able: counts_tick accepts NULL. */
-enum err counts_new(struct node *node, struct counts **ret, struct errinfo *reterr);
-void counts_free(struct counts **c);
+enum err count_publisher_new(struct node *node, struct count_publisher **ret,
+                             struct errinfo *reterr);
+void count_publisher_free(struct count_publisher **c);
 /* Looks once. ERR_OK also where gillnetd has not counted yet. */
-enum err counts_tick(struct counts *c, struct errinfo *reterr);
-uint64_t counts_published(const struct counts *c); /* records, since the start */
+enum err count_publisher_tick(struct count_publisher *c, struct errinfo *reterr);
+uint64_t count_publisher_published(
+    const struct count_publisher *c); /* records, since the start */
 
 #endif

@@ -25,9 +25,9 @@ static void on_timer(evutil_socket_t fd, short what, void *context)
 
 static void drop_peer(struct peer *p)
 {
-    client_cancel(&p->call);
+    peer_client_cancel(&p->call);
     for (unsigned i = 0; i < EXCHANGE_FETCHES; i++) {
-        client_cancel(&p->fetches[i].call);
+        peer_client_cancel(&p->fetches[i].call);
     }
     exchange_forget(p);
     buf_fini(&p->bytes);
@@ -232,14 +232,14 @@ enum err exchange_renew(struct exchange *x, const struct config *config,
         x->begun_us = x->begun_us != 0 ? x->begun_us : clock_mono_us();
     }
     for (unsigned i = 0; i < n; i++) { /* calls end before their client */
-        client_cancel(&before[i]->call);
+        peer_client_cancel(&before[i]->call);
         for (unsigned j = 0; j < EXCHANGE_FETCHES; j++) {
-            client_cancel(&before[i]->fetches[j].call);
+            peer_client_cancel(&before[i]->fetches[j].call);
         }
     }
-    client_free(&x->client);
+    peer_client_free(&x->client);
     if (x->node->is_open) {
-        e = client_new(x->base, x->node->dir, &x->client, reterr);
+        e = peer_client_new(x->base, x->node->dir, &x->client, reterr);
     }
     if (e == ERR_OK && x->node->is_open) {
         add_members(x, config, before, n);
@@ -280,7 +280,7 @@ void exchange_free(struct exchange **x)
     while ((*x)->npeers > 0) {
         drop_peer((*x)->peers[--(*x)->npeers]);
     }
-    client_free(&(*x)->client);
+    peer_client_free(&(*x)->client);
     event_free((*x)->look);
     free(*x);
     *x = NULL;

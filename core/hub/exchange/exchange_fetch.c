@@ -110,7 +110,7 @@ static bool offer_one(struct fetch *f, struct slice *rest)
     return false;
 }
 
-static void on_object(void *context, const struct client_answer *a)
+static void on_object(void *context, const struct peer_client_answer *a)
 {
     struct fetch *f = context;
     struct peer *p = f->peer;
@@ -190,12 +190,12 @@ static bool start_fetch(struct peer *p, const struct want *w)
         (void)snprintf(path, sizeof path, "/v1/chain/%s/%llu-%llu", hex,
                        (unsigned long long)w->from, (unsigned long long)w->to);
     }
-    const struct ask ask = {.most =
-                                OBJECT_HEADER_BYTES +
-                                (size_t)(is_snap ? OBJECT_SNAP_MAX : OBJECT_PACKED_MAX),
-                            .look = is_snap ? look_at_snap : NULL,
-                            .done = on_object,
-                            .context = f};
+    const struct query ask = {
+        .most = OBJECT_HEADER_BYTES +
+                (size_t)(is_snap ? OBJECT_SNAP_MAX : OBJECT_PACKED_MAX),
+        .look = is_snap ? look_at_snap : NULL,
+        .done = on_object,
+        .context = f};
     if (exchange_call(p, path, &ask, &f->call) != ERR_OK) {
         return false;
     }

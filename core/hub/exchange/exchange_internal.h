@@ -76,7 +76,7 @@ struct exchange {
     struct node *node;
     struct exchange_hooks hooks;
     bool is_once;
-    struct client *client;
+    struct peer_client *client;
     struct peer *peers[MANIFEST_MEMBERS_MAX];
     unsigned npeers;
     struct skipped skipped[SKIPPED_MAX];
@@ -96,13 +96,13 @@ void exchange_fail(struct peer *p, const char *what, const char *why, unsigned r
 void exchange_rest(struct peer *p, unsigned ms);
 void exchange_forget(struct peer *p); /* the heads, and what was wanted of them */
 /* What comes back goes to whom. */
-struct ask {
+struct query {
     size_t most; /* bytes */
-    client_look_fn *look;
-    client_done_fn *done;
+    peer_client_look_fn *look;
+    peer_client_done_fn *done;
     void *context;
 };
-enum err exchange_call(struct peer *p, const char *path, const struct ask *ask,
+enum err exchange_call(struct peer *p, const char *path, const struct query *ask,
                        struct client_call **ret);
 /* What else is to be asked for before the next heads; false: nothing. */
 bool exchange_ask(struct peer *p);

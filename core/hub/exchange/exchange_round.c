@@ -75,7 +75,8 @@ void exchange_fail(struct peer *p, const char *what, const char *why, unsigned r
 }
 
 /* An answer of the HTTP kind; false: the round is over. */
-static bool is_good(struct peer *p, const struct client_answer *a, const char *what)
+static bool is_good(struct peer *p, const struct peer_client_answer *a,
+                    const char *what)
 {
     char why[64];
 
@@ -94,22 +95,22 @@ static bool is_good(struct peer *p, const struct client_answer *a, const char *w
     return false;
 }
 
-enum err exchange_call(struct peer *p, const char *path, const struct ask *ask,
+enum err exchange_call(struct peer *p, const char *path, const struct query *ask,
                        struct client_call **ret)
 {
     char url[HTTP_ADDRESS_MAX + PATH_MAX_HERE];
     struct errinfo why;
-    const struct client_request r = {.url = url,
-                                     .pins = &p->pins,
-                                     .max_bytes = ask->most,
-                                     .timeout_s = ANSWER_S,
-                                     .look = ask->look,
-                                     .done = ask->done,
-                                     .context = ask->context};
+    const struct peer_client_request r = {.url = url,
+                                          .pins = &p->pins,
+                                          .max_bytes = ask->most,
+                                          .timeout_s = ANSWER_S,
+                                          .look = ask->look,
+                                          .done = ask->done,
+                                          .context = ask->context};
     enum err e;
 
     (void)snprintf(url, sizeof url, "https://%s%s", p->address, path);
-    e = client_start(p->x->client, &r, ret, &why);
+    e = peer_client_start(p->x->client, &r, ret, &why);
     if (e != ERR_OK) {
         log_error("event=exchange peer=%s error=\"%s\"", p->name, why.text);
     }
@@ -119,7 +120,7 @@ enum err exchange_call(struct peer *p, const char *path, const struct ask *ask,
 /* ---- manifest and ring keys ---- */
 
 /* What a peer gave out as its manifest. */
-static void take_manifest(struct peer *p, const struct client_answer *a)
+static void take_manifest(struct peer *p, const struct peer_client_answer *a)
 {
     struct exchange *x = p->x;
     struct errinfo why = {.text = ""};
@@ -138,7 +139,7 @@ static void take_manifest(struct peer *p, const struct client_answer *a)
     p->manifest_refused = p->manifest_seen;
 }
 
-static void on_manifest(void *context, const struct client_answer *a)
+static void on_manifest(void *context, const struct peer_client_answer *a)
 {
     struct peer *p = context;
 
@@ -149,7 +150,7 @@ static void on_manifest(void *context, const struct client_answer *a)
     }
 }
 
-static void on_look(void *context, const struct client_answer *a)
+static void on_look(void *context, const struct peer_client_answer *a)
 {
     struct peer *p = context;
 
@@ -161,11 +162,11 @@ static void on_look(void *context, const struct client_answer *a)
     }
 }
 
-static const struct ask manifest_ask = {.most = MANIFEST_BYTES_MAX + 65536};
+static const struct query manifest_ask = {.most = MANIFEST_BYTES_MAX + 65536};
 
 void exchange_look(struct peer *p)
 {
-    struct ask ask = manifest_ask;
+    struct query ask = manifest_ask;
 
     ask.done = on_look;
     ask.context = p;
@@ -174,7 +175,7 @@ void exchange_look(struct peer *p)
     }
 }
 
-static void on_ring_key(void *context, const struct client_answer *a)
+static void on_ring_key(void *context, const struct peer_client_answer *a)
 {
     struct peer *p = context;
     struct exchange *x = p->x;
@@ -186,10 +187,10 @@ static void on_ring_key(void *context, const struct client_answer *a)
     }
     if (a->status == 200) {
         struct hashkey key;
-        enum err e = ringkey_parse(a->body, p->ring_key, &key, &why);
+        enum err e = digest_key_parse(a->body, p->ring_key, &key, &why);
 
         if (e == ERR_OK) {
-            e = ringkey_put(x->node->state_dir, &key, false, &why);
+            e = digest_key_put(x->node->state_dir, &key, false, &why);
         }
         if (e == ERR_OK) {
             log_info("event=ringkey id=%08x from=%s: the keyring has it", p->ring_key,
@@ -210,15 +211,16 @@ static bool ask_for_ring_key(struct peer *p)
     char path[PATH_MAX_HERE];
 
     if (p->ring_key_us > clock_mono_us() ||
-        !ringkey_wanted(&n->manifest, &n->keys, clock_wall_us() / 1000, &p->ring_key)) {
+        !digest_key_wanted(&n->manifest, &n->keys, clock_wall_us() / 1000,
+                           &p->ring_key)) {
         return false;
     }
     p->ring_key_us = clock_mono_us() + EXCHANGE_SKIP_S * 1000000ULL;
     (void)snprintf(path, sizeof path, "/v1/ringkey/%u", p->ring_key);
     return exchange_call(p, path,
-                         &(const struct ask){.most = RINGKEY_TEXT_MAX,
-                                             .done = on_ring_key,
-                                             .context = p},
+                         &(const struct query){.most = DIGEST_KEY_TEXT_MAX,
+                                               .done = on_ring_key,
+                                               .context = p},
                          &p->call) == ERR_OK;
 }
 
@@ -227,7 +229,7 @@ bool exchange_ask(struct peer *p)
 {
     if (p->manifest_seen > p->x->node->manifest.version &&
         p->manifest_seen != p->manifest_refused) {
-        struct ask ask = manifest_ask;
+        struct query ask = manifest_ask;
 
         ask.done = on_manifest;
         ask.context = p;
@@ -257,7 +259,7 @@ static void greet(struct peer *p)
     p->stat.last_failure[0] = '\0';
 }
 
-static void on_heads(void *context, const struct client_answer *a)
+static void on_heads(void *context, const struct peer_client_answer *a)
 {
     struct peer *p = context;
     struct exchange *x = p->x;
@@ -316,7 +318,7 @@ void exchange_begin(struct peer *p)
     (void)snprintf(path, sizeof path, "/v1/heads?after=%llu",
                    (unsigned long long)p->after);
     if (exchange_call(p, path,
-                      &(const struct ask){
+                      &(const struct query){
                           .most = HEADS_ANSWER_MAX, .done = on_heads, .context = p},
                       &p->call) != ERR_OK) {
         exchange_fail(p, "heads", "no request can be made", 0);

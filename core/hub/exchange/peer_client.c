@@ -14,7 +14,7 @@
 
 enum { CONNECT_TO_MAX = 320 };
 
-struct client {
+struct peer_client {
     struct event_base *base;
     CURLM *multi;
     struct event *timer;
@@ -24,26 +24,26 @@ struct client {
 };
 
 struct client_call {
-    struct client *client;
+    struct peer_client *client;
     struct client_call *next;
     struct client_call *before;
     CURL *easy;
     struct curl_slist *headers;
     struct curl_slist *connect_to;
-    struct client_request r;
+    struct peer_client_request r;
     struct buf body;
     size_t most;
     bool has_looked;
     uint64_t begun_us;
-    struct client_answer answer;
+    struct peer_client_answer answer;
     char why[CURL_ERROR_SIZE];
 };
 
 /* ---- libcurl's sockets and its one timer on our loop ---- */
 
-static void finish_some(struct client *c);
+static void finish_some(struct peer_client *c);
 
-static void act(struct client *c, curl_socket_t fd, int what)
+static void act(struct peer_client *c, curl_socket_t fd, int what)
 {
     int running = 0;
 
@@ -68,7 +68,7 @@ static void on_timer(evutil_socket_t fd, short what, void *context)
 static int set_socket(CURL *easy, curl_socket_t fd, int what, void *context,
                       void *socket_context)
 {
-    struct client *c = context;
+    struct peer_client *c = context;
     struct event *e = socket_context;
     short events = (short)(((what & CURL_POLL_IN) != 0 ? EV_READ : 0) |
                            ((what & CURL_POLL_OUT) != 0 ? EV_WRITE : 0) | EV_PERSIST);
@@ -94,7 +94,7 @@ static int set_socket(CURL *easy, curl_socket_t fd, int what, void *context,
 
 static int set_timer(CURLM *multi, long ms, void *context)
 {
-    struct client *c = context;
+    struct peer_client *c = context;
     struct timeval t = {.tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000};
 
     (void)multi;
@@ -166,7 +166,7 @@ static void explain(struct client_call *call, CURLcode code)
 static void finish(struct client_call *call, CURLcode code)
 {
     long status = 0;
-    client_done_fn *done = call->r.done;
+    peer_client_done_fn *done = call->r.done;
     void *context = call->r.context;
 
     (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -183,7 +183,7 @@ static void finish(struct client_call *call, CURLcode code)
     drop(call);
 }
 
-static void finish_some(struct client *c)
+static void finish_some(struct peer_client *c)
 {
     CURLMsg *m = NULL;
     int left = 0;
@@ -208,7 +208,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *context)
         return 0;
     }
     buf_add(&call->body, slice_of(p, bytes));
-    if (call->r.look != NULL && !call->has_looked && call->body.n >= CLIENT_LOOK) {
+    if (call->r.look != NULL && !call->has_looked && call->body.n >= PEER_CLIENT_LOOK) {
         size_t most = call->r.look(call->r.context, buf_slice(&call->body));
 
         call->has_looked = true;
@@ -276,9 +276,9 @@ static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
         int name;
         int value;
     } rows[] = {{SOL_SOCKET, SO_KEEPALIVE, 1},
-                {IPPROTO_TCP, TCP_KEEPIDLE, CLIENT_PROBE_S},
-                {IPPROTO_TCP, TCP_KEEPINTVL, CLIENT_PROBE_S},
-                {IPPROTO_TCP, TCP_USER_TIMEOUT, CLIENT_LOST_S * 1000}};
+                {IPPROTO_TCP, TCP_KEEPIDLE, PEER_CLIENT_PROBE_S},
+                {IPPROTO_TCP, TCP_KEEPINTVL, PEER_CLIENT_PROBE_S},
+                {IPPROTO_TCP, TCP_USER_TIMEOUT, PEER_CLIENT_LOST_S * 1000}};
 
     (void)context;
     if (purpose == CURLSOCKTYPE_IPCXN) {
@@ -306,9 +306,9 @@ static bool set_safe(CURL *e, struct client_call *call)
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_TCP_NODELAY, 1L);
     SET(CURLOPT_SOCKOPTFUNCTION, on_new_socket);
-    SET(CURLOPT_CONNECTTIMEOUT, (long)CLIENT_CONNECT_S);
+    SET(CURLOPT_CONNECTTIMEOUT, (long)PEER_CLIENT_CONNECT_S);
     SET(CURLOPT_LOW_SPEED_LIMIT, 1024L);
-    SET(CURLOPT_LOW_SPEED_TIME, (long)CLIENT_STALL_S);
+    SET(CURLOPT_LOW_SPEED_TIME, (long)PEER_CLIENT_STALL_S);
     SET(CURLOPT_USERAGENT, "gillnet/" GILLNET_VERSION);
     SET(CURLOPT_WRITEFUNCTION, on_body);
     SET(CURLOPT_WRITEDATA, call);
@@ -337,7 +337,7 @@ static bool set_pins(CURL *e, struct client_call *call)
 
 static bool set_request(CURL *e, struct client_call *call)
 {
-    const struct client_request *r = &call->r;
+    const struct peer_client_request *r = &call->r;
     char to[CONNECT_TO_MAX];
     bool ok = true;
 
@@ -360,8 +360,9 @@ static bool set_request(CURL *e, struct client_call *call)
     return ok;
 }
 
-enum err client_start(struct client *c, const struct client_request *request,
-                      struct client_call **retcall, struct errinfo *reterr)
+enum err peer_client_start(struct peer_client *c,
+                           const struct peer_client_request *request,
+                           struct client_call **retcall, struct errinfo *reterr)
 {
     struct client_call *call = calloc(1, sizeof *call);
 
@@ -392,7 +393,7 @@ enum err client_start(struct client *c, const struct client_request *request,
     return ERR_OK;
 }
 
-void client_cancel(struct client_call **call)
+void peer_client_cancel(struct client_call **call)
 {
     if (*call != NULL) {
         drop(*call);
@@ -402,10 +403,10 @@ void client_cancel(struct client_call **call)
 
 /* ---- the client ---- */
 
-enum err client_new(struct event_base *base, const char *key_dir, struct client **ret,
-                    struct errinfo *reterr)
+enum err peer_client_new(struct event_base *base, const char *key_dir,
+                         struct peer_client **ret, struct errinfo *reterr)
 {
-    struct client *c = calloc(1, sizeof *c);
+    struct peer_client *c = calloc(1, sizeof *c);
 
     if (c != NULL) {
         c->base = base;
@@ -413,7 +414,7 @@ enum err client_new(struct event_base *base, const char *key_dir, struct client 
         c->timer = evtimer_new(base, on_timer, c);
     }
     if (c == NULL || c->multi == NULL || c->timer == NULL) {
-        client_free(&c);
+        peer_client_free(&c);
         return errinfo_set(reterr, ERR_NOMEM, "libcurl", 0, "out of memory");
     }
     if (key_dir != NULL && file_path(c->dir, "%s", key_dir) == ERR_OK) {
@@ -424,13 +425,13 @@ enum err client_new(struct event_base *base, const char *key_dir, struct client 
     (void)curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, set_timer);
     (void)curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c);
     (void)curl_multi_setopt(c->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
-                            (long)CLIENT_HOST_CONNS);
+                            (long)PEER_CLIENT_HOST_CONNS);
     (void)curl_multi_setopt(c->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
     *ret = c;
     return ERR_OK;
 }
 
-void client_free(struct client **c)
+void peer_client_free(struct peer_client **c)
 {
     if (*c == NULL) {
         return;

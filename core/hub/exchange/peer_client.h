@@ -16,13 +16,13 @@
 #include "core/base/slice.h"
 #include "core/hub/exchange/tls.h"
 
-struct client;
+struct peer_client;
 /* key_dir: folder of cert.pem and signing.key; NULL: requests show no certificate of ours. */
-enum err client_new(struct event_base *base, const char *key_dir, struct client **ret,
-                    struct errinfo *reterr);
-void client_free(struct client **c);
+enum err peer_client_new(struct event_base *base, const char *key_dir,
+                         struct peer_client **ret, struct errinfo *reterr);
+void peer_client_free(struct peer_client **c);
 
-struct client_answer {
+struct peer_client_answer {
     unsigned status;   /* 0: none came; why says what happened */
     struct slice body; /* until the callback returns */
     uint64_t manifest; /* Gillnet-Manifest; 0: none */
@@ -30,36 +30,38 @@ struct client_answer {
     uint64_t time_ms;
     const char *why;
 };
-typedef void client_done_fn(void *context, const struct client_answer *answer);
+typedef void peer_client_done_fn(void *context,
+                                 const struct peer_client_answer *answer);
 /* Looks at the first bytes (at least CLIENT_LOOK of them) and says how long the whole may be. */
-typedef size_t client_look_fn(void *context, struct slice begin);
-enum { CLIENT_LOOK = OBJECT_HEADER_BYTES };
+typedef size_t peer_client_look_fn(void *context, struct slice begin);
+enum { PEER_CLIENT_LOOK = OBJECT_HEADER_BYTES };
 
-struct client_request {
+struct peer_client_request {
     const char *url;
     const char *connect_to; /* HOST:PORT in the place of the URL's; NULL: the URL's */
     struct tls_pins
         *pins; /* borrowed until done or cancelled; NULL: no TLS of the ring's */
     struct slice post; /* copied; empty: GET */
     size_t max_bytes;
-    unsigned timeout_s;   /* for the whole; a stalled one ends after STALL_S */
-    client_look_fn *look; /* may be NULL */
-    client_done_fn *done;
+    unsigned timeout_s;        /* for the whole; a stalled one ends after STALL_S */
+    peer_client_look_fn *look; /* may be NULL */
+    peer_client_done_fn *done;
     void *context;
 };
 enum {
-    CLIENT_CONNECT_S = 10,
-    CLIENT_PROBE_S = 2,  /* of silence: is the other side there? */
-    CLIENT_LOST_S = 10,  /* without a sign from the other side's kernel */
-    CLIENT_STALL_S = 40, /* longer than a request for heads is held */
-    CLIENT_HOST_CONNS = 3
+    PEER_CLIENT_CONNECT_S = 10,
+    PEER_CLIENT_PROBE_S = 2,  /* of silence: is the other side there? */
+    PEER_CLIENT_LOST_S = 10,  /* without a sign from the other side's kernel */
+    PEER_CLIENT_STALL_S = 40, /* longer than a request for heads is held */
+    PEER_CLIENT_HOST_CONNS = 3
 };
 
 struct client_call;
 /* *retcall is good until done was called. */
-enum err client_start(struct client *c, const struct client_request *request,
-                      struct client_call **retcall, struct errinfo *reterr);
+enum err peer_client_start(struct peer_client *c,
+                           const struct peer_client_request *request,
+                           struct client_call **retcall, struct errinfo *reterr);
 /* done is not called. Accepts NULL; nulls the pointer. */
-void client_cancel(struct client_call **call);
+void peer_client_cancel(struct client_call **call);
 
 #endif

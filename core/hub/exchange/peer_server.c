@@ -16,8 +16,9 @@ enum { BACKLOG = 128 };
 
 /* ---- rows of peers ---- */
 
-struct server_peer *server_peer_row(struct server *s, const struct object_id *origin,
-                                    unsigned *retindex)
+struct peer_server_peer *peer_server_peer_row(struct peer_server *s,
+                                              const struct object_id *origin,
+                                              unsigned *retindex)
 {
     for (unsigned i = 0; i < s->npeers; i++) {
         if (memcmp(s->peers[i].origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
@@ -29,12 +30,12 @@ struct server_peer *server_peer_row(struct server *s, const struct object_id *or
         return NULL;
     }
     *retindex = s->npeers;
-    s->peers[s->npeers] = (struct server_peer){.origin = *origin};
+    s->peers[s->npeers] = (struct peer_server_peer){.origin = *origin};
     return &s->peers[s->npeers++];
 }
 
-const struct server_peer *server_peer(const struct server *s,
-                                      const struct object_id *origin)
+const struct peer_server_peer *peer_server_peer(const struct peer_server *s,
+                                                const struct object_id *origin)
 {
     for (unsigned i = 0; i < s->npeers; i++) {
         if (memcmp(s->peers[i].origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
@@ -44,12 +45,12 @@ const struct server_peer *server_peer(const struct server *s,
     return NULL;
 }
 
-const struct server_stats *server_stats(const struct server *s)
+const struct peer_server_stats *peer_server_stats(const struct peer_server *s)
 {
     return &s->stats;
 }
 
-void server_set_rate(struct server *s, uint64_t bytes_per_s)
+void peer_server_set_rate(struct peer_server *s, uint64_t bytes_per_s)
 {
     s->o.bytes_per_s = bytes_per_s;
 }
@@ -57,7 +58,7 @@ void server_set_rate(struct server *s, uint64_t bytes_per_s)
 /* ---- connections ---- */
 
 /* Makes room: of those whose handshake is not done the oldest gives way. */
-static bool has_room(struct server *s)
+static bool has_room(struct peer_server *s)
 {
     struct conn *oldest = NULL;
     unsigned strangers = 0;
@@ -72,7 +73,8 @@ static bool has_room(struct server *s)
             }
         }
     }
-    if (strangers < SERVER_STRANGERS_MAX && s->stats.open < SERVER_CONNS_MAX) {
+    if (strangers < PEER_SERVER_STRANGERS_MAX &&
+        s->stats.open < PEER_SERVER_CONNS_MAX) {
         return true;
     }
     if (oldest == NULL) {
@@ -86,11 +88,11 @@ static bool has_room(struct server *s)
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
                       struct sockaddr *from, int from_len, void *context)
 {
-    struct server *s = context;
+    struct peer_server *s = context;
 
     (void)listener;
     s->stats.accepted++;
-    if (s->tls == NULL || !limit_admit(s->limit, from, clock_mono_us()) ||
+    if (s->tls == NULL || !rate_limit_admit(s->limit, from, clock_mono_us()) ||
         !has_room(s)) {
         s->stats.refused_address++;
         evutil_closesocket(fd);
@@ -113,14 +115,14 @@ static void on_accept_error(struct evconnlistener *listener, void *context)
     (void)evconnlistener_disable(listener);
 }
 
-void server_drop_all(struct server *s)
+void peer_server_drop_all(struct peer_server *s)
 {
     while (s->stats.open > 0) {
         conn_close(s->conns[s->stats.open - 1]);
     }
 }
 
-void server_wake(struct server *s)
+void peer_server_wake(struct peer_server *s)
 {
     uint64_t now = clock_mono_us();
 
@@ -129,7 +131,7 @@ void server_wake(struct server *s)
     }
 }
 
-void server_tick(struct server *s)
+void peer_server_tick(struct peer_server *s)
 {
     uint64_t now = clock_mono_us();
 
@@ -152,13 +154,13 @@ void server_tick(struct server *s)
 
 /* ---- up and down ---- */
 
-enum err server_new(const struct server_options *options, struct server **ret,
-                    struct errinfo *reterr)
+enum err peer_server_new(const struct peer_server_options *options,
+                         struct peer_server **ret, struct errinfo *reterr)
 {
-    struct server *s = calloc(1, sizeof *s);
+    struct peer_server *s = calloc(1, sizeof *s);
 
     if (s != NULL) {
-        s->limit = limit_new();
+        s->limit = rate_limit_new();
     }
     if (s == NULL || s->limit == NULL) {
         free(s);
@@ -170,7 +172,7 @@ enum err server_new(const struct server_options *options, struct server **ret,
     return ERR_OK;
 }
 
-void server_unlisten(struct server *s)
+void peer_server_unlisten(struct peer_server *s)
 {
     for (size_t i = 0; i < sizeof s->listeners / sizeof s->listeners[0]; i++) {
         if (s->listeners[i] != NULL) {
@@ -180,25 +182,25 @@ void server_unlisten(struct server *s)
     }
 }
 
-void server_free(struct server **s)
+void peer_server_free(struct peer_server **s)
 {
     if (*s == NULL) {
         return;
     }
-    server_unlisten(*s);
-    server_drop_all(*s);
+    peer_server_unlisten(*s);
+    peer_server_drop_all(*s);
     SSL_CTX_free((*s)->tls);
-    limit_free(&(*s)->limit);
+    rate_limit_free(&(*s)->limit);
     free(*s);
     *s = NULL;
 }
 
-bool server_is_listening(const struct server *s)
+bool peer_server_is_listening(const struct peer_server *s)
 {
     return s->listeners[0] != NULL;
 }
 
-static struct evconnlistener *bind_to(struct server *s, const struct sockaddr *to,
+static struct evconnlistener *bind_to(struct peer_server *s, const struct sockaddr *to,
                                       socklen_t len)
 {
     unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE;
@@ -211,7 +213,7 @@ static struct evconnlistener *bind_to(struct server *s, const struct sockaddr *t
     return l;
 }
 
-static enum err bind_all(struct server *s, unsigned port)
+static enum err bind_all(struct peer_server *s, unsigned port)
 {
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
                                .sin6_port = htons((uint16_t)port)};
@@ -227,8 +229,8 @@ static enum err bind_all(struct server *s, unsigned port)
     return s->listeners[0] != NULL ? ERR_OK : ERR_IO;
 }
 
-enum err server_listen(struct server *s, const char *address, bool is_lenient,
-                       struct errinfo *reterr)
+enum err peer_server_listen(struct peer_server *s, const char *address, bool is_lenient,
+                            struct errinfo *reterr)
 {
     char host[HTTP_ADDRESS_MAX];
     char service[8];
@@ -262,7 +264,7 @@ enum err server_listen(struct server *s, const char *address, bool is_lenient,
                                 strerrordesc_np(e));
 }
 
-enum err server_renew(struct server *s, struct errinfo *reterr)
+enum err peer_server_renew(struct peer_server *s, struct errinfo *reterr)
 {
     SSL_CTX *fresh = NULL;
     enum err e = tls_server_new(s->o.node->dir, &s->pins, &fresh, reterr);
@@ -284,6 +286,6 @@ enum err server_renew(struct server *s, struct errinfo *reterr)
             }
         }
     }
-    server_wake(s);
+    peer_server_wake(s);
     return ERR_OK;
 }

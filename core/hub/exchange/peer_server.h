@@ -17,21 +17,21 @@
 #include "core/hub/exchange/peer_request.h"
 
 enum {
-    SERVER_CONNS_MAX = 1024,
-    SERVER_STRANGERS_MAX = 128, /* connections whose handshake is not done */
-    SERVER_PEER_CONNS = 4,
-    SERVER_PROXY_CONNS = 512, /* of a proxy that shows this server's own key */
-    SERVER_HANDSHAKE_S = 5,
-    SERVER_HEAD_S = 5,  /* from a request's first byte to its last */
-    SERVER_IDLE_S = 75, /* between requests */
-    SERVER_HOLD_S = 25,
-    SERVER_SEND_S = 30,             /* for an answer, and */
-    SERVER_SEND_RATE = 64 * 1024,   /* bytes a second that a reader must take */
-    SERVER_PENDING_MAX = 512 << 20, /* bytes of answers that wait */
-    SERVER_CHAIN_BYTES = 4 << 20    /* of one answer, or one object */
+    PEER_SERVER_CONNS_MAX = 1024,
+    PEER_SERVER_STRANGERS_MAX = 128, /* connections whose handshake is not done */
+    PEER_SERVER_PEER_CONNS = 4,
+    PEER_SERVER_PROXY_CONNS = 512, /* of a proxy that shows this server's own key */
+    PEER_SERVER_HANDSHAKE_S = 5,
+    PEER_SERVER_HEAD_S = 5,  /* from a request's first byte to its last */
+    PEER_SERVER_IDLE_S = 75, /* between requests */
+    PEER_SERVER_HOLD_S = 25,
+    PEER_SERVER_SEND_S = 30,             /* for an answer, and */
+    PEER_SERVER_SEND_RATE = 64 * 1024,   /* bytes a second that a reader must take */
+    PEER_SERVER_PENDING_MAX = 512 << 20, /* bytes of answers that wait */
+    PEER_SERVER_CHAIN_BYTES = 4 << 20    /* of one answer, or one object */
 };
 
-struct server_stats {
+struct peer_server_stats {
     uint64_t accepted;
     uint64_t refused_address; /* too many from there */
     uint64_t refused_handshake;
@@ -44,7 +44,7 @@ struct server_stats {
     unsigned held;
 };
 
-struct server_peer {
+struct peer_server_peer {
     struct object_id origin;
     uint64_t bytes_out;
     uint64_t requests;
@@ -52,8 +52,8 @@ struct server_peer {
     unsigned conns;
 };
 
-struct server;
-struct server_options {
+struct peer_server;
+struct peer_server_options {
     struct event_base *base;
     struct node *node; /* borrowed; may be closed at times: then 503 */
     uint64_t bytes_per_s;
@@ -66,27 +66,27 @@ struct server_options {
     void *context;
 };
 /* Listens on nothing yet. */
-enum err server_new(const struct server_options *options, struct server **ret,
-                    struct errinfo *reterr);
-void server_free(struct server **s);
+enum err peer_server_new(const struct peer_server_options *options,
+                         struct peer_server **ret, struct errinfo *reterr);
+void peer_server_free(struct peer_server **s);
 /* HOST:PORT; is_lenient: where this machine does not have the address, all of its addresses at the port. */
-enum err server_listen(struct server *s, const char *address, bool is_lenient,
-                       struct errinfo *reterr);
-bool server_is_listening(const struct server *s);
-void server_unlisten(struct server *s);
+enum err peer_server_listen(struct peer_server *s, const char *address, bool is_lenient,
+                            struct errinfo *reterr);
+bool peer_server_is_listening(const struct peer_server *s);
+void peer_server_unlisten(struct peer_server *s);
 /* Certificate and key were read or changed: takes them for new connections, and drops connections of members that are
  * none any more. */
-enum err server_renew(struct server *s, struct errinfo *reterr);
+enum err peer_server_renew(struct peer_server *s, struct errinfo *reterr);
 /* Every connection is closed. */
-void server_drop_all(struct server *s);
+void peer_server_drop_all(struct peer_server *s);
 /* Something may have changed: held requests are looked at. */
-void server_wake(struct server *s);
+void peer_server_wake(struct peer_server *s);
 /* About once a second: deadlines. */
-void server_tick(struct server *s);
-void server_set_rate(struct server *s, uint64_t bytes_per_s);
+void peer_server_tick(struct peer_server *s);
+void peer_server_set_rate(struct peer_server *s, uint64_t bytes_per_s);
 
-const struct server_stats *server_stats(const struct server *s);
-const struct server_peer *server_peer(const struct server *s,
-                                      const struct object_id *origin);
+const struct peer_server_stats *peer_server_stats(const struct peer_server *s);
+const struct peer_server_peer *peer_server_peer(const struct peer_server *s,
+                                                const struct object_id *origin);
 
 #endif

@@ -22,7 +22,7 @@ static void set_deadline(struct conn *c, uint64_t seconds)
 
 void conn_close(struct conn *c)
 {
-    struct server *s = c->server;
+    struct peer_server *s = c->server;
     unsigned at = 0;
 
     for (unsigned i = 0; i < s->stats.open; i++) {
@@ -32,7 +32,7 @@ void conn_close(struct conn *c)
         }
     }
     if (c->state != CONN_HANDSHAKE && !c->is_join &&
-        server_peer_row(s, &c->origin, &at) != NULL && s->peers[at].conns > 0) {
+        peer_server_peer_row(s, &c->origin, &at) != NULL && s->peers[at].conns > 0) {
         s->peers[at].conns--;
     }
     if (c->state == CONN_HELD) {
@@ -51,7 +51,7 @@ static void free_body(const void *p, size_t n, void *context)
     free(context);
 }
 
-static void fields_of(const struct server_answer *a, char *dst, size_t size)
+static void fields_of(const struct peer_server_answer *a, char *dst, size_t size)
 {
     char retry[48] = "";
 
@@ -65,9 +65,9 @@ static void fields_of(const struct server_answer *a, char *dst, size_t size)
 }
 
 /* Takes the body. */
-static void send_answer(struct conn *c, struct server_answer *a)
+static void send_answer(struct conn *c, struct peer_server_answer *a)
 {
-    struct server *s = c->server;
+    struct peer_server *s = c->server;
     struct evbuffer *out = bufferevent_get_output(c->bev);
     struct buf head;
     char fields[256];
@@ -81,8 +81,8 @@ static void send_answer(struct conn *c, struct server_answer *a)
     c->pending = head.n + n;
     s->pending += c->pending;
     s->stats.bytes_out += c->pending;
-    set_deadline(c, SERVER_SEND_S + c->pending / SERVER_SEND_RATE);
-    if (!c->is_join && server_peer_row(s, &c->asker, &at) != NULL) {
+    set_deadline(c, PEER_SERVER_SEND_S + c->pending / PEER_SERVER_SEND_RATE);
+    if (!c->is_join && peer_server_peer_row(s, &c->asker, &at) != NULL) {
         s->peers[at].bytes_out += c->pending;
         s->bytes[at].tokens -= (double)c->pending;
     }
@@ -100,7 +100,7 @@ static void send_answer(struct conn *c, struct server_answer *a)
 
 static void refuse(struct conn *c, unsigned status)
 {
-    struct server_answer a = {.status = status};
+    struct peer_server_answer a = {.status = status};
 
     c->server->stats.refused_requests++;
     c->request.keeps_alive = false;
@@ -111,10 +111,10 @@ static void refuse(struct conn *c, unsigned status)
 /* Of a proxy's request: whether somebody asks who may, and who. */
 static bool name_asker(struct conn *c)
 {
-    struct server *s = c->server;
+    struct peer_server *s = c->server;
     const char *why = NULL;
     const struct manifest_member *m = NULL;
-    struct server_peer *row = NULL;
+    struct peer_server_peer *row = NULL;
     unsigned at = 0;
 
     c->asker = c->origin;
@@ -125,7 +125,7 @@ static bool name_asker(struct conn *c)
         return c->has_key;
     }
     m = c->has_key ? node_member_of_key(s->o.node, c->key, &why) : NULL;
-    row = m != NULL ? server_peer_row(s, &m->origin, &at) : NULL;
+    row = m != NULL ? peer_server_peer_row(s, &m->origin, &at) : NULL;
     if (row == NULL) {
         return false;
     }
@@ -135,7 +135,7 @@ static bool name_asker(struct conn *c)
 }
 
 /* A member's connections are few; its requests that a proxy lets wait are so too. */
-static void bound_held(struct server *s, const struct conn *newest)
+static void bound_held(struct peer_server *s, const struct conn *newest)
 {
     struct conn *oldest = NULL;
     unsigned n = 0;
@@ -150,7 +150,7 @@ static void bound_held(struct server *s, const struct conn *newest)
                 oldest == NULL || c->deadline_us < oldest->deadline_us ? c : oldest;
         }
     }
-    if (n >= SERVER_PEER_CONNS && oldest != NULL) {
+    if (n >= PEER_SERVER_PEER_CONNS && oldest != NULL) {
         oldest->deadline_us = 0;
         conn_wake(oldest, clock_mono_us());
     }
@@ -158,14 +158,14 @@ static void bound_held(struct server *s, const struct conn *newest)
 
 static void answer(struct conn *c, struct slice body)
 {
-    struct server_asker asker = {.who = c->is_join ? NULL : &c->asker};
-    struct server_answer a;
+    struct peer_server_asker asker = {.who = c->is_join ? NULL : &c->asker};
+    struct peer_server_answer a;
 
     c->server->stats.requests++;
     if (!name_asker(c)) {
         /* the proxy's connection stays: whom it lets in must not cost it handshakes */
         c->server->stats.refused_requests++;
-        a = (struct server_answer){.status = 403};
+        a = (struct peer_server_answer){.status = 403};
         buf_init(&a.body, 1);
         send_answer(c, &a);
         return;
@@ -177,7 +177,7 @@ static void answer(struct conn *c, struct slice body)
         c->state = CONN_HELD;
         c->epoch = c->server->o.node->epoch;
         c->server->stats.held++;
-        set_deadline(c, SERVER_HOLD_S);
+        set_deadline(c, PEER_SERVER_HOLD_S);
         if (c->is_proxy) {
             bound_held(c->server, c);
         }
@@ -188,11 +188,11 @@ static void answer(struct conn *c, struct slice body)
 
 void conn_wake(struct conn *c, uint64_t now_us)
 {
-    struct server *s = c->server;
+    struct peer_server *s = c->server;
     const struct node *r = s->o.node;
-    const struct server_asker asker = {.who = &c->asker};
+    const struct peer_server_asker asker = {.who = &c->asker};
     const char *why = NULL;
-    struct server_answer a = {.status = 304};
+    struct peer_server_answer a = {.status = 304};
 
     if (c->state != CONN_HELD) {
         return;
@@ -255,7 +255,7 @@ static bool take_head(struct conn *c, struct evbuffer *in)
     if (n == 0 && here < HTTP_HEAD_MAX) {
         if (here > 0 && !c->has_begun) {
             c->has_begun = true;
-            set_deadline(c, SERVER_HEAD_S);
+            set_deadline(c, PEER_SERVER_HEAD_S);
         }
         return false;
     }
@@ -275,7 +275,7 @@ static bool take_head(struct conn *c, struct evbuffer *in)
         return true;
     }
     c->state = CONN_BODY;
-    set_deadline(c, SERVER_HEAD_S);
+    set_deadline(c, PEER_SERVER_HEAD_S);
     return true;
 }
 
@@ -337,12 +337,12 @@ static void on_sent(struct bufferevent *bev, void *context)
         return;
     }
     c->state = CONN_IDLE;
-    set_deadline(c, SERVER_IDLE_S);
+    set_deadline(c, PEER_SERVER_IDLE_S);
     read_on(c);
 }
 
 /* The oldest of a peer's connections gives way to its newest: a lost one is not told from an idle one. */
-static void bound_peer(struct server *s, const struct conn *newest)
+static void bound_peer(struct peer_server *s, const struct conn *newest)
 {
     struct conn *oldest = NULL;
 
@@ -363,11 +363,11 @@ static void bound_peer(struct server *s, const struct conn *newest)
 /* The handshake is done, and the pins held. */
 static void greet(struct conn *c)
 {
-    struct server *s = c->server;
+    struct peer_server *s = c->server;
     const SSL *ssl = bufferevent_openssl_get_ssl(c->bev);
     const char *why = NULL;
     const struct manifest_member *m = NULL;
-    struct server_peer *row = NULL;
+    struct peer_server_peer *row = NULL;
     unsigned at = 0;
 
     if (!tls_peer_key(ssl, c->key)) {
@@ -378,12 +378,12 @@ static void greet(struct conn *c)
     c->is_proxy = m != NULL &&
                   memcmp(m->origin.b, s->o.node->self.origin.b, OBJECT_ID_BYTES) == 0;
     c->is_join = tls_is_join(ssl);
-    set_deadline(c, SERVER_HEAD_S);
+    set_deadline(c, PEER_SERVER_HEAD_S);
     if (c->is_join) {
         c->state = CONN_IDLE;
         return;
     }
-    row = m != NULL ? server_peer_row(s, &m->origin, &at) : NULL;
+    row = m != NULL ? peer_server_peer_row(s, &m->origin, &at) : NULL;
     if (row == NULL) {
         conn_close(c);
         return;
@@ -394,8 +394,8 @@ static void greet(struct conn *c)
     c->state = CONN_IDLE;
     row->conns++;
     row->seen_ms = clock_wall_us() / 1000;
-    limit_know(s->limit, (const struct sockaddr *)&c->from, clock_mono_us());
-    if (row->conns > (c->is_proxy ? SERVER_PROXY_CONNS : SERVER_PEER_CONNS)) {
+    rate_limit_know(s->limit, (const struct sockaddr *)&c->from, clock_mono_us());
+    if (row->conns > (c->is_proxy ? PEER_SERVER_PROXY_CONNS : PEER_SERVER_PEER_CONNS)) {
         bound_peer(s, c);
     }
 }
@@ -403,7 +403,7 @@ static void greet(struct conn *c)
 static void on_event(struct bufferevent *bev, short what, void *context)
 {
     struct conn *c = context;
-    struct server *s = c->server;
+    struct peer_server *s = c->server;
 
     if ((what & BEV_EVENT_CONNECTED) != 0) {
         greet(c);
@@ -425,7 +425,7 @@ static void on_event(struct bufferevent *bev, short what, void *context)
     conn_close(c);
 }
 
-void conn_open(struct server *s, int fd, const struct sockaddr *from, int from_len)
+void conn_open(struct peer_server *s, int fd, const struct sockaddr *from, int from_len)
 {
     struct conn *c = calloc(1, sizeof *c);
     SSL *ssl = c != NULL ? SSL_new(s->tls) : NULL;
@@ -447,7 +447,7 @@ void conn_open(struct server *s, int fd, const struct sockaddr *from, int from_l
     c->since_us = clock_mono_us();
     memcpy(&c->from, from,
            (size_t)from_len < sizeof c->from ? (size_t)from_len : sizeof c->from);
-    set_deadline(c, SERVER_HANDSHAKE_S);
+    set_deadline(c, PEER_SERVER_HANDSHAKE_S);
     s->conns[s->stats.open++] = c;
     bufferevent_openssl_set_allow_dirty_shutdown(c->bev, 1);
     bufferevent_setwatermark(c->bev, EV_READ, 0, INPUT_MAX);

@@ -22,7 +22,7 @@ enum conn_state {
 };
 
 struct conn {
-    struct server *server;
+    struct peer_server *server;
     struct bufferevent *bev;
     struct sockaddr_storage from;
     enum conn_state state;
@@ -41,28 +41,29 @@ struct conn {
     size_t pending; /* bytes of the answer */
 };
 
-struct server {
-    struct server_options o;
+struct peer_server {
+    struct peer_server_options o;
     struct tls_pins pins;
     SSL_CTX *tls; /* NULL: no certificate yet */
     struct evconnlistener *listeners[2];
-    struct limit *limit;
-    struct conn *conns[SERVER_CONNS_MAX]; /* the first stats.open */
-    struct server_peer peers[MANIFEST_MEMBERS_MAX];
+    struct rate_limit *limit;
+    struct conn *conns[PEER_SERVER_CONNS_MAX]; /* the first stats.open */
+    struct peer_server_peer peers[MANIFEST_MEMBERS_MAX];
     struct bucket bytes[MANIFEST_MEMBERS_MAX];
     struct bucket requests[MANIFEST_MEMBERS_MAX];
     unsigned npeers;
     size_t pending; /* bytes of answers that wait */
-    struct server_stats stats;
+    struct peer_server_stats stats;
 };
 
 /* The bufferevent is taken over, or freed on failure. */
-void conn_open(struct server *s, int fd, const struct sockaddr *from, int from_len);
+void conn_open(struct peer_server *s, int fd, const struct sockaddr *from,
+               int from_len);
 void conn_close(struct conn *c);
 /* A held request is answered when there is news, or its time is over. */
 void conn_wake(struct conn *c, uint64_t now_us);
 
-struct server_answer {
+struct peer_server_answer {
     unsigned status;
     struct buf body;   /* taken over by who sends it */
     unsigned retry_s;  /* 429, 503 */
@@ -71,15 +72,16 @@ struct server_answer {
     uint64_t manifest; /* version; 0: none */
 };
 /* who: the member; NULL: a stranger who may join, and showed this key. */
-struct server_asker {
+struct peer_server_asker {
     const struct object_id *who;
     uint8_t key[OBJECT_KEY_BYTES];
 };
-void serve_request(struct server *s, const struct http_request *request,
-                   struct slice body, const struct server_asker *asker,
-                   struct server_answer *ret);
+void serve_request(struct peer_server *s, const struct http_request *request,
+                   struct slice body, const struct peer_server_asker *asker,
+                   struct peer_server_answer *ret);
 /* The row of a member, made when there is none; NULL: the table is full. */
-struct server_peer *server_peer_row(struct server *s, const struct object_id *origin,
-                                    unsigned *retindex);
+struct peer_server_peer *peer_server_peer_row(struct peer_server *s,
+                                              const struct object_id *origin,
+                                              unsigned *retindex);
 
 #endif

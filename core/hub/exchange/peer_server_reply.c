@@ -7,7 +7,7 @@
 
 static const struct bucket_rate request_rate = {.per_s = 50, .burst = 500};
 
-static void refuse(struct server_answer *ret, unsigned status, unsigned retry_s)
+static void refuse(struct peer_server_answer *ret, unsigned status, unsigned retry_s)
 {
     buf_clear(&ret->body);
     ret->status = status;
@@ -15,7 +15,7 @@ static void refuse(struct server_answer *ret, unsigned status, unsigned retry_s)
 }
 
 /* Of an err of sync: what a peer is told. */
-static void settle(struct server_answer *ret, enum err e, const char *what,
+static void settle(struct peer_server_answer *ret, enum err e, const char *what,
                    const struct errinfo *why)
 {
     if (buf_failed(&ret->body)) {
@@ -34,8 +34,8 @@ static void settle(struct server_answer *ret, enum err e, const char *what,
     refuse(ret, 503, 5);
 }
 
-static void answer_heads(struct server *s, const struct http_request *request,
-                         struct server_answer *ret)
+static void answer_heads(struct peer_server *s, const struct http_request *request,
+                         struct peer_server_answer *ret)
 {
     if (request->from == sync_version(s->o.node->sync)) {
         ret->is_held = true;
@@ -44,8 +44,8 @@ static void answer_heads(struct server *s, const struct http_request *request,
     settle(ret, sync_heads(s->o.node->sync, request->from, &ret->body), "heads", NULL);
 }
 
-static void answer_snap(struct server *s, const struct http_request *request,
-                        struct server_answer *ret)
+static void answer_snap(struct peer_server *s, const struct http_request *request,
+                        struct peer_server_answer *ret)
 {
     struct errinfo why = {.text = ""};
 
@@ -56,19 +56,19 @@ static void answer_snap(struct server *s, const struct http_request *request,
     ret->is_immutable = ret->status == 200;
 }
 
-static void answer_chain(struct server *s, const struct http_request *request,
-                         struct server_answer *ret)
+static void answer_chain(struct peer_server *s, const struct http_request *request,
+                         struct peer_server_answer *ret)
 {
     settle(ret,
            sync_chain(s->o.node->sync, &request->stream, request->from, request->to,
-                      SERVER_CHAIN_BYTES, &ret->body),
+                      PEER_SERVER_CHAIN_BYTES, &ret->body),
            "chain", NULL);
     /* beyond the end of now there will be more */
     ret->is_immutable = ret->status == 200 &&
                         sync_reaches(s->o.node->sync, &request->stream, request->to);
 }
 
-static void answer_manifest(struct server *s, struct server_answer *ret)
+static void answer_manifest(struct peer_server *s, struct peer_server_answer *ret)
 {
     const struct manifest *m = &s->o.node->manifest;
 
@@ -76,8 +76,8 @@ static void answer_manifest(struct server *s, struct server_answer *ret)
     settle(ret, ERR_OK, "manifest", NULL);
 }
 
-static void answer_join(struct server *s, const struct server_asker *asker,
-                        struct slice body, struct server_answer *ret)
+static void answer_join(struct peer_server *s, const struct peer_server_asker *asker,
+                        struct slice body, struct peer_server_answer *ret)
 {
     struct errinfo why = {.text = ""};
     enum err e = s->o.join(s->o.context, asker->key, body, &ret->body, &why);
@@ -99,15 +99,15 @@ static void answer_join(struct server *s, const struct server_asker *asker,
     ret->status = 403;
 }
 
-static bool may_ask(struct server *s, const struct object_id *who,
-                    struct server_answer *ret)
+static bool may_ask(struct peer_server *s, const struct object_id *who,
+                    struct peer_server_answer *ret)
 {
     const struct bucket_rate bytes = {.per_s = (double)s->o.bytes_per_s,
                                       .burst = 4.0 * (double)s->o.bytes_per_s};
     unsigned at = 0;
     unsigned wait_s = 1;
 
-    if (server_peer_row(s, who, &at) == NULL) {
+    if (peer_server_peer_row(s, who, &at) == NULL) {
         refuse(ret, 503, 60);
         return false;
     }
@@ -122,13 +122,13 @@ static bool may_ask(struct server *s, const struct object_id *who,
     return true;
 }
 
-void serve_request(struct server *s, const struct http_request *request,
-                   struct slice body, const struct server_asker *asker,
-                   struct server_answer *ret)
+void serve_request(struct peer_server *s, const struct http_request *request,
+                   struct slice body, const struct peer_server_asker *asker,
+                   struct peer_server_answer *ret)
 {
-    *ret = (struct server_answer){.status = 503, .retry_s = 2};
+    *ret = (struct peer_server_answer){.status = 503, .retry_s = 2};
     buf_init(&ret->body, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
-    if (!s->o.node->is_open || s->pending > SERVER_PENDING_MAX) {
+    if (!s->o.node->is_open || s->pending > PEER_SERVER_PENDING_MAX) {
         return;
     }
     ret->retry_s = 0;

@@ -33,7 +33,7 @@ static enum err read_file(const char *path, struct buf *ret, struct errinfo *ret
 }
 
 /* The first line of the file. */
-static enum err read_password(const char *path, struct feed_secret *ret,
+static enum err read_password(const char *path, struct feed_credentials *ret,
                               struct errinfo *reterr)
 {
     struct buf text;
@@ -67,7 +67,7 @@ static bool is_field(const char *line)
     return name > 0 && line[name] == ':';
 }
 
-static enum err read_headers(const char *path, struct feed_secret *ret,
+static enum err read_headers(const char *path, struct feed_credentials *ret,
                              struct errinfo *reterr)
 {
     enum err e = read_file(path, &ret->text, reterr);
@@ -118,7 +118,7 @@ static enum err take_part(CURLU *url, CURLUPart what, const char *feed, char *re
 }
 
 /* User and password of the address, then the user of the configuration. */
-static enum err take_names(const struct config_feed *feed, struct feed_secret *ret,
+static enum err take_names(const struct config_feed *feed, struct feed_credentials *ret,
                            struct errinfo *reterr)
 {
     CURLU *url = curl_url();
@@ -140,10 +140,10 @@ static enum err take_names(const struct config_feed *feed, struct feed_secret *r
     return e;
 }
 
-enum err feed_secret_read(const struct config_feed *feed, struct feed_secret *ret,
-                          struct errinfo *reterr)
+enum err feed_credentials_read(const struct config_feed *feed,
+                               struct feed_credentials *ret, struct errinfo *reterr)
 {
-    *ret = (struct feed_secret){.nheaders = 0};
+    *ret = (struct feed_credentials){.nheaders = 0};
     buf_init(&ret->text, FEED_SECRET_BYTES);
     enum err e = take_names(feed, ret, reterr);
     if (e == ERR_OK && *feed->password_file != '\0') {
@@ -155,7 +155,7 @@ enum err feed_secret_read(const struct config_feed *feed, struct feed_secret *re
     return e;
 }
 
-void feed_secret_forget(struct feed_secret *s)
+void feed_credentials_forget(struct feed_credentials *s)
 {
     OPENSSL_cleanse(s->user, sizeof s->user);
     OPENSSL_cleanse(s->password, sizeof s->password);

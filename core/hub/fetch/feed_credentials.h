@@ -13,7 +13,7 @@
 
 enum { FEED_HEADERS_MAX = 64, FEED_USER_MAX = 256 };
 
-struct feed_secret {
+struct feed_credentials {
     char user[FEED_USER_MAX];
     char password[FEED_USER_MAX];
     const char *header[FEED_HEADERS_MAX]; /* "Name: value" */
@@ -21,8 +21,8 @@ struct feed_secret {
     struct buf text; /* of the headers */
 };
 /* Forget it in any case. ERR_DENIED: others may read the file. */
-enum err feed_secret_read(const struct config_feed *feed, struct feed_secret *ret,
-                          struct errinfo *reterr);
-void feed_secret_forget(struct feed_secret *s);
+enum err feed_credentials_read(const struct config_feed *feed,
+                               struct feed_credentials *ret, struct errinfo *reterr);
+void feed_credentials_forget(struct feed_credentials *s);
 
 #endif

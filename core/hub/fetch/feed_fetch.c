@@ -35,9 +35,9 @@ enum refusal { NONE, TOO_LONG, TOO_LARGE, LONG_HEAD, PRIVATE, LOCAL, STOPPED };
 struct download {
     const struct feed_request *r;
     struct feed_answer *answer;
-    const struct feed_secret *secret;
+    const struct feed_credentials *secret;
     CURL *easy;
-    struct feed_place place;
+    struct feed_redirect place;
     enum feed_reach home; /* of the configured host, once it was asked */
     bool is_proxied;
     int fd;
@@ -192,7 +192,7 @@ static const char *proxy_of(const struct download *d)
     const char *proxy = d->r->feed->proxy;
 
     if (*proxy == '\0') {
-        bool is_https = feed_place_is_https(&d->place);
+        bool is_https = feed_redirect_is_https(&d->place);
         const char *names[] = {is_https ? "https_proxy" : "http_proxy",
                                is_https ? "HTTPS_PROXY" : "", "all_proxy", "ALL_PROXY"};
 
@@ -373,7 +373,7 @@ static enum err result_of(struct download *d, CURLcode code, long status,
 /* Also of what a proxy would fetch for us, as far as it can be seen from here. */
 static enum err check_host(struct download *d, struct errinfo *reterr)
 {
-    d->refusal = check_reach(d, feed_place_reach(&d->place));
+    d->refusal = check_reach(d, feed_redirect_reach(&d->place));
     return refused(d, reterr);
 }
 
@@ -437,7 +437,7 @@ static enum err run(struct download *d, struct errinfo *reterr)
                                           "without conditions");
         }
         (void)curl_easy_getinfo(d->easy, CURLINFO_REDIRECT_URL, &to);
-        e = feed_place_move(&d->place, to, reterr);
+        e = feed_redirect_move(&d->place, to, reterr);
         if (e != ERR_OK) {
             return e;
         }
@@ -472,7 +472,7 @@ static enum err begin(struct download *d, struct errinfo *reterr)
     d->until_us = clock_mono_us() + d->r->feed->timeout_s * 1000000;
     d->easy = curl_easy_init();
     return d->easy != NULL
-               ? feed_place_begin(&d->place, d->r->feed->url, reterr)
+               ? feed_redirect_begin(&d->place, d->r->feed->url, reterr)
                : errinfo_set(reterr, ERR_NOMEM, "libcurl", 0, "out of memory");
 }
 
@@ -498,7 +498,7 @@ static enum err download(struct download *d, struct errinfo *reterr)
     if (d->fd >= 0) {
         (void)close(d->fd);
     }
-    feed_place_end(&d->place);
+    feed_redirect_end(&d->place);
     curl_easy_cleanup(d->easy);
     return e;
 }
@@ -518,7 +518,7 @@ static enum err read_local(const struct feed_request *r, struct feed_answer *ret
 enum err feed_fetch(const struct feed_request *request, struct feed_answer *ret,
                     struct errinfo *reterr)
 {
-    struct feed_secret secret;
+    struct feed_credentials secret;
     struct download d = {.r = request, .answer = ret, .secret = &secret, .fd = -1};
     enum err e = ERR_OK;
 
@@ -526,10 +526,10 @@ enum err feed_fetch(const struct feed_request *request, struct feed_answer *ret,
     if (feed_local_path(request->feed->url) != NULL) {
         return read_local(request, ret, reterr);
     }
-    e = feed_secret_read(request->feed, &secret, reterr);
+    e = feed_credentials_read(request->feed, &secret, reterr);
     if (e == ERR_OK) {
         e = download(&d, reterr);
     }
-    feed_secret_forget(&secret);
+    feed_credentials_forget(&secret);
     return e;
 }

@@ -35,7 +35,7 @@ static bool has_scheme(CURLU *url, const char *scheme)
 }
 
 /* Takes the address in the place of the former one. */
-static void put(struct feed_place *p, CURLU *url)
+static void put(struct feed_redirect *p, CURLU *url)
 {
     char *text = NULL;
 
@@ -50,7 +50,8 @@ static void put(struct feed_place *p, CURLU *url)
     curl_free(text);
 }
 
-enum err feed_place_begin(struct feed_place *p, const char *url, struct errinfo *reterr)
+enum err feed_redirect_begin(struct feed_redirect *p, const char *url,
+                             struct errinfo *reterr)
 {
     CURLU *parsed = curl_url();
 
@@ -69,20 +70,21 @@ enum err feed_place_begin(struct feed_place *p, const char *url, struct errinfo 
     return ERR_OK;
 }
 
-void feed_place_end(struct feed_place *p)
+void feed_redirect_end(struct feed_redirect *p)
 {
     curl_url_cleanup(p->url);
     p->url = NULL;
 }
 
-enum err feed_place_move(struct feed_place *p, const char *to, struct errinfo *reterr)
+enum err feed_redirect_move(struct feed_redirect *p, const char *to,
+                            struct errinfo *reterr)
 {
     CURLU *next = curl_url();
     bool may = next != NULL && to != NULL &&
                curl_url_set(next, CURLUPART_URL, to, 0) == CURLUE_OK;
 
     may = may && (has_scheme(next, "https") ||
-                  (has_scheme(next, "http") && !feed_place_is_https(p)));
+                  (has_scheme(next, "http") && !feed_redirect_is_https(p)));
     if (!may) {
         curl_url_cleanup(next);
         return errinfo_set(reterr, ERR_DENIED, p->shown, 0,
@@ -96,12 +98,12 @@ enum err feed_place_move(struct feed_place *p, const char *to, struct errinfo *r
     return ERR_OK;
 }
 
-bool feed_place_is_https(const struct feed_place *p)
+bool feed_redirect_is_https(const struct feed_redirect *p)
 {
     return has_scheme(p->url, "https");
 }
 
-enum feed_reach feed_place_reach(const struct feed_place *p)
+enum feed_reach feed_redirect_reach(const struct feed_redirect *p)
 {
     char *host = part_of(p->url, CURLUPART_HOST);
     enum feed_reach reach = host == NULL ? FEED_REACH_MACHINE : feed_host_reach(host);

@@ -13,7 +13,7 @@
 #include "core/feed/show.h"
 #include "core/hub/fetch/feed_address.h"
 
-struct feed_place {
+struct feed_redirect {
     CURLU *url; /* without user, password and fragment */
     char shown[FEED_SHOWN_MAX];
     bool
@@ -21,13 +21,14 @@ struct feed_place {
 };
 
 /* End it in any case. */
-enum err feed_place_begin(struct feed_place *p, const char *url,
-                          struct errinfo *reterr);
-void feed_place_end(struct feed_place *p);
+enum err feed_redirect_begin(struct feed_redirect *p, const char *url,
+                             struct errinfo *reterr);
+void feed_redirect_end(struct feed_redirect *p);
 /* Follows a redirect; to: the whole address, NULL: none was said. ERR_DENIED: not to http or https, or to a worse scheme. */
-enum err feed_place_move(struct feed_place *p, const char *to, struct errinfo *reterr);
-bool feed_place_is_https(const struct feed_place *p);
+enum err feed_redirect_move(struct feed_redirect *p, const char *to,
+                            struct errinfo *reterr);
+bool feed_redirect_is_https(const struct feed_redirect *p);
 /* As feed_host_reach of its host. */
-enum feed_reach feed_place_reach(const struct feed_place *p);
+enum feed_reach feed_redirect_reach(const struct feed_redirect *p);
 
 #endif

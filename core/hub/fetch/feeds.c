@@ -242,7 +242,7 @@ static void begin_drops(struct feeds *f)
     }
 }
 
-enum err feeds_new(struct config *config, struct board *board, bool is_once,
+enum err feeds_new(struct config *config, struct status_board *board, bool is_once,
                    struct feeds **ret, struct errinfo *reterr)
 {
     struct feeds *f = calloc(1, sizeof *f);

@@ -29,7 +29,7 @@ enum {
 
 struct feeds;
 /* is_once: each feed is asked once, at once. ERR_NOMEM alone; what else fails is a trouble of the feed. */
-enum err feeds_new(struct config *config, struct board *board, bool is_once,
+enum err feeds_new(struct config *config, struct status_board *board, bool is_once,
                    struct feeds **ret, struct errinfo *reterr);
 /* Downloads end within a second; what is being applied is done first. Accepts NULL. */
 void feeds_free(struct feeds **f);

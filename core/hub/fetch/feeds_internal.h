@@ -28,7 +28,7 @@ enum { FEED_NAME_MAX = 32, FEED_TROUBLE_MAX = STAGE_TROUBLE_MAX };
 /* What is shown of one. */
 struct feed_row {
     enum feed_now now;
-    struct stage_state stage;
+    struct update_state stage;
     uint64_t entered; /* with the last update that was applied */
     uint64_t left;
     uint64_t left_out;
@@ -76,7 +76,7 @@ struct feeder {
 };
 
 struct feeds {
-    struct board *board;
+    struct status_board *board;
     bool is_once;
     pthread_mutex_t mutex; /* guards: config, v, n and what feeder says */
     pthread_mutex_t large; /* held while a large body is checked and applied */

@@ -20,9 +20,9 @@ struct round {
     const struct config_feed *feed;
     const struct feed_job *job;
     struct keyring keys; /* of the stage */
-    struct stage *stage;
+    struct feed_update *stage;
     struct feed_answer fetched;
-    struct stage_report report;
+    struct update_report report;
     bool was_fetched;
     bool was_applied; /* or checked: report is set */
     json_t *lines;    /* of a test; else NULL */
@@ -64,17 +64,17 @@ static void on_download(void *context, double share)
 {
     struct feeder *r = context;
 
-    board_task_show(r->task, "fetching", share);
+    status_board_task_show(r->task, "fetching", share);
 }
 
 static void on_stage(void *context, const char *stage, double share)
 {
     struct feeder *r = context;
 
-    board_task_show(r->task, stage, share);
+    status_board_task_show(r->task, stage, share);
 }
 
-static void on_line(void *context, const struct stage_line *line)
+static void on_line(void *context, const struct update_line *line)
 {
     struct round *x = context;
 
@@ -88,10 +88,10 @@ static void on_line(void *context, const struct stage_line *line)
 static enum err fetch(struct round *x)
 {
     struct feeder *r = x->r;
-    struct stage_state s;
+    struct update_state s;
     uint64_t begin_us = clock_mono_us();
 
-    stage_get_state(x->stage, &s);
+    update_get_state(x->stage, &s);
     bool is_again = is_test(x) || is_forced(x) || (x->job->id != 0 && s.is_pinned);
     bool has_seen = r->seen_etag[0] != '\0' || r->seen_modified[0] != '\0';
     const struct feed_request request = {.feed = x->feed,
@@ -101,7 +101,7 @@ static enum err fetch(struct round *x)
                                          .last_modified = is_again   ? ""
                                                           : has_seen ? r->seen_modified
                                                                      : s.last_modified,
-                                         .body = stage_incoming(x->stage),
+                                         .body = update_incoming(x->stage),
                                          .stop = &r->stop,
                                          .progress = on_download,
                                          .context = r};
@@ -116,28 +116,28 @@ static bool is_large(const struct round *x)
 {
     struct stat st;
 
-    return stat(stage_incoming(x->stage), &st) == 0 && st.st_size > FEEDS_LARGE_BYTES;
+    return stat(update_incoming(x->stage), &st) == 0 && st.st_size > FEEDS_LARGE_BYTES;
 }
 
 /* The body that came. */
 static enum err take(struct round *x)
 {
-    struct stage_state s;
+    struct update_state s;
     bool waits = is_large(x);
 
-    stage_get_state(x->stage, &s);
-    const struct stage_body body = {.etag = x->fetched.etag,
-                                    .last_modified = x->fetched.last_modified,
-                                    .only_checks = is_test(x),
-                                    .is_by_hand = is_forced(x) ||
-                                                  (x->job->id != 0 && s.is_pinned)};
+    update_get_state(x->stage, &s);
+    const struct update_body body = {.etag = x->fetched.etag,
+                                     .last_modified = x->fetched.last_modified,
+                                     .only_checks = is_test(x),
+                                     .is_by_hand = is_forced(x) ||
+                                                   (x->job->id != 0 && s.is_pinned)};
     if (waits) {
-        board_task_show(x->r->task, "waiting for its turn", -1);
+        status_board_task_show(x->r->task, "waiting for its turn", -1);
         (void)pthread_mutex_lock(&x->r->all->large);
     }
     set_now(x->r, FEED_CHECKING);
-    enum err e = stage_update(x->stage, &body, is_test(x) ? on_line : NULL, x,
-                              &x->report, &x->why);
+    enum err e = update_update(x->stage, &body, is_test(x) ? on_line : NULL, x,
+                               &x->report, &x->why);
     if (waits) {
         (void)pthread_mutex_unlock(&x->r->all->large);
         (void)malloc_trim(0); /* such a body is rare */
@@ -150,12 +150,12 @@ static enum err take(struct round *x)
 static void remember_body(struct round *x)
 {
     struct feeder *r = x->r;
-    struct stage_state s;
+    struct update_state s;
 
     if (is_test(x) || x->fetched.is_same) {
         return;
     }
-    stage_get_state(x->stage, &s);
+    update_get_state(x->stage, &s);
     bool was_taken = x->report.refusal.reason[0] == '\0' && !s.is_pinned;
     (void)snprintf(r->seen_etag, sizeof r->seen_etag, "%s",
                    was_taken ? "" : x->fetched.etag);
@@ -170,7 +170,7 @@ static enum err ask(struct round *x)
 
     if (is_rollback(x)) {
         set_now(r, FEED_IMPORTING);
-        e = stage_rollback(x->stage, x->job->version, &x->report, &x->why);
+        e = update_rollback(x->stage, x->job->version, &x->report, &x->why);
         x->was_applied = e == ERR_OK;
         return e;
     }
@@ -182,7 +182,7 @@ static enum err ask(struct round *x)
             remember_body(x);
         }
     } else if (e == ERR_OK && r->seen_etag[0] == '\0' && r->seen_modified[0] == '\0') {
-        e = stage_unchanged(x->stage, &x->why);
+        e = update_unchanged(x->stage, &x->why);
     }
     return e;
 }
@@ -192,7 +192,7 @@ static void expire_silent(struct round *x)
     struct errinfo why;
     bool did = false;
 
-    if (stage_expire_silent(x->stage, &did, &why) != ERR_OK) {
+    if (update_expire_silent(x->stage, &did, &why) != ERR_OK) {
         log_errinfo("feed", &why);
     } else if (did) {
         log_error("event=feed name=%s result=silent: nothing good was heard of it for "
@@ -223,7 +223,7 @@ static const char *result_of(const struct round *x, enum err e)
 static void log_result(const struct round *x, const char *result, bool is_new,
                        const char *trouble)
 {
-    const struct stage_report *p = &x->report;
+    const struct update_report *p = &x->report;
 
     if (trouble[0] != '\0') {
         if (is_new) {
@@ -256,7 +256,7 @@ static void note(struct round *x, enum err e, const char *result)
 {
     struct feeder *r = x->r;
     struct feed_row *row = &r->row;
-    const struct stage_report *p = &x->report;
+    const struct update_report *p = &x->report;
     char trouble[sizeof row->trouble] = "";
     bool is_new = false;
 
@@ -334,13 +334,13 @@ static enum err open_stage(struct round *x)
     if (e != ERR_OK) {
         return e;
     }
-    const struct stage_options o = {.config = r->config,
-                                    .feed = x->feed,
-                                    .keys = &x->keys,
-                                    .progress = on_stage,
-                                    .context = r};
+    const struct update_options o = {.config = r->config,
+                                     .feed = x->feed,
+                                     .keys = &x->keys,
+                                     .progress = on_stage,
+                                     .context = r};
     do { /* a command may be at work on this feed for a moment */
-        e = stage_open(&o, &x->stage, &x->why);
+        e = update_open(&o, &x->stage, &x->why);
     } while (e == ERR_LOCKED && ++tries < LOCK_TRIES && !atomic_load(&r->stop) &&
              nanosleep(&moment, NULL) == 0);
     return e;
@@ -361,7 +361,7 @@ static void keep_failures(struct round *x, enum err e)
 /* Under the mutex. */
 static void recall(struct feed_row *row)
 {
-    const struct stage_state *s = &row->stage;
+    const struct update_state *s = &row->stage;
     bool was_refused = s->refusal.reason[0] != '\0';
 
     row->failures = s->failures;
@@ -378,10 +378,10 @@ void feeds_recall(struct feeder *r, const struct config_feed *feed)
 
     if (open_stage(&x) == ERR_OK) {
         (void)pthread_mutex_lock(&r->all->mutex);
-        stage_get_state(x.stage, &r->row.stage);
+        update_get_state(x.stage, &r->row.stage);
         recall(&r->row);
         (void)pthread_mutex_unlock(&r->all->mutex);
-        stage_close(&x.stage);
+        update_close(&x.stage);
     }
 }
 
@@ -394,9 +394,9 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
 
     if (e == ERR_OK) {
         x.lines = is_test(&x) ? json_array() : NULL;
-        r->task = board_task_begin(r->all->board, "feed", feed->name);
+        r->task = status_board_task_begin(r->all->board, "feed", feed->name);
         e = ask(&x);
-        board_task_end(&r->task);
+        status_board_task_end(&r->task);
         if (!is_test(&x)) {
             expire_silent(&x);
         }
@@ -404,9 +404,9 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
             keep_failures(&x, e);
         }
         (void)pthread_mutex_lock(&r->all->mutex);
-        stage_get_state(x.stage, &r->row.stage);
+        update_get_state(x.stage, &r->row.stage);
         (void)pthread_mutex_unlock(&r->all->mutex);
-        stage_close(&x.stage);
+        update_close(&x.stage);
     }
     if (is_test(&x) || (is_rollback(&x) && e == ERR_NOT_FOUND)) {
         set_now(r, before); /* the feed had no part in it */
@@ -423,13 +423,13 @@ void feeds_drop(struct feeder *r)
     struct config_feed feed = r->config->feed_default;
     struct keyring keys;
     struct errinfo why;
-    const struct stage_options o = {.config = r->config, .feed = &feed, .keys = &keys};
+    const struct update_options o = {.config = r->config, .feed = &feed, .keys = &keys};
 
     feed.name = r->name;
     feed.list = r->name;
     enum err e = keyring_load_or_create(r->config->state_dir, &keys, &why);
     if (e == ERR_OK) {
-        e = stage_drop(&o, &why);
+        e = update_drop(&o, &why);
     }
     if (e == ERR_OK) {
         log_info("event=feed name=%s result=dropped", r->name);

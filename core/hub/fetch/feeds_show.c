@@ -88,6 +88,7 @@ void feeds_show(struct feeds *f)
         }
         (void)json_array_append_new(rows, row_of(feed, row));
     }
-    board_put(f->board, BOARD_FEEDS, rows); /* in the order of what happened */
+    status_board_put(f->board, STATUS_BOARD_FEEDS,
+                     rows); /* in the order of what happened */
     (void)pthread_mutex_unlock(&f->mutex);
 }

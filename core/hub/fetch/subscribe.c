@@ -33,7 +33,7 @@ static void describe(struct follower *f, const struct config_subscription *c)
 {
     f->config = c;
     f->nmaps = 0;
-    for (size_t i = 0; i < c->lists.n && f->nmaps < PUBLICATION_LISTS_MAX; i++) {
+    for (size_t i = 0; i < c->lists.n && f->nmaps < REPOSITORY_LISTS_MAX; i++) {
         struct slice theirs;
         struct slice ours;
         struct subscription_map *m = &f->map[f->nmaps];
@@ -256,9 +256,9 @@ static enum err make_dirs(struct subscribe *s, struct errinfo *reterr)
         file_path(s->lists_dir, "%s/peers/lists", state) != ERR_OK) {
         return errinfo_set(reterr, ERR_LIMIT, state, 0, "the path is too long");
     }
-    enum err e = place_make_dir(path, reterr);
+    enum err e = peer_file_make_dir(path, reterr);
     if (e == ERR_OK) {
-        e = place_make_dir(s->dir, reterr);
+        e = peer_file_make_dir(s->dir, reterr);
     }
     return e;
 }

@@ -16,7 +16,7 @@ enum { SUBSCRIBE_MAX = 32, SUBSCRIBE_URLS_MAX = 16 };
 
 struct follower {
     const struct config_subscription *config;
-    struct subscription_map map[PUBLICATION_LISTS_MAX];
+    struct subscription_map map[REPOSITORY_LISTS_MAX];
     size_t nmaps;
     uint8_t key[OBJECT_KEY_BYTES];
     struct object_id origin;

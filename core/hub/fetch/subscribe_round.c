@@ -53,7 +53,7 @@ static enum subscription_answer get_key(struct subscribe *s, struct follower *f,
     struct buf key;
     enum subscription_answer a = SUBSCRIPTION_REFUSED;
 
-    buf_init(&key, PUBLICATION_KEY_BYTES);
+    buf_init(&key, REPOSITORY_KEY_BYTES);
     if (url_of(f, place, "v1/key", url, reterr) == ERR_OK &&
         get(s, f, url, &key, &answer, reterr) == ERR_OK &&
         subscription_key(f->subscription, buf_slice(&key), reterr) == ERR_OK) {
@@ -72,7 +72,7 @@ static enum err hear(struct subscribe *s, struct follower *f, unsigned place,
     struct buf heads;
     enum subscription_answer a = SUBSCRIPTION_REFUSED;
 
-    buf_init(&heads, PUBLICATION_HEADS_BYTES);
+    buf_init(&heads, REPOSITORY_HEADS_BYTES);
     memcpy(answer.etag, f->etag[place], sizeof answer.etag);
     enum err e = url_of(f, place, "v1/heads", url, reterr);
     if (e == ERR_OK) {
@@ -125,7 +125,7 @@ static enum err part_path(const struct subscribe *s, const struct follower *f,
                           const struct subscription_want *w, char ret[FILE_PATH_MAX],
                           struct errinfo *reterr)
 {
-    char name[PUBLICATION_PATH_MAX + 8];
+    char name[REPOSITORY_PATH_MAX + 8];
     char dir[FILE_PATH_MAX];
     DIR *d = NULL;
 

@@ -7,8 +7,8 @@
 
 #include "core/base/digest.h"
 
-const struct bucket_rate limit_address_rate = {.per_s = 20, .burst = 200};
-const struct bucket_rate limit_all_rate = {.per_s = 50, .burst = 300};
+const struct bucket_rate rate_limit_address_rate = {.per_s = 20, .burst = 200};
+const struct bucket_rate rate_limit_all_rate = {.per_s = 50, .burst = 300};
 
 bool bucket_take(struct bucket *b, const struct bucket_rate *rate, double n,
                  uint64_t now_us, unsigned *retwait_s)
@@ -40,17 +40,17 @@ struct place {
     uint64_t known_until_us;
 };
 
-struct limit {
+struct rate_limit {
     struct bucket all;
-    struct place v[LIMIT_ADDRESSES];
+    struct place v[RATE_LIMIT_ADDRESSES];
 };
 
-struct limit *limit_new(void)
+struct rate_limit *rate_limit_new(void)
 {
-    return calloc(1, sizeof(struct limit));
+    return calloc(1, sizeof(struct rate_limit));
 }
 
-void limit_free(struct limit **l)
+void rate_limit_free(struct rate_limit **l)
 {
     free(*l);
     *l = NULL;
@@ -94,16 +94,16 @@ static bool gives_way(const struct place *a, const struct place *b, uint64_t now
 }
 
 /* The place of an address: its own, a free one, or the one not used longest. */
-static struct place *place_of(struct limit *l, const struct sockaddr *from,
+static struct place *place_of(struct rate_limit *l, const struct sockaddr *from,
                               uint64_t now_us)
 {
     struct place name = name_of(from);
     struct place *best = NULL;
     struct slice bytes = slice_of((const char *)name.address, sizeof name.address);
-    size_t at = (size_t)(hash_local(bytes) % LIMIT_ADDRESSES);
+    size_t at = (size_t)(hash_local(bytes) % RATE_LIMIT_ADDRESSES);
 
-    for (size_t i = 0; i < LIMIT_SLOTS; i++) {
-        struct place *p = &l->v[(at + i) % LIMIT_ADDRESSES];
+    for (size_t i = 0; i < RATE_LIMIT_SLOTS; i++) {
+        struct place *p = &l->v[(at + i) % RATE_LIMIT_ADDRESSES];
 
         if (p->bucket.at_us != 0 && is_same(p, &name)) {
             return p;
@@ -116,28 +116,30 @@ static struct place *place_of(struct limit *l, const struct sockaddr *from,
     return best;
 }
 
-bool limit_admit(struct limit *l, const struct sockaddr *from, uint64_t now_us)
+bool rate_limit_admit(struct rate_limit *l, const struct sockaddr *from,
+                      uint64_t now_us)
 {
     struct place *p = place_of(l, from, now_us);
 
-    return bucket_take(&p->bucket, &limit_address_rate, 1, now_us, NULL) &&
+    return bucket_take(&p->bucket, &rate_limit_address_rate, 1, now_us, NULL) &&
            (p->known_until_us > now_us ||
-            bucket_take(&l->all, &limit_all_rate, 1, now_us, NULL));
+            bucket_take(&l->all, &rate_limit_all_rate, 1, now_us, NULL));
 }
 
-bool limit_take(struct limit *l, const struct sockaddr *from,
-                const struct bucket_rate *rate, uint64_t now_us, unsigned *retwait_s)
+bool rate_limit_take(struct rate_limit *l, const struct sockaddr *from,
+                     const struct bucket_rate *rate, uint64_t now_us,
+                     unsigned *retwait_s)
 {
     return bucket_take(&place_of(l, from, now_us)->bucket, rate, 1, now_us, retwait_s);
 }
 
-void limit_know(struct limit *l, const struct sockaddr *from, uint64_t now_us)
+void rate_limit_know(struct rate_limit *l, const struct sockaddr *from, uint64_t now_us)
 {
     struct place *p = place_of(l, from, now_us);
 
-    p->known_until_us = now_us + (uint64_t)LIMIT_KNOWN_S * 1000000;
+    p->known_until_us = now_us + (uint64_t)RATE_LIMIT_KNOWN_S * 1000000;
     if (p->bucket.at_us == 0) {
-        (void)bucket_take(&p->bucket, &limit_address_rate, 1, now_us, NULL);
+        (void)bucket_take(&p->bucket, &rate_limit_address_rate, 1, now_us, NULL);
     }
 }
 

@@ -27,25 +27,28 @@ bool bucket_take(struct bucket *b, const struct bucket_rate *rate, double n,
                  uint64_t now_us, unsigned *retwait_s);
 
 enum {
-    LIMIT_ADDRESSES = 4096,
-    LIMIT_SLOTS = 8, /* in which an address may lie */
-    LIMIT_KNOWN_S = 3600
+    RATE_LIMIT_ADDRESSES = 4096,
+    RATE_LIMIT_SLOTS = 8, /* in which an address may lie */
+    RATE_LIMIT_KNOWN_S = 3600
 };
 
 /* Connections: of one address, and of all that did not show a member's key lately. */
-extern const struct bucket_rate limit_address_rate;
-extern const struct bucket_rate limit_all_rate;
+extern const struct bucket_rate rate_limit_address_rate;
+extern const struct bucket_rate rate_limit_all_rate;
 
-struct limit;
-struct limit *limit_new(void); /* NULL: no memory */
-void limit_free(struct limit **l);
+struct rate_limit;
+struct rate_limit *rate_limit_new(void); /* NULL: no memory */
+void rate_limit_free(struct rate_limit **l);
 /* Whether a new connection from there may shake hands. */
-bool limit_admit(struct limit *l, const struct sockaddr *from, uint64_t now_us);
+bool rate_limit_admit(struct rate_limit *l, const struct sockaddr *from,
+                      uint64_t now_us);
 /* Takes one of the tokens that this address has at that rate. */
-bool limit_take(struct limit *l, const struct sockaddr *from,
-                const struct bucket_rate *rate, uint64_t now_us, unsigned *retwait_s);
+bool rate_limit_take(struct rate_limit *l, const struct sockaddr *from,
+                     const struct bucket_rate *rate, uint64_t now_us,
+                     unsigned *retwait_s);
 /* A member came from there. */
-void limit_know(struct limit *l, const struct sockaddr *from, uint64_t now_us);
+void rate_limit_know(struct rate_limit *l, const struct sockaddr *from,
+                     uint64_t now_us);
 
 enum {
     BACKOFF_FIRST_MS = 1000,

@@ -109,7 +109,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
     (void)what;
     hub_ring_open(h);
     h->ticks++;
-    server_tick(h->server);
+    peer_server_tick(h->server);
     if (h->node.is_open) {
         hub_ring_tick(h);
     }
@@ -157,12 +157,12 @@ static void reload(struct hub *h, struct buf *ret)
     }
     log_info("event=reload result=ok config=%08x restart=\"%s\"",
              (unsigned)h->config_id, h->restart_keys);
-    surveyor_renew(h->surveyor, h->config);
+    metrics_collector_renew(h->surveyor, h->config);
     subscribe_renew(&h->subscribe, h->config, h->o.is_once);
     feeds_renew(h->feeds, h->config);
     hub_api_renew(h);
     log_set_level(fresh->log_level);
-    server_set_rate(h->server, fresh->hub.bytes_per_s);
+    peer_server_set_rate(h->server, fresh->hub.bytes_per_s);
     h->needs_reopen = true;
     hub_ring_renew_soon(h);
 }
@@ -239,7 +239,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
 {
     enum err e = statedir_make(h->config->state_dir, reterr);
 
-    h->board = board_new();
+    h->board = status_board_new();
     if (e == ERR_OK) {
         e = node_init(&h->node, h->config->state_dir, reterr);
     }
@@ -253,7 +253,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
         e = make_events(h, reterr);
     }
     if (e == ERR_OK) { /* the control socket lies there */
-        e = place_make_dir(h->node.dir, reterr);
+        e = peer_file_make_dir(h->node.dir, reterr);
     }
     if (e == ERR_OK) {
         e = make_control(h, reterr);
@@ -278,9 +278,9 @@ static void tear_down(struct hub *h)
     feeds_free(&h->feeds);
     subscribe_free(&h->subscribe);
     exchange_free(&h->exchange);
-    server_free(&h->server);
-    counts_free(&h->counts);
-    share_free(&h->share);
+    peer_server_free(&h->server);
+    count_publisher_free(&h->counts);
+    list_publisher_free(&h->share);
     node_close(&h->node);
     for (size_t i = 0; i < sizeof h->signals / sizeof h->signals[0]; i++) {
         if (h->signals[i] != NULL) {
@@ -297,7 +297,7 @@ static void tear_down(struct hub *h)
         event_base_free(h->base);
     }
     hub_signs_stop(h);
-    board_free(&h->board);
+    status_board_free(&h->board);
     config_release(&h->started);
     config_release(&h->config);
 }

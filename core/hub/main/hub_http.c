@@ -11,10 +11,10 @@ enum { SCAN_WAIT_US = 30 * 1000 * 1000 };
 static json_t *history(void *context)
 {
     struct hub *h = context;
-    const struct lists_view *v = lists_acquire(h->lists);
+    const struct list_watcher_view *v = list_watcher_acquire(h->lists);
     json_t *all = api_history_json(h->history, v->config);
 
-    lists_release(h->lists, &v);
+    list_watcher_release(h->lists, &v);
     return all;
 }
 
@@ -23,18 +23,18 @@ static enum err scan(void *context, struct slice message,
                      struct errinfo *reterr)
 {
     struct hub *h = context;
-    struct scanline line = {.client = slice_str(envelope->client),
-                            .helo = slice_str(envelope->helo),
-                            .from = slice_str(envelope->from)};
-    const struct lists_view *v = lists_acquire(h->lists);
+    struct scan_request line = {.client = slice_str(envelope->client),
+                                .helo = slice_str(envelope->helo),
+                                .from = slice_str(envelope->from)};
+    const struct list_watcher_view *v = list_watcher_acquire(h->lists);
 
     for (unsigned i = 0; i < envelope->nrcpt; i++) {
         line.rcpt[line.nrcpt] = slice_str(envelope->rcpt[i]);
         line.nrcpt += line.rcpt[line.nrcpt].n > 0;
     }
-    enum err e = gillnetd_scan(v->config->control_socket, &line, message,
-                               clock_mono_us() + SCAN_WAIT_US, ret, reterr);
-    lists_release(h->lists, &v);
+    enum err e = control_client_scan(v->config->control_socket, &line, message,
+                                     clock_mono_us() + SCAN_WAIT_US, ret, reterr);
+    list_watcher_release(h->lists, &v);
     return e;
 }
 
@@ -74,7 +74,7 @@ void hub_api_start(struct hub *h)
     if (h->config->api.listen.n == 0) {
         return;
     }
-    enum err e = lists_new(h->config, &h->lists, &why);
+    enum err e = list_watcher_new(h->config, &h->lists, &why);
 
     h->history = api_history_new();
     if (e == ERR_OK && h->history == NULL) {
@@ -83,13 +83,13 @@ void hub_api_start(struct hub *h)
 
     o.lists = h->lists;
     if (e == ERR_OK) {
-        surveyor_set_lists(h->surveyor, h->lists);
+        metrics_collector_set_lists(h->surveyor, h->lists);
         e = api_new(&o, &h->api, &why);
     }
     if (e != ERR_OK) {
         log_errinfo("api", &why);
     }
-    surveyor_set_api(h->surveyor, h->api);
+    metrics_collector_set_api(h->surveyor, h->api);
 }
 
 void hub_api_renew(struct hub *h)
@@ -98,7 +98,7 @@ void hub_api_renew(struct hub *h)
         forms_renew(h->forms, h->config);
     }
     if (h->lists != NULL) {
-        lists_renew(h->lists, h->config);
+        list_watcher_renew(h->lists, h->config);
     }
     if (h->api != NULL) {
         api_renew(h->api, h->config);
@@ -108,10 +108,10 @@ void hub_api_renew(struct hub *h)
 void hub_api_stop(struct hub *h)
 {
     if (h->surveyor != NULL) {
-        surveyor_set_api(h->surveyor, NULL);
+        metrics_collector_set_api(h->surveyor, NULL);
     }
     api_free(&h->api);
     api_history_free(&h->history);
-    lists_free(&h->lists);
+    list_watcher_free(&h->lists);
     forms_free(&h->forms);
 }

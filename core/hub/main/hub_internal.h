@@ -37,19 +37,19 @@ struct hub {
     struct event *tick;
     struct event *renew; /* what a hook asked for, done outside of it */
     struct event *signals[4];
-    struct board *board; /* what all parts show of themselves */
-    struct lists *lists; /* NULL: nobody asks, as api */
-    struct forms *forms; /* NULL: once */
+    struct status_board *board; /* what all parts show of themselves */
+    struct list_watcher *lists; /* NULL: nobody asks, as api */
+    struct forms *forms;        /* NULL: once */
     struct api_history *history;
     struct api *api;
-    struct surveyor *surveyor;
+    struct metrics_collector *surveyor;
     struct metrics *metrics;
     struct alerts *alerts;
     struct node node;
-    struct server *server;
+    struct peer_server *server;
     struct exchange *exchange; /* NULL: while the files are held */
-    struct counts *counts;
-    struct share *share;
+    struct count_publisher *counts;
+    struct list_publisher *share;
     struct control *control;
     struct subscribe *subscribe; /* NULL: nobody is followed */
     struct feeds *feeds;

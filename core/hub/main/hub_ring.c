@@ -21,11 +21,11 @@ void hub_ring_close(struct hub *h)
 {
     struct errinfo why;
 
-    counts_free(&h->counts);
-    share_free(&h->share);
+    count_publisher_free(&h->counts);
+    list_publisher_free(&h->share);
     node_close(&h->node);
     (void)exchange_renew(h->exchange, h->config, &why); /* nothing is made */
-    server_wake(h->server);
+    peer_server_wake(h->server);
 }
 
 static void listen_for_peers(struct hub *h)
@@ -35,12 +35,13 @@ static void listen_for_peers(struct hub *h)
     const struct manifest_member *self = node_self(&h->node);
     struct errinfo why;
 
-    if (h->o.is_once || strcmp(address, "off") == 0 || server_is_listening(h->server) ||
+    if (h->o.is_once || strcmp(address, "off") == 0 ||
+        peer_server_is_listening(h->server) ||
         (is_auto && (self == NULL || self->address[0] == '\0'))) {
         return;
     }
     address = is_auto ? self->address : address;
-    if (server_listen(h->server, address, is_auto, &why) != ERR_OK) {
+    if (peer_server_listen(h->server, address, is_auto, &why) != ERR_OK) {
         hub_trouble(h, "listen", &why);
         return;
     }
@@ -57,7 +58,7 @@ static void renew(struct hub *h)
             "event=ring state=out: this server is no active member of its ring any "
             "more; peers refuse it, and its counts and lists stay here");
     }
-    if (server_renew(h->server, &why) != ERR_OK ||
+    if (peer_server_renew(h->server, &why) != ERR_OK ||
         exchange_renew(h->exchange, h->config, &why) != ERR_OK) {
         hub_trouble(h, "ring", &why);
         return;
@@ -116,11 +117,11 @@ void hub_ring_open(struct hub *h)
     hub_trouble(h, NULL, NULL);
     log_info("event=ring state=open manifest=%llu members=%u",
              (unsigned long long)h->node.manifest.version, h->node.manifest.nmembers);
-    if (counts_new(&h->node, &h->counts, &why) != ERR_OK) {
+    if (count_publisher_new(&h->node, &h->counts, &why) != ERR_OK) {
         hub_trouble(h, "counts", &why);
     }
-    if (share_new(h->node.sync, h->node.state_dir, &h->node.keys, &h->node.self.origin,
-                  &h->share, &why) != ERR_OK) {
+    if (list_publisher_new(h->node.sync, h->node.state_dir, &h->node.keys,
+                           &h->node.self.origin, &h->share, &why) != ERR_OK) {
         hub_trouble(h, "share", &why);
     }
     renew(h);
@@ -139,8 +140,8 @@ static void turn_keys(struct hub *h)
         return;
     }
     h->turn_ticks = h->ticks + TURN_TICKS;
-    if (ringkey_turn(h->node.state_dir, &h->node.manifest, &h->node.keys, now_ms,
-                     &changed, &why) != ERR_OK) {
+    if (digest_key_turn(h->node.state_dir, &h->node.manifest, &h->node.keys, now_ms,
+                        &changed, &why) != ERR_OK) {
         hub_trouble(h, "ringkey", &why);
     }
     if (!changed && ring_turn_identity(h->node.dir, &h->node.manifest, &h->node.self,
@@ -182,15 +183,15 @@ static void publish(struct hub *h)
         h->publishes = true;
         log_info("event=publish state=begins");
     }
-    if (counts_tick(h->counts, &why) != ERR_OK) {
+    if (count_publisher_tick(h->counts, &why) != ERR_OK) {
         hub_trouble(h, "counts", &why);
     }
-    if (h->share != NULL && share_tick(h->share, h->config, &why) != ERR_OK) {
+    if (h->share != NULL && list_publisher_tick(h->share, h->config, &why) != ERR_OK) {
         hub_trouble(h, "share", &why);
     }
     if (h->o.is_once) {
-        h->has_published =
-            h->ticks > ONCE_LEAST_S && (h->share == NULL || share_is_settled(h->share));
+        h->has_published = h->ticks > ONCE_LEAST_S &&
+                           (h->share == NULL || list_publisher_is_settled(h->share));
     }
 }
 
@@ -204,7 +205,7 @@ void hub_ring_tick(struct hub *h)
     publish(h);
     turn_keys(h);
     warn_of_expiry(h);
-    server_wake(h->server);
+    peer_server_wake(h->server);
 }
 
 /* ---- hooks ---- */
@@ -213,7 +214,7 @@ static void on_changed(void *context)
 {
     struct hub *h = context;
 
-    server_wake(h->server);
+    peer_server_wake(h->server);
 }
 
 static void on_manifest(void *context)
@@ -262,7 +263,7 @@ static enum err answer_ring_key(void *context, uint32_t id, struct buf *ret)
 {
     struct hub *h = context;
 
-    return ringkey_print(&h->node.keys, id, ret);
+    return digest_key_print(&h->node.keys, id, ret);
 }
 
 void hub_ring_hold(void *context)
@@ -291,18 +292,19 @@ void hub_ring_release(void *context)
 
 enum err hub_ring_make_ends(struct hub *h, struct errinfo *reterr)
 {
-    const struct server_options server = {.base = h->base,
-                                          .node = &h->node,
-                                          .bytes_per_s = h->config->hub.bytes_per_s,
-                                          .may_join = may_join,
-                                          .join = answer_join,
-                                          .ring_key = answer_ring_key,
-                                          .context = h};
+    const struct peer_server_options server = {.base = h->base,
+                                               .node = &h->node,
+                                               .bytes_per_s =
+                                                   h->config->hub.bytes_per_s,
+                                               .may_join = may_join,
+                                               .join = answer_join,
+                                               .ring_key = answer_ring_key,
+                                               .context = h};
     const struct exchange_hooks hooks = {.context = h,
                                          .changed = on_changed,
                                          .manifest = on_manifest,
                                          .ring_key = on_ring_key};
-    enum err e = server_new(&server, &h->server, reterr);
+    enum err e = peer_server_new(&server, &h->server, reterr);
 
     return e == ERR_OK ? exchange_new(h->base, &h->node, &hooks, h->o.is_once,
                                       &h->exchange, reterr)

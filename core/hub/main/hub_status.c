@@ -25,7 +25,7 @@ void hub_answer_ping(void *context, struct buf *ret)
 /* The hub's own numbers, in the order in which they are shown. */
 static json_t *numbers(const struct hub *h)
 {
-    const struct server_stats *s = server_stats(h->server);
+    const struct peer_server_stats *s = peer_server_stats(h->server);
     const struct {
         const char *name;
         uint64_t v;
@@ -40,7 +40,7 @@ static json_t *numbers(const struct hub *h)
                 {"requests_held", s->held},
                 {"timeouts", s->timeouts},
                 {"bytes_out", s->bytes_out},
-                {"counts_published", counts_published(h->counts)},
+                {"counts_published", count_publisher_published(h->counts)},
                 {"config_id", h->config_id},
                 {"config_restart_keys", h->nrestart_keys}};
     json_t *all = json_object();
@@ -172,7 +172,7 @@ static json_t *member(const struct hub *h, const struct manifest_member *m,
 {
     const struct exchange_peer *p =
         h->exchange != NULL ? exchange_peer(h->exchange, &m->origin) : NULL;
-    const struct server_peer *served = server_peer(h->server, &m->origin);
+    const struct peer_server_peer *served = peer_server_peer(h->server, &m->origin);
     bool is_self = memcmp(m->origin.b, h->node.self.origin.b, OBJECT_ID_BYTES) == 0;
     char origin[2 * OBJECT_ID_BYTES + 1];
     json_t *line = json_object();
@@ -241,7 +241,7 @@ void hub_answer_status(void *context, struct buf *ret)
 void hub_answer_alerts(void *context, struct buf *ret)
 {
     const struct hub *h = context;
-    json_t *rows = board_get(h->board, BOARD_ALERTS);
+    json_t *rows = status_board_get(h->board, STATUS_BOARD_ALERTS);
     json_t *firing = json_array();
     json_t *row = NULL;
     size_t i = 0;
@@ -299,7 +299,7 @@ static void answer_job(struct hub *h, struct slice name, struct slice job,
     }
     if (e == ERR_LOCKED) {
         buf_add_str(ret, "ok running\n");
-        add_lines(ret, board_get(h->board, BOARD_TASKS));
+        add_lines(ret, status_board_get(h->board, STATUS_BOARD_TASKS));
     } else if (e == ERR_OK && !buf_failed(&answer)) {
         buf_add_str(ret, "ok done\n");
         buf_add(ret, buf_slice(&answer));
@@ -346,7 +346,7 @@ void hub_answer_feed(void *context, struct slice line, bool may_change, struct b
 
     if (slice_eq(what, SLICE_LIT("feeds"))) {
         buf_add_str(ret, "ok feeds\n");
-        add_lines(ret, board_get(h->board, BOARD_FEEDS));
+        add_lines(ret, status_board_get(h->board, STATUS_BOARD_FEEDS));
     } else if (slice_eq(what, SLICE_LIT("feed-job"))) {
         answer_job(h, name, line, ret);
     } else if (!may_change) {
@@ -358,10 +358,11 @@ void hub_answer_feed(void *context, struct slice line, bool may_change, struct b
 
 void hub_show(struct hub *h)
 {
-    board_put(h->board, BOARD_HUB, numbers(h));
-    board_put(h->board, BOARD_SUBSCRIPTIONS, subscribe_rows(h->subscribe));
+    status_board_put(h->board, STATUS_BOARD_HUB, numbers(h));
+    status_board_put(h->board, STATUS_BOARD_SUBSCRIPTIONS,
+                     subscribe_rows(h->subscribe));
     if (!h->is_held) { /* else what was seen last stays for the moment */
-        board_put(h->board, BOARD_RING, ring(h));
-        board_put(h->board, BOARD_PEERS, members(h));
+        status_board_put(h->board, STATUS_BOARD_RING, ring(h));
+        status_board_put(h->board, STATUS_BOARD_PEERS, members(h));
     }
 }

@@ -24,7 +24,7 @@ struct join {
     char why[256];
 };
 
-static void on_answer(void *context, const struct client_answer *a)
+static void on_answer(void *context, const struct peer_client_answer *a)
 {
     struct join *j = context;
 
@@ -45,28 +45,28 @@ static enum err ask(struct join *j, struct errinfo *reterr)
 {
     struct event_base *base = event_base_new();
     struct tls_pins pins = {.key = j->token.server_key};
-    struct client *client = NULL;
+    struct peer_client *client = NULL;
     struct client_call *call = NULL;
-    const struct client_request r = {.url = "https://" TLS_JOIN_NAME "/v1/join",
-                                     .connect_to = j->token.address,
-                                     .pins = &pins,
-                                     .post = buf_slice(&j->request),
-                                     .max_bytes = INVITE_RESPONSE_MAX,
-                                     .timeout_s = JOIN_S,
-                                     .done = on_answer,
-                                     .context = j};
+    const struct peer_client_request r = {.url = "https://" TLS_JOIN_NAME "/v1/join",
+                                          .connect_to = j->token.address,
+                                          .pins = &pins,
+                                          .post = buf_slice(&j->request),
+                                          .max_bytes = INVITE_RESPONSE_MAX,
+                                          .timeout_s = JOIN_S,
+                                          .done = on_answer,
+                                          .context = j};
     enum err e = ERR_NOMEM;
 
     if (base != NULL) {
-        e = client_new(base, j->node.dir, &client, reterr);
+        e = peer_client_new(base, j->node.dir, &client, reterr);
     }
     if (e == ERR_OK) {
-        e = client_start(client, &r, &call, reterr);
+        e = peer_client_start(client, &r, &call, reterr);
     }
     if (e == ERR_OK) {
         (void)event_base_dispatch(base); /* ends when nothing is left to wait for */
     }
-    client_free(&client);
+    peer_client_free(&client);
     if (base != NULL) {
         event_base_free(base);
     }

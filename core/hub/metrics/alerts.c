@@ -40,7 +40,7 @@ struct alert_state {
 };
 
 struct alerts {
-    struct board *board;
+    struct status_board *board;
     uint64_t looked_us; /* 0: not yet */
     struct alert_state state[ALERTS];
     struct alerts_sample sample[SAMPLES]; /* a ring */
@@ -48,7 +48,7 @@ struct alerts {
     size_t newest;
 };
 
-struct alerts *alerts_new(struct board *board)
+struct alerts *alerts_new(struct status_board *board)
 {
     struct alerts *a = calloc(1, sizeof *a);
 
@@ -71,7 +71,7 @@ bool alerts_are_due(const struct alerts *a, uint64_t interval_s)
 
 /* ---- what happened within the window ---- */
 
-static void read_sample(const struct survey *s, struct alerts_sample *ret)
+static void read_sample(const struct metrics_snapshot *s, struct alerts_sample *ret)
 {
     ret->at_s = s->now_s;
     ret->has_times = s->has_history;
@@ -180,7 +180,7 @@ static json_t *row_of(size_t i, const struct alert_state *a,
                      "action", table[i].action);
 }
 
-void alerts_look(struct alerts *a, const struct survey *s)
+void alerts_look(struct alerts *a, const struct metrics_snapshot *s)
 {
     struct alerts_sample now;
     struct alerts_sample rise;
@@ -205,5 +205,5 @@ void alerts_look(struct alerts *a, const struct survey *s)
     if (s->has_stats) {
         keep(a, &now);
     }
-    board_put(a->board, BOARD_ALERTS, rows);
+    status_board_put(a->board, STATUS_BOARD_ALERTS, rows);
 }

@@ -26,10 +26,10 @@ enum {
 
 struct alerts;
 /* board is borrowed. NULL: no memory. */
-struct alerts *alerts_new(struct board *board);
+struct alerts *alerts_new(struct status_board *board);
 void alerts_free(struct alerts **a);
 /* Whether interval_s has passed since the last look. */
 bool alerts_are_due(const struct alerts *a, uint64_t interval_s);
-void alerts_look(struct alerts *a, const struct survey *s);
+void alerts_look(struct alerts *a, const struct metrics_snapshot *s);
 
 #endif

@@ -124,7 +124,7 @@ void alert_reload_refused(const struct alerts_case *c, struct alerts_sight *ret)
 
 static double hub_number(const struct alerts_case *c, const char *name)
 {
-    return metrics_number(c->now->section[BOARD_HUB], name);
+    return metrics_number(c->now->section[STATUS_BOARD_HUB], name);
 }
 
 void alert_config_differs(const struct alerts_case *c, struct alerts_sight *ret)
@@ -180,7 +180,7 @@ void alert_feed_refused(const struct alerts_case *c, struct alerts_sight *ret)
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(c->now->section[BOARD_FEEDS], i, row)
+    json_array_foreach(c->now->section[STATUS_BOARD_FEEDS], i, row)
     {
         if (strcmp(metrics_text(row, "state"), "refused") == 0) {
             add_subject(ret, metrics_text(row, "name"));
@@ -193,7 +193,7 @@ void alert_feed_failing(const struct alerts_case *c, struct alerts_sight *ret)
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(c->now->section[BOARD_FEEDS], i, row)
+    json_array_foreach(c->now->section[STATUS_BOARD_FEEDS], i, row)
     {
         if (metrics_number(row, "failures") >= ALERTS_FAILURES) {
             add_subject(ret, metrics_text(row, "name"));
@@ -208,7 +208,7 @@ static bool was_asked_in_vain(const json_t *row)
            (metrics_number(row, "asked_s") > 0 || metrics_number(row, "failures") > 0);
 }
 
-static bool is_silent(const struct survey *s, const json_t *row)
+static bool is_silent(const struct metrics_snapshot *s, const json_t *row)
 {
     double good_s = metrics_number(row, "good_s");
 
@@ -229,7 +229,7 @@ void alert_feed_silent(const struct alerts_case *c, struct alerts_sight *ret)
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(c->now->section[BOARD_FEEDS], i, row)
+    json_array_foreach(c->now->section[STATUS_BOARD_FEEDS], i, row)
     {
         if (is_silent(c->now, row)) {
             add_subject(ret, metrics_text(row, "name"));
@@ -250,7 +250,7 @@ void alert_peer_lost(const struct alerts_case *c, struct alerts_sight *ret)
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(c->now->section[BOARD_PEERS], i, row)
+    json_array_foreach(c->now->section[STATUS_BOARD_PEERS], i, row)
     {
         bool is_unheard =
             metrics_number(row, "called") != 0 && metrics_number(row, "connected") == 0;
@@ -267,7 +267,7 @@ void alert_peer_set_aside(const struct alerts_case *c, struct alerts_sight *ret)
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(c->now->section[BOARD_PEERS], i, row)
+    json_array_foreach(c->now->section[STATUS_BOARD_PEERS], i, row)
     {
         if (is_active_peer(row) && metrics_number(row, "is_set_aside") != 0) {
             add_subject(ret, metrics_text(row, "name"));

@@ -18,7 +18,7 @@ struct alerts_sample {
 
 /* What happened within the window: differences; gauges are of no use. */
 struct alerts_case {
-    const struct survey *now;
+    const struct metrics_snapshot *now;
     const struct alerts_sample *rise;
 };
 

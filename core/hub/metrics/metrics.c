@@ -22,7 +22,7 @@ struct feed_times {
 };
 
 struct metrics {
-    struct board *board;
+    struct status_board *board;
     uint64_t start_s;
     uint64_t version;      /* of the board's feeds, as last seen */
     pthread_mutex_t mutex; /* guards: feed, nfeeds */
@@ -30,7 +30,7 @@ struct metrics {
     size_t nfeeds;
 };
 
-struct metrics *metrics_new(struct board *board)
+struct metrics *metrics_new(struct status_board *board)
 {
     struct metrics *m = calloc(1, sizeof *m);
 
@@ -101,7 +101,7 @@ static void learn(struct metrics *m, const json_t *row)
 
 void metrics_tick(struct metrics *m)
 {
-    uint64_t version = board_version(m->board, BOARD_FEEDS);
+    uint64_t version = status_board_version(m->board, STATUS_BOARD_FEEDS);
     json_t *rows = NULL;
     json_t *row = NULL;
     size_t i = 0;
@@ -110,7 +110,7 @@ void metrics_tick(struct metrics *m)
         return;
     }
     m->version = version;
-    rows = board_get(m->board, BOARD_FEEDS);
+    rows = status_board_get(m->board, STATUS_BOARD_FEEDS);
     (void)pthread_mutex_lock(&m->mutex);
     json_array_foreach(rows, i, row)
     {
@@ -137,8 +137,8 @@ static void add_feed_times(struct prom *p, struct metrics *m, const char *name)
     (void)pthread_mutex_unlock(&m->mutex);
 }
 
-void metrics_render(struct metrics *m, const struct survey *s, bool has_source_names,
-                    struct buf *ret)
+void metrics_render(struct metrics *m, const struct metrics_snapshot *s,
+                    bool has_source_names, struct buf *ret)
 {
     struct prom p = {.to = ret};
 

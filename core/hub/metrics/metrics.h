@@ -17,12 +17,12 @@ enum { METRICS_FEEDS_MAX = 256, METRICS_BYTES_MAX = 8 << 20 };
 
 struct metrics;
 /* board is borrowed. NULL: no memory. */
-struct metrics *metrics_new(struct board *board);
+struct metrics *metrics_new(struct status_board *board);
 void metrics_free(struct metrics **m);
 /* Learns how long updates of feeds took; cheap. Each second, by one thread. */
 void metrics_tick(struct metrics *m);
 /* Appends all of them. Any thread. */
-void metrics_render(struct metrics *m, const struct survey *s, bool has_source_names,
-                    struct buf *ret);
+void metrics_render(struct metrics *m, const struct metrics_snapshot *s,
+                    bool has_source_names, struct buf *ret);
 
 #endif

@@ -186,7 +186,7 @@ static void add_process(struct prom *p, const char *cpu, const char *memory,
     prom_alone(p, files, PROM_GAUGE, "files that the hub has open", open_files());
 }
 
-void metrics_add_hub_source(struct prom *p, const struct survey *s)
+void metrics_add_hub_source(struct prom *p, const struct metrics_snapshot *s)
 {
     if (s->has_api) {
         prom_alone(p, "false_positive_reports_total", PROM_COUNTER,
@@ -197,7 +197,7 @@ void metrics_add_hub_source(struct prom *p, const struct survey *s)
                 "process_open_fds");
 }
 
-void metrics_add_hub(struct prom *p, const struct survey *s)
+void metrics_add_hub(struct prom *p, const struct metrics_snapshot *s)
 {
     prom_family(p, "gillnet_build_info", PROM_GAUGE, "the version of the hub");
     prom_row(p, 1, "version", GILLNET_VERSION, PROM_END);
@@ -210,8 +210,8 @@ void metrics_add_hub(struct prom *p, const struct survey *s)
     if (s->has_api) {
         add_api(p, &s->api);
     }
-    add_alerts(p, s->section[BOARD_ALERTS]);
-    add_numbers(p, s->section[BOARD_HUB]);
+    add_alerts(p, s->section[STATUS_BOARD_ALERTS]);
+    add_numbers(p, s->section[STATUS_BOARD_HUB]);
     add_process(p, "gillnet_process_cpu_seconds_total",
                 "gillnet_process_resident_memory_bytes", "gillnet_process_open_fds");
 }

@@ -8,18 +8,19 @@
 #include "core/hub/metrics/prom.h"
 
 /* Those of gillnetd: statistics page, history. metrics_mail.c */
-void metrics_add_mail(struct prom *p, const struct survey *s);
+void metrics_add_mail(struct prom *p, const struct metrics_snapshot *s);
 /* metrics_parts.c */
-void metrics_add_lists(struct prom *p, const struct survey *s);
-void metrics_add_feeds(struct prom *p, const struct survey *s);
-void metrics_add_new_entries(struct prom *p, const struct survey *s, const char *name);
-void metrics_add_peers(struct prom *p, const struct survey *s);
+void metrics_add_lists(struct prom *p, const struct metrics_snapshot *s);
+void metrics_add_feeds(struct prom *p, const struct metrics_snapshot *s);
+void metrics_add_new_entries(struct prom *p, const struct metrics_snapshot *s,
+                             const char *name);
+void metrics_add_peers(struct prom *p, const struct metrics_snapshot *s);
 /* The API's and the hub's own, alerts. metrics_hub.c */
-void metrics_add_hub(struct prom *p, const struct survey *s);
+void metrics_add_hub(struct prom *p, const struct metrics_snapshot *s);
 
 /* Once more under the source document's names (requirement 152) and those of Prometheus for a process. */
-void metrics_add_mail_source(struct prom *p, const struct survey *s);
-void metrics_add_hub_source(struct prom *p, const struct survey *s);
+void metrics_add_mail_source(struct prom *p, const struct metrics_snapshot *s);
+void metrics_add_hub_source(struct prom *p, const struct metrics_snapshot *s);
 
 /* A number or true of a row; 0 when it is not there. */
 double metrics_number(const json_t *row, const char *key);

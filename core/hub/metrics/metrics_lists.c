@@ -8,101 +8,116 @@
 
 /* ---- lists ---- */
 
-static double entries(const struct survey *s, const struct survey_list *l)
+static double entries(const struct metrics_snapshot *s,
+                      const struct metrics_snapshot_list *l)
 {
     (void)s;
     return (double)l->stat.entries;
 }
 
-static double revoked(const struct survey *s, const struct survey_list *l)
+static double revoked(const struct metrics_snapshot *s,
+                      const struct metrics_snapshot_list *l)
 {
     (void)s;
     return (double)l->stat.revoked;
 }
 
-static double levels(const struct survey *s, const struct survey_list *l)
+static double levels(const struct metrics_snapshot *s,
+                     const struct metrics_snapshot_list *l)
 {
     (void)s;
     return l->stat.levels;
 }
 
-static double fill(const struct survey *s, const struct survey_list *l)
+static double fill(const struct metrics_snapshot *s,
+                   const struct metrics_snapshot_list *l)
 {
     (void)s;
     return l->stat.fill;
 }
 
-static double error_now(const struct survey *s, const struct survey_list *l)
+static double error_now(const struct metrics_snapshot *s,
+                        const struct metrics_snapshot_list *l)
 {
     (void)s;
     return l->stat.error_now;
 }
 
-static double error_target(const struct survey *s, const struct survey_list *l)
+static double error_target(const struct metrics_snapshot *s,
+                           const struct metrics_snapshot_list *l)
 {
     (void)s;
     return l->error_target;
 }
 
-static double age(const struct survey *s, const struct survey_list *l)
+static double age(const struct metrics_snapshot *s,
+                  const struct metrics_snapshot_list *l)
 {
     return s->now_s > l->stat.updated_s ? (double)(s->now_s - l->stat.updated_s) : 0;
 }
 
-static double max_age(const struct survey *s, const struct survey_list *l)
+static double max_age(const struct metrics_snapshot *s,
+                      const struct metrics_snapshot_list *l)
 {
     (void)s;
     return (double)l->max_age_s;
 }
 
-static double filter_bytes(const struct survey *s, const struct survey_list *l)
+static double filter_bytes(const struct metrics_snapshot *s,
+                           const struct metrics_snapshot_list *l)
 {
     (void)s;
     return (double)l->stat.filter_bytes;
 }
 
-static double index_bytes(const struct survey *s, const struct survey_list *l)
+static double index_bytes(const struct metrics_snapshot *s,
+                          const struct metrics_snapshot_list *l)
 {
     (void)s;
     return (double)l->stat.index_bytes;
 }
 
-static double log_bytes(const struct survey *s, const struct survey_list *l)
+static double log_bytes(const struct metrics_snapshot *s,
+                        const struct metrics_snapshot_list *l)
 {
     (void)s;
     return (double)l->stat.log_bytes;
 }
 
-static double fault(const struct survey *s, const struct survey_list *l)
+static double fault(const struct metrics_snapshot *s,
+                    const struct metrics_snapshot_list *l)
 {
     (void)s;
     return l->has_fault;
 }
 
-static double hits_of(const struct survey_list *l, enum hits_number n)
+static double hits_of(const struct metrics_snapshot_list *l, enum lookup_stats_number n)
 {
     return l->has_hits ? (double)l->hits.number[n] : 0;
 }
 
-static double confirmed(const struct survey *s, const struct survey_list *l)
+static double confirmed(const struct metrics_snapshot *s,
+                        const struct metrics_snapshot_list *l)
 {
     (void)s;
-    return hits_of(l, HITS_CONFIRMED);
+    return hits_of(l, LOOKUP_STATS_CONFIRMED);
 }
 
-static double false_positives(const struct survey *s, const struct survey_list *l)
+static double false_positives(const struct metrics_snapshot *s,
+                              const struct metrics_snapshot_list *l)
 {
     (void)s;
-    return hits_of(l, HITS_FALSE);
+    return hits_of(l, LOOKUP_STATS_FALSE);
 }
 
-void metrics_add_lists(struct prom *p, const struct survey *s)
+void metrics_add_lists(struct prom *p, const struct metrics_snapshot *s)
 {
     static const struct {
         const char *name;
         enum prom_type type;
         const char *help;
-        double (*value)(const struct survey *s, const struct survey_list *l);
+        double (*value)(const struct metrics_snapshot *s,
+                        const struct metrics_snapshot_list *l);
     } families[] = {
         {"gillnet_list_entries", PROM_GAUGE, "entries that stand", entries},
         {"gillnet_list_revoked", PROM_GAUGE, "revoked entries", revoked},
@@ -208,15 +223,16 @@ static void add_states(struct prom *p, const json_t *rows)
     }
 }
 
-void metrics_add_new_entries(struct prom *p, const struct survey *s, const char *name)
+void metrics_add_new_entries(struct prom *p, const struct metrics_snapshot *s,
+                             const char *name)
 {
     const struct metrics_field added = {
         name, PROM_COUNTER, "entries that came new with a feed", "added_total", PLAIN};
 
-    metrics_add_fields(p, s->section[BOARD_FEEDS], "source", "name", &added, 1);
+    metrics_add_fields(p, s->section[STATUS_BOARD_FEEDS], "source", "name", &added, 1);
 }
 
-void metrics_add_feeds(struct prom *p, const struct survey *s)
+void metrics_add_feeds(struct prom *p, const struct metrics_snapshot *s)
 {
     static const struct metrics_field fields[] = {
         {"gillnet_feed_entries", PROM_GAUGE, "entries of the version that serves",
@@ -248,7 +264,7 @@ void metrics_add_feeds(struct prom *p, const struct survey *s)
         {"gillnet_feed_pinned", PROM_GAUGE, "1: rolled back, updates are not applied",
          "pinned", PLAIN},
     };
-    const json_t *rows = s->section[BOARD_FEEDS];
+    const json_t *rows = s->section[STATUS_BOARD_FEEDS];
 
     metrics_add_new_entries(p, s, "gillnet_new_threats_added_total");
     metrics_add_fields(p, rows, "feed", "name", fields,
@@ -286,7 +302,7 @@ static json_t *active_peers(const json_t *rows)
     return active;
 }
 
-void metrics_add_peers(struct prom *p, const struct survey *s)
+void metrics_add_peers(struct prom *p, const struct metrics_snapshot *s)
 {
     static const struct metrics_field peers[] = {
         {"gillnet_peer_called", PROM_GAUGE, "1: this server calls it", "called", PLAIN},
@@ -327,8 +343,8 @@ void metrics_add_peers(struct prom *p, const struct survey *s)
         {"gillnet_subscription_asked_time_seconds", PROM_GAUGE,
          "Unix time at which it was last asked", "asked_ms", MS},
     };
-    json_t *rows = active_peers(s->section[BOARD_PEERS]);
-    const json_t *expires = json_object_get(s->section[BOARD_RING], "expires_s");
+    json_t *rows = active_peers(s->section[STATUS_BOARD_PEERS]);
+    const json_t *expires = json_object_get(s->section[STATUS_BOARD_RING], "expires_s");
 
     metrics_add_fields(p, rows, "peer", "name", peers, sizeof peers / sizeof peers[0]);
     prom_family(p, "gillnet_peer_refused_total", PROM_COUNTER,
@@ -339,7 +355,7 @@ void metrics_add_peers(struct prom *p, const struct survey *s)
                    "Unix time at which the ring's manifest ends",
                    json_number_value(expires));
     }
-    metrics_add_fields(p, s->section[BOARD_SUBSCRIPTIONS], "subscription",
+    metrics_add_fields(p, s->section[STATUS_BOARD_SUBSCRIPTIONS], "subscription",
                        "subscription", followed, sizeof followed / sizeof followed[0]);
     json_decref(rows);
 }

@@ -12,7 +12,7 @@
 #define BYTE 8
 enum { NAME_MAX = 80 };
 
-static double stat_now(const struct survey *s, enum stat_id id)
+static double stat_now(const struct metrics_snapshot *s, enum stat_id id)
 {
     return (double)s->stats.value[id];
 }
@@ -113,7 +113,7 @@ static double name_of(enum stat_id id, char name[NAME_MAX])
     return u->divisor;
 }
 
-static void add_stat(struct prom *p, const struct survey *s, enum stat_id id)
+static void add_stat(struct prom *p, const struct metrics_snapshot *s, enum stat_id id)
 {
     char name[NAME_MAX];
     double divisor = name_of(id, name);
@@ -122,7 +122,8 @@ static void add_stat(struct prom *p, const struct survey *s, enum stat_id id)
                stats_help(id), stat_now(s, id) / divisor);
 }
 
-static void add_grouped(struct prom *p, const struct survey *s, const struct grouped *g)
+static void add_grouped(struct prom *p, const struct metrics_snapshot *s,
+                        const struct grouped *g)
 {
     bool is_counter = stats_is_counter(g->id);
 
@@ -132,7 +133,7 @@ static void add_grouped(struct prom *p, const struct survey *s, const struct gro
     prom_row(p, stat_now(s, g->id) / g->divisor, g->label, g->value, PROM_END);
 }
 
-static void add_stats(struct prom *p, const struct survey *s)
+static void add_stats(struct prom *p, const struct metrics_snapshot *s)
 {
     for (unsigned i = 0; i < STAT_COUNT; i++) {
         const struct grouped *g = group_of((enum stat_id)i);
@@ -169,18 +170,19 @@ static void add_times(struct prom *p, const struct history_times *t, const char 
 }
 
 static void add_url_checks(struct prom *p, const char *via,
-                           const uint64_t n[STANDING_COUNT])
+                           const uint64_t n[RATING_COUNT])
 {
-    for (unsigned i = 0; i < STANDING_COUNT; i++) {
-        if (standing_is_from_lists((enum standing)i)) {
-            prom_row(p, (double)n[i], "status", standing_name((enum standing)i), "via",
-                     via, PROM_END);
+    for (unsigned i = 0; i < RATING_COUNT; i++) {
+        if (rating_is_from_lists((enum rating)i)) {
+            prom_row(p, (double)n[i], "status", rating_name((enum rating)i), "via", via,
+                     PROM_END);
         }
     }
 }
 
 /* Those of mail, and those that programs asked for. */
-static void add_all_url_checks(struct prom *p, const struct survey *s, const char *name)
+static void add_all_url_checks(struct prom *p, const struct metrics_snapshot *s,
+                               const char *name)
 {
     if (!s->has_history && !s->has_api) {
         return;
@@ -224,14 +226,16 @@ static void add_history(struct prom *p, const struct history_view *h)
 /* ---- sums ---- */
 
 /* Bytes of what is looked up in: filters of all lists, and the counts. */
-static void add_store_memory(struct prom *p, const struct survey *s, const char *name)
+static void add_store_memory(struct prom *p, const struct metrics_snapshot *s,
+                             const char *name)
 {
     prom_alone(
         p, name, PROM_GAUGE, "memory of what is looked up in: filters and counts",
         stat_now(s, STAT_filter_bits) / BYTE + stat_now(s, STAT_count_memory_bytes));
 }
 
-static void add_blocked(struct prom *p, const struct survey *s, const char *name)
+static void add_blocked(struct prom *p, const struct metrics_snapshot *s,
+                        const char *name)
 {
     prom_alone(p, name, PROM_COUNTER,
                "messages that were put on hold, rejected or discarded",
@@ -240,7 +244,7 @@ static void add_blocked(struct prom *p, const struct survey *s, const char *name
 }
 
 /* Requirement 129: of the messages since the start. */
-static void add_answered(struct prom *p, const struct survey *s)
+static void add_answered(struct prom *p, const struct metrics_snapshot *s)
 {
     double messages = stat_now(s, STAT_messages);
     double bad = stat_now(s, STAT_on_error) + stat_now(s, STAT_deadline);
@@ -252,7 +256,7 @@ static void add_answered(struct prom *p, const struct survey *s)
         messages > 0 && bad < messages ? 1 - bad / messages : messages <= 0);
 }
 
-void metrics_add_mail(struct prom *p, const struct survey *s)
+void metrics_add_mail(struct prom *p, const struct metrics_snapshot *s)
 {
     add_all_url_checks(p, s, "gillnet_url_checks_total");
     if (s->has_history) {
@@ -268,7 +272,7 @@ void metrics_add_mail(struct prom *p, const struct survey *s)
     }
 }
 
-void metrics_add_mail_source(struct prom *p, const struct survey *s)
+void metrics_add_mail_source(struct prom *p, const struct metrics_snapshot *s)
 {
     add_all_url_checks(p, s, "spam_url_checks_total");
     if (s->has_history) {

@@ -19,9 +19,9 @@ struct known_list {
     struct list_stat stat;
 };
 
-struct surveyor {
-    struct board *board;
-    _Atomic(struct lists *) lists;
+struct metrics_collector {
+    struct status_board *board;
+    _Atomic(struct list_watcher *) lists;
     _Atomic(const struct api *) api;
     pthread_mutex_t mutex; /* guards: config, known, nknown */
     struct config *config;
@@ -29,9 +29,10 @@ struct surveyor {
     size_t nknown;
 };
 
-struct surveyor *surveyor_new(const struct config *config, struct board *board)
+struct metrics_collector *metrics_collector_new(const struct config *config,
+                                                struct status_board *board)
 {
-    struct surveyor *s = calloc(1, sizeof *s);
+    struct metrics_collector *s = calloc(1, sizeof *s);
 
     if (s == NULL || pthread_mutex_init(&s->mutex, NULL) != 0) {
         free(s);
@@ -42,7 +43,7 @@ struct surveyor *surveyor_new(const struct config *config, struct board *board)
     return s;
 }
 
-void surveyor_free(struct surveyor **s)
+void metrics_collector_free(struct metrics_collector **s)
 {
     if (*s == NULL) {
         return;
@@ -54,7 +55,7 @@ void surveyor_free(struct surveyor **s)
     *s = NULL;
 }
 
-void surveyor_renew(struct surveyor *s, const struct config *config)
+void metrics_collector_renew(struct metrics_collector *s, const struct config *config)
 {
     (void)pthread_mutex_lock(&s->mutex);
     config_release(&s->config);
@@ -62,19 +63,20 @@ void surveyor_renew(struct surveyor *s, const struct config *config)
     (void)pthread_mutex_unlock(&s->mutex);
 }
 
-void surveyor_set_lists(struct surveyor *s, struct lists *lists)
+void metrics_collector_set_lists(struct metrics_collector *s,
+                                 struct list_watcher *lists)
 {
     atomic_store_explicit(&s->lists, lists, memory_order_release);
 }
 
-void surveyor_set_api(struct surveyor *s, const struct api *api)
+void metrics_collector_set_api(struct metrics_collector *s, const struct api *api)
 {
     atomic_store_explicit(&s->api, api, memory_order_release);
 }
 
 /* ---- gillnetd ---- */
 
-static void look_at_pages(struct survey *ret)
+static void look_at_pages(struct metrics_snapshot *ret)
 {
     char path[FILE_PATH_MAX];
 
@@ -92,7 +94,7 @@ static void look_at_pages(struct survey *ret)
 /* ---- lists ---- */
 
 /* As list_reader_stat, from what is known where the list did not change. i: its place among ours. */
-static void stat_of(struct surveyor *s, size_t i, const struct list_reader *r,
+static void stat_of(struct metrics_collector *s, size_t i, const struct list_reader *r,
                     struct list_stat *ret)
 {
     struct known_list *k = i < s->nknown ? &s->known[i] : NULL;
@@ -112,7 +114,7 @@ static void stat_of(struct surveyor *s, size_t i, const struct list_reader *r,
     }
 }
 
-static void make_room(struct surveyor *s, size_t n)
+static void make_room(struct metrics_collector *s, size_t n)
 {
     struct known_list *more =
         n > s->nknown ? realloc(s->known, n * sizeof *more) : NULL;
@@ -124,8 +126,9 @@ static void make_room(struct surveyor *s, size_t n)
     }
 }
 
-static void look_at_list(struct surveyor *s, const struct lists_view *view, size_t i,
-                         uint64_t now_s, struct survey_list *ret)
+static void look_at_list(struct metrics_collector *s,
+                         const struct list_watcher_view *view, size_t i, uint64_t now_s,
+                         struct metrics_snapshot_list *ret)
 {
     const struct list_reader *r = listset_reader(view->set, i);
     const struct config_list *config = listset_config(view->set, i);
@@ -138,13 +141,15 @@ static void look_at_list(struct surveyor *s, const struct lists_view *view, size
     ret->max_age_s = config->max_age_s;
     ret->is_old = ret->max_age_s > 0 && ret->stat.updated_s + ret->max_age_s < now_s;
     ret->has_hits =
-        view->hits != NULL && hits_view_find(view->hits, name, HITS_WHOLE, &ret->hits);
+        view->hits != NULL &&
+        lookup_stats_view_find(view->hits, name, LOOKUP_STATS_WHOLE, &ret->hits);
 }
 
-static void look_at_lists(struct surveyor *s, struct survey *ret)
+static void look_at_lists(struct metrics_collector *s, struct metrics_snapshot *ret)
 {
-    struct lists *lists = atomic_load_explicit(&s->lists, memory_order_acquire);
-    const struct lists_view *view = lists != NULL ? lists_acquire(lists) : NULL;
+    struct list_watcher *lists = atomic_load_explicit(&s->lists, memory_order_acquire);
+    const struct list_watcher_view *view =
+        lists != NULL ? list_watcher_acquire(lists) : NULL;
     size_t n = view != NULL ? listset_count(view->set) : 0;
 
     ret->lists = n > 0 ? calloc(n, sizeof *ret->lists) : NULL;
@@ -163,13 +168,13 @@ static void look_at_lists(struct surveyor *s, struct survey *ret)
         ret->peer_entries += listed;
     }
     if (view != NULL) {
-        lists_release(lists, &view);
+        list_watcher_release(lists, &view);
     }
 }
 
 /* ---- all ---- */
 
-static void look_at_disk(struct survey *ret)
+static void look_at_disk(struct metrics_snapshot *ret)
 {
     struct statvfs fs;
 
@@ -179,9 +184,9 @@ static void look_at_disk(struct survey *ret)
     }
 }
 
-struct survey *survey_take(struct surveyor *s)
+struct metrics_snapshot *metrics_snapshot_take(struct metrics_collector *s)
 {
-    struct survey *v = calloc(1, sizeof *v);
+    struct metrics_snapshot *v = calloc(1, sizeof *v);
     const struct api *api = atomic_load_explicit(&s->api, memory_order_acquire);
 
     if (v == NULL) {
@@ -198,18 +203,18 @@ struct survey *survey_take(struct surveyor *s)
     if (v->has_api) {
         api_numbers(api, &v->api);
     }
-    for (int i = 0; i < BOARD_SECTIONS; i++) {
-        v->section[i] = board_get(s->board, (enum board_section)i);
+    for (int i = 0; i < STATUS_BOARD_SECTIONS; i++) {
+        v->section[i] = status_board_get(s->board, (enum status_board_section)i);
     }
     return v;
 }
 
-void survey_free(struct survey **s)
+void metrics_snapshot_free(struct metrics_snapshot **s)
 {
     if (*s == NULL) {
         return;
     }
-    for (int i = 0; i < BOARD_SECTIONS; i++) {
+    for (int i = 0; i < STATUS_BOARD_SECTIONS; i++) {
         json_decref((*s)->section[i]);
     }
     free((*s)->lists);

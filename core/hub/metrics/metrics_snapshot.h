@@ -21,7 +21,7 @@
 #include "core/telemetry/stats.h"
 
 /* One of our lists. */
-struct survey_list {
+struct metrics_snapshot_list {
     char name[LIST_NAME_MAX + 1];
     bool has_fault;
     bool is_old; /* its last change lies max_age back */
@@ -29,10 +29,10 @@ struct survey_list {
     double error_target;
     uint64_t max_age_s; /* 0: none */
     bool has_hits;
-    struct hits_counts hits;
+    struct lookup_stats_counts hits;
 };
 
-struct survey {
+struct metrics_snapshot {
     uint64_t now_s;
     struct config *config;
     bool has_stats; /* gillnetd has run here */
@@ -41,27 +41,29 @@ struct survey {
     bool has_history;
     struct history_view history;
     size_t nlists;
-    struct survey_list *lists;
+    struct metrics_snapshot_list *lists;
     uint64_t peer_entries; /* on the lists of peers */
     bool has_api;
     struct api_numbers api;
     uint64_t disk_bytes; /* of the state folder's file system; 0: not known */
     uint64_t disk_free_bytes;
-    json_t *section[BOARD_SECTIONS]; /* NULL: no memory */
+    json_t *section[STATUS_BOARD_SECTIONS]; /* NULL: no memory */
 };
 
-struct surveyor;
+struct metrics_collector;
 /* board is borrowed. NULL: no memory. */
-struct surveyor *surveyor_new(const struct config *config, struct board *board);
-void surveyor_free(struct surveyor **s);
+struct metrics_collector *metrics_collector_new(const struct config *config,
+                                                struct status_board *board);
+void metrics_collector_free(struct metrics_collector **s);
 /* Another configuration is in force. */
-void surveyor_renew(struct surveyor *s, const struct config *config);
+void metrics_collector_renew(struct metrics_collector *s, const struct config *config);
 /* From now on these are shown as well, borrowed; NULL: no more, once no survey is under way. */
-void surveyor_set_lists(struct surveyor *s, struct lists *lists);
-void surveyor_set_api(struct surveyor *s, const struct api *api);
+void metrics_collector_set_lists(struct metrics_collector *s,
+                                 struct list_watcher *lists);
+void metrics_collector_set_api(struct metrics_collector *s, const struct api *api);
 
 /* What is there now. NULL: no memory. */
-struct survey *survey_take(struct surveyor *s);
-void survey_free(struct survey **s);
+struct metrics_snapshot *metrics_snapshot_take(struct metrics_collector *s);
+void metrics_snapshot_free(struct metrics_snapshot **s);
 
 #endif

@@ -18,16 +18,16 @@ enum {
 
 /* A view and who holds it. */
 struct lists_held {
-    struct lists_view view;
+    struct list_watcher_view view;
     struct hits_view *hits;
     struct config *config;
-    struct lists *lists;
-    struct ask_list *asked;
+    struct list_watcher *lists;
+    struct query_list *asked;
     unsigned refs; /* guarded by the mutex */
 };
 
-struct lists {
-    struct listhold *hold;
+struct list_watcher {
+    struct list_manager *hold;
     pthread_t thread;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t wake;
@@ -41,14 +41,14 @@ struct lists {
 
 static void free_held(struct lists_held *h)
 {
-    listhold_release(h->lists->hold, &h->view.set);
+    list_manager_release(h->lists->hold, &h->view.set);
     config_release(&h->config);
-    hits_view_free(&h->hits);
+    lookup_stats_view_free(&h->hits);
     free(h->asked);
     free(h);
 }
 
-const struct lists_view *lists_acquire(struct lists *l)
+const struct list_watcher_view *list_watcher_acquire(struct list_watcher *l)
 {
     (void)pthread_mutex_lock(&l->mutex);
     struct lists_held *h = l->now;
@@ -58,7 +58,7 @@ const struct lists_view *lists_acquire(struct lists *l)
     return &h->view;
 }
 
-static void release(struct lists *l, struct lists_held *h)
+static void release(struct list_watcher *l, struct lists_held *h)
 {
     (void)pthread_mutex_lock(&l->mutex);
     bool is_last = --h->refs == 0;
@@ -69,7 +69,7 @@ static void release(struct lists *l, struct lists_held *h)
     }
 }
 
-void lists_release(struct lists *l, const struct lists_view **v)
+void list_watcher_release(struct list_watcher *l, const struct list_watcher_view **v)
 {
     if (*v != NULL) {
         release(l, (*v)->held);
@@ -82,8 +82,9 @@ static struct hits_view *read_hits(const struct config *config)
     char path[FILE_PATH_MAX];
     struct hits_view *v = NULL;
 
-    if (file_path(path, "%s/%s", config->state_dir, STATE_HITS_FILE) != ERR_OK ||
-        hits_read(path, &v, NULL) != ERR_OK) {
+    if (file_path(path, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE) !=
+            ERR_OK ||
+        lookup_stats_read(path, &v, NULL) != ERR_OK) {
         return NULL; /* not there yet, or not ours to read: nothing is known */
     }
     return v;
@@ -93,33 +94,34 @@ static struct hits_view *read_hits(const struct config *config)
 static bool fill_ask(struct lists_held *h)
 {
     const struct listset *set = h->view.set;
-    const struct voices voices = {.config = h->view.config, .view = h->view.hits};
-    struct ask_lists *ask = &h->view.ask;
+    const struct rating_sources voices = {.config = h->view.config,
+                                          .view = h->view.hits};
+    struct query_lists *ask = &h->view.ask;
     size_t n = listset_total(set);
 
     h->asked = calloc(n + 1, sizeof *h->asked);
-    *ask = (struct ask_lists){.v = h->asked,
-                              .n = n,
-                              .nown = listset_count(set),
-                              .nlists = n + listset_is_degraded(set),
-                              .config = h->view.config};
+    *ask = (struct query_lists){.v = h->asked,
+                                .n = n,
+                                .nown = listset_count(set),
+                                .nlists = n + listset_is_degraded(set),
+                                .config = h->view.config};
     for (size_t i = 0; h->asked != NULL && i < n; i++) {
         const struct list_reader *r = listset_reader(set, i);
         struct slice name = slice_str(list_reader_name(r));
         const char *origin = listset_origin(set, i);
 
         h->asked[i] =
-            (struct ask_list){.reader = r,
-                              .origin = origin,
-                              .share = ask_share(h->view.config, name, origin),
-                              .voice = voice_of(&voices, r)};
+            (struct query_list){.reader = r,
+                                .origin = origin,
+                                .share = ask_share(h->view.config, name, origin),
+                                .voice = rating_input_of(&voices, r)};
         ask->derived |= ask_derived(r, listset_config(set, i));
     }
     return h->asked != NULL;
 }
 
 /* A view of the hold's snapshot. Takes config. NULL: no memory. */
-static struct lists_held *make_view(struct lists *l, struct config *config)
+static struct lists_held *make_view(struct list_watcher *l, struct config *config)
 {
     struct lists_held *h = calloc(1, sizeof *h);
 
@@ -129,7 +131,7 @@ static struct lists_held *make_view(struct lists *l, struct config *config)
     }
     h->lists = l;
     h->refs = 1;
-    h->view.set = listhold_acquire(l->hold);
+    h->view.set = list_manager_acquire(l->hold);
     h->hits = read_hits(config);
     h->config = config;
     h->view.held = h;
@@ -144,7 +146,7 @@ static struct lists_held *make_view(struct lists *l, struct config *config)
 
 /* ---- the thread ---- */
 
-static void set_trouble(struct lists *l, enum err e, const struct errinfo *why)
+static void set_trouble(struct list_watcher *l, enum err e, const struct errinfo *why)
 {
     char text[ERRINFO_TEXT_MAX] = "";
 
@@ -162,7 +164,7 @@ static void set_trouble(struct lists *l, enum err e, const struct errinfo *why)
     }
 }
 
-static void look(struct lists *l, unsigned looks)
+static void look(struct list_watcher *l, unsigned looks)
 {
     struct errinfo why = {.text = ""};
 
@@ -171,12 +173,12 @@ static void look(struct lists *l, unsigned looks)
     struct lists_held *now = l->now;
 
     (void)pthread_mutex_unlock(&l->mutex);
-    set_trouble(l, listhold_refresh(l->hold, config, &why), &why);
-    listhold_reap(l->hold);
-    const struct listset *set = listhold_acquire(l->hold);
+    set_trouble(l, list_manager_refresh(l->hold, config, &why), &why);
+    list_manager_free_retired(l->hold);
+    const struct listset *set = list_manager_acquire(l->hold);
     bool is_same = set == now->view.set && config == now->view.config;
 
-    listhold_release(l->hold, &set);
+    list_manager_release(l->hold, &set);
     if (is_same && looks % HITS_LOOKS != 0) {
         config_release(&config);
         return;
@@ -193,7 +195,7 @@ static void look(struct lists *l, unsigned looks)
 
 static void *run(void *context)
 {
-    struct lists *l = context;
+    struct list_watcher *l = context;
     unsigned looks = 0;
 
     (void)pthread_mutex_lock(&l->mutex);
@@ -216,10 +218,10 @@ static void *run(void *context)
 
 /* ---- up and down ---- */
 
-enum err lists_new(const struct config *config, struct lists **ret,
-                   struct errinfo *reterr)
+enum err list_watcher_new(const struct config *config, struct list_watcher **ret,
+                          struct errinfo *reterr)
 {
-    struct lists *l = calloc(1, sizeof *l);
+    struct list_watcher *l = calloc(1, sizeof *l);
     struct errinfo why = {.text = ""};
     struct keyring keys;
 
@@ -231,17 +233,17 @@ enum err lists_new(const struct config *config, struct lists **ret,
     (void)pthread_mutex_init(&l->mutex, NULL);
     (void)pthread_cond_init(&l->wake, NULL);
     l->config = config_acquire(config);
-    l->hold = listhold_new(config->state_dir, has_keys ? &keys : NULL);
+    l->hold = list_manager_new(config->state_dir, has_keys ? &keys : NULL);
     explicit_bzero(&keys, sizeof keys);
     if (l->hold != NULL) {
-        set_trouble(l, listhold_refresh(l->hold, config, &why), &why);
+        set_trouble(l, list_manager_refresh(l->hold, config, &why), &why);
         l->now = make_view(l, config_acquire(config));
     }
     if (l->now == NULL || pthread_create(&l->thread, NULL, run, l) != 0) {
         if (l->now != NULL) {
             free_held(l->now);
         }
-        listhold_free(&l->hold);
+        list_manager_free(&l->hold);
         config_release(&l->config);
         free(l);
         return errinfo_set(reterr, ERR_NOMEM, "", 0,
@@ -251,9 +253,9 @@ enum err lists_new(const struct config *config, struct lists **ret,
     return ERR_OK;
 }
 
-void lists_free(struct lists **l)
+void list_watcher_free(struct list_watcher **l)
 {
-    struct lists *x = *l;
+    struct list_watcher *x = *l;
 
     if (x == NULL) {
         return;
@@ -264,8 +266,8 @@ void lists_free(struct lists **l)
     (void)pthread_mutex_unlock(&x->mutex);
     (void)pthread_join(x->thread, NULL);
     free_held(x->now);
-    listhold_reap(x->hold);
-    listhold_free(&x->hold);
+    list_manager_free_retired(x->hold);
+    list_manager_free(&x->hold);
     config_release(&x->config);
     (void)pthread_cond_destroy(&x->wake);
     (void)pthread_mutex_destroy(&x->mutex);
@@ -273,7 +275,7 @@ void lists_free(struct lists **l)
     *l = NULL;
 }
 
-void lists_renew(struct lists *l, const struct config *config)
+void list_watcher_renew(struct list_watcher *l, const struct config *config)
 {
     struct config *fresh = config_acquire(config);
 
@@ -285,7 +287,7 @@ void lists_renew(struct lists *l, const struct config *config)
     config_release(&old);
 }
 
-void lists_trouble(struct lists *l, char ret[ERRINFO_TEXT_MAX])
+void list_watcher_trouble(struct list_watcher *l, char ret[ERRINFO_TEXT_MAX])
 {
     (void)pthread_mutex_lock(&l->mutex);
     memcpy(ret, l->trouble, sizeof l->trouble);

@@ -12,27 +12,27 @@
 #include "core/list/lookup_stats.h"
 #include "core/list/query.h"
 
-struct lists;
-enum err lists_new(const struct config *config, struct lists **ret,
-                   struct errinfo *reterr);
-void lists_free(struct lists **l);
+struct list_watcher;
+enum err list_watcher_new(const struct config *config, struct list_watcher **ret,
+                          struct errinfo *reterr);
+void list_watcher_free(struct list_watcher **l);
 /* Another configuration is in force: it holds from the next look on. */
-void lists_renew(struct lists *l, const struct config *config);
+void list_watcher_renew(struct list_watcher *l, const struct config *config);
 
 /* Everything in it lasts until the release. */
 struct lists_held; /* private */
-struct lists_view {
+struct list_watcher_view {
     struct lists_held *held;
     const struct listset *set;
     const struct hits_view *hits; /* what gillnetd counted; NULL: nothing yet */
     const struct config *config;
-    struct ask_lists ask; /* all of the set */
+    struct query_lists ask; /* all of the set */
 };
 /* Never NULL. */
-const struct lists_view *lists_acquire(struct lists *l);
-void lists_release(struct lists *l, const struct lists_view **v);
+const struct list_watcher_view *list_watcher_acquire(struct list_watcher *l);
+void list_watcher_release(struct list_watcher *l, const struct list_watcher_view **v);
 
 /* Why the lists cannot answer for all there is: the text is "" when they can. */
-void lists_trouble(struct lists *l, char ret[ERRINFO_TEXT_MAX]);
+void list_watcher_trouble(struct list_watcher *l, char ret[ERRINFO_TEXT_MAX]);
 
 #endif

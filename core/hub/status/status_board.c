@@ -10,7 +10,7 @@
 enum { TASKS_MAX = 64, TASK_TEXT_MAX = 64, SHOW_PAUSE_US = 250000 };
 
 struct board_task {
-    struct board *board; /* NULL: free */
+    struct status_board *board; /* NULL: free */
     char what[TASK_TEXT_MAX];
     char name[TASK_TEXT_MAX];
     char stage[TASK_TEXT_MAX];
@@ -19,43 +19,43 @@ struct board_task {
     uint64_t shown_us;
 };
 
-struct board {
+struct status_board {
     pthread_mutex_t mutex; /* guards all below */
-    char *text[BOARD_SECTIONS];
-    uint64_t version[BOARD_SECTIONS];
+    char *text[STATUS_BOARD_SECTIONS];
+    uint64_t version[STATUS_BOARD_SECTIONS];
     struct board_task task[TASKS_MAX];
 };
 
-static const char *empty_text(enum board_section s)
+static const char *empty_text(enum status_board_section s)
 {
-    return s == BOARD_HUB ? "{}" : s == BOARD_RING ? "null" : "[]";
+    return s == STATUS_BOARD_HUB ? "{}" : s == STATUS_BOARD_RING ? "null" : "[]";
 }
 
-struct board *board_new(void)
+struct status_board *status_board_new(void)
 {
-    struct board *b = calloc(1, sizeof *b);
+    struct status_board *b = calloc(1, sizeof *b);
     bool ok = b != NULL && pthread_mutex_init(&b->mutex, NULL) == 0;
 
     if (!ok) {
         free(b);
         return NULL;
     }
-    for (int i = 0; i < BOARD_SECTIONS; i++) {
-        b->text[i] = strdup(empty_text((enum board_section)i));
+    for (int i = 0; i < STATUS_BOARD_SECTIONS; i++) {
+        b->text[i] = strdup(empty_text((enum status_board_section)i));
         ok = ok && b->text[i] != NULL;
     }
     if (!ok) {
-        board_free(&b);
+        status_board_free(&b);
     }
     return b;
 }
 
-void board_free(struct board **b)
+void status_board_free(struct status_board **b)
 {
     if (*b == NULL) {
         return;
     }
-    for (int i = 0; i < BOARD_SECTIONS; i++) {
+    for (int i = 0; i < STATUS_BOARD_SECTIONS; i++) {
         free((*b)->text[i]);
     }
     (void)pthread_mutex_destroy(&(*b)->mutex);
@@ -63,7 +63,8 @@ void board_free(struct board **b)
     *b = NULL;
 }
 
-void board_put(struct board *b, enum board_section s, json_t *value)
+void status_board_put(struct status_board *b, enum status_board_section s,
+                      json_t *value)
 {
     char *text =
         value != NULL ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -80,14 +81,15 @@ void board_put(struct board *b, enum board_section s, json_t *value)
     free(old);
 }
 
-void board_add(struct board *b, enum board_section s, struct buf *ret)
+void status_board_add(struct status_board *b, enum status_board_section s,
+                      struct buf *ret)
 {
     (void)pthread_mutex_lock(&b->mutex);
     buf_add_str(ret, b->text[s]);
     (void)pthread_mutex_unlock(&b->mutex);
 }
 
-json_t *board_get(struct board *b, enum board_section s)
+json_t *status_board_get(struct status_board *b, enum status_board_section s)
 {
     (void)pthread_mutex_lock(&b->mutex);
     json_t *v = json_loads(b->text[s], JSON_DECODE_ANY, NULL);
@@ -95,7 +97,7 @@ json_t *board_get(struct board *b, enum board_section s)
     return v;
 }
 
-uint64_t board_version(struct board *b, enum board_section s)
+uint64_t status_board_version(struct status_board *b, enum status_board_section s)
 {
     (void)pthread_mutex_lock(&b->mutex);
     uint64_t v = b->version[s];
@@ -106,7 +108,7 @@ uint64_t board_version(struct board *b, enum board_section s)
 /* ---- tasks ---- */
 
 /* Under the mutex. */
-static json_t *task_rows(const struct board *b)
+static json_t *task_rows(const struct status_board *b)
 {
     json_t *rows = json_array();
 
@@ -125,15 +127,16 @@ static json_t *task_rows(const struct board *b)
     return rows;
 }
 
-static void show_tasks(struct board *b)
+static void show_tasks(struct status_board *b)
 {
     (void)pthread_mutex_lock(&b->mutex);
     json_t *rows = task_rows(b);
     (void)pthread_mutex_unlock(&b->mutex);
-    board_put(b, BOARD_TASKS, rows);
+    status_board_put(b, STATUS_BOARD_TASKS, rows);
 }
 
-struct board_task *board_task_begin(struct board *b, const char *what, const char *name)
+struct board_task *status_board_task_begin(struct status_board *b, const char *what,
+                                           const char *name)
 {
     struct board_task *found = NULL;
 
@@ -154,7 +157,7 @@ struct board_task *board_task_begin(struct board *b, const char *what, const cha
     return found;
 }
 
-void board_task_show(struct board_task *t, const char *stage, double share)
+void status_board_task_show(struct board_task *t, const char *stage, double share)
 {
     uint64_t now_us = clock_mono_us();
     bool is_due = false;
@@ -173,9 +176,9 @@ void board_task_show(struct board_task *t, const char *stage, double share)
     }
 }
 
-void board_task_end(struct board_task **t)
+void status_board_task_end(struct board_task **t)
 {
-    struct board *b = NULL;
+    struct status_board *b = NULL;
 
     if (*t == NULL) {
         return;

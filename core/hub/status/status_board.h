@@ -13,38 +13,40 @@
 
 #include "core/base/buf.h"
 
-enum board_section {
-    BOARD_HUB,           /* object of numbers: the hub's own */
-    BOARD_RING,          /* object, or null without a ring */
-    BOARD_PEERS,         /* array: rows of `gillnet peer status` */
-    BOARD_SUBSCRIPTIONS, /* array */
-    BOARD_FEEDS,         /* array */
-    BOARD_ALERTS,        /* array */
-    BOARD_TASKS,         /* array: long work under way */
-    BOARD_SECTIONS
+enum status_board_section {
+    STATUS_BOARD_HUB,           /* object of numbers: the hub's own */
+    STATUS_BOARD_RING,          /* object, or null without a ring */
+    STATUS_BOARD_PEERS,         /* array: rows of `gillnet peer status` */
+    STATUS_BOARD_SUBSCRIPTIONS, /* array */
+    STATUS_BOARD_FEEDS,         /* array */
+    STATUS_BOARD_ALERTS,        /* array */
+    STATUS_BOARD_TASKS,         /* array: long work under way */
+    STATUS_BOARD_SECTIONS
 };
 
-struct board;
+struct status_board;
 /* Every section is empty: an array, or null for BOARD_RING, {} for BOARD_HUB. NULL: no memory. */
-struct board *board_new(void);
-void board_free(struct board **b);
+struct status_board *status_board_new(void);
+void status_board_free(struct status_board **b);
 
 /* Puts the value, which it takes (json_decref), in place of what was there; NULL is no change. */
-void board_put(struct board *b, enum board_section s, json_t *value);
+void status_board_put(struct status_board *b, enum status_board_section s,
+                      json_t *value);
 /* Appends the section's text as it is now. */
-void board_add(struct board *b, enum board_section s, struct buf *ret);
+void status_board_add(struct status_board *b, enum status_board_section s,
+                      struct buf *ret);
 /* The section parsed; the caller's. NULL: no memory. */
-json_t *board_get(struct board *b, enum board_section s);
+json_t *status_board_get(struct status_board *b, enum status_board_section s);
 /* Rises with every put of the section. */
-uint64_t board_version(struct board *b, enum board_section s);
+uint64_t status_board_version(struct status_board *b, enum status_board_section s);
 
 /* Long work that people wait for: shown as BOARD_TASKS until it ends. */
 struct board_task;
 /* what: "import", "rebuild", ...; name: of the list or feed. NULL when there is no room: all calls accept it. */
-struct board_task *board_task_begin(struct board *b, const char *what,
-                                    const char *name);
+struct board_task *status_board_task_begin(struct status_board *b, const char *what,
+                                           const char *name);
 /* share: 0..1, or below 0: unknown. Cheap: shown at most four times a second. */
-void board_task_show(struct board_task *t, const char *stage, double share);
-void board_task_end(struct board_task **t);
+void status_board_task_show(struct board_task *t, const char *stage, double share);
+void status_board_task_end(struct board_task **t);
 
 #endif

@@ -13,12 +13,12 @@ struct slot {
 _Static_assert(sizeof(struct slot) == 16, "a slot is as large as the header says");
 
 struct bucket {
-    struct slot slot[UBIQUITY_WAYS];
+    struct slot slot[BOILERPLATE_WAYS];
 };
 
 /* A slot's second word: three tags of 16 bits, how many there are, and the day of the first. */
 struct senders {
-    uint16_t tag[UBIQUITY_SENDERS];
+    uint16_t tag[BOILERPLATE_SENDERS];
     uint8_t n; /* COMMON: enough, and long enough */
     uint8_t day;
 };
@@ -27,14 +27,14 @@ enum { SIZE_A_MESSAGE = 8, SIZE_LEAST = 1 << 16, SIZE_MOST = 1 << 22 };
 
 enum { COMMON = UINT8_MAX, SENDERS_SHIFT = 48, DAY_SHIFT = 56 };
 
-struct ubiquity {
+struct boilerplate {
     pthread_mutex_t learning; /* guards: writing to slot[] */
     size_t mask;              /* of buckets */
     unsigned char *memory;    /* of the buckets, and what aligns them */
     struct bucket *bucket;    /* each a line of the cache */
 };
 
-size_t ubiquity_size(uint64_t messages_per_day)
+size_t boilerplate_size(uint64_t messages_per_day)
 {
     if (messages_per_day >= SIZE_MOST / SIZE_A_MESSAGE) {
         return SIZE_MOST;
@@ -43,16 +43,16 @@ size_t ubiquity_size(uint64_t messages_per_day)
     return n < SIZE_LEAST ? SIZE_LEAST : n;
 }
 
-struct ubiquity *ubiquity_new(size_t nshingles)
+struct boilerplate *boilerplate_new(size_t nshingles)
 {
     size_t nbuckets = 1;
-    if (nshingles > UBIQUITY_SHINGLES_MAX) {
+    if (nshingles > BOILERPLATE_SHINGLES_MAX) {
         return NULL;
     }
-    while (nbuckets * UBIQUITY_WAYS < nshingles) {
+    while (nbuckets * BOILERPLATE_WAYS < nshingles) {
         nbuckets *= 2;
     }
-    struct ubiquity *u = calloc(1, sizeof *u);
+    struct boilerplate *u = calloc(1, sizeof *u);
     if (u == NULL) {
         return NULL;
     }
@@ -73,7 +73,7 @@ struct ubiquity *ubiquity_new(size_t nshingles)
     return u;
 }
 
-void ubiquity_free(struct ubiquity **u)
+void boilerplate_free(struct boilerplate **u)
 {
     if (*u != NULL) {
         pthread_mutex_destroy(&(*u)->learning);
@@ -83,7 +83,7 @@ void ubiquity_free(struct ubiquity **u)
     *u = NULL;
 }
 
-static struct slot *bucket_of(const struct ubiquity *u, uint64_t shingle)
+static struct slot *bucket_of(const struct boilerplate *u, uint64_t shingle)
 {
     return u->bucket[(size_t)(shingle >> 20) & u->mask].slot;
 }
@@ -109,10 +109,10 @@ static uint64_t shingle_of(const struct slot *slot)
     return atomic_load_explicit(&slot->shingle, memory_order_relaxed);
 }
 
-bool ubiquity_has(const struct ubiquity *u, uint64_t shingle)
+bool boilerplate_has(const struct boilerplate *u, uint64_t shingle)
 {
     const struct slot *bucket = bucket_of(u, shingle);
-    for (size_t i = 0; i < UBIQUITY_WAYS; i++) {
+    for (size_t i = 0; i < BOILERPLATE_WAYS; i++) {
         if (shingle_of(&bucket[i]) == shingle) {
             return senders_of(&bucket[i]).n == COMMON;
         }
@@ -120,7 +120,7 @@ bool ubiquity_has(const struct ubiquity *u, uint64_t shingle)
     return false;
 }
 
-void ubiquity_prefetch(const struct ubiquity *u, uint64_t shingle)
+void ubiquity_prefetch(const struct boilerplate *u, uint64_t shingle)
 {
     __builtin_prefetch(bucket_of(u, shingle));
 }
@@ -133,10 +133,10 @@ static bool add_sender(struct slot *slot, uint16_t tag, uint8_t day, unsigned wa
     for (size_t i = 0; !is_known && i < s.n; i++) {
         is_known = s.tag[i] == tag;
     }
-    if (!is_known && s.n < UBIQUITY_SENDERS) {
+    if (!is_known && s.n < BOILERPLATE_SENDERS) {
         s.tag[s.n++] = tag;
     }
-    if (s.n == UBIQUITY_SENDERS && (uint8_t)(day - s.day) >= wait) {
+    if (s.n == BOILERPLATE_SENDERS && (uint8_t)(day - s.day) >= wait) {
         s.n = COMMON;
     }
     put_senders(slot, &s);
@@ -155,12 +155,12 @@ static bool is_worth_less(const struct slot *a, const struct slot *b, uint8_t da
 }
 
 /* The slot of a shingle; NULL: there is none, and *retleast gives way for it. */
-static struct slot *find(struct ubiquity *u, uint64_t shingle, uint8_t day,
+static struct slot *find(struct boilerplate *u, uint64_t shingle, uint8_t day,
                          struct slot **retleast)
 {
     struct slot *bucket = bucket_of(u, shingle);
     struct slot *least = &bucket[0];
-    for (size_t i = 0; i < UBIQUITY_WAYS; i++) {
+    for (size_t i = 0; i < BOILERPLATE_WAYS; i++) {
         if (shingle_of(&bucket[i]) == shingle) {
             return &bucket[i];
         }
@@ -178,7 +178,7 @@ static void put_new(struct slot *slot, uint64_t shingle, uint16_t tag, uint8_t d
     atomic_store_explicit(&slot->shingle, shingle, memory_order_relaxed);
 }
 
-static bool learn(struct ubiquity *u, uint64_t shingle, uint16_t tag, uint8_t day,
+static bool learn(struct boilerplate *u, uint64_t shingle, uint16_t tag, uint8_t day,
                   unsigned wait)
 {
     struct slot *least = NULL;
@@ -193,7 +193,7 @@ static bool learn(struct ubiquity *u, uint64_t shingle, uint16_t tag, uint8_t da
 }
 
 /* One more message with this line, its front unlike those before. */
-static void learn_line(struct ubiquity *u, uint64_t line, uint8_t day)
+static void learn_line(struct boilerplate *u, uint64_t line, uint8_t day)
 {
     struct slot *least = NULL;
     struct slot *slot = find(u, line, day, &least);
@@ -204,8 +204,8 @@ static void learn_line(struct ubiquity *u, uint64_t line, uint8_t day)
     struct senders s = senders_of(slot);
     if (s.n != COMMON) {
         s.n++;
-        bool is_old = (uint8_t)(day - s.day) >= UBIQUITY_DAYS;
-        if (s.n >= UBIQUITY_FRONTS || (is_old && s.n >= UBIQUITY_SENDERS)) {
+        bool is_old = (uint8_t)(day - s.day) >= BOILERPLATE_DAYS;
+        if (s.n >= UBIQUITY_FRONTS || (is_old && s.n >= BOILERPLATE_SENDERS)) {
             s.n = COMMON;
         }
         put_senders(slot, &s);
@@ -217,7 +217,7 @@ static uint16_t tag_of(uint64_t sender)
     return (uint16_t)(sender ^ (sender >> 16) ^ (sender >> 32) ^ (sender >> 48));
 }
 
-bool ubiquity_learn(struct ubiquity *u, uint64_t shingle, uint64_t sender)
+bool boilerplate_learn(struct boilerplate *u, uint64_t shingle, uint64_t sender)
 {
     pthread_mutex_lock(&u->learning);
     bool is_common = learn(u, shingle, tag_of(sender), 0, 0);
@@ -225,17 +225,17 @@ bool ubiquity_learn(struct ubiquity *u, uint64_t shingle, uint64_t sender)
     return is_common;
 }
 
-void ubiquity_learn_message(struct ubiquity *u, const uint64_t *shingles, size_t n,
-                            uint64_t sender, uint64_t day)
+void boilerplate_learn_message(struct boilerplate *u, const uint64_t *shingles,
+                               size_t n, uint64_t sender, uint64_t day)
 {
     pthread_mutex_lock(&u->learning);
     for (size_t i = 0; i < n; i++) {
-        (void)learn(u, shingles[i], tag_of(sender), (uint8_t)day, UBIQUITY_DAYS);
+        (void)learn(u, shingles[i], tag_of(sender), (uint8_t)day, BOILERPLATE_DAYS);
     }
     pthread_mutex_unlock(&u->learning);
 }
 
-static bool is_any_known(struct ubiquity *u, const uint64_t *v, size_t n)
+static bool is_any_known(struct boilerplate *u, const uint64_t *v, size_t n)
 {
     struct slot *least = NULL;
     for (size_t i = 0; i < n; i++) {
@@ -256,13 +256,13 @@ static bool is_among(const uint64_t *v, size_t n, uint64_t value)
     return false;
 }
 
-void ubiquity_learn_footer(struct ubiquity *u, const uint64_t *front, size_t nfront,
+void ubiquity_learn_footer(struct boilerplate *u, const uint64_t *front, size_t nfront,
                            const uint64_t *lines, size_t nlines, uint64_t day)
 {
     pthread_mutex_lock(&u->learning);
     if (!is_any_known(u, front, nfront)) {
         for (size_t i = 0; i < nfront; i++) {
-            (void)learn(u, front[i], 0, (uint8_t)day, UBIQUITY_DAYS);
+            (void)learn(u, front[i], 0, (uint8_t)day, BOILERPLATE_DAYS);
         }
         for (size_t i = 0; i < nlines; i++) {
             if (lines[i] != 0 && !is_among(lines, i, lines[i])) {

@@ -19,36 +19,36 @@
 #include <stdint.h>
 
 enum {
-    UBIQUITY_SENDERS = 3, /* so many make a shingle common */
-    UBIQUITY_DAYS = 2,    /* once they have known it so long */
+    BOILERPLATE_SENDERS = 3, /* so many make a shingle common */
+    BOILERPLATE_DAYS = 2,    /* once they have known it so long */
     UBIQUITY_FRONTS = 8,  /* messages that make the line of a footer common at once */
-    UBIQUITY_WAYS = 4,    /* shingles of a bucket */
-    UBIQUITY_SHINGLES_MAX = 1 << 26
+    BOILERPLATE_WAYS = 4, /* shingles of a bucket */
+    BOILERPLATE_SHINGLES_MAX = 1 << 26
 };
 
-struct ubiquity;
+struct boilerplate;
 
 /* For how many shingles, by the messages a day: 2 MB at 10,000, 64 MB at the most. */
-size_t ubiquity_size(uint64_t messages_per_day);
+size_t boilerplate_size(uint64_t messages_per_day);
 /* NULL: no memory, or too many; else for about nshingles different ones, 16 bytes each. */
-struct ubiquity *ubiquity_new(size_t nshingles);
-void ubiquity_free(struct ubiquity **u);
+struct boilerplate *boilerplate_new(size_t nshingles);
+void boilerplate_free(struct boilerplate **u);
 
 /* sender: a hash of who sent it. True when the shingle is common by now, however old: for texts that
  * are known to be wanted. */
-bool ubiquity_learn(struct ubiquity *u, uint64_t shingle, uint64_t sender);
+bool boilerplate_learn(struct boilerplate *u, uint64_t shingle, uint64_t sender);
 /* All shingles of one message of that day (unix time / 86400). */
-void ubiquity_learn_message(struct ubiquity *u, const uint64_t *shingles, size_t n,
-                            uint64_t sender, uint64_t day);
-bool ubiquity_has(const struct ubiquity *u, uint64_t shingle);
+void boilerplate_learn_message(struct boilerplate *u, const uint64_t *shingles,
+                               size_t n, uint64_t sender, uint64_t day);
+bool boilerplate_has(const struct boilerplate *u, uint64_t shingle);
 /* What ubiquity_has will soon be asked for. */
-void ubiquity_prefetch(const struct ubiquity *u, uint64_t shingle);
+void ubiquity_prefetch(const struct boilerplate *u, uint64_t shingle);
 
 /* The lines at the end of a message of a mailing list, all as hashes that its list is part of (as
  * of that day). front: what tells near replicas of the text before them; a message of which one of
  * these is known teaches nothing, as a campaign's copies differ little. A line is common, and
  * ubiquity_has says so, after UBIQUITY_FRONTS messages, or UBIQUITY_SENDERS over UBIQUITY_DAYS. */
-void ubiquity_learn_footer(struct ubiquity *u, const uint64_t *front, size_t nfront,
+void ubiquity_learn_footer(struct boilerplate *u, const uint64_t *front, size_t nfront,
                            const uint64_t *lines, size_t nlines, uint64_t day);
 
 #endif

@@ -228,11 +228,12 @@ static bool may_be_footer(const struct closing_line *line)
     return line->kind != CLOSING_QUOTED && line->nwords <= CLOSING_FOOTER_WORDS;
 }
 
-static void mark_footer(struct closing *c, const struct ubiquity *guard, uint64_t list)
+static void mark_footer(struct closing *c, const struct boilerplate *guard,
+                        uint64_t list)
 {
     for (size_t i = footer_from(c); i < c->nlines; i++) {
         if (may_be_footer(&c->line[i]) &&
-            ubiquity_has(guard, learnt_as(&c->line[i], list))) {
+            boilerplate_has(guard, learnt_as(&c->line[i], list))) {
             c->line[i].kind = CLOSING_LEFT;
         }
     }
@@ -305,7 +306,7 @@ static void mark_disclaimers(struct closing *c)
     }
 }
 
-size_t closing_mark(struct closing *c, const struct ubiquity *guard, uint64_t list)
+size_t closing_mark(struct closing *c, const struct boilerplate *guard, uint64_t list)
 {
     size_t nwords = 0;
     if (guard != NULL && list != 0) {

@@ -94,7 +94,7 @@ void closing_end(struct closing *c, struct slice line, uint64_t hash, size_t nwo
 /* Sets the kind of the held lines at the end of the text. guard may be NULL. list: a hash of the
  * mailing list and of the source of its mail; 0: no list. Returns the number of words of
  * CLOSING_LEFT lines. */
-size_t closing_mark(struct closing *c, const struct ubiquity *guard, uint64_t list);
+size_t closing_mark(struct closing *c, const struct boilerplate *guard, uint64_t list);
 /* Hands the held shingles of this kind to take. */
 void closing_give(const struct closing *c, enum closing_kind kind);
 

@@ -33,8 +33,8 @@ static void add_parameter(struct extract *x, struct slice field, const char *nam
 
 void extract_external_body(struct extract *x, struct slice content_type)
 {
-    struct address_text url UNFILLED;
-    struct address_text site UNFILLED;
+    struct address_text url UNINITIALIZED;
+    struct address_text site UNINITIALIZED;
     if (!slice_has_prefix_nocase(content_type, SLICE_LIT("message/external-body"))) {
         return;
     }

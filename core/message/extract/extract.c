@@ -6,7 +6,7 @@
 #include "core/message/url/address.h"
 #include "core/message/url/host.h"
 
-_Static_assert(SIGN_COUNT <= 64, "extract.signs holds a bit for each");
+_Static_assert(TRAIT_COUNT <= 64, "extract.signs holds a bit for each");
 
 enum { CLIENT_NET_V4 = 24, CLIENT_NET_V6 = 48, LINE_ENDS_AT_ONCE = 64 };
 
@@ -153,7 +153,7 @@ void extract_drop(struct extract *x)
     if (x == NULL) {
         return;
     }
-    imprint_drop(x->imprint);
+    fingerprint_drop(x->imprint);
     overflow_fini(&x->overflow);
     arena_free(&x->scratch);
     arena_free(&x->text);
@@ -172,7 +172,7 @@ void extract_add_address(struct extract *x, enum feature_type type,
     featureset_add(x->set, domain_type, host_registrable(domain));
 }
 
-void extract_sign(struct extract *x, enum sign sign)
+void extract_trait(struct extract *x, enum sign sign)
 {
     uint64_t bit = UINT64_C(1) << sign;
     if ((x->signs & bit) == 0) {
@@ -356,7 +356,7 @@ static void add_limit_signs(struct extract *x)
 {
     for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
         if ((featureset_limits(x->set) & (1U << bit)) != 0) {
-            extract_sign(x, (enum sign)(SIGN_limit_message_bytes + bit));
+            extract_trait(x, (enum sign)(TRAIT_limit_message_bytes + bit));
         }
     }
 }
@@ -386,8 +386,8 @@ static void teach(const struct extract *x)
 {
     const struct feature *from = proved_sender(x);
     if (!x->was_stopped) {
-        imprint_teach(x->imprint, from != NULL ? hash_local(from->text) : 0,
-                      clock_wall_us() / day_us);
+        fingerprint_teach(x->imprint, from != NULL ? hash_local(from->text) : 0,
+                          clock_wall_us() / day_us);
     }
 }
 
@@ -403,8 +403,8 @@ struct featureset *extract_finish(struct extract *x)
     featureset_raise_max(x->set, EXTRACT_FEATURES_LAST);
     add_body_digest(x);
     if (x->imprint != NULL) {
-        imprint_finish(x->imprint, x->set, x->scratch,
-                       mailing_list_key(&x->list, x->set), x->was_stopped);
+        fingerprint_finish(x->imprint, x->set, x->scratch,
+                           mailing_list_key(&x->list, x->set), x->was_stopped);
         teach(x);
     }
     overflow_ask(&x->overflow);

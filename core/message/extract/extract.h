@@ -41,8 +41,8 @@ struct extract_limits {
     unsigned archive_ratio;
     unsigned archive_depth; /* archives in archives that are looked into */
     uint64_t cpu_us; /* 0: no bound; shared out as core/message/extract/share.h says */
-    struct imprint_options imprint; /* of zero bytes: no keyed fingerprints */
-    listed_fn *listed;              /* NULL: what there is no room for is dropped */
+    struct fingerprint_options imprint; /* of zero bytes: no keyed fingerprints */
+    listed_fn *listed;                  /* NULL: what there is no room for is dropped */
     void *listed_context;
 };
 /* imprint.learner is taught at the end of a message whose From domain DMARC or DKIM proved, as an

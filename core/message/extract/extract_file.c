@@ -170,7 +170,7 @@ static bool on_entry_begin(void *context, const struct archive_file *file)
 {
     struct extract *x = context;
     if (file->is_encrypted) {
-        extract_sign(x, SIGN_archive_encrypted);
+        extract_trait(x, TRAIT_archive_encrypted);
         return false;
     }
     if (x->stopped || (file->name.n > 0 && file->name.p[file->name.n - 1] == '/')) {
@@ -346,7 +346,7 @@ static void read_file(struct extract *x, const struct extract_file *file)
         break;
     case FILE_PDF:
         if (pdf_read(bytes, &x->archive, on_pdf_link, x)) {
-            extract_sign(x, SIGN_pdf_encrypted);
+            extract_trait(x, TRAIT_pdf_encrypted);
         }
         extract_cpu_step(x, bytes.n);
         break;

@@ -103,7 +103,7 @@ static void resolve_early(struct extract *x)
 /* Browsers go by the first one. */
 static void base(struct extract *x, struct slice value)
 {
-    extract_sign(x, SIGN_html_base);
+    extract_trait(x, TRAIT_html_base);
     value = trimmed(value);
     if (x->base.is_known || !has_scheme(value)) {
         return;
@@ -195,7 +195,7 @@ static bool read_target(struct extract *x, struct slice value, struct url *ret)
 static void form(struct extract *x, struct slice value)
 {
     struct url url;
-    extract_sign(x, SIGN_html_form);
+    extract_trait(x, TRAIT_html_form);
     if (read_target(x, value, &url)) {
         featureset_add(x->set, FEATURE_form_host, url.host.text);
     }
@@ -293,11 +293,11 @@ static void add_text_signs(struct extract *x, const struct shown_text *text)
 {
     const unsigned hidden = SHOWN_NONE | SHOWN_INVISIBLE | SHOWN_TINY;
     if (text->where == SHOWN_SCRIPT) {
-        extract_sign(x, SIGN_html_script);
+        extract_trait(x, TRAIT_html_script);
     } else if (text->where == SHOWN_BODY && (text->flags & hidden) != 0 &&
-               (x->signs & (UINT64_C(1) << SIGN_text_hidden)) == 0 &&
+               (x->signs & (UINT64_C(1) << TRAIT_text_hidden)) == 0 &&
                slice_trim(text->text).n >= EXTRACT_HIDDEN_MIN) {
-        extract_sign(x, SIGN_text_hidden);
+        extract_trait(x, TRAIT_text_hidden);
     } else {
         /* as a reader expects it */
     }
@@ -376,7 +376,7 @@ static void on_value(void *context, enum shown_value_kind kind, struct slice val
     } else if (kind == SHOWN_VALUE_FORM) {
         form(x, value);
     } else if (kind == SHOWN_VALUE_REFRESH) {
-        extract_sign(x, SIGN_html_refresh);
+        extract_trait(x, TRAIT_html_refresh);
     } else {
         /* a link like any other */
     }

@@ -132,7 +132,7 @@ struct extract {
     size_t text_at;    /* bytes of its text, as UTF-8, before the window */
     struct html *html; /* with shown: kept for the next HTML part */
     struct shown *shown;
-    struct imprint *imprint; /* fingerprints; NULL until there is text */
+    struct fingerprint *imprint; /* fingerprints; NULL until there is text */
     struct unfold unfold;
     struct enriched enriched;
     struct uuencode uuencode;
@@ -157,7 +157,7 @@ void extract_add_address(struct extract *x, enum feature_type type,
                          struct slice domain);
 /* Bits of enum mail_limit_bit. */
 void extract_add_mail_limits(struct extract *x, unsigned met);
-void extract_sign(struct extract *x, enum sign sign);
+void extract_trait(struct extract *x, enum sign sign);
 void extract_add_mail_from(struct extract *x, struct slice address);
 
 /* header.c: mail_events.header */

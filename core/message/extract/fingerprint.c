@@ -29,7 +29,7 @@ struct exact {
 
 /* The text of a group. */
 struct text {
-    struct imprint *imprint;
+    struct fingerprint *imprint;
     struct exact exact;
     struct wordsum words;
     bool has_quoted;
@@ -38,14 +38,14 @@ struct text {
     struct closing closing;
 };
 
-struct imprint {
-    const struct imprint_options *options;
+struct fingerprint {
+    const struct fingerprint_options *options;
     struct arena *arena;
     struct fold fold;
     struct shingler shingler;
-    enum imprint_group group;
-    struct text *open;                  /* of the group; NULL before it has text */
-    struct text *texts[IMPRINT_GROUPS]; /* NULL: of this group there is none */
+    enum fingerprint_group group;
+    struct text *open;                      /* of the group; NULL before it has text */
+    struct text *texts[FINGERPRINT_GROUPS]; /* NULL: of this group there is none */
     struct structure structure;
     const struct sketch *sketch; /* of the message; NULL until it has ended */
     uint64_t list;               /* of imprint_finish */
@@ -80,7 +80,7 @@ static void exact_word(struct exact *e, struct slice word)
 
 static void on_word(void *context, const struct fold_word *word)
 {
-    struct imprint *p = context;
+    struct fingerprint *p = context;
     struct text *t = p->open;
     uint64_t shingle = 0;
     exact_word(&t->exact, word->text);
@@ -100,9 +100,9 @@ static void on_shingles(void *context, enum closing_kind kind, const uint64_t *s
                         size_t n)
 {
     struct text *t = context;
-    struct imprint *p = t->imprint;
+    struct fingerprint *p = t->imprint;
     if (p->learnt != NULL) {
-        size_t room = IMPRINT_LEARNT_MAX - p->nlearnt;
+        size_t room = FINGERPRINT_LEARNT_MAX - p->nlearnt;
         size_t taken = n < room ? n : room;
         memcpy(p->learnt + p->nlearnt, shingles, taken * sizeof *shingles);
         p->nlearnt += taken;
@@ -118,9 +118,10 @@ static void on_shingles(void *context, enum closing_kind kind, const uint64_t *s
                p->options->guard, shingles, n);
 }
 
-struct imprint *imprint_new(struct arena *arena, const struct imprint_options *options)
+struct fingerprint *fingerprint_new(struct arena *arena,
+                                    const struct fingerprint_options *options)
 {
-    struct imprint *p = arena_alloc(arena, sizeof *p);
+    struct fingerprint *p = arena_alloc(arena, sizeof *p);
     if (p == NULL) {
         return NULL;
     }
@@ -129,13 +130,13 @@ struct imprint *imprint_new(struct arena *arena, const struct imprint_options *o
     fold_init(&p->fold, on_word, p);
     p->shingler.keys = &options->keys;
     if (options->learner != NULL) {
-        p->learnt = arena_alloc(arena, IMPRINT_LEARNT_MAX * sizeof p->learnt[0]);
+        p->learnt = arena_alloc(arena, FINGERPRINT_LEARNT_MAX * sizeof p->learnt[0]);
     }
-    imprint_part(p, IMPRINT_OTHER);
+    fingerprint_part(p, FINGERPRINT_OTHER);
     return p;
 }
 
-void imprint_part(struct imprint *p, enum imprint_group group)
+void fingerprint_part(struct fingerprint *p, enum fingerprint_group group)
 {
     shingler_break(&p->shingler);
     p->group = group;
@@ -143,7 +144,7 @@ void imprint_part(struct imprint *p, enum imprint_group group)
 }
 
 /* The first line of text, or all of it where it is one; returns its length. */
-static size_t take_line(struct imprint *p, struct slice text, bool is_one)
+static size_t take_line(struct fingerprint *p, struct slice text, bool is_one)
 {
     struct text *t = p->open;
     size_t n = text.n;
@@ -164,7 +165,7 @@ static size_t take_line(struct imprint *p, struct slice text, bool is_one)
 }
 
 /* Not zeroed: most of a text is room for what few messages have. */
-static struct text *text_new(struct imprint *p)
+static struct text *text_new(struct fingerprint *p)
 {
     char *bytes = arena_bytes(p->arena, sizeof(struct text) + _Alignof(struct text));
     if (bytes == NULL) {
@@ -185,7 +186,7 @@ static struct text *text_new(struct imprint *p)
 }
 
 /* False: there is no memory for the text. */
-static bool open_text(struct imprint *p)
+static bool open_text(struct fingerprint *p)
 {
     if (p->open == NULL) {
         p->texts[p->group] = text_new(p);
@@ -194,7 +195,7 @@ static bool open_text(struct imprint *p)
     return p->open != NULL;
 }
 
-void imprint_line(struct imprint *p, struct slice line)
+void imprint_line(struct fingerprint *p, struct slice line)
 {
     while (line.n > 0 && (unsigned char)line.p[0] <= ' ') {
         line = slice_from(line, 1); /* a line feed would end it */
@@ -204,14 +205,14 @@ void imprint_line(struct imprint *p, struct slice line)
     }
 }
 
-void imprint_text(struct imprint *p, struct slice text)
+void fingerprint_text(struct fingerprint *p, struct slice text)
 {
     while (text.n > 0 && open_text(p)) {
         text = slice_from(text, take_line(p, text, false));
     }
 }
 
-void imprint_tag(struct imprint *p, struct slice name)
+void fingerprint_tag(struct fingerprint *p, struct slice name)
 {
     structure_tag(&p->structure, name);
 }
@@ -222,18 +223,18 @@ static size_t words_of(const struct text *t)
 }
 
 /* Which of the alternatives is the message's text; NULL when neither says a word. */
-static struct text *alternative(const struct imprint *p)
+static struct text *alternative(const struct fingerprint *p)
 {
-    struct text *html = p->texts[IMPRINT_HTML];
+    struct text *html = p->texts[FINGERPRINT_HTML];
     struct text *t =
-        words_of(html) >= IMPRINT_WORDS_MIN ? html : p->texts[IMPRINT_PLAIN];
+        words_of(html) >= FINGERPRINT_WORDS_MIN ? html : p->texts[FINGERPRINT_PLAIN];
     return words_of(t) > 0 ? t : NULL;
 }
 
 static void add_exact(struct text *main, struct text *other, struct featureset *set)
 {
     char hex[SHA256_HEX + 1];
-    if (words_of(main) + words_of(other) < IMPRINT_WORDS_MIN) {
+    if (words_of(main) + words_of(other) < FINGERPRINT_WORDS_MIN) {
         return;
     }
     struct exact *e = &main->exact;
@@ -255,7 +256,7 @@ static void add_exact(struct text *main, struct text *other, struct featureset *
 
 /* The sketch of all that counts. What is left out is never more than half of the message, and what
  * counts has keys: whoever calls all of his text a quote or a signature gains nothing. */
-static const struct sketch *sketch_text(struct imprint *p, struct text *texts[2])
+static const struct sketch *sketch_text(struct fingerprint *p, struct text *texts[2])
 {
     struct text *main = texts[0];
     size_t total = 0;
@@ -298,7 +299,7 @@ static void put_hex(char to[BAND_HEX], uint64_t value)
     }
 }
 
-static void add_bands(const struct imprint *p, const struct sketch *sketch,
+static void add_bands(const struct fingerprint *p, const struct sketch *sketch,
                       struct featureset *set)
 {
     const struct shingle_keys *keys = &p->options->keys;
@@ -338,7 +339,7 @@ static void add_pair(struct featureset *set, enum feature_type type,
 static void add_templates(const struct wordsum *words, struct featureset *set)
 {
     char hex[TEMPLATE_HEX + 1];
-    if (words->nwords < IMPRINT_PAIR_WORDS_MIN) {
+    if (words->nwords < FINGERPRINT_PAIR_WORDS_MIN) {
         return;
     }
     const struct feature *domain = featureset_first(set, FEATURE_from_domain);
@@ -366,9 +367,9 @@ static void add_link_set(struct featureset *set, struct arena *scratch)
     struct slice *links = arena_array(scratch, cap, sizeof *links);
     struct sha256 sum = {NULL};
     char hex[SHA256_HEX + 1];
-    if (cap < IMPRINT_LINKS_MIN ||
-        featureset_count_type(set, FEATURE_url) < IMPRINT_LINKS_MIN || links == NULL ||
-        sha256_init(&sum) != ERR_OK) {
+    if (cap < FINGERPRINT_LINKS_MIN ||
+        featureset_count_type(set, FEATURE_url) < FINGERPRINT_LINKS_MIN ||
+        links == NULL || sha256_init(&sum) != ERR_OK) {
         return;
     }
     for (size_t i = 0; i < featureset_count(set) && n < cap; i++) {
@@ -388,15 +389,15 @@ static void add_link_set(struct featureset *set, struct arena *scratch)
 
 static bool was_folded(const struct fold *f)
 {
-    return f->nlookalike + f->nhidden > 0 || f->nleet >= IMPRINT_LEET_MIN;
+    return f->nlookalike + f->nhidden > 0 || f->nleet >= FINGERPRINT_LEET_MIN;
 }
 
 /* The texts of the message: one, or both, the alternative behind. */
-static size_t choose(const struct imprint *p, struct text *rettexts[2])
+static size_t choose(const struct fingerprint *p, struct text *rettexts[2])
 {
     size_t n = 0;
-    if (words_of(p->texts[IMPRINT_OTHER]) > 0) {
-        rettexts[n++] = p->texts[IMPRINT_OTHER];
+    if (words_of(p->texts[FINGERPRINT_OTHER]) > 0) {
+        rettexts[n++] = p->texts[FINGERPRINT_OTHER];
     }
     struct text *other = alternative(p);
     if (other != NULL) {
@@ -405,7 +406,7 @@ static size_t choose(const struct imprint *p, struct text *rettexts[2])
     return n;
 }
 
-static void add_texts(struct imprint *p, struct featureset *set, bool is_cut)
+static void add_texts(struct fingerprint *p, struct featureset *set, bool is_cut)
 {
     struct text *texts[2] = {NULL, NULL};
     if (choose(p, texts) == 0) {
@@ -427,27 +428,27 @@ static void add_texts(struct imprint *p, struct featureset *set, bool is_cut)
     }
 }
 
-void imprint_finish(struct imprint *p, struct featureset *set, struct arena *scratch,
-                    uint64_t list, bool is_cut)
+void fingerprint_finish(struct fingerprint *p, struct featureset *set,
+                        struct arena *scratch, uint64_t list, bool is_cut)
 {
     char hex[SHA256_HEX + 1];
     p->list = list;
     if (was_folded(&p->fold)) {
-        featureset_add(set, FEATURE_sign, slice_str(sign_name(SIGN_text_folded)));
+        featureset_add(set, FEATURE_sign, slice_str(sign_name(TRAIT_text_folded)));
     }
     add_texts(p, set, is_cut);
     if (!is_cut) {
-        if (structure_end(&p->structure, IMPRINT_TAGS_MIN, hex)) {
+        if (structure_end(&p->structure, FINGERPRINT_TAGS_MIN, hex)) {
             featureset_add(set, FEATURE_html_structure, slice_str(hex));
         }
         add_link_set(set, scratch);
         arena_reset(scratch);
     }
-    imprint_drop(p);
+    fingerprint_drop(p);
 }
 
 /* The lines at the end, by a message of a mailing list that has keys of its own. */
-static void teach_footer(const struct imprint *p, uint64_t day)
+static void teach_footer(const struct fingerprint *p, uint64_t day)
 {
     uint64_t front[SHINGLE_BANDS];
     uint64_t lines[2 * CLOSING_FOOTER_LINES];
@@ -466,23 +467,24 @@ static void teach_footer(const struct imprint *p, uint64_t day)
     ubiquity_learn_footer(p->options->learner, front, SHINGLE_BANDS, lines, n, day);
 }
 
-void imprint_teach(const struct imprint *p, uint64_t sender, uint64_t day)
+void fingerprint_teach(const struct fingerprint *p, uint64_t sender, uint64_t day)
 {
     if (p->options->learner == NULL) {
         return;
     }
     teach_footer(p, day);
     if (sender != 0 && p->nlearnt > 0) {
-        ubiquity_learn_message(p->options->learner, p->learnt, p->nlearnt, sender, day);
+        boilerplate_learn_message(p->options->learner, p->learnt, p->nlearnt, sender,
+                                  day);
     }
 }
 
-void imprint_drop(struct imprint *p)
+void fingerprint_drop(struct fingerprint *p)
 {
     if (p == NULL) {
         return;
     }
-    for (size_t i = 0; i < IMPRINT_GROUPS; i++) {
+    for (size_t i = 0; i < FINGERPRINT_GROUPS; i++) {
         if (p->texts[i] != NULL) {
             sha256_fini(&p->texts[i]->exact.sum);
         }

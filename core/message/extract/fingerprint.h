@@ -19,55 +19,58 @@
 #include "core/message/feature/feature.h"
 
 enum {
-    IMPRINT_WORDS_MIN = 10,     /* of a text with a checksum; of HTML that is taken */
-    IMPRINT_PAIR_WORDS_MIN = 3, /* of a text that counts together with who sent it */
-    IMPRINT_TAGS_MIN = 12,      /* of a structure, repeated rows taken once */
-    IMPRINT_LINKS_MIN = 2,      /* of a set */
-    IMPRINT_LEARNT_MAX = 2048,  /* shingles of a message that teach */
-    IMPRINT_LEET_MIN = 3 /* words with digits or signs for letters that make a sign */
+    FINGERPRINT_WORDS_MIN = 10, /* of a text with a checksum; of HTML that is taken */
+    FINGERPRINT_PAIR_WORDS_MIN =
+        3,                         /* of a text that counts together with who sent it */
+    FINGERPRINT_TAGS_MIN = 12,     /* of a structure, repeated rows taken once */
+    FINGERPRINT_LINKS_MIN = 2,     /* of a set */
+    FINGERPRINT_LEARNT_MAX = 2048, /* shingles of a message that teach */
+    FINGERPRINT_LEET_MIN =
+        3 /* words with digits or signs for letters that make a sign */
 };
 
 /* Called for each shingle, common or not. */
 typedef void shingle_fn(void *context, uint64_t shingle);
 
 /* What fingerprints are made with. */
-struct imprint_options {
+struct fingerprint_options {
     struct shingle_keys keys;
-    const struct ubiquity *guard; /* NULL: no text is common */
-    struct ubiquity
+    const struct boilerplate *guard; /* NULL: no text is common */
+    struct boilerplate
         *learner;           /* NULL, or taught what proved senders write (extract.h) */
     shingle_fn *on_shingle; /* NULL, or told of each shingle */
     void *context;          /* of on_shingle */
 };
 
-enum imprint_group {
-    IMPRINT_OTHER, /* text that stands alone */
-    IMPRINT_PLAIN, /* in a multipart/alternative */
-    IMPRINT_HTML,  /* likewise */
-    IMPRINT_GROUPS
+enum fingerprint_group {
+    FINGERPRINT_OTHER, /* text that stands alone */
+    FINGERPRINT_PLAIN, /* in a multipart/alternative */
+    FINGERPRINT_HTML,  /* likewise */
+    FINGERPRINT_GROUPS
 };
 
-struct imprint;
+struct fingerprint;
 
 /* options is borrowed for the life of the result. NULL when the arena is full. */
-struct imprint *imprint_new(struct arena *arena, const struct imprint_options *options);
+struct fingerprint *fingerprint_new(struct arena *arena,
+                                    const struct fingerprint_options *options);
 /* A text part begins; the text up to the next one belongs to this group. */
-void imprint_part(struct imprint *p, enum imprint_group group);
+void fingerprint_part(struct fingerprint *p, enum fingerprint_group group);
 /* One line, or one block of HTML. It ends a word. */
-void imprint_line(struct imprint *p, struct slice line);
+void imprint_line(struct fingerprint *p, struct slice line);
 /* Lines of plain text. The end of a call ends one. */
-void imprint_text(struct imprint *p, struct slice text);
+void fingerprint_text(struct fingerprint *p, struct slice text);
 /* A start tag of HTML. */
-void imprint_tag(struct imprint *p, struct slice name);
+void fingerprint_tag(struct fingerprint *p, struct slice name);
 /* Adds the features to set, which has the others by now. list: hash of the mailing list and of where
  * its mail comes from, 0: none. is_cut: the text is not whole, nothing exact can be said of it.
  * scratch is for the moment. */
-void imprint_finish(struct imprint *p, struct featureset *set, struct arena *scratch,
-                    uint64_t list, bool is_cut);
+void fingerprint_finish(struct fingerprint *p, struct featureset *set,
+                        struct arena *scratch, uint64_t list, bool is_cut);
 /* After imprint_finish: teaches options->learner, as of that day (unix time / 86400), what a mailing
  * list puts at the end of its messages, and what was read as that sender's; 0: not proved who. */
-void imprint_teach(const struct imprint *p, uint64_t sender, uint64_t day);
+void fingerprint_teach(const struct fingerprint *p, uint64_t sender, uint64_t day);
 /* Frees what is not in the arena; accepts NULL. */
-void imprint_drop(struct imprint *p);
+void fingerprint_drop(struct fingerprint *p);
 
 #endif

@@ -33,7 +33,7 @@ static void add_listed(struct extract *x, enum feature_type type,
 static void add_addresses(struct extract *x, enum feature_type type,
                           enum feature_type domain_type, struct slice value)
 {
-    struct address list[EXTRACT_ADDRESSES_STEP] UNFILLED;
+    struct address list[EXTRACT_ADDRESSES_STEP] UNINITIALIZED;
     size_t nkept = 0;
     size_t n = 0;
     do {

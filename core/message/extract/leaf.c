@@ -86,7 +86,7 @@ static void add_types(struct extract *x, const struct magic *magic)
     if (magic->kind != MAGIC_NONE && leaf->type.n > 0) {
         featureset_add(x->set, FEATURE_attachment_type, magic->type);
         if (magic_contradicts(magic, leaf->type)) {
-            extract_sign(x, SIGN_attachment_type_lies);
+            extract_trait(x, TRAIT_attachment_type_lies);
         }
     }
 }

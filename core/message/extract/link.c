@@ -123,11 +123,11 @@ static void add_url_signs(struct extract *x, struct slice text, const struct url
     size_t at = slice_find(rest, '@');
     if (at < rest.n && slice_find(rest, '/') > at && slice_find(rest, '?') > at &&
         slice_find(rest, '#') > at && slice_find(rest, '\\') > at) {
-        extract_sign(x, SIGN_url_user);
+        extract_trait(x, TRAIT_url_user);
     }
     if (url->host.kind == HOST_IPV4 &&
         slice_find_slice(text, url->host.text) == text.n) {
-        extract_sign(x, SIGN_url_odd_host);
+        extract_trait(x, TRAIT_url_odd_host);
     }
 }
 
@@ -231,13 +231,13 @@ static void on_number(void *context, const struct find_number *number)
 static void add_find_signs(struct extract *x, unsigned flags)
 {
     if ((flags & FIND_DEFANGED) != 0) {
-        extract_sign(x, SIGN_url_defanged);
+        extract_trait(x, TRAIT_url_defanged);
     }
     if ((flags & FIND_HIDDEN) != 0) {
-        extract_sign(x, SIGN_url_hidden);
+        extract_trait(x, TRAIT_url_hidden);
     }
     if ((flags & FIND_JOINED) != 0) {
-        extract_sign(x, SIGN_url_joined);
+        extract_trait(x, TRAIT_url_joined);
     }
 }
 

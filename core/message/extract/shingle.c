@@ -87,7 +87,7 @@ static void add_shingle(struct sketch *sketch, const struct shingle_keys *keys,
 }
 
 void sketch_add(struct sketch *s, const struct shingle_keys *keys,
-                const struct ubiquity *guard, const uint64_t *shingles, size_t n)
+                const struct boilerplate *guard, const uint64_t *shingles, size_t n)
 {
     if (guard == NULL) {
         for (size_t i = 0; i < n; i++) {
@@ -99,7 +99,7 @@ void sketch_add(struct sketch *s, const struct shingle_keys *keys,
         if (i + AHEAD < n) {
             ubiquity_prefetch(guard, shingles[i + AHEAD]);
         }
-        if (!ubiquity_has(guard, shingles[i])) {
+        if (!boilerplate_has(guard, shingles[i])) {
             add_shingle(s, keys, shingles[i]);
         }
     }

@@ -82,7 +82,7 @@ void wordsum_merge(struct wordsum *into, const struct wordsum *from);
 void sketch_init(struct sketch *s);
 /* n shingles of a text go in; those that guard (may be NULL) takes for common do not. */
 void sketch_add(struct sketch *s, const struct shingle_keys *keys,
-                const struct ubiquity *guard, const uint64_t *shingles, size_t n);
+                const struct boilerplate *guard, const uint64_t *shingles, size_t n);
 void sketch_merge(struct sketch *into, const struct sketch *from);
 /* Distinct shingles, about; those that the guard took out not counted. */
 unsigned sketch_distinct(const struct sketch *s);

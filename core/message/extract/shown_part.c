@@ -27,7 +27,7 @@ static bool is_shown(const struct extract *x, const struct mail_part *part)
 
 void extract_shown_begin(struct extract *x, const struct mail_part *part)
 {
-    enum imprint_group group = IMPRINT_OTHER;
+    enum fingerprint_group group = FINGERPRINT_OTHER;
     if (part->is_container) {
         if (x->alternative_depth == 0 &&
             slice_eq(part->type, SLICE_LIT("multipart/alternative"))) {
@@ -41,16 +41,16 @@ void extract_shown_begin(struct extract *x, const struct mail_part *part)
         return;
     }
     if (x->imprint == NULL) {
-        x->imprint = imprint_new(x->arena, &x->limits.imprint);
+        x->imprint = fingerprint_new(x->arena, &x->limits.imprint);
         if (x->imprint == NULL) {
             x->is_shown = false; /* extract_finish says limit=memory */
             return;
         }
     }
     if (x->alternative_depth > 0) {
-        group = x->kind == TEXT_HTML ? IMPRINT_HTML : IMPRINT_PLAIN;
+        group = x->kind == TEXT_HTML ? FINGERPRINT_HTML : FINGERPRINT_PLAIN;
     }
-    imprint_part(x->imprint, group);
+    fingerprint_part(x->imprint, group);
 }
 
 void extract_shown_end(struct extract *x, const struct mail_part *part)
@@ -66,7 +66,7 @@ void extract_shown_text(struct extract *x, struct slice text)
     if (x->is_shown && x->kind == TEXT_HTML) {
         imprint_line(x->imprint, text);
     } else if (x->is_shown) {
-        imprint_text(x->imprint, text);
+        fingerprint_text(x->imprint, text);
     } else {
         /* for others to read */
     }
@@ -75,6 +75,6 @@ void extract_shown_text(struct extract *x, struct slice text)
 void extract_shown_tag(struct extract *x, struct slice name)
 {
     if (x->is_shown) {
-        imprint_tag(x->imprint, name);
+        fingerprint_tag(x->imprint, name);
     }
 }

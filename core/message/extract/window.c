@@ -189,7 +189,7 @@ static void add_to_window(struct extract *x, struct slice bytes)
 /* Text whose units are whole, in UTF-8 or one byte each. */
 static void add_text(struct extract *x, struct slice bytes)
 {
-    char read[CHARSET_STREAM_STEP + HELD_MAX] UNFILLED;
+    char read[CHARSET_STREAM_STEP + HELD_MAX] UNINITIALIZED;
     if (!x->unfolds && !x->is_enriched) {
         add_to_window(x, bytes);
         return;
@@ -217,7 +217,7 @@ static void end_text(struct extract *x)
 
 static void decode(struct extract *x, struct slice bytes, bool is_last)
 {
-    char text[CHARSET_STREAM_STEP] UNFILLED;
+    char text[CHARSET_STREAM_STEP] UNINITIALIZED;
     size_t n = 0;
     do {
         n = charset_stream_feed(x->stream, &bytes, is_last, text);

@@ -104,10 +104,10 @@ const char *limit_key(unsigned bit)
 static const struct {
     const char *name;
     const char *help;
-} signs[SIGN_COUNT] = {
-#define SIGN(name, help) {#name, help},
+} signs[TRAIT_COUNT] = {
+#define TRAIT(name, help) {#name, help},
 #include "core/message/feature/trait.def"
-#undef SIGN
+#undef TRAIT
 #define LIMIT(name, kind, key, help) {"limit_" #name, help},
 #include "core/message/feature/limit.def"
 #undef LIMIT
@@ -125,7 +125,7 @@ const char *sign_help(enum sign sign)
 
 bool sign_is_known(struct slice name)
 {
-    for (size_t i = 0; i < SIGN_COUNT; i++) {
+    for (size_t i = 0; i < TRAIT_COUNT; i++) {
         if (slice_eq(slice_str(signs[i].name), name)) {
             return true;
         }

@@ -85,13 +85,13 @@ const char *limit_key(unsigned bit);
 
 /* The words of FEATURE_sign; the limits are the last of them, in the order of their bits. */
 enum sign {
-#define SIGN(name, help) SIGN_##name,
+#define TRAIT(name, help) TRAIT_##name,
 #include "core/message/feature/trait.def"
-#undef SIGN
-#define LIMIT(name, kind, key, help) SIGN_limit_##name,
+#undef TRAIT
+#define LIMIT(name, kind, key, help) TRAIT_limit_##name,
 #include "core/message/feature/limit.def"
 #undef LIMIT
-    SIGN_COUNT
+    TRAIT_COUNT
 };
 const char *sign_name(enum sign sign);
 const char *sign_help(enum sign sign);

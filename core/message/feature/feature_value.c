@@ -30,7 +30,7 @@ static void add_key(struct keys *k, uint16_t class_type, struct slice text)
 /* The keys under which a message with this feature would be sought. */
 static void expand(struct keys *k, enum feature_type type, struct slice text)
 {
-    struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
+    struct feature_key keys[FEATURE_KEYS_MAX] UNINITIALIZED;
     struct feature f = {.type = (uint16_t)type, .text = text};
     size_t n = feature_keys(&f, NULL, k->arena, keys);
 
@@ -54,7 +54,7 @@ static unsigned prefix_of(struct slice network)
 /* A network is found by wider ones, not by those inside it. */
 static void expand_network(struct keys *k, struct slice network)
 {
-    struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
+    struct feature_key keys[FEATURE_KEYS_MAX] UNINITIALIZED;
     struct feature f = {.type = FEATURE_client_ip,
                         .text = slice_head(network, slice_find(network, '/'))};
     size_t n = feature_keys(&f, NULL, k->arena, keys);
@@ -69,7 +69,7 @@ static void expand_network(struct keys *k, struct slice network)
 static void expand_derived(struct keys *k, enum feature_type type, struct slice text,
                            unsigned which)
 {
-    struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
+    struct feature_key keys[FEATURE_KEYS_MAX] UNINITIALIZED;
     struct feature f = {.type = (uint16_t)type, .text = text};
     size_t n = feature_derived_keys(&f, which, k->arena, keys);
 

@@ -10,14 +10,14 @@
 static const uint16_t kept[] = {FEATURE_domain, FEATURE_host, FEATURE_address,
                                 FEATURE_url, FEATURE_attachment};
 
-static void add(struct journal_message *m, uint64_t key)
+static void add(struct ham_log_message *m, uint64_t key)
 {
     for (size_t i = 0; i < m->n; i++) {
         if (m->key[i] == key) {
             return;
         }
     }
-    if (m->n < JOURNAL_KEYS) {
+    if (m->n < HAM_LOG_KEYS) {
         m->key[m->n++] = key;
     }
 }
@@ -27,11 +27,11 @@ static uint64_t key_of(const struct hashkey *key, uint16_t class_type,
 {
     struct digest d;
     digest_make(key, class_type, text, &d);
-    return journal_key(&d);
+    return ham_log_key(&d);
 }
 
 /* The address itself, and the networks round it of the lengths that feeds list. */
-static void add_networks(struct journal_message *m, const struct hashkey *key,
+static void add_networks(struct ham_log_message *m, const struct hashkey *key,
                          struct arena *scratch, const uint8_t addr[16])
 {
     static const uint8_t v4[] = {32, 24};
@@ -51,11 +51,11 @@ static bool is_address(const struct feature_info *info)
     return info->lookup == FEATURE_LOOKUP_IP || info->lookup == FEATURE_LOOKUP_HOST;
 }
 
-size_t witness_gather(const struct featureset *features, size_t from,
-                      const struct hashkey *key, struct arena *scratch,
-                      struct journal_message *ret)
+size_t ham_keys_gather(const struct featureset *features, size_t from,
+                       const struct hashkey *key, struct arena *scratch,
+                       struct ham_log_message *ret)
 {
-    struct feature_key keys[FEATURE_KEYS_MAX] UNFILLED;
+    struct feature_key keys[FEATURE_KEYS_MAX] UNINITIALIZED;
     struct feature_classes classes = {{0}};
     uint8_t addr[16];
     const struct feature *net = featureset_first(features, FEATURE_client_net);
@@ -64,7 +64,7 @@ size_t witness_gather(const struct featureset *features, size_t from,
         feature_classes_add(&classes, kept[k]);
     }
     ret->network = net != NULL ? key_of(key, net->type, net->text) : 0;
-    for (; i < featureset_count(features) && ret->n < JOURNAL_KEYS; i++) {
+    for (; i < featureset_count(features) && ret->n < HAM_LOG_KEYS; i++) {
         const struct feature_info *info =
             feature_info((enum feature_type)featureset_at(features, i)->type);
         if (info == NULL || !info->counted) {

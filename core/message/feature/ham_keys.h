@@ -11,12 +11,12 @@
 #include "core/message/feature/feature.h"
 #include "core/telemetry/ham_log.h"
 
-enum { WITNESS_SCRATCH_BYTES = 256 * 1024 };
+enum { HAM_KEYS_SCRATCH_BYTES = 256 * 1024 };
 
 /* Fills in keys and network of *ret from the features `from` on, until it is full; returns the first that was not
  * looked at. key: of the lists' digests. */
-size_t witness_gather(const struct featureset *features, size_t from,
-                      const struct hashkey *key, struct arena *scratch,
-                      struct journal_message *ret);
+size_t ham_keys_gather(const struct featureset *features, size_t from,
+                       const struct hashkey *key, struct arena *scratch,
+                       struct ham_log_message *ret);
 
 #endif

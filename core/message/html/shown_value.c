@@ -370,7 +370,7 @@ static size_t plain_style(struct slice css, char dst[STYLE_MAX])
 
 static void style_attribute(struct shown *s, struct slice css)
 {
-    char plain[STYLE_MAX] UNFILLED;
+    char plain[STYLE_MAX] UNINITIALIZED;
     struct slice rest = slice_of(plain, plain_style(css, plain));
 
     while (rest.n > 0) {

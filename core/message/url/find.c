@@ -166,7 +166,7 @@ struct reading {
 /* turned: where a text stands that is not as it stands there; SLICE_NONE for text itself. */
 static void scan(const struct reading *r, struct slice text, struct slice turned)
 {
-    struct find_scan s UNFILLED;
+    struct find_scan s UNINITIALIZED;
     size_t i = next_stop(text, 0);
 
     if (i == text.n) {

@@ -15,7 +15,7 @@
 /* The name as the list has it, with a NUL; false when it is too long or no name. */
 static bool list_form(struct slice name, char dst[HOST_NAME_MAX_BYTES + 1])
 {
-    char mapped[HOST_INPUT_MAX] UNFILLED;
+    char mapped[HOST_INPUT_MAX] UNINITIALIZED;
     size_t i = 0;
 
     if (name.n == 0) {

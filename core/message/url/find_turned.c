@@ -142,7 +142,7 @@ static void read_windows(struct turn *t, struct slice text, find_turned_fn *on_t
 
 void find_turned_text(struct slice text, find_turned_fn *on_text, void *context)
 {
-    struct turn t UNFILLED;
+    struct turn t UNINITIALIZED;
 
     if (next_override(text, 0) == text.n) {
         return; /* nearly all text */

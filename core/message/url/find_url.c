@@ -18,7 +18,7 @@ enum {
 static const char opening[] = "([{";
 static const char closing[] = ")]}";
 
-struct tail {
+struct active_segment {
     char quote;    /* "'" when the URL stands in such */
     char bracket;  /* the closing one when the URL stands in such */
     bool in_angle; /* "<http:" */
@@ -94,7 +94,8 @@ static struct slice trim_host(struct slice url, size_t nscheme)
     return url;
 }
 
-static struct slice host_so_far(const struct find_scan *s, const struct tail *t)
+static struct slice host_so_far(const struct find_scan *s,
+                                const struct active_segment *t)
 {
     size_t from = t->host < s->draft.n ? t->host : s->draft.n;
 
@@ -102,7 +103,7 @@ static struct slice host_so_far(const struct find_scan *s, const struct tail *t)
 }
 
 /* What follows is no part of a host that is complete. */
-static bool host_is_complete(const struct find_scan *s, struct tail *t)
+static bool host_is_complete(const struct find_scan *s, struct active_segment *t)
 {
     struct slice host = host_so_far(s, t);
 
@@ -113,7 +114,7 @@ static bool host_is_complete(const struct find_scan *s, struct tail *t)
     return find_host_has_suffix(host);
 }
 
-static bool ends_in_host(const struct find_scan *s, struct tail *t,
+static bool ends_in_host(const struct find_scan *s, struct active_segment *t,
                          const struct mark *m)
 {
     if (m->kind == MARK_DENSE && t->last == MARK_ASCII) {
@@ -123,7 +124,7 @@ static bool ends_in_host(const struct find_scan *s, struct tail *t,
 }
 
 /* Counts brackets; true when the URL ends before one that it did not open. */
-static bool ends_at_bracket(struct tail *t, char c)
+static bool ends_at_bracket(struct active_segment *t, char c)
 {
     const char *p = strchr(opening, c);
 
@@ -151,7 +152,8 @@ static bool ends_inner(const struct find_draft *draft, char c)
 }
 
 /* Whether the URL ends before m. */
-static bool ends_before(const struct find_scan *s, struct tail *t, const struct mark *m)
+static bool ends_before(const struct find_scan *s, struct active_segment *t,
+                        const struct mark *m)
 {
     if (m->kind == MARK_END) {
         return true;
@@ -172,7 +174,7 @@ static bool ends_before(const struct find_scan *s, struct tail *t, const struct 
            ((m->c == t->quote && t->quote != '\0') || ends_at_bracket(t, m->c));
 }
 
-static void keep_short(const struct find_scan *s, struct tail *t)
+static void keep_short(const struct find_scan *s, struct active_segment *t)
 {
     if (!t->has_short) {
         t->has_short = true;
@@ -191,7 +193,7 @@ static void as_path(const struct find_scan *s, struct mark *m)
     }
 }
 
-static void read_line(struct find_scan *s, struct tail *t)
+static void read_line(struct find_scan *s, struct active_segment *t)
 {
     for (;;) {
         struct mark m = mark_at(s->text, s->draft.end);
@@ -273,7 +275,7 @@ static bool goes_on(struct slice text, size_t next, char last)
 }
 
 /* Moves on to the next line when the URL may go on there. */
-static bool join_line(struct find_scan *s, struct tail *t)
+static bool join_line(struct find_scan *s, struct active_segment *t)
 {
     size_t next = after_line_end(s->text, s->draft.end);
     size_t from = next;
@@ -311,7 +313,7 @@ static bool is_spoilt(const struct find_scan *s, const struct find_draft *draft)
 }
 
 /* A joined URL in angle brackets must reach its bracket; else it ends with its first line. */
-static void check_joined(struct find_scan *s, struct tail *t)
+static void check_joined(struct find_scan *s, struct active_segment *t)
 {
     bool closed = s->draft.end < s->text.n && s->text.p[s->draft.end] == '>';
 
@@ -339,8 +341,8 @@ static bool has_host(struct slice text, size_t nscheme)
 }
 
 /* Reports the draft, and its shorter reading before it when that says something else. */
-static bool report(struct find_scan *s, const struct tail *t, struct find find,
-                   size_t nscheme)
+static bool report(struct find_scan *s, const struct active_segment *t,
+                   struct find find, size_t nscheme)
 {
     struct find shorter = find;
 
@@ -365,10 +367,10 @@ static bool report(struct find_scan *s, const struct tail *t, struct find find,
     return true;
 }
 
-static struct tail tail_of(const struct find_scan *s)
+static struct active_segment tail_of(const struct find_scan *s)
 {
     size_t start = s->draft.start;
-    struct tail t = {.last = MARK_ASCII};
+    struct active_segment t = {.last = MARK_ASCII};
     char before = '\0';
     const char *p = NULL;
 
@@ -389,7 +391,7 @@ static struct tail tail_of(const struct find_scan *s)
 }
 
 /* Percent-decodes the draft, which has one reading then. */
-static void decode(struct find_scan *s, struct tail *t, size_t nscheme)
+static void decode(struct find_scan *s, struct active_segment *t, size_t nscheme)
 {
     unsigned i = 0;
 
@@ -403,7 +405,7 @@ static void decode(struct find_scan *s, struct tail *t, size_t nscheme)
     t->has_short = false;
 }
 
-static bool finish(struct find_scan *s, struct tail *t, struct find find,
+static bool finish(struct find_scan *s, struct active_segment *t, struct find find,
                    size_t nscheme)
 {
     read_line(s, t);
@@ -419,7 +421,7 @@ static bool finish(struct find_scan *s, struct tail *t, struct find find,
 
 bool find_url_rest(struct find_scan *s, struct find find, size_t nscheme)
 {
-    struct tail t = tail_of(s);
+    struct active_segment t = tail_of(s);
 
     t.in_host = true;
     t.host = s->draft.n;
@@ -443,7 +445,7 @@ static void read_port(struct find_scan *s)
 
 bool find_url_path(struct find_scan *s, struct find find)
 {
-    struct tail t = tail_of(s);
+    struct active_segment t = tail_of(s);
     struct mark m;
 
     read_port(s);

@@ -68,8 +68,8 @@ static enum err keep_address(struct arena *arena, const uint8_t addr[16],
 
 enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
 {
-    char name[HOST_NAME_MAX_BYTES] UNFILLED;
-    char mapped[HOST_INPUT_MAX] UNFILLED;
+    char name[HOST_NAME_MAX_BYTES] UNINITIALIZED;
+    char mapped[HOST_INPUT_MAX] UNINITIALIZED;
     uint8_t addr[16];
     struct host host = {.kind = HOST_NAME};
     enum err err = ERR_OK;
@@ -146,7 +146,7 @@ static enum err keep_web_v6(struct arena *arena, const uint8_t addr[16],
 
 enum err host_parse_web(struct arena *arena, struct slice text, struct host *ret)
 {
-    char name[HOST_INPUT_MAX] UNFILLED;
+    char name[HOST_INPUT_MAX] UNINITIALIZED;
     uint8_t addr[16];
     struct host host = {.kind = HOST_NAME};
     enum err err = ERR_OK;

@@ -125,7 +125,7 @@ size_t host_to_ascii(struct slice text, char dst[HOST_INPUT_MAX])
                                UIDNA_ERROR_DOMAIN_NAME_TOO_LONG |
                                UIDNA_ERROR_LEADING_HYPHEN |
                                UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;
-    char newer[HOST_INPUT_MAX] UNFILLED;
+    char newer[HOST_INPUT_MAX] UNINITIALIZED;
     UIDNAInfo info = UIDNA_INFO_INITIALIZER;
     UErrorCode status = U_ZERO_ERROR;
     int32_t n = 0;

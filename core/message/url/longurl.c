@@ -451,7 +451,7 @@ size_t longurl_at_end(struct slice text)
 
 size_t longurl_shorten(char *text, size_t n)
 {
-    struct longurl u UNFILLED;
+    struct longurl u UNINITIALIZED;
     struct slice kept;
 
     longurl_begin(&u);

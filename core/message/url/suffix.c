@@ -115,7 +115,7 @@ static size_t registered(const char *name, size_t n)
 
 static size_t answer_of(struct slice name, enum question question)
 {
-    char text[SUFFIX_NAME_MAX + 1] UNFILLED;
+    char text[SUFFIX_NAME_MAX + 1] UNINITIALIZED;
 
     if (!ask_about(name, text)) {
         return 0;

@@ -44,9 +44,9 @@ static enum err make_folders(struct publish *p, struct errinfo *reterr)
         file_path(p->place, "%s", p->o.place) != ERR_OK) {
         return too_long(p->o.state_dir, reterr);
     }
-    e = place_make_dir(dir, reterr);
+    e = peer_file_make_dir(dir, reterr);
     if (e == ERR_OK) {
-        e = place_make_dir(p->dir, reterr);
+        e = peer_file_make_dir(p->dir, reterr);
     }
     for (size_t i = 0; e == ERR_OK && i < sizeof(below) / sizeof(below[0]); i++) {
         e = file_path(dir, "%s%s", p->place, below[i]) == ERR_OK
@@ -63,7 +63,8 @@ static enum err take_lock(struct publish *p, struct errinfo *reterr)
         return too_long(p->dir, reterr);
     }
     if (access(path, F_OK) != 0) { /* made by root it must be the folder's owner's */
-        enum err e = place_write(p->dir, "LOCK", SLICE_NONE, PLACE_MODE, reterr);
+        enum err e =
+            peer_file_write(p->dir, "LOCK", SLICE_NONE, PEER_FILE_MODE, reterr);
         if (e != ERR_OK) {
             return e;
         }
@@ -82,16 +83,16 @@ static int compare_rows(const void *a, const void *b)
 static enum err take_heads(struct publish *p, const char *path, bool is_place,
                            struct errinfo *reterr)
 {
-    struct publication known;
+    struct repository known;
     struct buf bytes;
     struct errinfo why;
-    buf_init(&bytes, PUBLICATION_HEADS_BYTES);
+    buf_init(&bytes, REPOSITORY_HEADS_BYTES);
     enum err e = file_read(path, &bytes, reterr);
     if (e == ERR_NOT_FOUND) {
         buf_fini(&bytes);
         return ERR_OK;
     }
-    if (e == ERR_OK && publication_parse(buf_slice(&bytes), &known, &why) != ERR_OK) {
+    if (e == ERR_OK && repository_parse(buf_slice(&bytes), &known, &why) != ERR_OK) {
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
                         "damaged: remove it and publish every list by name");
     }
@@ -104,8 +105,8 @@ static enum err take_heads(struct publish *p, const char *path, bool is_place,
         e = errinfo_set(reterr, ERR_EXISTS, path, 0,
                         "another publisher's heads; choose another folder");
     }
-    bool is_verified = publication_verify(&known, buf_slice(&bytes), &p->o.self->origin,
-                                          p->o.self->signing.key, &why) == ERR_OK;
+    bool is_verified = repository_verify(&known, buf_slice(&bytes), &p->o.self->origin,
+                                         p->o.self->signing.key, &why) == ERR_OK;
     if (e == ERR_OK && (is_verified || !is_place)) {
         p->heads_seq =
             known.heartbeat.seq > p->heads_seq ? known.heartbeat.seq : p->heads_seq;
@@ -117,7 +118,7 @@ static enum err take_heads(struct publish *p, const char *path, bool is_place,
         p->row[p->nrows++] =
             (struct publish_row){.head = known.heads.v[i], .is_verified = is_verified};
     }
-    publication_fini(&known);
+    repository_fini(&known);
     buf_fini(&bytes);
     return e;
 }
@@ -171,7 +172,7 @@ void publish_close(struct publish **p)
     *p = NULL;
 }
 
-size_t publish_lists(const struct publish *p, const char *ret[PUBLICATION_LISTS_MAX])
+size_t publish_lists(const struct publish *p, const char *ret[REPOSITORY_LISTS_MAX])
 {
     for (size_t i = 0; i < p->nrows; i++) {
         ret[i] = p->row[i].head.stream.list;
@@ -198,9 +199,9 @@ static enum err open_publishing(struct publishing *x, struct errinfo *reterr)
         file_path(x->out, "%s/%s/out", p->dir, x->name) != ERR_OK) {
         return too_long(p->dir, reterr);
     }
-    enum err e = place_make_dir(x->dir, reterr);
+    enum err e = peer_file_make_dir(x->dir, reterr);
     if (e == ERR_OK) {
-        e = place_make_dir(x->out, reterr);
+        e = peer_file_make_dir(x->out, reterr);
     }
     if (e == ERR_OK && !p->o.is_anew) {
         e = textfile_read(x->dir, "state", &x->state, reterr);
@@ -339,9 +340,9 @@ static enum err set_row(struct publishing *x, uint64_t keep, struct errinfo *ret
     struct publish *p = x->p;
     struct publish_row *row = find_row(p, x->name);
     const uint64_t *number = x->state.number;
-    if (!row && p->nrows == PUBLICATION_LISTS_MAX) {
+    if (!row && p->nrows == REPOSITORY_LISTS_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, x->name, 0,
-                           "one place holds at most %d lists", PUBLICATION_LISTS_MAX);
+                           "one place holds at most %d lists", REPOSITORY_LISTS_MAX);
     }
     row = row ? row : &p->row[p->nrows++];
     *row = (struct publish_row){.head = {.stream = x->state.object.stream,
@@ -527,9 +528,9 @@ static enum err write_heads(const struct publish *p, struct slice heads,
         file_path(key_path, "%s/v1/key", p->place) != ERR_OK) {
         return too_long(p->place, reterr);
     }
-    buf_init(&key, PUBLICATION_KEY_BYTES);
-    buf_init(&old, PUBLICATION_KEY_BYTES);
-    publication_key_print(p->o.self, &key);
+    buf_init(&key, REPOSITORY_KEY_BYTES);
+    buf_init(&old, REPOSITORY_KEY_BYTES);
+    repository_key_print(p->o.self, &key);
     enum err e = buf_failed(&key) ? ERR_NOMEM : ERR_OK;
     if (e == ERR_OK && (file_read(key_path, &old, NULL) != ERR_OK ||
                         !slice_eq(buf_slice(&key), buf_slice(&old)))) {
@@ -538,14 +539,14 @@ static enum err write_heads(const struct publish *p, struct slice heads,
     buf_fini(&key);
     buf_fini(&old);
     if (e == ERR_OK) {
-        e = place_write(p->dir, "heads", heads, PLACE_MODE, reterr);
+        e = peer_file_write(p->dir, "heads", heads, PEER_FILE_MODE, reterr);
     }
     return e == ERR_OK ? file_write_atomic(path, heads, HEADS_MODE, reterr) : e;
 }
 
 enum err publish_commit(struct publish *p, struct errinfo *reterr)
 {
-    struct head rows[PUBLICATION_LISTS_MAX];
+    struct head rows[REPOSITORY_LISTS_MAX];
     for (size_t i = 0; i < p->nrows; i++) {
         rows[i] = p->row[i].head;
         if (!p->row[i].is_ours && !p->row[i].is_verified) {
@@ -555,14 +556,14 @@ enum err publish_commit(struct publish *p, struct errinfo *reterr)
         }
     }
     uint64_t created = p->o.now_ms > p->heads_ms ? p->o.now_ms : p->heads_ms + 1;
-    struct publication now = {
+    struct repository now = {
         .heads = {.version = p->heads_seq + 1, .v = rows, .n = p->nrows},
         .heartbeat = {.seq = p->heads_seq + 1,
                       .created_ms = created,
                       .expires_ms = created + p->o.valid_ms}};
     struct buf bytes;
-    buf_init(&bytes, PUBLICATION_HEADS_BYTES);
-    enum err e = publication_print(&now, p->o.self, &bytes);
+    buf_init(&bytes, REPOSITORY_HEADS_BYTES);
+    enum err e = repository_print(&now, p->o.self, &bytes);
     e = e == ERR_OK ? write_heads(p, buf_slice(&bytes), reterr)
                     : errinfo_set(reterr, e, p->place, 0, "no memory for the heads");
     buf_fini(&bytes);

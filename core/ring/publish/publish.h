@@ -67,7 +67,7 @@ enum err publish_open(const struct publish_options *options, struct publish **re
                       struct errinfo *reterr);
 void publish_close(struct publish **p);
 /* The names of the lists that the place has now, sorted; valid until it is closed. */
-size_t publish_lists(const struct publish *p, const char *ret[PUBLICATION_LISTS_MAX]);
+size_t publish_lists(const struct publish *p, const char *ret[REPOSITORY_LISTS_MAX]);
 /* Brings what list `name` of STATE holds now. ERR_NOT_FOUND: there is no such list. */
 enum err publish_list(struct publish *p, const char *name, struct publish_result *ret,
                       struct errinfo *reterr);

@@ -23,9 +23,9 @@ struct publish {
     char place[FILE_PATH_MAX];
     char dir[FILE_PATH_MAX]; /* STATE/peers/publish */
     struct filelock lock;
-    struct publish_row row[PUBLICATION_LISTS_MAX]; /* sorted by name */
+    struct publish_row row[REPOSITORY_LISTS_MAX]; /* sorted by name */
     size_t nrows;
-    struct object_id before[PUBLICATION_LISTS_MAX]; /* streams that the place showed */
+    struct object_id before[REPOSITORY_LISTS_MAX]; /* streams that the place showed */
     size_t nbefore;
     uint64_t heads_seq; /* of the newest heads known */
     uint64_t heads_ms;  /* when they were made */

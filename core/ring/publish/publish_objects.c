@@ -56,7 +56,7 @@ static enum err stage(const struct publishing *x, uint64_t seq, char kind,
 {
     char name[NAME_MAX_BYTES];
     (void)snprintf(name, sizeof(name), "%" PRIu64 ".%c", seq, kind);
-    return place_write(x->out, name, bytes, PLACE_MODE, reterr);
+    return peer_file_write(x->out, name, bytes, PEER_FILE_MODE, reterr);
 }
 
 /* What the state says once this object is the newest. */
@@ -221,12 +221,12 @@ enum err publishing_sweep(struct publishing *x, struct errinfo *reterr)
 /* ---- the place ---- */
 
 static void path_of(const struct publishing *x, uint64_t seq, char kind,
-                    char ret[PUBLICATION_PATH_MAX])
+                    char ret[REPOSITORY_PATH_MAX])
 {
     if (kind == 's') {
-        publication_snap_path(&x->id, seq, ret);
+        repository_snap_path(&x->id, seq, ret);
     } else {
-        publication_object_path(&x->id, seq, ret);
+        repository_object_path(&x->id, seq, ret);
     }
 }
 
@@ -235,7 +235,7 @@ static enum err deliver_one(struct publishing *x, const char *name, uint64_t seq
 {
     char from[FILE_PATH_MAX];
     char to[FILE_PATH_MAX];
-    char path[PUBLICATION_PATH_MAX];
+    char path[REPOSITORY_PATH_MAX];
     struct buf bytes;
     path_of(x, seq, kind, path);
     if (file_path(from, "%s/%s", x->out, name) != ERR_OK ||
@@ -276,7 +276,7 @@ enum err publishing_deliver(struct publishing *x, struct errinfo *reterr)
 static bool is_there(const struct publishing *x, uint64_t seq, char kind)
 {
     char file[FILE_PATH_MAX];
-    char path[PUBLICATION_PATH_MAX];
+    char path[REPOSITORY_PATH_MAX];
     struct stat st;
     path_of(x, seq, kind, path);
     return file_path(file, "%s/%s", x->p->place, path) == ERR_OK &&

@@ -9,21 +9,21 @@
 enum { KEY_LINES = 5, BEFORE_HEADS = 16 };
 
 static void object_path(char kind, const struct object_id *stream, uint64_t seq,
-                        char ret[PUBLICATION_PATH_MAX])
+                        char ret[REPOSITORY_PATH_MAX])
 {
     char hex[2 * OBJECT_ID_BYTES + 1];
     hex_print(stream->b, OBJECT_ID_BYTES, hex);
-    (void)snprintf(ret, PUBLICATION_PATH_MAX, "v1/%c/%s/%" PRIu64, kind, hex, seq);
+    (void)snprintf(ret, REPOSITORY_PATH_MAX, "v1/%c/%s/%" PRIu64, kind, hex, seq);
 }
 
-void publication_object_path(const struct object_id *stream, uint64_t seq,
-                             char ret[PUBLICATION_PATH_MAX])
+void repository_object_path(const struct object_id *stream, uint64_t seq,
+                            char ret[REPOSITORY_PATH_MAX])
 {
     object_path('o', stream, seq, ret);
 }
 
-void publication_snap_path(const struct object_id *stream, uint64_t seq,
-                           char ret[PUBLICATION_PATH_MAX])
+void repository_snap_path(const struct object_id *stream, uint64_t seq,
+                          char ret[REPOSITORY_PATH_MAX])
 {
     object_path('s', stream, seq, ret);
 }
@@ -37,7 +37,7 @@ static void add_hex(struct buf *b, const char *name, const uint8_t *bytes, size_
     buf_printf(b, "%s %s\n", name, hex);
 }
 
-void publication_key_print(const struct identity *self, struct buf *ret)
+void repository_key_print(const struct identity *self, struct buf *ret)
 {
     buf_add_str(ret, "gillnet-publisher 1\n");
     add_hex(ret, "identity", self->public_key, OBJECT_KEY_BYTES);
@@ -70,9 +70,9 @@ static bool read_decimal(struct slice text, uint64_t *ret)
     return true;
 }
 
-enum err publication_key_parse(struct slice text,
-                               const uint8_t identity[OBJECT_KEY_BYTES],
-                               struct key_binding *ret, struct errinfo *reterr)
+enum err repository_key_parse(struct slice text,
+                              const uint8_t identity[OBJECT_KEY_BYTES],
+                              struct key_binding *ret, struct errinfo *reterr)
 {
     struct key_binding b;
     uint8_t whose[OBJECT_KEY_BYTES];
@@ -101,20 +101,20 @@ enum err publication_key_parse(struct slice text,
 
 /* ---- the heads ---- */
 
-void publication_fini(struct publication *p)
+void repository_fini(struct repository *p)
 {
     heads_fini(&p->heads);
-    *p = (struct publication){.key_id = 0};
+    *p = (struct repository){.key_id = 0};
 }
 
-enum err publication_print(const struct publication *p, const struct identity *self,
-                           struct buf *ret)
+enum err repository_print(const struct repository *p, const struct identity *self,
+                          struct buf *ret)
 {
     struct heads h = p->heads;
     struct object o = p->heartbeat;
     struct buf rows;
     struct buf header;
-    buf_init(&rows, PUBLICATION_HEADS_BYTES);
+    buf_init(&rows, REPOSITORY_HEADS_BYTES);
     buf_init(&header, OBJECT_HEADER_BYTES);
     h.nheartbeats = 0;
     heads_print(&h, &rows);
@@ -145,11 +145,11 @@ static enum err refuse(struct errinfo *reterr, enum err code, const char *why)
     return errinfo_set(reterr, code, "v1/heads", 0, "%s", why);
 }
 
-enum err publication_parse(struct slice bytes, struct publication *ret,
-                           struct errinfo *reterr)
+enum err repository_parse(struct slice bytes, struct repository *ret,
+                          struct errinfo *reterr)
 {
-    struct publication p = {.key_id = 0};
-    enum err e = bytes.n <= PUBLICATION_HEADS_BYTES
+    struct repository p = {.key_id = 0};
+    enum err e = bytes.n <= REPOSITORY_HEADS_BYTES
                      ? heads_parse(bytes, &p.heads, reterr)
                      : refuse(reterr, ERR_LIMIT, "the file is larger than any can be");
     if (e != ERR_OK) {
@@ -165,7 +165,7 @@ enum err publication_parse(struct slice bytes, struct publication *ret,
         e = refuse(reterr, ERR_SYNTAX, "the heartbeat is not of these heads");
     }
     if (e != ERR_OK) {
-        publication_fini(&p);
+        repository_fini(&p);
         return e;
     }
     p.key_id = p.heartbeat.key_id;
@@ -173,7 +173,7 @@ enum err publication_parse(struct slice bytes, struct publication *ret,
     return ERR_OK;
 }
 
-static enum err verify_streams(const struct publication *p, struct errinfo *reterr)
+static enum err verify_streams(const struct repository *p, struct errinfo *reterr)
 {
     const struct heads *h = &p->heads;
     for (size_t i = 0; i < h->n; i++) {
@@ -192,9 +192,9 @@ static enum err verify_streams(const struct publication *p, struct errinfo *rete
     return ERR_OK;
 }
 
-enum err publication_verify(const struct publication *p, struct slice bytes,
-                            const struct object_id *origin,
-                            const uint8_t key[OBJECT_KEY_BYTES], struct errinfo *reterr)
+enum err repository_verify(const struct repository *p, struct slice bytes,
+                           const struct object_id *origin,
+                           const uint8_t key[OBJECT_KEY_BYTES], struct errinfo *reterr)
 {
     struct hash256 root;
     size_t n = bytes.n - OBJECT_HEADER_BYTES - 4; /* one heartbeat and its count */

@@ -16,41 +16,40 @@
 #include "core/ring/trust/identity.h"
 
 enum {
-    PUBLICATION_PATH_MAX = 96,
-    PUBLICATION_KEY_BYTES = 1024, /* of the file key, at most */
-    PUBLICATION_LISTS_MAX = 64,
-    PUBLICATION_HEADS_BYTES =
-        64 + PUBLICATION_LISTS_MAX * HEAD_BYTES + OBJECT_HEADER_BYTES
+    REPOSITORY_PATH_MAX = 96,
+    REPOSITORY_KEY_BYTES = 1024, /* of the file key, at most */
+    REPOSITORY_LISTS_MAX = 64,
+    REPOSITORY_HEADS_BYTES =
+        64 + REPOSITORY_LISTS_MAX * HEAD_BYTES + OBJECT_HEADER_BYTES
 };
 
 /* "v1/o/STREAM/SEQ" and "v1/s/STREAM/SEQ". */
-void publication_object_path(const struct object_id *stream, uint64_t seq,
-                             char ret[PUBLICATION_PATH_MAX]);
-void publication_snap_path(const struct object_id *stream, uint64_t seq,
-                           char ret[PUBLICATION_PATH_MAX]);
+void repository_object_path(const struct object_id *stream, uint64_t seq,
+                            char ret[REPOSITORY_PATH_MAX]);
+void repository_snap_path(const struct object_id *stream, uint64_t seq,
+                          char ret[REPOSITORY_PATH_MAX]);
 
-void publication_key_print(const struct identity *self, struct buf *ret);
+void repository_key_print(const struct identity *self, struct buf *ret);
 /* ERR_SYNTAX; ERR_KEY: it is of another publisher, or the binding does not hold. */
-enum err publication_key_parse(struct slice text,
-                               const uint8_t identity[OBJECT_KEY_BYTES],
-                               struct key_binding *ret, struct errinfo *reterr);
+enum err repository_key_parse(struct slice text,
+                              const uint8_t identity[OBJECT_KEY_BYTES],
+                              struct key_binding *ret, struct errinfo *reterr);
 
-struct publication {
+struct repository {
     struct heads heads;      /* TEXT streams of the publisher alone; no heartbeats */
     struct object heartbeat; /* created, expires, seq */
     uint64_t key_id;         /* that it says it is signed with */
 };
-void publication_fini(struct publication *p);
+void repository_fini(struct repository *p);
 /* Signs p's heads; of the heartbeat seq, created and expires are given. */
-enum err publication_print(const struct publication *p, const struct identity *self,
-                           struct buf *ret);
+enum err repository_print(const struct repository *p, const struct identity *self,
+                          struct buf *ret);
 /* Form alone: whose signature it should be and when it was made. What it points to is in bytes. */
-enum err publication_parse(struct slice bytes, struct publication *ret,
-                           struct errinfo *reterr);
+enum err repository_parse(struct slice bytes, struct repository *ret,
+                          struct errinfo *reterr);
 /* Whether bytes, parsed as p, are of this publisher, signed by this key. ERR_KEY. */
-enum err publication_verify(const struct publication *p, struct slice bytes,
-                            const struct object_id *origin,
-                            const uint8_t key[OBJECT_KEY_BYTES],
-                            struct errinfo *reterr);
+enum err repository_verify(const struct repository *p, struct slice bytes,
+                           const struct object_id *origin,
+                           const uint8_t key[OBJECT_KEY_BYTES], struct errinfo *reterr);
 
 #endif

@@ -44,12 +44,12 @@ static enum err make_folders(const char *state_dir, const char *dir,
         if (file_path(path, "%s/%s", state_dir, above[i]) != ERR_OK) {
             return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
         }
-        enum err e = place_make_dir(path, reterr);
+        enum err e = peer_file_make_dir(path, reterr);
         if (e != ERR_OK) {
             return e;
         }
     }
-    return place_make_dir(dir, reterr);
+    return peer_file_make_dir(dir, reterr);
 }
 
 /* Removes the files of a subscription's folder (there are no folders in it), but those that keep says. */
@@ -206,9 +206,9 @@ enum err subscription_open(const struct subscription_options *options,
     s->most_entries = options->most_entries;
     s->most_change = options->most_change;
     enum err e = path_of(s->dir, options->state_dir, options->name, reterr);
-    if (e == ERR_OK && options->nmaps > PUBLICATION_LISTS_MAX) {
+    if (e == ERR_OK && options->nmaps > REPOSITORY_LISTS_MAX) {
         e = errinfo_set(reterr, ERR_LIMIT, options->name, 0, "more than %d lists",
-                        PUBLICATION_LISTS_MAX);
+                        REPOSITORY_LISTS_MAX);
     }
     for (size_t i = 0; e == ERR_OK && i < options->nmaps; i++) {
         s->follow[s->nfollow++].map = options->maps[i];
@@ -296,7 +296,7 @@ static enum err check_row(const struct follow *f, const struct head *row,
     return ERR_OK;
 }
 
-static enum err check_time(const struct subscription *s, const struct publication *p,
+static enum err check_time(const struct subscription *s, const struct repository *p,
                            uint64_t not_before_ms, struct errinfo *reterr)
 {
     const struct object *beat = &p->heartbeat;
@@ -316,7 +316,7 @@ static enum err check_time(const struct subscription *s, const struct publicatio
 }
 
 /* Newer heads, signed and in time. */
-static enum err check_newer(const struct subscription *s, const struct publication *p,
+static enum err check_newer(const struct subscription *s, const struct repository *p,
                             struct errinfo *reterr)
 {
     const struct heads *h = &p->heads;
@@ -336,7 +336,7 @@ static enum err check_newer(const struct subscription *s, const struct publicati
 }
 
 static void keep_rows(struct subscription *s, unsigned place,
-                      const struct publication *p)
+                      const struct repository *p)
 {
     s->nrows = p->heads.n;
     memcpy(s->rows, p->heads.v, p->heads.n * sizeof(s->rows[0]));
@@ -347,7 +347,7 @@ static void keep_rows(struct subscription *s, unsigned place,
 
 /* Durable before anything of them is taken. */
 static enum err adopt(struct subscription *s, unsigned place,
-                      const struct publication *p, const struct hash256 *hash,
+                      const struct repository *p, const struct hash256 *hash,
                       const struct key_binding *binding, struct errinfo *reterr)
 {
     struct seen before = s->seen;
@@ -369,13 +369,13 @@ static enum err adopt(struct subscription *s, unsigned place,
 }
 
 static enum subscription_answer judge(struct subscription *s, unsigned place,
-                                      const struct publication *p, struct slice bytes,
+                                      const struct repository *p, struct slice bytes,
                                       const struct key_binding *binding,
                                       struct errinfo *reterr)
 {
     struct hash256 hash;
     hash256_of(bytes, &hash);
-    enum err e = publication_verify(p, bytes, &s->origin, binding->key, reterr);
+    enum err e = repository_verify(p, bytes, &s->origin, binding->key, reterr);
     if (e == ERR_OK && p->heartbeat.created_ms < s->seen.created_ms) {
         s->was_outdated = true;
         return SUBSCRIPTION_OLDER;
@@ -414,10 +414,10 @@ static const struct key_binding *binding_of(const struct subscription *s,
 enum subscription_answer subscription_hear(struct subscription *s, unsigned place,
                                            struct slice heads, struct errinfo *reterr)
 {
-    struct publication p;
+    struct repository p;
     struct errinfo why = {.code = ERR_OK};
     enum subscription_answer answer = SUBSCRIPTION_REFUSED;
-    if (publication_parse(heads, &p, &why) == ERR_OK) {
+    if (repository_parse(heads, &p, &why) == ERR_OK) {
         const struct key_binding *found = binding_of(s, p.key_id);
         if (found) {
             struct key_binding binding = *found;
@@ -427,7 +427,7 @@ enum subscription_answer subscription_hear(struct subscription *s, unsigned plac
         } else {
             answer = SUBSCRIPTION_KEY;
         }
-        publication_fini(&p);
+        repository_fini(&p);
     }
     s->is_answered = false;
     if (answer == SUBSCRIPTION_REFUSED) {
@@ -447,7 +447,7 @@ enum err subscription_key(struct subscription *s, struct slice key,
 {
     struct key_binding b;
     struct errinfo why = {.code = ERR_OK};
-    enum err e = publication_key_parse(key, s->key, &b, &why);
+    enum err e = repository_key_parse(key, s->key, &b, &why);
     if (e == ERR_OK && s->has_key && b.not_before_ms < s->seen.binding.not_before_ms) {
         e = errinfo_set(
             &why, ERR_RANGE, "v1/key", 0,

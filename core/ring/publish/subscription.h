@@ -88,7 +88,7 @@ enum err subscription_key(struct subscription *s, struct slice key,
                           struct errinfo *reterr);
 
 struct subscription_want {
-    char path[PUBLICATION_PATH_MAX];
+    char path[REPOSITORY_PATH_MAX];
     uint64_t most_bytes;
     unsigned place; /* that has the newest heads; others may have it too */
     bool is_snap;   /* may be large: worth going on with after a break */

@@ -56,7 +56,7 @@ struct subscription {
     const struct keyring *keys;
     uint64_t most_entries;
     double most_change;
-    struct follow follow[PUBLICATION_LISTS_MAX];
+    struct follow follow[REPOSITORY_LISTS_MAX];
     size_t nfollow;
     bool has_key; /* seen.binding */
     struct seen seen;
@@ -65,7 +65,7 @@ struct subscription {
     bool is_answered; /* v1/key was just heard */
     uint64_t now_ms;
     bool has_heads; /* of this run: rows */
-    struct head rows[PUBLICATION_LISTS_MAX];
+    struct head rows[REPOSITORY_LISTS_MAX];
     size_t nrows;
     unsigned place;         /* that has the heads in rows */
     bool was_heard;         /* in this round, the newest heads or newer */

@@ -46,9 +46,9 @@ enum err seen_write(const struct subscription *s, struct errinfo *reterr)
     add_bytes(&b, s->seen.heads.b, HASH256_BYTES);
     hash256_of(buf_slice(&b), &hash);
     add_bytes(&b, hash.b, HASH256_BYTES);
-    enum err e = buf_failed(&b)
-                     ? errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory")
-                     : place_write(s->dir, "seen", buf_slice(&b), PLACE_MODE, reterr);
+    enum err e = buf_failed(&b) ? errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory")
+                                : peer_file_write(s->dir, "seen", buf_slice(&b),
+                                                  PEER_FILE_MODE, reterr);
     buf_fini(&b);
     return e;
 }
@@ -94,7 +94,7 @@ enum err seen_read(const char *dir, uint8_t retkey[OBJECT_KEY_BYTES], struct see
 {
     struct buf b;
     buf_init(&b, SEEN_BYTES);
-    enum err e = place_read(dir, "seen", &b, reterr);
+    enum err e = peer_file_read(dir, "seen", &b, reterr);
     if (e == ERR_OK && !parse_seen(buf_slice(&b), retkey, ret)) {
         e = errinfo_set(reterr, ERR_CORRUPT, dir, 0,
                         "the file seen is damaged; remove it: the next heads of the "

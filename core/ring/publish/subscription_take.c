@@ -111,10 +111,10 @@ bool subscription_wants(struct subscription *s, struct subscription_want *ret)
     stream_key_id(&w->head.stream, &id);
     *ret = (struct subscription_want){.place = s->place, .is_snap = !w->has_now};
     if (w->has_now) {
-        publication_object_path(&id, w->now.object.seq + 1, ret->path);
+        repository_object_path(&id, w->now.object.seq + 1, ret->path);
         ret->most_bytes = (uint64_t)OBJECT_HEADER_BYTES + OBJECT_PACKED_MAX;
     } else {
-        publication_snap_path(&id, w->head.snap_seq, ret->path);
+        repository_snap_path(&id, w->head.snap_seq, ret->path);
         ret->most_bytes = (uint64_t)OBJECT_HEADER_BYTES + OBJECT_SNAP_PACKED_MAX;
     }
     return true;

@@ -339,7 +339,7 @@ enum err textfile_write(const char *dir, const char *name, const struct textfile
     if (e != ERR_OK) {
         e = errinfo_set(reterr, e, dir, 0, "no memory to write %s", name);
     } else {
-        e = place_write(dir, name, buf_slice(&all), PLACE_MODE, reterr);
+        e = peer_file_write(dir, name, buf_slice(&all), PEER_FILE_MODE, reterr);
     }
     buf_fini(&raw);
     buf_fini(&packed);
@@ -400,7 +400,7 @@ enum err textfile_read(const char *dir, const char *name, struct textfile *ret,
     struct textfile f = {.number = {0}};
     struct buf bytes;
     buf_init(&bytes, (size_t)TEXTLIST_PACKED_MAX + 1024);
-    enum err e = place_read(dir, name, &bytes, reterr);
+    enum err e = peer_file_read(dir, name, &bytes, reterr);
     if (e == ERR_OK) {
         e = parse_file(buf_slice(&bytes), &f, reterr);
         if (e == ERR_CORRUPT) {

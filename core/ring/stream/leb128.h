@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LEB_MAX = 10 };
+enum { LEB128_MAX = 10 };
 
-static inline size_t leb_put(uint8_t p[LEB_MAX], uint64_t v)
+static inline size_t leb128_put(uint8_t p[LEB128_MAX], uint64_t v)
 {
     size_t n = 0;
     while (v >= 0x80) {
@@ -25,7 +25,7 @@ static inline size_t leb_put(uint8_t p[LEB_MAX], uint64_t v)
 
 /* Reads the number at *at of the n bytes and moves *at behind it. False: cut off, above 64 bits, or longer than
  * it need be. */
-static inline bool leb_get(const uint8_t *p, size_t n, size_t *at, uint64_t *ret)
+static inline bool leb128_get(const uint8_t *p, size_t n, size_t *at, uint64_t *ret)
 {
     uint64_t v = 0;
     size_t i = *at;

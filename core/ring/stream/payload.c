@@ -49,10 +49,10 @@ static void flush(struct column *c)
 
 static void put_number(struct column *c, uint64_t v)
 {
-    if (sizeof(c->bytes) - c->n < LEB_MAX) {
+    if (sizeof(c->bytes) - c->n < LEB128_MAX) {
         flush(c);
     }
-    c->n += leb_put(c->bytes + c->n, v);
+    c->n += leb128_put(c->bytes + c->n, v);
 }
 
 void payload_print_counts(const struct count_record *v, size_t n, struct buf *ret)

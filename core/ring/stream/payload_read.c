@@ -27,7 +27,7 @@ static const char *walk_numbers(const struct payload_reader *r, size_t *at,
     for (uint64_t i = 0; i < r->n; i++) {
         uint64_t v = 0;
         *retrecord = i;
-        if (!leb_get(bytes_of(r), r->raw.n, at, &v)) {
+        if (!leb128_get(bytes_of(r), r->raw.n, at, &v)) {
             return "a number is cut off or not in its shortest form";
         }
         if (v < least || v > most) {
@@ -127,8 +127,8 @@ static const char *walk_texts(struct payload_reader *r, uint64_t *retrecord)
         uint64_t n = 0;
         uint64_t type = 0;
         *retrecord = i;
-        (void)leb_get(bytes_of(r), r->raw.n, &length_at, &n);
-        (void)leb_get(bytes_of(r), r->raw.n, &type_at, &type);
+        (void)leb128_get(bytes_of(r), r->raw.n, &length_at, &n);
+        (void)leb128_get(bytes_of(r), r->raw.n, &type_at, &type);
         if (r->raw.n - at < n) {
             return "its text is cut off";
         }
@@ -183,7 +183,7 @@ enum err payload_reader_init(struct payload_reader *r, uint16_t kind, bool is_sn
 static uint64_t next_number(struct payload_reader *r, unsigned column)
 {
     uint64_t v = 0;
-    (void)leb_get(bytes_of(r), r->raw.n, &r->at[column], &v);
+    (void)leb128_get(bytes_of(r), r->raw.n, &r->at[column], &v);
     return v;
 }
 

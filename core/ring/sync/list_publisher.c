@@ -26,7 +26,7 @@ static uint32_t hours_of(uint32_t expiry_s)
 }
 
 /* What is to stand at the peers. */
-static struct list_record wanted(const struct list_state *own,
+static struct list_record wanted(const struct mirror_entry *own,
                                  const struct list_record *held)
 {
     struct list_record w = {.digest = own->digest,
@@ -49,12 +49,13 @@ static bool may_keep_expiry(uint32_t known_h, uint32_t wanted_h, uint64_t now_s)
         return true;
     }
     bool is_sooner = wanted_h != 0 && (known_h == 0 || wanted_h < known_h);
-    return !is_sooner && (uint64_t)known_h * HOUR_S > now_s + SHARE_RENEW_S;
+    return !is_sooner && (uint64_t)known_h * HOUR_S > now_s + LIST_PUBLISHER_RENEW_S;
 }
 
-enum share_step share_step_make(const struct list_state *own,
-                                const struct list_record *held, uint64_t now_s,
-                                struct list_record *ret)
+enum list_publisher_step list_publisher_step_make(const struct mirror_entry *own,
+                                                  const struct list_record *held,
+                                                  uint64_t now_s,
+                                                  struct list_record *ret)
 {
     struct list_record w = wanted(own, held);
     struct list_record step = *held;
@@ -64,7 +65,7 @@ enum share_step share_step_make(const struct list_state *own,
         (w.type != held->type || !may_keep_expiry(held->expiry_h, w.expiry_h, now_s))) {
         step.after = ENTRY_ABSENT; /* what stands for it comes with the next object */
         *ret = step;
-        return SHARE_STEP_AGAIN;
+        return LIST_PUBLISHER_STEP_AGAIN;
     }
     if (held->after == ENTRY_ABSENT) {
         step.type = w.type;
@@ -72,20 +73,22 @@ enum share_step share_step_make(const struct list_state *own,
     }
     step.digest = own->digest;
     *ret = step;
-    return step.before == step.after ? SHARE_STEP_NONE : SHARE_STEP_ONE;
+    return step.before == step.after ? LIST_PUBLISHER_STEP_NONE
+                                     : LIST_PUBLISHER_STEP_ONE;
 }
 
 /* ---- gathering ---- */
 
-static void add_step(struct share *x, struct shared_list *l,
-                     const struct list_state *own, const struct list_record *held)
+static void add_step(struct list_publisher *x, struct shared_list *l,
+                     const struct mirror_entry *own, const struct list_record *held)
 {
-    enum share_step s = share_step_make(own, held, x->now_s, &x->step[x->nsteps]);
-    x->nsteps += s != SHARE_STEP_NONE;
-    l->is_again = l->is_again || s == SHARE_STEP_AGAIN;
+    enum list_publisher_step s =
+        list_publisher_step_make(own, held, x->now_s, &x->step[x->nsteps]);
+    x->nsteps += s != LIST_PUBLISHER_STEP_NONE;
+    l->is_again = l->is_again || s == LIST_PUBLISHER_STEP_AGAIN;
 }
 
-static enum err publish_steps(struct share *x, struct shared_list *l,
+static enum err publish_steps(struct list_publisher *x, struct shared_list *l,
                               struct errinfo *reterr)
 {
     enum err e = x->nsteps == 0 ? ERR_OK
@@ -98,9 +101,9 @@ static enum err publish_steps(struct share *x, struct shared_list *l,
 /* ---- the whole list ---- */
 
 struct both {
-    struct list_walk *own;      /* NULL: nothing is shared */
+    struct mirror_iter *own;    /* NULL: nothing is shared */
     struct peerlist_walk *held; /* NULL: nothing was published */
-    struct list_state o;
+    struct mirror_entry o;
     struct list_record h;
     bool has_own;
     bool has_held;
@@ -110,7 +113,7 @@ struct both {
 static void next_own(struct both *b)
 {
     enum err e = ERR_OK;
-    b->has_own = b->own && list_walk_next(b->own, &b->o, &e);
+    b->has_own = b->own && mirror_iter_next(b->own, &b->o, &e);
     b->failed = b->failed == ERR_OK ? e : b->failed;
 }
 
@@ -121,13 +124,13 @@ static void next_held(struct both *b)
     b->failed = b->failed == ERR_OK ? e : b->failed;
 }
 
-static enum err both_open(struct share *x, const struct shared_list *l, struct both *b,
-                          struct errinfo *reterr)
+static enum err both_open(struct list_publisher *x, const struct shared_list *l,
+                          struct both *b, struct errinfo *reterr)
 {
     struct stream_key k;
     enum err e = ERR_OK;
     if (l->wants_entries && l->reader) {
-        e = list_walk_reader(l->reader, x->now_s, &b->own, reterr);
+        e = mirror_iter_of_reader(l->reader, x->now_s, &b->own, reterr);
     }
     if (e == ERR_OK && sync_own_stream(x->sync, OBJECT_LIST, l->name, &k)) {
         e = peerlist_walk_new(sync_lists(x->sync), &k, &b->held, reterr);
@@ -140,13 +143,13 @@ static enum err both_open(struct share *x, const struct shared_list *l, struct b
 }
 
 /* Walks both until as many steps as fit are gathered. */
-static void both_walk(struct share *x, struct shared_list *l, struct both *b)
+static void both_walk(struct list_publisher *x, struct shared_list *l, struct both *b)
 {
-    while ((b->has_own || b->has_held) && x->nsteps < SHARE_STEPS_MAX) {
+    while ((b->has_own || b->has_held) && x->nsteps < LIST_PUBLISHER_STEPS_MAX) {
         int order = !b->has_own    ? 1
                     : !b->has_held ? -1
                                    : digest_cmp(&b->o.digest, &b->h.digest);
-        struct list_state none = {.digest = b->h.digest};
+        struct mirror_entry none = {.digest = b->h.digest};
         struct list_record absent = {.digest = b->o.digest};
         add_step(x, l, order <= 0 ? &b->o : &none, order >= 0 ? &b->h : &absent);
         if (order <= 0) {
@@ -158,7 +161,8 @@ static void both_walk(struct share *x, struct shared_list *l, struct both *b)
     }
 }
 
-static enum err compare(struct share *x, struct shared_list *l, struct errinfo *reterr)
+static enum err compare(struct list_publisher *x, struct shared_list *l,
+                        struct errinfo *reterr)
 {
     struct both b = {.failed = ERR_OK};
     struct list_position end = {.segment = 0};
@@ -177,27 +181,28 @@ static enum err compare(struct share *x, struct shared_list *l, struct errinfo *
     if (e == ERR_OK && b.failed != ERR_OK) {
         e = errinfo_set(reterr, b.failed, l->name, 0, "the list is damaged");
     }
-    list_walk_free(&b.own);
+    mirror_iter_free(&b.own);
     peerlist_walk_free(&b.held);
     if (e == ERR_OK && x->nsteps == 0 && !goes_on) {
         /* an older incarnation, if there is one, ends with the empty list */
         return sync_publish_list(x->sync, l->name, NULL, 0, SLICE_NONE, reterr) ==
                        ERR_OK
-                   ? share_compared(x, l, &end)
+                   ? list_publisher_compared(x, l, &end)
                    : ERR_EXISTS;
     }
     if (e == ERR_OK) {
         e = publish_steps(x, l, reterr);
     }
-    return e == ERR_OK && is_whole && !l->is_again ? share_compared(x, l, &end) : e;
+    return e == ERR_OK && is_whole && !l->is_again ? list_publisher_compared(x, l, &end)
+                                                   : e;
 }
 
-enum err share_compared(struct share *x, struct shared_list *l,
-                        const struct list_position *end)
+enum err list_publisher_compared(struct list_publisher *x, struct shared_list *l,
+                                 const struct list_position *end)
 {
     l->position = *end;
     l->is_compared = true;
-    l->compare_s = x->now_s + SHARE_COMPARE_S;
+    l->compare_s = x->now_s + LIST_PUBLISHER_COMPARE_S;
     return ERR_OK;
 }
 
@@ -205,7 +210,7 @@ enum err share_compared(struct share *x, struct shared_list *l,
 
 static void note_digest(void *context, const struct digest *d)
 {
-    struct share *x = context;
+    struct list_publisher *x = context;
     x->news[x->nnews++] = *d;
 }
 
@@ -214,15 +219,15 @@ static int by_digest(const void *a, const void *b)
     return digest_cmp(a, b);
 }
 
-static enum err step_of(struct share *x, struct shared_list *l,
+static enum err step_of(struct list_publisher *x, struct shared_list *l,
                         const struct stream_key *k, const struct digest *d,
                         struct errinfo *reterr)
 {
     struct list_record held = {.digest = *d};
-    struct list_state own = {.digest = *d};
+    struct mirror_entry own = {.digest = *d};
     enum err e = peerlist_get(sync_lists(x->sync), k, &held, reterr);
     if (e == ERR_OK) {
-        e = list_state_of(l->reader, x->now_s, &own, reterr);
+        e = mirror_get_of_reader(l->reader, x->now_s, &own, reterr);
     }
     if (e == ERR_OK) {
         add_step(x, l, &own, &held);
@@ -230,7 +235,8 @@ static enum err step_of(struct share *x, struct shared_list *l,
     return e;
 }
 
-static enum err follow(struct share *x, struct shared_list *l, struct errinfo *reterr)
+static enum err follow(struct list_publisher *x, struct shared_list *l,
+                       struct errinfo *reterr)
 {
     struct stream_key k;
     struct list_position at = l->position;
@@ -265,7 +271,7 @@ static enum err follow(struct share *x, struct shared_list *l, struct errinfo *r
 /* ---- one list ---- */
 
 /* Under which key its digests are; false: under one that only this server has, so that nobody else could ask for them. */
-static bool look_at_key(struct share *x, struct shared_list *l)
+static bool look_at_key(struct list_publisher *x, struct shared_list *l)
 {
     uint32_t id = l->reader ? list_reader_key(l->reader)->id : 0;
     bool is_ours = id == 0 || sync_is_ring_key(x->sync, id);
@@ -281,8 +287,8 @@ static bool look_at_key(struct share *x, struct shared_list *l)
     return is_ours;
 }
 
-static enum err tick_entries(struct share *x, struct shared_list *l, bool is_changed,
-                             struct errinfo *reterr)
+static enum err tick_entries(struct list_publisher *x, struct shared_list *l,
+                             bool is_changed, struct errinfo *reterr)
 {
     if (!l->is_compared || x->now_s >= l->compare_s) {
         l->is_compared = false;
@@ -297,7 +303,7 @@ static enum err tick_entries(struct share *x, struct shared_list *l, bool is_cha
     return e == ERR_OK && l->is_again && l->is_compared ? follow(x, l, reterr) : e;
 }
 
-static enum err tick_list(struct share *x, struct shared_list *l,
+static enum err tick_list(struct list_publisher *x, struct shared_list *l,
                           const struct config *config, struct errinfo *reterr)
 {
     struct slice name = slice_str(l->name);
@@ -311,8 +317,8 @@ static enum err tick_list(struct share *x, struct shared_list *l,
     if (!l->is_ours) { /* it is gone: what was said of it is taken back */
         list_reader_close(&l->reader);
     } else if (share != LIST_SHARE_NO) {
-        enum err e =
-            list_news_look(x->state_dir, name, x->keys, &l->reader, &l->seen, reterr);
+        enum err e = list_changes_poll(x->state_dir, name, x->keys, &l->reader,
+                                       &l->seen, reterr);
         if (e != ERR_OK) {
             return e;
         }
@@ -331,13 +337,13 @@ static enum err tick_list(struct share *x, struct shared_list *l,
     if (l->wants_entries || is_out) {
         e = tick_entries(x, l, is_changed, reterr);
     }
-    enum err filters = share_filters(x, l, e == ERR_OK ? reterr : NULL);
+    enum err filters = list_publisher_filters(x, l, e == ERR_OK ? reterr : NULL);
     return e == ERR_OK ? filters : e;
 }
 
 /* ---- all lists ---- */
 
-static struct shared_list *list_find(struct share *x, struct slice name)
+static struct shared_list *list_find(struct list_publisher *x, struct slice name)
 {
     struct shared_list *l = NULL;
     for (size_t i = 0; i < x->n; i++) {
@@ -345,7 +351,7 @@ static struct shared_list *list_find(struct share *x, struct slice name)
             return &x->list[i];
         }
     }
-    if (x->n < SHARE_LISTS_MAX) {
+    if (x->n < LIST_PUBLISHER_LISTS_MAX) {
         l = &x->list[x->n++];
         memcpy(l->name, name.p, name.n);
     }
@@ -353,7 +359,7 @@ static struct shared_list *list_find(struct share *x, struct slice name)
 }
 
 /* Those that the configuration shares, and those that were published. */
-static enum err lists_find(struct share *x, const struct config *config,
+static enum err lists_find(struct list_publisher *x, const struct config *config,
                            struct errinfo *reterr)
 {
     struct slice *names = NULL;
@@ -368,8 +374,8 @@ static enum err lists_find(struct share *x, const struct config *config,
         struct shared_list *l = is_shared ? list_find(x, names[i]) : NULL;
         if (is_shared && !l) {
             e = errinfo_set(reterr, ERR_LIMIT, "lists", 0,
-                            "only %d lists can be shared; %.*s is not", SHARE_LISTS_MAX,
-                            SLICE_ARGS(names[i]));
+                            "only %d lists can be shared; %.*s is not",
+                            LIST_PUBLISHER_LISTS_MAX, SLICE_ARGS(names[i]));
         } else if (l) {
             l->is_ours = true;
         }
@@ -386,13 +392,13 @@ static enum err lists_find(struct share *x, const struct config *config,
     return e;
 }
 
-enum err share_tick(struct share *x, const struct config *config,
-                    struct errinfo *reterr)
+enum err list_publisher_tick(struct list_publisher *x, const struct config *config,
+                             struct errinfo *reterr)
 {
     struct errinfo first = {.code = ERR_OK};
     struct errinfo why;
     x->now_s = clock_wall_us() / 1000000;
-    if (share_guard(x, config, &why) != ERR_OK) {
+    if (list_publisher_guard(x, config, &why) != ERR_OK) {
         first = why;
     }
     if (lists_find(x, config, &why) != ERR_OK && first.code == ERR_OK) {
@@ -412,7 +418,7 @@ enum err share_tick(struct share *x, const struct config *config,
                : errinfo_set(reterr, first.code, first.source, 0, "%s", first.text);
 }
 
-bool share_is_settled(const struct share *x)
+bool list_publisher_is_settled(const struct list_publisher *x)
 {
     for (size_t i = 0; i < x->n; i++) {
         const struct shared_list *l = &x->list[i];
@@ -424,18 +430,18 @@ bool share_is_settled(const struct share *x)
     return true;
 }
 
-enum err share_new(struct sync *s, const char *state_dir, const struct keyring *keys,
-                   const struct object_id *self, struct share **ret,
-                   struct errinfo *reterr)
+enum err list_publisher_new(struct sync *s, const char *state_dir,
+                            const struct keyring *keys, const struct object_id *self,
+                            struct list_publisher **ret, struct errinfo *reterr)
 {
-    struct share *x = calloc(1, sizeof(*x));
+    struct list_publisher *x = calloc(1, sizeof(*x));
     if (x) {
-        x->step = calloc(SHARE_STEPS_MAX, sizeof(*x->step));
+        x->step = calloc(LIST_PUBLISHER_STEPS_MAX, sizeof(*x->step));
         x->news = calloc(NEWS_MAX, sizeof(*x->news));
         x->arena = arena_new(NAMES_ARENA);
     }
     if (!x || !x->step || !x->news || !x->arena) {
-        share_free(&x);
+        list_publisher_free(&x);
         return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory to share lists");
     }
     x->sync = s;
@@ -444,14 +450,14 @@ enum err share_new(struct sync *s, const char *state_dir, const struct keyring *
     hex_print(self->b, OBJECT_ID_BYTES, hex);
     if (file_path(x->state_dir, "%s", state_dir) != ERR_OK ||
         file_path(x->mirror_dir, "%s/peers/lists/%s", state_dir, hex) != ERR_OK) {
-        share_free(&x);
+        list_publisher_free(&x);
         return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
     }
     *ret = x;
     return ERR_OK;
 }
 
-void share_free(struct share **x)
+void list_publisher_free(struct list_publisher **x)
 {
     if (*x) {
         for (size_t i = 0; i < (*x)->n; i++) {

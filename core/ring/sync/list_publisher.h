@@ -16,25 +16,25 @@
 #include "core/ring/sync/sync.h"
 
 enum {
-    SHARE_STEPS_MAX = 500000, /* published for one list in one tick */
-    SHARE_COMPARE_S = 3600,   /* between comparisons of a whole list */
-    SHARE_FILTER_S = 60,      /* between filters of one list */
-    SHARE_RENEW_S = 6 * 3600, /* before its end an expiry is told anew */
-    SHARE_LISTS_MAX = 16      /* lists of ours that can be shared */
+    LIST_PUBLISHER_STEPS_MAX = 500000, /* published for one list in one tick */
+    LIST_PUBLISHER_COMPARE_S = 3600,   /* between comparisons of a whole list */
+    LIST_PUBLISHER_FILTER_S = 60,      /* between filters of one list */
+    LIST_PUBLISHER_RENEW_S = 6 * 3600, /* before its end an expiry is told anew */
+    LIST_PUBLISHER_LISTS_MAX = 16      /* lists of ours that can be shared */
 };
 
-struct share;
+struct list_publisher;
 /* s and keys are borrowed and outlive it. self: our origin. */
-enum err share_new(struct sync *s, const char *state_dir, const struct keyring *keys,
-                   const struct object_id *self, struct share **ret,
-                   struct errinfo *reterr);
-void share_free(struct share **x); /* accepts NULL */
+enum err list_publisher_new(struct sync *s, const char *state_dir,
+                            const struct keyring *keys, const struct object_id *self,
+                            struct list_publisher **ret, struct errinfo *reterr);
+void list_publisher_free(struct list_publisher **x); /* accepts NULL */
 
 /* To be called each second, once the peers were asked what they know of us. Publishes what changed. On failure the others
  * were done; the next call tries again. */
-enum err share_tick(struct share *x, const struct config *config,
-                    struct errinfo *reterr);
+enum err list_publisher_tick(struct list_publisher *x, const struct config *config,
+                             struct errinfo *reterr);
 /* Nothing is left to be published of what there is now. */
-bool share_is_settled(const struct share *x);
+bool list_publisher_is_settled(const struct list_publisher *x);
 
 #endif

@@ -15,7 +15,7 @@ static uint16_t kind_of(bool is_revoked)
 
 /* ---- one filter ---- */
 
-static enum err publish_file(struct share *x, const struct shared_list *l,
+static enum err publish_file(struct list_publisher *x, const struct shared_list *l,
                              bool is_revoked, const char *path, struct errinfo *reterr)
 {
     struct buf file;
@@ -29,7 +29,7 @@ static enum err publish_file(struct share *x, const struct shared_list *l,
 }
 
 /* of: the list's reader; NULL: an empty filter. */
-static enum err publish_filter(struct share *x, const struct shared_list *l,
+static enum err publish_filter(struct list_publisher *x, const struct shared_list *l,
                                const struct list_reader *of, bool is_revoked,
                                struct errinfo *reterr)
 {
@@ -49,7 +49,8 @@ static enum err publish_filter(struct share *x, const struct shared_list *l,
 }
 
 /* What the peers have is of the list as it is now; after a start nothing else tells. */
-static bool is_known(struct share *x, const struct shared_list *l, bool is_revoked)
+static bool is_known(struct list_publisher *x, const struct shared_list *l,
+                     bool is_revoked)
 {
     struct stream_key k;
     uint64_t created_s = 0;
@@ -60,7 +61,7 @@ static bool is_known(struct share *x, const struct shared_list *l, bool is_revok
            created_s > l->seen.updated_s;
 }
 
-static enum err give_filters(struct share *x, struct shared_list *l,
+static enum err give_filters(struct list_publisher *x, struct shared_list *l,
                              struct errinfo *reterr)
 {
     enum err e = ERR_OK;
@@ -76,13 +77,13 @@ static enum err give_filters(struct share *x, struct shared_list *l,
         }
         l->has_published[revoked] = e == ERR_OK;
     }
-    l->filter_s = x->now_s + SHARE_FILTER_S;
+    l->filter_s = x->now_s + LIST_PUBLISHER_FILTER_S;
     l->is_dirty = l->is_dirty && e != ERR_OK;
     return e;
 }
 
 /* They are not shared any more: peers get empty ones for them, once. */
-static enum err take_filters(struct share *x, struct shared_list *l,
+static enum err take_filters(struct list_publisher *x, struct shared_list *l,
                              struct errinfo *reterr)
 {
     enum err e = ERR_OK;
@@ -100,7 +101,8 @@ static enum err take_filters(struct share *x, struct shared_list *l,
     return e;
 }
 
-enum err share_filters(struct share *x, struct shared_list *l, struct errinfo *reterr)
+enum err list_publisher_filters(struct list_publisher *x, struct shared_list *l,
+                                struct errinfo *reterr)
 {
     if (!l->wants_filters || !l->reader) {
         return take_filters(x, l, reterr);
@@ -126,8 +128,8 @@ static size_t add_names(const struct config_strings *names, const struct hashkey
     return n;
 }
 
-enum err share_guard(struct share *x, const struct config *config,
-                     struct errinfo *reterr)
+enum err list_publisher_guard(struct list_publisher *x, const struct config *config,
+                              struct errinfo *reterr)
 {
     const struct hashkey *key = &x->keys->ring[0];
     if (x->config == config && x->guard_key == key->id) {

@@ -20,7 +20,7 @@ struct shared_list {
     bool wants_entries;
     bool wants_filters;
     struct list_reader *reader; /* NULL: not opened */
-    struct list_seen seen;
+    struct list_cursor seen;
     uint32_t
         foreign_key; /* that its digests are under, and the ring has not; 0: none */
     /* entries */
@@ -34,7 +34,7 @@ struct shared_list {
     uint64_t filter_s; /* not before */
 };
 
-struct share {
+struct list_publisher {
     struct sync *sync;
     const struct keyring *keys;
     char state_dir[FILE_PATH_MAX];
@@ -45,7 +45,7 @@ struct share {
     uint64_t now_s;
     bool has_mirrors; /* lists that were published are known */
     size_t n;
-    struct shared_list list[SHARE_LISTS_MAX];
+    struct shared_list list[LIST_PUBLISHER_LISTS_MAX];
     struct list_record *step; /* SHARE_STEPS_MAX */
     size_t nsteps;
     struct digest *news;
@@ -53,20 +53,22 @@ struct share {
 };
 
 /* What is to be published of one digest, ours as it is (status 0: not listed) and as peers know it. */
-enum share_step {
-    SHARE_STEP_NONE,
-    SHARE_STEP_ONE,
-    SHARE_STEP_AGAIN /* taken away, to be said anew with another type or expiry */
+enum list_publisher_step {
+    LIST_PUBLISHER_STEP_NONE,
+    LIST_PUBLISHER_STEP_ONE,
+    LIST_PUBLISHER_STEP_AGAIN /* taken away, to be said anew with another type or expiry */
 };
-enum share_step share_step_make(const struct list_state *own,
-                                const struct list_record *held, uint64_t now_s,
-                                struct list_record *ret);
-enum err share_compared(struct share *x, struct shared_list *l,
-                        const struct list_position *end);
+enum list_publisher_step list_publisher_step_make(const struct mirror_entry *own,
+                                                  const struct list_record *held,
+                                                  uint64_t now_s,
+                                                  struct list_record *ret);
+enum err list_publisher_compared(struct list_publisher *x, struct shared_list *l,
+                                 const struct list_position *end);
 /* Filters of the list, or empty ones where they are not shared any more. */
-enum err share_filters(struct share *x, struct shared_list *l, struct errinfo *reterr);
+enum err list_publisher_filters(struct list_publisher *x, struct shared_list *l,
+                                struct errinfo *reterr);
 /* Tells sync's lists which names no filter may hold. */
-enum err share_guard(struct share *x, const struct config *config,
-                     struct errinfo *reterr);
+enum err list_publisher_guard(struct list_publisher *x, const struct config *config,
+                              struct errinfo *reterr);
 
 #endif

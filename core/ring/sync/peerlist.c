@@ -15,15 +15,15 @@ enum { RENEW_EVERY = 64 /* changes; a large one by itself */ };
 
 /* ---- records and states ---- */
 
-static struct list_state state_of(const struct list_record *r)
+static struct mirror_entry state_of(const struct list_record *r)
 {
-    return (struct list_state){.digest = r->digest,
-                               .class_type = r->type,
-                               .status = r->after,
-                               .expiry_s = r->expiry_h * PEERLIST_HOUR_S};
+    return (struct mirror_entry){.digest = r->digest,
+                                 .class_type = r->type,
+                                 .status = r->after,
+                                 .expiry_s = r->expiry_h * PEERLIST_HOUR_S};
 }
 
-static struct list_record record_of(const struct list_state *s)
+static struct list_record record_of(const struct mirror_entry *s)
 {
     return (struct list_record){.digest = s->digest,
                                 .before = ENTRY_ABSENT,
@@ -42,22 +42,22 @@ static enum err refuse(const struct object *o, enum err code, uint64_t at,
 }
 
 /* One record beside what is held (look NULL: nothing is). */
-static enum err check_record(const struct list_look *look, const struct object *o,
+static enum err check_record(const struct mirror_lookup *look, const struct object *o,
                              uint64_t at, const struct list_record *r,
                              struct errinfo *reterr)
 {
-    struct list_state held = {.digest = r->digest};
+    struct mirror_entry held = {.digest = r->digest};
     if (r->expiry_h > PEERLIST_EXPIRY_MAX_H) {
         return refuse(o, ERR_RANGE, at, "its expiry is beyond all times", reterr);
     }
-    enum err e = look ? list_look_get(look, &held, reterr) : ERR_OK;
+    enum err e = look ? mirror_lookup_get(look, &held, reterr) : ERR_OK;
     if (e != ERR_OK) {
         return e;
     }
     if (held.status != r->before) {
         return refuse(o, ERR_RANGE, at, "its state before is not the one held", reterr);
     }
-    struct list_state said = state_of(r);
+    struct mirror_entry said = state_of(r);
     if (held.status != ENTRY_ABSENT &&
         (held.class_type != said.class_type || held.expiry_s != said.expiry_s)) {
         return refuse(o, ERR_RANGE, at, "its type or expiry is not the one held",
@@ -71,16 +71,16 @@ static enum err check_all(const struct list_writer *w, const struct object *o,
 {
     struct payload_reader in = *records;
     struct list_record r;
-    uint64_t n = w ? list_state_count(w) : 0;
+    uint64_t n = w ? mirror_count(w) : 0;
     uint64_t at = 0;
-    struct list_look *look = NULL;
-    enum err e = w ? list_look_new(w, &look, reterr) : ERR_OK;
+    struct mirror_lookup *look = NULL;
+    enum err e = w ? mirror_lookup_new(w, &look, reterr) : ERR_OK;
     while (e == ERR_OK && payload_next_list(&in, &r)) {
         e = check_record(look, o, at++, &r, reterr);
         n += r.before == ENTRY_ABSENT;
         n -= r.after == ENTRY_ABSENT;
     }
-    list_look_free(&look);
+    mirror_lookup_free(&look);
     if (e == ERR_OK && n > PEERLIST_ENTRIES_MAX) {
         e = errinfo_set(reterr, ERR_LIMIT, o->stream.list, 0,
                         "%" PRIu64 " entries, %d are the most of one list", n,
@@ -119,7 +119,7 @@ enum err peerlist_check(struct peerlists *p, const struct object *o,
 
 /* ---- apply ---- */
 
-static bool next_record(void *context, struct list_state *ret)
+static bool next_record(void *context, struct mirror_entry *ret)
 {
     struct list_record r;
     if (!payload_next_list(context, &r)) {
@@ -132,9 +132,9 @@ static bool next_record(void *context, struct list_state *ret)
 /* What turns the list into the records: a walk of both. */
 struct replacing {
     struct payload_reader records;
-    struct list_walk *walk;
-    struct list_state said;
-    struct list_state held;
+    struct mirror_iter *walk;
+    struct mirror_entry said;
+    struct mirror_entry held;
     bool has_said;
     bool has_held;
     enum err failed;
@@ -142,18 +142,18 @@ struct replacing {
 
 static void next_held(struct replacing *x)
 {
-    x->has_held = list_walk_next(x->walk, &x->held, &x->failed);
+    x->has_held = mirror_iter_next(x->walk, &x->held, &x->failed);
 }
 
-static bool next_change(void *context, struct list_state *ret)
+static bool next_change(void *context, struct mirror_entry *ret)
 {
     struct replacing *x = context;
     while (x->has_said || x->has_held) {
         int order = !x->has_said   ? 1
                     : !x->has_held ? -1
                                    : digest_cmp(&x->said.digest, &x->held.digest);
-        struct list_state said = x->said;
-        struct list_state held = x->held;
+        struct mirror_entry said = x->said;
+        struct mirror_entry held = x->held;
         if (order <= 0) {
             x->has_said = next_record(&x->records, &x->said);
         }
@@ -179,7 +179,7 @@ static enum err replacing_begin(struct replacing *x, struct list_writer *w,
                                 struct errinfo *reterr)
 {
     *x = (struct replacing){.records = *records};
-    enum err e = list_walk_new(w, &x->walk, reterr);
+    enum err e = mirror_iter_new(w, &x->walk, reterr);
     if (e == ERR_OK) {
         x->has_said = next_record(&x->records, &x->said);
         next_held(x);
@@ -188,12 +188,12 @@ static enum err replacing_begin(struct replacing *x, struct list_writer *w,
 }
 
 struct gathered {
-    struct list_state *v;
+    struct mirror_entry *v;
     uint64_t n;
     uint64_t at;
 };
 
-static bool next_gathered(void *context, struct list_state *ret)
+static bool next_gathered(void *context, struct mirror_entry *ret)
 {
     struct gathered *g = context;
     if (g->at == g->n) {
@@ -216,10 +216,10 @@ static enum err count_changes(struct list_writer *w,
                               struct gathered *ret, struct errinfo *reterr)
 {
     struct replacing x;
-    struct list_state s;
+    struct mirror_entry s;
     enum err e = replacing_begin(&x, w, records, reterr);
     while (e == ERR_OK && next_change(&x, &s)) {
-        if (ret->n < STEPS_BULK) {
+        if (ret->n < MIRROR_BULK_MIN) {
             ret->v[ret->n] = s;
         }
         ret->n++;
@@ -227,7 +227,7 @@ static enum err count_changes(struct list_writer *w,
     if (e == ERR_OK) {
         e = replacing_failed(&x, reterr);
     }
-    list_walk_free(&x.walk);
+    mirror_iter_free(&x.walk);
     return e;
 }
 
@@ -236,30 +236,30 @@ static enum err fill(struct list_writer *w, const struct payload_reader *records
                      struct slice source, struct errinfo *reterr)
 {
     struct payload_reader in = *records;
-    return list_steps(w, next_record, &in, in.n, source, reterr);
+    return mirror_apply(w, next_record, &in, in.n, source, reterr);
 }
 
 /* A few changes end the walk when they are merged, so they are gathered before. */
 static enum err replace(struct list_writer *w, const struct payload_reader *records,
                         struct slice source, struct errinfo *reterr)
 {
-    struct gathered few = {.v = calloc(STEPS_BULK, sizeof(*few.v))};
+    struct gathered few = {.v = calloc(MIRROR_BULK_MIN, sizeof(*few.v))};
     if (!few.v) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a peer's list");
     }
     enum err e = count_changes(w, records, &few, reterr);
-    if (e == ERR_OK && few.n < STEPS_BULK) {
-        e = list_steps(w, next_gathered, &few, few.n, source, reterr);
+    if (e == ERR_OK && few.n < MIRROR_BULK_MIN) {
+        e = mirror_apply(w, next_gathered, &few, few.n, source, reterr);
     } else if (e == ERR_OK) {
         struct replacing x;
         e = replacing_begin(&x, w, records, reterr);
         if (e == ERR_OK) {
-            e = list_steps(w, next_change, &x, few.n, source, reterr);
+            e = mirror_apply(w, next_change, &x, few.n, source, reterr);
         }
         if (e == ERR_OK) {
             e = replacing_failed(&x, reterr);
         }
-        list_walk_free(&x.walk);
+        mirror_iter_free(&x.walk);
     }
     free(few.v);
     return e;
@@ -283,10 +283,10 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
     bool is_held = owner_is(&owner, &o->stream);
     if (is_held && o->type != OBJECT_SNAP) {
         struct payload_reader in = *records;
-        e = list_steps(h->w, next_record, &in, o->records, slice_str(source), reterr);
+        e = mirror_apply(h->w, next_record, &in, o->records, slice_str(source), reterr);
     } else {
-        e = (list_is_blank(h->w) ? fill : replace)(h->w, records, slice_str(source),
-                                                   reterr);
+        e = (mirror_is_empty(h->w) ? fill : replace)(h->w, records, slice_str(source),
+                                                     reterr);
     }
     if (e == ERR_OK && !is_held) {
         e = owner_write(p, &o->stream, reterr);
@@ -295,7 +295,7 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
         held_close(h); /* what it knows may not be what is on disk */
         return e;
     }
-    h->changes += o->records >= STEPS_BULK ? RENEW_EVERY : 1;
+    h->changes += o->records >= MIRROR_BULK_MIN ? RENEW_EVERY : 1;
     return h->changes >= RENEW_EVERY ? held_renew(p, h, name, reterr) : ERR_OK;
 }
 
@@ -317,10 +317,10 @@ enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
                       struct list_record *io, struct errinfo *reterr)
 {
     struct held *h = NULL;
-    struct list_state s = {.digest = io->digest};
+    struct mirror_entry s = {.digest = io->digest};
     enum err e = find(p, k, &h, reterr);
     if (e == ERR_OK) {
-        e = list_state_get(h->w, &s, reterr);
+        e = mirror_get(h->w, &s, reterr);
     }
     if (e == ERR_OK) {
         *io = record_of(&s);
@@ -329,7 +329,7 @@ enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
 }
 
 struct peerlist_walk {
-    struct list_walk *walk;
+    struct mirror_iter *walk;
 };
 
 enum err peerlist_walk_new(struct peerlists *p, const struct stream_key *k,
@@ -340,7 +340,7 @@ enum err peerlist_walk_new(struct peerlists *p, const struct stream_key *k,
     enum err e = find(p, k, &h, reterr);
     if (e == ERR_OK) {
         w = calloc(1, sizeof(*w));
-        e = w ? list_walk_new(h->w, &w->walk, reterr)
+        e = w ? mirror_iter_new(h->w, &w->walk, reterr)
               : errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory");
     }
     if (e != ERR_OK) {
@@ -354,8 +354,8 @@ enum err peerlist_walk_new(struct peerlists *p, const struct stream_key *k,
 bool peerlist_walk_next(struct peerlist_walk *w, struct list_record *ret,
                         enum err *reterr)
 {
-    struct list_state s;
-    bool has = list_walk_next(w->walk, &s, reterr);
+    struct mirror_entry s;
+    bool has = mirror_iter_next(w->walk, &s, reterr);
     if (has) {
         *ret = record_of(&s);
     }
@@ -365,14 +365,14 @@ bool peerlist_walk_next(struct peerlist_walk *w, struct list_record *ret,
 void peerlist_walk_free(struct peerlist_walk **w)
 {
     if (*w) {
-        list_walk_free(&(*w)->walk);
+        mirror_iter_free(&(*w)->walk);
         free(*w);
     }
     *w = NULL;
 }
 
 struct peerlist_snap {
-    struct list_walk *walk;
+    struct mirror_iter *walk;
     uint64_t room;
     char list[OBJECT_NAME_BYTES + 1];
 };
@@ -390,12 +390,12 @@ enum err peerlist_snap_begin(struct peerlists *p, const struct stream_key *k,
         return errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory for a snapshot");
     }
     memcpy(x->list, k->list, sizeof(x->list));
-    e = list_walk_new(h->w, &x->walk, reterr);
+    e = mirror_iter_new(h->w, &x->walk, reterr);
     if (e != ERR_OK) {
         free(x);
         return e;
     }
-    x->room = list_state_count(h->w);
+    x->room = mirror_count(h->w);
     p->pinned = h;
     *ret = x;
     return ERR_OK;
@@ -405,13 +405,13 @@ enum err peerlist_snap_run(struct peerlist_snap *x, struct buf *ret,
                            uint64_t *retrecords, struct errinfo *reterr)
 {
     struct list_record *v = calloc(x->room + 1, sizeof(*v));
-    struct list_state s;
+    struct mirror_entry s;
     enum err e = ERR_OK;
     uint64_t n = 0;
     if (!v) {
         return errinfo_set(reterr, ERR_NOMEM, x->list, 0, "no memory for a snapshot");
     }
-    while (n < x->room && list_walk_next(x->walk, &s, &e)) {
+    while (n < x->room && mirror_iter_next(x->walk, &s, &e)) {
         v[n++] = record_of(&s);
     }
     if (e != ERR_OK || n != x->room) {
@@ -430,7 +430,7 @@ enum err peerlist_snap_run(struct peerlist_snap *x, struct buf *ret,
 void peerlist_snap_end(struct peerlists *p, struct peerlist_snap **x)
 {
     if (*x) {
-        list_walk_free(&(*x)->walk);
+        mirror_iter_free(&(*x)->walk);
         free(*x);
         p->pinned = NULL;
     }

@@ -228,7 +228,7 @@ static enum err held_make(struct peerlists *p, const struct stream_key *k,
         e = file_make_dir(folder, LIST_DIR_MODE, reterr);
     }
     if (e == ERR_OK) {
-        e = list_writer_open_exact(folder, list, p->keys, k->ring_key, &w, reterr);
+        e = mirror_open(folder, list, p->keys, k->ring_key, &w, reterr);
     }
     bool is_foreign = w ? list_writer_key(w) != k->ring_key
                         : e == ERR_KEY && keyring_find(p->keys, k->ring_key);
@@ -236,7 +236,7 @@ static enum err held_make(struct peerlists *p, const struct stream_key *k,
         list_writer_close(&w);
         e = list_remove(folder, k->list, reterr);
         if (e == ERR_OK) {
-            e = list_writer_open_exact(folder, list, p->keys, k->ring_key, &w, reterr);
+            e = mirror_open(folder, list, p->keys, k->ring_key, &w, reterr);
         }
     }
     if (e == ERR_OK) {
@@ -270,10 +270,10 @@ enum err held_open(struct peerlists *p, const struct stream_key *k, struct held 
 
 /* ---- a list made anew ---- */
 
-static bool walk_step(void *context, struct list_state *ret)
+static bool walk_step(void *context, struct mirror_entry *ret)
 {
     enum err e = ERR_OK;
-    return list_walk_next(context, ret, &e);
+    return mirror_iter_next(context, ret, &e);
 }
 
 /* The same file under both names: the new list's filter, until the old list goes. */
@@ -299,25 +299,25 @@ static enum err renew_into(struct peerlists *p, struct held *h, const char *fold
                            const char *name, struct errinfo *reterr)
 {
     struct list_writer *fresh = NULL;
-    struct list_walk *walk = NULL;
+    struct mirror_iter *walk = NULL;
     char source[LIST_SOURCE_MAX];
     (void)snprintf(source, sizeof(source), "peer:%s", name);
-    enum err e = list_writer_open_exact(folder, slice_str(h->list), p->keys,
-                                        list_writer_key(h->w), &fresh, reterr);
+    enum err e = mirror_open(folder, slice_str(h->list), p->keys, list_writer_key(h->w),
+                             &fresh, reterr);
     if (e == ERR_OK) {
-        e = list_walk_new(h->w, &walk, reterr);
+        e = mirror_iter_new(h->w, &walk, reterr);
     }
     if (e == ERR_OK) {
-        e = list_steps(fresh, walk_step, walk, list_state_count(h->w),
-                       slice_str(source), reterr);
+        e = mirror_apply(fresh, walk_step, walk, mirror_count(h->w), slice_str(source),
+                         reterr);
     }
-    if (e == ERR_OK && list_state_count(fresh) != list_state_count(h->w)) {
+    if (e == ERR_OK && mirror_count(fresh) != mirror_count(h->w)) {
         e = errinfo_set(reterr, ERR_CORRUPT, folder, 0, "a peer's list is damaged");
     }
     for (int revoked = 0; e == ERR_OK && revoked < 2; revoked++) {
         e = copy_filter(h->w, fresh, folder, revoked, reterr);
     }
-    list_walk_free(&walk);
+    mirror_iter_free(&walk);
     list_writer_close(&fresh);
     return e;
 }
@@ -330,7 +330,7 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
     char fresh[FILE_PATH_MAX];
     char place[FILE_PATH_MAX];
     h->changes = 0;
-    uint64_t needs = list_state_count(h->w) * LOG_RECORD_BYTES * LOG_TIMES;
+    uint64_t needs = mirror_count(h->w) * LOG_RECORD_BYTES * LOG_TIMES;
     if (list_writer_log_bytes(h->w) <= needs + PEERLIST_LOG_SLACK) {
         return ERR_OK;
     }

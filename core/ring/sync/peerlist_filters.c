@@ -44,7 +44,7 @@ static enum err temp_write(const char *path, struct slice bytes, bool is_durable
 static enum err believe(const struct peerlists *p, const struct object *o,
                         const char *path, struct errinfo *reterr)
 {
-    struct member_belief b = {
+    struct peer_filter_belief b = {
         .key = keyring_find(p->keys, o->stream.ring_key),
         .is_revoked = is_revoked(&o->stream),
         .guarded = p->guarded,
@@ -59,7 +59,7 @@ static enum err believe(const struct peerlists *p, const struct object *o,
         b.nguarded =
             0; /* those are digests under the other key; and taking back harms none */
     }
-    return member_believe(path, &b, reterr);
+    return peer_filter_believe(path, &b, reterr);
 }
 
 enum err peermember_check(struct peerlists *p, const struct object *o,

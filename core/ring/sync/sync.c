@@ -193,8 +193,8 @@ static enum err open_all(struct sync *s, const struct sync_options *options,
     e = e == ERR_OK ? sync_finish_objects(s, reterr) : e;
     if (e == ERR_OK) {
         recover_streams(s);
-        period_init(&s->period, newest_bucket(s), false, clock_wall_us(),
-                    clock_boot_us());
+        bucket_clock_init(&s->period, newest_bucket(s), false, clock_wall_us(),
+                          clock_boot_us());
         s->inc = sync_fresh_inc(s);
     }
     return e;

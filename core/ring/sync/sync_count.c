@@ -529,7 +529,7 @@ enum err sync_count_drop(struct sync *s, const struct object_id *origin,
         e = remove_runs(path, hex, reterr);
     }
     if (e == ERR_OK && sync_path(s, path, "counts") == ERR_OK) {
-        e = sheets_drop(path, origin->b, reterr);
+        e = merged_runs_drop(path, origin->b, reterr);
         s->sheets_at_s = 0; /* those of the others are made anew */
     }
     return e;

@@ -118,7 +118,7 @@ enum { SYNC_PUBLISHED_MAX = 4 };
 /* What takes long, done by a thread of its own where that was asked for; what it makes is taken by sync_tick. */
 enum work_kind { WORK_NONE, WORK_DAYS, WORK_SNAP };
 struct work {
-    struct behind behind;
+    struct background_job behind;
     bool has_thread; /* false: done at once */
     void (*before)(
         void *context); /* for tests: called by the thread before each work */
@@ -184,7 +184,8 @@ struct sync {
     struct published published[SYNC_PUBLISHED_MAX];
     /* tick */
     uint64_t next_heartbeat_ms;
-    struct period period;  /* nothing expires while a step of the clock is on trial */
+    struct bucket_clock
+        period;            /* nothing expires while a step of the clock is on trial */
     uint64_t cared_bucket; /* when days were last merged */
     uint64_t
         sheets_at_s; /* buckets up to this one have their sheets; UINT64_MAX: all */

@@ -306,7 +306,7 @@ static enum err count_part(struct sync *s, uint64_t start_s,
     return e;
 }
 
-struct counts {
+struct count_publisher {
     struct count_record *v;
     size_t n;
 };
@@ -314,7 +314,7 @@ struct counts {
 /* What of totals is more than was published; ret->v holds n. */
 static enum err differences(const struct published *p,
                             const struct count_record *totals, size_t n,
-                            struct counts *ret, struct errinfo *reterr)
+                            struct count_publisher *ret, struct errinfo *reterr)
 {
     ret->n = 0;
     for (size_t i = 0; i < n; i++) {
@@ -331,7 +331,8 @@ static enum err differences(const struct published *p,
 }
 
 static enum err publish_differences(struct sync *s, uint64_t start_s,
-                                    struct published *p, const struct counts *c,
+                                    struct published *p,
+                                    const struct count_publisher *c,
                                     struct errinfo *reterr)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
@@ -363,7 +364,7 @@ enum err sync_publish_counts(struct sync *s, uint64_t start_s,
                              struct errinfo *reterr)
 {
     struct published *p = NULL;
-    struct counts more = {.n = 0};
+    struct count_publisher more = {.n = 0};
     enum err e = sync_may_publish(s, reterr);
     if (e != ERR_OK) {
         return e;

@@ -114,7 +114,7 @@ static enum err make_sheet(struct sync *s, struct errinfo *reterr)
     if (sync_path(s, path, "counts") != ERR_OK) {
         return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
     }
-    return sheets_make_next(path, s->period.bucket, &s->sheets_at_s, reterr);
+    return merged_runs_make_next(path, s->period.bucket, &s->sheets_at_s, reterr);
 }
 
 /* ---- graves ---- */
@@ -183,7 +183,7 @@ enum err sync_tick(struct sync *s, struct errinfo *reterr)
     struct errinfo unused = {.code = ERR_OK};
     enum err e = ERR_OK;
     reterr = reterr ? reterr : &unused;
-    (void)period_look(&s->period, clock_wall_us(), clock_boot_us());
+    (void)bucket_clock_look(&s->period, clock_wall_us(), clock_boot_us());
     e = sync_work_tick(s, reterr);
     if (now_ms >= s->next_heartbeat_ms ||
         s->next_heartbeat_ms > now_ms + SYNC_HEARTBEAT_S * UINT64_C(1000)) {

@@ -46,12 +46,12 @@ static void run_snap(void *context)
     }
 }
 
-static void start(struct work *w, enum work_kind kind, behind_fn *run)
+static void start(struct work *w, enum work_kind kind, background_job_fn *run)
 {
     w->kind = kind;
     w->result = ERR_OK;
     if (w->has_thread) {
-        behind_start(&w->behind, run, w);
+        background_job_start(&w->behind, run, w);
     } else {
         run(w);
     }
@@ -66,7 +66,7 @@ static void wait_for(void *context)
 
 void sync_work_init(struct sync *s)
 {
-    behind_init(&s->work.behind);
+    background_job_init(&s->work.behind);
     buf_init(&s->work.whole, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
     peerlists_wait_by(s->lists, wait_for, s);
 }
@@ -78,7 +78,7 @@ void sync_work_behind(struct sync *s)
 
 void sync_work_wait(struct sync *s)
 {
-    behind_wait(&s->work.behind);
+    background_job_wait(&s->work.behind);
     peerlist_snap_end(s->lists, &s->work.snap);
 }
 
@@ -86,7 +86,7 @@ void sync_work_fini(struct sync *s)
 {
     if (s->lists) {
         sync_work_wait(s);
-        behind_fini(&s->work.behind);
+        background_job_fini(&s->work.behind);
         buf_fini(&s->work.whole);
     }
 }
@@ -218,7 +218,7 @@ enum err sync_work_tick(struct sync *s, struct errinfo *reterr)
 {
     struct work *w = &s->work;
     enum err e = ERR_OK;
-    if (w->kind != WORK_NONE && !behind_is_idle(&w->behind)) {
+    if (w->kind != WORK_NONE && !background_job_is_idle(&w->behind)) {
         return ERR_OK;
     }
     if (w->kind != WORK_NONE) {

@@ -14,7 +14,7 @@
 enum { NAMES_ARENA = 256 * 1024 };
 static const char line_word[] = "gillnet-ring-key 1 ";
 
-enum err ringkey_print(const struct keyring *keys, uint32_t id, struct buf *ret)
+enum err digest_key_print(const struct keyring *keys, uint32_t id, struct buf *ret)
 {
     const struct hashkey *key = keyring_find(keys, id);
     char hex[2 * HASHKEY_BYTES + 1];
@@ -28,8 +28,8 @@ enum err ringkey_print(const struct keyring *keys, uint32_t id, struct buf *ret)
     return buf_failed(ret) ? ERR_NOMEM : ERR_OK;
 }
 
-enum err ringkey_parse(struct slice line, uint32_t id, struct hashkey *ret,
-                       struct errinfo *reterr)
+enum err digest_key_parse(struct slice line, uint32_t id, struct hashkey *ret,
+                          struct errinfo *reterr)
 {
     uint8_t bytes[HASHKEY_BYTES];
     size_t lead = sizeof(line_word) - 1;
@@ -97,8 +97,8 @@ static enum err make_room(const char *state_dir, const struct hashkey *leaving,
         leaving->id, list);
 }
 
-enum err ringkey_put(const char *state_dir, const struct hashkey *key, bool is_first,
-                     struct errinfo *reterr)
+enum err digest_key_put(const char *state_dir, const struct hashkey *key, bool is_first,
+                        struct errinfo *reterr)
 {
     struct keyring keys;
     struct hashkey v[KEYRING_MAX];
@@ -128,7 +128,7 @@ enum err ringkey_put(const char *state_dir, const struct hashkey *key, bool is_f
 
 /* ---- which one, and when ---- */
 
-uint32_t ringkey_in_force(const struct manifest *m, uint64_t now_ms)
+uint32_t digest_key_in_force(const struct manifest *m, uint64_t now_ms)
 {
     const struct manifest_ring_key *best = &m->ring_keys[0];
 
@@ -144,10 +144,10 @@ uint32_t ringkey_in_force(const struct manifest *m, uint64_t now_ms)
     return best->id;
 }
 
-bool ringkey_wanted(const struct manifest *m, const struct keyring *keys,
-                    uint64_t now_ms, uint32_t *retid)
+bool digest_key_wanted(const struct manifest *m, const struct keyring *keys,
+                       uint64_t now_ms, uint32_t *retid)
 {
-    uint32_t current = ringkey_in_force(m, now_ms);
+    uint32_t current = digest_key_in_force(m, now_ms);
 
     for (unsigned i = 0; i < m->nring_keys; i++) {
         const struct manifest_ring_key *k = &m->ring_keys[i];
@@ -160,18 +160,18 @@ bool ringkey_wanted(const struct manifest *m, const struct keyring *keys,
     return false;
 }
 
-enum err ringkey_turn(const char *state_dir, const struct manifest *m,
-                      const struct keyring *keys, uint64_t now_ms, bool *retchanged,
-                      struct errinfo *reterr)
+enum err digest_key_turn(const char *state_dir, const struct manifest *m,
+                         const struct keyring *keys, uint64_t now_ms, bool *retchanged,
+                         struct errinfo *reterr)
 {
-    const struct hashkey *key = keyring_find(keys, ringkey_in_force(m, now_ms));
+    const struct hashkey *key = keyring_find(keys, digest_key_in_force(m, now_ms));
     enum err e = ERR_OK;
 
     if (key == NULL || keys->ring[0].id == key->id) {
         *retchanged = false;
         return ERR_OK;
     }
-    e = ringkey_put(state_dir, key, true, reterr);
+    e = digest_key_put(state_dir, key, true, reterr);
     *retchanged = e == ERR_OK;
     return e;
 }

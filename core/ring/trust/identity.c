@@ -50,9 +50,9 @@ static enum err write_signing(const char *dir, const char *name,
         e = errinfo_set(reterr, ERR_NOMEM, dir, 0,
                         "OpenSSL cannot make an Ed25519 key and certificate");
     } else {
-        e = place_write(dir, name, buf_slice(&pem), PLACE_SECRET_MODE, reterr);
+        e = peer_file_write(dir, name, buf_slice(&pem), PEER_FILE_SECRET_MODE, reterr);
     }
-    place_forget(&pem);
+    peer_file_forget(&pem);
     return e;
 }
 
@@ -67,9 +67,10 @@ static enum err write_identity(const char *dir, const uint8_t secret[OBJECT_KEY_
         e = errinfo_set(reterr, ERR_NOMEM, dir, 0,
                         "OpenSSL cannot make an Ed25519 key");
     } else {
-        e = place_write(dir, identity_name, buf_slice(&pem), PLACE_SECRET_MODE, reterr);
+        e = peer_file_write(dir, identity_name, buf_slice(&pem), PEER_FILE_SECRET_MODE,
+                            reterr);
     }
-    place_forget(&pem);
+    peer_file_forget(&pem);
     return e;
 }
 
@@ -80,11 +81,12 @@ static enum err mend_cert(const char *dir, struct slice cert, struct errinfo *re
 
     buf_init(&there, IDENTITY_PEM_MAX);
     bool is_same = is_there(dir, cert_name) &&
-                   place_read(dir, cert_name, &there, NULL) == ERR_OK &&
+                   peer_file_read(dir, cert_name, &there, NULL) == ERR_OK &&
                    slice_eq(buf_slice(&there), cert);
     buf_fini(&there);
-    return is_same ? ERR_OK
-                   : place_write(dir, cert_name, cert, PLACE_SECRET_MODE, reterr);
+    return is_same
+               ? ERR_OK
+               : peer_file_write(dir, cert_name, cert, PEER_FILE_SECRET_MODE, reterr);
 }
 
 /* A signing key with its binding; retcert may be NULL. */
@@ -97,7 +99,7 @@ static enum err read_signing(const char *dir, const char *name,
     struct key_binding b = {.not_before_ms = 0};
 
     buf_init(&pem, IDENTITY_PEM_MAX);
-    enum err e = place_read_secret(dir, name, &pem, NULL);
+    enum err e = peer_file_read_secret(dir, name, &pem, NULL);
     if (e == ERR_OK) {
         e = identity_pem_parse(buf_slice(&pem), retsecret);
     }
@@ -111,7 +113,7 @@ static enum err read_signing(const char *dir, const char *name,
     if (e == ERR_OK) {
         *ret = b;
     }
-    place_forget(&pem);
+    peer_file_forget(&pem);
     return e;
 }
 
@@ -134,8 +136,9 @@ static enum err explain(const char *dir, const char *name, enum err e,
     }
     struct buf pem;
     buf_init(&pem, IDENTITY_PEM_MAX);
-    enum err again = place_read_secret(dir, name, &pem, reterr); /* says which right */
-    place_forget(&pem);
+    enum err again =
+        peer_file_read_secret(dir, name, &pem, reterr); /* says which right */
+    peer_file_forget(&pem);
     return again != ERR_OK
                ? again
                : errinfo_set(reterr, e, path, 0, "cannot use the key: %s", err_text(e));
@@ -158,11 +161,11 @@ static enum err read_identity(const char *dir, uint8_t ret[OBJECT_KEY_BYTES],
                            "`gillnet peer init`");
     }
     buf_init(&pem, IDENTITY_PEM_MAX);
-    enum err e = place_read_secret(dir, identity_name, &pem, NULL);
+    enum err e = peer_file_read_secret(dir, identity_name, &pem, NULL);
     if (e == ERR_OK) {
         e = identity_pem_parse(buf_slice(&pem), ret);
     }
-    place_forget(&pem);
+    peer_file_forget(&pem);
     return e == ERR_OK ? e : explain(dir, identity_name, e, reterr);
 }
 
@@ -198,7 +201,7 @@ enum err identity_create(const char *dir, struct identity *ret, struct errinfo *
     uint8_t public_key[OBJECT_KEY_BYTES];
     uint8_t signing[OBJECT_KEY_BYTES];
     struct object_id origin;
-    enum err e = place_make_dir(dir, reterr);
+    enum err e = peer_file_make_dir(dir, reterr);
 
     if (e == ERR_OK && is_there(dir, identity_name)) {
         e = errinfo_set(reterr, ERR_EXISTS, dir, 0,
@@ -263,7 +266,7 @@ enum err identity_rotate(const char *dir, struct identity *io, struct errinfo *r
     char from[FILE_PATH_MAX];
     char to[FILE_PATH_MAX];
     struct identity i = {.signing = {.not_before_ms = 0}};
-    struct key_binding b UNFILLED;
+    struct key_binding b UNINITIALIZED;
     enum err e = is_there(dir, next_name) ? identity_prepared(dir, io, &b, reterr)
                                           : identity_prepare(dir, io, 0, &b, reterr);
 

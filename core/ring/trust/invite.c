@@ -106,7 +106,8 @@ enum err invite_make(const struct invite_server *s, const struct manifest *m,
                         "an invitation can last up to %d days",
                         INVITE_EXPIRY_MAX_S / 86400);
     }
-    const struct hashkey *key = keyring_find(s->keys, ringkey_in_force(m, now_s * MS));
+    const struct hashkey *key =
+        keyring_find(s->keys, digest_key_in_force(m, now_s * MS));
     if (e == ERR_OK && key == NULL) {
         e = errinfo_set(reterr, ERR_KEY, "ring", 0,
                         "this server does not hold the ring's key yet; let the hub run "

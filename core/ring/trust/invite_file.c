@@ -32,7 +32,7 @@ enum err invite_lock(const char *dir, struct filelock *l, struct errinfo *reterr
         return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
     }
     if (access(path, F_OK) != 0) { /* for the folder's user, who may not be us */
-        e = place_write(dir, lock_name, SLICE_NONE, PLACE_MODE, reterr);
+        e = peer_file_write(dir, lock_name, SLICE_NONE, PEER_FILE_MODE, reterr);
         if (e != ERR_OK) {
             return e;
         }
@@ -98,7 +98,7 @@ enum err invite_rows_read(const char *dir, struct invite_file *ret,
         return ERR_OK;
     }
     buf_init(&text, FILE_MAX);
-    e = place_read_secret(dir, file_name, &text, reterr);
+    e = peer_file_read_secret(dir, file_name, &text, reterr);
     struct slice rest = buf_slice(&text);
     if (e == ERR_OK && !slice_eq(slice_cut(&rest, '\n'), slice_str(first_line))) {
         e = ERR_CORRUPT;
@@ -137,10 +137,10 @@ enum err invite_rows_write(const char *dir, const struct invite_file *rows,
                    r->expires_s, r->ring_key, r->is_used ? "used" : "open", identity,
                    r->name);
     }
-    enum err e =
-        buf_failed(&text)
-            ? errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory")
-            : place_write(dir, file_name, buf_slice(&text), PLACE_SECRET_MODE, reterr);
+    enum err e = buf_failed(&text)
+                     ? errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory")
+                     : peer_file_write(dir, file_name, buf_slice(&text),
+                                       PEER_FILE_SECRET_MODE, reterr);
     buf_fini(&text);
     return e;
 }

@@ -115,8 +115,8 @@ static enum err take_membership(const char *state_dir, const struct invite_token
         e = check_former(dir, &m, &is_newer, reterr);
     }
     if (e == ERR_OK) { /* the key first: a member without it could not do anything */
-        e = ringkey_put(state_dir, &key, key.id == ringkey_in_force(&m, now_s * MS),
-                        reterr);
+        e = digest_key_put(state_dir, &key,
+                           key.id == digest_key_in_force(&m, now_s * MS), reterr);
     }
     if (e == ERR_OK && is_newer) {
         e = manifest_store(dir, &m, reterr);

@@ -338,7 +338,7 @@ static enum err load_file(const char *dir, const char *name, struct manifest *re
     struct buf text;
 
     buf_init(&text, MANIFEST_BYTES_MAX);
-    enum err e = place_read(dir, name, &text, reterr);
+    enum err e = peer_file_read(dir, name, &text, reterr);
     if (e == ERR_OK && file_path(path, "%s/%s", dir, name) != ERR_OK) {
         e = ERR_LIMIT; /* place_read has met it before */
     }
@@ -385,7 +385,7 @@ enum err manifest_store(const char *dir, const struct manifest *m,
             memcmp(&there.ring, &m->ring, sizeof(m->ring)) == 0) {
             e = check_newer(m, &there, reterr);
         } else if (!is_same) {
-            e = place_write(dir, old_name, old, PLACE_MODE, reterr);
+            e = peer_file_write(dir, old_name, old, PEER_FILE_MODE, reterr);
         }
         manifest_fini(&there);
         if (e != ERR_OK || is_same) {
@@ -394,7 +394,7 @@ enum err manifest_store(const char *dir, const struct manifest *m,
     } else if (e != ERR_NOT_FOUND && e != ERR_SYNTAX && e != ERR_CORRUPT) {
         return manifest_load(dir, &there, reterr); /* not to be read: say why */
     }
-    return place_write(dir, file_name, text, PLACE_MODE, reterr);
+    return peer_file_write(dir, file_name, text, PEER_FILE_MODE, reterr);
 }
 
 /* ---- who ---- */

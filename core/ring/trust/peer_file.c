@@ -21,7 +21,7 @@ static enum err path_of(const char *dir, const char *name, char ret[FILE_PATH_MA
     return ERR_OK;
 }
 
-enum err place_make_dir(const char *dir, struct errinfo *reterr)
+enum err peer_file_make_dir(const char *dir, struct errinfo *reterr)
 {
     char parent[FILE_PATH_MAX];
     struct stat st;
@@ -29,7 +29,7 @@ enum err place_make_dir(const char *dir, struct errinfo *reterr)
     if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) {
         return ERR_OK;
     }
-    enum err e = file_make_dir(dir, PLACE_DIR_MODE, reterr);
+    enum err e = file_make_dir(dir, PEER_FILE_DIR_MODE, reterr);
     if (e != ERR_OK || geteuid() != 0) {
         return e;
     }
@@ -41,11 +41,11 @@ enum err place_make_dir(const char *dir, struct errinfo *reterr)
     return e;
 }
 
-enum err place_write(const char *dir, const char *name, struct slice bytes, mode_t mode,
-                     struct errinfo *reterr)
+enum err peer_file_write(const char *dir, const char *name, struct slice bytes,
+                         mode_t mode, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct file_out out UNFILLED;
+    struct file_out out UNINITIALIZED;
     struct stat st;
     enum err e = path_of(dir, name, path, reterr);
 
@@ -65,8 +65,8 @@ enum err place_write(const char *dir, const char *name, struct slice bytes, mode
     return file_out_commit(&out, reterr);
 }
 
-enum err place_read(const char *dir, const char *name, struct buf *ret,
-                    struct errinfo *reterr)
+enum err peer_file_read(const char *dir, const char *name, struct buf *ret,
+                        struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = path_of(dir, name, path, reterr);
@@ -74,8 +74,8 @@ enum err place_read(const char *dir, const char *name, struct buf *ret,
     return e == ERR_OK ? file_read(path, ret, reterr) : e;
 }
 
-enum err place_read_secret(const char *dir, const char *name, struct buf *ret,
-                           struct errinfo *reterr)
+enum err peer_file_read_secret(const char *dir, const char *name, struct buf *ret,
+                               struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = path_of(dir, name, path, reterr);
@@ -100,7 +100,7 @@ enum err place_read_secret_file(const char *path, struct buf *ret,
     return file_read(path, ret, reterr);
 }
 
-void place_forget(struct buf *secret)
+void peer_file_forget(struct buf *secret)
 {
     if (secret->p != NULL) {
         OPENSSL_cleanse(secret->p, secret->size);

@@ -13,21 +13,21 @@
 #include "core/base/err.h"
 #include "core/base/slice.h"
 
-enum { PLACE_DIR_MODE = 0750, PLACE_SECRET_MODE = 0600, PLACE_MODE = 0640 };
+enum { PEER_FILE_DIR_MODE = 0750, PEER_FILE_SECRET_MODE = 0600, PEER_FILE_MODE = 0640 };
 
 /* Makes dir where it is not there, for the owner of the folder that it lies in. */
-enum err place_make_dir(const char *dir, struct errinfo *reterr);
+enum err peer_file_make_dir(const char *dir, struct errinfo *reterr);
 /* Replaces dir/name, atomically and durably, for the owner of dir. */
-enum err place_write(const char *dir, const char *name, struct slice bytes, mode_t mode,
-                     struct errinfo *reterr);
+enum err peer_file_write(const char *dir, const char *name, struct slice bytes,
+                         mode_t mode, struct errinfo *reterr);
 /* Appends dir/name to ret, whose cap bounds it. */
-enum err place_read(const char *dir, const char *name, struct buf *ret,
-                    struct errinfo *reterr);
+enum err peer_file_read(const char *dir, const char *name, struct buf *ret,
+                        struct errinfo *reterr);
 /* Likewise; ERR_DENIED when others may read or change it. Free ret with place_forget. */
-enum err place_read_secret(const char *dir, const char *name, struct buf *ret,
-                           struct errinfo *reterr);
+enum err peer_file_read_secret(const char *dir, const char *name, struct buf *ret,
+                               struct errinfo *reterr);
 enum err place_read_secret_file(const char *path, struct buf *ret,
                                 struct errinfo *reterr);
-void place_forget(struct buf *secret);
+void peer_file_forget(struct buf *secret);
 
 #endif

@@ -80,7 +80,7 @@ enum err ring_self_load(const char *dir, unsigned port, struct ring_self *ret,
         return ERR_OK;
     }
     buf_init(&text, SELF_MAX);
-    enum err e = place_read(dir, self_name, &text, reterr);
+    enum err e = peer_file_read(dir, self_name, &text, reterr);
     struct slice rest = buf_slice(&text);
     struct slice name = slice_cut(&rest, '\n');
     struct slice address = slice_cut(&rest, '\n');
@@ -125,7 +125,8 @@ enum err ring_self_store(const char *dir, const struct ring_self *s,
     }
     buf_init(&text, SELF_MAX);
     buf_printf(&text, "name %s\naddress %s\n", s->name, s->address);
-    enum err e = place_write(dir, self_name, buf_slice(&text), PLACE_MODE, reterr);
+    enum err e =
+        peer_file_write(dir, self_name, buf_slice(&text), PEER_FILE_MODE, reterr);
     buf_fini(&text);
     return e;
 }
@@ -249,7 +250,7 @@ enum err ring_next(const char *dir, struct manifest *ret, struct errinfo *reterr
                            "no change of the ring waits for signatures here");
     }
     buf_init(&text, MANIFEST_BYTES_MAX);
-    enum err e = place_read(dir, next_name, &text, reterr);
+    enum err e = peer_file_read(dir, next_name, &text, reterr);
     if (e == ERR_OK) {
         e = manifest_parse(buf_slice(&text), ret, reterr);
     }
@@ -272,8 +273,8 @@ static enum err place_version(const char *dir, const struct manifest *m,
     ret->needed = lacks_old ? old->threshold : m->threshold;
     ret->is_in_force = false;
     if (lacks_old || of_new < m->threshold) {
-        return place_write(dir, next_name, slice_of(m->text, m->text_len), PLACE_MODE,
-                           reterr);
+        return peer_file_write(dir, next_name, slice_of(m->text, m->text_len),
+                               PEER_FILE_MODE, reterr);
     }
     e = manifest_may_replace(m, old, reterr);
     if (e == ERR_OK) {

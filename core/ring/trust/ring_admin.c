@@ -21,11 +21,12 @@ static enum err make_key(const char *dir, const char *path, struct errinfo *rete
     if (e != ERR_OK) {
         e = errinfo_set(reterr, e, dir, 0, "OpenSSL cannot make an Ed25519 key");
     } else if (path != NULL) { /* whoever makes it keeps it: it is not the service's */
-        e = file_write_atomic(path, buf_slice(&pem), PLACE_SECRET_MODE, reterr);
+        e = file_write_atomic(path, buf_slice(&pem), PEER_FILE_SECRET_MODE, reterr);
     } else {
-        e = place_write(dir, admin_name, buf_slice(&pem), PLACE_SECRET_MODE, reterr);
+        e = peer_file_write(dir, admin_name, buf_slice(&pem), PEER_FILE_SECRET_MODE,
+                            reterr);
     }
-    place_forget(&pem);
+    peer_file_forget(&pem);
     OPENSSL_cleanse(secret, sizeof(secret));
     return e;
 }
@@ -71,6 +72,6 @@ enum err ring_admin_key(const char *dir, const char *path, bool create,
     if (e == ERR_OK) {
         identity_public_of(retsecret, retpublic);
     }
-    place_forget(&pem);
+    peer_file_forget(&pem);
     return e;
 }

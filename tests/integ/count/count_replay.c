@@ -19,13 +19,13 @@ enum { LINE = 1 << 16, FILE_CAP = 64 << 20, ARENA = 64 << 20 };
 
 struct replay {
     struct config *config;
-    struct listhold *lists;
+    struct list_manager *lists;
     struct keyring keys;
     struct arena *arena;
     const char *folder;
     struct count *count;
     struct count_port port;
-    struct ubiquity *guard;
+    struct boilerplate *guard;
 };
 
 static size_t name_length(struct slice s)
@@ -104,9 +104,9 @@ static bool replay_message(struct replay *r, char how, const char *path)
         count_message(&r->port, &r->keys, r->config, set, &facts, false, r->arena,
                       &counts);
         struct list_hits hits;
-        const struct listset *lists = listhold_acquire(r->lists);
+        const struct listset *lists = list_manager_acquire(r->lists);
         verdict_evaluate(r->config, lists, set, &context, 0, r->arena, &verdict, &hits);
-        listhold_release(r->lists, &lists);
+        list_manager_release(r->lists, &lists);
         print(path, &verdict);
     }
     buf_fini(&bytes);
@@ -153,8 +153,8 @@ static bool set_up(struct replay *r, const char *conf, const char *hex)
         r->keys.ring[0].bytes[i] = (uint8_t)strtoul(byte, NULL, 16);
     }
     r->arena = arena_new(ARENA);
-    r->guard = ubiquity_new(ubiquity_size(r->config->count.messages_per_day));
-    r->lists = listhold_new(r->config->state_dir, &r->keys);
+    r->guard = boilerplate_new(boilerplate_size(r->config->count.messages_per_day));
+    r->lists = list_manager_new(r->config->state_dir, &r->keys);
     return r->arena != NULL && r->guard != NULL && r->lists != NULL && forget(r);
 }
 
@@ -184,8 +184,8 @@ int main(int argc, char **argv)
             return 66;
         }
     }
-    listhold_free(&r.lists);
-    ubiquity_free(&r.guard);
+    list_manager_free(&r.lists);
+    boilerplate_free(&r.guard);
     arena_free(&r.arena);
     config_release(&r.config);
     count_close(&r.count);

@@ -33,7 +33,7 @@ static void count_reason(const char *word)
 }
 
 struct asking {
-    const struct feed_guard *guard;
+    const struct feed_exclude *guard;
     const struct list_reader *reader;
     uint64_t now_s;
     uint64_t asked;
@@ -47,7 +47,7 @@ static enum err ask(void *context, const struct feed_item *item)
     struct digest d;
     uint8_t hit = 0;
     const char *why = NULL;
-    const char *word = feed_guard_refuses(a->guard, &item->entry, &why);
+    const char *word = feed_exclude_refuses(a->guard, &item->entry, &why);
     if (word) {
         count_reason(word);
         return ERR_OK;
@@ -69,17 +69,17 @@ static int fail(const struct errinfo *why)
     return 2;
 }
 
-static enum err give(struct stage *s, const char *file, struct stage_report *ret,
+static enum err give(struct feed_update *s, const char *file, struct update_report *ret,
                      struct errinfo *reterr)
 {
-    struct stage_body body = {.etag = ""};
+    struct update_body body = {.etag = ""};
     struct buf b;
     buf_init(&b, BODY_MAX);
     enum err e = file_read(file, &b, reterr);
-    e = e == ERR_OK ? file_write_atomic(stage_incoming(s), buf_slice(&b), 0640, reterr)
+    e = e == ERR_OK ? file_write_atomic(update_incoming(s), buf_slice(&b), 0640, reterr)
                     : e;
     buf_fini(&b);
-    return e == ERR_OK ? stage_update(s, &body, NULL, NULL, ret, reterr) : e;
+    return e == ERR_OK ? update_update(s, &body, NULL, NULL, ret, reterr) : e;
 }
 
 static enum err ask_all(const struct config *c, const struct config_feed *f,
@@ -90,11 +90,11 @@ static enum err ask_all(const struct config *c, const struct config_feed *f,
                                    .now_s = (uint32_t)a->now_s};
     struct feed_sink sink = {.on_entry = ask, .context = a};
     struct feed_counts counts;
-    struct feed_guard *g = NULL;
+    struct feed_exclude *g = NULL;
     struct list_reader *r = NULL;
     const char *file = f->url + strlen("file://");
     int fd = open(file, O_RDONLY | O_CLOEXEC);
-    enum err e = feed_guard_new(c, f, keys, &g, reterr);
+    enum err e = feed_exclude_new(c, f, keys, &g, reterr);
     e = e == ERR_OK
             ? list_reader_open(c->state_dir, slice_str(f->list), keys, &r, reterr)
             : e;
@@ -102,7 +102,7 @@ static enum err ask_all(const struct config *c, const struct config_feed *f,
     a->reader = r;
     e = e == ERR_OK ? feed_read(fd, file, &options, &sink, &counts, reterr) : e;
     list_reader_close(&r);
-    feed_guard_free(&g);
+    feed_exclude_free(&g);
     (void)close(fd);
     return e;
 }
@@ -110,17 +110,17 @@ static enum err ask_all(const struct config *c, const struct config_feed *f,
 static int one(const struct config *c, const struct config_feed *f,
                const struct keyring *keys)
 {
-    struct stage_options o = {.config = c, .feed = f, .keys = keys};
+    struct update_options o = {.config = c, .feed = f, .keys = keys};
     struct asking a = {.now_s = clock_wall_us() / 1000000};
-    struct stage *s = NULL;
-    struct stage_report first;
-    struct stage_report second;
+    struct feed_update *s = NULL;
+    struct update_report first;
+    struct update_report second;
     struct errinfo why;
     const char *file = f->url + strlen("file://");
-    enum err e = stage_open(&o, &s, &why);
+    enum err e = update_open(&o, &s, &why);
     e = e == ERR_OK ? give(s, file, &first, &why) : e;
     e = e == ERR_OK ? give(s, file, &second, &why) : e;
-    stage_close(&s);
+    update_close(&s);
     memset(reasons, 0, sizeof(reasons));
     if (e == ERR_OK && first.refusal.reason[0] == '\0') {
         e = ask_all(c, f, keys, &a, &why);

@@ -51,12 +51,12 @@ static struct featureset *extract_file(const char *path, struct arena *arena,
     return set;
 }
 
-static void learn(struct ubiquity *guard, const struct featureset *set)
+static void learn(struct boilerplate *guard, const struct featureset *set)
 {
     const struct feature *from = featureset_first(set, FEATURE_from);
     uint64_t sender = from != NULL ? checksum64(from->text) : 0;
     for (size_t i = 0; i < nshingles; i++) {
-        (void)ubiquity_learn(guard, shingles[i], sender);
+        (void)boilerplate_learn(guard, shingles[i], sender);
     }
 }
 
@@ -81,7 +81,7 @@ int main(void)
         .recipients = 1000};
     static const struct hashkey ring = {1, "key of this test"};
     struct arena *arena = arena_new(ARENA);
-    struct ubiquity *guard = ubiquity_new(LEARNT);
+    struct boilerplate *guard = boilerplate_new(LEARNT);
     static char line[LINE];
     if (base_init() != ERR_OK || arena == NULL || guard == NULL) {
         return 70;
@@ -106,7 +106,7 @@ int main(void)
             print(line + 2, set);
         }
     }
-    ubiquity_free(&guard);
+    boilerplate_free(&guard);
     arena_free(&arena);
     return 0;
 }

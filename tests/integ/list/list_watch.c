@@ -46,7 +46,7 @@ struct entry {
 
 struct watch {
     const char *list;
-    struct listhold *hold;
+    struct list_manager *hold;
     struct config *config;
     struct entry *entry;
     uint64_t size;
@@ -90,10 +90,10 @@ static void *refresh(void *context)
     struct errinfo why;
     for (;;) { /* ends with the program */
         atomic_fetch_add(&w->begun, 1);
-        if (listhold_refresh(w->hold, w->config, &why) != ERR_OK) {
+        if (list_manager_refresh(w->hold, w->config, &why) != ERR_OK) {
             atomic_fetch_add(&w->refresh_failures, 1);
         }
-        listhold_reap(w->hold);
+        list_manager_free_retired(w->hold);
         atomic_fetch_add(&w->done, 1);
         pause_ns(REFRESH_NS);
     }
@@ -178,11 +178,11 @@ static void ask_block(struct watch *w, uint64_t from, uint64_t to)
     struct digest d[BLOCK];
     uint8_t hit[BLOCK];
     uint64_t done = atomic_load(&w->done); /* before the snapshot is taken */
-    const struct listset *s = listhold_acquire(w->hold);
+    const struct listset *s = list_manager_acquire(w->hold);
     const struct list_reader *r = reader_of(s, w->list);
     if (!r) {
         w->failed++;
-        listhold_release(w->hold, &s);
+        list_manager_release(w->hold, &s);
         return;
     }
     for (uint64_t i = from; i < to; i++) {
@@ -199,7 +199,7 @@ static void ask_block(struct watch *w, uint64_t from, uint64_t to)
         }
     }
     w->degraded += from == 0 && listset_is_degraded(s);
-    listhold_release(w->hold, &s);
+    list_manager_release(w->hold, &s);
 }
 
 static void ask_all(struct watch *w)
@@ -240,12 +240,12 @@ static void ask_fresh(struct watch *w, uint64_t *at)
 /* The list and its key must be there when the watch begins. */
 static bool take_key(struct watch *w)
 {
-    const struct listset *s = listhold_acquire(w->hold);
+    const struct listset *s = list_manager_acquire(w->hold);
     const struct list_reader *r = reader_of(s, w->list);
     if (r) {
         w->key = *list_reader_key(r);
     }
-    listhold_release(w->hold, &s);
+    list_manager_release(w->hold, &s);
     return r != NULL;
 }
 
@@ -273,8 +273,8 @@ static bool start(struct watch *w, char **argv)
         (void)fprintf(stderr, "list_watch: %s: %s\n", why.source, why.text);
         return false;
     }
-    w->hold = listhold_new(argv[1], &keys);
-    if (!w->hold || listhold_refresh(w->hold, w->config, &why) != ERR_OK ||
+    w->hold = list_manager_new(argv[1], &keys);
+    if (!w->hold || list_manager_refresh(w->hold, w->config, &why) != ERR_OK ||
         !take_key(w)) {
         (void)fputs("list_watch: the list cannot be opened\n", stderr);
         return false;

@@ -49,13 +49,13 @@ static struct digest random_digest(struct run *r)
 
 static enum err write_and_ask(struct run *r, struct bloomfile *f)
 {
-    struct member_belief b = {
+    struct peer_filter_belief b = {
         .key = &r->key, .guarded = r->guarded, .nguarded = GUARDED};
     f->facts.role = BLOOMFILE_SPAM;
     f->facts.digest_key = r->key.id;
     f->facts.position_key = r->key.id;
     enum err e = bloomfile_write(f, r->path, &r->why);
-    return e == ERR_OK ? member_believe(r->path, &b, &r->why) : ERR_IO;
+    return e == ERR_OK ? peer_filter_believe(r->path, &b, &r->why) : ERR_IO;
 }
 
 /* False: a wrong answer. */

@@ -27,7 +27,7 @@ struct pair {
     char dir[200];
     struct manifest m;
     struct syncnode node[2];
-    struct share *share;
+    struct list_publisher *share;
     struct config *config;
     struct errinfo why;
 };
@@ -138,7 +138,7 @@ static enum err exchange(struct pair *p)
     struct syncpull pull = {.after = 0};
     enum err e = ERR_OK;
     for (unsigned i = 0; e == ERR_OK && i < TICKS; i++) {
-        e = share_tick(p->share, p->config, &p->why);
+        e = list_publisher_tick(p->share, p->config, &p->why);
         if (e == ERR_OK && !ledger_note(p)) {
             e = errinfo_set(&p->why, ERR_IO, p->dir, 0, "no ledger");
         }
@@ -183,9 +183,10 @@ static enum err begin(struct pair *p, const char *dir)
         syncnode_init(&p->node[i], name, i);
         e = syncnode_open(&p->node[i], &p->m, &p->why);
     }
-    return e == ERR_OK ? share_new(p->node[0].sync, p->node[0].dir, &p->node[0].keys,
-                                   &p->node[0].self.origin, &p->share, &p->why)
-                       : e;
+    return e == ERR_OK
+               ? list_publisher_new(p->node[0].sync, p->node[0].dir, &p->node[0].keys,
+                                    &p->node[0].self.origin, &p->share, &p->why)
+               : e;
 }
 
 static int run(struct pair *p)
@@ -215,7 +216,7 @@ int main(int argc, char **argv)
         return 2;
     }
     int status = begin(&p, argv[1]) == ERR_OK ? run(&p) : failed(&p, "cannot begin");
-    share_free(&p.share);
+    list_publisher_free(&p.share);
     syncnode_close(&p.node[0]);
     syncnode_close(&p.node[1]);
     config_release(&p.config);

@@ -89,7 +89,7 @@ static bool root_of(unsigned i, const struct stream_key *k, struct hash256 *ret)
         return count_root(i, k, ret);
     }
     if (k->kind == OBJECT_LIST) {
-        struct list_state v[ITEMS];
+        struct mirror_entry v[ITEMS];
         (void)prop_list_read(&world.node[i], &world.node[server_of(&k->origin)], v);
         prop_list_root(&world.ring.ring, v, ret);
         return true;

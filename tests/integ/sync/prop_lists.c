@@ -45,7 +45,7 @@ void prop_list_change(struct listing *l, uint64_t now_s)
 {
     for (unsigned n = 1 + prop_below(4); n > 0; n--) {
         const unsigned i = prop_below(ITEMS);
-        l->v[i] = (struct list_state){
+        l->v[i] = (struct mirror_entry){
             .digest = digest_of(i),
             .class_type = (uint16_t)(1 + prop_below(TYPES)),
             .status = (uint8_t)prop_below(ENTRY_TAKEN_BACK + 1),
@@ -56,11 +56,12 @@ void prop_list_change(struct listing *l, uint64_t now_s)
     l->is_told = false;
 }
 
-static struct list_state listed_now(const struct listing *l, unsigned i, uint64_t now_s)
+static struct mirror_entry listed_now(const struct listing *l, unsigned i,
+                                      uint64_t now_s)
 {
-    struct list_state own = l->v[i];
+    struct mirror_entry own = l->v[i];
     if (own.expiry_s != 0 && own.expiry_s <= now_s) {
-        own = (struct list_state){.status = ENTRY_ABSENT};
+        own = (struct mirror_entry){.status = ENTRY_ABSENT};
     }
     own.digest = digest_of(i);
     return own;
@@ -78,14 +79,15 @@ enum err prop_list_publish(struct syncnode *node, struct listing *l, uint64_t no
         const bool goes_on = sync_own_stream(node->sync, OBJECT_LIST, LIST, &k);
         is_again = false;
         for (unsigned i = 0; i < ITEMS && e == ERR_OK; i++) {
-            const struct list_state own = listed_now(l, i, now_s);
+            const struct mirror_entry own = listed_now(l, i, now_s);
             struct list_record held = {.digest = own.digest};
             if (goes_on) {
                 e = peerlist_get(sync_lists(node->sync), &k, &held, reterr);
             }
-            const enum share_step s = share_step_make(&own, &held, now_s, &step[n]);
-            n += s != SHARE_STEP_NONE;
-            is_again = is_again || s == SHARE_STEP_AGAIN;
+            const enum list_publisher_step s =
+                list_publisher_step_make(&own, &held, now_s, &step[n]);
+            n += s != LIST_PUBLISHER_STEP_NONE;
+            is_again = is_again || s == LIST_PUBLISHER_STEP_AGAIN;
         }
         if (e == ERR_OK && (n > 0 || !goes_on)) {
             e = sync_publish_list(node->sync, LIST, step, n, SLICE_NONE, reterr);
@@ -155,7 +157,7 @@ bool prop_list_is_there(const struct syncnode *at, const struct syncnode *of)
 }
 
 bool prop_list_read(const struct syncnode *at, const struct syncnode *of,
-                    struct list_state ret[ITEMS])
+                    struct mirror_entry ret[ITEMS])
 {
     char path[FILE_PATH_MAX];
     struct list_reader *r = NULL;
@@ -167,7 +169,7 @@ bool prop_list_read(const struct syncnode *at, const struct syncnode *of,
         list_reader_open(path, SLICE_LIT(LIST), &at->keys, &r, &why) == ERR_OK;
     for (unsigned i = 0; i < ITEMS; i++) {
         ret[i].digest = digest_of(i);
-        if (is_there && list_state_of(r, AGES_AGO_S, &ret[i], &why) != ERR_OK) {
+        if (is_there && mirror_get_of_reader(r, AGES_AGO_S, &ret[i], &why) != ERR_OK) {
             prop_fail("%s: %s", why.source, why.text);
         }
     }
@@ -185,7 +187,7 @@ void prop_filter_read(struct syncnode *at, const struct stream_key *k, struct bu
     }
 }
 
-void prop_list_root(const struct object_id *ring, const struct list_state v[ITEMS],
+void prop_list_root(const struct object_id *ring, const struct mirror_entry v[ITEMS],
                     struct hash256 *ret)
 {
     struct root root = {{0}};
@@ -209,14 +211,14 @@ static bool is_expiry_good(uint32_t held_s, uint32_t own_s, uint64_t now_s)
     const uint32_t own_h = own_s / HOUR_S + (own_s % HOUR_S != 0);
     const uint32_t held_h = held_s / HOUR_S;
     return held_h == own_h || (held_h != 0 && (own_h == 0 || own_h > held_h) &&
-                               held_s + HOUR_S > now_s + SHARE_RENEW_S);
+                               held_s + HOUR_S > now_s + LIST_PUBLISHER_RENEW_S);
 }
 
-void prop_list_check(const struct listing *l, const struct list_state v[ITEMS],
+void prop_list_check(const struct listing *l, const struct mirror_entry v[ITEMS],
                      uint64_t now_s, unsigned i, unsigned o)
 {
     for (unsigned k = 0; k < ITEMS; k++) {
-        const struct list_state own = listed_now(l, k, now_s);
+        const struct mirror_entry own = listed_now(l, k, now_s);
         bool is_good = v[k].status == own.status;
         if (own.status == ENTRY_TAKEN_BACK) { /* or never told of */
             is_good = is_good || v[k].status == ENTRY_ABSENT;

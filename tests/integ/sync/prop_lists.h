@@ -17,7 +17,7 @@ enum { ITEMS = 24, FILTER_BYTES_MAX = 1 << 13 };
 
 /* What a server lists itself. */
 struct listing {
-    struct list_state v[ITEMS]; /* status 0: nothing */
+    struct mirror_entry v[ITEMS]; /* status 0: nothing */
     bool is_told;
     uint64_t generation; /* of its filter; 0: none */
     char file[FILTER_BYTES_MAX];
@@ -38,7 +38,7 @@ enum err prop_filter_publish(struct syncnode *node, struct listing *l,
 
 /* What `at` holds of the list of `of`. False: nothing. */
 bool prop_list_read(const struct syncnode *at, const struct syncnode *of,
-                    struct list_state ret[ITEMS]);
+                    struct mirror_entry ret[ITEMS]);
 /* The bytes of the filter of k that `at` holds; none: empty. */
 void prop_filter_read(struct syncnode *at, const struct stream_key *k, struct buf *ret);
 /* Whether `at` has a folder for what `of` lists. */
@@ -46,10 +46,10 @@ bool prop_list_is_there(const struct syncnode *at, const struct syncnode *of);
 
 /* Fails unless v, which server i holds of server o, is what o lists: entries as they are; taken back, or never told
  * of; no others. */
-void prop_list_check(const struct listing *l, const struct list_state v[ITEMS],
+void prop_list_check(const struct listing *l, const struct mirror_entry v[ITEMS],
                      uint64_t now_s, unsigned i, unsigned o);
 /* The root of such a list. */
-void prop_list_root(const struct object_id *ring, const struct list_state v[ITEMS],
+void prop_list_root(const struct object_id *ring, const struct mirror_entry v[ITEMS],
                     struct hash256 *ret);
 
 #endif

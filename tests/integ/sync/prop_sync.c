@@ -336,8 +336,8 @@ static void check_counts(void)
 static void check_list(unsigned i, unsigned o)
 {
     const struct listing *l = &world.server[o].lists;
-    struct list_state v[ITEMS];
-    struct list_state first[ITEMS];
+    struct mirror_entry v[ITEMS];
+    struct mirror_entry first[ITEMS];
     struct hash256 root;
     struct hash256 root_of_first;
     struct stream_key k;

@@ -72,8 +72,8 @@ static enum err ask(struct tempdir *t, struct play *p, struct slice body,
     listen_at(p, t->file);
     assert_int_equal(pthread_create(&p->thread, NULL, run, p), 0);
     buf_init(ret, ANSWER_MAX);
-    enum err e = gillnetd_ask(t->file, SLICE_LIT("ping"), body,
-                              clock_mono_us() + wait_us, ret, why);
+    enum err e = control_client_ask(t->file, SLICE_LIT("ping"), body,
+                                    clock_mono_us() + wait_us, ret, why);
     assert_int_equal(pthread_join(p->thread, NULL), 0);
     close(p->listen_fd);
     return e;
@@ -158,19 +158,19 @@ static void test_ask__nobody_there__then_told(void **state)
     struct buf answer;
     buf_init(&answer, ANSWER_MAX);
     uint64_t end = clock_mono_us() + LONG_US;
-    assert_int_equal(gillnetd_ask(tempdir_file(t, "none"), SLICE_LIT("ping"),
-                                  SLICE_NONE, end, &answer, &why),
+    assert_int_equal(control_client_ask(tempdir_file(t, "none"), SLICE_LIT("ping"),
+                                        SLICE_NONE, end, &answer, &why),
                      ERR_NOT_FOUND);
     char longer[200] = "";
     memset(longer, 'x', sizeof longer - 1);
     assert_int_equal(
-        gillnetd_ask(longer, SLICE_LIT("ping"), SLICE_NONE, end, &answer, &why),
+        control_client_ask(longer, SLICE_LIT("ping"), SLICE_NONE, end, &answer, &why),
         ERR_LIMIT);
     struct play p = {.reads = 0};
     listen_at(&p, tempdir_file(t, "gone"));
     close(p.listen_fd); /* the socket stays, nobody listens */
     assert_int_equal(
-        gillnetd_ask(t->file, SLICE_LIT("ping"), SLICE_NONE, end, &answer, &why),
+        control_client_ask(t->file, SLICE_LIT("ping"), SLICE_NONE, end, &answer, &why),
         ERR_NOT_FOUND);
     assert_int_equal(answer.n, 0);
     buf_fini(&answer);
@@ -181,14 +181,14 @@ static void test_scan__line_and_message__then_the_object(void **state)
     struct tempdir *t = *state;
     struct errinfo why;
     struct buf json;
-    struct scanline line = {.helo = SLICE_LIT("a b")};
+    struct scan_request line = {.helo = SLICE_LIT("a b")};
     static const char want[] = "scan 4 helo=a%20b\nmail";
     struct play p = {.reads = sizeof want - 1, .answer = "ok\n{\"score\":0}\n"};
     listen_at(&p, tempdir_file(t, "ctl"));
     assert_int_equal(pthread_create(&p.thread, NULL, run, &p), 0);
     buf_init(&json, ANSWER_MAX);
-    assert_int_equal(gillnetd_scan(t->file, &line, SLICE_LIT("mail"),
-                                   clock_mono_us() + LONG_US, &json, &why),
+    assert_int_equal(control_client_scan(t->file, &line, SLICE_LIT("mail"),
+                                         clock_mono_us() + LONG_US, &json, &why),
                      ERR_OK);
     assert_int_equal(pthread_join(p.thread, NULL), 0);
     close(p.listen_fd);

@@ -6,7 +6,7 @@
 enum { PEERS_MAX = 30 };
 
 /* A key that we counted `own` times, and peers as often as `peers` says; a -1 ends these. */
-static void make_ring(struct count_shares *s, uint64_t own, const int64_t *peers,
+static void make_ring(struct count_breakdown *s, uint64_t own, const int64_t *peers,
                       uint64_t cap, unsigned quorum)
 {
     struct origin_row rows[PEERS_MAX];
@@ -16,22 +16,22 @@ static void make_ring(struct count_shares *s, uint64_t own, const int64_t *peers
         rows[o.n++] = (struct origin_row){
             .origin = {(uint8_t)(i + 1)}, .cap = cap, .state = ORIGIN_ACTIVE};
     }
-    assert_true(count_shares_init(s, 1000));
-    assert_true(count_shares_set_origins(s, &o));
+    assert_true(count_breakdown_init(s, 1000));
+    assert_true(count_breakdown_set_origins(s, &o));
     s->v[0].history.bucket[0] = own;
     s->v[0].history.day[0] = own;
     for (unsigned i = 0; i < o.n; i++) {
         if (peers[i] > 0) {
-            struct count_share *share = count_shares_of(s, rows[i].origin);
+            struct count_part *share = count_breakdown_of(s, rows[i].origin);
             assert_non_null(share);
             share->history.bucket[3] = (uint64_t)peers[i];
             share->history.day[0] = (uint64_t)peers[i];
         }
     }
-    count_shares_end(s);
+    count_breakdown_end(s);
 }
 
-static void make(struct count_shares *s, uint64_t own, const int64_t *peers,
+static void make(struct count_breakdown *s, uint64_t own, const int64_t *peers,
                  uint64_t cap)
 {
     make_ring(s, own, peers, cap, 2);
@@ -54,11 +54,11 @@ static void test_bounded__when_they_are_one_owners__then_all_add_up(void **state
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct count_shares s;
+        struct count_breakdown s;
         make_ring(&s, 15, cases[i].peers, ORIGIN_NO_CAP, 0);
-        count_shares_limit(&s, cases[i].cap, cases[i].quorum);
-        assert_int_equal(count_shares_bounded(&s, 2), cases[i].want);
-        count_shares_fini(&s);
+        count_breakdown_limit(&s, cases[i].cap, cases[i].quorum);
+        assert_int_equal(count_breakdown_bounded(&s, 2), cases[i].want);
+        count_breakdown_fini(&s);
     }
 }
 
@@ -85,11 +85,11 @@ static void test_bounded__by_what_peers_say__cap_quorum_and_liars(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct count_shares s;
+        struct count_breakdown s;
         make(&s, cases[i].own, cases[i].peers, 10);
-        assert_int_equal(count_shares_bounded(&s, 2), cases[i].want);
-        assert_int_equal(count_shares_bounded(&s, 0), cases[i].own);
-        count_shares_fini(&s);
+        assert_int_equal(count_breakdown_bounded(&s, 2), cases[i].want);
+        assert_int_equal(count_breakdown_bounded(&s, 0), cases[i].own);
+        count_breakdown_fini(&s);
     }
 }
 
@@ -97,15 +97,15 @@ static void test_bounded__by_what_peers_say__cap_quorum_and_liars(void **state)
 static void test_bounded__when_a_mailing_is_spread__then_it_is_bulk(void **state)
 {
     int64_t peers[PEERS_MAX];
-    struct count_shares s;
+    struct count_breakdown s;
     (void)state;
     for (unsigned i = 0; i < PEERS_MAX; i++) {
         peers[i] = i < PEERS_MAX - 1 ? 1 : -1;
     }
     make(&s, 1, peers, 10);
-    assert_int_equal(count_shares_sum(&s, 3), 30);
-    assert_int_equal(count_shares_bounded(&s, 3), 27);
-    count_shares_fini(&s);
+    assert_int_equal(count_breakdown_sum(&s, 3), 30);
+    assert_int_equal(count_breakdown_bounded(&s, 3), 27);
+    count_breakdown_fini(&s);
 }
 
 /* Whatever so many liars say, it is never more than what the honest ones counted. */
@@ -116,7 +116,7 @@ static void test_bounded__when_three_of_eight_lie__then_never_above_the_truth(
     srand48(7);
     for (unsigned round = 0; round < 20000; round++) {
         int64_t peers[9];
-        struct count_shares s;
+        struct count_breakdown s;
         uint64_t own = (uint64_t)(lrand48() % 20);
         uint64_t honest = own;
         for (unsigned i = 0; i < 8; i++) {
@@ -127,12 +127,12 @@ static void test_bounded__when_three_of_eight_lie__then_never_above_the_truth(
         }
         peers[8] = -1;
         make(&s, own, peers, 10);
-        uint64_t bounded = count_shares_bounded(&s, 2);
+        uint64_t bounded = count_breakdown_bounded(&s, 2);
         if (bounded > honest || bounded < own) {
             fail_msg("round %u: %lu, not between %lu and %lu", round,
                      (unsigned long)bounded, (unsigned long)own, (unsigned long)honest);
         }
-        count_shares_fini(&s);
+        count_breakdown_fini(&s);
     }
 }
 
@@ -146,12 +146,12 @@ static void test_limit__by_the_configuration__only_ever_less(void **state)
     } cases[] = {{0, 0, 18}, {4, 0, 8}, {100, 0, 18}, {0, 1, 18}, {0, 3, 0}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct count_shares s;
+        struct count_breakdown s;
         make(&s, 0, peers, 10);
-        count_shares_limit(&s, cases[i].cap, cases[i].quorum);
-        assert_int_equal(count_shares_bounded(&s, 3), cases[i].want);
-        assert_int_equal(count_shares_sum(&s, 3), 18);
-        count_shares_fini(&s);
+        count_breakdown_limit(&s, cases[i].cap, cases[i].quorum);
+        assert_int_equal(count_breakdown_bounded(&s, 3), cases[i].want);
+        assert_int_equal(count_breakdown_sum(&s, 3), 18);
+        count_breakdown_fini(&s);
     }
 }
 
@@ -168,27 +168,27 @@ static void test_shares__who_has_no_say__has_none(void **state)
     };
     const struct origins o = {.self = {1}, .quorum = 1, .v = rows, .n = 6};
     const uint8_t nobody[ORIGIN_BYTES] = {9};
-    struct count_shares s;
+    struct count_breakdown s;
     (void)state;
-    assert_true(count_shares_init(&s, 1000));
-    assert_true(count_shares_set_origins(&s, &o));
-    assert_null(count_shares_of(&s, nobody));
+    assert_true(count_breakdown_init(&s, 1000));
+    assert_true(count_breakdown_set_origins(&s, &o));
+    assert_null(count_breakdown_of(&s, nobody));
     for (unsigned i = 0; i < 3; i++) {
-        assert_null(count_shares_of(&s, rows[i].origin));
+        assert_null(count_breakdown_of(&s, rows[i].origin));
     }
     for (unsigned i = 3; i < 6; i++) {
-        struct count_share *share = count_shares_of(&s, rows[i].origin);
+        struct count_part *share = count_breakdown_of(&s, rows[i].origin);
         assert_non_null(share);
-        assert_ptr_equal(share, count_shares_of(&s, rows[i].origin));
+        assert_ptr_equal(share, count_breakdown_of(&s, rows[i].origin));
         share->history.day[0] = UINT64_MAX - 3;
     }
-    count_shares_end(&s);
-    assert_int_equal(count_shares_bounded(&s, 3), UINT64_MAX - 3 + 3);
-    assert_true(count_shares_sum(&s, 3) == UINT64_MAX);
-    assert_true(count_shares_all(&s, 3) == UINT64_MAX);
-    count_shares_fini(&s);
-    count_shares_fini(&s);
-    assert_int_equal(count_shares_bounded(&s, 3), 0);
+    count_breakdown_end(&s);
+    assert_int_equal(count_breakdown_bounded(&s, 3), UINT64_MAX - 3 + 3);
+    assert_true(count_breakdown_sum(&s, 3) == UINT64_MAX);
+    assert_true(count_breakdown_all(&s, 3) == UINT64_MAX);
+    count_breakdown_fini(&s);
+    count_breakdown_fini(&s);
+    assert_int_equal(count_breakdown_bounded(&s, 3), 0);
 }
 
 int main(void)

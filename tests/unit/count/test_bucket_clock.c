@@ -10,13 +10,14 @@
 #define BOOT   (UINT64_C(5000) * S)
 
 /* Looks every 10 s while both clocks run; counts the buckets that began. */
-static unsigned run_for(struct period *p, uint64_t *wall, uint64_t *boot, uint64_t us)
+static unsigned run_for(struct bucket_clock *p, uint64_t *wall, uint64_t *boot,
+                        uint64_t us)
 {
     unsigned begun = 0;
     for (uint64_t t = 0; t < us; t += 10 * S) {
         *wall += 10 * S;
         *boot += 10 * S;
-        begun += period_look(p, *wall, *boot);
+        begun += bucket_clock_look(p, *wall, *boot);
     }
     return begun;
 }
@@ -24,10 +25,10 @@ static unsigned run_for(struct period *p, uint64_t *wall, uint64_t *boot, uint64
 static void test_look__time_goes_on__buckets_follow(void **state)
 {
     (void)state;
-    struct period p;
+    struct bucket_clock p;
     uint64_t wall = START;
     uint64_t boot = BOOT;
-    period_init(&p, 0, false, wall, boot);
+    bucket_clock_init(&p, 0, false, wall, boot);
     assert_int_equal(p.bucket, START / BUCKET);
     assert_int_equal(run_for(&p, &wall, &boot, 6 * BUCKET), 6);
     assert_int_equal(p.bucket, START / BUCKET + 6);
@@ -37,10 +38,10 @@ static void test_look__time_goes_on__buckets_follow(void **state)
 static void test_look__back_an_hour__bucket_stays_until_reached(void **state)
 {
     (void)state;
-    struct period p;
+    struct bucket_clock p;
     uint64_t wall = START;
     uint64_t boot = BOOT;
-    period_init(&p, 0, false, wall, boot);
+    bucket_clock_init(&p, 0, false, wall, boot);
     wall -= 3600 * S;
     assert_int_equal(run_for(&p, &wall, &boot, 1800 * S), 0);
     assert_true(p.is_suspended);
@@ -53,10 +54,10 @@ static void test_look__back_an_hour__bucket_stays_until_reached(void **state)
 static void test_look__forward_three_days__believed_when_it_held(void **state)
 {
     (void)state;
-    struct period p;
+    struct bucket_clock p;
     uint64_t wall = START;
     uint64_t boot = BOOT;
-    period_init(&p, 0, false, wall, boot);
+    bucket_clock_init(&p, 0, false, wall, boot);
     wall += UINT64_C(3) * 86400 * S;
     assert_int_equal(run_for(&p, &wall, &boot, PERIOD_PROOF_US - 20 * S), 0);
     assert_true(p.is_suspended);
@@ -69,10 +70,10 @@ static void test_look__forward_three_days__believed_when_it_held(void **state)
 static void test_look__forward_for_a_while__nothing_happened(void **state)
 {
     (void)state;
-    struct period p;
+    struct bucket_clock p;
     uint64_t wall = START;
     uint64_t boot = BOOT;
-    period_init(&p, 0, false, wall, boot);
+    bucket_clock_init(&p, 0, false, wall, boot);
     wall += UINT64_C(3) * 86400 * S;
     assert_int_equal(run_for(&p, &wall, &boot, 300 * S), 0);
     wall -= UINT64_C(3) * 86400 * S;
@@ -84,10 +85,10 @@ static void test_look__forward_for_a_while__nothing_happened(void **state)
 static void test_look__forward_another_way_each_time__never_believed(void **state)
 {
     (void)state;
-    struct period p;
+    struct bucket_clock p;
     uint64_t wall = START;
     uint64_t boot = BOOT;
-    period_init(&p, 0, false, wall, boot);
+    bucket_clock_init(&p, 0, false, wall, boot);
     for (unsigned i = 0; i < 100; i++) {
         wall += UINT64_C(86400) * S;
         assert_int_equal(run_for(&p, &wall, &boot, 300 * S), 0);
@@ -99,14 +100,14 @@ static void test_look__forward_another_way_each_time__never_believed(void **stat
 static void test_init__1970__newest_bucket_goes_on(void **state)
 {
     (void)state;
-    struct period p;
+    struct bucket_clock p;
     uint64_t wall = 100 * S;
     uint64_t boot = 100 * S;
-    period_init(&p, START / BUCKET, false, wall, boot);
+    bucket_clock_init(&p, START / BUCKET, false, wall, boot);
     assert_int_equal(run_for(&p, &wall, &boot, 1800 * S), 0);
     assert_int_equal(p.bucket, START / BUCKET);
     wall = START + BUCKET; /* the time server answers */
-    assert_true(period_look(&p, wall, boot));
+    assert_true(bucket_clock_look(&p, wall, boot));
     assert_int_equal(p.bucket, START / BUCKET + 1);
     assert_false(p.is_suspended);
 }
@@ -114,10 +115,10 @@ static void test_init__1970__newest_bucket_goes_on(void **state)
 static void test_init__long_after_the_newest__on_trial(void **state)
 {
     (void)state;
-    struct period p;
+    struct bucket_clock p;
     uint64_t wall = START + UINT64_C(86400) * S;
     uint64_t boot = BOOT;
-    period_init(&p, START / BUCKET, false, wall, boot);
+    bucket_clock_init(&p, START / BUCKET, false, wall, boot);
     assert_true(p.is_suspended);
     assert_int_equal(p.bucket, START / BUCKET);
     assert_int_equal(run_for(&p, &wall, &boot, PERIOD_PROOF_US + 20 * S), 1);
@@ -127,8 +128,8 @@ static void test_init__long_after_the_newest__on_trial(void **state)
 static void test_init__brief__follows_the_wall_clock(void **state)
 {
     (void)state;
-    struct period p;
-    period_init(&p, START / BUCKET, true, START + UINT64_C(86400) * S, BOOT);
+    struct bucket_clock p;
+    bucket_clock_init(&p, START / BUCKET, true, START + UINT64_C(86400) * S, BOOT);
     assert_int_equal(p.bucket, START / BUCKET + COUNT_DAY_BUCKETS);
     assert_false(p.is_suspended);
 }
@@ -136,11 +137,11 @@ static void test_init__brief__follows_the_wall_clock(void **state)
 static void test_init__counts_of_the_future__nothing_expires(void **state)
 {
     (void)state;
-    struct period p;
+    struct bucket_clock p;
     uint64_t wall = START;
     uint64_t boot = BOOT;
-    period_init(&p, START / BUCKET + 1000, false, wall, boot);
-    assert_true(p.is_suspended && period_is_ahead(&p));
+    bucket_clock_init(&p, START / BUCKET + 1000, false, wall, boot);
+    assert_true(p.is_suspended && bucket_clock_is_ahead(&p));
     assert_int_equal(run_for(&p, &wall, &boot, 900 * BUCKET), 0);
     assert_true(p.is_suspended);
     assert_int_equal(run_for(&p, &wall, &boot, 101 * BUCKET), 1);

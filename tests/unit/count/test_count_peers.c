@@ -347,7 +347,7 @@ static uint64_t truth_of(const struct ring *r, unsigned who, unsigned key, uint6
 static unsigned check_key(struct ring *r, unsigned key)
 {
     struct digest digest[KEYRING_MAX];
-    struct count_shares shares;
+    struct count_breakdown shares;
     uint64_t now = atomic_load(&r->count->now);
     struct count_value sketch = own(r, key, 0);
     unsigned above = 0;
@@ -373,7 +373,7 @@ static unsigned check_key(struct ring *r, unsigned key)
             }
             sum += want;
         }
-        assert_int_equal(count_shares_sum(&shares, w), sum);
+        assert_int_equal(count_breakdown_sum(&shares, w), sum);
         if (sketch.w[w] < sum) {
             fail_msg("seed %" PRIu64 " key %u window %u: sketch %" PRIu64
                      " below %" PRIu64,
@@ -381,7 +381,7 @@ static unsigned check_key(struct ring *r, unsigned key)
         }
         above += sketch.w[w] > sum + sum / 5 + 1;
     }
-    count_shares_fini(&shares);
+    count_breakdown_fini(&shares);
     return above;
 }
 
@@ -533,17 +533,17 @@ static void *ask_on(void *context)
         for (unsigned key = 0; key < KEYS; key++) {
             struct count_item item = {.amount = key == 0 ? 1 : 0};
             struct digest digest[KEYRING_MAX];
-            struct count_shares shares;
+            struct count_breakdown shares;
             digest_of(a->r, key, item.digest);
             count_batch(a->r->count, &item, 1);
             a->added += item.amount;
             digest_of(a->r, key, digest);
             count_exact_shares(a->r->count, digest, &shares);
-            if (shares.n == 0 || count_shares_bounded(&shares, COUNT_1D) >
-                                     count_shares_sum(&shares, COUNT_1D)) {
+            if (shares.n == 0 || count_breakdown_bounded(&shares, COUNT_1D) >
+                                     count_breakdown_sum(&shares, COUNT_1D)) {
                 abort();
             }
-            count_shares_fini(&shares);
+            count_breakdown_fini(&shares);
         }
     }
     return NULL;

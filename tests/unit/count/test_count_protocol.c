@@ -226,7 +226,7 @@ static void test_values__what_is_no_answer__refused(void **state)
 }
 
 static void fake_shares(void *context, const struct digest digest[KEYRING_MAX],
-                        struct count_shares *ret)
+                        struct count_breakdown *ret)
 {
     static struct origin_row rows[] = {
         {.origin = {1}, .name = "self", .cap = 1, .state = ORIGIN_ACTIVE},
@@ -234,17 +234,17 @@ static void fake_shares(void *context, const struct digest digest[KEYRING_MAX],
         {.origin = {3}, .name = "beta", .cap = 10, .state = ORIGIN_LEFT},
     };
     const struct origins o = {.self = {1}, .quorum = 2, .v = rows, .n = 3};
-    assert_true(count_shares_init(ret, 3));
-    assert_true(count_shares_set_origins(ret, &o));
+    assert_true(count_breakdown_init(ret, 3));
+    assert_true(count_breakdown_set_origins(ret, &o));
     fake_exact(context, digest, &ret->v[0].history);
-    struct count_share *s = count_shares_of(ret, rows[2].origin);
+    struct count_part *s = count_breakdown_of(ret, rows[2].origin);
     assert_non_null(s);
     s->history.bucket[0] = 7;
     s->history.day[0] = UINT64_MAX;
     s->history.first_s = 1200;
     s->history.last_s = 1800;
     s->history.ndamaged = 1;
-    count_shares_end(ret);
+    count_breakdown_end(ret);
 }
 
 static void test_shares__there_and_back__by_server(void **state)
@@ -263,7 +263,7 @@ static void test_shares__there_and_back__by_server(void **state)
                                         .batch = fake_batch,
                                         .exact = fake_exact,
                                         .shares = with ? fake_shares : NULL};
-        struct count_shares back;
+        struct count_breakdown back;
         buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
         count_wire_answer(buf_slice(&request), &port, &keys, &answer);
         assert_true(count_wire_read_shares(buf_slice(&answer), &back));
@@ -280,14 +280,14 @@ static void test_shares__there_and_back__by_server(void **state)
             assert_int_equal(back.v[1].history.first_s, 1200);
             assert_int_equal(back.v[1].history.ndamaged, 1);
         }
-        count_shares_fini(&back);
+        count_breakdown_fini(&back);
         /* no part of an answer is one */
         for (size_t n = 0; n < answer.n; n++) {
             struct slice part = slice_head(buf_slice(&answer), n);
             bool is_line = n > 0 && part.p[n - 1] == '\n';
             bool is_one = count_wire_read_shares(part, &back);
             assert_true(!is_one || (is_line && with)); /* fewer peers */
-            count_shares_fini(&back);
+            count_breakdown_fini(&back);
         }
         buf_fini(&answer);
     }
@@ -317,7 +317,7 @@ static void test_shares__when_the_answer_is_hostile__then_it_is_none(void **stat
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct buf request;
         struct buf answer;
-        struct count_shares back;
+        struct count_breakdown back;
         buf_init(&request, COUNT_WIRE_REQUEST_MAX);
         buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
         count_wire_shares(&keys, digest, &request);

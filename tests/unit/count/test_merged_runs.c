@@ -103,14 +103,14 @@ static void remove_run(struct world *w)
 static void drop(struct world *w)
 {
     uint8_t origin[RUN_ORIGIN_BYTES] = {(uint8_t)(2 + below(w, ORIGINS - 1))};
-    assert_int_equal(sheets_drop(w->counts, origin, NULL), ERR_OK);
+    assert_int_equal(merged_runs_drop(w->counts, origin, NULL), ERR_OK);
 }
 
 static void make_sheets(struct world *w)
 {
     uint64_t at_s = 0;
     while (at_s != UINT64_MAX) {
-        assert_int_equal(sheets_make_next(w->counts, NOW, &at_s, NULL), ERR_OK);
+        assert_int_equal(merged_runs_make_next(w->counts, NOW, &at_s, NULL), ERR_OK);
         if (below(w, 8) == 0) {
             return; /* stopped */
         }
@@ -133,11 +133,11 @@ static void merge_day(struct world *w)
 /* A byte of a sheet is another, behind the program's back. */
 static void hurt(struct world *w)
 {
-    struct sheets_name name = {(NOW - 1 - below(w, BUCKETS)) * COUNT_BUCKET_S,
-                               COUNT_BUCKET_S, w->keys.ring[0].id};
+    struct merged_runs_name name = {(NOW - 1 - below(w, BUCKETS)) * COUNT_BUCKET_S,
+                                    COUNT_BUCKET_S, w->keys.ring[0].id};
     char path[FILE_PATH_MAX];
     struct stat st;
-    assert_int_equal(sheets_path(w->counts, &name, path), ERR_OK);
+    assert_int_equal(merged_runs_path(w->counts, &name, path), ERR_OK);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd >= 0) {
         char byte = 0;
@@ -172,7 +172,7 @@ static bool has_say(const struct world *w, const struct run_id *id)
 static void check(struct world *w)
 {
     for (uint64_t key = 1; key <= KEYS; key++) {
-        struct count_shares s;
+        struct count_breakdown s;
         const uint64_t keys[KEYRING_MAX] = {key, key};
         const uint32_t ids[KEYRING_MAX] = {w->keys.ring[0].id, w->keys.ring[1].id};
         uint64_t day = 0;
@@ -183,11 +183,11 @@ static void check(struct world *w)
             day += run->is_there ? n : 0;
             all += run->is_there || run->is_in_day ? n : 0;
         }
-        assert_true(count_shares_init(&s, NOW));
+        assert_true(count_breakdown_init(&s, NOW));
         remote_ask(w->r, keys, ids, KEYRING_MAX, NOW, &s);
-        assert_true(count_shares_sum(&s, COUNT_1D) == day);
-        assert_true(count_shares_sum(&s, COUNT_14D) == all);
-        count_shares_fini(&s);
+        assert_true(count_breakdown_sum(&s, COUNT_1D) == day);
+        assert_true(count_breakdown_sum(&s, COUNT_14D) == all);
+        count_breakdown_fini(&s);
     }
     w->nsheeted += w->r->nsheets > 0 && w->r->nloose < w->r->list->n;
 }
@@ -262,7 +262,7 @@ static void test_sheets__when_all_is_made__then_runs_are_asked_no_more(void **st
     uint64_t at_s = 0;
     unsigned n = 0;
     for (; at_s != UINT64_MAX; n++) {
-        assert_int_equal(sheets_make_next(w->counts, NOW, &at_s, NULL), ERR_OK);
+        assert_int_equal(merged_runs_make_next(w->counts, NOW, &at_s, NULL), ERR_OK);
     }
     assert_int_equal(n, BUCKETS + 1);
     remote_refresh(w->r, NOW, NULL, NULL);
@@ -270,12 +270,12 @@ static void test_sheets__when_all_is_made__then_runs_are_asked_no_more(void **st
     assert_true(w->r->nloose < BUCKETS); /* a second ring key's with one run */
     /* and when their day is past they go */
     at_s = 0;
-    assert_int_equal(sheets_make_next(w->counts, NOW + COUNT_BUCKETS + 1, &at_s, NULL),
-                     ERR_OK);
+    assert_int_equal(
+        merged_runs_make_next(w->counts, NOW + COUNT_BUCKETS + 1, &at_s, NULL), ERR_OK);
     assert_true(at_s == UINT64_MAX);
-    struct sheets_name name = {(uint64_t)(NOW - 1) * COUNT_BUCKET_S, COUNT_BUCKET_S,
-                               w->keys.ring[0].id};
-    assert_int_equal(sheets_path(w->counts, &name, path), ERR_OK);
+    struct merged_runs_name name = {(uint64_t)(NOW - 1) * COUNT_BUCKET_S,
+                                    COUNT_BUCKET_S, w->keys.ring[0].id};
+    assert_int_equal(merged_runs_path(w->counts, &name, path), ERR_OK);
     assert_int_equal(access(path, F_OK), -1);
 }
 

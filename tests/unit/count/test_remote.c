@@ -87,11 +87,11 @@ static void look(struct folder *f, uint64_t now)
 static uint64_t asked(const struct folder *f, uint64_t now)
 {
     const uint64_t key = 77;
-    struct count_shares s;
-    assert_true(count_shares_init(&s, now));
+    struct count_breakdown s;
+    assert_true(count_breakdown_init(&s, now));
     remote_ask(f->r, &key, &f->keys.ring[0].id, 1, now, &s);
-    uint64_t sum = count_shares_sum(&s, COUNT_1D);
-    count_shares_fini(&s);
+    uint64_t sum = count_breakdown_sum(&s, COUNT_1D);
+    count_breakdown_fini(&s);
     return sum;
 }
 

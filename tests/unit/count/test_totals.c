@@ -260,7 +260,8 @@ static void recount_window(struct world *w, struct totals_shard *s, unsigned win
         char *bytes = malloc(s->shares[i].ref.n);
         assert_int_equal(spill_get(w->totals->spill, &s->shares[i].ref, bytes), ERR_OK);
         if (s->shares[i].windows & 1U << window) {
-            assert_true(share_each(slice_of(bytes, s->shares[i].ref.n), add_share, &r));
+            assert_true(
+                contribution_each(slice_of(bytes, s->shares[i].ref.n), add_share, &r));
         }
         free(bytes);
     }
@@ -292,7 +293,7 @@ static void check_empty(struct world *w)
 
     roll(w, UINT64_C(20) * DAY);
     totals_stat(w->totals, &st);
-    assert_int_equal(st.door_entries, 0);
+    assert_int_equal(st.doorkeeper_entries, 0);
     assert_int_equal(st.cell_lines_used, 0);
     assert_int_equal(st.overflowed, 0);
     assert_int_equal(st.spilled_bytes, 0);

@@ -351,7 +351,7 @@ static void test_drop__before_the_end__frees(void **state)
         extract_raw(x, SLICE_LIT("<p><b>" BODY "\n"));
     }
     extract_drop(x);
-    imprint_drop(NULL);
+    fingerprint_drop(NULL);
     arena_free(&arena);
 }
 
@@ -380,7 +380,7 @@ static void test_new__no_memory__flags_it(void **state)
 static char our_server[] = "mx.our.example";
 static char *const our_servers[] = {our_server};
 
-static bool has_bands(struct ubiquity *guard, const char *head, uint64_t day)
+static bool has_bands(struct boilerplate *guard, const char *head, uint64_t day)
 {
     struct extract_limits limits = limits_default;
     struct arena *arena = arena_new(ARENA);
@@ -423,7 +423,7 @@ static void test_guard__of_senders__learns_from_proved_ones_only(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct ubiquity *guard = ubiquity_new(1 << 12);
+        struct boilerplate *guard = boilerplate_new(1 << 12);
         for (uint64_t day = 100; day < 103; day++) {
             for (size_t k = 0; k < 3;
                  k++) { /* none of them loses keys before day 102 */
@@ -432,7 +432,7 @@ static void test_guard__of_senders__learns_from_proved_ones_only(void **state)
         }
         assert_int_equal(!has_bands(guard, FROM("x.example"), 103),
                          rows[i].becomes_common);
-        ubiquity_free(&guard);
+        boilerplate_free(&guard);
     }
 }
 

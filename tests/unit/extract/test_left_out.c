@@ -55,7 +55,7 @@ static void drop(struct message *m)
     "days, and no doctor needs to know; write to us today and you will have a box " \
     "for nothing at all.\n"
 
-static struct message read_with(struct ubiquity *guard, const char *head,
+static struct message read_with(struct boilerplate *guard, const char *head,
                                 const char *body, const char *client)
 {
     static const uint8_t clients[2][16] = {
@@ -225,8 +225,8 @@ static const char *const fronts[] = {
 };
 enum { NFRONTS = sizeof fronts / sizeof fronts[0] };
 
-static void teach(struct ubiquity *guard, const char *head, const char *end, size_t n,
-                  const char *client)
+static void teach(struct boilerplate *guard, const char *head, const char *end,
+                  size_t n, const char *client)
 {
     char body[TEXT];
     for (size_t i = 0; i < n; i++) {
@@ -237,7 +237,7 @@ static void teach(struct ubiquity *guard, const char *head, const char *end, siz
 }
 
 /* Whether the footer is left out of a message of this list. */
-static bool is_left_out(struct ubiquity *guard, const char *head, const char *client)
+static bool is_left_out(struct boilerplate *guard, const char *head, const char *client)
 {
     struct message with = read_with(guard, head, BODY "\n" FOOTER, client);
     struct message without = read_with(NULL, head, BODY "\n", client);
@@ -250,7 +250,7 @@ static bool is_left_out(struct ubiquity *guard, const char *head, const char *cl
 static void test_footer__of_a_list__is_left_out_once_it_has_stood_under_other_texts(
     void **state)
 {
-    struct ubiquity *guard = ubiquity_new(1 << 12);
+    struct boilerplate *guard = boilerplate_new(1 << 12);
     (void)state;
     clock_set_for_test((uint64_t)100 * 86400 * 1000000, 1);
     teach(guard, LIST("no.example"), FOOTER, UBIQUITY_FRONTS - 1, "a");
@@ -261,27 +261,27 @@ static void test_footer__of_a_list__is_left_out_once_it_has_stood_under_other_te
     assert_false(is_left_out(guard, LIST("other.example"), "a"));
     assert_false(is_left_out(guard, "From: a@b.com\n", "a"));
     assert_false(is_left_out(guard, LIST("no.example"), "b"));
-    ubiquity_free(&guard);
+    boilerplate_free(&guard);
     clock_unset_for_test();
 }
 
 static void test_footer__of_a_rare_list__is_known_after_days(void **state)
 {
-    struct ubiquity *guard = ubiquity_new(1 << 12);
+    struct boilerplate *guard = boilerplate_new(1 << 12);
     (void)state;
     clock_set_for_test((uint64_t)100 * 86400 * 1000000, 1);
-    teach(guard, LIST("no.example"), FOOTER, UBIQUITY_SENDERS - 1, "a");
-    clock_set_for_test((uint64_t)(100 + UBIQUITY_DAYS) * 86400 * 1000000, 1);
+    teach(guard, LIST("no.example"), FOOTER, BOILERPLATE_SENDERS - 1, "a");
+    clock_set_for_test((uint64_t)(100 + BOILERPLATE_DAYS) * 86400 * 1000000, 1);
     assert_false(is_left_out(guard, LIST("no.example"), "a"));
     assert_true(is_left_out(guard, LIST("no.example"), "a")); /* by the one before */
-    ubiquity_free(&guard);
+    boilerplate_free(&guard);
     clock_unset_for_test();
 }
 
 /* One text for all: a list that says the same each time has taught nothing. */
 static void test_footer__under_copies_of_one_text__is_not_learnt(void **state)
 {
-    struct ubiquity *guard = ubiquity_new(1 << 12);
+    struct boilerplate *guard = boilerplate_new(1 << 12);
     (void)state;
     for (size_t i = 0; i < 100; i++) {
         char body[TEXT];
@@ -291,7 +291,7 @@ static void test_footer__under_copies_of_one_text__is_not_learnt(void **state)
         drop(&m);
     }
     assert_false(is_left_out(guard, LIST("no.example"), "a"));
-    ubiquity_free(&guard);
+    boilerplate_free(&guard);
 }
 
 /* Whoever has taught his own list what he wants to hide, or uses that of others, must still put as
@@ -301,7 +301,7 @@ static void test_footer__that_is_a_campaign__does_not_hide_it(void **state)
     static const char *const rows[] = {
         CAMPAIGN, "Hello Bob\n" CAMPAIGN,
         "Dear friend, read this today, it is for you\n\n" CAMPAIGN};
-    struct ubiquity *guard = ubiquity_new(1 << 12);
+    struct boilerplate *guard = boilerplate_new(1 << 12);
     struct message plain = read_with(NULL, "From: a@b.com\n", CAMPAIGN, "a");
     (void)state;
     teach(guard, LIST("evil.example"), CAMPAIGN, 100, "a");
@@ -315,7 +315,7 @@ static void test_footer__that_is_a_campaign__does_not_hide_it(void **state)
     assert_true(same_bands(&plain, &front));
     drop(&front);
     drop(&plain);
-    ubiquity_free(&guard);
+    boilerplate_free(&guard);
 }
 
 int main(void)

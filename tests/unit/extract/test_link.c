@@ -279,7 +279,7 @@ static void test_base__long_or_many__limit_is_told(void **state)
 static void test_signs__names_and_help__are_told(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < SIGN_COUNT; i++) {
+    for (unsigned i = 0; i < TRAIT_COUNT; i++) {
         const char *name = sign_name((enum sign)i);
         assert_true(strlen(sign_help((enum sign)i)) > 0);
         assert_true(sign_is_known(slice_str(name)));

@@ -9,7 +9,7 @@
 enum { ARENA = 64 << 20, TEXT = 32 << 20 };
 
 /* Lists that hold values which end in a text. */
-struct lists {
+struct list_watcher {
     struct slice end;
     size_t asked;
     size_t questions;
@@ -17,7 +17,7 @@ struct lists {
 
 static size_t listed(void *context, const struct featureset *features, uint32_t *ret)
 {
-    struct lists *l = context;
+    struct list_watcher *l = context;
     size_t n = 0;
 
     l->questions++;
@@ -37,7 +37,7 @@ struct message {
 
 /* Text is used up. */
 static struct message read_message(struct buf *text, struct extract_limits *limits,
-                                   struct lists *lists)
+                                   struct list_watcher *lists)
 {
     struct message m = {.arena = arena_new(ARENA)};
     if (lists != NULL) {
@@ -66,7 +66,7 @@ static void lines(struct buf *text, const char *head, const char *middle, unsign
 static void test_urls__over_the_limit__listed_ones_are_kept(void **state)
 {
     struct extract_limits limits = limits_default;
-    struct lists lists = {.end = SLICE_LIT("evil.com")};
+    struct list_watcher lists = {.end = SLICE_LIT("evil.com")};
     struct buf text;
 
     (void)state;
@@ -98,7 +98,7 @@ static void test_urls__of_one_domain__leave_room_for_others(void **state)
 static void test_features__over_the_limit__addresses_are_asked_once_each(void **state)
 {
     struct extract_limits limits = limits_default;
-    struct lists lists = {.end = SLICE_LIT("bad@evil.com")};
+    struct list_watcher lists = {.end = SLICE_LIT("bad@evil.com")};
     struct buf text;
 
     (void)state;
@@ -116,7 +116,7 @@ static void test_features__over_the_limit__addresses_are_asked_once_each(void **
 static void test_field__many_addresses__the_last_is_asked_about(void **state)
 {
     struct extract_limits limits = limits_default;
-    struct lists lists = {.end = SLICE_LIT("bad@evil.com")};
+    struct list_watcher lists = {.end = SLICE_LIT("bad@evil.com")};
     struct buf text;
 
     (void)state;
@@ -136,7 +136,7 @@ static void test_field__many_addresses__the_last_is_asked_about(void **state)
 static void test_kept__from_the_overflow__stands_where_it_stood(void **state)
 {
     struct extract_limits limits = limits_default;
-    struct lists lists = {.end = SLICE_LIT("evil.com")};
+    struct list_watcher lists = {.end = SLICE_LIT("evil.com")};
     struct buf text;
 
     (void)state;

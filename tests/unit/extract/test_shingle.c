@@ -329,7 +329,7 @@ static void test_guard__of_common_shingles__takes_them_out(void **state)
     struct text text = {.n = 0};
     struct sketch sketch;
     struct shingler s = {.keys = &keys};
-    struct ubiquity *guard = ubiquity_new(1 << 16);
+    struct boilerplate *guard = boilerplate_new(1 << 16);
     uint64_t shingles[WORDS];
     size_t n = 0;
     (void)state;
@@ -344,16 +344,16 @@ static void test_guard__of_common_shingles__takes_them_out(void **state)
         struct fold_word folded = {FOLD_TEXT, slice_of(word, (size_t)length)};
         n += shingler_word(&s, NULL, &folded, &shingles[n]);
     }
-    for (uint64_t sender = 1; sender <= UBIQUITY_SENDERS; sender++) {
+    for (uint64_t sender = 1; sender <= BOILERPLATE_SENDERS; sender++) {
         for (size_t i = 0; i < n; i++) {
-            (void)ubiquity_learn(guard, shingles[i], sender);
+            (void)boilerplate_learn(guard, shingles[i], sender);
         }
         sketch_init(&sketch);
         sketch_add(&sketch, &keys, guard, shingles, n);
         assert_int_equal(sketch_distinct(&sketch),
-                         sender < UBIQUITY_SENDERS ? distinct : 0);
+                         sender < BOILERPLATE_SENDERS ? distinct : 0);
     }
-    ubiquity_free(&guard);
+    boilerplate_free(&guard);
 }
 
 /* "12 http://.. 7" is in all mail, and in each copy another. */

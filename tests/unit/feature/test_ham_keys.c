@@ -12,10 +12,10 @@ static size_t keys_of(enum feature_type type, const char *text)
     static const struct hashkey key = {.id = 1, .bytes = "any sixteen byte"};
     struct arena *arena = arena_new(ARENA);
     struct featureset *fs = featureset_new(arena, FEATURES_MAX);
-    struct journal_message m = {.n = 0};
+    struct ham_log_message m = {.n = 0};
 
     assert_true(featureset_add(fs, type, slice_str(text)));
-    assert_int_equal(witness_gather(fs, 0, &key, arena, &m), 1);
+    assert_int_equal(ham_keys_gather(fs, 0, &key, arena, &m), 1);
     arena_free(&arena);
     return m.n;
 }

@@ -14,7 +14,7 @@ enum { STAGE_T0 = 1700000000, LINES_MAX = 64 };
 struct feed_fixture {
     struct fixture *f;
     struct config *config;
-    struct stage *s;
+    struct feed_update *s;
     uint64_t now_s;
     char said[4096]; /* lines of on_line: "+domain\n" */
 };
@@ -48,15 +48,15 @@ static inline void configure(struct feed_fixture *x, const char *settings,
 
 static inline void open_stage(struct feed_fixture *x)
 {
-    struct stage_options o = {
+    struct update_options o = {
         .config = x->config, .feed = &x->config->feeds[0], .keys = &x->f->keys};
-    MUST(x->f, stage_open(&o, &x->s, &x->f->info));
+    MUST(x->f, update_open(&o, &x->s, &x->f->info));
 }
 
 static inline void reopen(struct feed_fixture *x, const char *settings,
                           const char *more)
 {
-    stage_close(&x->s);
+    update_close(&x->s);
     configure(x, settings, more);
     open_stage(x);
 }
@@ -79,7 +79,7 @@ static inline int stage_teardown(void **state)
 {
     struct feed_fixture *x = *state;
     void *f = x->f;
-    stage_close(&x->s);
+    update_close(&x->s);
     config_release(&x->config);
     clock_unset_for_test();
     fixture_teardown(&f);
@@ -89,10 +89,10 @@ static inline int stage_teardown(void **state)
 
 static inline void put_body(struct feed_fixture *x, struct slice body)
 {
-    MUST(x->f, file_write_atomic(stage_incoming(x->s), body, 0640, &x->f->info));
+    MUST(x->f, file_write_atomic(update_incoming(x->s), body, 0640, &x->f->info));
 }
 
-static inline void hear(void *context, const struct stage_line *line)
+static inline void hear(void *context, const struct update_line *line)
 {
     struct feed_fixture *x = context;
     size_t n = strlen(x->said);
@@ -104,20 +104,20 @@ static inline void hear(void *context, const struct stage_line *line)
              SLICE_ARGS(slice_head(line->text, 60)), reason);
 }
 
-static inline struct stage_report update_as(struct feed_fixture *x, struct slice body,
-                                            struct stage_body how)
+static inline struct update_report update_as(struct feed_fixture *x, struct slice body,
+                                             struct update_body how)
 {
-    struct stage_report r;
+    struct update_report r;
     put_body(x, body);
     x->said[0] = '\0';
-    MUST(x->f, stage_update(x->s, &how, hear, x, &r, &x->f->info));
-    assert_int_not_equal(access(stage_incoming(x->s), F_OK), 0);
+    MUST(x->f, update_update(x->s, &how, hear, x, &r, &x->f->info));
+    assert_int_not_equal(access(update_incoming(x->s), F_OK), 0);
     return r;
 }
 
-static inline struct stage_report update(struct feed_fixture *x, const char *body)
+static inline struct update_report update(struct feed_fixture *x, const char *body)
 {
-    return update_as(x, slice_str(body), (struct stage_body){.etag = "\"e\""});
+    return update_as(x, slice_str(body), (struct update_body){.etag = "\"e\""});
 }
 
 /* A body of entries numbered from..to-1, as plain names. */
@@ -128,13 +128,13 @@ static inline void numbers(struct buf *b, uint64_t from, uint64_t to)
     }
 }
 
-static inline struct stage_report update_numbers(struct feed_fixture *x, uint64_t from,
-                                                 uint64_t to)
+static inline struct update_report update_numbers(struct feed_fixture *x, uint64_t from,
+                                                  uint64_t to)
 {
     struct buf b;
     buf_init(&b, 64 << 20);
     numbers(&b, from, to);
-    struct stage_report r = update_as(x, buf_slice(&b), (struct stage_body){0});
+    struct update_report r = update_as(x, buf_slice(&b), (struct update_body){0});
     buf_fini(&b);
     return r;
 }
@@ -174,10 +174,10 @@ static inline bool has_number(struct feed_fixture *x, uint64_t n)
     return is_listed(x, name);
 }
 
-static inline struct stage_state state_of(struct feed_fixture *x)
+static inline struct update_state state_of(struct feed_fixture *x)
 {
-    struct stage_state w;
-    stage_get_state(x->s, &w);
+    struct update_state w;
+    update_get_state(x->s, &w);
     return w;
 }
 

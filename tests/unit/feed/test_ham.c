@@ -11,7 +11,7 @@ enum { MESSAGES = 2000, DAY_S = 86400 };
 
 struct mail {
     struct feed_fixture *x;
-    struct journal *j;
+    struct ham_log *j;
 };
 
 static void begin(struct mail *m, struct feed_fixture *x)
@@ -20,15 +20,15 @@ static void begin(struct mail *m, struct feed_fixture *x)
     m->x = x;
     snprintf(path, sizeof(path), "%s/counts", x->f->state);
     assert_int_equal(mkdir(path, 0750), 0);
-    snprintf(path, sizeof(path), "%s/%s", x->f->state, STATE_JOURNAL_FILE);
-    MUST(x->f, journal_open(path, x->f->keys.ring[0].id, &m->j, &x->f->info));
+    snprintf(path, sizeof(path), "%s/%s", x->f->state, STATE_HAM_LOG_FILE);
+    MUST(x->f, ham_log_open(path, x->f->keys.ring[0].id, &m->j, &x->f->info));
 }
 
 static uint64_t key_of(const struct mail *m, const char *domain)
 {
     struct digest d;
     digest_make(&m->x->f->keys.ring[0], FEATURE_domain, slice_str(domain), &d);
-    return journal_key(&d);
+    return ham_log_key(&d);
 }
 
 /* n messages with the domain, over so many seconds up to now, from as many networks. */
@@ -36,14 +36,14 @@ static void add(const struct mail *m, const char *domain, unsigned n, uint32_t s
                 unsigned networks)
 {
     for (unsigned i = 0; i < n; i++) {
-        struct journal_message j = {
+        struct ham_log_message j = {
             .time_s = (uint32_t)m->x->now_s - span_s +
                       (uint32_t)((uint64_t)span_s * i / (n > 1 ? n - 1 : 1)),
             .is_good = true,
             .network = 1 + i % networks,
             .n = 2,
             .key = {key_of(m, domain), key_of(m, "common.example")}};
-        journal_add(m->j, &j);
+        ham_log_add(m->j, &j);
     }
 }
 
@@ -57,14 +57,14 @@ static void test_entry__when_much_good_mail_has_it__then_it_is_left_out(void **s
     add(&m, "fresh.example", 200, DAY_S / 2, 50); /* as a campaign is: half a day old */
     add(&m, "twice.example", 2, 2 * DAY_S, 2);    /* too few to say anything */
     add(&m, "old.example", 100, 2 * DAY_S, 9);
-    struct journal_message bad = {.time_s = (uint32_t)x->now_s, .n = 1};
+    struct ham_log_message bad = {.time_s = (uint32_t)x->now_s, .n = 1};
     bad.key[0] = key_of(&m, "spam.example");
     for (unsigned i = 0; i < 500;
          i++) { /* what something spoke against is no witness */
         bad.time_s -= 1000;
-        journal_add(m.j, &bad);
+        ham_log_add(m.j, &bad);
     }
-    journal_close(&m.j);
+    ham_log_close(&m.j);
     (void)update(x, "often.example\nfresh.example\ntwice.example\nspam.example\n"
                     "new.example\nold.example\n");
     assert_non_null(strstr(x->said, "!often.example ham\n"));
@@ -84,7 +84,7 @@ static void test_entry__when_people_use_a_name__then_a_larger_share_does_not_hel
     add(&m, "other.example", MESSAGES, 5 * DAY_S, 50);
     add(&m, "popular.example", FEED_POPULAR_MESSAGES, 2 * DAY_S, FEED_POPULAR_NETWORKS);
     add(&m, "one.example", FEED_POPULAR_MESSAGES, 2 * DAY_S, FEED_POPULAR_NETWORKS - 1);
-    journal_close(&m.j);
+    ham_log_close(&m.j);
     (void)update(x, "popular.example\none.example\n");
     assert_string_equal(x->said, "!popular.example ham\n+one.example\n");
 }
@@ -105,14 +105,14 @@ static void test_update__when_all_of_it_hits_much_good_mail__then_it_is_refused(
         add(&m, name, 3, 2 * DAY_S, 1);
         buf_printf(&b, "%s\n", name);
     }
-    journal_close(&m.j);
-    struct stage_report r = update(x, "good.example\n");
+    ham_log_close(&m.j);
+    struct update_report r = update(x, "good.example\n");
     assert_string_equal(r.refusal.reason, "");
-    r = update_as(x, buf_slice(&b), (struct stage_body){.is_by_hand = true});
+    r = update_as(x, buf_slice(&b), (struct update_body){.is_by_hand = true});
     assert_string_equal(r.refusal.reason, "ham");
     assert_true(is_listed(x, "good.example"));
     assert_false(is_listed(x, "host-1.example"));
-    r = update_as(x, slice_head(buf_slice(&b), 64), (struct stage_body){0});
+    r = update_as(x, slice_head(buf_slice(&b), 64), (struct update_body){0});
     assert_string_equal(r.refusal.reason, ""); /* a few of them are not */
     buf_fini(&b);
 }
@@ -120,21 +120,21 @@ static void test_update__when_all_of_it_hits_much_good_mail__then_it_is_refused(
 static void test_journal__when_it_is_of_another_key__then_it_says_nothing(void **state)
 {
     struct feed_fixture *x = *state;
-    struct feed_guard *g = NULL;
+    struct feed_exclude *g = NULL;
     struct mail m;
     begin(&m, x);
     add(&m, "old.example", 100, 2 * DAY_S, 9);
-    MUST(x->f,
-         feed_guard_new(x->config, &x->config->feeds[0], &x->f->keys, &g, &x->f->info));
-    assert_int_equal(feed_guard_ham(g), 100);
-    feed_guard_free(&g);
-    journal_close(&m.j);
+    MUST(x->f, feed_exclude_new(x->config, &x->config->feeds[0], &x->f->keys, &g,
+                                &x->f->info));
+    assert_int_equal(feed_exclude_ham(g), 100);
+    feed_exclude_free(&g);
+    ham_log_close(&m.j);
     struct keyring other = x->f->keys;
     other.ring[0].id++;
     MUST(x->f,
-         feed_guard_new(x->config, &x->config->feeds[0], &other, &g, &x->f->info));
-    assert_int_equal(feed_guard_ham(g), 0);
-    feed_guard_free(&g);
+         feed_exclude_new(x->config, &x->config->feeds[0], &other, &g, &x->f->info));
+    assert_int_equal(feed_exclude_ham(g), 0);
+    feed_exclude_free(&g);
 }
 
 int main(void)

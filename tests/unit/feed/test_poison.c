@@ -16,7 +16,7 @@ enum { GOOD = 1000, UTF16_BYTES = 16 /* of the body below */ };
 static void begin(struct feed_fixture *x, const char *settings)
 {
     reopen(x, settings, OWN);
-    struct stage_report r = update_numbers(x, 0, GOOD);
+    struct update_report r = update_numbers(x, 0, GOOD);
     assert_string_equal(r.refusal.reason, "");
 }
 
@@ -144,8 +144,8 @@ static void test_entry__when_it_is_poison__then_it_is_left_out(void **state)
         char line[300];
         buf_init(&b, 1 << 20);
         good_and(&b, poisons[i].line);
-        struct stage_report r =
-            update_as(x, buf_slice(&b), (struct stage_body){.etag = ""});
+        struct update_report r =
+            update_as(x, buf_slice(&b), (struct update_body){.etag = ""});
         buf_fini(&b);
         assert_string_equal(r.refusal.reason, "");
         assert_int_equal(r.entries, GOOD);
@@ -195,7 +195,7 @@ static void test_entry__when_it_only_looks_like_poison__then_it_is_taken(void **
     for (size_t i = 0; i < sizeof(rightful) / sizeof(rightful[0]); i++) {
         buf_printf(&b, "%s\n", rightful[i]);
     }
-    struct stage_report r = update_as(x, buf_slice(&b), (struct stage_body){0});
+    struct update_report r = update_as(x, buf_slice(&b), (struct update_body){0});
     buf_fini(&b);
     assert_int_equal(r.left_out, 0);
     for (size_t i = 0; i < sizeof(rightful) / sizeof(rightful[0]); i++) {
@@ -256,8 +256,8 @@ static void test_body__when_it_is_no_list__then_it_is_refused(void **state)
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
         size_t n = strlen(bodies[i].body);
         n = n == 0 || bodies[i].body[0] != '\xff' ? n : UTF16_BYTES;
-        struct stage_report r =
-            update_as(x, slice_of(bodies[i].body, n), (struct stage_body){.etag = ""});
+        struct update_report r =
+            update_as(x, slice_of(bodies[i].body, n), (struct update_body){.etag = ""});
         if (r.refusal.reason[0] == '\0' ||
             (bodies[i].reason[0] != '\0' &&
              strcmp(r.refusal.reason, bodies[i].reason) != 0)) {
@@ -288,7 +288,7 @@ static void test_body__when_its_size_jumps__then_only_force_takes_it(void **stat
     struct buf b;
     buf_init(&b, 1 << 20);
     numbers(&b, 0, GOOD / 100);
-    (void)update_as(x, buf_slice(&b), (struct stage_body){.is_by_hand = true});
+    (void)update_as(x, buf_slice(&b), (struct update_body){.is_by_hand = true});
     buf_fini(&b);
     assert_int_equal(state_of(x).entries, GOOD / 100);
     assert_string_equal(update_numbers(x, 0, 99).refusal.reason, ""); /* few: no band */
@@ -316,7 +316,7 @@ static void test_body__when_lines_are_hostile__then_the_rest_is_taken(void **sta
     numbers(&b, 0, GOOD);
     buf_add(&b, slice_of(mebibyte, 1 << 20));
     buf_add(&b, SLICE_LIT(".example\nnul\0.example\nnew.example\n"));
-    struct stage_report r = update_as(x, buf_slice(&b), (struct stage_body){0});
+    struct update_report r = update_as(x, buf_slice(&b), (struct update_body){0});
     assert_int_equal(r.entered, 1);
     assert_int_equal(r.counts.bad, 2);
     assert_true(is_listed(x, "new.example"));

@@ -16,7 +16,7 @@ static void test_update__when_entries_enter_and_leave__then_the_list_follows(
     void **state)
 {
     struct feed_fixture *x = *state;
-    struct stage_report r = update(x, "a.example\nb.example\nhttp://c.example/x\n");
+    struct update_report r = update(x, "a.example\nb.example\nhttp://c.example/x\n");
     assert_string_equal(r.refusal.reason, "");
     assert_int_equal(r.entered, 3);
     assert_int_equal(r.entries, 3);
@@ -56,7 +56,7 @@ static void test_update__when_nothing_changed__then_nothing_is_written(void **st
     uint64_t before = list_writer_log_bytes(w);
     list_writer_close(&w);
     now_is(x, x->now_s + 60);
-    struct stage_report r = update(x, "# another\nb.example\na.example\n");
+    struct update_report r = update(x, "# another\nb.example\na.example\n");
     assert_true(r.is_same);
     assert_int_equal(state_of(x).version, 1);
     assert_int_equal(state_of(x).good_s, x->now_s);
@@ -69,9 +69,9 @@ static void test_update__when_it_only_checks__then_nothing_changes(void **state)
 {
     struct feed_fixture *x = *state;
     (void)update(x, "a.example\nb.example\n");
-    struct stage_report r =
+    struct update_report r =
         update_as(x, SLICE_LIT("b.example\nc.example\ngoogle.com\n"),
-                  (struct stage_body){.only_checks = true});
+                  (struct update_body){.only_checks = true});
     assert_int_equal(r.entered, 1);
     assert_int_equal(r.left, 1);
     assert_int_equal(r.left_out, 1);
@@ -98,7 +98,7 @@ static void test_update__when_a_person_decided__then_that_stands(void **state)
 static void test_update__when_it_is_large__then_it_is_applied_whole(void **state)
 {
     struct feed_fixture *x = *state;
-    struct stage_report r = update_numbers(x, 0, 20000);
+    struct update_report r = update_numbers(x, 0, 20000);
     assert_int_equal(r.entered, 20000);
     r = update_numbers(x, 9000, 30000);
     assert_int_equal(r.entered, 10000);
@@ -116,11 +116,11 @@ static void test_rollback__when_asked_for__then_the_former_version_serves_and_is
     void **state)
 {
     struct feed_fixture *x = *state;
-    struct stage_report r;
+    struct update_report r;
     reopen(x, "keep = \"7d\"; versions = 2;", "");
     (void)update(x, "a.example\nb.example\n");
     (void)update(x, "b.example\nc.example\n");
-    MUST(x->f, stage_rollback(x->s, 0, &r, &x->f->info));
+    MUST(x->f, update_rollback(x->s, 0, &r, &x->f->info));
     assert_int_equal(r.entered, 1);
     assert_int_equal(r.left, 1);
     assert_true(is_listed(x, "a.example"));
@@ -132,16 +132,16 @@ static void test_rollback__when_asked_for__then_the_former_version_serves_and_is
     assert_int_equal(r.entered, 1);
     assert_int_equal(state_of(x).version, 1);
     assert_false(is_listed(x, "d.example"));
-    assert_int_equal(stage_rollback(x->s, 0, &r, NULL), ERR_NOT_FOUND);
+    assert_int_equal(update_rollback(x->s, 0, &r, NULL), ERR_NOT_FOUND);
     reopen(x, "keep = \"0s\"; versions = 2;", "");
     (void)update_as(x, SLICE_LIT("b.example\nd.example\n"),
-                    (struct stage_body){.is_by_hand = true});
+                    (struct update_body){.is_by_hand = true});
     assert_false(state_of(x).is_pinned);
     assert_int_equal(state_of(x).version, 3);
     assert_int_equal(state_of(x).versions, 2);
     assert_true(is_listed(x, "d.example"));
     assert_false(is_listed(x, "a.example"));
-    MUST(x->f, stage_rollback(x->s, 2, &r, &x->f->info));
+    MUST(x->f, update_rollback(x->s, 2, &r, &x->f->info));
     assert_true(is_listed(x, "c.example"));
     assert_false(is_listed(x, "d.example"));
 }
@@ -153,12 +153,12 @@ static void test_diff__of_two_versions__then_each_line_is_told(void **state)
     (void)update(x, "b.example\nc.example\n");
     (void)update(x, "b.example\nd.example\n");
     x->said[0] = '\0';
-    MUST(x->f, stage_diff(x->s, 0, 0, hear, x, &x->f->info));
+    MUST(x->f, update_diff(x->s, 0, 0, hear, x, &x->f->info));
     assert_string_equal(x->said, "+d.example\n-c.example\n");
     x->said[0] = '\0';
-    MUST(x->f, stage_diff(x->s, 1, 3, hear, x, &x->f->info));
+    MUST(x->f, update_diff(x->s, 1, 3, hear, x, &x->f->info));
     assert_string_equal(x->said, "+d.example\n-a.example\n");
-    assert_int_equal(stage_diff(x->s, 0, 1, hear, x, NULL), ERR_NOT_FOUND);
+    assert_int_equal(update_diff(x->s, 0, 1, hear, x, NULL), ERR_NOT_FOUND);
 }
 
 static unsigned files_in(const struct feed_fixture *x)
@@ -197,14 +197,14 @@ static void test_silence__when_it_lasts__then_all_entries_go_until_it_ends(void 
     bool did = true;
     (void)update(x, "a.example\nb.example\n");
     now_is(x, x->now_s + 7 * DAY_S - 1);
-    MUST(x->f, stage_expire_silent(x->s, &did, &x->f->info));
+    MUST(x->f, update_expire_silent(x->s, &did, &x->f->info));
     assert_false(did);
     now_is(x, x->now_s + 1);
-    MUST(x->f, stage_expire_silent(x->s, &did, &x->f->info));
+    MUST(x->f, update_expire_silent(x->s, &did, &x->f->info));
     assert_true(did);
     assert_false(is_listed(x, "a.example"));
     assert_string_equal(state_of(x).etag, "");
-    MUST(x->f, stage_expire_silent(x->s, &did, &x->f->info));
+    MUST(x->f, update_expire_silent(x->s, &did, &x->f->info));
     assert_false(did);
     (void)update(x, "a.example\nb.example\n");
     assert_true(is_listed(x, "a.example") && is_listed(x, "b.example"));
@@ -216,7 +216,7 @@ static void test_into__when_it_is_another_list__then_the_former_is_left(void **s
     struct feed_fixture *x = *state;
     (void)update(x, "a.example\nb.example\n");
     reopen(x, "into = \"other\"; keep = \"0s\";", "");
-    MUST(x->f, stage_unchanged(x->s, &x->f->info));
+    MUST(x->f, update_unchanged(x->s, &x->f->info));
     assert_true(is_listed_in(x, "other", "a.example"));
     assert_false(is_listed(x, "a.example"));
 }
@@ -226,16 +226,16 @@ static void test_drop__when_a_feed_is_not_wanted_any_more__then_its_entries_leav
 {
     struct feed_fixture *x = *state;
     struct config_feed feed = x->config->feeds[0];
-    struct stage_options o = {.config = x->config, .feed = &feed, .keys = &x->f->keys};
+    struct update_options o = {.config = x->config, .feed = &feed, .keys = &x->f->keys};
     char folder[128];
     reopen(x, "into = \"other\";", "");
     (void)update(x, "a.example\nb.example\n");
-    stage_close(&x->s);
+    update_close(&x->s);
     feed = x->config->feeds[0];
     feed.list = feed.name; /* as one who knows the folder alone would */
     feed.keep_s = 100;
     o.config = x->config;
-    MUST(x->f, stage_drop(&o, &x->f->info));
+    MUST(x->f, update_drop(&o, &x->f->info));
     assert_true(is_listed_in(x, "other", "a.example"));
     now_is(x, x->now_s + 101);
     assert_false(is_listed_in(x, "other", "a.example"));
@@ -255,10 +255,10 @@ static void test_unchanged__once_a_day__then_what_the_list_lacks_is_mended(void 
     list_writer_close(&w);
     now_is(x, x->now_s + 100);
     assert_false(has_number(x, 1)); /* what a person said ended */
-    MUST(x->f, stage_unchanged(x->s, &x->f->info));
+    MUST(x->f, update_unchanged(x->s, &x->f->info));
     assert_false(has_number(x, 1));
     now_is(x, x->now_s + DAY_S);
-    MUST(x->f, stage_unchanged(x->s, &x->f->info));
+    MUST(x->f, update_unchanged(x->s, &x->f->info));
     assert_true(has_number(x, 1) && has_number(x, 2) && has_number(x, 3));
     assert_int_equal(state_of(x).version, 2);
     assert_int_equal(tempdir_remove(x->f->dir), 0); /* somebody removed the list */
@@ -288,7 +288,7 @@ static void test_state__when_damaged__then_it_begins_anew_with_what_the_list_hol
         reopen(x, "keep = \"0s\";", "");
         (void)update(x, "a.example\nb.example\n");
         (void)update(x, "a.example\nb.example\nc.example\n");
-        stage_close(&x->s);
+        update_close(&x->s);
         spoil(x, files[i]);
         open_stage(x);
         assert_true(is_listed(x, "c.example"));
@@ -324,7 +324,7 @@ static void give_version(struct feed_fixture *x, uint64_t v)
     struct buf b;
     buf_init(&b, 1 << 20);
     version_body(&b, v);
-    (void)update_as(x, buf_slice(&b), (struct stage_body){0});
+    (void)update_as(x, buf_slice(&b), (struct update_body){0});
     buf_fini(&b);
 }
 
@@ -334,7 +334,7 @@ static void test_update__when_killed__then_the_next_one_makes_it_whole(void **st
     uint64_t seed = 20261122;
     reopen(x, "keep = \"0s\";", "");
     for (uint64_t v = 0; v < KILLS; v++) {
-        stage_close(&x->s);
+        update_close(&x->s);
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
@@ -362,10 +362,10 @@ static void test_update__when_killed__then_the_next_one_makes_it_whole(void **st
 static void test_stage__when_another_works_on_it__then_it_is_locked(void **state)
 {
     struct feed_fixture *x = *state;
-    struct stage *other = NULL;
-    struct stage_options o = {
+    struct feed_update *other = NULL;
+    struct update_options o = {
         .config = x->config, .feed = &x->config->feeds[0], .keys = &x->f->keys};
-    assert_int_equal(stage_open(&o, &other, &x->f->info), ERR_LOCKED);
+    assert_int_equal(update_open(&o, &other, &x->f->info), ERR_LOCKED);
 }
 
 static void test_failures__when_noted__then_they_survive_until_it_is_well(void **state)

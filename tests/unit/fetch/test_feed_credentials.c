@@ -19,7 +19,7 @@ struct fixture {
     char password_file[128];
     char headers_file[128];
     char name[8];
-    struct feed_secret secret;
+    struct feed_credentials secret;
     struct errinfo why;
 };
 
@@ -44,7 +44,7 @@ static int teardown(void **state)
 {
     struct fixture *f = *state;
 
-    feed_secret_forget(&f->secret);
+    feed_credentials_forget(&f->secret);
     (void)tempdir_teardown((void **)&f->dir);
     free(f);
     return 0;
@@ -52,9 +52,9 @@ static int teardown(void **state)
 
 static enum err read_secret(struct fixture *f)
 {
-    feed_secret_forget(&f->secret);
+    feed_credentials_forget(&f->secret);
     f->why = (struct errinfo){.code = ERR_OK};
-    return feed_secret_read(&f->feed, &f->secret, &f->why);
+    return feed_credentials_read(&f->feed, &f->secret, &f->why);
 }
 
 static void put(struct fixture *f, char path[128], const char *name, struct slice text,
@@ -333,19 +333,19 @@ static void test_files__that_are_not_there__then_named(void **state)
 
 static void test_forget__when_read_or_not__then_nothing_is_left(void **state)
 {
-    static const struct feed_secret none;
+    static const struct feed_credentials none;
     struct fixture *f = *state;
 
     (void)snprintf(f->url, sizeof f->url, "https://me:pw@feeds.example/f");
     put_headers(f, SLICE_LIT("A: b\n"));
     assert_int_equal(read_secret(f), ERR_OK);
-    feed_secret_forget(&f->secret);
+    feed_credentials_forget(&f->secret);
     assert_memory_equal(f->secret.user, none.user, sizeof none.user);
     assert_memory_equal(f->secret.password, none.password, sizeof none.password);
     assert_null(f->secret.text.p);
     put_headers(f, SLICE_LIT("no field\n")); /* what was read before it failed */
     assert_int_equal(read_secret(f), ERR_SYNTAX);
-    feed_secret_forget(&f->secret);
+    feed_credentials_forget(&f->secret);
     assert_memory_equal(f->secret.password, none.password, sizeof none.password);
     assert_null(f->secret.text.p);
 }

@@ -23,11 +23,11 @@ static struct sockaddr_storage at(const char *text)
     return a;
 }
 
-static bool admit(struct limit *l, const char *from, uint64_t now)
+static bool admit(struct rate_limit *l, const char *from, uint64_t now)
 {
     struct sockaddr_storage a = at(from);
 
-    return limit_admit(l, (struct sockaddr *)&a, now);
+    return rate_limit_admit(l, (struct sockaddr *)&a, now);
 }
 
 static void test_bucket__when_drained__then_fills_at_its_rate(void **state)
@@ -67,23 +67,23 @@ static void test_bucket__when_more_than_its_burst__then_owed(void **state)
 
 static void test_admit__when_one_address_floods__then_others_come_in(void **state)
 {
-    struct limit *l = limit_new();
+    struct rate_limit *l = rate_limit_new();
     unsigned admitted = 0;
 
     (void)state;
     for (int i = 0; i < 10000; i++) {
         admitted += admit(l, "192.0.2.1", S) ? 1 : 0;
     }
-    assert_int_equal(admitted, (unsigned)limit_address_rate.burst);
+    assert_int_equal(admitted, (unsigned)rate_limit_address_rate.burst);
     assert_true(admit(l, "192.0.2.2", S));
     assert_true(admit(l, "192.0.2.1", 2 * S));
-    limit_free(&l);
+    rate_limit_free(&l);
     assert_null(l);
 }
 
 static void test_admit__when_v6__then_by_64(void **state)
 {
-    struct limit *l = limit_new();
+    struct rate_limit *l = rate_limit_new();
     unsigned admitted = 0;
     char text[64];
 
@@ -92,35 +92,35 @@ static void test_admit__when_v6__then_by_64(void **state)
         snprintf(text, sizeof text, "2001:db8::%x", i + 1);
         admitted += admit(l, text, S) ? 1 : 0;
     }
-    assert_int_equal(admitted, (unsigned)limit_address_rate.burst);
+    assert_int_equal(admitted, (unsigned)rate_limit_address_rate.burst);
     assert_true(admit(l, "2001:db8:0:1::1", S));
     for (int i = 0; i < 1000; i++) {
         admitted += admit(l, "::ffff:198.51.100.7", 11 * S) ? 1 : 0;
     }
-    assert_int_equal(admitted, 2 * (unsigned)limit_address_rate.burst);
+    assert_int_equal(admitted, 2 * (unsigned)rate_limit_address_rate.burst);
     assert_false(admit(l, "198.51.100.7", 11 * S)); /* the same one */
-    limit_free(&l);
+    rate_limit_free(&l);
 }
 
 static void test_admit__when_many_addresses_flood__then_a_known_one_comes_in(
     void **state)
 {
-    struct limit *l = limit_new();
+    struct rate_limit *l = rate_limit_new();
     struct sockaddr_storage known = at("203.0.113.5");
     unsigned admitted = 0;
     char text[64];
 
     (void)state;
-    limit_know(l, (struct sockaddr *)&known, S);
+    rate_limit_know(l, (struct sockaddr *)&known, S);
     for (int i = 0; i < 20000; i++) {
         snprintf(text, sizeof text, "10.%d.%d.1", i / 250, i % 250);
         admitted += admit(l, text, S + 1) ? 1 : 0;
     }
-    assert_int_equal(admitted, (unsigned)limit_all_rate.burst);
+    assert_int_equal(admitted, (unsigned)rate_limit_all_rate.burst);
     assert_false(admit(l, "10.99.99.99", S + 2));
     assert_true(admit(l, "203.0.113.5", S + 3));
     assert_false(admit(l, "10.99.99.98", S + 3));
-    limit_free(&l);
+    rate_limit_free(&l);
 }
 
 static void test_backoff__when_it_fails_on__then_longer_up_to_a_bound(void **state)

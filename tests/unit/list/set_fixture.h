@@ -10,7 +10,7 @@
 
 struct set_fixture {
     struct fixture *f;
-    struct listhold *h;
+    struct list_manager *h;
     struct config *config;
     char conf[128];
 };
@@ -39,7 +39,7 @@ static inline int setup(void **state)
     x->f = f;
     snprintf(x->conf, sizeof(x->conf), "%s/gillnet.conf", x->f->state);
     x->config = load(x, "");
-    x->h = listhold_new(x->f->state, &x->f->keys);
+    x->h = list_manager_new(x->f->state, &x->f->keys);
     assert_non_null(x->h);
     *state = x;
     return 0;
@@ -49,7 +49,7 @@ static inline int teardown(void **state)
 {
     struct set_fixture *x = *state;
     void *f = x->f;
-    listhold_free(&x->h);
+    list_manager_free(&x->h);
     config_release(&x->config);
     fixture_teardown(&f);
     free(x);
@@ -58,8 +58,8 @@ static inline int teardown(void **state)
 
 static inline void refresh(struct set_fixture *x)
 {
-    MUST(x->f, listhold_refresh(x->h, x->config, &x->f->info));
-    listhold_reap(x->h);
+    MUST(x->f, list_manager_refresh(x->h, x->config, &x->f->info));
+    list_manager_free_retired(x->h);
 }
 
 #define SET_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

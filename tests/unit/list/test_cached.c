@@ -17,9 +17,9 @@ enum { NOW = 1800000000, CACHE = 16384, HAMMERS = 3 };
 
 struct cached_fixture {
     struct fixture *f;
-    struct listhold *h;
+    struct list_manager *h;
     struct config *config;
-    struct hits *hits;
+    struct lookup_stats *hits;
     char hits_path[96];
 };
 
@@ -48,10 +48,10 @@ static int setup(void **state)
     fixture_setup(&f);
     x->f = f;
     x->config = load(x, CACHE);
-    x->h = listhold_new(x->f->state, &x->f->keys);
+    x->h = list_manager_new(x->f->state, &x->f->keys);
     snprintf(x->hits_path, sizeof(x->hits_path), "%s/lists.hits", x->f->state);
-    MUST(x->f, hits_open(x->hits_path, NOW, &x->hits, &x->f->info));
-    listhold_count(x->h, x->hits);
+    MUST(x->f, lookup_stats_open(x->hits_path, NOW, &x->hits, &x->f->info));
+    list_manager_set_stats(x->h, x->hits);
     *state = x;
     return 0;
 }
@@ -60,8 +60,8 @@ static int teardown(void **state)
 {
     struct cached_fixture *x = *state;
     void *f = x->f;
-    listhold_free(&x->h);
-    hits_close(&x->hits);
+    list_manager_free(&x->h);
+    lookup_stats_close(&x->hits);
     config_release(&x->config);
     fixture_teardown(&f);
     free(x);
@@ -71,8 +71,8 @@ static int teardown(void **state)
 
 static void refresh(struct cached_fixture *x)
 {
-    MUST(x->f, listhold_refresh(x->h, x->config, &x->f->info));
-    listhold_reap(x->h);
+    MUST(x->f, list_manager_refresh(x->h, x->config, &x->f->info));
+    list_manager_free_retired(x->h);
 }
 
 /* Looks up a host in the mail path's way. */
@@ -85,9 +85,9 @@ static enum list_answer look_in(struct cached_fixture *x, struct arena *arena,
     struct featureset *fs = featureset_new(arena, 100);
     struct feature_entry e = entry_number(n, text);
     bool is_added = featureset_add(fs, FEATURE_url_host, e.text);
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     enum err failed = listset_lookup(s, fs, 0, arena, &hits);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     if (!is_added || failed != ERR_OK) {
         return LIST_POSSIBLE; /* expected nowhere here */
     }
@@ -99,10 +99,10 @@ static enum list_answer look(struct cached_fixture *x, uint64_t n)
     return look_in(x, x->f->arena, n);
 }
 
-static struct hits_counts counts(struct cached_fixture *x)
+static struct lookup_stats_counts counts(struct cached_fixture *x)
 {
-    struct hits_counts c = {0};
-    hits_row_read(hits_row_find(x->hits, NAME, HITS_WHOLE), &c);
+    struct lookup_stats_counts c = {0};
+    lookup_stats_row_read(lookup_stats_row_find(x->hits, NAME, LOOKUP_STATS_WHOLE), &c);
     return c;
 }
 
@@ -284,23 +284,24 @@ static void test_hits__when_looked_up__then_each_outcome_is_counted(void **state
     import_range(x->f, w, 1000, 1010, NOW + 10);
     refresh(x);
     (void)look(x, 5000000);
-    uint64_t each = counts(x).number[HITS_TESTED]; /* keys of one host */
+    uint64_t each = counts(x).number[LOOKUP_STATS_TESTED]; /* keys of one host */
     assert_true(each > 0);
     (void)look(x, 3);
     (void)look(x, 3);
-    struct hits_counts c = counts(x);
-    assert_int_equal(c.number[HITS_TESTED], 3 * each);
-    assert_int_equal(c.number[HITS_CONFIRMED], 2);
+    struct lookup_stats_counts c = counts(x);
+    assert_int_equal(c.number[LOOKUP_STATS_TESTED], 3 * each);
+    assert_int_equal(c.number[LOOKUP_STATS_CONFIRMED], 2);
     assert_int_equal(c.last_hit_s, NOW);
     revoke_number(x->f, w, 3);
     assert_int_equal(look(x, 3), LIST_REVOKED);
     c = counts(x);
-    assert_int_equal(c.number[HITS_REVOKED], 1);
-    assert_int_equal(c.number[HITS_CONFIRMED], 2);
+    assert_int_equal(c.number[LOOKUP_STATS_REVOKED], 1);
+    assert_int_equal(c.number[LOOKUP_STATS_CONFIRMED], 2);
     /* an expired entry is no fault of the filter */
     clock_advance_us(UINT64_C(20000000));
     assert_int_equal(look(x, 1005), LIST_FALSE_POSITIVE);
-    assert_int_equal(counts(x).number[HITS_FALSE], c.number[HITS_FALSE]);
+    assert_int_equal(counts(x).number[LOOKUP_STATS_FALSE],
+                     c.number[LOOKUP_STATS_FALSE]);
     list_writer_close(&w);
 }
 
@@ -308,7 +309,7 @@ static void test_hits__when_list_ages__then_each_period_has_its_own(void **state
 {
     static const struct list_ageing ageing = {86400, UINT64_C(30) * 86400};
     struct cached_fixture *x = *state;
-    struct hits_counts c;
+    struct lookup_stats_counts c;
     uint64_t period[2];
     clock_set_for_test((uint64_t)NOW * 1000000, 1);
     for (unsigned i = 0; i < 2; i++) {
@@ -318,9 +319,9 @@ static void test_hits__when_list_ages__then_each_period_has_its_own(void **state
         add_number(x->f, w, 100 + i); /* into the tail */
         list_writer_close(&w);
         refresh(x);
-        const struct listset *s = listhold_acquire(x->h);
+        const struct listset *s = list_manager_acquire(x->h);
         period[i] = listset_reader(s, 0)->current.period_s;
-        listhold_release(x->h, &s);
+        list_manager_release(x->h, &s);
         assert_true(period[i] > 0);
         clock_advance_us(UINT64_C(86400000000));
     }
@@ -328,19 +329,19 @@ static void test_hits__when_list_ages__then_each_period_has_its_own(void **state
     assert_int_equal(look(x, 3), LIST_CONFIRMED);
     assert_int_equal(look(x, 3), LIST_CONFIRMED); /* from the cache */
     assert_int_equal(look(x, 100), LIST_CONFIRMED);
-    hits_row_read(hits_row_find(x->hits, NAME, period[0]), &c);
-    assert_int_equal(c.number[HITS_CONFIRMED], 3);
+    lookup_stats_row_read(lookup_stats_row_find(x->hits, NAME, period[0]), &c);
+    assert_int_equal(c.number[LOOKUP_STATS_CONFIRMED], 3);
     assert_int_equal(c.last_hit_s, NOW + 2 * 86400);
     /* the other has a row before anything is met in it */
-    hits_row_read(hits_row_find(x->hits, NAME, period[1]), &c);
-    assert_int_equal(c.number[HITS_CONFIRMED], 0);
+    lookup_stats_row_read(lookup_stats_row_find(x->hits, NAME, period[1]), &c);
+    assert_int_equal(c.number[LOOKUP_STATS_CONFIRMED], 0);
     assert_int_equal(c.last_hit_s, 0);
     assert_int_equal(c.since_s, NOW + 86400);
     assert_int_equal(look(x, 13), LIST_CONFIRMED);
     assert_int_equal(look(x, 101), LIST_CONFIRMED); /* in the recent table */
-    hits_row_read(hits_row_find(x->hits, NAME, period[1]), &c);
-    assert_int_equal(c.number[HITS_CONFIRMED], 2);
-    assert_int_equal(counts(x).number[HITS_CONFIRMED], 5);
+    lookup_stats_row_read(lookup_stats_row_find(x->hits, NAME, period[1]), &c);
+    assert_int_equal(c.number[LOOKUP_STATS_CONFIRMED], 2);
+    assert_int_equal(counts(x).number[LOOKUP_STATS_CONFIRMED], 5);
 }
 
 static void test_hits__when_filter_errs__then_observed_error_is_that_of_the_filter(
@@ -353,21 +354,21 @@ static void test_hits__when_filter_errs__then_observed_error_is_that_of_the_filt
     for (uint64_t n = 1000000; n < 1060000; n++) {
         assert_true(is_absent(look(x, n)));
     }
-    struct hits_counts c = counts(x);
-    double tested = (double)c.number[HITS_TESTED];
+    struct lookup_stats_counts c = counts(x);
+    double tested = (double)c.number[LOOKUP_STATS_TESTED];
     assert_true(tested >= 60000);
-    assert_int_equal(c.number[HITS_FILTER], c.number[HITS_FALSE]);
-    assert_true(c.number[HITS_FALSE] > 0);
-    assert_true(c.number[HITS_FALSE_NEW] <= c.number[HITS_FALSE]);
-    assert_true(hits_observed_error(&c) < 3 * 0.001);
+    assert_int_equal(c.number[LOOKUP_STATS_FILTER], c.number[LOOKUP_STATS_FALSE]);
+    assert_true(c.number[LOOKUP_STATS_FALSE] > 0);
+    assert_true(c.number[LOOKUP_STATS_FALSE_NEW] <= c.number[LOOKUP_STATS_FALSE]);
+    assert_true(lookup_stats_observed_error(&c) < 3 * 0.001);
     /* the same ones again: known to the cache, so not new */
-    uint64_t fresh = c.number[HITS_FALSE_NEW];
+    uint64_t fresh = c.number[LOOKUP_STATS_FALSE_NEW];
     for (uint64_t n = 1000000; n < 1060000; n++) {
         (void)look(x, n);
     }
     c = counts(x);
-    assert_int_equal(c.number[HITS_FALSE_NEW], fresh);
-    assert_true(c.number[HITS_FALSE] >= 2 * fresh);
+    assert_int_equal(c.number[LOOKUP_STATS_FALSE_NEW], fresh);
+    assert_true(c.number[LOOKUP_STATS_FALSE] >= 2 * fresh);
     list_writer_close(&w);
 }
 

@@ -21,10 +21,10 @@ static struct digest digest_number(uint64_t n)
 }
 
 /* Every field tells the number, so that a mixture of two records is seen. */
-static struct confirm_answer answer_number(uint64_t n, bool is_there)
+static struct confirm_cache_answer answer_number(uint64_t n, bool is_there)
 {
     uint32_t low = (uint32_t)n;
-    struct confirm_answer a = {.is_there = is_there, .period = n * 3};
+    struct confirm_cache_answer a = {.is_there = is_there, .period = n * 3};
     if (is_there) {
         a.record = (struct index_record){
             .status = ENTRY_LISTED,
@@ -39,9 +39,9 @@ static struct confirm_answer answer_number(uint64_t n, bool is_there)
     return a;
 }
 
-static bool is_answer(const struct confirm_answer *a, uint64_t n, bool is_there)
+static bool is_answer(const struct confirm_cache_answer *a, uint64_t n, bool is_there)
 {
-    struct confirm_answer want = answer_number(n, is_there);
+    struct confirm_cache_answer want = answer_number(n, is_there);
     return a->is_there == want.is_there && a->period == want.period &&
            a->record.status == want.record.status &&
            a->record.flags == want.record.flags &&
@@ -52,19 +52,19 @@ static bool is_answer(const struct confirm_answer *a, uint64_t n, bool is_there)
            a->record.expiry_s == want.record.expiry_s;
 }
 
-static void put(struct confirm *c, uint64_t n, bool is_there)
+static void put(struct confirm_cache *c, uint64_t n, bool is_there)
 {
     struct digest d = digest_number(n);
-    struct confirm_answer a = answer_number(n, is_there);
-    confirm_put(c, &d, &a);
+    struct confirm_cache_answer a = answer_number(n, is_there);
+    confirm_cache_put(c, &d, &a);
 }
 
 /* Fails on a wrong answer; false: no answer. */
-static bool get(const struct confirm *c, uint64_t n, bool is_there)
+static bool get(const struct confirm_cache *c, uint64_t n, bool is_there)
 {
     struct digest d = digest_number(n);
-    struct confirm_answer a;
-    if (!confirm_get(c, &d, &a)) {
+    struct confirm_cache_answer a;
+    if (!confirm_cache_get(c, &d, &a)) {
         return false;
     }
     assert_true(is_answer(&a, n, is_there));
@@ -74,7 +74,7 @@ static bool get(const struct confirm *c, uint64_t n, bool is_there)
 static void test_confirm__when_put__then_the_same_comes_back(void **state)
 {
     (void)state;
-    struct confirm *c = confirm_new(ENTRIES);
+    struct confirm_cache *c = confirm_cache_new(ENTRIES);
     assert_non_null(c);
     assert_false(get(c, 1, true));
     put(c, 1, true);
@@ -84,19 +84,19 @@ static void test_confirm__when_put__then_the_same_comes_back(void **state)
     assert_false(get(c, 3, false));
     put(c, 1, true); /* again: takes no second slot */
     assert_true(get(c, 1, true));
-    confirm_free(&c);
+    confirm_cache_free(&c);
     assert_null(c);
 }
 
 static void test_confirm__when_off__then_it_holds_nothing(void **state)
 {
     (void)state;
-    struct confirm *c = confirm_new(0);
+    struct confirm_cache *c = confirm_cache_new(0);
     assert_null(c);
     put(c, 1, true);
     assert_false(get(c, 1, true));
-    assert_int_equal(confirm_bytes(c), 0);
-    confirm_free(&c);
+    assert_int_equal(confirm_cache_bytes(c), 0);
+    confirm_cache_free(&c);
 }
 
 static void test_confirm__when_size_is_given__then_memory_is_bounded(void **state)
@@ -108,28 +108,30 @@ static void test_confirm__when_size_is_given__then_memory_is_bounded(void **stat
                  {4, 4},
                  {5, 8},
                  {1000, 1024},
-                 {CONFIRM_SLOTS_MAX, CONFIRM_SLOTS_MAX},
-                 {SIZE_MAX, CONFIRM_SLOTS_MAX}};
+                 {CONFIRM_CACHE_SLOTS_MAX, CONFIRM_CACHE_SLOTS_MAX},
+                 {SIZE_MAX, CONFIRM_CACHE_SLOTS_MAX}};
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        struct confirm *c = confirm_new(table[i].entries);
+        struct confirm_cache *c = confirm_cache_new(table[i].entries);
         assert_non_null(c);
-        assert_int_equal(confirm_bytes(c), table[i].slots * CONFIRM_SLOT_BYTES);
-        assert_int_equal(confirm_bytes_for(table[i].entries), confirm_bytes(c));
+        assert_int_equal(confirm_cache_bytes(c),
+                         table[i].slots * CONFIRM_CACHE_SLOT_BYTES);
+        assert_int_equal(confirm_cache_bytes_for(table[i].entries),
+                         confirm_cache_bytes(c));
         for (uint64_t n = 0; n < 100; n++) {
             put(c, n, n % 2 == 0);
         }
         for (uint64_t n = 0; n < 100; n++) {
             (void)get(c, n, n % 2 == 0);
         }
-        confirm_free(&c);
+        confirm_cache_free(&c);
     }
 }
 
 static void test_confirm__when_strangers_flood_it__then_listed_ones_stay(void **state)
 {
     (void)state;
-    struct confirm *c = confirm_new(ENTRIES);
+    struct confirm_cache *c = confirm_cache_new(ENTRIES);
     unsigned before = 0;
     unsigned after = 0;
     for (uint64_t n = 0; n < ENTRIES / 8; n++) {
@@ -146,11 +148,11 @@ static void test_confirm__when_strangers_flood_it__then_listed_ones_stay(void **
     }
     assert_true(before > ENTRIES / 8 * 9 / 10);
     assert_int_equal(after, before);
-    confirm_free(&c);
+    confirm_cache_free(&c);
 }
 
 struct hammer {
-    struct confirm *c;
+    struct confirm_cache *c;
     uint64_t first;
     _Atomic uint64_t found;
 };
@@ -163,15 +165,15 @@ static void *hammer_thread(void *context)
     for (uint64_t i = 0; i < ROUNDS; i++) {
         uint64_t n = i * 7 % SHARED;
         struct digest d = digest_number(n);
-        struct confirm_answer a;
-        if (confirm_get(h->c, &d, &a)) {
+        struct confirm_cache_answer a;
+        if (confirm_cache_get(h->c, &d, &a)) {
             found++;
             if (!is_answer(&a, n, n % 2 == 0)) {
                 return h;
             }
         } else {
             a = answer_number(n, n % 2 == 0);
-            confirm_put(h->c, &d, &a);
+            confirm_cache_put(h->c, &d, &a);
         }
     }
     atomic_fetch_add(&h->found, found);
@@ -183,7 +185,7 @@ static void test_confirm__when_threads_share_slots__then_no_answer_is_mixed(
 {
     (void)state;
     pthread_t threads[THREADS];
-    struct hammer h = {.c = confirm_new(SHARED / 4)};
+    struct hammer h = {.c = confirm_cache_new(SHARED / 4)};
     for (unsigned i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, hammer_thread, &h), 0);
     }
@@ -193,7 +195,7 @@ static void test_confirm__when_threads_share_slots__then_no_answer_is_mixed(
         assert_null(failed);
     }
     assert_true(atomic_load(&h.found) > 0);
-    confirm_free(&h.c);
+    confirm_cache_free(&h.c);
 }
 
 int main(void)

@@ -38,8 +38,8 @@ static void test_hits_alarm__for_counts__then_on_or_off(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (hits_alarm(table[i].was_on, table[i].design, table[i].tested,
-                       table[i].events) != table[i].is_on) {
+        if (error_alarm(table[i].was_on, table[i].design, table[i].tested,
+                        table[i].events) != table[i].is_on) {
             fail_msg("row %zu", i);
         }
     }
@@ -58,28 +58,28 @@ static void test_hits_alarm__when_filter_is_as_designed__then_never_on(void **st
             x ^= x << 17;
             events += x % 100 == 0;
         }
-        assert_false(hits_alarm(false, 0.01, 1000, events));
+        assert_false(error_alarm(false, 0.01, 1000, events));
     }
 }
 
 static void test_alarm_window__when_minutes_pass__then_only_the_last_count(void **state)
 {
-    struct alarm_window w = {.at = 0};
+    struct error_window w = {.at = 0};
     uint64_t tested = 0;
     uint64_t events = 0;
     (void)state;
-    for (unsigned minute = 0; minute < 3 * ALARM_MINUTES; minute++) {
-        alarm_window_turn(&w);
-        alarm_window_add(&w, 60, 1);
-        alarm_window_add(&w, 40, 1);
+    for (unsigned minute = 0; minute < 3 * ERROR_ALARM_MINUTES; minute++) {
+        error_window_turn(&w);
+        error_window_add(&w, 60, 1);
+        error_window_add(&w, 40, 1);
     }
-    alarm_window_sums(&w, &tested, &events);
-    assert_int_equal(tested, 100 * ALARM_MINUTES);
-    assert_int_equal(events, 2 * ALARM_MINUTES);
-    for (unsigned minute = 0; minute < ALARM_MINUTES; minute++) {
-        alarm_window_turn(&w);
+    error_window_sums(&w, &tested, &events);
+    assert_int_equal(tested, 100 * ERROR_ALARM_MINUTES);
+    assert_int_equal(events, 2 * ERROR_ALARM_MINUTES);
+    for (unsigned minute = 0; minute < ERROR_ALARM_MINUTES; minute++) {
+        error_window_turn(&w);
     }
-    alarm_window_sums(&w, &tested, &events);
+    error_window_sums(&w, &tested, &events);
     assert_int_equal(tested, 0);
     assert_int_equal(events, 0);
 }

@@ -15,10 +15,10 @@ enum { NOW = 1800000000, ENTRIES = 20000 };
 
 struct guard_fixture {
     struct fixture *f;
-    struct listhold *h;
+    struct list_manager *h;
     struct config *config;
-    struct hits *hits;
-    struct guard *guard;
+    struct lookup_stats *hits;
+    struct list_health *guard;
     char stats_path[96];
 };
 
@@ -48,13 +48,13 @@ static int setup(void **state)
     x->f = f;
     clock_set_for_test((uint64_t)NOW * 1000000, 1);
     x->config = load(x, "");
-    x->h = listhold_new(x->f->state, &x->f->keys);
+    x->h = list_manager_new(x->f->state, &x->f->keys);
     snprintf(path, sizeof(path), "%s/lists.hits", x->f->state);
-    MUST(x->f, hits_open(path, NOW, &x->hits, &x->f->info));
-    listhold_count(x->h, x->hits);
+    MUST(x->f, lookup_stats_open(path, NOW, &x->hits, &x->f->info));
+    list_manager_set_stats(x->h, x->hits);
     snprintf(x->stats_path, sizeof(x->stats_path), "%s/stats", x->f->state);
     MUST(x->f, stats_open(x->stats_path, &x->f->info));
-    x->guard = guard_new(x->h, x->hits);
+    x->guard = list_health_new(x->h, x->hits);
     *state = x;
     return 0;
 }
@@ -63,10 +63,10 @@ static int teardown(void **state)
 {
     struct guard_fixture *x = *state;
     void *f = x->f;
-    guard_free(&x->guard);
+    list_health_free(&x->guard);
     stats_close();
-    listhold_free(&x->h);
-    hits_close(&x->hits);
+    list_manager_free(&x->h);
+    lookup_stats_close(&x->hits);
     config_release(&x->config);
     fixture_teardown(&f);
     free(x);
@@ -76,8 +76,8 @@ static int teardown(void **state)
 
 static void refresh(struct guard_fixture *x)
 {
-    MUST(x->f, listhold_refresh(x->h, x->config, &x->f->info));
-    listhold_reap(x->h);
+    MUST(x->f, list_manager_refresh(x->h, x->config, &x->f->info));
+    list_manager_free_retired(x->h);
 }
 
 static void make_list(struct guard_fixture *x)
@@ -90,8 +90,8 @@ static void make_list(struct guard_fixture *x)
 
 static void look_minutes(struct guard_fixture *x, unsigned minutes)
 {
-    for (unsigned i = 0; i < minutes * GUARD_LOOKS_A_MINUTE; i++) {
-        guard_look(x->guard);
+    for (unsigned i = 0; i < minutes * LIST_HEALTH_LOOKS_A_MINUTE; i++) {
+        list_health_look(x->guard);
         clock_advance_us(250000);
     }
 }
@@ -109,19 +109,19 @@ static const char *fault_text(struct guard_fixture *x)
     return "";
 }
 
-static struct hits_counts counts(struct guard_fixture *x)
+static struct lookup_stats_counts counts(struct guard_fixture *x)
 {
-    struct hits_counts c = {0};
-    hits_row_read(hits_row_find(x->hits, NAME, HITS_WHOLE), &c);
+    struct lookup_stats_counts c = {0};
+    lookup_stats_row_read(lookup_stats_row_find(x->hits, NAME, LOOKUP_STATS_WHOLE), &c);
     return c;
 }
 
 /* One reader of the snapshot: what the guard sees. */
 static const struct list_reader *reader_in_use(struct guard_fixture *x)
 {
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     const struct list_reader *r = listset_reader(s, 0);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     return r;
 }
 
@@ -135,16 +135,16 @@ static void test_canaries__when_filter_is_well__then_its_error_is_measured(void 
     struct guard_fixture *x = *state;
     struct list_filters f;
     make_list(x);
-    look_minutes(x, ALARM_MINUTES + 2);
-    struct hits_counts c = counts(x);
+    look_minutes(x, ERROR_ALARM_MINUTES + 2);
+    struct lookup_stats_counts c = counts(x);
     list_reader_filters(reader_in_use(x), &f);
-    double tested = (double)c.number[HITS_CANARY_TESTED];
-    double measured = (double)c.number[HITS_CANARY_HITS] / tested;
-    assert_true(tested > 14.0 * GUARD_LOOKS_A_MINUTE * GUARD_CANARIES);
+    double tested = (double)c.number[LOOKUP_STATS_CANARY_TESTED];
+    double measured = (double)c.number[LOOKUP_STATS_CANARY_HITS] / tested;
+    assert_true(tested > 14.0 * LIST_HEALTH_LOOKS_A_MINUTE * LIST_HEALTH_CANARIES);
     if (fabs(measured - f.error_formula) > 5 * sqrt(f.error_formula / tested)) {
         fail_msg("measured %.6f, formula %.6f", measured, f.error_formula);
     }
-    assert_int_equal(c.number[HITS_ALARMS], 0);
+    assert_int_equal(c.number[LOOKUP_STATS_ALARMS], 0);
     assert_string_equal(fault_text(x), "");
     assert_int_equal(stats_get(STAT_filter_alarms), 0);
     assert_int_equal(stats_get(STAT_filter_bits), f.bits);
@@ -169,7 +169,7 @@ static void saturate(struct guard_fixture *x)
              (unsigned long long)part.number);
     MUST(x->f, bloomfile_write(&file, path, &x->f->info));
     bloomfile_close(&file);
-    listhold_distrust(x->h, NAME); /* as after a restart */
+    list_manager_reopen(x->h, NAME); /* as after a restart */
     refresh(x);
 }
 
@@ -183,8 +183,8 @@ static void test_saturated__when_all_ones__then_told_and_answers_stay_right(
     look_minutes(x, 1);
     assert_non_null(strstr(fault_text(x), "100 % of random keys"));
     assert_non_null(strstr(fault_text(x), "gillnet list rebuild test"));
-    assert_int_equal(counts(x).number[HITS_ALARMS],
-                     HITS_ALARM_CANARY | HITS_ALARM_TARGET);
+    assert_int_equal(counts(x).number[LOOKUP_STATS_ALARMS],
+                     LOOKUP_STATS_ALARM_CANARY | LOOKUP_STATS_ALARM_TARGET);
     assert_int_equal(stats_get(STAT_filter_alarms), 1);
     assert_int_equal(ask(x, 3), LIST_CONFIRMED);
     assert_int_equal(ask(x, ENTRIES + 3), LIST_FALSE_POSITIVE);
@@ -195,7 +195,7 @@ static void test_saturated__when_all_ones__then_told_and_answers_stay_right(
     refresh(x);
     look_minutes(x, 1);
     assert_string_equal(fault_text(x), "");
-    assert_int_equal(counts(x).number[HITS_ALARMS], 0);
+    assert_int_equal(counts(x).number[LOOKUP_STATS_ALARMS], 0);
 }
 
 static void test_traffic__when_false_positives_pour_in__then_alarm_until_over(
@@ -214,22 +214,24 @@ static void test_traffic__when_false_positives_pour_in__then_alarm_until_over(
     struct guard_fixture *x = *state;
     make_list(x);
     look_minutes(x, 2);
-    struct hits_row *row = hits_row_find(x->hits, NAME, HITS_WHOLE);
+    struct lookup_stats_row *row =
+        lookup_stats_row_find(x->hits, NAME, LOOKUP_STATS_WHOLE);
     for (size_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
-        const struct hits_sums s = {
-            .number = {[HITS_TESTED] = minutes[i].tested,
-                       [HITS_FALSE] = minutes[i].false_new,
-                       [HITS_FALSE_NEW] = minutes[i].false_new}};
-        hits_add(row, &s);
+        const struct lookup_stats_sums s = {
+            .number = {[LOOKUP_STATS_TESTED] = minutes[i].tested,
+                       [LOOKUP_STATS_FALSE] = minutes[i].false_new,
+                       [LOOKUP_STATS_FALSE_NEW] = minutes[i].false_new}};
+        lookup_stats_add(row, &s);
         look_minutes(x, 1);
-        assert_int_equal(counts(x).number[HITS_ALARMS] == HITS_ALARM_TRAFFIC,
+        assert_int_equal(counts(x).number[LOOKUP_STATS_ALARMS] ==
+                             LOOKUP_STATS_ALARM_TRAFFIC,
                          minutes[i].is_on);
         assert_int_equal(*fault_text(x) != '\0', minutes[i].is_on);
     }
     assert_non_null(strstr(fault_text(x), "what mail asks for is a false positive"));
-    look_minutes(x, ALARM_MINUTES + 1);
+    look_minutes(x, ERROR_ALARM_MINUTES + 1);
     assert_string_equal(fault_text(x), "");
-    assert_int_equal(counts(x).number[HITS_ALARMS], 0);
+    assert_int_equal(counts(x).number[LOOKUP_STATS_ALARMS], 0);
 }
 
 static void test_target__when_filter_errs_above_it__then_told(void **state)
@@ -241,7 +243,8 @@ static void test_target__when_filter_errs_above_it__then_told(void **state)
     refresh(x);
     look_minutes(x, 2);
     assert_non_null(strstr(fault_text(x), "the target is 0.01 %"));
-    assert_true((counts(x).number[HITS_ALARMS] & HITS_ALARM_TARGET) != 0);
+    assert_true((counts(x).number[LOOKUP_STATS_ALARMS] & LOOKUP_STATS_ALARM_TARGET) !=
+                0);
     /* a list that is gone has no fault */
     config_release(&x->config);
     x->config = load(x, "lists = ( { name = \"test\"; enabled = false; } );");

@@ -29,7 +29,7 @@ static void check_all(struct fixture *f, uint64_t count)
 static void test_list_add__more_than_the_recent_table_holds__all_found(void **state)
 {
     struct fixture *f = *state;
-    enum { COUNT = 3 * RECENT_SLOTS_MIN };
+    enum { COUNT = 3 * MEMTABLE_SLOTS_MIN };
     struct list_writer *w = open_writer(f);
     import_range(f, w, 100000, 100100, 0);
     uint64_t generation = w->current.generation;
@@ -61,7 +61,7 @@ static void test_list_add__table_to_come_is_small__waited_for(void **state)
     /* one made anew from the log has the most slots, the next as many as the list needs */
     remove_file(f, "recent.00000002");
     w = open_writer(f);
-    assert_int_equal(w->recent.slots, RECENT_SLOTS_MAX);
+    assert_int_equal(w->recent.slots, MEMTABLE_SLOTS_MAX);
     w->wants_all = true;
     char text[64];
     for (uint64_t n = 0; n < 20000; n++) {

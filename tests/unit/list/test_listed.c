@@ -36,7 +36,7 @@ static void test_listset_lookup__more_hits_than_a_share__other_lists_are_heard(
     list_writer_close(&w);
     refresh(x);
     struct arena *arena = arena_new(16 << 20);
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     assert_int_equal(listset_lookup(s, many_hosts(x, HOSTS), 0, arena, &hits), ERR_OK);
     for (size_t i = 0; i < hits.n; i++) {
         bool is_phish =
@@ -46,7 +46,7 @@ static void test_listset_lookup__more_hits_than_a_share__other_lists_are_heard(
     }
     assert_int_equal(phish, 1);
     assert_true(noise > 500 && noise < HOSTS);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     arena_free(&arena);
 }
 

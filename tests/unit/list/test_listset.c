@@ -18,9 +18,9 @@ static enum list_answer look(struct set_fixture *x, enum feature_type type, uint
     struct featureset *fs = featureset_new(x->f->arena, 100);
     struct feature_entry e = entry_number(n, text);
     assert_true(featureset_add(fs, type, e.text));
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     assert_int_equal(listset_lookup(s, fs, 0, x->f->arena, &hits), ERR_OK);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     assert_null(s);
     if (ret) {
         *ret = hits;
@@ -34,9 +34,9 @@ static enum list_answer look_text(struct set_fixture *x, enum feature_type type,
     struct list_hits hits = {0};
     struct featureset *fs = featureset_new(x->f->arena, 100);
     assert_true(featureset_add(fs, type, slice_str(text)));
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     assert_int_equal(listset_lookup(s, fs, 0, x->f->arena, &hits), ERR_OK);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     return hits.n > 0 ? hits.v[0].answer : LIST_NO;
 }
 
@@ -48,7 +48,7 @@ static void test_listhold_refresh__list_comes_and_grows__lookups_see_it(void **s
     struct list_writer *w = open_writer(x->f);
     import_range(x->f, w, 0, 10, 0);
     refresh(x);
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     assert_int_equal(listset_count(s), 1);
     assert_string_equal(list_reader_name(listset_reader(s, 0)), "test");
     assert_null(listset_config(s, 0)->name);
@@ -72,7 +72,7 @@ static void test_listhold_refresh__list_comes_and_grows__lookups_see_it(void **s
     assert_int_equal(stats_get(STAT_list_swaps), swaps + 1);
     assert_int_equal(look(x, FEATURE_url_host, 150, NULL), LIST_CONFIRMED);
     assert_int_equal(stats_get(STAT_list_entries), 110);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     list_writer_close(&w);
 }
 
@@ -88,7 +88,7 @@ static void test_listset_lookup__one_domain_under_many_hosts__one_hit(void **sta
         snprintf(text, sizeof(text), "a%u.host-3.example", i);
         featureset_add(fs, FEATURE_url_host, slice_str(text));
     }
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     struct list_hits hits;
     struct arena *arena = arena_new(1 << 20);
     assert_int_equal(listset_lookup(s, fs, 0, arena, &hits), ERR_OK);
@@ -105,7 +105,7 @@ static void test_listset_lookup__one_domain_under_many_hosts__one_hit(void **sta
     assert_int_equal(hits.n, 0);
     arena_free(&tiny);
     arena_free(&arena);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     list_writer_close(&w);
 }
 
@@ -179,9 +179,9 @@ static void test_listset_lookup__url_expressions__where_the_list_holds_them(
         assert_true(featureset_add(fs, FEATURE_url_exact, slice_str(url)));
     }
     assert_true(featureset_add(fs, FEATURE_url_exact, SLICE_LIT("exact.example/a/")));
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     assert_int_equal(listset_lookup(s, fs, 0, x->f->arena, &hits), ERR_OK);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     assert_int_equal(hits.n, 2);
     assert_int_equal(hits.v[0].report_type, FEATURE_url);
     assert_true(slice_eq(hits.v[0].value, SLICE_LIT("evil.github.io/")));
@@ -213,9 +213,9 @@ static size_t keys_asked(struct set_fixture *x, enum feature_type type,
     struct featureset *fs = featureset_new(x->f->arena, 10);
     struct list_hits hits;
     assert_true(featureset_add(fs, type, slice_str(text)));
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     assert_int_equal(listset_lookup(s, fs, 0, x->f->arena, &hits), ERR_OK);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     return hits.keys;
 }
 
@@ -299,7 +299,7 @@ static void test_listset_lookup__absent_urls__end_in_the_filter(void **state)
     MUST(x->f, list_import_commit(&im, NULL, NULL, &done, &x->f->info));
     list_writer_close(&w);
     refresh(x);
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     struct arena *arena = arena_new(1 << 20);
     for (unsigned i = 0; i < ABSENT; i++) {
         struct list_hits hits;
@@ -315,16 +315,16 @@ static void test_listset_lookup__absent_urls__end_in_the_filter(void **state)
         nhits += hits.filter_hits;
     }
     arena_free(&arena);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     assert_true(nhits > 0);
     assert_true(nhits <= HITS_AT_MOST);
 }
 
 static bool is_degraded(struct set_fixture *x)
 {
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     bool is = listset_is_degraded(s);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     return is;
 }
 
@@ -373,14 +373,14 @@ static void test_listhold_refresh__folder_removed__list_gone(void **state)
     import_range(x->f, w, 0, 10, 0);
     list_writer_close(&w);
     refresh(x);
-    const struct listset *pinned = listhold_acquire(x->h);
+    const struct listset *pinned = list_manager_acquire(x->h);
     (void)tempdir_remove(x->f->dir);
     refresh(x);
     assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_NO);
     /* who has it pinned can still ask */
     assert_int_equal(ask_number(listset_reader(pinned, 0), 1, 1000), LIST_CONFIRMED);
-    listhold_release(x->h, &pinned);
-    listhold_reap(x->h);
+    list_manager_release(x->h, &pinned);
+    list_manager_free_retired(x->h);
 }
 
 static void test_listhold_refresh__folder_of_all_lists_gone__former_ones_serve(
@@ -396,7 +396,7 @@ static void test_listhold_refresh__folder_of_all_lists_gone__former_ones_serve(
     list_writer_close(&w);
     refresh(x);
     assert_int_equal(rename(lists, away), 0);
-    assert_int_equal(listhold_refresh(x->h, x->config, &x->f->info), ERR_NOT_FOUND);
+    assert_int_equal(list_manager_refresh(x->h, x->config, &x->f->info), ERR_NOT_FOUND);
     assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
     assert_int_equal(rename(away, lists), 0);
     refresh(x);
@@ -459,7 +459,7 @@ static void *look_until_stopped(void *context)
             char text[64];
             featureset_add(fs, FEATURE_url_host, entry_number(n, text).text);
         }
-        const struct listset *s = listhold_acquire(swap->x->h);
+        const struct listset *s = list_manager_acquire(swap->x->h);
         struct list_hits hits;
         struct list_stat stat = {0};
         enum err e = listset_lookup(s, fs, 0, arena, &hits);
@@ -472,7 +472,7 @@ static void *look_until_stopped(void *context)
         }
         bad += e != ERR_OK || confirmed != 10 || stat.generation < last;
         last = stat.generation;
-        listhold_release(swap->x->h, &s);
+        list_manager_release(swap->x->h, &s);
         lookups++;
     }
     arena_free(&arena);

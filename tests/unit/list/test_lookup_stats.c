@@ -20,7 +20,7 @@ enum { NOW = 1000000000, THREADS = 4, ROUNDS = 20000 };
 struct fixture {
     char dir[64];
     char path[96];
-    struct hits *hits;
+    struct lookup_stats *hits;
     struct errinfo info;
 };
 
@@ -38,7 +38,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    hits_close(&f->hits);
+    lookup_stats_close(&f->hits);
     (void)tempdir_remove(f->dir);
     free(f);
     return 0;
@@ -46,19 +46,19 @@ static int teardown(void **state)
 
 static void open_at(struct fixture *f, uint64_t now_s)
 {
-    if (hits_open(f->path, now_s, &f->hits, &f->info) != ERR_OK) {
+    if (lookup_stats_open(f->path, now_s, &f->hits, &f->info) != ERR_OK) {
         fail_msg("%s", f->info.text);
     }
 }
 
-static struct hits_counts read_row(struct fixture *f, struct slice list,
-                                   uint64_t period)
+static struct lookup_stats_counts read_row(struct fixture *f, struct slice list,
+                                           uint64_t period)
 {
     struct hits_view *v = NULL;
-    struct hits_counts c = {0};
-    assert_int_equal(hits_read(f->path, &v, &f->info), ERR_OK);
-    assert_true(hits_view_find(v, list, period, &c));
-    hits_view_free(&v);
+    struct lookup_stats_counts c = {0};
+    assert_int_equal(lookup_stats_read(f->path, &v, &f->info), ERR_OK);
+    assert_true(lookup_stats_view_find(v, list, period, &c));
+    lookup_stats_view_free(&v);
     return c;
 }
 
@@ -66,61 +66,64 @@ static void test_hits__when_counted__then_readers_see_each_list_and_period(void 
 {
     struct fixture *f = *state;
     open_at(f, NOW);
-    struct hits_row *whole = hits_row(f->hits, PHISH, HITS_WHOLE, NOW);
-    struct hits_row *period = hits_row(f->hits, PHISH, 202611, NOW + 1);
+    struct lookup_stats_row *whole =
+        lookup_stats_row(f->hits, PHISH, LOOKUP_STATS_WHOLE, NOW);
+    struct lookup_stats_row *period = lookup_stats_row(f->hits, PHISH, 202611, NOW + 1);
     assert_non_null(whole);
     assert_non_null(period);
     assert_ptr_not_equal(whole, period);
-    assert_ptr_equal(hits_row(f->hits, PHISH, 202611, NOW + 2), period);
-    assert_ptr_equal(hits_row_find(f->hits, PHISH, 202611), period);
-    assert_null(hits_row_find(f->hits, PHISH, 202612));
-    struct hits_sums s = {.number = {[HITS_TESTED] = 40,
-                                     [HITS_FILTER] = 3,
-                                     [HITS_CONFIRMED] = 2,
-                                     [HITS_FALSE] = 1},
-                          .last_hit_s = NOW + 5};
-    hits_add(whole, &s);
+    assert_ptr_equal(lookup_stats_row(f->hits, PHISH, 202611, NOW + 2), period);
+    assert_ptr_equal(lookup_stats_row_find(f->hits, PHISH, 202611), period);
+    assert_null(lookup_stats_row_find(f->hits, PHISH, 202612));
+    struct lookup_stats_sums s = {.number = {[LOOKUP_STATS_TESTED] = 40,
+                                             [LOOKUP_STATS_FILTER] = 3,
+                                             [LOOKUP_STATS_CONFIRMED] = 2,
+                                             [LOOKUP_STATS_FALSE] = 1},
+                                  .last_hit_s = NOW + 5};
+    lookup_stats_add(whole, &s);
     s.last_hit_s = NOW + 3; /* a slower thread */
-    hits_add(whole, &s);
-    hits_set(whole, HITS_CANARY_TESTED, 7);
-    struct hits_counts c = read_row(f, PHISH, HITS_WHOLE);
-    assert_int_equal(c.number[HITS_TESTED], 80);
-    assert_int_equal(c.number[HITS_FILTER], 6);
-    assert_int_equal(c.number[HITS_CONFIRMED], 4);
-    assert_int_equal(c.number[HITS_FALSE], 2);
-    assert_int_equal(c.number[HITS_CANARY_TESTED], 7);
+    lookup_stats_add(whole, &s);
+    lookup_stats_set(whole, LOOKUP_STATS_CANARY_TESTED, 7);
+    struct lookup_stats_counts c = read_row(f, PHISH, LOOKUP_STATS_WHOLE);
+    assert_int_equal(c.number[LOOKUP_STATS_TESTED], 80);
+    assert_int_equal(c.number[LOOKUP_STATS_FILTER], 6);
+    assert_int_equal(c.number[LOOKUP_STATS_CONFIRMED], 4);
+    assert_int_equal(c.number[LOOKUP_STATS_FALSE], 2);
+    assert_int_equal(c.number[LOOKUP_STATS_CANARY_TESTED], 7);
     assert_int_equal(c.last_hit_s, NOW + 5);
     assert_int_equal(c.since_s, NOW);
-    assert_float_equal(hits_observed_error(&c), 2.0 / 76, 1e-12);
+    assert_float_equal(lookup_stats_observed_error(&c), 2.0 / 76, 1e-12);
     c = read_row(f, PHISH, 202611);
-    assert_int_equal(c.number[HITS_TESTED], 0);
+    assert_int_equal(c.number[LOOKUP_STATS_TESTED], 0);
     assert_int_equal(c.last_hit_s, 0);
-    assert_true(hits_observed_error(&c) < 0);
+    assert_true(lookup_stats_observed_error(&c) < 0);
 }
 
 static void test_hits__when_opened_again__then_they_go_on(void **state)
 {
     struct fixture *f = *state;
     open_at(f, NOW);
-    struct hits_sums s = {.number = {[HITS_TESTED] = 5}, .last_hit_s = NOW};
-    hits_add(hits_row(f->hits, PHISH, 3, NOW), &s);
-    (void)hits_row(f->hits, SLICE_LIT("old"), HITS_WHOLE, NOW);
-    hits_alive(f->hits, NOW + 60);
-    hits_close(&f->hits);
-    open_at(f, NOW + HITS_KEEP_S - 1);
-    hits_add(hits_row(f->hits, PHISH, 3, NOW + HITS_KEEP_S - 1), &s);
-    struct hits_counts c = read_row(f, PHISH, 3);
-    assert_int_equal(c.number[HITS_TESTED], 10);
+    struct lookup_stats_sums s = {.number = {[LOOKUP_STATS_TESTED] = 5},
+                                  .last_hit_s = NOW};
+    lookup_stats_add(lookup_stats_row(f->hits, PHISH, 3, NOW), &s);
+    (void)lookup_stats_row(f->hits, SLICE_LIT("old"), LOOKUP_STATS_WHOLE, NOW);
+    lookup_stats_alive(f->hits, NOW + 60);
+    lookup_stats_close(&f->hits);
+    open_at(f, NOW + LOOKUP_STATS_KEEP_S - 1);
+    lookup_stats_add(lookup_stats_row(f->hits, PHISH, 3, NOW + LOOKUP_STATS_KEEP_S - 1),
+                     &s);
+    struct lookup_stats_counts c = read_row(f, PHISH, 3);
+    assert_int_equal(c.number[LOOKUP_STATS_TESTED], 10);
     assert_int_equal(c.since_s, NOW);
-    assert_int_equal(read_row(f, SLICE_LIT("old"), HITS_WHOLE).since_s, NOW);
-    hits_close(&f->hits);
-    open_at(f, NOW + HITS_KEEP_S); /* "old" was not asked for since */
+    assert_int_equal(read_row(f, SLICE_LIT("old"), LOOKUP_STATS_WHOLE).since_s, NOW);
+    lookup_stats_close(&f->hits);
+    open_at(f, NOW + LOOKUP_STATS_KEEP_S); /* "old" was not asked for since */
     struct hits_view *v = NULL;
-    assert_int_equal(hits_read(f->path, &v, &f->info), ERR_OK);
-    assert_int_equal(hits_view_alive_s(v), NOW + 60);
-    assert_false(hits_view_find(v, SLICE_LIT("old"), HITS_WHOLE, &c));
-    assert_true(hits_view_find(v, PHISH, 3, &c));
-    hits_view_free(&v);
+    assert_int_equal(lookup_stats_read(f->path, &v, &f->info), ERR_OK);
+    assert_int_equal(lookup_stats_view_alive_s(v), NOW + 60);
+    assert_false(lookup_stats_view_find(v, SLICE_LIT("old"), LOOKUP_STATS_WHOLE, &c));
+    assert_true(lookup_stats_view_find(v, PHISH, 3, &c));
+    lookup_stats_view_free(&v);
 }
 
 static void test_hits__when_file_damaged__then_counting_starts_anew(void **state)
@@ -139,9 +142,9 @@ static void test_hits__when_file_damaged__then_counting_starts_anew(void **state
     for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
         struct hits_view *v = NULL;
         open_at(f, NOW);
-        struct hits_sums s = {.number = {[HITS_TESTED] = 5}};
-        hits_add(hits_row(f->hits, PHISH, HITS_WHOLE, NOW), &s);
-        hits_close(&f->hits);
+        struct lookup_stats_sums s = {.number = {[LOOKUP_STATS_TESTED] = 5}};
+        lookup_stats_add(lookup_stats_row(f->hits, PHISH, LOOKUP_STATS_WHOLE, NOW), &s);
+        lookup_stats_close(&f->hits);
         int fd = open(f->path, O_RDWR | O_CLOEXEC);
         size_t n = strlen(damage[i].bytes);
         assert_int_equal(pwrite(fd, damage[i].bytes, n, damage[i].offset), n);
@@ -149,37 +152,38 @@ static void test_hits__when_file_damaged__then_counting_starts_anew(void **state
             assert_int_equal(ftruncate(fd, damage[i].size), 0);
         }
         close(fd);
-        assert_int_equal(hits_read(f->path, &v, &f->info), damage[i].reason);
+        assert_int_equal(lookup_stats_read(f->path, &v, &f->info), damage[i].reason);
         assert_null(v);
         open_at(f, NOW);
-        (void)hits_row(f->hits, PHISH, HITS_WHOLE, NOW);
-        assert_int_equal(read_row(f, PHISH, HITS_WHOLE).number[HITS_TESTED], 0);
-        hits_close(&f->hits);
+        (void)lookup_stats_row(f->hits, PHISH, LOOKUP_STATS_WHOLE, NOW);
+        assert_int_equal(
+            read_row(f, PHISH, LOOKUP_STATS_WHOLE).number[LOOKUP_STATS_TESTED], 0);
+        lookup_stats_close(&f->hits);
         assert_int_equal(unlink(f->path), 0);
     }
     struct hits_view *v = NULL;
-    assert_int_equal(hits_read(f->path, &v, &f->info), ERR_NOT_FOUND);
+    assert_int_equal(lookup_stats_read(f->path, &v, &f->info), ERR_NOT_FOUND);
 }
 
 static void test_hits__when_rows_used_up__then_refused_and_the_rest_counts(void **state)
 {
     struct fixture *f = *state;
     open_at(f, NOW);
-    for (uint64_t i = 0; i < HITS_ROWS_USED; i++) {
-        assert_non_null(hits_row(f->hits, PHISH, i, NOW));
+    for (uint64_t i = 0; i < LOOKUP_STATS_ROWS_USED; i++) {
+        assert_non_null(lookup_stats_row(f->hits, PHISH, i, NOW));
     }
-    assert_null(hits_row(f->hits, PHISH, HITS_ROWS_USED, NOW));
-    assert_null(hits_row(f->hits, SLICE_LIT("other"), 0, NOW));
-    assert_non_null(hits_row(f->hits, PHISH, HITS_ROWS_USED - 1, NOW));
-    assert_null(hits_row(f->hits, SLICE_LIT("not a name"), 0, NOW));
-    hits_close(&f->hits);
+    assert_null(lookup_stats_row(f->hits, PHISH, LOOKUP_STATS_ROWS_USED, NOW));
+    assert_null(lookup_stats_row(f->hits, SLICE_LIT("other"), 0, NOW));
+    assert_non_null(lookup_stats_row(f->hits, PHISH, LOOKUP_STATS_ROWS_USED - 1, NOW));
+    assert_null(lookup_stats_row(f->hits, SLICE_LIT("not a name"), 0, NOW));
+    lookup_stats_close(&f->hits);
     open_at(f, NOW + 1);
-    assert_non_null(hits_row_find(f->hits, PHISH, HITS_ROWS_USED - 1));
-    assert_null(hits_row(f->hits, SLICE_LIT("other"), 0, NOW));
+    assert_non_null(lookup_stats_row_find(f->hits, PHISH, LOOKUP_STATS_ROWS_USED - 1));
+    assert_null(lookup_stats_row(f->hits, SLICE_LIT("other"), 0, NOW));
 }
 
 struct counter {
-    struct hits *hits;
+    struct lookup_stats *hits;
     uint64_t first;
 };
 
@@ -187,13 +191,15 @@ static void *count_thread(void *context)
 {
     struct counter *c = context;
     for (unsigned i = 0; i < ROUNDS; i++) {
-        struct hits_row *row = hits_row(c->hits, PHISH, i % 64, NOW + i);
-        struct hits_sums s = {.number = {[HITS_TESTED] = 3, [HITS_FILTER] = i % 2},
-                              .last_hit_s = NOW + i};
-        if (row != hits_row_find(c->hits, PHISH, i % 64)) {
+        struct lookup_stats_row *row =
+            lookup_stats_row(c->hits, PHISH, i % 64, NOW + i);
+        struct lookup_stats_sums s = {
+            .number = {[LOOKUP_STATS_TESTED] = 3, [LOOKUP_STATS_FILTER] = i % 2},
+            .last_hit_s = NOW + i};
+        if (row != lookup_stats_row_find(c->hits, PHISH, i % 64)) {
             return c;
         }
-        hits_add(row, &s);
+        lookup_stats_add(row, &s);
     }
     return NULL;
 }
@@ -216,9 +222,9 @@ static void test_hits__when_threads_count_and_make_rows__then_nothing_is_lost(
         assert_null(failed);
     }
     for (uint64_t i = 0; i < 64; i++) {
-        struct hits_counts n = read_row(f, PHISH, i);
-        tested += n.number[HITS_TESTED];
-        hit += n.number[HITS_FILTER];
+        struct lookup_stats_counts n = read_row(f, PHISH, i);
+        tested += n.number[LOOKUP_STATS_TESTED];
+        hit += n.number[LOOKUP_STATS_FILTER];
     }
     assert_int_equal(tested, 3 * THREADS * ROUNDS);
     assert_int_equal(hit, THREADS * ROUNDS / 2);

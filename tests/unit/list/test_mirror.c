@@ -15,8 +15,8 @@ struct model {
     struct fixture *f;
     struct list_writer *w;
     uint64_t seed;
-    struct list_state state[DIGESTS]; /* in order of digest */
-    struct list_state step[DIGESTS];
+    struct mirror_entry state[DIGESTS]; /* in order of digest */
+    struct mirror_entry step[DIGESTS];
     size_t n;
     size_t at;
 };
@@ -31,8 +31,8 @@ static uint64_t next_random(struct model *m)
 
 static void open_list(struct model *m)
 {
-    MUST(m->f, list_writer_open_exact(m->f->state, SLICE_LIT("theirs"), &m->f->keys,
-                                      m->f->keys.ring[0].id, &m->w, &m->f->info));
+    MUST(m->f, mirror_open(m->f->state, SLICE_LIT("theirs"), &m->f->keys,
+                           m->f->keys.ring[0].id, &m->w, &m->f->info));
 }
 
 static int setup(void **state)
@@ -64,7 +64,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static bool give(void *context, struct list_state *ret)
+static bool give(void *context, struct mirror_entry *ret)
 {
     struct model *m = context;
     if (m->at == m->n) {
@@ -77,7 +77,7 @@ static bool give(void *context, struct list_state *ret)
 static void apply(struct model *m)
 {
     m->at = 0;
-    MUST(m->f, list_steps(m->w, give, m, m->n, SLICE_LIT("peer:a"), &m->f->info));
+    MUST(m->f, mirror_apply(m->w, give, m, m->n, SLICE_LIT("peer:a"), &m->f->info));
     for (size_t i = 0, k = 0; i < m->n; k++) {
         if (digest_cmp(&m->state[k].digest, &m->step[i].digest) == 0) {
             m->state[k] = m->step[i++];
@@ -90,8 +90,8 @@ static void choose(struct model *m, size_t n)
     size_t every = DIGESTS / n;
     m->n = 0;
     for (size_t i = next_random(m) % every; i < DIGESTS; i += every) {
-        struct list_state *s = &m->step[m->n++];
-        *s = (struct list_state){.digest = m->state[i].digest};
+        struct mirror_entry *s = &m->step[m->n++];
+        *s = (struct mirror_entry){.digest = m->state[i].digest};
         s->status = (uint8_t)(next_random(m) % 3);
         s->class_type = (uint16_t)(1 + next_random(m) % 9);
         s->expiry_s =
@@ -101,45 +101,45 @@ static void choose(struct model *m, size_t n)
 
 static void compare(struct model *m)
 {
-    struct list_walk *walk = NULL;
-    struct list_state got;
+    struct mirror_iter *walk = NULL;
+    struct mirror_entry got;
     enum err e = ERR_OK;
     uint64_t n = 0;
-    MUST(m->f, list_walk_new(m->w, &walk, &m->f->info));
+    MUST(m->f, mirror_iter_new(m->w, &walk, &m->f->info));
     for (size_t i = 0; i < DIGESTS; i++) {
-        const struct list_state *want = &m->state[i];
-        struct list_state one = {.digest = want->digest};
+        const struct mirror_entry *want = &m->state[i];
+        struct mirror_entry one = {.digest = want->digest};
         if (i % 97 == 0) {
-            MUST(m->f, list_state_get(m->w, &one, &m->f->info));
+            MUST(m->f, mirror_get(m->w, &one, &m->f->info));
             assert_int_equal(one.status, want->status);
         }
         if (want->status == 0) {
             continue;
         }
         n++;
-        assert_true(list_walk_next(walk, &got, &e));
+        assert_true(mirror_iter_next(walk, &got, &e));
         assert_int_equal(digest_cmp(&got.digest, &want->digest), 0);
         assert_int_equal(got.status, want->status);
         assert_int_equal(got.class_type, want->class_type);
         assert_int_equal(got.expiry_s, want->expiry_s);
     }
-    assert_false(list_walk_next(walk, &got, &e));
+    assert_false(mirror_iter_next(walk, &got, &e));
     assert_int_equal(e, ERR_OK);
-    assert_int_equal(list_state_count(m->w), n);
-    list_walk_free(&walk);
-    struct list_look *look = NULL;
-    MUST(m->f, list_look_new(m->w, &look, &m->f->info));
+    assert_int_equal(mirror_count(m->w), n);
+    mirror_iter_free(&walk);
+    struct mirror_lookup *look = NULL;
+    MUST(m->f, mirror_lookup_new(m->w, &look, &m->f->info));
     for (size_t i = 0; i < DIGESTS; i++) {
-        const struct list_state *want = &m->state[i];
-        struct list_state one = {.digest = want->digest, .status = 77};
-        MUST(m->f, list_look_get(look, &one, &m->f->info));
+        const struct mirror_entry *want = &m->state[i];
+        struct mirror_entry one = {.digest = want->digest, .status = 77};
+        MUST(m->f, mirror_lookup_get(look, &one, &m->f->info));
         assert_int_equal(one.status, want->status);
         if (want->status != 0) {
             assert_int_equal(one.class_type, want->class_type);
             assert_int_equal(one.expiry_s, want->expiry_s);
         }
     }
-    list_look_free(&look);
+    mirror_lookup_free(&look);
 }
 
 static void test_steps__when_any_are_taken__then_the_list_is_what_was_said(void **state)
@@ -161,20 +161,20 @@ static void test_steps__when_any_are_taken__then_the_list_is_what_was_said(void 
 static void test_blank__when_anything_was_ever_said__then_it_is_not(void **state)
 {
     struct model *m = *state;
-    assert_true(list_is_blank(m->w));
+    assert_true(mirror_is_empty(m->w));
     m->n = 1;
-    m->step[0] = (struct list_state){.digest = m->state[0].digest, .status = 1};
+    m->step[0] = (struct mirror_entry){.digest = m->state[0].digest, .status = 1};
     apply(m);
-    assert_false(list_is_blank(m->w));
+    assert_false(mirror_is_empty(m->w));
     m->step[0].status = 0;
     apply(m); /* taken out again: a record says so */
-    assert_false(list_is_blank(m->w));
+    assert_false(mirror_is_empty(m->w));
     list_writer_close(&m->w);
     open_list(m);
-    assert_false(list_is_blank(m->w));
+    assert_false(mirror_is_empty(m->w));
     choose(m, 15000);
     apply(m);
-    assert_false(list_is_blank(m->w));
+    assert_false(mirror_is_empty(m->w));
 }
 
 static void test_steps__when_all_are_taken_out__then_nothing_is_left(void **state)
@@ -189,7 +189,7 @@ static void test_steps__when_all_are_taken_out__then_nothing_is_left(void **stat
         }
         apply(m);
         compare(m);
-        assert_int_equal(list_state_count(m->w), 0);
+        assert_int_equal(mirror_count(m->w), 0);
     }
 }
 
@@ -212,7 +212,7 @@ static void test_steps__when_the_order_falls__then_nothing_is_changed(void **sta
         choose(m, sizes[i]);
         m->step[m->n / 2] = m->step[0];
         m->at = 0;
-        assert_int_equal(list_steps(m->w, give, m, m->n, SLICE_LIT("peer:a"), NULL),
+        assert_int_equal(mirror_apply(m->w, give, m, m->n, SLICE_LIT("peer:a"), NULL),
                          ERR_RANGE);
     }
 }
@@ -221,7 +221,7 @@ static void test_reader__when_an_entry_expired__then_it_is_not_listed(void **sta
 {
     struct model *m = *state;
     struct list_reader *r = NULL;
-    struct list_state s[3] = {m->state[0], m->state[1], m->state[2]};
+    struct mirror_entry s[3] = {m->state[0], m->state[1], m->state[2]};
     for (unsigned i = 0; i < 3; i++) {
         m->step[i] = s[i];
         m->step[i].class_type = 3;

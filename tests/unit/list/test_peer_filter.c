@@ -39,9 +39,9 @@ static void fill(struct bloomfile *f, enum bloom_layout layout, uint64_t first,
 }
 
 /* In spam: 0..3000, taken back: 2000..4000. */
-static struct member *member_new(enum bloom_layout layout)
+static struct peer_filter *member_new(enum bloom_layout layout)
 {
-    struct member *m = calloc(1, sizeof(*m));
+    struct peer_filter *m = calloc(1, sizeof(*m));
     assert_non_null(m);
     fill(&m->spam, layout, 0, SPAM);
     fill(&m->revoked, layout, REVOKED_FROM, REVOKED_TO);
@@ -54,29 +54,29 @@ static void test_answer__truth_table(void **state)
 {
     (void)state;
     for (unsigned layout = BLOOM_ONE_LINE; layout <= BLOOM_PARTITIONED; layout++) {
-        struct member *m = member_new((enum bloom_layout)layout);
+        struct peer_filter *m = member_new((enum bloom_layout)layout);
         unsigned odd = 0;
         for (uint64_t i = 0; i < FOREIGN; i++) {
             struct digest d = digest_number(i);
-            enum member_answer a = member_answer(m, &d);
+            enum peer_filter_answer a = peer_filter_answer(m, &d);
             if (i >= REVOKED_FROM && i < SPAM) {
-                assert_int_equal(a, MEMBER_REVOKED);
+                assert_int_equal(a, PEER_FILTER_REVOKED);
             } else if (i < SPAM) {
-                assert_int_not_equal(a, MEMBER_NO);
-                odd += a != MEMBER_POSSIBLE; /* a false yes of revoked hides it */
+                assert_int_not_equal(a, PEER_FILTER_NO);
+                odd += a != PEER_FILTER_POSSIBLE; /* a false yes of revoked hides it */
             } else {
-                odd += a != MEMBER_NO; /* whatever revoked says alone */
+                odd += a != PEER_FILTER_NO; /* whatever revoked says alone */
             }
         }
         assert_true(odd <= FOREIGN * 0.003);
         m->has_revoked = false;
         struct digest d = digest_number(REVOKED_FROM);
-        assert_int_equal(member_answer(m, &d), MEMBER_POSSIBLE);
-        member_release(&m);
+        assert_int_equal(peer_filter_answer(m, &d), PEER_FILTER_POSSIBLE);
+        peer_filter_release(&m);
     }
 }
 
-static void ask_all(struct member *m, size_t batch, uint8_t *rethit)
+static void ask_all(struct peer_filter *m, size_t batch, uint8_t *rethit)
 {
     static struct digest d[FOREIGN];
     for (uint64_t i = 0; i < FOREIGN; i++) {
@@ -85,7 +85,7 @@ static void ask_all(struct member *m, size_t batch, uint8_t *rethit)
     memset(rethit, 0, FOREIGN);
     for (size_t i = 0; i < FOREIGN; i += batch) {
         size_t n = FOREIGN - i < batch ? FOREIGN - i : batch;
-        member_test_batch(m, d + i, n, rethit + i);
+        peer_filter_test_batch(m, d + i, n, rethit + i);
     }
 }
 
@@ -94,7 +94,7 @@ static void test_batch__either_order_or_sampled__the_answers_of_one_by_one(void 
     static uint8_t hit[FOREIGN];
     static const size_t batches[] = {1, 7, 128, 129, FOREIGN};
     (void)state;
-    struct member *m = member_new(BLOOM_ONE_LINE);
+    struct peer_filter *m = member_new(BLOOM_ONE_LINE);
     for (unsigned order = 0; order < 3; order++) {
         m->is_order_fixed = order < 2;
         atomic_store(&m->order, order < 2 ? order : 0);
@@ -102,41 +102,42 @@ static void test_batch__either_order_or_sampled__the_answers_of_one_by_one(void 
             ask_all(m, batches[b], hit);
             for (uint64_t i = 0; i < FOREIGN; i++) {
                 struct digest d = digest_number(i);
-                assert_int_equal(hit[i], member_answer(m, &d) == MEMBER_POSSIBLE);
+                assert_int_equal(hit[i],
+                                 peer_filter_answer(m, &d) == PEER_FILTER_POSSIBLE);
             }
         }
     }
     /* what another filter found stays found */
     uint8_t already[2] = {1, 1};
     struct digest d[2] = {digest_number(0), digest_number(FOREIGN)};
-    member_test_batch(m, d, 2, already);
+    peer_filter_test_batch(m, d, 2, already);
     assert_int_equal(already[0] + already[1], 2);
-    member_release(&m);
+    peer_filter_release(&m);
 }
 
 static void test_order_best__by_rates_and_sizes(void **state)
 {
     enum { SMALL = 1 << 16, LARGE = 1 << 28 };
     static const struct {
-        struct member_rates rates;
-        enum member_order best;
+        struct peer_filter_rates rates;
+        enum peer_filter_order best;
     } rows[] = {
-        {{0, 0, 0, LARGE, LARGE}, MEMBER_SPAM_FIRST},
+        {{0, 0, 0, LARGE, LARGE}, PEER_FILTER_SPAM_FIRST},
         /* mostly clean mail: nearly all end in the spam filter */
-        {{100000, 100, 100, LARGE, LARGE}, MEMBER_SPAM_FIRST},
-        {{100000, 5000, 100, LARGE, SMALL}, MEMBER_SPAM_FIRST},
+        {{100000, 100, 100, LARGE, LARGE}, PEER_FILTER_SPAM_FIRST},
+        {{100000, 5000, 100, LARGE, SMALL}, PEER_FILTER_SPAM_FIRST},
         /* nearly all in spam, half of it taken back: asking revoked first saves half */
-        {{100000, 95000, 50000, LARGE, LARGE}, MEMBER_REVOKED_FIRST},
-        {{100000, 95000, 100, LARGE, LARGE}, MEMBER_SPAM_FIRST},
+        {{100000, 95000, 50000, LARGE, LARGE}, PEER_FILTER_REVOKED_FIRST},
+        {{100000, 95000, 100, LARGE, LARGE}, PEER_FILTER_SPAM_FIRST},
         /* a small revoked filter costs little: worth it from an eighth */
-        {{100000, 50000, 12000, LARGE, SMALL}, MEMBER_REVOKED_FIRST},
-        {{100000, 50000, 5000, LARGE, SMALL}, MEMBER_SPAM_FIRST},
+        {{100000, 50000, 12000, LARGE, SMALL}, PEER_FILTER_REVOKED_FIRST},
+        {{100000, 50000, 5000, LARGE, SMALL}, PEER_FILTER_SPAM_FIRST},
         /* a small spam filter is always asked first */
-        {{100000, 50000, 40000, SMALL, LARGE}, MEMBER_SPAM_FIRST},
+        {{100000, 50000, 40000, SMALL, LARGE}, PEER_FILTER_SPAM_FIRST},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (member_order_best(&rows[i].rates) != rows[i].best) {
+        if (peer_filter_order_best(&rows[i].rates) != rows[i].best) {
             fail_msg("row %zu", i);
         }
     }
@@ -146,38 +147,38 @@ static void test_order_best__by_rates_and_sizes(void **state)
 static void test_batch__a_skewed_mix__changes_the_order_and_back(void **state)
 {
     (void)state;
-    struct member *m = member_new(BLOOM_ONE_LINE);
+    struct peer_filter *m = member_new(BLOOM_ONE_LINE);
     uint8_t hit[128] = {0};
     struct digest d[128];
     for (unsigned i = 0; i < 128; i++) {
         d[i] = digest_number(REVOKED_FROM + i);
     }
-    for (unsigned i = 0; i < 128 * MEMBER_SAMPLE_EVERY; i++) {
-        member_test_batch(m, d, 128, hit);
+    for (unsigned i = 0; i < 128 * PEER_FILTER_SAMPLE_EVERY; i++) {
+        peer_filter_test_batch(m, d, 128, hit);
     }
-    assert_int_equal(atomic_load(&m->order), MEMBER_REVOKED_FIRST);
+    assert_int_equal(atomic_load(&m->order), PEER_FILTER_REVOKED_FIRST);
     for (unsigned i = 0; i < 128; i++) {
         d[i] = digest_number(FOREIGN + i);
     }
-    for (unsigned i = 0; i < 3 * 128 * MEMBER_SAMPLE_EVERY; i++) {
-        member_test_batch(m, d, 128, hit);
+    for (unsigned i = 0; i < 3 * 128 * PEER_FILTER_SAMPLE_EVERY; i++) {
+        peer_filter_test_batch(m, d, 128, hit);
     }
-    assert_int_equal(atomic_load(&m->order), MEMBER_SPAM_FIRST);
-    member_release(&m);
+    assert_int_equal(atomic_load(&m->order), PEER_FILTER_SPAM_FIRST);
+    peer_filter_release(&m);
 }
 
 static void *ask_again_and_again(void *arg)
 {
-    struct member *m = arg;
+    struct peer_filter *m = arg;
     for (unsigned round = 0; round < 400; round++) {
         uint8_t hit[100] = {0};
         struct digest d[100];
         for (unsigned i = 0; i < 100; i++) {
             d[i] = digest_number(REVOKED_FROM - 50 + i);
         }
-        member_test_batch(m, d, 100, hit);
+        peer_filter_test_batch(m, d, 100, hit);
         for (unsigned i = 0; i < 100; i++) {
-            if (hit[i] != (member_answer(m, &d[i]) == MEMBER_POSSIBLE)) {
+            if (hit[i] != (peer_filter_answer(m, &d[i]) == PEER_FILTER_POSSIBLE)) {
                 return m;
             }
         }
@@ -188,7 +189,7 @@ static void *ask_again_and_again(void *arg)
 static void test_batch__many_threads__same_answers(void **state)
 {
     (void)state;
-    struct member *m = member_new(BLOOM_TWO_LINES);
+    struct peer_filter *m = member_new(BLOOM_TWO_LINES);
     pthread_t thread[4];
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&thread[i], NULL, ask_again_and_again, m), 0);
@@ -198,7 +199,7 @@ static void test_batch__many_threads__same_answers(void **state)
         pthread_join(thread[i], &failed);
         assert_null(failed);
     }
-    member_release(&m);
+    peer_filter_release(&m);
 }
 
 /* ---- in a list ---- */
@@ -236,7 +237,7 @@ static enum err merge_file(struct fixture *f, const char *name)
 {
     char path[256];
     char *paths[] = {path};
-    struct member_shapes shapes;
+    struct peer_filter_shapes shapes;
     struct list_writer *w = open_writer(f);
     snprintf(path, sizeof(path), "%s/%s", f->state, name);
     f->info.text[0] = '\0';
@@ -376,7 +377,7 @@ static void test_list__a_filter_that_does_not_fit__refused_and_nothing_changed(
     /* one good, one bad: none */
     char paths[2][256];
     char *both[] = {paths[0], paths[1]};
-    struct member_shapes shapes;
+    struct peer_filter_shapes shapes;
     put_filter(f, "good", BLOOMFILE_SPAM, 600, 700);
     snprintf(paths[0], sizeof(paths[0]), "%s/good", f->state);
     snprintf(paths[1], sizeof(paths[1]), "%s/full", f->state);
@@ -475,7 +476,7 @@ static void scatter(struct bloomfile *f, unsigned of_64, uint64_t seed)
 static double share_taken(const char *path, uint64_t nlines, unsigned k, unsigned of_64,
                           bool says_one)
 {
-    const struct member_belief belief = {.key = &ring};
+    const struct peer_filter_belief belief = {.key = &ring};
     struct bloomfile f = {0};
     struct errinfo info;
     unsigned hits = 0;
@@ -489,7 +490,7 @@ static double share_taken(const char *path, uint64_t nlines, unsigned k, unsigne
     f.facts.entries = entries;
     f.facts.capacity = entries > 0 ? entries : 1;
     assert_int_equal(bloomfile_write(&f, path, &info), ERR_OK);
-    if (member_believe(path, &belief, &info) == ERR_OK) {
+    if (peer_filter_believe(path, &belief, &info) == ERR_OK) {
         for (uint64_t i = 0; i < MADE_PROBES; i++) {
             struct digest d = digest_number(FOREIGN + i);
             uint8_t hit = 0;
@@ -522,7 +523,7 @@ test_believe__made_up_bits_in_a_tiny_filter__take_no_more_than_an_honest_one_may
     }
     print_message("made-up bits take %.2f %% at most\n", worst * 100);
     assert_true(worst > 0); /* some are believed */
-    assert_true(worst < 2 * MEMBER_ERROR_MAX);
+    assert_true(worst < 2 * PEER_FILTER_ERROR_MAX);
     assert_int_equal(tempdir_remove(dir), 0);
 }
 

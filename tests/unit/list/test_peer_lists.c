@@ -12,7 +12,7 @@ enum { ORIGINS = 3 };
 
 struct peers_fixture {
     struct fixture *f;
-    struct listhold *h;
+    struct list_manager *h;
     struct config *config;
     struct origin_row row[ORIGINS];
     struct arena *arena;
@@ -59,7 +59,7 @@ static int setup(void **state)
     }
     configure(x, "lists = ( { name = \"test\"; weight = 4; } );");
     write_origins(x);
-    x->h = listhold_new(x->f->state, &x->f->keys);
+    x->h = list_manager_new(x->f->state, &x->f->keys);
     *state = x;
     return 0;
 }
@@ -68,7 +68,7 @@ static int teardown(void **state)
 {
     struct peers_fixture *x = *state;
     void *f = x->f;
-    listhold_free(&x->h);
+    list_manager_free(&x->h);
     config_release(&x->config);
     arena_free(&x->arena);
     fixture_teardown(&f);
@@ -78,18 +78,18 @@ static int teardown(void **state)
 
 struct giving {
     const struct hashkey *key;
-    struct list_state v[2000];
+    struct mirror_entry v[2000];
     size_t n;
     size_t at;
 };
 
 static int by_digest(const void *a, const void *b)
 {
-    return digest_cmp(&((const struct list_state *)a)->digest,
-                      &((const struct list_state *)b)->digest);
+    return digest_cmp(&((const struct mirror_entry *)a)->digest,
+                      &((const struct mirror_entry *)b)->digest);
 }
 
-static bool give(void *context, struct list_state *ret)
+static bool give(void *context, struct mirror_entry *ret)
 {
     struct giving *g = context;
     if (g->at == g->n) {
@@ -111,24 +111,24 @@ static void peer_lists(struct peers_fixture *x, unsigned i, const char *list,
     g = (struct giving){.n = 0};
     for (unsigned n = from; n < to; n++) {
         struct feature_entry e = entry_number(n, text);
-        struct list_state *s = &g.v[g.n++];
-        *s = (struct list_state){.class_type = e.class_type, .status = status};
+        struct mirror_entry *s = &g.v[g.n++];
+        *s = (struct mirror_entry){.class_type = e.class_type, .status = status};
         digest_make(&x->f->keys.ring[0], e.class_type, e.text, &s->digest);
     }
     qsort(g.v, g.n, sizeof(g.v[0]), by_digest);
     hex_print(x->row[i].origin, ORIGIN_BYTES, hex);
     snprintf(folder, sizeof(folder), "%s/peers/lists/%s", x->f->state, hex);
     (void)mkdir(folder, 0750);
-    MUST(x->f, list_writer_open_exact(folder, slice_str(list), &x->f->keys,
-                                      x->f->keys.ring[0].id, &w, &x->f->info));
-    MUST(x->f, list_steps(w, give, &g, g.n, SLICE_LIT("peer:x"), &x->f->info));
+    MUST(x->f, mirror_open(folder, slice_str(list), &x->f->keys, x->f->keys.ring[0].id,
+                           &w, &x->f->info));
+    MUST(x->f, mirror_apply(w, give, &g, g.n, SLICE_LIT("peer:x"), &x->f->info));
     list_writer_close(&w);
 }
 
 static void refresh(struct peers_fixture *x)
 {
-    MUST(x->f, listhold_refresh(x->h, x->config, &x->f->info));
-    listhold_reap(x->h);
+    MUST(x->f, list_manager_refresh(x->h, x->config, &x->f->info));
+    list_manager_free_retired(x->h);
 }
 
 /* Looks up hosts from..to-1 in one message. */
@@ -142,20 +142,20 @@ static struct list_hits look(struct peers_fixture *x, unsigned from, unsigned to
         struct feature_entry e = entry_number(n, text);
         assert_true(featureset_add(fs, FEATURE_url_host, e.text));
     }
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     assert_int_equal(listset_lookup(s, fs, 0, x->arena, &hits), ERR_OK);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     return hits;
 }
 
 static size_t count_peers(struct peers_fixture *x, const struct list_hits *hits)
 {
     size_t n = 0;
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     for (size_t i = 0; i < hits->n; i++) {
         n += listset_origin(s, hits->v[i].list) != NULL;
     }
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     return n;
 }
 
@@ -167,7 +167,7 @@ static void test_lookup__when_peers_list_it__then_each_origin_is_named(void **st
     peer_lists(x, 2, "other", 5, 6, ENTRY_LISTED);
     refresh(x);
     struct list_hits hits = look(x, 5, 6);
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     static const struct {
         const char *list;
         const char *origin;
@@ -184,7 +184,7 @@ static void test_lookup__when_peers_list_it__then_each_origin_is_named(void **st
         assert_string_equal(listset_origin(s, list), want[i].origin);
         assert_true(listset_weight(s, list) == want[i].weight);
     }
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     peer_lists(x, 0, "test", 5, 6, ENTRY_REVOKED); /* takes back its own alone */
     refresh(x);
     hits = look(x, 5, 6);
@@ -239,24 +239,24 @@ static void test_lookup__when_it_is_ours_to_say__then_peers_are_silent(void **st
     refresh(x);
     for (unsigned n = 2; n < 7; n++) {
         struct list_hits hits = look(x, n, n + 1);
-        const struct listset *s = listhold_acquire(x->h);
+        const struct listset *s = list_manager_acquire(x->h);
         unsigned seen = 0;
         for (size_t i = 0; i < hits.n; i++) {
             if (!listset_origin(s, hits.v[i].list)) {
-                assert_int_equal(hits.v[i].silence, LIST_HEARD);
+                assert_int_equal(hits.v[i].silence, LIST_NOT_SUPPRESSED);
                 continue;
             }
             bool is_test = strcmp(list_reader_name(listset_reader(s, hits.v[i].list)),
                                   "test") == 0;
-            enum list_silence want = n == 3 && is_test ? LIST_SILENT_REVOKED
-                                     : n == 4          ? LIST_SILENT_ALLOWED
-                                     : n >= 5          ? LIST_SILENT_PROTECTED
-                                                       : LIST_HEARD;
+            enum list_suppression want = n == 3 && is_test ? LIST_SUPPRESSED_REVOKED
+                                         : n == 4          ? LIST_SUPPRESSED_ALLOWED
+                                         : n >= 5          ? LIST_SUPPRESSED_PROTECTED
+                                                           : LIST_NOT_SUPPRESSED;
             assert_int_equal(hits.v[i].silence, want);
             seen++;
         }
         assert_int_equal(seen, 2);
-        listhold_release(x->h, &s);
+        list_manager_release(x->h, &s);
     }
 }
 
@@ -296,9 +296,9 @@ static void test_lookup__when_there_is_no_ring__then_nothing_of_it_is_looked_for
     assert_int_equal(unlink(path), 0);
     peer_lists(x, 0, "test", 0, 10, ENTRY_LISTED); /* of nobody known */
     refresh(x);
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     assert_int_equal(listset_total(s), 0);
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
 }
 
 int main(void)

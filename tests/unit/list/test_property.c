@@ -286,7 +286,7 @@ struct history {
 
 struct race {
     struct fixture *f;
-    struct listhold *h;
+    struct list_manager *h;
     struct config *config;
     struct history hot[HOT];
     atomic_uint done;  /* changes that have returned */
@@ -354,14 +354,14 @@ static void *reader_thread(void *context)
     struct race *x = context;
     while (!atomic_load(&x->ends)) {
         unsigned from = atomic_load(&x->fresh); /* before the snapshot is taken */
-        const struct listset *s = listhold_acquire(x->h);
+        const struct listset *s = list_manager_acquire(x->h);
         if (listset_count(s) == 1) {
             ask_hot(x, listset_reader(s, 0), from);
             ask_groups(x, listset_reader(s, 0));
         } else {
             atomic_fetch_add(&x->wrong, 1);
         }
-        listhold_release(x->h, &s);
+        list_manager_release(x->h, &s);
     }
     return NULL;
 }
@@ -372,10 +372,10 @@ static void *refresh_thread(void *context)
     struct errinfo info;
     while (!atomic_load(&x->ends)) {
         unsigned done = atomic_load(&x->done);
-        if (listhold_refresh(x->h, x->config, &info) == ERR_OK) {
+        if (list_manager_refresh(x->h, x->config, &info) == ERR_OK) {
             atomic_store(&x->fresh, done);
         }
-        listhold_reap(x->h);
+        list_manager_free_retired(x->h);
         struct timespec t = {0, 2 * 1000 * 1000};
         (void)nanosleep(&t, NULL);
     }
@@ -440,9 +440,9 @@ static void race(struct fixture *f, uint64_t seed)
     x->f = f;
     x->config = empty_config(f);
     struct list_writer *w = open_writer(f);
-    x->h = listhold_new(f->state, &f->keys);
+    x->h = list_manager_new(f->state, &f->keys);
     assert_non_null(x->h);
-    MUST(f, listhold_refresh(x->h, x->config, &f->info));
+    MUST(f, list_manager_refresh(x->h, x->config, &f->info));
     assert_int_equal(pthread_create(&thread[READERS], NULL, refresh_thread, x), 0);
     for (unsigned i = 0; i < READERS; i++) {
         assert_int_equal(pthread_create(&thread[i], NULL, reader_thread, x), 0);
@@ -463,7 +463,7 @@ static void race(struct fixture *f, uint64_t seed)
                  atomic_load(&x->asked));
     }
     assert_true(x->asked > 0);
-    listhold_free(&x->h);
+    list_manager_free(&x->h);
     config_release(&x->config);
     free(x);
     assert_verified(f);

@@ -16,10 +16,10 @@
 
 static const struct {
     const char *what;
-    struct standing_voice voice[3];
+    struct rating_input voice[3];
     size_t n;
     size_t asked; /* of 4 lists */
-    enum standing standing;
+    enum rating standing;
     double confidence;
 } table[] = {
     {"nothing", {{0}}, 0, 4, STANDING_CLEAN, 1.0},
@@ -136,47 +136,47 @@ static void test_standing__for_answers__then_word_and_confidence(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        struct standing_sum s = standing_begin(table[i].asked, 4);
+        struct rating_sum s = rating_begin(table[i].asked, 4);
         for (size_t v = 0; v < table[i].n; v++) {
-            standing_add(&s, &table[i].voice[v]);
+            rating_add(&s, &table[i].voice[v]);
         }
-        struct standing_result r = standing_end(&s, &config);
+        struct rating_result r = rating_end(&s, &config);
         if (r.standing != table[i].standing ||
             r.confidence < table[i].confidence - 1e-9 ||
             r.confidence > table[i].confidence + 1e-9) {
-            fail_msg("%s: %s %.6f", table[i].what, standing_name(r.standing),
+            fail_msg("%s: %s %.6f", table[i].what, rating_name(r.standing),
                      r.confidence);
         }
-        assert_true(standing_is_from_lists(r.standing));
+        assert_true(rating_is_from_lists(r.standing));
     }
 }
 
 /* One list's confirmed hit of a weight. */
-static struct standing_voice heavy(size_t list, double weight)
+static struct rating_input heavy(size_t list, double weight)
 {
-    return (struct standing_voice){
+    return (struct rating_input){
         .list = list, .answer = LIST_CONFIRMED, .listed = 98, .weight = weight};
 }
 
-static bool blocks(const struct standing_voice *v, size_t n)
+static bool blocks(const struct rating_input *v, size_t n)
 {
-    struct standing_sum s = standing_begin(4, 4);
+    struct rating_sum s = rating_begin(4, 4);
 
     for (size_t i = 0; i < n; i++) {
-        standing_add(&s, &v[i]);
+        rating_add(&s, &v[i]);
     }
-    return standing_end(&s, &config).requires_blocking;
+    return rating_end(&s, &config).requires_blocking;
 }
 
 static void test_standing__for_weights__then_blocked_from_the_lowest_threshold(
     void **state)
 {
-    const struct standing_voice enough[] = {heavy(0, 5.0)};
-    const struct standing_voice light[] = {heavy(0, 1.0)};
-    const struct standing_voice twice_of_one[] = {heavy(0, 3.0), heavy(0, 3.0)};
-    const struct standing_voice of_two[] = {heavy(0, 4.9), heavy(1, 0.1)};
-    struct standing_voice allowed[] = {heavy(0, 12.0), heavy(1, 6.0)};
-    struct standing_voice doubted[] = {heavy(0, 12.0)};
+    const struct rating_input enough[] = {heavy(0, 5.0)};
+    const struct rating_input light[] = {heavy(0, 1.0)};
+    const struct rating_input twice_of_one[] = {heavy(0, 3.0), heavy(0, 3.0)};
+    const struct rating_input of_two[] = {heavy(0, 4.9), heavy(1, 0.1)};
+    struct rating_input allowed[] = {heavy(0, 12.0), heavy(1, 6.0)};
+    struct rating_input doubted[] = {heavy(0, 12.0)};
 
     (void)state;
     allowed[1].is_allow = true;
@@ -194,17 +194,17 @@ static void test_standing__for_all_answers__then_confidence_is_a_share(void **st
 {
     (void)state;
     for (unsigned i = 0; i < 5 * 8 * 8; i++) {
-        struct standing_sum s = standing_begin(i % 3, 2);
-        struct standing_voice v = {.answer = (enum list_answer)(i % 5),
-                                   .is_explicit = i / 5 % 2 == 1,
-                                   .is_allow = i / 10 % 2 == 1,
-                                   .is_shadow = i / 20 % 2 == 1,
-                                   .listed = UINT64_MAX,
-                                   .revoked = i / 40};
+        struct rating_sum s = rating_begin(i % 3, 2);
+        struct rating_input v = {.answer = (enum list_answer)(i % 5),
+                                 .is_explicit = i / 5 % 2 == 1,
+                                 .is_allow = i / 10 % 2 == 1,
+                                 .is_shadow = i / 20 % 2 == 1,
+                                 .listed = UINT64_MAX,
+                                 .revoked = i / 40};
         for (v.list = 0; v.list < 3; v.list++) {
-            standing_add(&s, &v);
+            rating_add(&s, &v);
         }
-        struct standing_result r = standing_end(&s, &config);
+        struct rating_result r = rating_end(&s, &config);
         assert_true(r.confidence >= 0.0 && r.confidence <= 1.0);
         assert_true(!v.is_allow || !r.requires_blocking);
         assert_true(!v.is_shadow || !r.requires_blocking);
@@ -222,10 +222,10 @@ static void test_standing__for_words__then_those_of_the_manual(void **state)
     buf_init(&page, 1 << 20);
     assert_int_equal(
         file_read(GILLNET_SOURCE_DIR "/contrib/man/gillnet.1", &page, NULL), ERR_OK);
-    assert_int_equal(STANDING_COUNT, sizeof(names) / sizeof(names[0]));
-    for (unsigned i = 0; i < STANDING_COUNT; i++) {
-        struct slice line = slice_str(standing_when((enum standing)i));
-        assert_string_equal(standing_name((enum standing)i), names[i]);
+    assert_int_equal(RATING_COUNT, sizeof(names) / sizeof(names[0]));
+    for (unsigned i = 0; i < RATING_COUNT; i++) {
+        struct slice line = slice_str(rating_when((enum rating)i));
+        assert_string_equal(rating_name((enum rating)i), names[i]);
         assert_true(slice_find_slice(buf_slice(&page), line) < page.n);
     }
     buf_fini(&page);

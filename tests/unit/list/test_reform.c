@@ -18,7 +18,7 @@ enum { MANY = 2000, TEXT_BYTES = 128 };
 
 struct reform_fixture {
     struct fixture *f;
-    struct listhold *h;
+    struct list_manager *h;
     struct config *config;
 };
 
@@ -44,7 +44,7 @@ static int setup(void **state)
     fixture_setup(&f);
     x->f = f;
     x->config = config_of(x->f, "");
-    x->h = listhold_new(x->f->state, &x->f->keys);
+    x->h = list_manager_new(x->f->state, &x->f->keys);
     *state = x;
     return 0;
 }
@@ -53,7 +53,7 @@ static int teardown(void **state)
 {
     struct reform_fixture *x = *state;
     void *f = x->f;
-    listhold_free(&x->h);
+    list_manager_free(&x->h);
     config_release(&x->config);
     fixture_teardown(&f);
     free(x);
@@ -62,8 +62,8 @@ static int teardown(void **state)
 
 static void refresh(struct reform_fixture *x)
 {
-    MUST(x->f, listhold_refresh(x->h, x->config, &x->f->info));
-    listhold_reap(x->h);
+    MUST(x->f, list_manager_refresh(x->h, x->config, &x->f->info));
+    list_manager_free_retired(x->h);
 }
 
 static void set_match(struct reform_fixture *x, const char *match)
@@ -117,9 +117,9 @@ static enum list_answer ask(struct reform_fixture *x, const char *text)
         assert_true(featureset_add(fs, FEATURE_url_exact, url.canonical));
         assert_true(featureset_add(fs, FEATURE_url, url_normal(arena, &url)));
     }
-    const struct listset *s = listhold_acquire(x->h);
+    const struct listset *s = list_manager_acquire(x->h);
     MUST(x->f, listset_lookup(s, fs, 0, arena, &hits));
-    listhold_release(x->h, &s);
+    list_manager_release(x->h, &s);
     for (size_t i = 0; i < hits.n; i++) {
         best = hits.v[i].answer == LIST_CONFIRMED ? LIST_CONFIRMED : best;
     }

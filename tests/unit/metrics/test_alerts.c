@@ -12,10 +12,10 @@
 enum { START_S = 1700000000, LOOK_S = 60, PER_LOOK = 1000 };
 
 struct fixture {
-    struct board *board;
+    struct status_board *board;
     struct alerts *alerts;
-    struct survey s;
-    struct survey_list list;
+    struct metrics_snapshot s;
+    struct metrics_snapshot_list list;
 };
 
 static json_t *feed_row(void)
@@ -34,7 +34,7 @@ static json_t *peer_row(const char *name, bool is_self)
 /* All is well. */
 static void make_well(struct fixture *f)
 {
-    struct survey *s = &f->s;
+    struct metrics_snapshot *s = &f->s;
     uint64_t *v = s->stats.value;
 
     s->has_stats = true;
@@ -52,10 +52,10 @@ static void make_well(struct fixture *f)
     v[STAT_count_cells] = 100;
     v[STAT_count_cells_used] = 89;
     v[STAT_config_id] = 7;
-    s->section[BOARD_HUB] =
+    s->section[STATUS_BOARD_HUB] =
         json_pack("{s:i, s:i}", "config_id", 7, "config_restart_keys", 0);
-    s->section[BOARD_FEEDS] = json_pack("[o]", feed_row());
-    s->section[BOARD_PEERS] =
+    s->section[STATUS_BOARD_FEEDS] = json_pack("[o]", feed_row());
+    s->section[STATUS_BOARD_PEERS] =
         json_pack("[o, o]", peer_row("self", true), peer_row("two", false));
 }
 
@@ -65,7 +65,7 @@ static int setup(void **state)
 
     assert_non_null(f);
     f->s.config = feed_config();
-    f->board = board_new();
+    f->board = status_board_new();
     f->alerts = alerts_new(f->board);
     f->s.now_s = START_S;
     make_well(f);
@@ -77,11 +77,11 @@ static int teardown(void **state)
 {
     struct fixture *f = *state;
 
-    json_decref(f->s.section[BOARD_HUB]);
-    json_decref(f->s.section[BOARD_FEEDS]);
-    json_decref(f->s.section[BOARD_PEERS]);
+    json_decref(f->s.section[STATUS_BOARD_HUB]);
+    json_decref(f->s.section[STATUS_BOARD_FEEDS]);
+    json_decref(f->s.section[STATUS_BOARD_PEERS]);
     alerts_free(&f->alerts);
-    board_free(&f->board);
+    status_board_free(&f->board);
     config_release(&f->s.config);
     free(f);
     return 0;
@@ -106,7 +106,7 @@ static void look(struct fixture *f)
 /* The caller's. */
 static json_t *row_of(struct fixture *f, const char *name)
 {
-    json_t *rows = board_get(f->board, BOARD_ALERTS);
+    json_t *rows = status_board_get(f->board, STATUS_BOARD_ALERTS);
     json_t *found = NULL;
     json_t *row = NULL;
     size_t i = 0;
@@ -133,7 +133,7 @@ static bool fires(struct fixture *f, const char *name)
 
 static size_t firing(struct fixture *f)
 {
-    json_t *rows = board_get(f->board, BOARD_ALERTS);
+    json_t *rows = status_board_get(f->board, STATUS_BOARD_ALERTS);
     json_t *row = NULL;
     size_t i = 0;
     size_t n = 0;
@@ -153,8 +153,8 @@ static void set_row(json_t *rows, size_t at, const char *key, json_t *value)
     (void)json_object_set_new(json_array_get(rows, at), key, value);
 }
 
-#define FEEDS f->s.section[BOARD_FEEDS]
-#define PEERS f->s.section[BOARD_PEERS]
+#define FEEDS f->s.section[STATUS_BOARD_FEEDS]
+#define PEERS f->s.section[STATUS_BOARD_PEERS]
 #define V     f->s.stats.value
 
 static void down(struct fixture *f, bool bad)
@@ -266,7 +266,7 @@ static void config_apart(struct fixture *f, bool bad)
 }
 static void restart(struct fixture *f, bool bad)
 {
-    json_object_set_new(f->s.section[BOARD_HUB], "config_restart_keys",
+    json_object_set_new(f->s.section[STATUS_BOARD_HUB], "config_restart_keys",
                         json_integer(bad ? 1 : 0));
 }
 
@@ -428,7 +428,7 @@ static void test_look__when_the_page_is_gone_for_a_moment__then_old_sums_are_no_
     void **state)
 {
     struct fixture *f = *state;
-    struct survey before;
+    struct metrics_snapshot before;
 
     V[STAT_log_dropped] = 1000;
     V[STAT_on_error] = 1000;
@@ -497,7 +497,7 @@ static void test_nothing_known__when_gillnetd_never_ran__then_nothing_fires(
     void **state)
 {
     struct fixture *f = *state;
-    struct survey s = {.config = f->s.config, .now_s = START_S};
+    struct metrics_snapshot s = {.config = f->s.config, .now_s = START_S};
 
     for (int i = 0; i < 3; i++) {
         alerts_look(f->alerts, &s);

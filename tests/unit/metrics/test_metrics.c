@@ -15,10 +15,10 @@
 enum { START_S = 1700000000, TEXT_MAX = 1 << 20 };
 
 struct fixture {
-    struct board *board;
+    struct status_board *board;
     struct metrics *metrics;
-    struct survey s;
-    struct survey_list list;
+    struct metrics_snapshot s;
+    struct metrics_snapshot_list list;
     struct buf text;
 };
 
@@ -29,7 +29,7 @@ static int setup(void **state)
     assert_non_null(f);
     f->s.config = feed_config();
     clock_set_for_test((uint64_t)START_S * 1000000, 1);
-    f->board = board_new();
+    f->board = status_board_new();
     f->metrics = metrics_new(f->board);
     f->s.now_s = START_S;
     buf_init(&f->text, TEXT_MAX);
@@ -41,12 +41,12 @@ static int teardown(void **state)
 {
     struct fixture *f = *state;
 
-    for (int i = 0; i < BOARD_SECTIONS; i++) {
+    for (int i = 0; i < STATUS_BOARD_SECTIONS; i++) {
         json_decref(f->s.section[i]);
     }
     buf_fini(&f->text);
     metrics_free(&f->metrics);
-    board_free(&f->board);
+    status_board_free(&f->board);
     clock_unset_for_test();
     config_release(&f->s.config);
     free(f);
@@ -188,7 +188,7 @@ static void test_list__then_its_rows(void **state)
     f->list.stat =
         (struct list_stat){.entries = 5, .fill = 0.5, .updated_s = START_S - 60};
     f->list.has_fault = true;
-    f->list.hits.number[HITS_FALSE] = 9; /* not known: has_hits is false */
+    f->list.hits.number[LOOKUP_STATS_FALSE] = 9; /* not known: has_hits is false */
     render(f);
     assert_line(f, "gillnet_list_entries{list=\"phish\"} 5");
     assert_line(f, "gillnet_list_filter_fill_ratio{list=\"phish\"} 0.5");
@@ -209,7 +209,7 @@ static void test_feed__then_its_rows_and_why_it_was_refused(void **state)
 {
     struct fixture *f = *state;
 
-    f->s.section[BOARD_FEEDS] = json_pack("[o]", feed_row("refused", 5));
+    f->s.section[STATUS_BOARD_FEEDS] = json_pack("[o]", feed_row("refused", 5));
     render(f);
     assert_line(f, "gillnet_new_threats_added_total{source=\"urlhaus\"} 42");
     assert_line(f, "gillnet_feed_entries{feed=\"urlhaus\"} 100");
@@ -223,7 +223,8 @@ static void test_feed__then_its_rows_and_why_it_was_refused(void **state)
 /* The board says so, and a second goes by. */
 static void show_feed(struct fixture *f, uint64_t changed_s)
 {
-    board_put(f->board, BOARD_FEEDS, json_pack("[o]", feed_row("ok", changed_s)));
+    status_board_put(f->board, STATUS_BOARD_FEEDS,
+                     json_pack("[o]", feed_row("ok", changed_s)));
     metrics_tick(f->metrics);
 }
 
@@ -261,7 +262,7 @@ static void test_updates__of_very_many_feeds__then_bounded(void **state)
                                     json_pack("{s:s, s:I}", "name", name, "changed_s",
                                               (json_int_t)START_S + 1));
     }
-    board_put(f->board, BOARD_FEEDS, rows);
+    status_board_put(f->board, STATUS_BOARD_FEEDS, rows);
     metrics_tick(f->metrics);
     render(f);
     assert_line(f, "gillnet_feed_update_duration_seconds_count{source=\"feed255\"} 1");
@@ -272,7 +273,7 @@ static void test_peers__then_others_that_are_active(void **state)
 {
     struct fixture *f = *state;
 
-    f->s.section[BOARD_PEERS] = json_pack(
+    f->s.section[STATUS_BOARD_PEERS] = json_pack(
         "[{s:s, s:s, s:b}, {s:s, s:s, s:b, s:b, s:I, s:{s:i}}, {s:s, s:s}]", "name",
         "self", "state", "active", "self", 1, "name", "two", "state", "active", "self",
         0, "connected", 1, "answered_ms", (json_int_t)1700000000250, "refused", "quota",

@@ -18,7 +18,7 @@
 #include "tests/unit/unit.h"
 
 static struct smfiDesc call;
-static struct listhold *lists;
+static struct list_manager *lists;
 static struct fake_ctx fake;
 
 static const unsigned long all_actions = 0x1ff;
@@ -45,11 +45,11 @@ static void begin(const struct tempdir *t, const char *more, unsigned max_sessio
     struct keyring keys = {.n = 1};
     random_bytes(&keys.ring[0], sizeof keys.ring[0]);
     random_bytes(&keys.node, sizeof keys.node);
-    lists = listhold_new(t->path, &keys);
+    lists = list_manager_new(t->path, &keys);
     assert_non_null(lists);
     struct config *config = load(t->path, more);
     struct errinfo why;
-    assert_int_equal(listhold_refresh(lists, config, &why), ERR_OK);
+    assert_int_equal(list_manager_refresh(lists, config, &why), ERR_OK);
     service_init(config, lists, false, max_sessions);
     callbacks_describe(&call);
     fake = (struct fake_ctx){.priv = NULL};
@@ -62,7 +62,7 @@ static void end(void)
     assert_int_equal(service_messages(), 0);
     assert_true(service_close_gate(0));
     service_fini();
-    listhold_free(&lists);
+    list_manager_free(&lists);
 }
 
 static int negotiate_with(unsigned long actions, unsigned long steps,
@@ -235,13 +235,13 @@ static void test_message__examined__headers_in_order_and_forged_gone(void **stat
 static void test_shingle_keys__as_time_goes__are_those_of_the_ring_then(void **state)
 {
     static const struct hashkey ring = {1, "key of the tests"};
-    struct imprint_options made;
+    struct fingerprint_options made;
     struct shingle_keys expected;
     (void)state;
-    service_set_ring(NULL);
+    service_set_digest_key(NULL);
     service_imprint(&made);
     assert_false(made.keys.is_set);
-    service_set_ring(&ring);
+    service_set_digest_key(&ring);
     for (uint64_t epoch = 700; epoch < 703; epoch++) {
         uint64_t now_s = epoch * SHINGLE_EPOCH_S + 5;
         clock_set_for_test(now_s * 1000000, 1);
@@ -254,7 +254,7 @@ static void test_shingle_keys__as_time_goes__are_those_of_the_ring_then(void **s
                             sizeof made.keys.epoch[0].key);
     }
     clock_unset_for_test();
-    service_set_ring(NULL);
+    service_set_digest_key(NULL);
 }
 
 static void test_message__after_another__forged_counts_start_anew(void **state)
@@ -437,7 +437,8 @@ static void test_reload__message_open__keeps_its_configuration(void **state)
 {
     begin(*state, "", 10);
     run("NCHMRTLEB");
-    service_publish(load(((struct tempdir *)*state)->path, "add_headers = false;\n"));
+    service_set_config(
+        load(((struct tempdir *)*state)->path, "add_headers = false;\n"));
     fake_clear_log(&fake);
     assert_int_equal(step('D'), SMFIS_CONTINUE);
     assert_non_null(strstr(fake.log, "X-Gillnet-Status"));
@@ -480,7 +481,7 @@ static void test_fini__sessions_left__freed(void **state)
     service_fini();
     assert_int_equal(service_sessions(), 0);
     assert_int_equal(service_messages(), 0);
-    listhold_free(&lists);
+    list_manager_free(&lists);
 }
 
 static void test_session__idle__is_small(void **state)

@@ -21,7 +21,7 @@
 #include "tests/unit/unit.h"
 
 static char file[TEMPDIR_PATH];
-static struct listhold *lists;
+static struct list_manager *lists;
 
 static void write_config(const struct tempdir *t, const char *more)
 {
@@ -41,7 +41,7 @@ static void begin(const struct tempdir *t)
     random_bytes(&keys.node, sizeof keys.node);
     write_config(t, "");
     assert_int_equal(config_load(file, NULL, &c, &errors), ERR_OK);
-    lists = listhold_new(t->path, &keys);
+    lists = list_manager_new(t->path, &keys);
     assert_non_null(lists);
     service_init(c, lists, false, 10);
     assert_int_equal(watch_start(file, lists, false), ERR_OK);
@@ -52,7 +52,7 @@ static void end(void)
     watch_stop();
     assert_true(service_close_gate(0));
     service_fini();
-    listhold_free(&lists);
+    list_manager_free(&lists);
 }
 
 static uint64_t generation(bool *retadds)

@@ -242,19 +242,19 @@ static void test_files__when_a_byte_is_flipped__then_refused_and_named(void **st
     char path[FILE_PATH_MAX];
     char place[FOLLOWER_PATH];
     struct buf heads;
-    struct publication p;
+    struct repository p;
     (void)state;
     begin(&f, 9);
     publish_more(&f, 3);
     (void)snprintf(path, sizeof(path), "%s/v1/heads", f.place);
     buf_init(&heads, 1 << 20);
     assert_int_equal(file_read(path, &heads, NULL), ERR_OK);
-    assert_int_equal(publication_parse(buf_slice(&heads), &p, &why), ERR_OK);
+    assert_int_equal(repository_parse(buf_slice(&heads), &p, &why), ERR_OK);
     struct object_id stream;
     stream_key_id(&p.heads.v[0].stream, &stream);
     hex_print(stream.b, OBJECT_ID_BYTES, id);
     uint64_t seq = p.heads.v[0].seq;
-    publication_fini(&p);
+    repository_fini(&p);
     buf_fini(&heads);
     follower_copy_place(&f, "mirror", place);
 

@@ -12,7 +12,7 @@ enum { LIES = 300 };
 
 struct lie {
     struct follower f;
-    struct publication heads;
+    struct repository heads;
     struct buf bytes; /* what heads point into */
     char object[FILE_PATH_MAX];
 };
@@ -28,7 +28,7 @@ static void begin(struct lie *l)
     struct follower *f = &l->f;
     struct errinfo why;
     char path[FILE_PATH_MAX];
-    char object[PUBLICATION_PATH_MAX];
+    char object[REPOSITORY_PATH_MAX];
     struct object_id id;
     const char *place = f->place;
     follower_init(f, 31);
@@ -40,9 +40,9 @@ static void begin(struct lie *l)
     assert_int_equal(follower_publish(f, false, &why), ERR_OK);
     (void)snprintf(path, sizeof(path), "%s/v1/heads", f->place);
     read_file(path, &l->bytes);
-    assert_int_equal(publication_parse(buf_slice(&l->bytes), &l->heads, &why), ERR_OK);
+    assert_int_equal(repository_parse(buf_slice(&l->bytes), &l->heads, &why), ERR_OK);
     stream_key_id(&l->heads.heads.v[0].stream, &id);
-    publication_object_path(&id, l->heads.heads.v[0].seq, object);
+    repository_object_path(&id, l->heads.heads.v[0].seq, object);
     (void)snprintf(l->object, sizeof(l->object), "%s/%s", f->place, object);
 }
 
@@ -99,8 +99,8 @@ static void show_heads(struct lie *l)
     l->heads.heartbeat.seq++;
     l->heads.heartbeat.created_ms = l->f.now_ms;
     l->heads.heartbeat.expires_ms = l->f.now_ms + l->f.valid_ms;
-    buf_init(&bytes, PUBLICATION_HEADS_BYTES);
-    assert_int_equal(publication_print(&l->heads, &l->f.self, &bytes), ERR_OK);
+    buf_init(&bytes, REPOSITORY_HEADS_BYTES);
+    assert_int_equal(repository_print(&l->heads, &l->f.self, &bytes), ERR_OK);
     (void)snprintf(path, sizeof(path), "%s/v1/heads", l->f.place);
     assert_int_equal(file_write_atomic(path, buf_slice(&bytes), 0644, NULL), ERR_OK);
     buf_fini(&bytes);
@@ -136,7 +136,7 @@ static void test_object__when_nonsense_is_signed__then_refused_and_the_list_stay
     follower_assert_same(&l.f);
     buf_fini(&was);
     buf_fini(&l.bytes);
-    publication_fini(&l.heads);
+    repository_fini(&l.heads);
     follower_fini(&l.f);
 }
 

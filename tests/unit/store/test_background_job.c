@@ -31,40 +31,40 @@ static void note(void *context)
 static void test_jobs__one_after_the_other__done_in_order(void **state)
 {
     (void)state;
-    struct behind b;
+    struct background_job b;
     struct list list = {.n = 0};
     struct job job[JOBS];
-    behind_init(&b);
-    behind_wait(&b); /* nothing to wait for */
+    background_job_init(&b);
+    background_job_wait(&b); /* nothing to wait for */
     for (unsigned i = 0; i < JOBS; i++) {
         job[i] = (struct job){&list, i};
-        behind_start(&b, note, &job[i]);
+        background_job_start(&b, note, &job[i]);
         if (i % 3 == 0) {
-            behind_wait(&b);
+            background_job_wait(&b);
             assert_int_equal(list.n, i + 1);
             assert_false(pthread_equal(list.by, pthread_self()));
         }
     }
-    behind_wait(&b);
+    background_job_wait(&b);
     assert_int_equal(list.n, JOBS);
     for (unsigned i = 0; i < JOBS; i++) {
         assert_int_equal(list.done[i], i);
     }
-    behind_fini(&b);
+    background_job_fini(&b);
 }
 
 static void test_fini__job_under_way__is_finished(void **state)
 {
     (void)state;
-    struct behind b;
+    struct background_job b;
     struct list list = {.pause = {0, 20 * 1000 * 1000}};
     struct job job = {&list, 7};
-    behind_init(&b);
-    behind_start(&b, note, &job);
-    behind_fini(&b);
+    background_job_init(&b);
+    background_job_start(&b, note, &job);
+    background_job_fini(&b);
     assert_int_equal(list.n, 1);
-    behind_init(&b);
-    behind_fini(&b); /* no thread was made */
+    background_job_init(&b);
+    background_job_fini(&b); /* no thread was made */
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -72,18 +72,18 @@ static void test_start__no_thread_to_be_had__done_at_once(void **state)
 {
     (void)state;
     struct rlimit old;
-    struct behind b;
+    struct background_job b;
     struct list list = {.n = 0};
     struct job job = {&list, 7};
-    behind_init(&b);
+    background_job_init(&b);
     assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
     const struct rlimit none = {1024 * 1024, old.rlim_max}; /* no stack fits */
     assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
-    behind_start(&b, note, &job);
+    background_job_start(&b, note, &job);
     unsigned done = list.n;
     assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
     assert_int_equal(done, 1);
-    behind_fini(&b);
+    background_job_fini(&b);
 }
 #endif
 

@@ -100,7 +100,7 @@ static struct written *begin(struct tempdir *t, const char **retpath)
     snprintf(path, sizeof path, "%s", tempdir_file(t, "a.sheet"));
     *retpath = path;
     assert_int_equal(
-        sheet_write(*retpath, (const struct run *const *)w->run, RUNS, &bad, NULL),
+        merged_run_write(*retpath, (const struct run *const *)w->run, RUNS, &bad, NULL),
         ERR_OK);
     return w;
 }
@@ -113,12 +113,12 @@ static void end(struct written *w)
     free(w);
 }
 
-static void check_key(const struct sheet *s, const struct written *w, size_t k)
+static void check_key(const struct merged_run *s, const struct written *w, size_t k)
 {
-    struct sheet_pair pair[SHEET_SOURCES_MAX];
+    struct merged_run_pair pair[MERGED_RUN_SOURCES_MAX];
     uint64_t count[RUNS] = {0};
     size_t n = 0;
-    assert_int_equal(sheet_get(s, w->key[k], pair, &n), ERR_OK);
+    assert_int_equal(merged_run_get(s, w->key[k], pair, &n), ERR_OK);
     for (size_t i = 0; i < n; i++) {
         assert_true(pair[i].source < RUNS && count[pair[i].source] == 0);
         count[pair[i].source] = pair[i].count;
@@ -132,25 +132,25 @@ static void test_sheet__when_written__then_every_count_reads_back(void **state)
 {
     const char *path = NULL;
     struct written *w = begin(*state, &path);
-    struct sheet *s = NULL;
-    struct sheet_pair pair[SHEET_SOURCES_MAX];
+    struct merged_run *s = NULL;
+    struct merged_run_pair pair[MERGED_RUN_SOURCES_MAX];
     size_t n = 9;
-    assert_int_equal(sheet_open(path, &s, NULL), ERR_OK);
-    assert_int_equal(sheet_sources(s), RUNS);
-    assert_true(sheet_start_s(s) == 600000 && sheet_len_s(s) == 600 &&
-                sheet_key_id(s) == 9);
+    assert_int_equal(merged_run_open(path, &s, NULL), ERR_OK);
+    assert_int_equal(merged_run_sources(s), RUNS);
+    assert_true(merged_run_start_s(s) == 600000 && merged_run_len_s(s) == 600 &&
+                merged_run_key_id(s) == 9);
     for (size_t i = 0; i < RUNS; i++) {
-        assert_true(sheet_has(s, i, w->run[i]));
-        assert_false(sheet_has(s, i, w->run[(i + 1) % RUNS]));
+        assert_true(merged_run_has(s, i, w->run[i]));
+        assert_false(merged_run_has(s, i, w->run[(i + 1) % RUNS]));
     }
     for (size_t k = 0; k < KEYS; k++) {
         if (!is_again(w, k)) {
             check_key(s, w, k);
         }
     }
-    assert_int_equal(sheet_get(s, w->key[KEYS / 2] + 1, pair, &n), ERR_OK);
+    assert_int_equal(merged_run_get(s, w->key[KEYS / 2] + 1, pair, &n), ERR_OK);
     assert_true(n == 0 || w->key[KEYS / 2 + 1] == w->key[KEYS / 2] + 1);
-    sheet_close(&s);
+    merged_run_close(&s);
     end(w);
 }
 
@@ -165,31 +165,31 @@ static void test_sheet__when_damaged__then_never_a_wrong_number(void **state)
     assert_int_equal(stat(path, &st), 0);
     for (off_t at = 0; at < st.st_size; at += 97) {
         char byte = 0;
-        struct sheet *s = NULL;
+        struct merged_run *s = NULL;
         int fd = open(path, O_RDWR | O_CLOEXEC);
         assert_int_equal(pread(fd, &byte, 1, at), 1);
         byte ^= 0x20;
         assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-        enum err e = sheet_open(path, &s, NULL);
+        enum err e = merged_run_open(path, &s, NULL);
         nrefused += e != ERR_OK;
         size_t k = (size_t)at % KEYS;
-        struct sheet_pair pair[SHEET_SOURCES_MAX];
+        struct merged_run_pair pair[MERGED_RUN_SOURCES_MAX];
         size_t n = 0;
-        if (e == ERR_OK && sheet_get(s, w->key[k], pair, &n) != ERR_OK) {
+        if (e == ERR_OK && merged_run_get(s, w->key[k], pair, &n) != ERR_OK) {
             assert_int_equal(n, 0);
             nblocks++;
         } else if (e == ERR_OK && !is_again(w, k)) {
             check_key(s, w, k);
         }
-        sheet_close(&s);
+        merged_run_close(&s);
         byte ^= 0x20;
         assert_int_equal(pwrite(fd, &byte, 1, at), 1);
         assert_int_equal(close(fd), 0);
     }
     assert_true(nrefused > 40 && nblocks > 2);
-    struct sheet *s = NULL;
+    struct merged_run *s = NULL;
     assert_int_equal(truncate(path, st.st_size - 1), 0);
-    assert_int_equal(sheet_open(path, &s, NULL), ERR_CORRUPT);
+    assert_int_equal(merged_run_open(path, &s, NULL), ERR_CORRUPT);
     end(w);
 }
 
@@ -205,7 +205,7 @@ static void test_sheet__when_a_run_is_damaged__then_it_is_named_and_nothing_made
     assert_int_equal(close(fd), 0);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(
-        sheet_write(path, (const struct run *const *)w->run, RUNS, &bad, NULL),
+        merged_run_write(path, (const struct run *const *)w->run, RUNS, &bad, NULL),
         ERR_CORRUPT);
     assert_int_equal(bad, 17);
     assert_int_equal(access(path, F_OK), -1);

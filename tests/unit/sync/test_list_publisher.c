@@ -26,7 +26,7 @@ struct ring {
     char path[64];
     struct manifest m;
     struct syncnode node[NODES];
-    struct share *share; /* of node 0 */
+    struct list_publisher *share; /* of node 0 */
     struct config *config;
     struct errinfo why;
     uint64_t now_s;
@@ -76,13 +76,13 @@ static void configure(struct ring *r, const char *lists)
 
 static void open_share(struct ring *r)
 {
-    MUST(r, share_new(r->node[0].sync, r->node[0].dir, &r->node[0].keys,
-                      &r->node[0].self.origin, &r->share, &r->why));
+    MUST(r, list_publisher_new(r->node[0].sync, r->node[0].dir, &r->node[0].keys,
+                               &r->node[0].self.origin, &r->share, &r->why));
 }
 
 static void restart(struct ring *r)
 {
-    share_free(&r->share);
+    list_publisher_free(&r->share);
     syncnode_close(&r->node[0]);
     MUST(r, syncnode_open(&r->node[0], &r->m, &r->why));
     open_share(r);
@@ -111,7 +111,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct ring *r = *state;
-    share_free(&r->share);
+    list_publisher_free(&r->share);
     for (unsigned i = 0; i < NODES; i++) {
         syncnode_close(&r->node[i]);
     }
@@ -170,9 +170,9 @@ static void import(struct ring *r, unsigned from, unsigned to, uint32_t expiry_s
 static void share(struct ring *r)
 {
     for (unsigned i = 0; i < 5; i++) {
-        MUST(r, share_tick(r->share, r->config, &r->why));
+        MUST(r, list_publisher_tick(r->share, r->config, &r->why));
     }
-    assert_true(r->is_patient || share_is_settled(r->share));
+    assert_true(r->is_patient || list_publisher_is_settled(r->share));
     struct syncpull pull = {.after = 0};
     for (unsigned i = 1; i < NODES; i++) { /* the last one hears of it from another */
         for (unsigned round = 0; round < 4; round++) {
@@ -323,7 +323,7 @@ static void test_share__when_the_ring_key_changes__then_the_list_is_found_as_bef
     assert_int_equal(ask(r, 2, 7), LIST_CONFIRMED);
     make_key(9, &fresh);
     r->m.ring_keys[r->m.nring_keys++] = (struct manifest_ring_key){fresh.id, 0};
-    share_free(&r->share);
+    list_publisher_free(&r->share);
     for (unsigned i = 0; i < NODES; i++) {
         put_key(r, i, &fresh);
     }
@@ -341,7 +341,7 @@ static void test_share__when_the_list_is_of_a_key_of_its_own__then_it_is_left_ou
     struct hashkey ring = r->node[0].keys.ring[0];
     make_key(9, &r->node[0].keys.ring[0]);
     import(r, 0, 100, 0); /* before it joined */
-    share_free(&r->share);
+    list_publisher_free(&r->share);
     put_key(r, 0, &ring);
     open_share(r);
     share(r);

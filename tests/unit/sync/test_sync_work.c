@@ -312,7 +312,7 @@ static void test_drop__while_days_are_merged__then_nothing_of_it_stays(void **st
         ERR_OK);
     r->m.members[0].state = MEMBER_DROPPED;
     assert_int_equal(sync_set_manifest(r->node[1].sync, &r->m, &r->why), ERR_OK);
-    assert_true(behind_is_idle(&r->node[1].sync->work.behind)); /* waited for */
+    assert_true(background_job_is_idle(&r->node[1].sync->work.behind)); /* waited for */
     assert_int_equal(runs_of(r, 1, ".run"), 0);
     assert_int_equal(sync_tick(r->node[1].sync, &r->why), ERR_OK);
     assert_int_equal(runs_of(r, 1, ".run"), 0);

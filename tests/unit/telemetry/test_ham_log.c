@@ -19,7 +19,7 @@ enum { KEY = 0x1234, T0 = 1700000000, THREADS = 4, EACH = 5000 };
 struct place {
     char dir[64];
     char path[96];
-    struct journal *j;
+    struct ham_log *j;
     struct errinfo info;
 };
 
@@ -37,7 +37,7 @@ static int setup(void **state)
     snprintf(p->dir, sizeof(p->dir), "/tmp/gillnet-journal-XXXXXX");
     assert_non_null(mkdtemp(p->dir));
     snprintf(p->path, sizeof(p->path), "%s/journal", p->dir);
-    assert_int_equal(journal_open(p->path, KEY, &p->j, &p->info), ERR_OK);
+    assert_int_equal(ham_log_open(p->path, KEY, &p->j, &p->info), ERR_OK);
     *state = p;
     return 0;
 }
@@ -45,28 +45,28 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct place *p = *state;
-    journal_close(&p->j);
+    ham_log_close(&p->j);
     (void)tempdir_remove(p->dir);
     free(p);
     return 0;
 }
 
-static struct journal_message message(uint64_t i)
+static struct ham_log_message message(uint64_t i)
 {
-    struct journal_message m = {.time_s = T0 + (uint32_t)(i / 10),
+    struct ham_log_message m = {.time_s = T0 + (uint32_t)(i / 10),
                                 .is_good = i % 2 == 0,
                                 .network = i,
-                                .n = i % (JOURNAL_KEYS + 1)};
+                                .n = i % (HAM_LOG_KEYS + 1)};
     for (size_t k = 0; k < m.n; k++) {
         m.key[k] = i * 1000 + k;
     }
     return m;
 }
 
-static void check(void *context, const struct journal_message *m)
+static void check(void *context, const struct ham_log_message *m)
 {
     struct seen *s = context;
-    struct journal_message want = message(m->network);
+    struct ham_log_message want = message(m->network);
     s->n++;
     s->good += m->is_good;
     s->least_s = s->least_s == 0 || m->time_s < s->least_s ? m->time_s : s->least_s;
@@ -80,7 +80,7 @@ static struct seen read_all(struct place *p, uint32_t since_s)
 {
     struct seen s = {0};
     uint32_t key_id = 0;
-    assert_int_equal(journal_read(p->path, since_s, check, &s, &key_id, &p->info),
+    assert_int_equal(ham_log_read(p->path, since_s, check, &s, &key_id, &p->info),
                      ERR_OK);
     assert_int_equal(key_id, KEY);
     return s;
@@ -89,8 +89,8 @@ static struct seen read_all(struct place *p, uint32_t since_s)
 static void add(struct place *p, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
-        struct journal_message m = message(i);
-        journal_add(p->j, &m);
+        struct ham_log_message m = message(i);
+        ham_log_add(p->j, &m);
     }
 }
 
@@ -102,8 +102,8 @@ static void test_journal__when_messages_are_added__then_they_are_read(void **sta
     assert_int_equal(read_all(p, 0).n, 1000);
     assert_int_equal(read_all(p, 0).good, 500);
     assert_int_equal(read_all(p, T0 + 90).n, 100);
-    add(p, 1000, JOURNAL_SLOTS + 500); /* the first 500 are replaced */
-    assert_int_equal(read_all(p, 0).n, JOURNAL_SLOTS);
+    add(p, 1000, HAM_LOG_SLOTS + 500); /* the first 500 are replaced */
+    assert_int_equal(read_all(p, 0).n, HAM_LOG_SLOTS);
     assert_int_equal(read_all(p, 0).least_s, T0 + 50);
 }
 
@@ -111,16 +111,16 @@ static void test_journal__when_opened_again__then_it_goes_on(void **state)
 {
     struct place *p = *state;
     add(p, 0, 100);
-    journal_close(&p->j);
-    assert_int_equal(journal_open(p->path, KEY, &p->j, &p->info), ERR_OK);
+    ham_log_close(&p->j);
+    assert_int_equal(ham_log_open(p->path, KEY, &p->j, &p->info), ERR_OK);
     add(p, 100, 150);
     assert_int_equal(read_all(p, 0).n, 150);
-    journal_close(&p->j);
-    assert_int_equal(journal_open(p->path, KEY + 1, &p->j, &p->info), ERR_OK);
-    assert_int_equal(journal_key_id(p->j), KEY + 1);
+    ham_log_close(&p->j);
+    assert_int_equal(ham_log_open(p->path, KEY + 1, &p->j, &p->info), ERR_OK);
+    assert_int_equal(ham_log_key_id(p->j), KEY + 1);
     struct seen s = {0};
     uint32_t key_id = 0;
-    assert_int_equal(journal_read(p->path, 0, check, &s, &key_id, &p->info), ERR_OK);
+    assert_int_equal(ham_log_read(p->path, 0, check, &s, &key_id, &p->info), ERR_OK);
     assert_int_equal(s.n, 0); /* another key: what was there says nothing */
 }
 
@@ -128,8 +128,8 @@ static void test_journal__when_damaged__then_whole_records_are_left(void **state
 {
     struct place *p = *state;
     struct stat st;
-    add(p, 0, JOURNAL_SLOTS);
-    journal_close(&p->j);
+    add(p, 0, HAM_LOG_SLOTS);
+    ham_log_close(&p->j);
     int fd = open(p->path, O_RDWR | O_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(fstat(fd, &st), 0);
@@ -140,14 +140,14 @@ static void test_journal__when_damaged__then_whole_records_are_left(void **state
         assert_int_equal(pwrite(fd, &c, 1, at), 1);
     }
     uint64_t n = read_all(p, 0).n; /* each that is given is as it was added */
-    assert_true(n >= JOURNAL_SLOTS - 600 && n < JOURNAL_SLOTS - 100);
+    assert_true(n >= HAM_LOG_SLOTS - 600 && n < HAM_LOG_SLOTS - 100);
     assert_int_equal(ftruncate(fd, st.st_size / 2), 0);
     struct seen s = {0};
     uint32_t key_id = 0;
-    assert_int_equal(journal_read(p->path, 0, check, &s, &key_id, &p->info),
+    assert_int_equal(ham_log_read(p->path, 0, check, &s, &key_id, &p->info),
                      ERR_CORRUPT);
     close(fd);
-    assert_int_equal(journal_open(p->path, KEY, &p->j, &p->info), ERR_OK);
+    assert_int_equal(ham_log_open(p->path, KEY, &p->j, &p->info), ERR_OK);
     assert_int_equal(read_all(p, 0).n, 0);
 }
 
@@ -157,15 +157,15 @@ static void test_journal__when_mail_is_much__then_a_sample_reaches_back_days(
     struct place *p = *state;
     uint64_t now_us = 1000000;
     uint64_t kept = 0;
-    for (unsigned i = 0; i < JOURNAL_BURST; i++) {
-        assert_true(journal_wants(p->j, now_us)); /* a small site's burst */
+    for (unsigned i = 0; i < HAM_LOG_BURST; i++) {
+        assert_true(ham_log_wants(p->j, now_us)); /* a small site's burst */
     }
     for (unsigned s = 0; s < 100000; s++) { /* ten a second */
         now_us += 100000;
-        kept += journal_wants(p->j, now_us);
+        kept += ham_log_wants(p->j, now_us);
     }
-    assert_in_range(kept, 10000 / JOURNAL_EVERY_S - 2, 10000 / JOURNAL_EVERY_S + 2);
-    assert_true((uint64_t)JOURNAL_EVERY_S * JOURNAL_SLOTS > 6 * 86400);
+    assert_in_range(kept, 10000 / HAM_LOG_EVERY_S - 2, 10000 / HAM_LOG_EVERY_S + 2);
+    assert_true((uint64_t)HAM_LOG_EVERY_S * HAM_LOG_SLOTS > 6 * 86400);
 }
 
 static void *adder(void *context)

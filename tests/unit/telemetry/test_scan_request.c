@@ -7,28 +7,29 @@
 
 #include "tests/unit/unit.h"
 
-static char room[SCANLINE_MAX];
-static struct scanline line;
+static char room[SCAN_REQUEST_MAX];
+static struct scan_request line;
 static struct errinfo why;
 
 static enum err parse(const char *rest)
 {
-    return scanline_parse(slice_str(rest), room, &line, &why);
+    return scan_request_parse(slice_str(rest), room, &line, &why);
 }
 
 static void test_print__then_parsed_alike(void **state)
 {
     (void)state;
     struct buf text;
-    const struct scanline want = {.bytes = 1234,
-                                  .client = SLICE_LIT("2001:db8::1"),
-                                  .helo = SLICE_LIT("a b%c"),
-                                  .from = SLICE_LIT("<\xc3\xa9\n@x.example>"),
-                                  .rcpt = {SLICE_LIT("a@b.example"), SLICE_LIT("=")},
-                                  .nrcpt = 2,
-                                  .is_authenticated = true};
-    buf_init(&text, SCANLINE_MAX);
-    scanline_print(&want, &text);
+    const struct scan_request want = {
+        .bytes = 1234,
+        .client = SLICE_LIT("2001:db8::1"),
+        .helo = SLICE_LIT("a b%c"),
+        .from = SLICE_LIT("<\xc3\xa9\n@x.example>"),
+        .rcpt = {SLICE_LIT("a@b.example"), SLICE_LIT("=")},
+        .nrcpt = 2,
+        .is_authenticated = true};
+    buf_init(&text, SCAN_REQUEST_MAX);
+    scan_request_print(&want, &text);
     assert_string_equal(text.p, "scan 1234 client=2001:db8::1 helo=a%20b%25c "
                                 "from=<%C3%A9%0A@x.example> rcpt=a@b.example rcpt== "
                                 "auth=1\n");
@@ -86,25 +87,25 @@ static void test_parse__as_many_and_as_long_as_may_be__then_taken(void **state)
 {
     (void)state;
     struct buf text;
-    buf_init(&text, (size_t)2 * SCANLINE_MAX);
+    buf_init(&text, (size_t)2 * SCAN_REQUEST_MAX);
     buf_add_str(&text, "5");
-    for (int i = 0; i < SCANLINE_RCPTS; i++) {
+    for (int i = 0; i < SCAN_REQUEST_RCPTS; i++) {
         buf_printf(&text, " rcpt=r%d@x.example", i);
     }
     assert_int_equal(parse(text.p), ERR_OK);
-    assert_int_equal(line.nrcpt, SCANLINE_RCPTS);
+    assert_int_equal(line.nrcpt, SCAN_REQUEST_RCPTS);
     buf_add_str(&text, " rcpt=one@more.example");
     assert_int_equal(parse(text.p), ERR_LIMIT);
     buf_clear(&text);
     buf_add_str(&text, "5 from=");
-    for (int i = 0; i < SCANLINE_VALUE_MAX; i++) {
+    for (int i = 0; i < SCAN_REQUEST_VALUE_MAX; i++) {
         buf_add_str(&text, "%41");
     }
     assert_int_equal(parse(text.p), ERR_OK);
-    assert_int_equal(line.from.n, SCANLINE_VALUE_MAX);
+    assert_int_equal(line.from.n, SCAN_REQUEST_VALUE_MAX);
     buf_add_str(&text, "A");
     assert_int_equal(parse(text.p), ERR_LIMIT);
-    while (text.n <= SCANLINE_MAX) {
+    while (text.n <= SCAN_REQUEST_MAX) {
         buf_add_str(&text, " ");
     }
     assert_int_equal(parse(text.p), ERR_LIMIT);

@@ -54,21 +54,21 @@ static void test_print__when_read_back__then_the_key__and_changed__then_refused(
     struct buf line;
 
     (void)state;
-    buf_init(&line, RINGKEY_TEXT_MAX);
-    assert_int_equal(ringkey_print(&k, k.ring[0].id + 1, &line), ERR_NOT_FOUND);
-    assert_int_equal(ringkey_print(&k, k.ring[1].id, &line), ERR_OK);
-    assert_int_equal(ringkey_parse(buf_slice(&line), k.ring[1].id, &back, NULL),
+    buf_init(&line, DIGEST_KEY_TEXT_MAX);
+    assert_int_equal(digest_key_print(&k, k.ring[0].id + 1, &line), ERR_NOT_FOUND);
+    assert_int_equal(digest_key_print(&k, k.ring[1].id, &line), ERR_OK);
+    assert_int_equal(digest_key_parse(buf_slice(&line), k.ring[1].id, &back, NULL),
                      ERR_OK);
     assert_memory_equal(&back, &k.ring[1], sizeof(back));
-    assert_int_equal(ringkey_parse(buf_slice(&line), k.ring[0].id, &back, NULL),
+    assert_int_equal(digest_key_parse(buf_slice(&line), k.ring[0].id, &back, NULL),
                      ERR_KEY);
     for (size_t i = 0; i < line.n; i++) {
-        assert_int_equal(
-            ringkey_parse(slice_head(buf_slice(&line), i), k.ring[1].id, &back, NULL),
-            ERR_SYNTAX);
+        assert_int_equal(digest_key_parse(slice_head(buf_slice(&line), i), k.ring[1].id,
+                                          &back, NULL),
+                         ERR_SYNTAX);
         line.p[i] ^= 0x40;
-        assert_int_not_equal(ringkey_parse(buf_slice(&line), k.ring[1].id, &back, NULL),
-                             ERR_OK);
+        assert_int_not_equal(
+            digest_key_parse(buf_slice(&line), k.ring[1].id, &back, NULL), ERR_OK);
         line.p[i] ^= 0x40;
     }
     buf_fini(&line);
@@ -83,17 +83,17 @@ static void test_put__when_there_is_room__then_it_stands_where_it_should(void **
 
     assert_int_equal(keyring_load_or_create(t->path, &k, NULL), ERR_OK);
     uint32_t own = k.ring[0].id;
-    assert_int_equal(ringkey_put(t->path, &a, true, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &a, true, NULL), ERR_OK);
     assert_keys(t, 2, a.id, own);
-    assert_int_equal(ringkey_put(t->path, &a, true, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &a, true, NULL), ERR_OK);
     assert_keys(t, 2, a.id, own);
-    assert_int_equal(ringkey_put(t->path, &a, false, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &a, false, NULL), ERR_OK);
     assert_keys(t, 2, own, a.id);
-    assert_int_equal(ringkey_put(t->path, &a, true, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &a, true, NULL), ERR_OK);
     /* the third goes in for the second, which no list needs */
-    assert_int_equal(ringkey_put(t->path, &b, false, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &b, false, NULL), ERR_OK);
     assert_keys(t, 2, a.id, b.id);
-    assert_int_equal(ringkey_put(t->path, &k.ring[0], true, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &k.ring[0], true, NULL), ERR_OK);
     assert_keys(t, 2, own, a.id);
 }
 
@@ -110,8 +110,8 @@ static void test_put__when_a_list_needs_the_key_that_would_go__then_refused(
     uint32_t own = k.ring[0].id;
     make_list(t, "bad", &k.ring[0]);
     make_list(t, "also", &a);
-    assert_int_equal(ringkey_put(t->path, &a, true, NULL), ERR_OK);
-    assert_int_equal(ringkey_put(t->path, &b, false, &why), ERR_LIMIT);
+    assert_int_equal(digest_key_put(t->path, &a, true, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &b, false, &why), ERR_LIMIT);
     assert_string_equal(why.source, "bad");
     assert_non_null(strstr(why.text, "gillnet list rekey bad"));
     assert_keys(t, 2, a.id, own);
@@ -120,10 +120,10 @@ static void test_put__when_a_list_needs_the_key_that_would_go__then_refused(
     assert_int_equal(file_write_atomic(tempdir_file(t, "lists/also/CURRENT"),
                                        SLICE_LIT("x"), 0640, NULL),
                      ERR_OK);
-    assert_int_equal(ringkey_put(t->path, &b, false, &why), ERR_LIMIT);
+    assert_int_equal(digest_key_put(t->path, &b, false, &why), ERR_LIMIT);
     assert_string_equal(why.source, "also");
     make_list(t, "also", &a);
-    assert_int_equal(ringkey_put(t->path, &b, false, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &b, false, NULL), ERR_OK);
     assert_keys(t, 2, a.id, b.id);
 }
 
@@ -148,7 +148,7 @@ static void test_in_force__when_time_goes_on__then_the_newest_that_has_begun(
         for (unsigned j = 0; j < rows[i].n; j++) {
             m.ring_keys[j] = (struct manifest_ring_key){j, rows[i].from[j]};
         }
-        assert_int_equal(ringkey_in_force(&m, rows[i].now), rows[i].want);
+        assert_int_equal(digest_key_in_force(&m, rows[i].now), rows[i].want);
     }
 }
 
@@ -163,28 +163,28 @@ static void test_turn__when_its_time_has_come__then_the_new_key_is_first(void **
     uint32_t id = 0;
 
     assert_int_equal(keyring_load_or_create(t->path, &k, NULL), ERR_OK);
-    assert_int_equal(ringkey_put(t->path, &a, true, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &a, true, NULL), ERR_OK);
     assert_int_equal(keyring_load(t->path, &k, NULL), ERR_OK);
-    assert_true(ringkey_wanted(&m, &k, 50, &id)); /* before its time */
+    assert_true(digest_key_wanted(&m, &k, 50, &id)); /* before its time */
     assert_int_equal(id, b.id);
     /* without it nothing happens, whatever the time */
-    assert_int_equal(ringkey_turn(t->path, &m, &k, 200, &changed, NULL), ERR_OK);
+    assert_int_equal(digest_key_turn(t->path, &m, &k, 200, &changed, NULL), ERR_OK);
     assert_false(changed);
-    assert_int_equal(ringkey_put(t->path, &b, false, NULL), ERR_OK);
+    assert_int_equal(digest_key_put(t->path, &b, false, NULL), ERR_OK);
     assert_int_equal(keyring_load(t->path, &k, NULL), ERR_OK);
-    assert_false(ringkey_wanted(&m, &k, 50, &id));
-    assert_int_equal(ringkey_turn(t->path, &m, &k, 99, &changed, NULL), ERR_OK);
+    assert_false(digest_key_wanted(&m, &k, 50, &id));
+    assert_int_equal(digest_key_turn(t->path, &m, &k, 99, &changed, NULL), ERR_OK);
     assert_false(changed);
     assert_keys(t, 2, a.id, b.id);
-    assert_int_equal(ringkey_turn(t->path, &m, &k, 100, &changed, NULL), ERR_OK);
+    assert_int_equal(digest_key_turn(t->path, &m, &k, 100, &changed, NULL), ERR_OK);
     assert_true(changed);
     assert_keys(t, 2, b.id, a.id);
     assert_int_equal(keyring_load(t->path, &k, NULL), ERR_OK);
-    assert_int_equal(ringkey_turn(t->path, &m, &k, 100, &changed, NULL), ERR_OK);
+    assert_int_equal(digest_key_turn(t->path, &m, &k, 100, &changed, NULL), ERR_OK);
     assert_false(changed);
     /* one that is over is not wanted by who joins later */
     k.n = 1;
-    assert_false(ringkey_wanted(&m, &k, 100, &id));
+    assert_false(digest_key_wanted(&m, &k, 100, &id));
 }
 
 #define IN_FOLDER(name) \

@@ -51,9 +51,9 @@ double listset_weight(const struct listset *s, size_t i)
     return s->weight[i];
 }
 
-const char *list_silence_name(enum list_silence s)
+const char *list_suppression_name(enum list_suppression s)
 {
-    return s == LIST_SILENT_REVOKED ? "revoked here" : "protected here";
+    return s == LIST_SUPPRESSED_REVOKED ? "revoked here" : "protected here";
 }
 
 enum list_fault listset_fault(const struct listset *s)

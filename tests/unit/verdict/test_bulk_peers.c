@@ -46,28 +46,28 @@ static bool fake_is_sound(void *context, enum count_window w, double bound)
 }
 
 static void fake_shares(void *context, const struct digest digest[KEYRING_MAX],
-                        struct count_shares *ret)
+                        struct count_breakdown *ret)
 {
     const struct origins o = {.self = {255}, .quorum = 2, .v = rows, .n = npeers};
     (void)context;
-    assert_true(count_shares_init(ret, NOW));
-    assert_true(count_shares_set_origins(ret, &o));
+    assert_true(count_breakdown_init(ret, NOW));
+    assert_true(count_breakdown_set_origins(ret, &o));
     for (size_t i = 0; i < nsaid; i++) {
         if (memcmp(&said[i].digest, &digest[0], sizeof digest[0]) != 0) {
             continue;
         }
         for (unsigned p = 0; p <= npeers; p++) {
-            struct count_share *s = p == 0 ? &ret->v[0]
-                                    : said[i].count[p] > 0
-                                        ? count_shares_of(ret, rows[p - 1].origin)
-                                        : NULL;
+            struct count_part *s = p == 0 ? &ret->v[0]
+                                   : said[i].count[p] > 0
+                                       ? count_breakdown_of(ret, rows[p - 1].origin)
+                                       : NULL;
             if (s != NULL) {
                 s->history.bucket[0] = said[i].count[p];
                 s->history.day[0] = said[i].count[p];
             }
         }
     }
-    count_shares_end(ret);
+    count_breakdown_end(ret);
 }
 
 static void begin(unsigned peers)

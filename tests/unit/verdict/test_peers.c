@@ -108,21 +108,21 @@ static void test_judge__when_it_is_not_theirs_to_say__then_it_is_shown_only(
     void **state)
 {
     static const struct {
-        enum list_silence silence;
+        enum list_suppression silence;
         double weight;
         bool is_configured;
         bool shadow;
         const char *want;
     } row[] = {
-        {LIST_SILENT_REVOKED, 1, true, false,
+        {LIST_SUPPRESSED_REVOKED, 1, true, false,
          "revoked here, by anna: url_domain=a.example"},
-        {LIST_SILENT_PROTECTED, 1, true, false,
+        {LIST_SUPPRESSED_PROTECTED, 1, true, false,
          "protected here, by anna: url_domain=a.example"},
-        {LIST_HEARD, 0, false, false,
+        {LIST_NOT_SUPPRESSED, 0, false, false,
          "not configured here, by anna: url_domain=a.example"},
-        {LIST_HEARD, 0, true, false,
+        {LIST_NOT_SUPPRESSED, 0, true, false,
          "weighs nothing here, by anna: url_domain=a.example"},
-        {LIST_HEARD, 1, true, true, "shadow, by anna: url_domain=a.example"},
+        {LIST_NOT_SUPPRESSED, 1, true, true, "shadow, by anna: url_domain=a.example"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         void *s = NULL;

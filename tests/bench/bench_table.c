@@ -187,7 +187,7 @@ static double time_adds(struct bench *b, uint64_t keys, act_fn *act)
     return (double)us * 1000 / (double)keys;
 }
 
-/* first: of the numbers that are sought, at random. b->hit_count: of the last run. */
+/* Looks up random numbers from `first` on. b->hit_count has the hits of the last run. */
 static double time_tests(struct bench *b, uint64_t keys, uint64_t first, act_fn *act)
 {
     double least = HUGE_VAL;

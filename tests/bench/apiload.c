@@ -1,9 +1,11 @@
 /*
- * apiload - a load of look-ups on the HTTP API: N connections, each with one request under way, for some seconds.
+ * apiload - a load of look-ups on the HTTP API: N connections, each with one request under way, for
+ * some seconds.
  *
  * Usage: apiload PORT CONNECTIONS SECONDS URLS_FILE [URLS_PER_REQUEST [PATH [REQUESTS_PER_SECOND]]]
- * URLs are taken from the file one after the other. Prints one JSON line: requests/s, latencies, answers by status.
- * One thread, epoll, requests made before the clock starts, so that it costs far less than the server.
+ * URLs are taken from the file one after the other. Prints one JSON line: requests/s, latencies,
+ * answers by status. One thread, epoll, requests made before the clock starts, so that it costs far
+ * less than the server.
  */
 #include <arpa/inet.h>
 #include <errno.h>

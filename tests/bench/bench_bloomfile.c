@@ -1,13 +1,14 @@
 /*
  * bench_bloomfile - a filter file held as a copy and as a map, by two processes at once.
  *
- * Usage: bench_bloomfile [MIB]   (default 1024, the filter's size). One JSON line for each of the two ways.
+ * Usage: bench_bloomfile [MIB]   (the filter's size, 1024). One JSON line for each way.
  * Workload: a filter file of random bits, half of them set, one line a key, k = 9, in the current
- * folder (its file system counts) and in the page cache. Two processes open it and verify all checksums.
- * open_s is the time of the first; cold_open_s is the time after the file left the page cache. Then each
- * tests 16 million random digests in batches, one process at a time; ns is the time of the first.
- * private_mib is the private memory of both processes, shared_mib the pages of the file that they share
- * (Private_* and Shared_* of smaps_rollup, sums over both). huge_mib is the part in huge pages.
+ * folder (its file system counts) and in the page cache. Two processes open it and verify all
+ * checksums. open_s is the time of the first; cold_open_s is the time after the file left the page
+ * cache. Then each tests 16 million random digests in batches, one process at a time; ns is the
+ * time of the first. private_mib is the private memory of both processes, shared_mib the pages of
+ * the file that they share (Private_* and Shared_* of smaps_rollup, sums over both). huge_mib is
+ * the part in huge pages.
  */
 #include <fcntl.h>
 #include <inttypes.h>

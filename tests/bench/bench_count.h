@@ -76,7 +76,8 @@ struct bench_truth {
     uint64_t after[BENCH_THREADS_MAX]; /* ..to after - 1 */
 };
 
-/* The whole traffic on `threads` threads; returns keys/s. is_hot: as many more additions to one key (rank 1). */
+/* The whole traffic on `threads` threads; returns keys/s. is_hot: as many more additions to one key
+ * (rank 1). */
 double bench_rounds(const struct bench_traffic *t, unsigned threads, bool is_hot,
                     bench_use_fn use, void *own, struct bench_truth *rettruth);
 

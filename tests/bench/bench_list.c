@@ -4,9 +4,10 @@
  * Usage: bench_list [ENTRIES]   (default 1000000). One JSON line. Workload: ENTRIES distinct URLs
  * of about 45 bytes go into a new list in TMPDIR (or /tmp). It times list_import_begin to
  * list_import_commit, opening with all checksums, and look-ups of listed and of absent digests in
- * batches of 32, with hits confirmed. Memory is the growth of RssAnon + RssShmem of this process by an
- * open reader, after malloc_trim, and the size of the filter and recent mappings. absent_filtered is the
- * share of as many absent URLs, each with its host, of which no key passes the list's filters.
+ * batches of 32, with hits confirmed. Memory is the growth of RssAnon + RssShmem of this process by
+ * an open reader, after malloc_trim, and the size of the filter and recent mappings.
+ * absent_filtered is the share of as many absent URLs, each with its host, of which no key passes
+ * the list's filters.
  */
 #include <ftw.h>
 #include <inttypes.h>
@@ -132,8 +133,8 @@ static double look(const struct list_reader *r, unsigned stream, uint64_t count,
     return (double)spent * 1000 / LOOKUPS;
 }
 
-/* Number of absent URLs, each with its host as in a message, that all filters reject. As many are tried as
- * are listed. The look-ups go through the snapshot, as for mail. */
+/* Number of absent URLs, each with its host as in a message, that all filters reject. As many are
+ * tried as are listed. The look-ups go through the snapshot, as for mail. */
 static double filtered(const char *dir, const struct keyring *keys, uint64_t count)
 {
     char conf[PATH];

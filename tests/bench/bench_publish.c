@@ -1,9 +1,9 @@
 /*
  * bench_publish - bytes an entry and time of a publication, for publisher and subscriber.
  *
- * Usage: bench_publish [ENTRIES [CHANGES]]   (1000000, 10000). URLs like those of phishing feeds: a random host of a
- * random domain, a path of words. Publishes all, then again with CHANGES of them replaced, and follows both in memory.
- * All files are in a folder in memory if the system has one.
+ * Usage: bench_publish [ENTRIES [CHANGES]]   (1000000, 10000). URLs like those of phishing feeds: a
+ * random host of a random domain, a path of words. Publishes all, then again with CHANGES of them
+ * replaced, and follows both in memory. All files are in a folder in memory if the system has one.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /*
  * bench_runs - time of the exact count of one key over 14 days, and the size of the runs on disk.
  *
- * Usage: bench_runs [--messages-per-day N] [--folder DIR]   (default 1000000, a new folder in TMPDIR)
+ * Usage: bench_runs [--messages-per-day N] [--folder DIR]   (1000000, a new folder in TMPDIR)
  * Two JSON lines. Workload: the traffic model (40 keys a message, 60 % never seen before, the rest
  * Zipf) in 14 runs of days and 144 of buckets. Each run has the number of different keys that the
- * generator counted for one bucket or one day of this traffic. First occurrences are uniform random keys,
- * written in order by adding up exponential gaps. Repeated keys are from one set for all runs. It times
- * the count of one key in all 158 runs, half of them repeated keys, half never seen, with all files in
- * the page cache, in one thread: CPU time on average, and wall time of the median and of the slowest
- * hundredth. The folder is removed.
+ * generator counted for one bucket or one day of this traffic. First occurrences are uniform random
+ * keys, written in order by adding up exponential gaps. Repeated keys are from one set for all
+ * runs. It times the count of one key in all 158 runs, half of them repeated keys, half never seen,
+ * with all files in the page cache, in one thread: CPU time on average, and wall time of the median
+ * and of the slowest hundredth. The folder is removed.
  */
 #include <inttypes.h>
 #include <math.h>

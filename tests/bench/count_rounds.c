@@ -78,7 +78,8 @@ static void wait_for_all(struct worker *w, uint64_t turn)
     }
 }
 
-/* Keys of one thread in a round. They are whole messages, because BENCH_ROUND and its quarter are. */
+/* Keys of one thread in a round. They are whole messages, because BENCH_ROUND and its quarter
+ * are. */
 static size_t share_of(const struct worker *w)
 {
     return BENCH_ROUND / w->threads;

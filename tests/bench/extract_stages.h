@@ -1,8 +1,8 @@
 /*
  * extract_stages - the stages of extraction, each timed alone on the same message.
  *
- * Each stage gets the output of the one before, made beforehand. The times do not add up to the time of
- * the whole extraction, which also keeps features, places and checksums.
+ * Each stage gets the output of the one before, made beforehand. The times do not add up to the
+ * time of the whole extraction, which also keeps features, places and checksums.
  */
 #ifndef TESTS_BENCH_EXTRACT_STAGES_H
 #define TESTS_BENCH_EXTRACT_STAGES_H
@@ -24,8 +24,8 @@ enum stage {
 
 extern const char *const stage_names[STAGES];
 
-/* Adds to *ret the least time of each stage over the rounds, in ns, and the bytes of its input. False: no
- * memory. */
+/* Adds to *ret the least time of each stage over the rounds, in ns, and the bytes of its input.
+ * False: no memory. */
 bool stages_run(struct slice message, const struct extract_limits *limits,
                 unsigned rounds, uint64_t retns[STAGES], uint64_t retbytes[STAGES]);
 

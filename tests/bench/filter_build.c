@@ -19,8 +19,8 @@ enum {
 };
 #define HUGE_BYTES ((uint64_t)2 << 20)
 
-/* The keys that each thread passed to each other thread. Two sets are used in turn, so that no thread fills
- * a set that another thread still reads. */
+/* The keys that each thread passed to each other thread. Two sets are used in turn, so that no
+ * thread fills a set that another thread still reads. */
 struct exchange {
     pthread_barrier_t met;
     struct {

@@ -1,8 +1,9 @@
 /* count_replay - passes a stream of messages through gillnetd's extraction, counts and bulk rules.
  *
- * Usage: count_replay CONF RING_KEY FOLDER (32 hex digits; counts go into the folder). Lines of standard input: "R" forgets every count,
- * "D" is a day later, "M PATH" is the next message, "P PATH" one whose From replay.example authenticated,
- * "L PATH" the same, but it only teaches the common text.
+ * Usage: count_replay CONF RING_KEY FOLDER (32 hex digits; counts go into the folder). Lines of
+ * standard input: "R" forgets every count, "D" is a day later, "M PATH" is the next message, "P
+ * PATH" one whose From replay.example authenticated, "L PATH" the same, but it only teaches the
+ * common text.
  * For each M and P a line: PATH, then SYMBOL=DETAIL, tabs between. */
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,14 +2,14 @@
  * count_states - every state in which a power loss can leave the counts' files, and its recovery.
  *
  * Usage: count_states FOLDER STATES [SEED]
- * First it plays days of counting with tables, journals, growth, sealing, restarts, merging of days and
- * expiry. It records every call that changes files (the program is linked with wrappers). Then it makes
- * states of the disk for each point between two calls. Synced writes are present. Every other write is
- * lost, torn or present, and a file may be longer than the bytes that reached it. Any subset of the
- * unsynced changes of names is present. Running tables, written through mappings, are garbage: zeros,
- * noise, or noise behind a real header. Each new state is recovered as after a boot. All flushed counts
- * must be present, once each, with no others, and every run must be intact. The same must hold after
- * another recovery, merge and expiry.
+ * First it plays days of counting with tables, journals, growth, sealing, restarts, merging of days
+ * and expiry. It records every call that changes files (the program is linked with wrappers). Then
+ * it makes states of the disk for each point between two calls. Synced writes are present. Every
+ * other write is lost, torn or present, and a file may be longer than the bytes that reached it.
+ * Any subset of the unsynced changes of names is present. Running tables, written through mappings,
+ * are garbage: zeros, noise, or noise behind a real header. Each new state is recovered as after a
+ * boot. All flushed counts must be present, once each, with no others, and every run must be
+ * intact. The same must hold after another recovery, merge and expiry.
  * One JSON line; exit status 1 when a state was bad.
  */
 #include <dirent.h>

@@ -3,11 +3,11 @@
  *
  * Usage: count_fortnight FOLDER MESSAGES_PER_DAY    two JSON lines; FOLDER must be empty
  * Fifteen days (today and 14 before) of the traffic model in virtual time, through count_batch and
- * count_tick, with the preset for MESSAGES_PER_DAY. Exit 1 if memory, disk or noise
- * are above the bounds, or a count is wrong or too low. Noise is the share of 200,000 keys, never
- * counted, that read above 0 (in the window of 14 days above 1). It is measured in the last minute of
- * the day, when the window has most days. Memory is the growth of RssAnon and RssShmem of this process,
- * plus the tables of the running bucket and the one before, which are mapped files. The second line is
+ * count_tick, with the preset for MESSAGES_PER_DAY. Exit 1 if memory, disk or noise are above the
+ * bounds, or a count is wrong or too low. Noise is the share of 200,000 keys, never counted, that
+ * read above 0 (in the window of 14 days above 1). It is measured in the last minute of the day,
+ * when the window has most days. Memory is the growth of RssAnon and RssShmem of this process, plus
+ * the tables of the running bucket and the one before, which are mapped files. The second line is
  * for a restart; rebuild_s is the time until the sketch is complete again.
  */
 #include <ftw.h>

@@ -4,11 +4,11 @@
  * Usage: list_watch STATE LIST LEDGER ENTRIES [PACE_MS]
  * Reads lists as gillnetd does. One thread refreshes the snapshot four times a second; another
  * looks entries up, filters first, then the exact index. Another program appends lines to LEDGER:
- * "+A B" entries A to B-1 are listed (acknowledged), "-A B" revoked, "?A B" no longer known.
- * Entry N is the domain value-N.example, at most ENTRIES of them. The answers must agree with a line
- * of LEDGER from the first refresh on that begins after the line was read.
- * With PACE_MS it leaves the machine to other programs: each PACE_MS it looks up the entries that had
- * no right answer yet, and a block of the others.
+ * "+A B" entries A to B-1 are listed (acknowledged), "-A B" revoked, "?A B" no longer known. Entry
+ * N is the domain value-N.example, at most ENTRIES of them. The answers must agree with a line of
+ * LEDGER from the first refresh on that begins after the line was read.
+ * With PACE_MS it leaves the machine to other programs: each PACE_MS it looks up the entries that
+ * had no right answer yet, and a block of the others.
  * Ends at SIGTERM after two more rounds through all entries, and prints one JSON line.
  */
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /*
- * keys - functions of core/base that the filter calls, without their libraries; any digest suffices here.
+ * keys - functions of core/base that the filter calls, without their libraries; any digest suffices
+ * here.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /*
  * share_pair - two servers in one process: one changes and shares a list, the other takes it in.
  *
- * Usage: share_pair FOLDER. Goes through a fixed script whose changes can be repeated, so that it may be killed
- * anywhere and run again. Before each exchange it writes the published state to FOLDER/ledger. At the start the
- * second server must hold a state from there, or nothing; at the end it must hold the list of the first one.
- * Exit 0, or 1 with the fault.
+ * Usage: share_pair FOLDER. Goes through a fixed script whose changes can be repeated, so that it
+ * may be killed anywhere and run again. Before each exchange it writes the published state to
+ * FOLDER/ledger. At the start the second server must hold a state from there, or nothing; at the
+ * end it must hold the list of the first one. Exit 0, or 1 with the fault.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * disk_dies - a process whose writes stop: from a chosen call on no call changes a file.
  *
- * The calls that change files are defined here, for the program and for the libraries that it uses (LMDB). The
- * write at which it stops may be done in part. Earlier changes stay, as after kill -9.
+ * The calls that change files are defined here, for the program and for the libraries that it uses
+ * (LMDB). The write at which it stops may be done in part. Earlier changes stay, as after kill -9.
  * Threads: one.
  */
 #ifndef TESTS_INTEG_SYNC_DISK_DIES_H

@@ -1,4 +1,5 @@
-/* prop_held - a server holds only states that were signed, and never loses own objects that peers know. */
+/* prop_held - a server holds only states that were signed, and never loses own objects that peers
+ * know. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /*
- * prop_lists - a list and a filter of each server of a simulated ring, and the copies that the others hold.
+ * prop_lists - a list and a filter of each server of a simulated ring, and the copies that the
+ * others hold.
  *
- * A server lists some of ITEMS digests, revokes some of them, and lets some expire. Its steps are those of share
- * (core/peer/share_own.h). One server of the ring also shares a filter. Copies are read as gillnetd reads
- * them, not through sync.
+ * A server lists some of ITEMS digests, revokes some of them, and lets some expire. Its steps are
+ * those of share (core/peer/share_own.h). One server of the ring also shares a filter. Copies are
+ * read as gillnetd reads them, not through sync.
  * Depends: prop_model.   Threads: one.
  */
 #ifndef TESTS_INTEG_SYNC_PROP_LISTS_H
@@ -44,8 +45,8 @@ void prop_filter_read(struct syncnode *at, const struct stream_key *k, struct bu
 /* Whether `at` has a folder for the list of `of`. */
 bool prop_list_is_there(const struct syncnode *at, const struct syncnode *of);
 
-/* Fails unless v, the copy of server i, equals the list of server o: listed entries are equal, revoked ones are
- * revoked or absent, and there are no others. */
+/* Fails unless v, the copy of server i, equals the list of server o: listed entries are equal,
+ * revoked ones are revoked or absent, and there are no others. */
 void prop_list_check(const struct listing *l, const struct list_state v[ITEMS],
                      uint64_t now_s, unsigned i, unsigned o);
 /* The root of such a list. */

@@ -37,7 +37,8 @@ unsigned prop_bucket(uint64_t start_s);
 void prop_read(const struct syncnode *v, unsigned n, unsigned node,
                struct holding *ret);
 
-/* Every object that an origin signed: one for each place. False: two were seen; the later one is remembered. */
+/* Every object that an origin signed: one for each place. False: two were seen; the later one is
+ * remembered. */
 bool prop_note_object(struct slice object);
 /* The root that the object for that place says. False: it was never sent. */
 bool prop_signed_root(const struct object_id *stream, uint64_t seq,

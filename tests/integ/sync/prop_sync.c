@@ -2,21 +2,27 @@
  * prop_sync - rings of servers in one process, with all faults of the model.
  *
  * Usage: prop_sync FOLDER [--seeds N] [--seed S] [--from S]
- * The codec, store and sync are real. The network is simulated: it loses, repeats and reorders messages, and not every
- * two servers reach each other. Time is virtual, and clocks are set. Processes stop in the middle of a write,
- * files lose unsynced writes, and state folders are restored from a copy. In some seeds an origin signs two
- * histories, or exceeds its quota. There are counts, a list of each server and a filter of one.
- * Places that assert the invariants of ADR 0032.
- *   I1, I2  at any time the files of a stream have the root that its origin signed for its place (prop_check_held)
- *   I3      after a start a server has every object of its own that a peer was sent (prop_check_known)
- *   I4      one signature for each place of a stream, ever (prop_see); no honest server is distrusted (check_trust)
- *   I5      once the network is whole: equal heads (check_heads), equal counts, lists and filters (check_counts, check_lists)
- *   I6, I7  each server holds exactly the counts and lists of each origin. For an origin whose disk was restored it
- *           holds at least the counts that the origin still has, and at most all counts ever made plus once more
- *           those that were not published when the copy was made (check_number). Sketches and the losses of
- *           gillnetd are tested in tests/unit/count and tests/e2e.
- *   I8      a dropped member, or one that signed two histories, leaves no counts and lists, also after a restart
- *           (check_dropped, check_liar)
+ * The codec, store and sync are real. The network is simulated: it loses, repeats and reorders
+ * messages, and not every two servers reach each other. Time is virtual, and clocks are set.
+ * Processes stop in the middle of a write, files lose unsynced writes, and state folders are
+ * restored from a copy. In some seeds an origin signs two histories, or exceeds its quota. There
+ * are counts, a list of each server and a filter of one. The invariants of ADR 0032 are asserted in
+ * these functions:
+ *   I1, I2  at any time the files of a stream have the root that its origin signed for its place
+ *           (prop_check_held)
+ *   I3      after a start a server has every object of its own that a peer was sent
+ *           (prop_check_known)
+ *   I4      one signature for each place of a stream, ever (prop_see); no honest server is
+ *           distrusted (check_trust)
+ *   I5      once the network is whole: equal heads (check_heads), equal counts, lists and filters
+ *           (check_counts, check_lists)
+ *   I6, I7  each server holds exactly the counts and lists of each origin. For an origin whose disk
+ *           was restored it holds at least the counts that the origin still has, and at most all
+ *           counts ever made plus once more those that were not published when the copy was made
+ *           (check_number). Sketches and the losses of gillnetd are tested in tests/unit/count and
+ *           tests/e2e.
+ *   I8      a dropped member, or one that signed two histories, leaves no counts and lists, also
+ *           after a restart (check_dropped, check_liar)
  *   I9      tested without sync, in tests/unit/count/test_remote.c
  *   I10     each origin stays within its quota (prop_check_quota)
  * Prints one JSON line. Exit status 1, with the seed, if one of these does not hold.

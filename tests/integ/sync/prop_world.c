@@ -43,7 +43,8 @@ static uint64_t draw(void *context)
 
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming) */
 void __wrap_random_bytes(void *dst, size_t bytes);
-/* The program is linked so that this is what asks the system for random bytes: a seed gives the same twice. */
+/* The program is linked so that this is what asks the system for random bytes: a seed gives the
+ * same twice. */
 void __wrap_random_bytes(void *dst, size_t bytes)
 {
     uint8_t *p = dst;
@@ -245,8 +246,8 @@ enum err prop_publish(unsigned i, struct errinfo *why)
     return e == ERR_OK ? publish_lists(i, why) : e;
 }
 
-/* A list goes on after a copy was put back, at a place whose object was sent once but reached nobody: none can know. Where
- * somebody has it, that is a fork, which prop_pull sees. */
+/* A list goes on after a copy was put back, at a place whose object was sent once but reached
+ * nobody: none can know. Where somebody has it, that is a fork, which prop_pull sees. */
 static bool may_be_new(const struct object *o)
 {
     for (unsigned i = 0; i < world.n; i++) {

@@ -67,8 +67,7 @@ typedef void (*bench_use_fn)(void *own, unsigned thread, const struct digest *d,
 
 /* The true counts: ranks has the count of each rank; first occurrences count once. */
 struct bench_truth {
-    double
-        cpu_keys_per_s; /* the rate by CPU time, as on an otherwise idle machine */
+    double cpu_keys_per_s; /* the rate by CPU time, as on an otherwise idle machine */
     uint64_t nranks;
     uint32_t *ranks; /* nranks + 1; the first is unused */
     unsigned threads;

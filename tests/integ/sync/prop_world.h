@@ -45,7 +45,8 @@ struct world {
     uint64_t noise_state;
     struct syncnode node[NODES_MAX];
     struct server server[NODES_MAX];
-    struct tally ever[NODES_MAX]; /* all counts ever made, also those lost by a restore */
+    struct tally
+        ever[NODES_MAX]; /* all counts ever made, also those lost by a restore */
     unsigned n;
     unsigned liar; /* NODES_MAX: none */
     bool has_lists;

@@ -1,10 +1,10 @@
--- What gillnet knows of a message, as symbols of rspamd (3.0 or later).
+-- gillnet's results for a message, as symbols of rspamd (3.0 or later).
 --
--- source = "header": gillnetd ran before rspamd and its header fields are read. No request, nothing to wait for.
--- source = "scan":   the whole message is posted to gillnet-hub's API (/v1/scan) and judged as gillnetd would.
--- source = "check":  its URLs alone are looked up (/v1/check). Nothing but URLs leaves rspamd.
--- Whatever goes wrong (no answer, a late one, nonsense) gives GILLNET_FAIL, which has no score: mail passes.
--- Set it up and trust: README.md beside this file.
+-- source = "header": gillnetd ran before rspamd, and its header fields are read. No request is made.
+-- source = "scan":   the whole message is posted to gillnet-hub's API (/v1/scan) and examined as gillnetd would.
+-- source = "check":  only its URLs are looked up (/v1/check). Only URLs leave rspamd.
+-- Every failure (no answer, a late one, a malformed one) gives GILLNET_FAIL, which has no score: mail passes.
+-- README.md beside this file describes installation and trust.
 
 local rspamd_http = require "rspamd_http"
 local rspamd_logger = require "rspamd_logger"
@@ -30,7 +30,7 @@ local function fail(task, why)
   task:insert_result("GILLNET_FAIL", 0.0, why)
 end
 
--- points: gillnet's score. Nothing of it ever takes points away from a message.
+-- points: gillnet's score. It never lowers the score of a message.
 local function insert(task, points, names)
   if type(points) ~= "number" or points ~= points or points <= 0 then return end
   while #names > OPTIONS_MAX do table.remove(names) end
@@ -43,7 +43,7 @@ local function insert(task, points, names)
   end
 end
 
--- The value of a field that is there once; "twice": gillnetd removes all but its own, so one came past it.
+-- The value of a field that occurs once. "twice": gillnetd leaves only its own field, so the other one did not pass through it.
 local function field(task, name)
   local all = task:get_header_full(name)
   if not all or #all == 0 then return nil end

@@ -1,9 +1,11 @@
 /*
- * apiload - a load of look-ups on the HTTP API: N connections, each with one request under way, for some seconds.
+ * apiload - a load of look-ups on the HTTP API: N connections, each with one request under way, for
+ * some seconds.
  *
  * Usage: apiload PORT CONNECTIONS SECONDS URLS_FILE [URLS_PER_REQUEST [PATH [REQUESTS_PER_SECOND]]]
- * URLs are taken from the file one after the other. Prints one JSON line: requests/s, latencies, answers by status.
- * One thread, epoll, requests made before the clock starts: it should cost far less than what it measures.
+ * URLs are taken from the file one after the other. Prints one JSON line: requests/s, latencies,
+ * answers by status. One thread, epoll, requests made before the clock starts, so that it costs far
+ * less than the server.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -61,7 +63,7 @@ static void die(const char *what)
     exit(1);
 }
 
-/* One request with so many URLs of the file; false: there are no more. */
+/* Makes one request of nurls URLs of the file. False: the file has fewer left. */
 static bool read_request(FILE *f, unsigned nurls, const char *path, struct text *ret)
 {
     size_t room = nurls * (size_t)(2 * URL_MAX) + 1024;

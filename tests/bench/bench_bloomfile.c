@@ -1,13 +1,14 @@
 /*
  * bench_bloomfile - a filter file held as a copy and as a map, by two processes at once.
  *
- * Usage: bench_bloomfile [MIB]   (default 1024: the filter's size). One JSON line a way of holding.
+ * Usage: bench_bloomfile [MIB]   (the filter's size, 1024). One JSON line for each way.
  * Workload: a filter file of random bits, half of them set, one line a key, k = 9, in the current
- * folder (its file system counts) and in the page cache. Two processes open it (all checksums
- * verified: open_s is of the first, cold_open_s with the page cache dropped of the file), then each
- * tests 16 million random digests in batches, one process at a time (ns is of the first).
- * private_mib: memory of the two processes' own, shared_mib: pages of the file that they share
- * (Private_* and Shared_* of smaps_rollup, sums over both); huge_mib: of it in huge pages.
+ * folder (its file system counts) and in the page cache. Two processes open it and verify all
+ * checksums. open_s is the time of the first; cold_open_s is the time after the file left the page
+ * cache. Then each tests 16 million random digests in batches, one process at a time; ns is the
+ * time of the first. private_mib is the private memory of both processes, shared_mib the pages of
+ * the file that they share (Private_* and Shared_* of smaps_rollup, sums over both). huge_mib is
+ * the part in huge pages.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,7 +29,7 @@ enum { DEFAULT_MIB = 1024, LINES_PER_MIB = 1 << 14, ASKED = 16000000, BATCH = 25
 
 static const struct hashkey key = {.id = 1, .bytes = "0123456789abcde"};
 
-/* What one process tells. */
+/* Measurements of one process. */
 struct told {
     double open_s;
     double ns;

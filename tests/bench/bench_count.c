@@ -1,16 +1,16 @@
 /*
- * bench_count - how fast and how truly keys are counted: filters, sketches, Redis beside them.
+ * bench_count - speed and error of counting, with filters, sketches and Redis.
  *
  * Usage: bench_count [--case NAME] [--keys N] [--threads T] [--redis PROGRAM]    JSON lines
- * Workload: a fortnight of the traffic model (core/count/traffic.h) in which about N different
- * keys come (default 10 million; about 1.7 additions each), by T threads (default: 1, then 2),
- * each with a stream of its own. keys_per_s: adding a key and reading its count in one call, from
- * ready digests; all threads start each round of 32,000 keys together, and the median round of the
- * slowest thread counts; by CPU time is the same where others take no processor. Shares are of
- * all different keys, with exact counts held beside. Ends with status 1 when a
- * count is below the truth. redis-incr: a redis-server of its own in a temporary folder, INCR
- * through a Unix socket, pipelined; it is sought in the PATH and where contrib/install-deps bench
- * unpacks it.
+ * Workload: 14 days of the traffic model (core/count/traffic.h) with about N different keys
+ * (default 10 million; about 1.7 additions each), by T threads (default: 1, then 2), each with its
+ * own stream. keys_per_s is the rate of adding a key and reading its count in one call, from ready
+ * digests. All threads start each round of 32,000 keys together, and the median round of the
+ * slowest thread is taken. The rate by CPU time is the same if no other program takes the
+ * processor. Shares are of all different keys, compared with exact counts. Exit status 1 if a count
+ * is below the truth. redis-incr starts a private redis-server in a temporary folder and sends
+ * pipelined INCR through a Unix socket. The program is searched in the PATH and where
+ * contrib/install-deps bench unpacks it.
  */
 #include "tests/bench/bench_count.h"
 

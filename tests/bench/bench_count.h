@@ -65,10 +65,9 @@ struct bench_traffic bench_traffic_of(uint64_t keys);
 typedef void (*bench_use_fn)(void *own, unsigned thread, const struct digest *d,
                              const uint64_t *numbers, size_t n);
 
-/* What was counted: each rank so often; first sights once each. */
+/* The true counts: ranks has the count of each rank; first occurrences count once. */
 struct bench_truth {
-    double
-        cpu_keys_per_s; /* the rate by CPU time: what an otherwise idle machine gives */
+    double cpu_keys_per_s; /* the rate by CPU time, as on an otherwise idle machine */
     uint64_t nranks;
     uint32_t *ranks; /* nranks + 1; the first is unused */
     unsigned threads;
@@ -76,7 +75,8 @@ struct bench_truth {
     uint64_t after[BENCH_THREADS_MAX]; /* ..to after - 1 */
 };
 
-/* The whole traffic on so many threads; keys/s. is_hot: as much again on one key (rank 1). */
+/* The whole traffic on `threads` threads; returns keys/s. is_hot: as many more additions to one key
+ * (rank 1). */
 double bench_rounds(const struct bench_traffic *t, unsigned threads, bool is_hot,
                     bench_use_fn use, void *own, struct bench_truth *rettruth);
 
@@ -84,7 +84,7 @@ double bench_rounds(const struct bench_traffic *t, unsigned threads, bool is_hot
 typedef void (*bench_get_fn)(void *own, const struct digest *d, size_t n,
                              uint64_t *ret);
 /* Compares the counts of all different keys with the truth and fills the shares of the line. cap:
- * what they cannot exceed; the truth is cut there. */
+ * the highest count of the structure; the truth is cut there. */
 void bench_compare(const struct bench_truth *truth, bench_get_fn get, void *own,
                    uint64_t cap, struct bench_line *ret);
 void bench_truth_fini(struct bench_truth *truth);

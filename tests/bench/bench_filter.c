@@ -4,17 +4,19 @@
  * Usage: bench_filter [--keys N] [--threads T] [--layout NAME] [--bits B]     one JSON line each
  *        bench_filter --growth [--threads T]                 one line for each number of keys
  * Workload: N keys (default 100 million) are digest number 0..N-1 of a stream, computed when
- * needed. build_s: adding them, their computing included, on T threads that deal keys to
- * each other by their lines: the longest CPU time of a thread, which on an idle machine is the time that
- * passes (workload tells that too). fpr: over at least 32 million absent keys. miss_ns,
- * hit_ns: one look-up from ready digests, in batches of 32; read_ns: the same loop with the same
- * address generator (that of a key's first line) reads 8 bytes there, in the same memory. The
- * three take turns in rounds of 2^16; the median round counts. With T threads: time over the
- * look-ups of all. Every 1,000th key is checked after the build: one missing ends with status
- * 1. libbloom and cuckoo are built by one thread; libbloom lies in the memory that it
- * allocates, the others in huge pages where the system gives them. From 300 million keys on,
- * classic, partitioned and cuckoo only when --layout names them. The line with digest_ns: the
- * 128-bit digest of a URL of 60 bytes.
+ * needed.
+ *   build_s    time to compute and add them, on T threads that pass keys to each other by their
+ *              lines. It is the longest CPU time of a thread; on an idle machine this is the
+ *              elapsed time, which workload also has
+ *   fpr        over at least 32 million absent keys
+ *   miss_ns, hit_ns  one look-up from ready digests, in batches of 32
+ *   read_ns    the same loop reads 8 bytes at the address of a key's first line, in the same memory
+ *   digest_ns  the 128-bit digest of a URL of 60 bytes, on a line of its own
+ * The three loops take turns in rounds of 2^16, and the median round is taken. With T threads it is
+ * the time over the look-ups of all. Every 1,000th key is checked after the build; exit status 1 if
+ * one is missing. One thread builds libbloom and cuckoo. libbloom allocates its own memory; the
+ * others are in huge pages if the system has them. From 300 million keys on, classic, partitioned
+ * and cuckoo run only if --layout names them.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -64,8 +66,8 @@ struct measured {
 
 enum phase { PHASE_MISS, PHASE_HIT, PHASE_READ, PHASES };
 
-/* Where threads wait for each other, spinning: who sleeps wakes too late for a short round.
- * arrived only grows; relaxed would do, since nothing else is passed on. */
+/* Threads wait here for each other. They spin, because a sleeping thread wakes too late for a short
+ * round. arrived only grows. A relaxed order would suffice, because no other data is passed on. */
 struct line_up {
     _Atomic uint64_t arrived;
     unsigned threads;

@@ -1,12 +1,13 @@
 /*
- * bench_list - the list room alone: an import, lookups in it, and what a reader keeps in memory.
+ * bench_list - the list room alone: an import, look-ups, and the memory of a reader.
  *
  * Usage: bench_list [ENTRIES]   (default 1000000). One JSON line. Workload: ENTRIES distinct URLs
- * of about 45 bytes into a new list in TMPDIR (or /tmp); timed: list_import_begin to
- * list_import_commit; opening with all checksums; lookups of listed and of absent digests in
- * batches of 32, hits confirmed. Memory: RssAnon + RssShmem of this process after malloc_trim,
- * opened reader minus before, and the size of the filter and recent mappings. absent_filtered: the
- * share of as many absent URLs, each with its host, of which no key passes the list's filters.
+ * of about 45 bytes go into a new list in TMPDIR (or /tmp). It times list_import_begin to
+ * list_import_commit, opening with all checksums, and look-ups of listed and of absent digests in
+ * batches of 32, with hits confirmed. Memory is the growth of RssAnon + RssShmem of this process by
+ * an open reader, after malloc_trim, and the size of the filter and recent mappings.
+ * absent_filtered is the share of as many absent URLs, each with its host, of which no key passes
+ * the list's filters.
  */
 #include <ftw.h>
 #include <inttypes.h>
@@ -132,8 +133,8 @@ static double look(const struct list_reader *r, unsigned stream, uint64_t count,
     return (double)spent * 1000 / LOOKUPS;
 }
 
-/* Of as many absent URLs as there are listed, each with its host as a message has it, how many no filter lets pass. Through
- * the snapshot, as mail is asked. */
+/* Number of absent URLs, each with its host as in a message, that all filters reject. As many are
+ * tried as are listed. The look-ups go through the snapshot, as for mail. */
 static double filtered(const char *dir, const struct keyring *keys, uint64_t count)
 {
     char conf[PATH];

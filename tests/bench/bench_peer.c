@@ -1,16 +1,18 @@
 /*
- * bench_peer - what it costs to take a peer's objects apart, and how many bytes they are.
+ * bench_peer - time and bytes of a peer's objects: parsing, checking, unpacking, applying.
  *
- * Usage: bench_peer [--records N] [--only CASE]   (default 2000000 counts and half as many entries, all cases)
- * JSON lines. Workloads:
- *   apply-count, apply-list  N records in DELTAs of 100,000, random keys, made before. Timed, one thread, CPU time: header
- *     parsed, signature, hash of the payload, unpacked, walked, read, root added up and compared. Also the
- *     parts of it, and a plain copy of as many bytes for comparison.
- *   traffic-count  a day of 1,000,000 messages by the traffic model (40 keys, 60 % new), a DELTA each 5 s, a closing SNAP each
- *     bucket. Bytes of headers and payloads, and of the heads that tell of them.
- *   offer-count, offer-list  the same through sync_offer, with chain, quota, files and folders (/var/tmp): CPU time of all threads
- *     and wall time with its syncs.
- *   traffic-list   an hour of 5,000,000 new entries, a DELTA each 5 s: bytes an entry.
+ * Usage: bench_peer [--records N] [--only CASE]   (default 2000000 counts and half as many entries,
+ * all cases) JSON lines. Workloads:
+ *   apply-count, apply-list  N records in DELTAs of 100,000, random keys, made before. CPU time in
+ *     one thread: parse the header, check signature and hash of the payload, unpack, walk, read,
+ *     add up the root and compare it. Also these parts alone, and a plain copy of as many bytes for
+ *     comparison.
+ *   traffic-count  a day of 1,000,000 messages by the traffic model (40 keys, 60 % new), a DELTA
+ *     each 5 s, a closing SNAP each bucket. Bytes of headers and payloads, and of the heads for
+ *     them.
+ *   offer-count, offer-list  the same through sync_offer, with chain, quota, files and folders
+ *     (/var/tmp). CPU time of all threads, and wall time with its syncs.
+ *   traffic-list   an hour of 5,000,000 new entries, a DELTA each 5 s. Bytes an entry.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -358,7 +360,7 @@ static bool flow_counts(void)
         }
         add_sent(&f, &s, n);
         if (at % OBJECT_BUCKET_S ==
-            0) { /* the SNAP that closes it: who follows needs its header */
+            0) { /* a follower needs the header of the closing SNAP */
             f.headers += OBJECT_HEADER_BYTES;
             f.objects++;
         }

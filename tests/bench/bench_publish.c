@@ -1,9 +1,9 @@
 /*
- * bench_publish - what a publication costs: bytes an entry, time, and what a subscriber does with it.
+ * bench_publish - bytes an entry and time of a publication, for publisher and subscriber.
  *
- * Usage: bench_publish [ENTRIES [CHANGES]]   (1000000, 10000). URLs as phishing feeds have them: a random host of a
- * random domain, a path of words. Publishes all, then again with CHANGES of them replaced, and follows both in memory.
- * Everything lies in a folder in memory where there is one.
+ * Usage: bench_publish [ENTRIES [CHANGES]]   (1000000, 10000). URLs like those of phishing feeds: a
+ * random host of a random domain, a path of words. Publishes all, then again with CHANGES of them
+ * replaced, and follows both in memory. All files are in a folder in memory if the system has one.
  */
 #include <inttypes.h>
 #include <stdio.h>

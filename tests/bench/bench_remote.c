@@ -1,11 +1,12 @@
 /*
- * bench_remote - the exact count of one key in a ring: what all peers counted, run by run and by sheets.
+ * bench_remote - the exact count of one key in a ring: from all peers' runs, and from merged runs.
  *
- * Usage: bench_remote [--peers N] [--keys N]   (default 29 peers; 3,000 different keys in ten minutes of each, thirty
- * times as many in a day). One JSON line. Each peer has 14 runs of days and 144 of buckets, as many as we. Timed, in one
- * thread, files in the page cache, in processor time: a key in our own 158 runs; the same with what the peers counted,
- * before there are sheets and after. Half of the keys were seen by all in every bucket, half by nobody.
- * ratio: with sheets, to our own alone.
+ * Usage: bench_remote [--peers N] [--keys N]   (default 29 peers; 3,000 different keys in ten
+ * minutes of each, thirty times as many in a day). One JSON line. Each peer has 14 runs of days and
+ * 144 of buckets, as this server has. Times are processor time of one thread, with the files in the
+ * page cache: a key in the local 158 runs, and the same with the peers' counts, before and after
+ * the runs are merged. All servers saw half of the keys in every bucket, and no server saw the
+ * other half. ratio compares the time with merged runs to the local runs alone.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -128,7 +129,8 @@ static uint64_t cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Microseconds a key; remote NULL: our own alone. *io_sum: what was counted of all of them, which must not change. */
+/* Microseconds a key; remote NULL: local counts only. *retsum: the sum of all counts, which must
+ * not change. */
 static double ask(struct bench *b, struct runset *own, struct remote *remote,
                   uint64_t *retsum)
 {

@@ -1,14 +1,14 @@
 /*
- * bench_runs - the exact count of one key over a fortnight, and what the fortnight takes on disk.
+ * bench_runs - time of the exact count of one key over 14 days, and the size of the runs on disk.
  *
- * Usage: bench_runs [--messages-per-day N] [--folder DIR]   (default 1000000, a new folder in TMPDIR)
+ * Usage: bench_runs [--messages-per-day N] [--folder DIR]   (1000000, a new folder in TMPDIR)
  * Two JSON lines. Workload: the traffic model (40 keys a message, 60 % never seen before, the rest
- * Zipf); 14 runs of days and 144 of buckets, each with as many different keys as so much traffic
- * has (counted by the generator for one bucket and one day of it). First sights are uniform random keys, written in order by
- * adding up exponential gaps; keys that come again are from one set for all runs. Timed: count of one
- * key in all 158 runs, half of the keys such that come again, half never seen, with all files in the page
- * cache, one thread: CPU time on
- * average, wall time of the middle one and of the slowest hundredth. The folder is removed.
+ * Zipf) in 14 runs of days and 144 of buckets. Each run has the number of different keys that the
+ * generator counted for one bucket or one day of this traffic. First occurrences are uniform random
+ * keys, written in order by adding up exponential gaps. Repeated keys are from one set for all
+ * runs. It times the count of one key in all 158 runs, half of them repeated keys, half never seen,
+ * with all files in the page cache, in one thread: CPU time on average, and wall time of the median
+ * and of the slowest hundredth. The folder is removed.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -99,7 +99,7 @@ static double uniform(struct prng *p)
     return ((double)(prng_next(p) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* How often a key with so many expected draws is drawn: Poisson, by a normal law where it is many. */
+/* Number of draws of a key whose expected number is given: Poisson, by a normal law above 50. */
 static uint64_t draws(struct prng *p, double expected)
 {
     if (expected > 50) {

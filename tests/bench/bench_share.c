@@ -1,12 +1,14 @@
 /*
- * bench_share - lists of peers: taken in by one core, and asked beside ours.
+ * bench_share - lists of peers: time to apply them, and to look values up beside the local lists.
  *
- * Usage: bench_share [ENTRIES]   (default 1000000). One JSON line. Workload: one server publishes ENTRIES digests of
- * a list, once in objects as large as they get, once in objects of 7,000 (5 million entries an hour, every 5 s); timed:
- * sync_offer of all these objects at a second server, in a folder in memory (/dev/shm where there is one): signature,
- * hash, unpacking, check, root, files, list; processor time of all threads. Then the first server's SNAP at a third. bytes: of the objects, for each
- * entry. Look-ups: 100 hosts of one message in one list of ours, alone and beside 30 origins with 2 lists each of
- * ENTRIES / 100 entries; in microseconds a message, and their ratio.
+ * Usage: bench_share [ENTRIES]   (default 1000000). One JSON line. Workload: one server publishes
+ * ENTRIES digests of a list, once in objects of the largest size, once in objects of 7,000 (5
+ * million entries an hour, every 5 s). It times sync_offer of all these objects at a second server,
+ * in a folder in memory (/dev/shm if the system has it): signature, hash, unpacking, check, root,
+ * files, list. The time is processor time of all threads. Then a third server takes the first
+ * server's SNAP. bytes is the size of the objects for each entry. The look-ups are of 100 hosts of
+ * one message in one local list, alone and beside 30 origins with 2 lists each of ENTRIES / 100
+ * entries. They are in microseconds a message, with their ratio.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +52,7 @@ static int failed(const struct bench *b, const char *what)
     return 1;
 }
 
-/* Of all threads: what the figure for a core is of, whoever else is at work. */
+/* CPU time of all threads, from which the rate of one core follows on a busy machine, too. */
 static uint64_t cpu_us(void)
 {
     struct timespec t;

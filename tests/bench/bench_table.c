@@ -3,11 +3,11 @@
  *
  * Usage: bench_table [KEYS]   (default 10000000). One JSON line. Workload: KEYS random 20-byte
  * signatures (a SHA-1 each), generated in chunks outside the time and never stored elsewhere;
- * look-ups in random order over the whole memory, of signatures inside and of others, one
- * thread; CPU time. The table has a bucket a key, nodes of next and signature in one array (no
- * allocator's overhead), and batches that prefetch the bucket, then its first node. Beside it the
- * layout that gillnet builds by itself, sized for 0.1 %, and a cuckoo filter, both from the first 16
- * bytes of the same signatures. All memory asks for huge pages. The fastest of RUNS counts.
+ * look-ups in random order over the whole memory, of signatures inside and of others, one thread;
+ * CPU time. The table has a bucket a key, nodes of next and signature in one array (no allocator's
+ * overhead), and batches that prefetch the bucket, then its first node. Beside it the layout that
+ * gillnet builds by itself, sized for 0.1 %, and a cuckoo filter, both from the first 16 bytes of
+ * the same signatures. All memory asks for huge pages. The fastest of RUNS counts.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -187,7 +187,7 @@ static double time_adds(struct bench *b, uint64_t keys, act_fn *act)
     return (double)us * 1000 / (double)keys;
 }
 
-/* first: of the numbers that are sought, at random. b->hit_count: of the last run. */
+/* Looks up random numbers from `first` on. b->hit_count has the hits of the last run. */
 static double time_tests(struct bench *b, uint64_t keys, uint64_t first, act_fn *act)
 {
     double least = HUGE_VAL;

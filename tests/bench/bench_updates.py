@@ -122,7 +122,7 @@ class Bench:
         importer.stdin.close()
         if importer.wait() != 0:
             raise SystemExit("bench_updates: the import failed")
-        # the ledger and its reader begin with one entry that is there
+        # the ledger and its reader begin with one entry
         subprocess.run(self.command("list", "add", "--create", LIST, "first.example"), check=True,
                        stdout=subprocess.DEVNULL)
 

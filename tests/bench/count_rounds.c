@@ -26,7 +26,7 @@ struct worker {
     struct traffic traffic;
     uint32_t *ranks; /* how often this thread counted each */
     uint64_t nrounds;
-    double *cpu_ns;            /* likewise, of this thread's CPU time */
+    double *cpu_ns;            /* CPU time of this thread in each round */
     double *ns;                /* of each round */
     _Atomic uint64_t *arrived; /* where threads wait for each other; it only grows */
 };
@@ -69,7 +69,7 @@ struct bench_traffic bench_traffic_of(uint64_t keys)
                                   .nranks = daily * TRAFFIC_REPEATED};
 }
 
-/* Spins: who sleeps wakes too late for a short round. */
+/* Spins, because a sleeping thread wakes too late for a short round. */
 static void wait_for_all(struct worker *w, uint64_t turn)
 {
     (*w->arrived)++;
@@ -78,7 +78,8 @@ static void wait_for_all(struct worker *w, uint64_t turn)
     }
 }
 
-/* Of one thread: whole messages, since BENCH_ROUND and its quarter are so many. */
+/* Keys of one thread in a round. They are whole messages, because BENCH_ROUND and its quarter
+ * are. */
 static size_t share_of(const struct worker *w)
 {
     return BENCH_ROUND / w->threads;

@@ -35,8 +35,8 @@ static void end_bucket(struct subject *s)
     count_tick(s->count);
 }
 
-/* Message after message, as gillnetd counts. The first thread also ends the buckets; less than every
- * second round has that, so it is not in the median. */
+/* Message after message, as gillnetd counts. The first thread also ends the buckets; less than
+ * every second round has that, so it is not in the median. */
 static void use(void *own, unsigned thread, const struct digest *d,
                 const uint64_t *numbers, size_t n)
 {

@@ -76,7 +76,7 @@ static struct slice piece(const struct pieces *p, size_t i)
     return slice_of(p->text.p + from, p->ends[i] - from);
 }
 
-/* What the stages are given. */
+/* Callbacks that collect the input of each stage. */
 
 static void take_part(void *context, const struct mail_part *part)
 {

@@ -1,8 +1,8 @@
 /*
- * extract_stages - what extraction is made of, each stage timed alone on the same message.
+ * extract_stages - the stages of extraction, each timed alone on the same message.
  *
- * Stages get what the one before would give them, made beforehand: their times do not add up to
- * that of the whole, which also keeps features, places and checksums.
+ * Each stage gets the output of the one before, made beforehand. The times do not add up to the
+ * time of the whole extraction, which also keeps features, places and checksums.
  */
 #ifndef TESTS_BENCH_EXTRACT_STAGES_H
 #define TESTS_BENCH_EXTRACT_STAGES_H
@@ -15,17 +15,17 @@
 enum stage {
     STAGE_MIME,     /* structure, transfer encodings, header fields */
     STAGE_CHARSET,  /* text parts to UTF-8 */
-    STAGE_HTML,     /* HTML parts to tokens, and to what is shown */
-    STAGE_URL,      /* found in what is shown and in attributes, parsed, unwrapped */
-    STAGE_FOLDING,  /* what is shown to folded words */
+    STAGE_HTML,     /* HTML parts to tokens, and to the text shown */
+    STAGE_URL,      /* found in shown text and in attributes, parsed, unwrapped */
+    STAGE_FOLDING,  /* shown text to folded words */
     STAGE_SHINGLES, /* folded words to sketches and their keys */
     STAGES
 };
 
 extern const char *const stage_names[STAGES];
 
-/* The least time of each stage over the rounds, in ns, and the bytes it was given; added to
- * what is there. False: no memory. */
+/* Adds to *ret the least time of each stage over the rounds, in ns, and the bytes of its input.
+ * False: no memory. */
 bool stages_run(struct slice message, const struct extract_limits *limits,
                 unsigned rounds, uint64_t retns[STAGES], uint64_t retbytes[STAGES]);
 

@@ -20,8 +20,8 @@ enum {
 };
 #define HUGE_BYTES ((uint64_t)2 << 20)
 
-/* What each has dealt to each. Two sets in turn: who fills one knows that all are done with
- * it. */
+/* The keys that each thread passed to each other thread. Two sets are used in turn, so that no
+ * thread fills a set that another thread still reads. */
 struct exchange {
     pthread_barrier_t met;
     struct {

@@ -1,5 +1,6 @@
 /*
- * filter_libbloom - Debian's libbloom as a subject; loaded by hand, since its names are ours.
+ * filter_libbloom - Debian's libbloom as a subject; loaded by dlopen, because its names clash with
+ * gillnet's.
  */
 #include <bloom.h>
 #include <dlfcn.h>

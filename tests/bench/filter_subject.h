@@ -1,7 +1,7 @@
 /*
- * filter_subject - what bench_filter measures: anything that keys are added to and asked of.
+ * filter_subject - interface of the structures that bench_filter measures.
  *
- * The keys are digests number i of a stream, computed when they are needed, never stored.
+ * The keys are digests number i of a stream, computed when needed and never stored.
  * Threads: one that adds, test from any.   Owns: its memory, until fini.
  */
 #ifndef TESTS_BENCH_FILTER_SUBJECT_H
@@ -30,10 +30,10 @@ struct subject {
     void (*fini)(struct subject *s);
 };
 
-/* False: not installed, or it cannot hold so many keys; says which on stderr. */
+/* False: not installed, or it cannot hold `keys` keys; the reason is on stderr. */
 bool subject_libbloom(struct subject *s, uint64_t keys, double error);
 
-/* False: so many keys are not possible. */
+/* False: it cannot hold `keys` keys. */
 bool subject_cuckoo(struct subject *s, uint64_t keys, const struct hashkey *key);
 
 /* Adds all keys; returns the seconds that pass, and the longest CPU time of a thread. */

@@ -1,5 +1,5 @@
 /*
- * milterload - what the parts of the load generator share: the options and how it gives up.
+ * milterload - options and fatal errors, for all parts of the load generator.
  *
  * Threads: options are written before the first worker starts.
  */

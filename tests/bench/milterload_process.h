@@ -1,5 +1,5 @@
 /*
- * milterload_process - what the measured processes have used so far, from /proc.
+ * milterload_process - CPU time and memory of the measured processes, from /proc.
  */
 #ifndef TESTS_BENCH_MILTERLOAD_PROCESS_H
 #define TESTS_BENCH_MILTERLOAD_PROCESS_H

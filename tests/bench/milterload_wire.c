@@ -325,7 +325,7 @@ static int send_headers(struct conn *c, const struct message *m)
     return 'c';
 }
 
-/* 'c' also where the milter wants no more of it */
+/* Returns 'c' also if the milter skips the rest of the body. */
 static int send_body(struct conn *c, const struct message *m)
 {
     size_t chunk = (size_t)opt.chunk;

@@ -50,7 +50,7 @@ int wire_send(struct conn *c, const struct message *m);
 /* Ends the message that got its verdict before end-of-message, as an MTA does. */
 void wire_abort_message(struct conn *c);
 
-/* Says goodbye and closes; wire_drop closes at once. Both tolerate a closed connection. */
+/* Sends quit and closes; wire_drop closes at once. Both functions accept a closed connection. */
 void wire_close(struct conn *c);
 void wire_drop(struct conn *c);
 

@@ -124,7 +124,7 @@ static uint64_t process_cpu_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* What `records` records in whole DELTAs take of CPU time in all threads, and of the clock. */
+/* Measures CPU time of all threads and wall time for `records` records in whole DELTAs. */
 static bool offer(const char *name, struct syncnode *node, struct writer *w,
                   uint64_t records, bool (*make)(struct writer *w, struct prng *p))
 {

@@ -1,5 +1,5 @@
 /*
- * peer_offer - objects of a peer all the way in: what sync_offer takes of a core.
+ * peer_offer - processor time of sync_offer for the objects of a peer.
  */
 #ifndef TESTS_BENCH_PEER_OFFER_H
 #define TESTS_BENCH_PEER_OFFER_H

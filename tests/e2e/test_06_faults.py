@@ -34,9 +34,9 @@ def lock(path):
     os.chmod(path, 0)
 
 
-# The newest file of each kind, what is done to it, whether an imported and a recent entry are
-# still confirmed, whether gillnetd names a fault, and a word that doctor says (None: nothing is
-# wrong, or it was mended at the start).
+# The newest file of each kind, the damage, whether an imported and a recent entry are still confirmed,
+# whether gillnetd names a fault, and a word that doctor prints (None: no fault, or one that was
+# repaired at the start).
 CASES = [
     ("lists/phish/base.*", flip, True, True, True, "rebuild"),
     ("lists/phish/base.*", cut, True, True, True, "rebuild"),

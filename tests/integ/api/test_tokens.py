@@ -115,7 +115,7 @@ class Tokens(unittest.TestCase):
             self.assertEqual(self.status("/v1/lists", token, open_one), 200)
         self.assertIn("can read it", self.run_("doctor", rc=None))
         self.assertEqual(self.run_("hub", "token", "--list").split(), ["first", "read", "second", "admin"])
-        # taken back: an open connection loses it with its next request, the other token serves on
+        # after a revocation an open connection is refused at its next request; the other token stays valid
         self.run_("hub", "token", "--revoke", "second")
         self.assertEqual(self.status("/v1/lists", second, open_one), 401)
         self.assertEqual(self.status("/v1/lists", first, open_one), 200)

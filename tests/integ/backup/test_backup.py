@@ -473,7 +473,7 @@ class Rings(unittest.TestCase):
             shutil.rmtree(b.state)
             b.run("restore", file)
             b.hub()
-            # whoever holds the key of then is nobody there, and is told why
+            # the old key is refused, and the status has the reason
             until(lambda: "does not take this server's key" in b.run("peer", "status"), "the reason", log=b.logs)
             self.assertEqual(b.connected(), set())
             self.assertIn("beta", listed(a, 2))

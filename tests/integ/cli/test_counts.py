@@ -131,7 +131,7 @@ class Counts(test_cli.Case):
         row = self.json("count", "merge", "--output", files[2], files[0], files[1])[0]
         self.assertEqual(row["sources"], 2)
         self.assertEqual(row["cells_saturated"], 0)
-        # a filter answers for values: what both counted, whatever else is in it, and nothing of others
+        # a filter has the counts of both servers for a value, and none for an absent value
         for path, times in ((files[0], 2), (files[1], 3), (files[2], 5)):
             row = self.json("lookup", "--counts", path, SENDER, rc=1)[0]
             self.assertEqual((row["counted_as"], row["at_most"], row["saturated"]), ("envelope_from", times, False))

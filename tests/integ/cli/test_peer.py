@@ -216,7 +216,7 @@ class Peer(unittest.TestCase):
             self.assertIn("is in force", a.peer(*args, "--admin-key", key), args)
             n += 1
             self.assertEqual(a.ring()["version"], n, args)
-        # a key of somebody else, none, and one that others may read: nothing changes and nothing waits
+        # a foreign key, a missing key, and a key that others may read: nothing changes, nothing is pending
         a.peer("admin-key", "--admin-key", other)
         self.assertIn("none of the ring's administrators", a.peer("renew", "--admin-key", other, rc=77))
         self.assertIn("no such file", a.peer("renew", "--admin-key", self.folder / "nothing", rc=66))
@@ -392,7 +392,7 @@ class Peer(unittest.TestCase):
         a.peer("renew")
         a.peer("manifest", "discard")
         self.assertIn("no change", a.peer("manifest", "discard", rc=66))
-        # the signature of who is no administrator does not count
+        # only an administrator's signature counts
         a.peer("renew")
         d = self.server("d")
         d.peer("admin-key")

@@ -68,7 +68,7 @@ class Sizes(Case):
                          "--layout", "classic")["layouts"]
         self.assertEqual((row["k"], row["m"]), (8, 16000000))
         self.assertAlmostEqual(row["error"] / 5.745e-4, 1, 2)
-        # both: the bits decide, and whoever misses the error says so
+        # with both options the bits decide, and a size above the error is reported
         out, _ = self.plan("--items", "1e6", "--bits-per-key", 8, "--fpr", 0.001, rc=1)
         self.assertIn("above the error", out)
         self.plan("--items", "1e6", "--bits-per-key", 24, "--fpr", 0.001)

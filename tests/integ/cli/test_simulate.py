@@ -72,7 +72,7 @@ class Paper(Case):
     def test_a_table_in_few_rounds(self):
         for r in self.rows("paper", "--experiment", "2", "--rounds", 20):
             self.assertEqual(r["verdict"], "fits", r)
-        # The two readings are told apart where there are many errors.
+        # The two readings differ where there are many errors.
         told = [r for r in self.rows("paper", "--experiment", 7, "--rounds", 20)
                 if r["m"] == 80000 and r["variant"] == "refined"]
         self.assertEqual({(r["reading"], r["verdict"]) for r in told},
@@ -158,7 +158,7 @@ class Mail(Case):
         self.assertAlmostEqual(row["door_fill"], 24 / 31 * 14 / 15, 1)
         self.assertLess(abs(row["suggested_messages_per_day"] - 2000), 200)
         for window in "1h", "1d", "14d":
-            # 100,000 keys are asked: four standard errors above what is planned.
+            # 100,000 keys are looked up; the limit is four standard errors above the plan.
             planned = plan["noise_floor"][window]
             self.assertLess(row["noise_floor"][window], planned + 4 * (planned / 1e5) ** 0.5)
             self.assertLess(row["noise_floor"][window], 0.001)

@@ -3,8 +3,9 @@
  *
  * Usage: count_full FOLDER   (on a small disk of its own)
  * Counts on, fills the disk under the running counts, counts until the table must grow and through
- * several buckets, makes room, and goes on. All the time each count must be what the test counted, the
- * counts must say that nothing is kept, and stop saying so. Prints one line; exit status 1 otherwise.
+ * several buckets, makes room, and goes on. All the time each count must be what the test counted,
+ * the counts must say that nothing is kept, and stop saying so. Prints one line; exit status 1
+ * otherwise.
  */
 #include <fcntl.h>
 #include <inttypes.h>

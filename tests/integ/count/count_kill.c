@@ -87,7 +87,7 @@ static struct digest digest_of(unsigned key)
     return d;
 }
 
-/* What batch number n of a thread counts: follows from the numbers alone. */
+/* Keys and amounts of batch n of a thread; they depend on the numbers alone. */
 static void batch_of(uint64_t seed, unsigned thread, uint64_t n, unsigned keys[BATCH],
                      uint64_t amounts[BATCH])
 {
@@ -206,7 +206,7 @@ static void note(struct test *t, unsigned thread, uint64_t n, uint64_t *to)
     }
 }
 
-/* What was acknowledged since, and what was in flight. */
+/* Takes over the batches that were acknowledged since, and those in flight. */
 static void take_ledger(struct test *t)
 {
     const struct ledger *l = t->ledger;

@@ -1,10 +1,12 @@
 /*
- * count_peer - plays the hub in STATE/peers: members, what they counted, and their end.
+ * count_peer - plays the hub in STATE/peers: members, their counts, and their end.
  *
  * Usage: count_peer STATE join NAME...             members, this server beside them
- *        count_peer STATE told NAME TYPE VALUE N   N more in the running bucket of NAME's open stream
+ *        count_peer STATE told NAME TYPE VALUE N   adds N in the running bucket of NAME's open
+ *                                                  stream
  *        count_peer STATE closed NAME              its streams become runs
- *        count_peer STATE drop NAME                it is no member any more, and its files are gone
+ *        count_peer STATE drop NAME                NAME is no longer a member, and its files are
+ *                                                  removed
  */
 #include <dirent.h>
 #include <inttypes.h>

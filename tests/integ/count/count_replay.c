@@ -1,8 +1,9 @@
-/* count_replay - what gillnetd would make of a stream of messages: extraction, counts, bulk rules.
+/* count_replay - passes a stream of messages through gillnetd's extraction, counts and bulk rules.
  *
- * Usage: count_replay CONF RING_KEY FOLDER (32 hex digits; counts go into the folder). Lines of standard input: "R" forgets every count,
- * "D" is a day later, "M PATH" is the next message, "P PATH" one whose From replay.example proved,
- * "L PATH" the same, but only what is common in it is learnt.
+ * Usage: count_replay CONF RING_KEY FOLDER (32 hex digits; counts go into the folder). Lines of
+ * standard input: "R" forgets every count, "D" is a day later, "M PATH" is the next message, "P
+ * PATH" one whose From replay.example authenticated, "L PATH" the same, but it only teaches the
+ * common text.
  * For each M and P a line: PATH, then SYMBOL=DETAIL, tabs between. */
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static size_t name_length(struct slice s)
     return n;
 }
 
-/* What our own server would have written. */
+/* Adds the Authentication-Results field of the local server. */
 static void add_proof(struct extract *x, struct slice bytes)
 {
     struct slice from = SLICE_NONE;

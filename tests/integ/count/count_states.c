@@ -1,15 +1,15 @@
 /*
- * count_states - what a power loss can leave of the counts' files, state by state, and what is made of it.
+ * count_states - every state in which a power loss can leave the counts' files, and its recovery.
  *
  * Usage: count_states FOLDER STATES [SEED]
- * First days of counting are played through: tables, journals, growth, sealing, restarts, merging of
- * days, expiry. Every call that changes files is recorded (the program is linked with wrappers). Then
- * for each point between two calls states of the disk are made: synced writes are there; of the others
- * each may be lost, torn or there, a file longer than what came of its bytes; of unsynced changes of
- * names any subset may be there. Running tables, written through mappings, are garbage: zeros, noise, or noise
- * behind a real header. Each state that was not seen before is recovered as after a boot and asked:
- * nothing that was flushed may be missing, nothing may be there twice or that was never counted, no run
- * may be damaged; then once more after another recovery, merge and expiry.
+ * First it plays days of counting with tables, journals, growth, sealing, restarts, merging of days
+ * and expiry. It records every call that changes files (the program is linked with wrappers). Then
+ * it makes states of the disk for each point between two calls. Synced writes are present. Every
+ * other write is lost, torn or present, and a file may be longer than the bytes that reached it.
+ * Any subset of the unsynced changes of names is present. Running tables, written through mappings,
+ * are garbage: zeros, noise, or noise behind a real header. Each new state is recovered as after a
+ * boot. All flushed counts must be present, once each, with no others, and every run must be
+ * intact. The same must hold after another recovery, merge and expiry.
  * One JSON line; exit status 1 when a state was bad.
  */
 #include <dirent.h>
@@ -195,7 +195,7 @@ static void name_apply(struct name *in, const struct op *op)
     }
 }
 
-/* The call becomes part of what may be lost, or makes what precedes durable. */
+/* Adds the call to the changes that may be lost, or makes the changes before it durable. */
 static void advance(const struct op *op)
 {
     size_t kept = 0;
@@ -259,7 +259,7 @@ static void table_bytes(const struct node *node, char *bytes, size_t size)
     }
 }
 
-/* What the disk has of a file. Caller frees. */
+/* The bytes of a file on the disk. Caller frees. */
 static char *file_bytes(unsigned number, enum fate fate, size_t *retsize)
 {
     const struct node *node = &nodes[number];

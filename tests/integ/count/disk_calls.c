@@ -320,7 +320,7 @@ int __wrap_unlink(const char *path)
 int __wrap_unlinkat(int fd, const char *name, int flags)
 {
     if (is_recording) {
-        fail("a temporary was left behind"); /* not modelled: none is */
+        fail("a temporary was left behind"); /* the model has no unlink */
     }
     return __real_unlinkat(fd, name, flags);
 }

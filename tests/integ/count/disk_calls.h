@@ -1,8 +1,8 @@
 /*
  * disk_calls - the calls that change files, recorded by wrappers that the program is linked with.
  *
- * One thread. What is mapped is not seen but for the headers of running tables, which are looked at
- * at each call.
+ * One thread. Writes through mappings are not recorded, except to the headers of running tables,
+ * which are compared at each call.
  */
 #ifndef TESTS_INTEG_COUNT_DISK_CALLS_H
 #define TESTS_INTEG_COUNT_DISK_CALLS_H

@@ -26,7 +26,7 @@ import maildata  # noqa: E402
 GROUP, HAM, REACHED, DAYS = 5, 20, 0.95, 3
 HAM_BULK = 0.001  # of all ham but the letters that are named
 RINGS = [f"{i:032x}" for i in (0x11, 0x5eed, 0xc0ffee)]
-# Keys of a copy: what it has in common with other copies, and not with all mail.
+# Types of the keys that copies of a message share, but other mail does not.
 KEYS = ("text_band", "text", "body", "link_set", "attachment", "template_sender", "html_structure",
         "subject_skeleton")
 NEAR = ("text_band",)

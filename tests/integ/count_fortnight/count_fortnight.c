@@ -1,14 +1,14 @@
 /*
- * count_fortnight - what counting takes after a fortnight of mail: memory, disk, noise.
+ * count_fortnight - memory, disk and noise of the counts after 14 days of mail.
  *
  * Usage: count_fortnight FOLDER MESSAGES_PER_DAY    two JSON lines; FOLDER must be empty
  * Fifteen days (today and 14 before) of the traffic model in virtual time, through count_batch and
- * count_tick, sized by the preset for so many messages. Ends with 1 when memory, disk or noise
- * are above the bounds, or a count is wrong or too low. Noise: the share of 200,000 keys, never
- * counted, that read above 0 (in the fortnight: above 1), at the last minute of the day, when
- * the most days are in it. Memory: RssAnon and RssShmem of this process less what it had before,
- * and the tables of the running bucket and the one before, which are mapped files. The second line is
- * of a restart: rebuild_s is the time until the sketch is whole again.
+ * count_tick, with the preset for MESSAGES_PER_DAY. Exit 1 if memory, disk or noise are above the
+ * bounds, or a count is wrong or too low. Noise is the share of 200,000 keys, never counted, that
+ * read above 0 (in the window of 14 days above 1). It is measured in the last minute of the day,
+ * when the window has most days. Memory is the growth of RssAnon and RssShmem of this process, plus
+ * the tables of the running bucket and the one before, which are mapped files. The second line is
+ * for a restart; rebuild_s is the time until the sketch is complete again.
  */
 #include <ftw.h>
 #include <inttypes.h>
@@ -39,7 +39,7 @@ enum {
 #define MIB(n)       ((uint64_t)(n) << 20)
 #define DISK_MOST_GB UINT64_C(8)
 
-/* What the whole of gillnetd may have; for other numbers nothing is asked. */
+/* Limits on the memory of all of gillnetd; other numbers of messages have no limit. */
 static const struct bound {
     uint64_t messages;
     uint64_t memory;
@@ -57,7 +57,7 @@ static uint64_t memory_now(void)
     while (f && fgets(line, sizeof(line), f)) {
         /* NOLINTNEXTLINE(cert-err34-c): a number of the kernel's fits */
         if (sscanf(line, "RssAnon: %llu kB", &kib) == 1 ||
-            /* NOLINTNEXTLINE(cert-err34-c): likewise */
+            /* NOLINTNEXTLINE(cert-err34-c): as above */
             sscanf(line, "RssShmem: %llu kB", &kib) == 1) {
             sum += kib * KIB;
         }

@@ -1,8 +1,8 @@
 /*
- * count_year DAYS - days of virtual time, ten minutes at a step, with a clock that is set wrong now
- * and then: an hour back, three days forward (for a while, and for good), to 1970 at a restart. After
- * each day every window of every key is compared with a plain list of what was counted, and the
- * folder's size with what it was. Exit 0: all as it should be.
+ * count_year DAYS - days of virtual time, ten minutes at a step, with a clock that is sometimes set
+ * wrong: an hour back, three days forward (for a while, and for good), to 1970 at a restart. After
+ * each day every window of every key is compared with a plain list of the counts, and the folder's
+ * size with its former size. Exit 0: no difference.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -182,7 +182,7 @@ static void set_wall(uint64_t wall_us)
     clock_set_for_test(wall_us, clock_mono_us());
 }
 
-/* What goes wrong with the clock on some days. */
+/* Sets the clock wrong on some days. */
 static void misfortune(struct year *y, unsigned day)
 {
     uint64_t wall = clock_wall_us();

@@ -1,11 +1,12 @@
 /*
- * drip [-a] [-n MESSAGES] [-s STEP] [-j JOBS] PATH... - the same features however mail is cut.
+ * drip [-a] [-n MESSAGES] [-s STEP] [-j JOBS] PATH... - mail yields the same features wherever it
+ * is cut.
  *
- * Of the files below PATH... takes those MESSAGES (60) whose SHA-256 is lowest, with -a all, and
- * extracts each: whole; byte by byte; and once for each STEPth offset (1) of the first 4 KiB, cut
- * there and at random offsets after it; likewise, at each eighth of these, its body alone, as a
- * milter gets it. Type, text and place of every feature and the limits met must be the same, in
- * the same order. Exit 0 the same, 1 not, 64 usage or no message.
+ * Takes from the files below PATH... those MESSAGES (60) whose SHA-256 is lowest, with -a all. Each
+ * is extracted whole, byte by byte, and once for each STEPth offset (1) of the first 4 KiB, cut
+ * there and at random offsets after it. At each eighth of these offsets its body alone is cut, as a
+ * milter gets it. Type, text and place of every feature and the limits met must be the same, in the
+ * same order. Exit 0 the same, 1 not, 64 usage or no message.
  */
 #include <ftw.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ static size_t body_of(struct slice message)
     return at < message.n ? at : 0;
 }
 
-/* The fields as a milter gives them: mbox lines and what is no field left out. */
+/* Passes the fields as a milter does, without mbox lines and lines that are not fields. */
 static void give_header(struct extract *x, struct slice header)
 {
     while (header.n > 0) {

@@ -23,7 +23,7 @@ GOOD_NAMES = NAMES.split()
 TOP = ["google.com", "www.google.com", "https://www.google.com/", "mail.google.com"]
 LINES = 200  # as many entries as NAMES has
 
-# A line amid a good body, and what must not be listed by it: the body is taken, the line is not.
+# A line in a good body, and the values that it must not list. The body is accepted, the line is not.
 AMID = {
     "a giant": (b"google.com", TOP),
     "a giant in capitals, with a dot": (b"*.GOOGLE.COM.", TOP),

@@ -1,6 +1,7 @@
 /*
- * stage_files CONFIG - takes each file of the configuration's feeds (url "file:///...") through its stage, twice, and
- * asks the list for every entry that was taken. Prints one JSON line a feed; exit status 1: an entry was not found.
+ * stage_files CONFIG - takes each file of the configuration's feeds (url "file:///...") through its
+ * stage, twice, and asks the list for every entry that was taken. Prints one JSON line a feed; exit
+ * status 1: an entry was not found.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* find_canonical - the canonical form of each line of standard input, an empty line when it is no URL. */
+/* find_canonical - the canonical form of each line of standard input, an empty line when it is no
+ * URL. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,12 +1,13 @@
 /*
- * growth [--small] [NAME...] - the cost of hostile mail must grow as its size does.
+ * growth [--small] [NAME...] - the cost of hostile mail must grow in proportion to its size.
  *
  * For each shape of growth_table, or those whose name contains NAME, messages of a size and of
- * twice that size go through the whole extraction; the second may cost 2.3 times the first (or, of
- * four times the size, 5.3 times), in instructions where the kernel counts them, else in CPU time
- * (the least of several runs). Then a
- * message of 25 MB, with all default limits, must be done with within twice limits.cpu: once for
- * what is read in full, once for the cheap pass over what is not. --small: only that none ends badly, for sanitizers.
+ * twice that size go through the whole extraction. The second may cost 2.3 times the first; a
+ * message of four times the size may cost 5.3 times. The cost is in instructions if the kernel
+ * counts them, else in CPU time (the least of several runs). Then a message of 25 MB, with all
+ * default limits, must end within twice limits.cpu: once for the part that is read in full, once
+ * for the cheap pass over the rest. --small only checks, for sanitizers, that no message ends
+ * badly.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -36,8 +37,8 @@ enum {
     BODY_FROM = 96 << 10,
     BODY_FAR = 512 << 10,
     SMALL = 64 << 10,
-    RUNS = 3,       /* the least of so many counts */
-    TRIES = 4,      /* with more runs each, before a ratio is believed */
+    RUNS = 3,       /* the least of these counts is taken */
+    TRIES = 4,      /* with more runs each, before a ratio is accepted */
     FLOOR_US = 2000 /* shorter ones are repeated */
 };
 
@@ -185,8 +186,9 @@ static double cost_of(struct arena *arena, struct slice message, unsigned runs)
     return least;
 }
 
-/* The growth of the cost when the bytes double: over one doubling, or, where that is over the bound, over two. A cache
- * that is just too small for the longer message raises one doubling; a cost that is not linear raises each. */
+/* The growth of the cost when the bytes double: over one doubling, or, where that is over the
+ * bound, over two. A cache that is just too small for the longer message raises one doubling; a
+ * cost that is not linear raises each. */
 static double ratio_at(const struct growth_shape_row *row, size_t bytes,
                        struct arena *arena, struct buf *b)
 {
@@ -280,7 +282,8 @@ static size_t check_some(size_t first, size_t step, char **wanted, bool is_small
     return failed;
 }
 
-/* Half of the shapes in a process of its own: the test has both cores, and its costs are those of a process. */
+/* Half of the shapes in a process of its own: the test has both cores, and its costs are those of a
+ * process. */
 static bool check_all(char **wanted)
 {
     int status = -1;

@@ -1,6 +1,7 @@
-/* imprint_dump - reads lines from standard input: "L PATH" teaches the ubiquity guard the shingles of
- * a message under its From address (all L lines first); "P PATH" prints PATH, its near-replica keys
- * and the sign text_folded, tabs between them; "T TEXT" likewise of a message of that text. */
+/* imprint_dump - reads lines from standard input: "L PATH" teaches the ubiquity guard the shingles
+ * of a message under its From address (all L lines first); "P PATH" prints PATH, its near-replica
+ * keys and the sign text_folded, tabs between them; "T TEXT" does the same for a message with that
+ * text. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  * list_watch - asks a list again and again for every entry that was acknowledged.
  *
  * Usage: list_watch STATE LIST LEDGER ENTRIES [PACE_MS]
- * Reads lists as gillnetd does: one thread refreshes the snapshot four times a second, another
- * asks, filters first, then the exact index. LEDGER is a file that somebody appends lines to:
- * "+A B" entries A to B-1 are listed (acknowledged), "-A B" revoked, "?A B" not known any more.
- * Entry N is the domain value-N.example; at most ENTRIES of them. What the ledger says must be
- * the answer from the first refresh on that begins after the line was read, and for ever.
- * With PACE_MS it leaves the machine to others: every so often it asks for the entries that have
- * not been answered rightly so far and for a block of the others.
+ * Reads lists as gillnetd does. One thread refreshes the snapshot four times a second; another
+ * looks entries up, filters first, then the exact index. Another program appends lines to LEDGER:
+ * "+A B" entries A to B-1 are listed (acknowledged), "-A B" revoked, "?A B" no longer known. Entry
+ * N is the domain value-N.example, at most ENTRIES of them. The answers must agree with a line of
+ * LEDGER from the first refresh on that begins after the line was read.
+ * With PACE_MS it leaves the machine to other programs: each PACE_MS it looks up the entries that
+ * had no right answer yet, and a block of the others.
  * Ends at SIGTERM after two more rounds through all entries, and prints one JSON line.
  */
 #include <inttypes.h>
@@ -221,7 +221,7 @@ static void pause_ms(uint64_t ms)
     (void)nanosleep(&t, NULL);
 }
 
-/* What is not answered so far, and the block at *at. */
+/* Looks up the entries without a right answer yet, and the block at *at. */
 static void ask_fresh(struct watch *w, uint64_t *at)
 {
     read_ledger(w);

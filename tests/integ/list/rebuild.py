@@ -130,7 +130,7 @@ class Rebuild:
             self.acknowledged += good
         if child.returncode == LOCKED and good == 0:
             return False
-        # 1: the list did not have some of what was revoked, which is revoked all the same
+        # status 1: the list did not have some of the revoked values, but they are revoked now
         self.ended(kind, kill, child.returncode, error, (0, 1) if kind == "revoke" else (0,))
         if child.returncode == 0 and good != count:
             self.faults.append(f"{kind}: {count - good} not acknowledged")

@@ -89,7 +89,7 @@ WELL = {
 }
 SLOW = {f'gillnet_stage_duration_seconds_bucket{{stage="message", le="{le}"}}': rising(100, 98)
         for le in ("0.02", "0.05")}
-# What is another sample while the alert should fire; several rows: several ways.
+# Samples that make an alert fire; an alert with several rows can fire for several reasons.
 BAD_WAYS = [
     ("GillnetHubDown", {"up": while_bad(1, 0)}),
     ("GillnetDown", {"gillnet_gillnetd_up": while_bad(1, 0)}),

@@ -40,7 +40,7 @@ class Daemon:
             gillnet("list", "add", "--create", name, *entries, "-c", self.conf)
 
     def write(self, config):
-        # the longest one: a machine that stalls for two seconds is no fault of gillnetd's
+        # the longest deadline, because a machine may stall for two seconds
         deadline = "" if "deadline" in config else ' deadline = "8s";'
         with open(self.conf + ".new", "w", encoding="utf-8") as f:
             f.write(f'state_dir = "{self.state}";\nsocket = "{self.target}";{deadline}\n{config}\n')

@@ -1,8 +1,8 @@
 /*
  * late_lock - preloaded into gillnetd: libmilter's first steps in the main thread take a second.
  *
- * Between "am I to stop?" and the look at its socket libmilter takes a lock. With a pause before each of its first
- * locks, a stop at any moment of that second falls between the two.
+ * Between "am I to stop?" and the look at its socket libmilter takes a lock. With a pause before
+ * each of its first locks, a stop at any moment of that second falls between the two.
  */
 #include <dlfcn.h>
 #include <pthread.h>

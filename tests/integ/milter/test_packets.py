@@ -18,7 +18,7 @@ def packet(cmd, data=b"", length=None):
     return struct.pack("!I", len(data) + 1 if length is None else length) + cmd + data
 
 
-# What is sent after the negotiation; its last packet is odd. Each is followed by what makes libmilter use it.
+# Packets to send after the negotiation. One is odd, and the packet after it makes libmilter use it.
 ODD = {
     "unpaired": [
         packet(b"D", b"C{client_addr}\x00192.0.2.1\0{client_resolve}\0") + packet(b"C", CLIENT),

@@ -1,5 +1,6 @@
 /*
- * keys - what the filter takes from core/base, without its libraries: any digest will do here.
+ * keys - functions of core/base that the filter calls, without their libraries; any digest suffices
+ * here.
  */
 #include <string.h>
 

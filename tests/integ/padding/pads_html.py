@@ -3,7 +3,7 @@ from frames import (CARRIERS, HREF, HTML_PLACES, LINKS, address, around, carried
 
 IMAGE = b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
 
-# (name, opening, what repeats, closing, why the link is shown)
+# (name, opening, repeated bytes, closing, why the link is shown)
 UNITS = (
     ("text", b"", b"the quick brown fox, and so on. ", b"", "prose"),
     ("spaces", b"", b" ", b"", "white space is one space"),
@@ -95,7 +95,7 @@ UNITS = (
 )
 
 PAIRS = 12
-# (name, what repeats among the attributes, why)
+# (name, bytes repeated among the attributes, why)
 ATTRIBUTES = (
     ("many", b"a\1=b ", "attributes that nobody knows are ignored"),
     ("of one name", b"title=b ", "the first of a name counts"),
@@ -114,7 +114,7 @@ ATTRIBUTES = (
     ("styles", b"style='a:url(//s\1.example/)' ", "the first of a name counts"),
 )
 
-# (name, opening, what repeats, closing): one attribute that is long
+# (name, opening, repeated bytes, closing): one long attribute
 LONG_ATTRIBUTES = (
     ("a long name", b"", b"a", b"=b "),
     ("a long value", b"title=\"", b"word ", b"\" "),

@@ -12,7 +12,7 @@ from frames import (BOUNDARY, HTML_PLACES, LINKS, address, around, encoded, fill
 DEEPEST = 90  # multiparts inside each other: Postfix passes 100
 ZEROS = 10 << 20
 
-# (name, what repeats as whole parts without their delimiter, why the link is shown)
+# (name, whole parts to repeat, without their delimiter, why the link is shown)
 PARTS = (
     ("empty parts", b"\n", "nothing to show"),
     ("empty lines as parts", b"\n\n\n\n", "nothing to show"),

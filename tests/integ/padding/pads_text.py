@@ -4,7 +4,7 @@ import random
 
 from frames import LINKS, TEXT_PLACES, address, around, fill, header, leaf, text_part
 
-# (name, what repeats, why the reader still gets the link)
+# (name, repeated bytes, why the reader still gets the link)
 UNITS = (
     ("spaces", b" ", "white space before a link is scrolled over"),
     ("tabs", b"\t", "white space"),

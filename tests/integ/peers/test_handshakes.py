@@ -192,7 +192,7 @@ class Handshakes(unittest.TestCase):
                     self.assertIn(b"200", s.recv(65536))
                     s.recv(65536)
                     a.run("peer", "drop", "beta")
-                    # a connection that was there before is closed, not answered
+                    # an older connection is closed without an answer
                     s.settimeout(60)
                     try:
                         s.sendall(b"GET /v1/manifest HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -291,7 +291,7 @@ class Hub(unittest.TestCase):
             c.run("peer", "init", "--address", c.address)
             c.run("peer", "join", token)
             self.assertIn("beta", a.run("peer", "list"))
-            # another ring's token: seen before anybody there is asked
+            # another ring's token is refused before a request is made
             d = Server(a.top, "delta").hub()
             try:
                 d.run("peer", "ring", "create", "--name", "delta", "--address", d.address)

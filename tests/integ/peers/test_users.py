@@ -20,7 +20,7 @@ from ring import ROOT, Server, invite, until
 
 FIRST_ID = 61840
 STATE = "/var/lib/gillnet"
-# Who may own what in STATE; root is an administrator's command.
+# Users that may own the files of each folder in STATE; root is an administrator's command.
 OWNERS = {"keys": {"_gillnet", "_gillnet-hub", "root"}, "peers": {"_gillnet-hub"}, "counts": {"_gillnet", "root"},
           "lists": {"_gillnet-hub"}, "feeds": {"_gillnet-hub"},
           "reports": {"_gillnet-hub"}, "": {"_gillnet", "root"}}
@@ -153,7 +153,7 @@ class UsersOfUnits(unittest.TestCase):
         a.count(2)
         until(lambda: int(re.search(r"count_peer_keys\D+(\d+)", b.run("stat", "--all", rc=None)).group(1)) > 0,
               "counts of alpha in gillnetd of beta", log=lambda: a.logs() + b.logs())
-        # lists: what an administrator adds on alpha, as gillnetd's user sees it on beta
+        # lists: gillnetd's user on beta sees the entry that an administrator adds on alpha
         a.run("list", "add", "phish", "--type", "url_host", "bad.example")
         until(lambda: "alpha" in subprocess.run([f"{ring.BUILD}/gillnet", "-c", b.conf, "lookup", "url_host:bad.example"],
                                                 capture_output=True, text=True, cwd="/", timeout=60,

@@ -68,7 +68,7 @@ class Victim(unittest.TestCase):
                   log=lambda: f"{self.hits(me)}\n{me.logs()}")
             self.assertGreater(self.row(me)["w1d"], 20, "what is seen is far above the rule")
             self.assertLess(self.row(me)["counts"]["w1d"], 20, "what counts is not")
-            # who revokes everything takes back nothing of others
+            # a peer that revokes everything removes no entry of another server
             peers[-1].run("list", "add", "phish", "--type", "url_host", "bad.example")
             until(lambda: self.is_listed(me, "bad.example"), "what an honest one listed", seconds=120, log=me.logs)
             me.run("list", "add", "phish", "--type", "url_host", "worse.example")
@@ -81,7 +81,7 @@ class Victim(unittest.TestCase):
             self.assertTrue(self.is_listed(me, "bad.example") and self.is_listed(me, "worse.example"))
             # what they say of the host scores, so that the test sees something
             self.assertNotEqual(self.send(me)[1], code)
-            # not where the name is protected; where a quorum is wanted it marks and no more
+            # a protected name gets no score; with a quorum the message is only marked
             self.configure(me, 'protected = [ "evil.example" ];')
             until(lambda: self.send(me)[1] == code, "the new configuration", log=me.logs)
             symbols = self.send(me)[0]

@@ -120,7 +120,7 @@ class Proxied(unittest.TestCase):
         self.assertEqual(first[2], second[2])
         beyond = path.rsplit("-", 1)[0] + "-999"  # what will grow is not kept
         self.assertEqual([self.get(beyond, beta_key)[:2] for _ in range(2)], [(200, "MISS")] * 2)
-        # of whom it is, is told behind the proxy too
+        # the hub knows the peer of each request, also behind the proxy
         self.assertGreater(self.alpha.status()["beta"]["came_ms"], 0)
         self.assertGreater(self.alpha.status()["gamma"]["bytes_out"], 0)
         # a dropped one gets nothing, of the cache neither

@@ -309,7 +309,7 @@ class PublishTest(unittest.TestCase):
                     'lists = [ "all" ]; } );')
         log = self.follow_ok()
         self.assertIn(f"entries={len(values)} refused=0", log)
-        # none of its own, yet not none
+        # it has no local list, but one of others
         stat = self.run_any(self.subscriber, "stat").stdout
         self.assertIn("lists: none of our own; and 1 of others\n", stat)
         self.assertEqual(self.run_ok(self.subscriber, "list"), "none of our own; `gillnet list stat` shows 1 of others\n")

@@ -1,9 +1,10 @@
 /*
- * honest_filters - filters as honest peers make them are all believed; made-up ones of the same shape are not.
+ * honest_filters - filters of honest peers are all accepted; forged ones of the same shape are not.
  *
- * Usage: honest_filters COUNT [SEED]. COUNT filters of random digests, of 0 to 60,000 entries, of both line layouts,
- * planned for errors of 1e-5 to 0.01 and filled from a tenth to all of what was planned, beside 50 protected names. Every
- * hundredth is also written with random bits of the same fill, which must be refused where it has 256 lines or more.
+ * Usage: honest_filters COUNT [SEED]. Makes COUNT filters of random digests, with 0 to 60,000
+ * entries, in both line layouts, planned for errors of 1e-5 to 0.01 and filled from a tenth of the
+ * plan to all of it, beside 50 protected names. Every hundredth is also written with random bits of
+ * the same fill. If it has 256 lines or more, it must be refused.
  * Prints one JSON line; exit 1 at the first wrong answer, with the seed.
  */
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /*
  * share_pair - two servers in one process: one changes and shares a list, the other takes it in.
  *
- * Usage: share_pair FOLDER. Goes through a fixed script whose changes can be done again, so that it may be killed
- * anywhere and run anew. Before each exchange what was published so far is noted in FOLDER/ledger; at its begin
- * what the second server holds must be in there (or nothing), and at its end what the first one lists.
- * Exit 0, or 1 with what is wrong.
+ * Usage: share_pair FOLDER. Goes through a fixed script whose changes can be repeated, so that it
+ * may be killed anywhere and run again. Before each exchange it writes the published state to
+ * FOLDER/ledger. At the start the second server must hold a state from there, or nothing; at the
+ * end it must hold the list of the first one. Exit 0, or 1 with the fault.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static enum err import(struct pair *p, struct list_writer *w)
     return e;
 }
 
-/* What was done before is done again by a later run: nothing changes by it, or for a moment. */
+/* A later run repeats the changes of an earlier one; they change nothing, or only for a moment. */
 static enum err change(struct pair *p, unsigned step)
 {
     char text[64];

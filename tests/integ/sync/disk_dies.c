@@ -101,7 +101,7 @@ VISIBLE ssize_t pwritev(int fd, const struct iovec *v, int n, off_t offset)
 VISIBLE int fsync(int fd)
 {
     (void)fd;
-    return fate() == DONE ? 0 : -1; /* the machine goes on: what is written is there */
+    return fate() == DONE ? 0 : -1; /* the machine still runs, so written bytes stay */
 }
 
 VISIBLE int fdatasync(int fd)

@@ -1,8 +1,8 @@
 /*
- * disk_dies - a process that stops in the middle, without ending: from a chosen call on nothing changes a file any more.
+ * disk_dies - a process whose writes stop: from a chosen call on no call changes a file.
  *
- * The calls that change files are defined here, for the program and for the libraries that it uses (LMDB). The
- * write at which it stops may be done in part. What was done before stays, as after kill -9.
+ * The calls that change files are defined here, for the program and for the libraries that it uses
+ * (LMDB). The write at which it stops may be done in part. Earlier changes stay, as after kill -9.
  * Threads: one.
  */
 #ifndef TESTS_INTEG_SYNC_DISK_DIES_H
@@ -15,7 +15,7 @@
 void disk_dies_after(uint64_t calls);
 /* Files change again. Returns whether it had come to the stop. */
 bool disk_lives(void);
-/* Calls that changed files so far. */
+/* Number of calls that have changed files. */
 uint64_t disk_calls(void);
 
 #endif

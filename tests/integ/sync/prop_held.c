@@ -1,4 +1,5 @@
-/* prop_held - what a server holds at any time is what was signed, and what peers know of its own is not lost. */
+/* prop_held - a server holds only states that were signed, and never loses own objects that peers
+ * know. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* prop_lists - steps as share makes them, filters as list_member_make does; read back from the files. */
+/* prop_lists - steps as share makes them, filters as list_member_make does; read back from the
+ * files. */
 #include "tests/integ/sync/prop_lists.h"
 
 #include <inttypes.h>
@@ -205,7 +206,8 @@ void prop_list_root(const struct object_id *ring, const struct mirror_entry v[IT
 
 /* ---- what must be held ---- */
 
-/* As told, or such that nobody needs to be told yet: it ends, later than in an hour less than share waits. */
+/* True if both expire in the same hour, or if the own expiry is later and need not be published
+ * yet. */
 static bool is_expiry_good(uint32_t held_s, uint32_t own_s, uint64_t now_s)
 {
     const uint32_t own_h = own_s / HOUR_S + (own_s % HOUR_S != 0);

@@ -1,9 +1,10 @@
 /*
- * prop_lists - a list and a filter of each server of a simulated ring: what it lists, and what the others hold of it.
+ * prop_lists - a list and a filter of each server of a simulated ring, and the copies that the
+ * others hold.
  *
- * A server lists some of ITEMS digests, takes some of them back, lets some expire; its steps are those that share makes
- * (core/ring/sync/list_publisher_internal.h). One server of the ring shares a filter too. What was published is
- * read back as gillnetd reads it, not through sync.
+ * A server lists some of ITEMS digests, revokes some of them, and lets some expire. Its steps are
+ * those of share (core/ring/sync/list_publisher_internal.h). One server of the ring also shares a filter. Copies are
+ * read as gillnetd reads them, not through sync.
  * Depends: prop_model.   Threads: one.
  */
 #ifndef TESTS_INTEG_SYNC_PROP_LISTS_H
@@ -15,7 +16,7 @@
 
 enum { ITEMS = 24, FILTER_BYTES_MAX = 1 << 13 };
 
-/* What a server lists itself. */
+/* A server's own list and filter. */
 struct listing {
     struct mirror_entry v[ITEMS]; /* status 0: nothing */
     bool is_told;
@@ -25,9 +26,9 @@ struct listing {
     bool is_filter_told;
 };
 
-/* Some entries come, go or are taken back. */
+/* Adds, removes or revokes some entries. */
 void prop_list_change(struct listing *l, uint64_t now_s);
-/* The filter is made anew, of other digests. */
+/* Makes a new filter, of other digests. */
 void prop_filter_change(const struct syncnode *node, struct listing *l);
 
 /* Publishes what is new. */
@@ -36,16 +37,16 @@ enum err prop_list_publish(struct syncnode *node, struct listing *l, uint64_t no
 enum err prop_filter_publish(struct syncnode *node, struct listing *l,
                              struct errinfo *reterr);
 
-/* What `at` holds of the list of `of`. False: nothing. */
+/* Reads the copy that `at` holds of the list of `of`. False: it has no copy. */
 bool prop_list_read(const struct syncnode *at, const struct syncnode *of,
                     struct mirror_entry ret[ITEMS]);
 /* The bytes of the filter of k that `at` holds; none: empty. */
 void prop_filter_read(struct syncnode *at, const struct stream_key *k, struct buf *ret);
-/* Whether `at` has a folder for what `of` lists. */
+/* Whether `at` has a folder for the list of `of`. */
 bool prop_list_is_there(const struct syncnode *at, const struct syncnode *of);
 
-/* Fails unless v, which server i holds of server o, is what o lists: entries as they are; taken back, or never told
- * of; no others. */
+/* Fails unless v, the copy of server i, equals the list of server o: listed entries are equal,
+ * revoked ones are revoked or absent, and there are no others. */
 void prop_list_check(const struct listing *l, const struct mirror_entry v[ITEMS],
                      uint64_t now_s, unsigned i, unsigned o);
 /* The root of such a list. */

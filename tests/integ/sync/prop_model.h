@@ -1,5 +1,5 @@
 /*
- * prop_model - what the servers of a simulated ring must hold in the end, and what they do hold.
+ * prop_model - the expected and the actual state of the servers of a simulated ring.
  *
  * Depends: syncring.   Threads: one.
  */
@@ -20,7 +20,7 @@ enum { NODES_MAX = 8, KEYS = 24, BUCKETS = 96, BUCKETS_BEFORE = 32 };
 struct tally {
     uint64_t v[BUCKETS][KEYS];
 };
-/* What one server has of each origin. */
+/* One server's counts of each origin. */
 struct holding {
     struct tally of[NODES_MAX];
 };
@@ -30,14 +30,15 @@ _Noreturn void prop_fail(const char *format, ...) __attribute__((format(printf, 
 /* Keys are not near to each other. */
 uint64_t prop_key(unsigned i);
 uint64_t prop_start(unsigned bucket);
-/* BUCKETS: out of what is modelled. */
+/* BUCKETS: not in the model. */
 unsigned prop_bucket(uint64_t start_s);
 
 /* Reads the files of a server: of its peers as gillnetd reads them, and its own. */
 void prop_read(const struct syncnode *v, unsigned n, unsigned node,
                struct holding *ret);
 
-/* Every object that an origin signed: one for each place. False: two were seen; the later one is remembered. */
+/* Every object that an origin signed: one for each place. False: two were seen; the later one is
+ * remembered. */
 bool prop_note_object(struct slice object);
 /* The root that the object for that place says. False: it was never sent. */
 bool prop_signed_root(const struct object_id *stream, uint64_t seq,

@@ -1,24 +1,31 @@
 /*
- * prop_sync - rings of servers in one process, and all that can happen to them.
+ * prop_sync - rings of servers in one process, with all faults of the model.
  *
  * Usage: prop_sync FOLDER [--seeds N] [--seed S] [--from S]
- * The real codec, store and sync; a simulated network that loses, repeats and reorders, in which not
- * every two servers reach each other; virtual time, clocks that are set; processes that stop in the middle of a
- * write, files that lose what was not synced; state folders put back from a copy; in some seeds an origin that
- * signs two histories, or brings more than it may. Counts, a list of each server and a filter of one.
- * Which invariant (ADR 0032) is asserted where:
- *   I1, I2  at any time the files of a stream have the root that its origin signed for its place (prop_check_held)
- *   I3      after a start a server has every object of its own that a peer was sent (prop_check_known)
- *   I4      one signature for each place of a stream, ever (prop_see); no honest server is set aside (check_trust)
- *   I5      once the network is whole: equal heads (check_heads), equal counts, lists and filters (check_counts, check_lists)
- *   I6, I7  each server holds exactly what each origin counted and lists; of one whose disk was put back at least what that one
- *           remembers, at most what was ever counted, and once more what was counted and not yet told when the copy
- *           was made (check_number). How sketches add to it, and what gillnetd loses: tests/unit/count, tests/e2e
- *   I8      who is dropped, or signed two histories, is gone with counts and lists, after a restart too (check_dropped,
- *           check_liar)
- *   I9      what enters a verdict is no matter of sync: tests/unit/count/test_remote.c
- *   I10     nothing beyond an origin's quota is held (prop_check_quota)
- * One JSON line; exit status 1 and the seed when one of these does not hold.
+ * The codec, store and sync are real. The network is simulated: it loses, repeats and reorders
+ * messages, and not every two servers reach each other. Time is virtual, and clocks are set.
+ * Processes stop in the middle of a write, files lose unsynced writes, and state folders are
+ * restored from a copy. In some seeds an origin signs two histories, or exceeds its quota. There
+ * are counts, a list of each server and a filter of one. The invariants of ADR 0032 are asserted in
+ * these functions:
+ *   I1, I2  at any time the files of a stream have the root that its origin signed for its place
+ *           (prop_check_held)
+ *   I3      after a start a server has every object of its own that a peer was sent
+ *           (prop_check_known)
+ *   I4      one signature for each place of a stream, ever (prop_see); no honest server is
+ *           distrusted (check_trust)
+ *   I5      once the network is whole: equal heads (check_heads), equal counts, lists and filters
+ *           (check_counts, check_lists)
+ *   I6, I7  each server holds exactly the counts and lists of each origin. For an origin whose disk
+ *           was restored it holds at least the counts that the origin still has, and at most all
+ *           counts ever made plus once more those that were not published when the copy was made
+ *           (check_number). Sketches and the losses of gillnetd are tested in tests/unit/count and
+ *           tests/e2e.
+ *   I8      a dropped member, or one that signed two histories, leaves no counts and lists, also
+ *           after a restart (check_dropped, check_liar)
+ *   I9      tested without sync, in tests/unit/count/test_remote.c
+ *   I10     each origin stays within its quota (prop_check_quota)
+ * Prints one JSON line. Exit status 1, with the seed, if one of these does not hold.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -184,7 +191,7 @@ static void step(void)
 
 /* ---- the end ---- */
 
-/* What is wanted when i asks k and nothing is lost. */
+/* Number of objects that i requests from k on a network without loss. */
 static size_t ask(unsigned i, unsigned k)
 {
     struct syncpull p = {.after = 0};
@@ -246,7 +253,7 @@ static int by_stream(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct head));
 }
 
-/* Heads as they can be compared: what is still on disk may differ. */
+/* Heads without the fields that may differ between servers, such as the objects still on disk. */
 static void heads_of(unsigned i, struct heads *ret)
 {
     struct buf b;
@@ -332,7 +339,7 @@ static void check_counts(void)
     }
 }
 
-/* What i holds of the list and the filter of o. */
+/* Checks the copies that i holds of the list and the filter of o. */
 static void check_list(unsigned i, unsigned o)
 {
     const struct listing *l = &world.server[o].lists;

@@ -43,7 +43,8 @@ static uint64_t draw(void *context)
 
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming) */
 void __wrap_random_bytes(void *dst, size_t bytes);
-/* The program is linked so that this is what asks the system for random bytes: a seed gives the same twice. */
+/* The program is linked so that this is what asks the system for random bytes: a seed gives the
+ * same twice. */
 void __wrap_random_bytes(void *dst, size_t bytes)
 {
     uint8_t *p = dst;
@@ -69,7 +70,7 @@ static uint64_t wall_of(unsigned i)
     return (uint64_t)((int64_t)world.now_s + world.server[i].skew_s);
 }
 
-/* What follows happens on that server. */
+/* Sets the clock to that server's; the next calls run as that server. */
 void prop_be(unsigned i)
 {
     clock_set_for_test(wall_of(i) * 1000000, world.boot_s * 1000000);
@@ -112,7 +113,7 @@ static void lose_unsynced(unsigned i)
     }
 }
 
-/* gillnetd's counts are told again from the begin. */
+/* gillnetd's counts are published again from the start. */
 static void tell_anew(unsigned i)
 {
     memset(world.server[i].is_told, 0, sizeof(world.server[i].is_told));
@@ -197,7 +198,7 @@ static enum err publish_bucket(unsigned i, unsigned b, struct errinfo *why)
     return sync_publish_counts(world.node[i].sync, prop_start(b), v, nv, why);
 }
 
-/* Lists go on over a start: not before all were asked what they know of them. */
+/* Lists are published after a start only when all reachable peers were asked for their heads. */
 static bool may_list(unsigned i)
 {
     bool may = world.has_lists;
@@ -245,8 +246,8 @@ enum err prop_publish(unsigned i, struct errinfo *why)
     return e == ERR_OK ? publish_lists(i, why) : e;
 }
 
-/* A list goes on after a copy was put back, at a place whose object was sent once but reached nobody: none can know. Where
- * somebody has it, that is a fork, which prop_pull sees. */
+/* A list goes on after a copy was put back, at a place whose object was sent once but reached
+ * nobody: none can know. Where somebody has it, that is a fork, which prop_pull sees. */
 static bool may_be_new(const struct object *o)
 {
     for (unsigned i = 0; i < world.n; i++) {

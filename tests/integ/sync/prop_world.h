@@ -33,7 +33,7 @@ struct server {
     bool was_restored;
     struct listing lists;
     struct listing copy_lists;
-    bool has_asked[NODES_MAX]; /* since its start, what they know of it */
+    bool has_asked[NODES_MAX]; /* for its own streams, since its start */
 };
 
 /* All there is. */
@@ -45,7 +45,8 @@ struct world {
     uint64_t noise_state;
     struct syncnode node[NODES_MAX];
     struct server server[NODES_MAX];
-    struct tally ever[NODES_MAX]; /* all that was counted, whatever was restored */
+    struct tally
+        ever[NODES_MAX]; /* all counts ever made, also those lost by a restore */
     unsigned n;
     unsigned liar; /* NODES_MAX: none */
     bool has_lists;
@@ -91,7 +92,7 @@ void prop_check_quota(unsigned i);
 void prop_heads(unsigned i, struct heads *ret, struct buf *b);
 /* The files of each stream say what its origin signed for the place where it is. */
 void prop_check_held(unsigned i);
-/* After a start: what peers have of its streams was durable. */
+/* After a start: the server has every own object that a peer has. */
 void prop_check_known(unsigned i);
 
 #endif

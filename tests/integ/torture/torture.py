@@ -31,7 +31,7 @@ EXPLAINED = {
         "a reader that forgives shows the picture, so it counts",
 }
 
-# Rows that need no data: (message, {what: values}).
+# Rows without data, as (message, {type: values}).
 OWN = [
     (b"From: Joe <Joe@Example.COM>\nSubject: =?utf-8?q?caf=C3=A9?=\n\nx\n",
      {"subject": ["caf\u00e9"], "from": ["Joe@example.com"]}),

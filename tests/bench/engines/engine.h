@@ -31,7 +31,7 @@ struct engine {
     /* Durable on return when is_synced. */
     void (*put)(const struct engine_entry *e, size_t n, bool is_synced);
     void (*get)(const struct engine_entry *e, size_t n, enum engine_answer *ret);
-    void (*refresh)(void); /* called four times a second by a thread of its own */
+    void (*refresh)(void);   /* called four times a second by a thread of its own */
     bool (*has_fault)(void); /* a reader that knows of damage */
     void (*close)(void);
 };

@@ -9,6 +9,7 @@
 
 #include "core/base/base.h"
 #include "core/list/listset.h"
+
 #include "engine.h"
 
 enum { BATCH = 512, PATH_BYTES = 300 };
@@ -45,7 +46,8 @@ static void gillnet_load(const char *dir, uint64_t n)
     for (uint64_t i = 0; i < n; i++) {
         struct engine_entry e;
         engine_text(i, &e);
-        struct feature_entry f = {.class_type = FEATURE_domain, .text = slice_of(e.text, e.length)};
+        struct feature_entry f = {.class_type = FEATURE_domain,
+                                  .text = slice_of(e.text, e.length)};
         must(list_import_add(im, &f, 0, &why), &why);
     }
     must(list_import_commit(&im, NULL, NULL, &result, &why), &why);
@@ -124,7 +126,8 @@ static void gillnet_get(const struct engine_entry *e, size_t n, enum engine_answ
     const struct list_reader *r = reader_of(s);
     list_reader_test(r, d, n, hit);
     for (size_t i = 0; i < n; i++) {
-        ret[i] = hit[i] ? means[list_reader_confirm(r, &d[i], (uint64_t)time(NULL))] : ENGINE_NO;
+        ret[i] = hit[i] ? means[list_reader_confirm(r, &d[i], (uint64_t)time(NULL))]
+                        : ENGINE_NO;
     }
     listhold_release(hold, &s);
 }

@@ -132,7 +132,8 @@ static void lmdb_get(const struct engine_entry *e, size_t n, enum engine_answer 
         int status = mdb_get(reading, dbi, &k, &v);
         engine_value(e[i].digest, right);
         if (status == 0) {
-            bool is_right = v.mv_size == sizeof(right) && memcmp(v.mv_data, right, sizeof(right)) == 0;
+            bool is_right = v.mv_size == sizeof(right) &&
+                            memcmp(v.mv_data, right, sizeof(right)) == 0;
             ret[i] = is_right ? ENGINE_YES : ENGINE_WRONG;
         } else {
             ret[i] = status == MDB_NOTFOUND ? ENGINE_NO : ENGINE_ERROR;
@@ -141,9 +142,14 @@ static void lmdb_get(const struct engine_entry *e, size_t n, enum engine_answer 
     mdb_txn_reset(reading);
 }
 
-static void lmdb_refresh(void) {}
+static void lmdb_refresh(void)
+{
+}
 
-static bool lmdb_has_fault(void) { return false; }
+static bool lmdb_has_fault(void)
+{
+    return false;
+}
 
 const struct engine engine_built = {.name = "lmdb",
                                     .load = lmdb_load,

@@ -14,7 +14,13 @@
 
 #include "engine.h"
 
-enum { PATH_BYTES = 300, PER_FILE = 4000000, FILES = 64, BATCH = 512, CACHE = 64 << 20 };
+enum {
+    PATH_BYTES = 300,
+    PER_FILE = 4000000,
+    FILES = 64,
+    BATCH = 512,
+    CACHE = 64 << 20
+};
 
 static rocksdb_options_t *options;
 static rocksdb_readoptions_t *to_read;
@@ -35,8 +41,9 @@ static void set_options(void)
     const char *recovery = getenv("ENGINES_RECOVERY");
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_filter_policy(
-        table, filter && strcmp(filter, "ribbon") == 0 ? rocksdb_filterpolicy_create_ribbon(15)
-                                                       : rocksdb_filterpolicy_create_bloom_full(15));
+        table, filter && strcmp(filter, "ribbon") == 0
+                   ? rocksdb_filterpolicy_create_ribbon(15)
+                   : rocksdb_filterpolicy_create_bloom_full(15));
     rocksdb_block_based_options_set_block_cache(table, rocksdb_cache_create_lru(CACHE));
     rocksdb_block_based_options_set_format_version(table, 5);
     options = rocksdb_options_create();
@@ -66,9 +73,10 @@ static void rocks_open(const char *dir, enum engine_mode mode)
     set_options();
     own = options;
     db = mode == ENGINE_WRITE
-             ? rocksdb_open_column_families(options, dir, 1, &name, &own, &family, &error)
-             : rocksdb_open_as_secondary_column_families(options, dir, scratch, 1, &name, &own,
-                                                         &family, &error);
+             ? rocksdb_open_column_families(options, dir, 1, &name, &own, &family,
+                                            &error)
+             : rocksdb_open_as_secondary_column_families(options, dir, scratch, 1,
+                                                         &name, &own, &family, &error);
     must(error, "open");
     if (mode == ENGINE_READ) {
         rocksdb_try_catch_up_with_primary(db, &error); /* what only the log holds */
@@ -115,8 +123,8 @@ static void load_one(void *context, const uint8_t digest[ENGINE_DIGEST])
         must(error, "sstfilewriter_open");
     }
     engine_value(digest, value);
-    rocksdb_sstfilewriter_put(l->writer, (const char *)digest, ENGINE_DIGEST, (const char *)value,
-                              ENGINE_VALUE, &error);
+    rocksdb_sstfilewriter_put(l->writer, (const char *)digest, ENGINE_DIGEST,
+                              (const char *)value, ENGINE_VALUE, &error);
     must(error, "sstfilewriter_put");
 }
 
@@ -134,7 +142,8 @@ static void rocks_load(const char *dir, uint64_t n)
     for (size_t i = 0; i < l.files; i++) {
         path[i] = l.path[i];
     }
-    rocksdb_ingestexternalfileoptions_t *how = rocksdb_ingestexternalfileoptions_create();
+    rocksdb_ingestexternalfileoptions_t *how =
+        rocksdb_ingestexternalfileoptions_create();
     rocksdb_ingestexternalfileoptions_set_move_files(how, 1);
     rocksdb_ingest_external_file(db, path, l.files, how, &error);
     must(error, "ingest_external_file");
@@ -157,8 +166,8 @@ static void rocks_put(const struct engine_entry *e, size_t n, bool is_synced)
     rocksdb_writebatch_destroy(batch);
 }
 
-static enum engine_answer judge(const struct engine_entry *e, rocksdb_pinnableslice_t *found,
-                                char *error)
+static enum engine_answer judge(const struct engine_entry *e,
+                                rocksdb_pinnableslice_t *found, char *error)
 {
     uint8_t right[ENGINE_VALUE];
     size_t length = 0;
@@ -186,7 +195,8 @@ static void rocks_get(const struct engine_entry *e, size_t n, enum engine_answer
         key[i] = (const char *)e[i].digest;
         length[i] = ENGINE_DIGEST;
     }
-    rocksdb_batched_multi_get_cf(db, to_read, family, n, key, length, found, error, false);
+    rocksdb_batched_multi_get_cf(db, to_read, family, n, key, length, found, error,
+                                 false);
     for (size_t i = 0; i < n; i++) {
         ret[i] = judge(&e[i], found[i], error[i]);
     }
@@ -203,7 +213,10 @@ static void rocks_refresh(void)
     free(error);
 }
 
-static bool rocks_has_fault(void) { return false; }
+static bool rocks_has_fault(void)
+{
+    return false;
+}
 
 const struct engine engine_built = {.name = "rocksdb",
                                     .load = rocks_load,

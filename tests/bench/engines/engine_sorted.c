@@ -10,7 +10,8 @@ enum { BUCKETS = 65536 };
 void engine_digest_keyed(struct engine_entry *e)
 {
     static const unsigned char key[crypto_shorthash_siphashx24_KEYBYTES] = "engines";
-    (void)crypto_shorthash_siphashx24(e->digest, (const unsigned char *)e->text, e->length, key);
+    (void)crypto_shorthash_siphashx24(e->digest, (const unsigned char *)e->text,
+                                      e->length, key);
 }
 
 /* Status, flags, type (2), first seen (4; here of the digest, within a fortnight), expiry (4). */
@@ -23,9 +24,15 @@ void engine_value(const uint8_t digest[ENGINE_DIGEST], uint8_t ret[ENGINE_VALUE]
     memcpy(ret + 4, &seen, sizeof(seen));
 }
 
-static size_t bucket_of(const uint8_t *digest) { return (size_t)digest[0] << 8 | digest[1]; }
+static size_t bucket_of(const uint8_t *digest)
+{
+    return (size_t)digest[0] << 8 | digest[1];
+}
 
-static int compare(const void *a, const void *b) { return memcmp(a, b, ENGINE_DIGEST); }
+static int compare(const void *a, const void *b)
+{
+    return memcmp(a, b, ENGINE_DIGEST);
+}
 
 void engine_sorted(uint64_t n, engine_sorted_fn *fn, void *context)
 {

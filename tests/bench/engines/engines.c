@@ -89,7 +89,10 @@ static unsigned long long proc(const char *file, const char *name)
 }
 
 /* Bytes handed to write calls. write_bytes counts all of a large page of which a part is changed. */
-static unsigned long long written(void) { return proc("/proc/self/io", "wchar:"); }
+static unsigned long long written(void)
+{
+    return proc("/proc/self/io", "wchar:");
+}
 
 static int load(const char *dir, uint64_t n)
 {
@@ -105,12 +108,14 @@ static void pause_until(uint64_t us)
 {
     uint64_t now = now_us();
     if (now < us) {
-        struct timespec t = {(time_t)((us - now) / 1000000), (long)((us - now) % 1000000) * 1000};
+        struct timespec t = {(time_t)((us - now) / 1000000),
+                             (long)((us - now) % 1000000) * 1000};
         (void)nanosleep(&t, NULL);
     }
 }
 
-static int write_changes(const char *dir, uint64_t first, uint64_t rate, uint64_t seconds)
+static int write_changes(const char *dir, uint64_t first, uint64_t rate,
+                         uint64_t seconds)
 {
     uint64_t n = rate / WRITES_S;
     uint64_t slowest = 0;
@@ -130,14 +135,15 @@ static int write_changes(const char *dir, uint64_t first, uint64_t rate, uint64_
         engine_built.put(e, n, true);
         uint64_t done = now_us();
         slowest = done - began > slowest ? done - began : slowest;
-        printf("%llu %llu %llu\n", (unsigned long long)from, (unsigned long long)(from + n),
-               (unsigned long long)done);
+        printf("%llu %llu %llu\n", (unsigned long long)from,
+               (unsigned long long)(from + n), (unsigned long long)done);
         (void)fflush(stdout);
     }
-    (void)fprintf(stderr,
-                  "{\"changes\":%llu,\"took_s\":%.2f,\"slowest_ack_ms\":%.1f,\"written\":%llu}\n",
-                  (unsigned long long)(seconds * WRITES_S * n), (double)(now_us() - start) / 1e6,
-                  (double)slowest / 1e3, written());
+    (void)fprintf(
+        stderr,
+        "{\"changes\":%llu,\"took_s\":%.2f,\"slowest_ack_ms\":%.1f,\"written\":%llu}\n",
+        (unsigned long long)(seconds * WRITES_S * n), (double)(now_us() - start) / 1e6,
+        (double)slowest / 1e3, written());
     engine_built.close();
     return 0;
 }
@@ -204,7 +210,8 @@ static void ledger_read(struct ledger *l)
 {
     char line[LINE];
     clearerr(l->file);
-    for (long at = ftell(l->file); fgets(line, sizeof(line), l->file); at = ftell(l->file)) {
+    for (long at = ftell(l->file); fgets(line, sizeof(line), l->file);
+         at = ftell(l->file)) {
         char *end = NULL;
         if (!strchr(line, '\n')) { /* half written */
             (void)fseek(l->file, at, SEEK_SET);
@@ -319,17 +326,19 @@ static void look_print(struct looking *l, const struct ledger *g, uint64_t open_
            (double)open_us / 1e3, (unsigned long long)l->lookups,
            (double)l->lookups * 1e9 / (double)l->spent_ns, percentile_us(l, 0.5),
            percentile_us(l, 0.99), percentile_us(l, 0.999), percentile_us(l, 1));
-    printf("\"not_found\":%lld,\"wrong\":%llu,\"errors\":%llu,\"acked\":%llu,\"acked_missing\":%lld,"
-           "\"slowest_seen_ms\":%.1f,\"late\":%llu,\"lost\":%llu,",
-           (long long)(l->listed - l->tally.answer[ENGINE_YES]),
-           (unsigned long long)l->tally.answer[ENGINE_WRONG],
-           (unsigned long long)l->tally.answer[ENGINE_ERROR], (unsigned long long)given,
-           (long long)(given - all->answer[ENGINE_YES]), (double)g->slowest_us / 1e3,
-           (unsigned long long)g->late, (unsigned long long)g->lost);
-    printf("\"anon_kib\":%llu,\"file_kib\":%llu,\"shmem_kib\":%llu,\"peak_kib\":%llu,\"fault\":%d}\n",
-           proc("/proc/self/status", "RssAnon:"), proc("/proc/self/status", "RssFile:"),
-           proc("/proc/self/status", "RssShmem:"), proc("/proc/self/status", "VmHWM:"),
-           engine_built.has_fault());
+    printf(
+        "\"not_found\":%lld,\"wrong\":%llu,\"errors\":%llu,\"acked\":%llu,\"acked_missing\":%lld,"
+        "\"slowest_seen_ms\":%.1f,\"late\":%llu,\"lost\":%llu,",
+        (long long)(l->listed - l->tally.answer[ENGINE_YES]),
+        (unsigned long long)l->tally.answer[ENGINE_WRONG],
+        (unsigned long long)l->tally.answer[ENGINE_ERROR], (unsigned long long)given,
+        (long long)(given - all->answer[ENGINE_YES]), (double)g->slowest_us / 1e3,
+        (unsigned long long)g->late, (unsigned long long)g->lost);
+    printf(
+        "\"anon_kib\":%llu,\"file_kib\":%llu,\"shmem_kib\":%llu,\"peak_kib\":%llu,\"fault\":%d}\n",
+        proc("/proc/self/status", "RssAnon:"), proc("/proc/self/status", "RssFile:"),
+        proc("/proc/self/status", "RssShmem:"), proc("/proc/self/status", "VmHWM:"),
+        engine_built.has_fault());
 }
 
 static int look(const char *dir, uint64_t n, uint64_t seconds, uint64_t permille,
@@ -408,13 +417,16 @@ static int puts_unsynced(const char *dir, uint64_t seconds)
         engine_built.put(e, PUTS, false);
         spent += now_us() - start;
     }
-    printf("{\"puts_per_s\":%.0f,\"written\":%llu}\n", (double)done * 1e6 / (double)spent,
-           written());
+    printf("{\"puts_per_s\":%.0f,\"written\":%llu}\n",
+           (double)done * 1e6 / (double)spent, written());
     engine_built.close();
     return 0;
 }
 
-static uint64_t number(const char *text) { return strtoull(text, NULL, 10); }
+static uint64_t number(const char *text)
+{
+    return strtoull(text, NULL, 10);
+}
 
 int main(int argc, char **argv)
 {
@@ -423,10 +435,12 @@ int main(int argc, char **argv)
         return load(argv[2], number(argv[3]));
     }
     if (strcmp(command, "write") == 0 && argc == 6 && number(argv[4]) >= WRITES_S) {
-        return write_changes(argv[2], number(argv[3]), number(argv[4]), number(argv[5]));
+        return write_changes(argv[2], number(argv[3]), number(argv[4]),
+                             number(argv[5]));
     }
     if (strcmp(command, "look") == 0 && argc == 7) {
-        return look(argv[2], number(argv[3]), number(argv[4]), number(argv[5]), argv[6]);
+        return look(argv[2], number(argv[3]), number(argv[4]), number(argv[5]),
+                    argv[6]);
     }
     if (strcmp(command, "check") == 0 && argc == 5) {
         return check(argv[2], number(argv[3]), argv[4]);

@@ -1,9 +1,10 @@
 /*
  * engine - RocksDB: the writer holds the store, the reader is a secondary instance.
  *
- * Tuned for look-ups that miss: filters of ENGINES_FILTER (bloom, the default, or ribbon; 15 bits a
- * key in terms of bloom: an error of about 0.1 %) and index blocks stay in memory, a block cache of 64 MiB,
- * 16 MiB of memtable with a filter, every checksum verified, the write-ahead log synced.
+ * It is tuned for look-ups that miss. Filters and index blocks stay in memory; the error of the filters
+ * is about 0.1 % (15 bits a key; ENGINES_FILTER is bloom, the default, or ribbon). The block cache has
+ * 64 MiB, the memtable 16 MiB and a filter. All checksums are verified, and the WAL is synced.
+ * ENGINES_RECOVERY=2 is RocksDB's default when it reads a damaged WAL; without it 0, the strict mode.
  * ENGINES_SCRATCH: the folder that a secondary instance wants for its own log.
  */
 #include <rocksdb/c.h>
@@ -128,7 +129,7 @@ static void load_one(void *context, const uint8_t digest[ENGINE_DIGEST])
     must(error, "sstfilewriter_put");
 }
 
-/* Sorted files that are taken in as they are, at once: what RocksDB has for an import. */
+/* The import of RocksDB: it takes sorted files in as they are, all at once. */
 static void rocks_load(const char *dir, uint64_t n)
 {
     static struct loading l;

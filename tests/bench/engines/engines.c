@@ -6,9 +6,10 @@
  *        ENGINE look DIR N SECONDS PERMILLE LEDGER    look-ups, PERMILLE of them of the N entries
  *        ENGINE check DIR N LEDGER                    each entry, and N that were never put in
  *        ENGINE puts DIR SECONDS                      not synced, a thousand a batch
- * write prints a line "FROM TO MICROSECONDS" for each acknowledged batch; its output is the LEDGER
- * ("-": none) of look, which runs beside it and asks for each acknowledged entry until it is seen, and at
- * the end for all again. All but write's ledger is one JSON line; write's comes on stderr.
+ *
+ * write prints a line "FROM TO MICROSECONDS" for each acknowledged batch. That output is the LEDGER of look
+ * ("-": none). look runs beside write, asks for each acknowledged entry until it is seen, and at the end
+ * asks for all of them again. Each command prints one JSON line; write prints it on stderr.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ enum {
     LINE = 128,
     SAMPLES = 1 << 22,
     LOOK_US = 20 * 1000,
+    REFRESH_NS = 250 * 1000 * 1000,
     LATE_US = 1000 * 1000
 };
 #define ABSENT (UINT64_C(1) << 40)
@@ -62,7 +64,7 @@ void engine_text(uint64_t i, struct engine_entry *ret)
 _Noreturn void engine_refuse(const char *what, const char *why)
 {
     (void)fprintf(stderr, "%s: %s: %s\n", engine_built.name, what, why);
-    exit(ENGINE_REFUSED);
+    exit(ENGINE_REFUSED); /* NOLINT(concurrency-mt-unsafe): nothing is left to do */
 }
 
 static void entry_of(uint64_t i, struct engine_entry *ret)
@@ -145,6 +147,7 @@ static int write_changes(const char *dir, uint64_t first, uint64_t rate,
         (unsigned long long)(seconds * WRITES_S * n), (double)(now_us() - start) / 1e6,
         (double)slowest / 1e3, written());
     engine_built.close();
+    free(e);
     return 0;
 }
 
@@ -175,7 +178,7 @@ static void ask_range(uint64_t from, uint64_t to, struct tally *t)
     }
 }
 
-/* What was acknowledged: a range of entries in each batch. */
+/* An acknowledged batch: a range of entries. */
 struct acked {
     uint64_t from;
     uint64_t to;
@@ -225,7 +228,7 @@ static void ledger_read(struct ledger *l)
     }
 }
 
-/* Asks for what was not seen so far, and for one of the former batches. */
+/* Asks for the entries that were not seen yet, and for one of the earlier batches. */
 static void ledger_ask(struct ledger *l)
 {
     if (!l->file || now_us() < l->next_us) {
@@ -262,10 +265,18 @@ static void ledger_ask_all(struct ledger *l, struct tally *t, uint64_t *retgiven
     }
 }
 
+static void ledger_close(struct ledger *l)
+{
+    if (l->file) {
+        (void)fclose(l->file);
+    }
+    free(l->batch);
+}
+
 static void *refresh(void *unused)
 {
     for (;;) { /* ends with the program */
-        struct timespec t = {0, 250 * 1000 * 1000};
+        struct timespec t = {0, REFRESH_NS};
         (void)nanosleep(&t, NULL);
         engine_built.refresh();
     }
@@ -369,6 +380,8 @@ static int look(const char *dir, uint64_t n, uint64_t seconds, uint64_t permille
         ledger_ask_all(&g, &all, &given);
     }
     look_print(&l, &g, open_us, &all, given);
+    ledger_close(&g);
+    free(l.sample);
     return 0;
 }
 
@@ -387,13 +400,11 @@ static int check(const char *dir, uint64_t n, const char *path)
         ledger_read(&g);
     }
     ledger_ask_all(&g, &acked, &given);
-    const struct tally *t[] = {&listed, &absent, &acked};
-    uint64_t errors = 0;
-    uint64_t wrong = absent.answer[ENGINE_YES];
-    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
-        errors += t[i]->answer[ENGINE_ERROR];
-        wrong += t[i]->answer[ENGINE_WRONG];
-    }
+    ledger_close(&g);
+    uint64_t errors = listed.answer[ENGINE_ERROR] + absent.answer[ENGINE_ERROR] +
+                      acked.answer[ENGINE_ERROR];
+    uint64_t wrong = listed.answer[ENGINE_WRONG] + absent.answer[ENGINE_WRONG] +
+                     acked.answer[ENGINE_WRONG] + absent.answer[ENGINE_YES];
     printf("{\"missing\":%llu,\"acked\":%llu,\"acked_missing\":%llu,\"wrong\":%llu,"
            "\"errors\":%llu,\"fault\":%d}\n",
            (unsigned long long)listed.answer[ENGINE_NO], (unsigned long long)given,
@@ -402,7 +413,7 @@ static int check(const char *dir, uint64_t n, const char *path)
     return 0;
 }
 
-/* An upper bound of what the engine could do for counts: it need not even read. */
+/* An upper bound for counts: a store of counts would read before it writes. */
 static int puts_unsynced(const char *dir, uint64_t seconds)
 {
     static struct engine_entry e[PUTS];

@@ -15,18 +15,16 @@ median of each store and its ratio to gillnet's in the same run.
     rights  what a reader without any right to write gets, also one that is stopped for 0.3 s at a time
     stall   growth of the store while a reader is stopped, beside 1,400 changes a second
     kill    kill -9 of the writer, 20 times; every acknowledged entry, by a reader and after recovery
-    flip    one flipped bit at random places of each file, 10 for each kind of file
+    flip    one flipped bit at random places of each file, --flips for each kind of file
     puts    entries a second in batches of a thousand, not synced: a bound for counts
 """
 import argparse
 import collections
 import contextlib
-import grp
 import json
 import os
 import pathlib
 import platform
-import pwd
 import random
 import re
 import shutil
@@ -45,7 +43,6 @@ CHANGES = 1 << 41  # numbers of the entries that are written later
 KILLS = 20
 KILL_RATE = 20000
 SMALL = 200000  # entries of the measures that go through all of them
-FLIPS = 10
 
 
 def build(engine, out):
@@ -353,7 +350,7 @@ class Bench:
                 kinds[self.kind(path)].append(path.relative_to(origin.dir))
             for kind, paths in kinds.items():
                 first, later = collections.Counter(), collections.Counter()
-                for _ in range(FLIPS):
+                for _ in range(self.args.flips):
                     store = Store(self, engine, "flip")
                     store.copy_from(origin)
                     path = store.dir / random.choice(paths)
@@ -367,7 +364,7 @@ class Bench:
                     status = store.run(store.as_writer(), "write", store.written, 20, 0)[0]
                     later["noticed" if status == 3 else "crash" if status else
                           self.outcome(store)] += 1
-                self.say("flip", engine, f"{SMALL} entries and 20 s of changes; {FLIPS} bits in "
+                self.say("flip", engine, f"{SMALL} entries and 20 s of changes; {self.args.flips} bits in "
                          f"{kind}", bytes=sum((origin.dir / p).stat().st_size for p in paths),
                          reader=first, after_writer=later)
 
@@ -389,12 +386,12 @@ def main():
     parser.add_argument("--seconds", type=int, default=10, help="of each run")
     parser.add_argument("--rate", type=int, default=RATE, help="changes a second, of busy")
     parser.add_argument("--limit", type=int, default=512, help="MiB, of the measure limit")
+    parser.add_argument("--flips", type=int, default=10, help="of the measure flip")
     parser.add_argument("--folder", type=pathlib.Path, help="where the stores go (default: /tmp)")
     parser.add_argument("measure", nargs="*", default=measures)
     args = parser.parse_args()
     if os.geteuid() != 0 or not set(args.measure) <= set(measures):
         parser.error(f"needs root; measures: {' '.join(measures)}")
-    pwd.getpwnam("news"), pwd.getpwnam("uucp"), grp.getgrnam("news")
     args.build = args.build.resolve()
     os.umask(0o022)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gillnet-engines-", dir=args.folder))

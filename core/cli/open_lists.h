@@ -40,7 +40,7 @@ void state_close_lists(struct state_lists *s);
 /* What gillnetd counted in this state folder, or NULL. */
 struct hits_view *state_hits(const struct config *config);
 
-/* The words of standing.def with their mapping: for `lookup --help`. */
+/* The words of rating.def with their mapping: for `lookup --help`. */
 void state_print_standings(FILE *to);
 
 #endif

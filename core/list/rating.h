@@ -1,7 +1,7 @@
 /*
  * rating - what the answers of all lists make of one value: CLEAN to KNOWN_MALICIOUS.
  *
- * The words are those of requirement 31; standing.def is their only table and says when each is
+ * The words are those of requirement 31; rating.def is their only table and says when each is
  * given. They do not decide about mail: scores do (core/verdict). `requires blocking` is what a
  * caller without scores should do: the weights of the lists that confirm the value, once a list,
  * reach the lowest threshold that is set, so that a message with this value alone would be marked,

@@ -262,7 +262,7 @@ static void judge_signs(struct judging *j)
         if (!rule->enabled || *rule->type != '\0' || !bulk_has_sign(&j->facts, rule)) {
             continue;
         }
-        add_symbol(j->v, "TRAIT_", rule->name, rule->shadow ? 0 : rule->score,
+        add_symbol(j->v, "SIGN_", rule->name, rule->shadow ? 0 : rule->score,
                    slice_str(rule->shadow ? "shadow" : rule->sign));
     }
 }

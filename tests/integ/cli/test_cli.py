@@ -278,7 +278,7 @@ class Standing(Case):
     def test_help(self):
         text, _ = self.run_it("lookup", "--help")
         table = (ROOT / "core/list/rating.def").read_text()
-        words = re.findall(r"^STANDING\((\w+), \w+,\s*\"(.*)\"\)", table, re.M)
+        words = re.findall(r"^RATING\((\w+), \w+,\s*\"(.*)\"\)", table, re.M)
         self.assertEqual(len(words), 7)
         for word, when in words:
             self.assertRegex(text, f"{word} +" + re.escape(when))

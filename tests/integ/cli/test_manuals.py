@@ -138,8 +138,8 @@ class Manuals(unittest.TestCase):
 
     def test_metrics__in_their_manual__are_in_the_source(self):
         """Their values are compared with a running hub elsewhere (integ_metrics)."""
-        source = "".join(p.read_text() for folder in ("core/hub", "core/base", "core/count") for ext in ("c", "def", "h")
-                         for p in (ROOT / folder).glob(f"*.{ext}"))
+        source = "".join(p.read_text() for folder in ("core/hub", "core/telemetry", "core/base", "core/count") for ext in ("c", "def", "h")
+                         for p in (ROOT / folder).rglob(f"*.{ext}"))
         names = set(re.findall(r"\b(gillnet_[a-z_]+)", (ROOT / "contrib/man/gillnet-metrics.7").read_text()))
         for name in names:
             with self.subTest(name):

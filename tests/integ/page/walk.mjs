@@ -603,7 +603,7 @@ const tests = {
     await page.click("#confirm-yes");
     await sees(it, "#found h3", "FALSE_POSITIVE");
     const said = await page.evaluate(async () => (await import("./ask.js")).STANDING);
-    const rows = [...fs.readFileSync(path.join(ROOT, "core/list/rating.def"), "utf8").matchAll(/^STANDING\((\w+), true,\s*"([^"]*)"\)/gm)];
+    const rows = [...fs.readFileSync(path.join(ROOT, "core/list/rating.def"), "utf8").matchAll(/^RATING\((\w+), true,\s*"([^"]*)"\)/gm)];
     assert.ok(rows.length >= 5);
     assert.deepEqual(Object.fromEntries(Object.entries(said).map(([name, [, words]]) => [name, words])), Object.fromEntries(rows.map(([, name, words]) => [name, words])));
   },

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/base/utf8.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/fold_table.h"
 
@@ -262,7 +263,7 @@ static void take_folded(struct fold *f, struct slice rest, unsigned mark)
                 fold_break(f);
             }
         } else {
-            n = fold_table_decode(rest, &point);
+            n = utf8_decode(rest.p, rest.n, &point);
             if (fold_table_class(point) == FOLD_CLASS_ALONE) {
                 tell_alone(f, slice_head(rest, n));
             } else if (fold_table_class(point) == FOLD_CLASS_LETTER) {
@@ -279,7 +280,7 @@ static void take_folded(struct fold *f, struct slice rest, unsigned mark)
 static size_t take_high(struct fold *f, struct slice text)
 {
     uint32_t point = 0;
-    size_t n = fold_table_decode(text, &point);
+    size_t n = utf8_decode(text.p, text.n, &point);
     if (n == 0) {
         fold_break(f);
         return 1;

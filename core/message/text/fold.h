@@ -8,7 +8,7 @@
  * the end of a call stays open: fold_break() ends it.
  * Linear: every byte is looked at a bounded number of times. Input is UTF-8, broken sequences end
  * a word. Threads: one at a time.   Allocates: nothing.
- * Source: contrib/gen-fold for what is outside ASCII (NFKC with case folding, UTS 39).
+ * Source: fold_table.h for characters outside ASCII (NFKC with case folding, UTS 39).
  */
 #ifndef CORE_MESSAGE_TEXT_FOLD_H
 #define CORE_MESSAGE_TEXT_FOLD_H

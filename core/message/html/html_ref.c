@@ -3,10 +3,11 @@
 
 #include <string.h>
 
+#include "core/base/utf8.h"
 #include "core/message/text/ascii.h"
+#include "core/message/text/charset.h"
 
 enum {
-    CODE_MAX = 0x10ffff,
     CODE_REPLACEMENT = 0xfffd,
     BARE_MIN = 2, /* shortest and longest name that needs no ';' */
     BARE_MAX = 6,
@@ -42,13 +43,6 @@ static const struct entity entities[] = {
 #undef HTML_NAME
 };
 
-/* What numbers from 128 to 159 mean: windows-1252, 0 where it has nothing. */
-static const uint16_t high_controls[32] = {
-    0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
-    0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017d, 0,
-    0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
-    0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,      0x017e, 0x0178};
-
 void html_ref_init(struct html_ref *r)
 {
     r->kind = HTML_REF_NAME;
@@ -72,7 +66,7 @@ static bool add_digit(struct html_ref *r, char c)
         return false;
     }
     r->digits = true;
-    if (r->value <= CODE_MAX) {
+    if (r->value <= UTF8_CODE_MAX) {
         r->value = r->value * base + digit;
     }
     return true;
@@ -110,38 +104,14 @@ bool html_ref_add(struct html_ref *r, char c, bool *retdone)
     return add_digit(r, c);
 }
 
-/* UTF-8 of a code point of at most 16 bits or a supplementary one; returns its length. */
-static size_t put_code(uint32_t c, char *dst)
-{
-    size_t n = 0;
-
-    if (c < 0x80) {
-        dst[n++] = (char)c;
-        return n;
-    }
-    if (c < 0x800) {
-        dst[n++] = (char)(unsigned char)(0xc0 | (c >> 6));
-    } else if (c < 0x10000) {
-        dst[n++] = (char)(unsigned char)(0xe0 | (c >> 12));
-        dst[n++] = (char)(unsigned char)(0x80 | ((c >> 6) & 0x3f));
-    } else {
-        dst[n++] = (char)(unsigned char)(0xf0 | (c >> 18));
-        dst[n++] = (char)(unsigned char)(0x80 | ((c >> 12) & 0x3f));
-        dst[n++] = (char)(unsigned char)(0x80 | ((c >> 6) & 0x3f));
-    }
-    dst[n++] = (char)(unsigned char)(0x80 | (c & 0x3f));
-    return n;
-}
-
 static uint32_t number_code(uint32_t value)
 {
-    if (value >= 0x80 && value < 0xa0 && high_controls[value - 0x80] != 0) {
-        return high_controls[value - 0x80];
+    if (value >= 0x80 && value < 0xa0) {
+        return charset_western((unsigned char)value);
     }
-    if (value == 0 || value > CODE_MAX || (value >= 0xd800 && value <= 0xdfff)) {
-        return CODE_REPLACEMENT;
-    }
-    return value;
+    return value == 0 || value > UTF8_CODE_MAX || (value >= 0xd800 && value <= 0xdfff)
+               ? CODE_REPLACEMENT
+               : value;
 }
 
 static const struct entity *find_entity(struct slice name)
@@ -206,7 +176,7 @@ struct slice html_ref_text(const struct html_ref *r, bool in_value, char next,
         return name_text(r, in_value, next, dst);
     }
     if (r->digits) {
-        return slice_of(dst, put_code(number_code(r->value), dst));
+        return slice_of(dst, utf8_put(dst, number_code(r->value)));
     }
     memcpy(dst, r->held, r->nheld);
     return slice_of(dst, r->nheld);

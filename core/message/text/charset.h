@@ -9,6 +9,7 @@
 #define CORE_MESSAGE_TEXT_CHARSET_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/base/arena.h"
 #include "core/base/slice.h"
@@ -16,6 +17,8 @@
 /* retknown may be NULL. Result {NULL,0} only when the arena is full. */
 struct slice charset_to_utf8(struct arena *arena, struct slice charset,
                              struct slice bytes, bool *retknown);
+/* Code point of a windows-1252 byte; the holes are controls, as in browsers. */
+uint32_t charset_western(unsigned char byte);
 bool charset_is_ascii(struct slice bytes);
 bool charset_is_utf8(struct slice bytes);
 

@@ -1,10 +1,12 @@
 /* script_decode - what unescape, atob and String.fromCharCode make of their arguments. */
 #include <string.h>
 
+#include "core/base/utf8.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/script_inside.h"
 
 enum {
+    CODE_REPLACEMENT = 0xfffd,
     ESCAPE_MAX = 6, /* bytes of "%uXXXX" */
     BYTE_DIGITS = 2,
     UNIT_DIGITS = 4,
@@ -48,22 +50,7 @@ size_t script_utf8(char *dst, unsigned code)
     if (code < 0x80) {
         return put_byte(dst, code);
     }
-    if (code < 0x800) {
-        dst[0] = (char)(unsigned char)(0xc0 | code >> 6);
-        dst[1] = (char)(unsigned char)(0x80 | (code & 63));
-        return 2;
-    }
-    if (code < 0x10000) {
-        dst[0] = (char)(unsigned char)(0xe0 | code >> 12);
-        dst[1] = (char)(unsigned char)(0x80 | (code >> 6 & 63));
-        dst[2] = (char)(unsigned char)(0x80 | (code & 63));
-        return 3;
-    }
-    dst[0] = (char)(unsigned char)(0xf0 | (code >> 18 & 7));
-    dst[1] = (char)(unsigned char)(0x80 | (code >> 12 & 63));
-    dst[2] = (char)(unsigned char)(0x80 | (code >> 6 & 63));
-    dst[3] = (char)(unsigned char)(0x80 | (code & 63));
-    return 4;
+    return utf8_put(dst, code <= UTF8_CODE_MAX ? code : CODE_REPLACEMENT);
 }
 
 size_t script_decode_escapes(char *value, size_t from, size_t to, size_t *rest)

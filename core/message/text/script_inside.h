@@ -110,7 +110,7 @@ struct script {
 };
 
 /* script_decode.c */
-/* A character as UTF-8 at dst, at most 4 bytes; of NUL none. */
+/* Writes a code point to dst as UTF-8, at most 4 bytes. NUL gives none, a code past Unicode U+FFFD. */
 size_t script_utf8(char *dst, unsigned code);
 /* The number that an element of a list is; SCRIPT_CODE_MAX + 1: it is none. */
 unsigned script_number(struct slice text);

@@ -1,4 +1,3 @@
-/* html_ref - the reader of references; a name is sought by bisection, at most six times. */
 #include "core/message/html/html_ref.h"
 
 #include <string.h>
@@ -10,37 +9,14 @@
 enum {
     CODE_REPLACEMENT = 0xfffd,
     BARE_MIN = 2, /* shortest and longest name that needs no ';' */
-    BARE_MAX = 6,
-    TEXT_MAX = 6 /* bytes that a name stands for */
+    BARE_MAX = 6
 };
 
-/* The names one after another, a member each, so that they need no pointers. */
-struct names {
-#define HTML_NAME(name, text, bare) char at_##name[sizeof(#name) - 1];
+/* By the first letter of the names. */
+static const struct slice entities[128] = {
+#define HTML_NAMES(letter, names) [letter] = {names, sizeof(names) - 1},
 #include "core/message/html/html_name.def"
-#undef HTML_NAME
-};
-
-static const struct names names = {
-#define HTML_NAME(name, text, bare) .at_##name = #name,
-#include "core/message/html/html_name.def"
-#undef HTML_NAME
-};
-
-struct entity {
-    uint16_t at; /* where in names */
-    uint8_t nname;
-    bool bare; /* also without ';' */
-    uint8_t ntext;
-    char text[TEXT_MAX]; /* UTF-8 */
-};
-
-static const struct entity entities[] = {
-#define HTML_NAME(name, text, bare)                                     \
-    {offsetof(struct names, at_##name), sizeof(#name) - 1, (bare) == 1, \
-     sizeof(text) - 1, text},
-#include "core/message/html/html_name.def"
-#undef HTML_NAME
+#undef HTML_NAMES
 };
 
 void html_ref_init(struct html_ref *r)
@@ -114,26 +90,39 @@ static uint32_t number_code(uint32_t value)
                : value;
 }
 
-static const struct entity *find_entity(struct slice name)
+struct entity {
+    struct slice text; /* NULL: no such name */
+    bool is_bare;      /* also without ';' */
+};
+
+static struct entity find_entity(struct slice name)
 {
+    const struct slice all = entities[(unsigned char)name.p[0] % 128];
     size_t low = 0;
-    size_t high = sizeof(entities) / sizeof(entities[0]);
+    size_t high = all.n;
 
     while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct entity *e = &entities[middle];
-        int order = slice_cmp(name, slice_of((const char *)&names + e->at, e->nname));
-
+        size_t at = (low + high) / 2;
+        while (at > low && all.p[at - 1] != ' ') {
+            at--;
+        }
+        const struct slice rest = slice_from(all, at);
+        const struct slice entry = slice_head(rest, slice_find(rest, ' '));
+        size_t nname = 0;
+        while (ASCII_IS(entry.p[nname], ASCII_ALPHA | ASCII_DIGIT)) {
+            nname++;
+        }
+        const int order = slice_cmp(name, slice_head(entry, nname));
         if (order == 0) {
-            return e;
+            return (struct entity){slice_from(entry, nname + 1), entry.p[nname] == '!'};
         }
         if (order < 0) {
-            high = middle;
+            high = at;
         } else {
-            low = middle + 1;
+            low = at + entry.n + 1;
         }
     }
-    return NULL;
+    return (struct entity){SLICE_NONE, false};
 }
 
 static struct slice name_text(const struct html_ref *r, bool in_value, char next,
@@ -142,20 +131,22 @@ static struct slice name_text(const struct html_ref *r, bool in_value, char next
     struct slice held = slice_of(r->held, r->nheld);
     bool closed = held.p[held.n - 1] == ';';
     struct slice name = slice_of(held.p + 1, held.n - 1 - (closed ? 1 : 0));
-    const struct entity *e = closed ? find_entity(name) : NULL;
+    struct entity e = {SLICE_NONE, false};
     size_t used = held.n;
-    size_t n = 0;
 
-    if (e == NULL) {
+    if (closed) {
+        e = find_entity(name);
+    }
+    if (e.text.p == NULL) {
         size_t whole = name.n;
 
         name = slice_head(name, BARE_MAX);
-        while (name.n >= BARE_MIN && (e == NULL || !e->bare)) {
+        while (name.n >= BARE_MIN && !e.is_bare) {
             e = find_entity(name);
             used = name.n + 1;
             name.n--;
         }
-        if (e == NULL || !e->bare ||
+        if (!e.is_bare ||
             (in_value && (used < whole + 1 ||
                           (!closed && (next == '=' ||
                                        ASCII_IS(next, ASCII_ALPHA | ASCII_DIGIT)))))) {
@@ -163,10 +154,9 @@ static struct slice name_text(const struct html_ref *r, bool in_value, char next
             return slice_of(dst, held.n);
         }
     }
-    n = e->ntext;
-    memcpy(dst, e->text, n);
-    memcpy(dst + n, held.p + used, held.n - used);
-    return slice_of(dst, n + held.n - used);
+    memcpy(dst, e.text.p, e.text.n);
+    memcpy(dst + e.text.n, held.p + used, held.n - used);
+    return slice_of(dst, e.text.n + held.n - used);
 }
 
 struct slice html_ref_text(const struct html_ref *r, bool in_value, char next,

@@ -6,15 +6,35 @@
 /* What the HTML standard has: 2231 names, 106 of them again without ';'. */
 enum { NAMES = 2231 - 106, BARE_NAMES = 106 };
 
-static const struct {
+static struct name {
     struct slice name;
     struct slice text;
     bool bare;
-} names[] = {
-#define HTML_NAME(name, text, bare) {LIT(#name), LIT(text), (bare) == 1},
+} names[NAMES + 1];
+static size_t nnames;
+
+static int setup_names(void **state)
+{
+    static const struct slice letters[] = {
+#define HTML_NAMES(letter, names) LIT(names),
 #include "core/message/html/html_name.def"
-#undef HTML_NAME
-};
+#undef HTML_NAMES
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(letters); i++) {
+        struct slice rest = letters[i];
+        while (rest.n > 0 && nnames <= NAMES) {
+            struct slice entry = slice_head(rest, slice_find(rest, ' '));
+            size_t n = strcspn(entry.p, "=!");
+            names[nnames++] = (struct name){.name = slice_head(entry, n),
+                                            .text = slice_from(entry, n + 1),
+                                            .bare = entry.p[n] == '!'};
+            rest = slice_from(rest, entry.n + 1);
+        }
+    }
+    return 0;
+}
 
 /* What stands for "&name" and ';' or not, before a blank. */
 static struct slice text_of(struct slice name, bool is_closed, bool in_value,
@@ -40,8 +60,8 @@ static void test_names__table__whole_and_in_order(void **state)
     size_t i = 0;
 
     (void)state;
-    assert_int_equal(COUNT_OF(names), NAMES);
-    for (i = 0; i < COUNT_OF(names); i++) {
+    assert_int_equal(nnames, NAMES);
+    for (i = 0; i < nnames; i++) {
         nbare += names[i].bare ? 1 : 0;
         if (i > 0) {
             assert_true(slice_cmp(names[i - 1].name, names[i].name) < 0);
@@ -56,13 +76,14 @@ static void test_text__each_name__stands_for_its_text(void **state)
     size_t i = 0;
 
     (void)state;
-    for (i = 0; i < COUNT_OF(names); i++) {
+    for (i = 0; i < nnames; i++) {
         bool in_value = i % 2 == 0;
+        char what[HTML_REF_HELD];
 
-        check_text(names[i].name.p, text_of(names[i].name, true, in_value, dst),
-                   names[i].text);
+        (void)snprintf(what, sizeof what, "%.*s", SLICE_ARGS(names[i].name));
+        check_text(what, text_of(names[i].name, true, in_value, dst), names[i].text);
         if (names[i].bare) {
-            check_text(names[i].name.p, text_of(names[i].name, false, in_value, dst),
+            check_text(what, text_of(names[i].name, false, in_value, dst),
                        names[i].text);
         }
     }
@@ -75,5 +96,5 @@ int main(void)
         cmocka_unit_test(test_text__each_name__stands_for_its_text),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, setup_names, NULL);
 }

@@ -1,14 +1,7 @@
 #include "milter/handover.h"
 
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 /* "mta-DEVICE-INODE", both in hexadecimal digits. */
 static const char name_format[] = "mta-%" PRIx64 "-%" PRIx64;

@@ -1,7 +1,5 @@
 #include "milter/history_record.h"
 
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/telemetry/history.h"
 

@@ -1,17 +1,10 @@
 /* listener - libmilter opens the socket; we find its descriptor and finish it. */
-#include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "milter/handover.h"
 #include "milter/libmilter.h"

@@ -1,8 +1,6 @@
 #include "milter/logline.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/log.h"

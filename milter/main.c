@@ -2,12 +2,7 @@
  * gillnetd - the milter: reads mail, looks its features up, answers the MTA.
  */
 #include <getopt.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/base.h"
 #include "core/base/buf.h"

@@ -1,9 +1,6 @@
 #include "milter/message_log.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/telemetry/stats.h"

@@ -1,8 +1,7 @@
 #include "milter/notify.h"
 
-#include <stdint.h>
+#include "core/base/std.h"
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 void notify_ready(const char *status)
 {

@@ -1,8 +1,6 @@
 #include "milter/probe.h"
 
 #include <pthread.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

@@ -1,8 +1,5 @@
 #include "milter/reply.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/telemetry/stats.h"
 
 #include "milter/replytext.h"

@@ -1,9 +1,6 @@
 #include "milter/replytext.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 static bool is_printable(char c)
 {

@@ -1,15 +1,10 @@
 #include "milter/scan.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/clock.h"

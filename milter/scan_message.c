@@ -1,7 +1,6 @@
 #include "milter/scan_message.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/count/message.h"

@@ -1,8 +1,6 @@
 #include "milter/session.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/telemetry/stats.h"
 #include "core/verdict/verdict.h"

@@ -1,9 +1,6 @@
 #include "milter/socket.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/base/slice.h"

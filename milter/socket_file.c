@@ -1,15 +1,8 @@
 /* socket_file - a Unix socket gets its rights and its place, and is removed while it is ours. */
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "core/base/random.h"
 

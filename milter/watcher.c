@@ -1,12 +1,6 @@
 #include "milter/watcher.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

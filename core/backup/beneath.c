@@ -1,13 +1,6 @@
 /* beneath - folders below an open one. */
 #include "core/backup/beneath.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/base/slice.h"
 
 enum { NAME_BYTES = 256, MADE_MODE = 0700 };

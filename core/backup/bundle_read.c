@@ -1,8 +1,6 @@
 /* bundle_read - a back-up read again, strictly. */
 #include <archive.h>
 #include <archive_entry.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/backup/bundle.h"
 

@@ -1,11 +1,6 @@
 /* contents - what a back-up holds. */
 #include "core/backup/contents.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/file.h"
 #include "core/base/version.h"
 

@@ -2,16 +2,7 @@
 #include "core/backup/restore.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/backup/beneath.h"
 #include "core/base/statedir.h"

@@ -1,10 +1,6 @@
 /* err - texts of failures, and how they are filled in. */
 #include "core/base/err.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 const char *err_text(enum err code)
 {
     switch (code) {

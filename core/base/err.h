@@ -8,8 +8,9 @@
 #ifndef CORE_BASE_ERR_H
 #define CORE_BASE_ERR_H
 
+#include "core/base/std.h"
+
 #include <stdarg.h>
-#include <stddef.h>
 
 enum err {
     ERR_OK = 0,
@@ -42,6 +43,12 @@ struct errinfo {
 
 /* A short English name of code, never NULL. */
 const char *err_text(enum err code);
+
+/*
+ * The one way to chain steps: e is the first failure, and no step after it runs.
+ * e is evaluated more than once.
+ */
+#define THEN(e, step) ((e) = (e) == ERR_OK ? (step) : (e))
 
 /* The code that stands for an errno value (ENOSPC is ERR_NOSPACE, EACCES is ERR_DENIED, ...). */
 enum err err_of_errno(int errnum);

@@ -8,8 +8,6 @@
 #ifndef CORE_BASE_FILE_H
 #define CORE_BASE_FILE_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/base/buf.h"

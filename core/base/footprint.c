@@ -1,12 +1,7 @@
 /* footprint - from /proc/self and the control groups (version 2). */
 #include "core/base/footprint.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 

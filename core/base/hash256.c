@@ -2,7 +2,6 @@
 #include "core/base/hash256.h"
 
 #include <sodium.h>
-#include <string.h>
 
 void hash256_make(const struct slice *parts, size_t n, struct hash256 *ret)
 {

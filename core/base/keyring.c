@@ -1,12 +1,7 @@
 /* keyring - key files: read with care, made once. */
 #include "core/base/keyring.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sodium.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/file.h"

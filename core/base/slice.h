@@ -8,9 +8,7 @@
 #ifndef CORE_BASE_SLICE_H
 #define CORE_BASE_SLICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
+#include "core/base/std.h"
 
 struct slice {
     const char *p; /* may be NULL only when n is 0 */

@@ -1,8 +1,5 @@
 #include "core/base/visible.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/utf8.h"
 
 /* First and last, in order. */

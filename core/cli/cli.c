@@ -1,10 +1,6 @@
 #include "core/cli/cli.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/nearest.h"

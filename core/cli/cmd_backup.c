@@ -1,13 +1,5 @@
 /* cmd_backup - `gillnet backup`: the state folder as one file, while everything runs. */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/backup/bundle.h"
 #include "core/base/clock.h"

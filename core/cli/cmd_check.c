@@ -1,6 +1,4 @@
 /* cmd_check - `gillnet check`: what gillnetd would do with messages, and why. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"

@@ -1,7 +1,5 @@
 /* cmd_completion - `gillnet completion bash|zsh`: a script that asks `gillnet completion words`. */
 #include <dirent.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/buf.h"

@@ -1,6 +1,4 @@
 /* cmd_count - `gillnet count`: which subcommand, and the state of the counts. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"

@@ -1,5 +1,4 @@
 /* cmd_extract - `gillnet extract`: the features of messages, and the table of their types. */
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/cli/cli.h"

@@ -1,10 +1,5 @@
 /* cmd_feed - `gillnet feed`: which subcommand, the hub that is asked, and what is printed. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/cli/daemon_control.h"

@@ -1,6 +1,4 @@
 /* cmd_list - `gillnet list`: which subcommand, and what they share. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"

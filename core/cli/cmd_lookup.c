@@ -1,9 +1,4 @@
 /* cmd_lookup - `gillnet lookup`: what the lists know about values, and how often they were counted. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/cli.h"

@@ -1,10 +1,6 @@
 /* cmd_peer - `gillnet peer`: which subcommand, and what they share. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/hash256.h"

@@ -1,8 +1,4 @@
 /* cmd_publish - `gillnet publish`: lists as signed files for any web server. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"

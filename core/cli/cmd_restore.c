@@ -1,10 +1,5 @@
 /* cmd_restore - `gillnet restore`: a back-up put in the place of the state folder. */
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/backup/restore.h"
 #include "core/cli/cli.h"

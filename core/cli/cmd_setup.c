@@ -1,9 +1,6 @@
 /* cmd_setup - `gillnet setup postfix|sendmail`: binds the MTA and gillnetd together, or takes them apart. */
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/options.h"
 #include "core/cli/print_json.h"

@@ -1,6 +1,4 @@
 /* cmd_url - `gillnet url`: how URLs are read. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/arena.h"

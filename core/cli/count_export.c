@@ -1,7 +1,4 @@
 /* count_export - `gillnet count export`: the runs as text keys with their counts. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"

@@ -1,9 +1,4 @@
 /* count_import - `gillnet count import`: text keys with counts, into runs of their own. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/checksum.h"

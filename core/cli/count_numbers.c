@@ -1,10 +1,6 @@
 /* count_numbers - the state of the counts from the statistics page. */
 #include "core/cli/count_numbers.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/cli/humanize.h"
 #include "core/cli/text.h"
 #include "core/count/runset.h"

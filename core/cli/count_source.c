@@ -1,9 +1,6 @@
 /* count_source - where a subcommand gets its counts. */
 #include "core/cli/count_source.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/buf.h"

@@ -1,10 +1,5 @@
 /* count_verify - `gillnet count verify`: every run and journal, and each that is damaged named. */
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/count_commands.h"

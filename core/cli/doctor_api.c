@@ -1,13 +1,7 @@
 /* doctor_api - what the HTTP API needs can be read by the hub's user: tokens, certificate and key. */
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/cli/doctor.h"

@@ -1,7 +1,4 @@
 /* doctor_counts - what is counted, where, and whether the size fits. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

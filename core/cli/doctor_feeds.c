@@ -1,8 +1,5 @@
 /* doctor_feeds - whether feeds come in, and whether who fetches them may change the lists. */
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/file.h"
 #include "core/cli/doctor.h"

@@ -1,11 +1,6 @@
 /* doctor_state - state folder, rights, disk, keys, lists and gillnetd as they are on disk. */
-#include <errno.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"

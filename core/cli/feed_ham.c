@@ -1,10 +1,5 @@
 /* feed_ham - `gillnet feed ham`: good mail of one's own, which no feed may speak against. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

@@ -1,9 +1,5 @@
 /* feed_test - `gillnet feed test`: what an update would do, and which good mail its entries would hit. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/feed_commands.h"
 #include "core/cli/feed_try.h"

@@ -1,10 +1,7 @@
 #include "core/cli/humanize.h"
 
-#include <inttypes.h>
+#include "core/base/std.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *humanize_count(uint64_t n, char dst[HUMANIZE_MAX])
 {

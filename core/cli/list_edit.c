@@ -1,11 +1,6 @@
 /* list_edit - `gillnet list add` and `revoke`: what a person says. Values that are there together
  * are synced together; each is acknowledged when it is durable. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/arena.h"
 #include "core/base/uninitialized.h"

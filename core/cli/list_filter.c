@@ -1,11 +1,6 @@
 /* list_filter - `gillnet list export LIST --filter FILE`: what a list holds, as a filter for others. */
 #include "core/cli/list_filter.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"

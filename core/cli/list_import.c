@@ -1,12 +1,5 @@
 /* list_import - `gillnet list import`: a feed into a list, all or nothing. */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/cli/list_commands.h"

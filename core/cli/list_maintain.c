@@ -1,6 +1,4 @@
 /* list_maintain - `gillnet list rebuild`, `rekey` and `verify`: the files of the lists. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/base/arena.h"

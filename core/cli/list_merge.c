@@ -1,5 +1,4 @@
 /* list_merge - `gillnet list merge`: filters of several sites into one, or into a list. */
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"

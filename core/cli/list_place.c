@@ -1,9 +1,5 @@
 /* list_place - `gillnet list`, `list delete` and `list rename`: which lists there are. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"

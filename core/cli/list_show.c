@@ -1,7 +1,4 @@
 /* list_show - `gillnet list export` and `stat`: what is in the lists. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/arena.h"

@@ -1,8 +1,6 @@
 /* lookup - values in bulk against the lists on disk. */
 #include "core/cli/lookup.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/list/rating_input.h"
 

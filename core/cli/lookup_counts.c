@@ -1,9 +1,6 @@
 /* lookup_counts - how often values were counted, exactly, and by whom. */
 #include "core/cli/lookup_counts.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"

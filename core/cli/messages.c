@@ -1,14 +1,8 @@
 /* messages - the messages of files, folders and standard input, with their features. */
 #include "core/cli/messages.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

@@ -1,9 +1,6 @@
 #include "core/cli/milters.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 

@@ -1,11 +1,7 @@
 /* open_lists - the lists on disk, opened for a subcommand that only reads. */
 #include "core/cli/open_lists.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/hash256.h"

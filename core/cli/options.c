@@ -1,9 +1,6 @@
 /* options - "--name", "--name VALUE" and "--name=VALUE" of one subcommand. */
 #include "core/cli/options.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/config/unit.h"
 

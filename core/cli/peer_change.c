@@ -1,8 +1,4 @@
 /* peer_change - `gillnet peer drop`, `rotate`, `revoke-key` and `renew`: changes of a ring that is there. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/random.h"

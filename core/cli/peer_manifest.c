@@ -1,9 +1,5 @@
 /* peer_manifest - `gillnet peer manifest`: what several administrators agree on. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/hash256.h"
 #include "core/cli/options.h"

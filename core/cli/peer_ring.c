@@ -1,9 +1,5 @@
 /* peer_ring - `gillnet peer init`, `ring create`, `admin-key`, `invite`, `join`: how a ring begins and grows. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/hash256.h"
 #include "core/cli/options.h"

@@ -1,7 +1,4 @@
 /* peer_set - `gillnet peer set`: what the ring's manifest says of a member, or allows all of them. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/cli/options.h"
 #include "core/cli/peer_commands.h"

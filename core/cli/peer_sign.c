@@ -1,6 +1,4 @@
 /* peer_sign - changes of the ring that are signed with an administrator's key which is kept elsewhere. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/cli/peer_commands.h"
 

@@ -1,8 +1,5 @@
 #include "core/cli/postfix.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/file.h"
 #include "core/cli/run_program.h"
 

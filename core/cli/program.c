@@ -1,10 +1,6 @@
 #include "core/cli/program.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 

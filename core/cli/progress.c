@@ -1,8 +1,7 @@
 /* progress - a bar on a terminal, nothing elsewhere. */
 #include "core/cli/progress.h"
 
-#include <stdio.h>
-#include <unistd.h>
+#include "core/base/std.h"
 
 #include "core/base/clock.h"
 

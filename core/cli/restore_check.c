@@ -2,10 +2,6 @@
 #include "core/cli/restore_check.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/arena.h"
 #include "core/base/file.h"

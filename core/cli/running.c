@@ -1,9 +1,6 @@
 /* running - which configuration gillnetd and the hub run. */
 #include "core/cli/running.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "core/cli/daemon_control.h"
 
 enum { HEX = 16, ID_TEXT_MAX = 16 };

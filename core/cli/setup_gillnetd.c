@@ -1,13 +1,6 @@
 /* setup_gillnetd - gillnetd's side: the file in conf.d, the folder of the socket, the running daemon. */
-#include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"

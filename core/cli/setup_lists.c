@@ -1,6 +1,4 @@
 /* setup_lists - where gillnetd belongs in the lists of milters of main.cf and master.cf. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/cli/setup_wire.h"
 

@@ -1,10 +1,7 @@
 /* setup_postfix - `gillnet setup postfix`: main.cf and master.cf, by postconf alone. */
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/run_program.h"
 #include "core/cli/setup_wire.h"

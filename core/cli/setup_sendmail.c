@@ -2,12 +2,7 @@
 #include <netdb.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/run_program.h"
 #include "core/cli/setup.h"

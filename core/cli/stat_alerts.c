@@ -1,9 +1,6 @@
 /* stat_alerts - the alerts that fire in the hub. */
 #include "core/cli/stat_alerts.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/cli/daemon_control.h"
 #include "core/cli/print_json.h"
 

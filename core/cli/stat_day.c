@@ -1,8 +1,6 @@
 /* stat_day - the last day of gillnetd, shortly. */
 #include "core/cli/stat_day.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/cli/humanize.h"

@@ -1,9 +1,5 @@
 #include "core/config/arrays.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/config/config_internal.h"
 #include "core/config/unit.h"
 

@@ -1,9 +1,6 @@
 #include "core/config/config_value.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/config/arrays.h"
 #include "core/config/config_internal.h"

@@ -1,8 +1,5 @@
 #include "core/config/form.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { TEXT_MAX = 120 };

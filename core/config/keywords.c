@@ -1,9 +1,6 @@
 /* keywords - values that are one of a few words. */
 #include "core/config/keywords.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/nearest.h"
 
 static const char *const log_targets[] = {"stderr", "syslog", "journal"};

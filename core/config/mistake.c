@@ -1,9 +1,6 @@
 #include "core/config/mistake.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/err.h"
 #include "core/base/nearest.h"

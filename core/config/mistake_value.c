@@ -1,6 +1,4 @@
 /* mistake_value - values of a broken file: texts, quotes of other kinds, and texts without quotes. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/config/form.h"
 #include "core/config/mistake_walk.h"

@@ -1,9 +1,5 @@
 #include "core/config/schema.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/nearest.h"
 #include "core/config/config.h"
 

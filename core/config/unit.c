@@ -1,8 +1,6 @@
 #include "core/config/unit.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 
 struct unit {
     const char *name;

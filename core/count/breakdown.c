@@ -1,9 +1,6 @@
 /* breakdown - shares of servers in a key's count. */
 #include "core/count/breakdown.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { ROOM_LEAST = 4 };
 
 bool count_breakdown_init(struct count_breakdown *s, uint64_t now)

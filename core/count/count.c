@@ -1,8 +1,6 @@
 /* count - the facade: what is counted, and what is answered. The thread's work is in count_tick.c. */
 #include "core/count/count.h"
 
-#include <string.h>
-
 #include "core/count/count_internal.h"
 
 enum { PREFETCH_AHEAD = 64 };

@@ -1,7 +1,6 @@
 /*
  * count_peers - what peers counted goes into the sketch, key by key, as if it had been counted here.
  */
-#include <stdlib.h>
 
 #include "core/count/count_internal.h"
 

@@ -1,9 +1,6 @@
 /* count_protocol - counts asked for over gillnetd's control socket. */
 #include "core/count/count_protocol.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "core/base/hash256.h"
 
 /* KEYS, and for each item a blank, two digests, "+", "=" and 20 digits, fit a request. */

@@ -1,6 +1,4 @@
 /* count_view - another process's look at the counts on disk. */
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/count/count_internal.h"

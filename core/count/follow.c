@@ -1,8 +1,5 @@
 /* follow - journals and runs of the last buckets, read as they grow. */
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/count/follow_internal.h"
 

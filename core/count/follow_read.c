@@ -1,10 +1,4 @@
 /* follow_read - a journal, read on, and a run, read once. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/file_internal.h"

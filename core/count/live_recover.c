@@ -1,10 +1,5 @@
 /* live_recover - what an ended gillnetd left becomes runs; and another process's look. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/file_internal.h"

@@ -2,11 +2,6 @@
 #include "core/count/merged_runs.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/count/runset_internal.h"
 

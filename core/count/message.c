@@ -1,8 +1,6 @@
 /* message - the counts of one message, distinct ones first. */
 #include "core/count/message.h"
 
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/telemetry/stats.h"

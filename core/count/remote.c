@@ -1,10 +1,6 @@
 /* remote - what peers counted: the folder looked at, and asked. */
 #include "core/count/remote.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"
 

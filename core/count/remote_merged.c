@@ -1,8 +1,5 @@
 /* remote_merged - peers' runs asked for one key: by sheets, the others one by one. */
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"

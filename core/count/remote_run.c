@@ -1,6 +1,4 @@
 /* remote_run - peers' closed buckets: what the sketch does not have of them yet. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"

@@ -1,9 +1,5 @@
 /* remote_stream - peers' open buckets, read as the hub appends to them. */
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/hash256.h"
 #include "core/base/log.h"

@@ -2,11 +2,6 @@
 #include "core/count/runset.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/log.h"
 #include "core/count/runset_internal.h"

@@ -1,9 +1,4 @@
 /* runset_maintain - days are merged, and what no window needs is removed. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/log.h"
 #include "core/count/runset_internal.h"

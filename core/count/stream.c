@@ -1,14 +1,6 @@
 /* stream - a header, then records that are whole or not there. */
 #include "core/count/stream.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
 #include "core/base/file_internal.h"

@@ -1,8 +1,6 @@
 /* tally - counts of keys in memory. */
 #include "core/count/tally.h"
 
-#include <stdlib.h>
-
 #include "core/base/prng.h"
 #include "core/base/random.h"
 

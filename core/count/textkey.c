@@ -1,10 +1,6 @@
 /* textkey - read from its end, because a prefix may contain what stands between the parts. */
 #include "core/count/textkey.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-
 enum { NUMBER_DIGITS = 12, TYPE_DIGITS = 5, BUCKET_S = 600, DAY_S = 86400 };
 
 static const char *const period_names[] = {[TEXTKEY_10M] = "10m", [TEXTKEY_1D] = "1d"};

@@ -1,5 +1,4 @@
 /* totals_late - what other servers counted in buckets that are over here. */
-#include <stdlib.h>
 
 #include "core/count/totals_internal.h"
 

@@ -5,7 +5,6 @@
  * only field of the first record that looks like an entry. abuse.ch writes the header as a
  * comment; that is read too. The native forms of providers have all their columns read by name.
  */
-#include <string.h>
 
 #include "core/base/arena.h"
 #include "core/base/uninitialized.h"

@@ -3,8 +3,6 @@
  */
 #include "core/feed/exclude.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/feed/exclude_internal.h"
 #include "core/list/listset.h"

@@ -1,7 +1,6 @@
 /*
  * exclude_name - the shipped tables: names as large as nobody may list them whole.
  */
-#include <stdlib.h>
 
 #include "core/feed/exclude_internal.h"
 

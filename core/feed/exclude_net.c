@@ -3,7 +3,6 @@
  */
 #include <ifaddrs.h>
 #include <netinet/in.h>
-#include <string.h>
 
 #include "core/feed/exclude_internal.h"
 #include "core/message/url/host.h"

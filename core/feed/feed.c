@@ -3,9 +3,6 @@
  */
 #include "core/feed/feed.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/arena.h"
 #include "core/feed/lines.h"
 #include "core/feed/parser_internal.h"

@@ -5,7 +5,6 @@
  * Listed are whole hashes of URL expressions. The beginnings of hashes, of which those lists
  * are mostly made, are left out: what they hit has to be asked of the provider (ADR 0041).
  */
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/hash256.h"

@@ -1,8 +1,6 @@
 /*
  * fields - the fields of a record, and the times in them.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/feed/parser_internal.h"
 

@@ -1,7 +1,6 @@
 /*
  * parse_words - small readings that the formats share.
  */
-#include <string.h>
 
 #include "core/feed/parser_internal.h"
 #include "core/message/url/host.h"

@@ -7,7 +7,6 @@
  * stands for an error of the server (127.255.255.0/24) takes its entries along.
  * Source: rbldnsd(8), "Zone file formats".
  */
-#include <stdio.h>
 
 #include "core/feed/parser_internal.h"
 #include "core/message/url/host.h"

@@ -7,8 +7,6 @@
  * rpz-client-ip) are ignored. $INCLUDE and $GENERATE are not followed.
  * Source: RFC 1035 5.1; draft-vixie-dnsop-dns-rpz-00 sections 3 and 4.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/feed/parser_internal.h"
 #include "core/message/url/host.h"

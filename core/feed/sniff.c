@@ -1,7 +1,6 @@
 /*
  * sniff - which format a file is in, by what its first lines look like.
  */
-#include <string.h>
 
 #include "core/feed/parser_internal.h"
 #include "core/message/url/host.h"

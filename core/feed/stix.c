@@ -7,7 +7,6 @@
  * are left out. valid_from and valid_until are the times of the entries.
  * Source: STIX 2.1 (OASIS), sections 4.7 and 9.
  */
-#include <string.h>
 
 #include "core/base/uninitialized.h"
 #include "core/feed/parser_internal.h"

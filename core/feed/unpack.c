@@ -3,11 +3,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { CHUNK = 128 * 1024, MAGIC_BYTES = 6 };
 

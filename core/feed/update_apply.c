@@ -2,8 +2,6 @@
  * update_apply - a version is told to the list, durably in this order: set, body and changes; that they
  * are to be applied; the list; that they are.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/feed/update_internal.h"

@@ -1,9 +1,6 @@
 /*
  * update_versions - what happens without a new body: nothing new, silence, going back, differences, the end.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <unistd.h>
 
 #include "core/feed/update_internal.h"
 

@@ -1,10 +1,7 @@
 /* bloomfile_merge - field by field, then word by word. */
 #include "core/filter/bloomfile_merge.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/random.h"
 #include "core/filter/bloomfile_internal.h"

@@ -1,5 +1,4 @@
 /* bloomfile_scrub - a piece at a time, what is in use is compared with its sums again. */
-#include <stdlib.h>
 
 #include "core/base/checksum.h"
 #include "core/filter/bloomfile_internal.h"

@@ -1,7 +1,7 @@
 /* cells - lines of small cells that count a running bucket and the windows it belongs to. */
 #include "core/filter/cells.h"
 
-#include <string.h>
+#include "core/base/std.h"
 
 #include "core/base/prng.h"
 #include "core/filter/mix.h"

@@ -15,8 +15,7 @@
 #ifndef CORE_FILTER_CELLS_H
 #define CORE_FILTER_CELLS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 #include "core/filter/celltable.h"
 

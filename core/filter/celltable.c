@@ -1,7 +1,7 @@
 /* celltable - the few counts that are too large for their cells. */
 #include "core/filter/celltable.h"
 
-#include <stdlib.h>
+#include "core/base/std.h"
 
 #include "core/base/prng.h"
 

@@ -1,16 +1,11 @@
 /* sigbus - one handler for the process, a table that it may read at any moment. */
 #include "core/filter/sigbus.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 enum { PAGE_MAX = 65536 };
 

@@ -1,7 +1,5 @@
 /* cmd_plan - `gillnet plan`: sizes, errors, times and costs of filters, and of counting. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/humanize.h"

@@ -1,7 +1,6 @@
 #include "core/lab/cost.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/lab/plan.h"
 

@@ -2,13 +2,8 @@
  * count_filter - `gillnet count export --filter` and `count merge`: counts as a counting filter in a file, and several such
  * files added up. They work only where there is no ring: its streams are exact, and would count the same again. ADR 0036.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/cli/count_commands.h"

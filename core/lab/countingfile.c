@@ -1,13 +1,7 @@
 /* countingfile - a counting filter on disk; read and verified whole, cells are added in memory. */
 #include "core/lab/countingfile.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"

@@ -1,7 +1,6 @@
 #include "core/lab/layout.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/lab/cuckoo.h"
 #include "core/lab/plan.h"

@@ -1,5 +1,4 @@
 /* main - the program gillnet-lab: plans, simulations, and files of counting filters. */
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/base/base.h"

@@ -1,6 +1,5 @@
 /* plan_count - `gillnet plan --messages-per-day`: memory, disk and errors of the counts. */
 #include <math.h>
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/cli/humanize.h"

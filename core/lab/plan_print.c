@@ -1,6 +1,5 @@
 /* plan_print - what `gillnet plan` prints, for people and for programs. */
 #include <math.h>
-#include <stdio.h>
 
 #include "core/cli/humanize.h"
 #include "core/cli/print_json.h"

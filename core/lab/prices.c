@@ -1,8 +1,6 @@
 #include "core/lab/prices.h"
 
 #include <libconfig.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/file.h"

@@ -1,8 +1,6 @@
 #include "core/lab/scheme.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/random.h"

@@ -1,6 +1,4 @@
 /* simulate_bare - the same reports counted by streams of each origin, and by adding what filters grew by. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/prng.h"
 #include "core/lab/simulate_sync.h"

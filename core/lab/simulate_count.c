@@ -1,7 +1,5 @@
 /* simulate_count - a fortnight in the sketch of the counts, beside an exact count. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "core/base/prng.h"
 #include "core/count/live.h"

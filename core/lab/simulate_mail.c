@@ -1,8 +1,5 @@
 /* simulate_mail - `gillnet simulate mail`: what counting will get wrong with a site's own mail. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/prng.h"

@@ -1,11 +1,7 @@
 /* simulate_paper - `gillnet simulate paper`: Tables 3-10, cell by cell, rounds spread over threads. */
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/humanize.h"
 #include "core/cli/options.h"

@@ -1,6 +1,5 @@
 /* simulate_plot - the picture of `gillnet simulate paper --plot`: a panel for each experiment. */
 #include <math.h>
-#include <stdio.h>
 
 #include "core/lab/simulate.h"
 #include "core/lab/svg.h"

@@ -7,7 +7,6 @@
  * object comes to each server by its fastest way: events in order of time, memory linear in the servers.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/base/prng.h"
 #include "core/count/traffic.h"

@@ -2,8 +2,6 @@
 #include "core/lab/simulate_sync.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/humanize.h"

@@ -4,9 +4,7 @@
 #include "core/list/compact.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "core/list/commit.h"
 

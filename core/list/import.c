@@ -3,9 +3,6 @@
  */
 #include "core/list/import.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/list/commit.h"
 #include "core/list/compact.h"
 #include "core/list/retention.h"

@@ -3,8 +3,6 @@
  */
 #include "core/list/level.h"
 
-#include <stdlib.h>
-
 bool file_mark_eq(const struct file_mark *a, const struct file_mark *b)
 {
     return a->device == b->device && a->inode == b->inode && a->size == b->size &&

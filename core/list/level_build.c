@@ -3,9 +3,6 @@
  */
 #include "core/list/level_build.h"
 
-#include <inttypes.h>
-#include <unistd.h>
-
 enum {
     /* a filter more than this part too large for what came is made anew */
     SHRINK_PART = 8

@@ -1,7 +1,5 @@
 #include "core/list/listed.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/list/listset_internal.h"
 

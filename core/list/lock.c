@@ -1,8 +1,6 @@
 /* lock - tries again, at random moments, so that several who wait all have their turn. */
 #include "core/list/lock.h"
 
-#include <time.h>
-
 #include "core/base/clock.h"
 #include "core/base/random.h"
 

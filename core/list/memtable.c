@@ -3,12 +3,8 @@
  */
 #include "core/list/memtable.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"

@@ -3,8 +3,6 @@
  */
 #include "core/list/merge.h"
 
-#include <stdlib.h>
-
 #include "core/base/cursor.h"
 #include "core/list/feed_apply.h"
 

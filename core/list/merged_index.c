@@ -3,8 +3,6 @@
  */
 #include "core/list/merged_index.h"
 
-#include <stdlib.h>
-
 struct source {
     struct index_walk *walk;
     struct digest digest; /* next */

@@ -3,8 +3,6 @@
  */
 #include "core/list/mirror.h"
 
-#include <stdlib.h>
-
 #include "core/list/import.h"
 #include "core/list/reader.h"
 #include "core/list/writer.h"

@@ -2,9 +2,6 @@
  * peer_filter_check - a whole filter of one peer: what is believed of it, and its way into a list.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/random.h"
 #include "core/filter/bloomfile_merge.h"

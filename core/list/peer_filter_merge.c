@@ -1,8 +1,6 @@
 /*
  * peer_filter_merge - filters of peers come into a list: new files, then the CURRENT that names them.
  */
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/filter/bloomfile_merge.h"
 #include "core/list/peer_filter.h"

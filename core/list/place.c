@@ -3,11 +3,6 @@
  */
 #include "core/list/place.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/list/files.h"
 #include "core/list/locks.h"
 

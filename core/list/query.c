@@ -1,8 +1,5 @@
 #include "core/list/query.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/list/reader.h"
 
 /* A batch of longest values, each with all its keys. */

@@ -3,12 +3,7 @@
  */
 #include "core/list/reader.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "core/list/locks.h"
 

@@ -1,7 +1,6 @@
 /*
  * reader_iter - all entries in digest order: the levels with the recent table laid over them.
  */
-#include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/list/reader.h"

@@ -1,7 +1,6 @@
 /*
  * rebuild - everything anew from the log, also when CURRENT or the index are gone.
  */
-#include <inttypes.h>
 
 #include "core/list/commit.h"
 #include "core/list/compact.h"

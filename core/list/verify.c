@@ -4,12 +4,7 @@
  * Findings are kept until the end: when a writer published meanwhile they may be about files
  * that were just replaced, and the check is made again.
  */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/clock.h"
 #include "core/list/files.h"

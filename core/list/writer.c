@@ -3,14 +3,6 @@
  */
 #include "core/list/writer.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/base/clock.h"
 #include "core/list/commit.h"
 #include "core/list/compact.h"

@@ -3,9 +3,6 @@
  */
 #include "core/list/writer_change.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "core/list/compact.h"
 #include "core/list/retention.h"
 #include "core/list/writer.h"

@@ -1,13 +1,8 @@
 /* index - reading the exact index. */
 #include "core/store/index.h"
 
-#include <fcntl.h>
 #include <lmdb.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/store/index_format.h"

@@ -1,12 +1,6 @@
 /* index_build - writing the exact index. */
-#include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/file_internal.h"

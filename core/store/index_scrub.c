@@ -4,12 +4,7 @@
  * By reading, not through LMDB's mapping: that would make the whole index count as used memory.
  * The sum of the sums is not looked at: a rotten sum shows as a bad block, with the same cure.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"

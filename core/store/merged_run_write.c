@@ -1,6 +1,4 @@
 /* merged_run_write - runs of a bucket merged into one file, whose counts stay apart. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/checksum.h"

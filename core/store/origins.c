@@ -1,10 +1,6 @@
 /* origins - a few lines of text that only the hub writes. */
 #include "core/store/origins.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 

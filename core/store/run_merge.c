@@ -1,5 +1,4 @@
 /* run_merge - a heap of cursors, the smallest key on top. */
-#include <stdlib.h>
 
 #include "core/store/run_internal.h"
 

@@ -2,13 +2,7 @@
 #include "core/store/sorter.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/file.h"

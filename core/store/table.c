@@ -1,13 +1,7 @@
 /* table - LMDB, with a checksum before each value. */
 #include "core/store/table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"

@@ -4,9 +4,6 @@
 #include "core/telemetry/ham_log.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"

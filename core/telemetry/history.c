@@ -2,9 +2,6 @@
 #include "core/telemetry/history.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"

@@ -1,11 +1,4 @@
 /* history_read - the page as another process sees it. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/file_internal.h"
 #include "core/telemetry/history_page.h"

@@ -1,8 +1,5 @@
 #include "core/telemetry/scan_request.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char source[] = "scan";
 
 /* ---- printing ---- */

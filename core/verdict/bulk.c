@@ -1,7 +1,6 @@
 #include "core/verdict/bulk.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "core/base/clock.h"
 #include "core/telemetry/stats.h"

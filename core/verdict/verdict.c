@@ -7,8 +7,6 @@
 #include "core/verdict/verdict.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/verdict/allow.h"

@@ -1,16 +1,10 @@
 #include "core/hub/api/api.h"
 
-#include <errno.h>
 #include <event2/util.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

@@ -1,9 +1,5 @@
 /* api_answer - how answers are written: heads, problems, JSON texts. */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_body.h"

@@ -1,14 +1,8 @@
 #include "core/hub/api/api_auth.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/checksum.h"

@@ -1,7 +1,5 @@
 #include "core/hub/api/api_body.h"
 
-#include <stdint.h>
-
 #include "core/base/utf8.h"
 
 struct reader {

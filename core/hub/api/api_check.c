@@ -1,6 +1,4 @@
 /* api_check - look-ups: values and URLs against all lists, one batch for a request. */
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "core/base/clock.h"
 #include "core/base/uninitialized.h"

@@ -1,13 +1,8 @@
 /* api_conn - one connection to the API: requests one after the other, each within its time and memory. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_internal.h"

@@ -1,8 +1,5 @@
 #include "core/hub/api/api_counts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/count/count_json.h"
 #include "core/count/count_protocol.h"

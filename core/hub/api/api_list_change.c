@@ -1,8 +1,5 @@
 #include "core/hub/api/api_list_change.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/list/configured.h"
 #include "core/list/query.h"

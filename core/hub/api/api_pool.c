@@ -1,5 +1,4 @@
 /* api_pool - a few threads for what may wait: each kind of work has its own places, so that none takes those of another. */
-#include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_internal.h"

@@ -1,6 +1,4 @@
 /* api_route - the table of what can be asked, and who may ask. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

@@ -1,8 +1,5 @@
 #include "core/hub/api/api_rows.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/base/hash256.h"

@@ -1,6 +1,4 @@
 /* api_scan - a message's bytes go to gillnetd; nothing of it is parsed here. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/hub/api/api_handlers.h"
 

@@ -1,14 +1,5 @@
 #include "core/hub/api/api_spool.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/base/file.h"
 
 enum { FILE_MODE = 0640, DIR_MODE = 0750, DIGITS = 32 };

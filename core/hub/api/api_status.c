@@ -1,6 +1,4 @@
 /* api_status - what the hub, its lists and gillnetd show of themselves. */
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

@@ -1,6 +1,4 @@
 /* api_write - what changes something: reports, values taken back or allowed, feeds asked now. One at a time. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"

@@ -1,12 +1,8 @@
 #include "core/hub/api/control_client.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 

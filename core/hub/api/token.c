@@ -1,14 +1,8 @@
 #include "core/hub/api/token.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"

@@ -1,7 +1,5 @@
 #include "core/hub/exchange/count_publisher.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/count/follow.h"
 

@@ -1,9 +1,5 @@
 #include "core/hub/exchange/exchange.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/random.h"

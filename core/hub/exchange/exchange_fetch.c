@@ -1,6 +1,4 @@
 /* exchange_fetch - the objects of a round: fetched, cut apart, offered to sync. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

@@ -1,6 +1,4 @@
 /* exchange_round - one round with one peer: its heads, what to do when it fails, manifests and ring keys on the way. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

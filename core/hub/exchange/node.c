@@ -1,7 +1,5 @@
 #include "core/hub/exchange/node.h"
 
-#include <string.h>
-
 #include "core/base/clock.h"
 
 enum err node_init(struct node *n, const char *state_dir, struct errinfo *reterr)

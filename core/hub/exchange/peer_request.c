@@ -1,7 +1,5 @@
 #include "core/hub/exchange/peer_request.h"
 
-#include <string.h>
-
 #include "core/base/hash256.h"
 
 static bool take_stream(struct slice *rest, struct http_request *ret)

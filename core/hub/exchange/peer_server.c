@@ -1,12 +1,7 @@
 #include "core/hub/exchange/peer_server.h"
 
-#include <errno.h>
 #include <event2/util.h>
 #include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

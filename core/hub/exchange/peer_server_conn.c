@@ -3,9 +3,6 @@
 #include <event2/bufferevent_ssl.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

@@ -3,9 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "core/base/std.h"
 #include <strings.h>
 #include <sys/socket.h>
 

@@ -3,9 +3,6 @@
 
 #include <curl/curl.h>
 #include <openssl/crypto.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/file.h"
 #include "core/hub/fetch/feed_fetch.h"

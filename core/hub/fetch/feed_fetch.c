@@ -2,15 +2,8 @@
 #include "core/hub/fetch/feed_fetch.h"
 
 #include <curl/curl.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

@@ -2,13 +2,7 @@
 #include "core/hub/fetch/feeds.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

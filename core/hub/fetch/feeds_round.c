@@ -1,11 +1,5 @@
 /* feeds_round - one question to one feed: fetched, checked, applied, and what is said of it. */
-#include <inttypes.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

@@ -1,15 +1,8 @@
 #include "core/hub/fetch/subscribe.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/hash256.h"

@@ -1,9 +1,5 @@
 /* subscribe_round - what a publisher's web server and its mirrors are asked for, one request after the other. */
 #include <dirent.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

@@ -1,8 +1,6 @@
 #include "core/hub/http/rate_limit.h"
 
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "core/base/digest.h"

@@ -1,15 +1,9 @@
 #include "core/hub/main/hub.h"
 
-#include <errno.h>
 #include <event2/thread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

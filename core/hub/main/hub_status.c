@@ -1,7 +1,5 @@
 /* hub_status - the hub's answers about itself and its peers. */
 #include <jansson.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/version.h"

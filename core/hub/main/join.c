@@ -1,7 +1,5 @@
 #include "core/hub/main/join.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"

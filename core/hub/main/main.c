@@ -4,10 +4,6 @@
 #include <curl/curl.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 
 #include "core/base/base.h"

@@ -1,10 +1,6 @@
 /* alerts - when an alert fires and when it is over. */
 #include "core/hub/metrics/alerts.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/hub/metrics/alerts_internal.h"

@@ -1,7 +1,5 @@
 /* alerts_evaluate - each alert's value and threshold. What is not known is no reason to fire. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/config/config.h"
 #include "core/hub/metrics/alerts_internal.h"

@@ -2,8 +2,6 @@
 #include "core/hub/metrics/metrics.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/hub/metrics/metrics_internal.h"

@@ -1,7 +1,5 @@
 /* metrics_hub - the HTTP API, alerts, the hub itself and its process. */
 #include <dirent.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #include "core/base/footprint.h"

@@ -1,5 +1,4 @@
 /* metrics_lists - lists, feeds and peers. */
-#include <string.h>
 
 #include "core/hub/metrics/metrics_internal.h"
 

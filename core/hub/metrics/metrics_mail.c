@@ -1,7 +1,5 @@
 /* metrics_mail - gillnetd's numbers. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/hub/metrics/metrics_internal.h"
 #include "core/list/rating.h"

@@ -1,10 +1,6 @@
 #include "core/hub/status/list_watcher.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

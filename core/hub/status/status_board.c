@@ -1,9 +1,6 @@
 #include "core/hub/status/status_board.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 

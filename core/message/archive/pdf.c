@@ -1,7 +1,5 @@
 #include "core/message/archive/pdf.h"
 
-#include <string.h>
-
 #include "core/message/archive/inflate.h"
 
 enum {

@@ -1,7 +1,5 @@
 #include "core/message/archive/shortcut.h"
 
-#include <string.h>
-
 struct run {
     char text[SHORTCUT_STRING_MAX];
     size_t n;

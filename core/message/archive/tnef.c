@@ -1,7 +1,5 @@
 #include "core/message/archive/tnef.h"
 
-#include <string.h>
-
 #include "core/base/cursor.h"
 #include "core/message/archive/rtf.h"
 

@@ -1,7 +1,5 @@
 #include "core/message/archive/uuencode.h"
 
-#include <string.h>
-
 enum { DATA_MAX = 63 }; /* bytes of one line */
 
 void uuencode_init(struct uuencode *u, struct archive_budget *budget,

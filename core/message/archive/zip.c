@@ -1,8 +1,5 @@
 #include "core/message/archive/zip.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/cursor.h"
 #include "core/message/archive/inflate.h"
 

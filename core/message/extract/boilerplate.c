@@ -2,8 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
+#include "core/base/std.h"
 
 /* Both words are written under the lock, and read without: relaxed, they tell of nothing else. */
 struct slot {

@@ -1,7 +1,5 @@
 #include "core/message/extract/closing.h"
 
-#include <string.h>
-
 enum { STEM = CLOSING_LONG_WORD, INITIALS_MAX = 4, MARK_BITS = 6 };
 
 /* How words of disclaimers begin, folded, in eleven languages; by their first letter, a space behind

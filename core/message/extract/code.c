@@ -1,7 +1,5 @@
 #include "core/message/extract/code.h"
 
-#include <string.h>
-
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"
 #include "core/message/url/find.h"

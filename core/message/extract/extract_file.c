@@ -1,5 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/message/archive/pdf.h"
 #include "core/message/archive/shortcut.h"

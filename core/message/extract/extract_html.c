@@ -1,5 +1,4 @@
 /* extract_html - what a reader of an HTML part sees, follows and loads. */
-#include <string.h>
 
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"

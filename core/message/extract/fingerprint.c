@@ -1,9 +1,5 @@
 #include "core/message/extract/fingerprint.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/checksum.h"
 #include "core/message/extract/closing.h"
 #include "core/message/extract/structure.h"

@@ -1,7 +1,5 @@
 #include "core/message/extract/overflow.h"
 
-#include <stdlib.h>
-
 #include "core/base/digest.h"
 
 static bool make_batch(struct overflow *o)

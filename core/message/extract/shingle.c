@@ -1,7 +1,5 @@
 #include "core/message/extract/shingle.h"
 
-#include <string.h>
-
 #include "core/base/keyring.h"
 
 enum { EMPTY_TRIES = 64, KEY_BYTES = 32, AHEAD = 8, TURN = 23 };

@@ -1,5 +1,4 @@
 /* skim - links found by their form alone, in text of a leaf that has used its time. */
-#include <string.h>
 
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"

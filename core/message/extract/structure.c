@@ -1,7 +1,5 @@
 #include "core/message/extract/structure.h"
 
-#include <string.h>
-
 static uint32_t name_hash(struct slice name)
 {
     uint32_t hash = 0x811c9dc5u; /* FNV-1a */

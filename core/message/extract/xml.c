@@ -1,7 +1,5 @@
 #include "core/message/extract/xml.h"
 
-#include <string.h>
-
 #include "core/message/extract/extract_internal.h"
 
 enum where {

@@ -1,7 +1,6 @@
 #include "core/message/feature/feature.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "core/base/digest.h"
 

@@ -1,9 +1,5 @@
 #include "core/message/feature/network.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/message/url/host.h"
 
 enum {

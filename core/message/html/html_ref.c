@@ -1,8 +1,6 @@
 /* html_ref - the reader of references; a name is sought by bisection, at most six times. */
 #include "core/message/html/html_ref.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 
 enum {

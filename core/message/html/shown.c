@@ -1,8 +1,6 @@
 /* shown - runs of text, links and conditional comments, token by token. */
 #include "core/message/html/shown.h"
 
-#include <string.h>
-
 #include "core/message/html/shown_internal.h"
 
 _Static_assert(LONGURL_MAX <= SHOWN_RUN_MAX / 2, "a run with a long URL in it goes on");

@@ -1,5 +1,4 @@
 /* shown_value - attributes: which are URLs, and what styles hide. */
-#include <string.h>
 
 #include "core/base/uninitialized.h"
 #include "core/message/html/html_internal.h"

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "core/message/mail/mail_internal.h"
 #include "core/message/mail/params.h"

@@ -1,7 +1,5 @@
 #include "core/message/mail/mail.h"
 
-#include <string.h>
-
 #include "core/message/mail/mail_internal.h"
 
 static const char *const content_names[CONTENT_FIELDS] = {

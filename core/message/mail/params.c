@@ -1,8 +1,5 @@
 #include "core/message/mail/params.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "core/message/text/charset.h"
 #include "core/message/text/encoded_word.h"
 

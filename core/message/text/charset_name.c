@@ -1,8 +1,6 @@
 /* charset_name - the table of names, sorted, and its binary search. */
 #include "core/message/text/charset_name.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 
 enum { CHARSET_NAME_MAX = 19 }; /* longest key below */

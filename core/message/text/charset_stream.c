@@ -1,6 +1,4 @@
 /* charset_stream - ICU's converter kept open from piece to piece. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/message/text/charset.h"
 #include "core/message/text/charset_internal.h"

@@ -1,7 +1,5 @@
 #include "core/message/text/enriched.h"
 
-#include <string.h>
-
 void enriched_init(struct enriched *e)
 {
     e->ncommand = 0;

@@ -1,9 +1,5 @@
 #include "core/message/text/fold.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/text/fold_table.h"
 

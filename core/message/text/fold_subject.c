@@ -1,6 +1,4 @@
 /* fold_subject - a subject without what changes from message to message. */
-#include <stdbool.h>
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/text/fold.h"

@@ -1,7 +1,5 @@
 #include "core/message/text/fold_table.h"
 
-#include <string.h>
-
 enum { PAGE_BITS = 7, PAGE = 1 << PAGE_BITS, TABLE_END = 0x20000, FOLDED_MAX = 12 };
 
 #define FOLD_PAGE(...)

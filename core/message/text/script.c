@@ -1,9 +1,6 @@
 /* script - the tokens of a script: what is a string, a name, an operator, a comment. */
 #include "core/message/text/script.h"
 
-#include <stddef.h>
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/text/script_inside.h"
 

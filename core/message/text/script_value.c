@@ -1,5 +1,4 @@
 /* script_value - the string in hand: operands, calls that wait for their ")", variables. */
-#include <string.h>
 
 #include "core/message/text/script_inside.h"
 

@@ -7,10 +7,6 @@
 #ifndef CORE_MESSAGE_TEXT_TRANSFER_H
 #define CORE_MESSAGE_TEXT_TRANSFER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum transfer_kind { TRANSFER_IDENTITY, TRANSFER_BASE64, TRANSFER_QUOTED_PRINTABLE };

@@ -1,8 +1,6 @@
 /* find - jumps from one character that could belong to a find to the next. */
 #include "core/message/url/find.h"
 
-#include <string.h>
-
 #include "core/base/uninitialized.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/simd16.h"

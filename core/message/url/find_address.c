@@ -1,5 +1,4 @@
 /* find_address - what stands round an @: addresses, and hosts behind a name. */
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/url/find_internal.h"

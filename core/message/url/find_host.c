@@ -1,10 +1,6 @@
 /* find_host - asks the suffix list with the name in lower case and A-labels. */
 #include "core/message/url/find_host.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/uninitialized.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/charset.h"

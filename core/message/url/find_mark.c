@@ -1,7 +1,6 @@
 /* find_mark - decodes UTF-8 by hand and asks ICU only beyond ASCII. */
 #include "core/message/url/find_mark.h"
 
-#include <stdint.h>
 #include <unicode/uchar.h>
 
 enum { UTF8_MAX = 4, DEFANG_MIN = 3, DEFANG_MAX = 5 };

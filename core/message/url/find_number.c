@@ -1,10 +1,6 @@
 /* find_number - looks at each run of letters and digits, and at what begins with + or 00. */
 #include "core/message/url/find_number.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "core/base/checksum.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/simd16.h"

@@ -1,5 +1,4 @@
 /* find_scheme - a scheme, its colon and its slashes, however they are written. */
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/url/find_internal.h"

@@ -2,9 +2,6 @@
 #include "core/message/url/host_idna.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <unicode/uidna.h>
 
 #include "core/base/uninitialized.h"

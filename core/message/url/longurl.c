@@ -1,8 +1,6 @@
 /* longurl - one state per component; each byte is looked at a bounded number of times. */
 #include "core/message/url/longurl.h"
 
-#include <string.h>
-
 #include "core/base/uninitialized.h"
 #include "core/message/text/ascii.h"
 #include "core/message/url/url_split.h"

@@ -1,9 +1,6 @@
 /* mailbox - the provider is found by a binary search; most addresses are in lower case and at none. */
 #include "core/message/url/mailbox.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/url/address.h"
 

@@ -1,8 +1,6 @@
 /* unwrap - a list of targets that grows while it is read, instead of recursion. */
 #include "core/message/url/unwrap.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/url/host.h"
 #include "core/message/url/unwrap_decode.h"

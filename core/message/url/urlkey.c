@@ -1,8 +1,6 @@
 /* urlkey - each key in one pass over the canonical form; most URLs are their own. */
 #include "core/message/url/urlkey.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 
 enum { ESCAPE_BYTES = 3, NAME_MAX_BYTES = 32 };

@@ -1,11 +1,6 @@
 /* publish - what changed since the last publication, and the heads that show it. */
 #include "core/ring/publish/publish.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "core/base/random.h"
 #include "core/ring/publish/publish_internal.h"
 #include "core/ring/trust/peer_file.h"

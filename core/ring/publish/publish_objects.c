@@ -1,11 +1,5 @@
 /* publish_objects - objects of a publisher: signed, staged in STATE, brought into the place. */
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/ring/publish/publish_internal.h"
 #include "core/ring/trust/peer_file.h"

@@ -2,12 +2,6 @@
 #include "core/ring/publish/subscription.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/ring/publish/subscription_internal.h"
 #include "core/ring/trust/peer_file.h"

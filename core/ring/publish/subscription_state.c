@@ -1,9 +1,4 @@
 /* subscription_state - what a subscription remembers, and how an update becomes a list's entries. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/hash256.h"

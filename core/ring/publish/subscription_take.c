@@ -1,6 +1,4 @@
 /* subscription_take - one list at a time: along the chain, or by a SNAP, to where the heads say it is. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "core/ring/publish/subscription_internal.h"
 

@@ -1,9 +1,6 @@
 /* textlist - linear merges of two sorted sequences, and a signed place in the chain with its state in one file. */
 #include "core/ring/publish/textlist.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/cursor.h"
 #include "core/ring/trust/peer_file.h"
 

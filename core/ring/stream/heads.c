@@ -1,9 +1,6 @@
 /* heads - answers of heads as bytes. */
 #include "core/ring/stream/heads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/ring/stream/object_internal.h"
 
 enum { PADDING = 16 };

@@ -1,8 +1,6 @@
 /* object - headers as bytes: printing, and what can be told of them without knowing anybody. */
 #include "core/ring/stream/object.h"
 
-#include <string.h>
-
 #include "core/ring/stream/object_internal.h"
 #include "core/ring/stream/payload.h"
 

@@ -3,12 +3,6 @@
  */
 #include "core/ring/sync/list_publisher.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
 #include "core/base/log.h"

@@ -1,8 +1,4 @@
 /* list_publisher_filter - whole filters of a list that is shared as such, and the names that none of others may hold. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/list/peer_filter.h"
 #include "core/message/feature/feature.h"

@@ -4,11 +4,6 @@
  */
 #include "core/ring/sync/peerlist.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/ring/sync/peerlist_internal.h"
 
 enum { RENEW_EVERY = 64 /* changes; a large one by itself */ };

@@ -2,12 +2,6 @@
  * peerlist_files - one folder for each origin, a few lists open at a time.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/list/files.h"
 #include "core/list/peer_filter.h"

@@ -1,8 +1,6 @@
 /*
  * peerlist_filters - whole filters of an origin: judged as files, kept as the bytes that came.
  */
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "core/list/files.h"
 #include "core/list/peer_filter.h"

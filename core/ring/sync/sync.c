@@ -2,9 +2,6 @@
 #include "core/ring/sync/sync.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/cursor.h"

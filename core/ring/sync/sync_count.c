@@ -1,10 +1,5 @@
 /* sync_count - COUNT streams: applied to files that gillnetd follows, runs once they are over. */
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/log.h"
 #include "core/count/merged_runs.h"

@@ -1,7 +1,4 @@
 /* sync_publish - our own streams: one signature for each place, durable before anybody sees it. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"

@@ -1,6 +1,4 @@
 /* sync_publish_list - our own lists and filters: their next steps, and the whole now and then. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/ring/sync/peerlist.h"

@@ -1,6 +1,4 @@
 /* sync_receive - the rules that an object meets on its way in, in their order. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

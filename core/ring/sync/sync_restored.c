@@ -1,7 +1,4 @@
 /* sync_restored - this folder was put back from a back-up: what was signed since is with the peers, and unknown here. */
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/log.h"

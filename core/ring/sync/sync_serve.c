@@ -1,6 +1,4 @@
 /* sync_serve - what peers ask for, and what we ask peers for. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/ring/sync/sync_modules.h"
 

@@ -1,11 +1,5 @@
 /* sync_store - one file for each signed object; the cursor moves once it is durable. */
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"

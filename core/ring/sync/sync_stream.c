@@ -1,6 +1,4 @@
 /* sync_stream - the streams that are held, in a hash table, and their cursors in the table on disk. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/cursor.h"
 #include "core/base/log.h"

@@ -1,7 +1,4 @@
 /* sync_tick - what time brings: heartbeats, endings, days merged, what is over removed. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/cursor.h"

@@ -1,8 +1,5 @@
 /* sync_trust - whom the manifest trusts; what the others brought goes. */
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/ring/sync/peerlist.h"

@@ -4,7 +4,6 @@
  * The thread sees a walk of a list that nobody changes meanwhile (peerlist.h), or runs of days that are over; cursors,
  * signatures and what is served stay with the owner, in their order.
  */
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/count/runset.h"

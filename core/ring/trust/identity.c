@@ -3,10 +3,6 @@
 #include "core/ring/trust/identity.h"
 
 #include <openssl/crypto.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/random.h"

@@ -2,8 +2,6 @@
 #include "core/ring/trust/invite.h"
 
 #include <openssl/crypto.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

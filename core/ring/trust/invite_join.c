@@ -1,6 +1,5 @@
 /* invite_join - what a joining server takes from the answer that it gets. */
 #include <openssl/crypto.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

@@ -1,9 +1,7 @@
 /* invite_token - tokens, requests and answers as bytes. */
-#include <inttypes.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <string.h>
 
 #include "core/base/cursor.h"
 #include "core/ring/trust/invite_internal.h"

@@ -1,9 +1,6 @@
 /* manifest - text, signatures, which one replaces which, and the file. */
 #include "core/ring/trust/manifest.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/ring/trust/identity_internal.h"

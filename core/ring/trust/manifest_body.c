@@ -2,8 +2,6 @@
  * recurses and allocates, sees it; every field must be there ("kind" may), and no other. */
 #include <arpa/inet.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/hash256.h"
 #include "core/ring/trust/manifest_internal.h"

@@ -1,11 +1,7 @@
 /* peer_file - files in STATE/peers and whose they are. */
 #include "core/ring/trust/peer_file.h"
 
-#include <errno.h>
 #include <openssl/crypto.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/uninitialized.h"

@@ -1,13 +1,7 @@
 /* ring - making, signing and taking the versions of a manifest. */
 #include "core/ring/trust/ring.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <openssl/crypto.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

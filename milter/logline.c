@@ -122,7 +122,7 @@ char *logline_text(const struct logline *l)
     char required[REPLYTEXT_NUMBER];
     char limits[512] = "-";
     if (l->verdict) {
-        replytext_limits(l->verdict->limits, limits, sizeof limits);
+        replytext_limits(l->verdict->limits, limits, sizeof(limits));
     }
     buf_init(&b, LOG_LINE_MAX);
     add_escaped(&b, slice_str(l->queue_id), LOGLINE_ADDRESS, "");

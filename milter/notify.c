@@ -1,7 +1,8 @@
 #include "milter/notify.h"
 
-#include "core/base/std.h"
 #include <systemd/sd-daemon.h>
+
+#include "core/base/std.h"
 
 void notify_ready(const char *status)
 {

@@ -62,7 +62,7 @@ bool probe_greets(const char *helo)
     static const char suffix[] = ".gillnet-probe.invalid";
     bool greets = false;
 
-    if (helo == NULL || strlen(helo) != PROBE_TOKEN + sizeof suffix - 1 ||
+    if (helo == NULL || strlen(helo) != PROBE_TOKEN + sizeof(suffix) - 1 ||
         strcmp(helo + PROBE_TOKEN, suffix) != 0) {
         return false;
     }

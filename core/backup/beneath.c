@@ -35,7 +35,7 @@ static int go(int fd, const char *path, bool make, const struct beneath_owner *o
         int next = -1;
 
         errno = ENAMETOOLONG;
-        if (part.n < sizeof name) {
+        if (part.n < sizeof(name)) {
             memcpy(name, part.p, part.n);
             name[part.n] = '\0';
             next = step(at, name, make, owner);

@@ -2,6 +2,7 @@
 #include "core/base/clock.h"
 
 #include <stdatomic.h>
+
 #include "core/base/std.h"
 
 /* Written before other threads start (clock.h); atomics only so that a test which advances the

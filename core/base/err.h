@@ -8,9 +8,9 @@
 #ifndef CORE_BASE_ERR_H
 #define CORE_BASE_ERR_H
 
-#include "core/base/std.h"
-
 #include <stdarg.h>
+
+#include "core/base/std.h"
 
 enum err {
     ERR_OK = 0,

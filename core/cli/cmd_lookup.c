@@ -307,8 +307,7 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
     if (program_has_option(argv, "--counts")) {
         return program_exec(cli, PROGRAM_LAB, argv);
     }
-    int status =
-        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

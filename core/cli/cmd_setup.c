@@ -165,8 +165,7 @@ int cmd_setup(struct cli *cli, int argc, char **argv)
         {"--smtp", &s.smtp, NULL, NULL},
     };
     const struct cli_command *command = cli_command("setup");
-    int status =
-        cli_options(command, table, sizeof(table) / sizeof(table[0]), &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -82,7 +82,7 @@ static void ask_exact(void *context, const struct digest digest[KEYRING_MAX],
     count_wire_exact(&c->cli->keys, digest, &request);
     if (!ask(c, &request, &answer) || !count_wire_history(buf_slice(&answer), ret)) {
         bad_answer(c);
-        memset(ret, 0, sizeof *ret);
+        memset(ret, 0, sizeof(*ret));
     }
     buf_fini(&request);
     buf_fini(&answer);

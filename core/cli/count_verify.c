@@ -29,7 +29,7 @@ static bool report(struct tally *t, const struct errinfo *why)
                                    json_text(slice_str(why->source)), "text",
                                    json_text(slice_str(why->text))));
     }
-    (void)printf("%s\n", errinfo_format(why, line, sizeof line));
+    (void)printf("%s\n", errinfo_format(why, line, sizeof(line)));
     return true;
 }
 

@@ -244,9 +244,8 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
         {"--expire", &expire, NULL, NULL},
         {"--create", NULL, &e.may_create, NULL},
     };
-    int status =
-        cli_options(cli_command("list"), table,
-                    is_revoke ? 2 : sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(cli_command("list"), table, is_revoke ? 2 : LENGTH(table),
+                             &argc, argv);
 
     if (status != 0) {
         return status;

@@ -130,7 +130,7 @@ static bool is_sure(const char *name)
         return false;
     }
     (void)fprintf(stderr, "Delete the list %s and all that is in it? [y/N] ", name);
-    return fgets(answer, sizeof answer, stdin) != NULL &&
+    return fgets(answer, sizeof(answer), stdin) != NULL &&
            (answer[0] == 'y' || answer[0] == 'Y');
 }
 

@@ -19,7 +19,7 @@ static const struct cli_option *find(const struct cli_option *table, size_t n,
 static int refuse(const struct cli_command *command, const char *arg, const char *why)
 {
     char text[256];
-    (void)snprintf(text, sizeof text, "%.100s: %s", arg, why);
+    (void)snprintf(text, sizeof(text), "%.100s: %s", arg, why);
     return cli_usage(command, text);
 }
 

@@ -3,6 +3,7 @@
 
 #include <langinfo.h>
 #include <locale.h>
+
 #include "core/base/std.h"
 
 enum { LEVELS = 8 };

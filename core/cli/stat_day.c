@@ -95,7 +95,7 @@ bool stat_day_show(const struct cli *cli)
     char path[FILE_PATH_MAX];
     uint64_t sum[HISTORY_NUMBERS];
     struct errinfo why = {.code = ERR_OK};
-    struct history_view *v = calloc(1, sizeof *v);
+    struct history_view *v = calloc(1, sizeof(*v));
     bool is_printed = true;
 
     if (v == NULL || file_path(path, "%s/%s", cli->config->state_dir,

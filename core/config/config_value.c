@@ -184,7 +184,7 @@ static bool set_feed_url(const struct value_place *place,
     const char *s = value_string(place, setting, "\"https://feeds.example/urls.txt\"");
     bool is_known = false;
 
-    for (size_t i = 0; s != NULL && i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+    for (size_t i = 0; s != NULL && i < LENGTH(schemes); i++) {
         size_t n = strlen(schemes[i]);
 
         is_known = is_known || (strncmp(s, schemes[i], n) == 0 && s[n] != '\0' &&

@@ -9,7 +9,7 @@ enum { SLOTS_LEAST = 64, FULL_NUM = 3, FULL_DEN = 4 };
 void tally_init(struct tally *t)
 {
     *t = (struct tally){.n = 0};
-    random_bytes(&t->seed, sizeof t->seed);
+    random_bytes(&t->seed, sizeof(t->seed));
 }
 
 void tally_fini(struct tally *t)
@@ -38,7 +38,7 @@ static bool grow(struct tally *t)
                          .n = t->n,
                          .seed = t->seed};
 
-    more.slots = calloc(more.nslots, sizeof more.slots[0]);
+    more.slots = calloc(more.nslots, sizeof(more.slots[0]));
     if (more.slots == NULL) {
         return false;
     }

@@ -74,7 +74,7 @@ static bool read_digest(struct slice s, struct textkey *key)
 
 static bool read_period(struct slice s, struct textkey *key)
 {
-    for (unsigned i = 0; i < sizeof(period_names) / sizeof(period_names[0]); i++) {
+    for (unsigned i = 0; i < LENGTH(period_names); i++) {
         if (s.n == strlen(period_names[i]) && memcmp(s.p, period_names[i], s.n) == 0) {
             key->period = (enum textkey_period)i;
             return true;

@@ -68,7 +68,7 @@ static bool read_names(struct feed *f, struct slice record)
     bool is_header = false;
 
     r->n = 0;
-    if (record.n > sizeof r->header) {
+    if (record.n > sizeof(r->header)) {
         return false;
     }
     while (r->n < FEED_FIELDS_MAX &&

@@ -29,9 +29,9 @@ static const struct row shorteners[] = {
 };
 
 enum {
-    MAJOR_DOMAINS = sizeof(giants) / sizeof(giants[0]),
-    HOSTS = sizeof(hosts) / sizeof(hosts[0]),
-    SHORTENERS = sizeof(shorteners) / sizeof(shorteners[0])
+    MAJOR_DOMAINS = LENGTH(giants),
+    HOSTS = LENGTH(hosts),
+    SHORTENERS = LENGTH(shorteners)
 };
 
 static int compare(const void *key, const void *row)

@@ -66,7 +66,7 @@ static void emit_base64(struct feed *f, struct slice text)
     uint8_t hash[SHA256_BYTES];
     bool has_any = false;
 
-    while (base64_take(&b, hash, sizeof hash) && f->failed == ERR_OK) {
+    while (base64_take(&b, hash, sizeof(hash)) && f->failed == ERR_OK) {
         has_any = true;
         emit_hash(f, hash);
     }
@@ -103,7 +103,7 @@ bool feed_place_safebrowsing(const struct feed_json_path *path)
     if (n < 2 || path->level[n - 1].open != '[') {
         return false;
     }
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < LENGTH(keys); i++) {
         if (feed_path_is(path, n - 1, keys[i])) {
             return true;
         }

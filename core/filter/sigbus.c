@@ -112,12 +112,8 @@ enum err sigbus_add(const void *p, size_t n)
 {
     pthread_mutex_lock(&mutex);
     enum err e = ones_make();
-    if (e == ERR_OK) {
-        e = handler_set();
-    }
-    if (e == ERR_OK) {
-        e = range_take(p, n);
-    }
+    THEN(e, handler_set());
+    THEN(e, range_take(p, n));
     pthread_mutex_unlock(&mutex);
     return e;
 }

@@ -178,7 +178,7 @@ static const struct figure figures[] = {
 #include "core/lab/layout_time.def"
 #undef LAYOUT_TIME
 };
-enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
+enum { FIGURES = LENGTH(figures) };
 
 const char layout_time_origin[] =
     "a virtual machine of two cores with AVX-512 and huge pages (ADR 0018)";

@@ -20,5 +20,5 @@ int main(int argc, char **argv)
             stderr);
         return EX_OSERR;
     }
-    return cli_run_as(argc, argv, runners, sizeof runners / sizeof runners[0]);
+    return cli_run_as(argc, argv, runners, LENGTH(runners));
 }

@@ -122,7 +122,7 @@ enum err bare_run(unsigned nodes, double loss, uint64_t seed, struct bare_result
     struct network net = {.n = nodes, .loss = loss, .result = ret};
 
     *ret = (struct bare_result){.sent = 0};
-    net.sites = calloc(nodes, sizeof *net.sites);
+    net.sites = calloc(nodes, sizeof(*net.sites));
     if (net.sites == NULL) {
         return ERR_NOMEM;
     }

@@ -353,8 +353,8 @@ int simulate_mail(struct cli *cli, int argc, char **argv)
         {"--threshold", &w.threshold, NULL, NULL},
         {"--seed", &w.seed, NULL, NULL},
     };
-    int status = cli_options(cli_command("simulate"), table,
-                             sizeof(table) / sizeof(table[0]), &argc, argv);
+    int status =
+        cli_options(cli_command("simulate"), table, LENGTH(table), &argc, argv);
 
     if (status == 0) {
         status = cli_config(cli);

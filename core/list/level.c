@@ -90,9 +90,7 @@ enum err level_open(const struct level_open *how, const struct list_level *names
     l->users = 1;
     l->names = *names;
     enum err e = open_index(l, how->dir, reterr);
-    if (e == ERR_OK) {
-        e = open_base(l, how, reterr);
-    }
+    THEN(e, open_base(l, how, reterr));
     open_front(l, how);
     if (e != ERR_OK) {
         level_release(&l);

@@ -428,9 +428,7 @@ static enum err open_files(struct list_reader *r, const struct keyring *keys,
         return e;
     }
     e = levels_load(r, &keys->node, reterr);
-    if (e == ERR_OK) {
-        e = recent_load(r, &keys->node, reterr);
-    }
+    THEN(e, recent_load(r, &keys->node, reterr));
     if (e == ERR_OK) {
         member_load(r);
     }

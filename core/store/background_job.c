@@ -2,6 +2,7 @@
 #include "core/store/background_job.h"
 
 #include <signal.h>
+
 #include "core/base/std.h"
 
 void background_job_init(struct background_job *b)

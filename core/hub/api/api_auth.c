@@ -24,7 +24,7 @@ struct api_tokens {
 
 struct api_tokens *api_tokens_new(void)
 {
-    struct api_tokens *t = calloc(1, sizeof *t);
+    struct api_tokens *t = calloc(1, sizeof(*t));
 
     if (t != NULL && pthread_mutex_init(&t->reading, NULL) != 0) {
         free(t);
@@ -149,7 +149,7 @@ static bool read_text(int fd, struct buf *ret)
     while (got > 0) {
         char part[4096];
 
-        got = read(fd, part, sizeof part);
+        got = read(fd, part, sizeof(part));
         buf_add(ret, slice_of(part, got > 0 ? (size_t)got : 0));
     }
     return got == 0 && !buf_failed(ret);

@@ -18,7 +18,7 @@ void api_counts_begin(struct api_counts *c, const struct config *config)
 
 void api_counts_end(struct api_counts *c)
 {
-    explicit_bzero(&c->keys, sizeof c->keys);
+    explicit_bzero(&c->keys, sizeof(c->keys));
 }
 
 /* *ret: to be freed, also when it is false. */

@@ -129,7 +129,7 @@ bool api_pool_put(struct api_pool *p, struct api_work *w)
 
 enum err api_pool_new(struct api *a, struct api_pool **ret)
 {
-    struct api_pool *p = calloc(1, sizeof *p);
+    struct api_pool *p = calloc(1, sizeof(*p));
 
     *ret = p;
     if (p == NULL) {

@@ -42,7 +42,7 @@ static void read_runs(struct slice file, size_t step,
             continue;
         }
         r.text[r.n++] = c;
-        if (r.n == sizeof r.text) {
+        if (r.n == sizeof(r.text)) {
             cut(&r, string, context);
         }
     }

@@ -147,7 +147,7 @@ void uuencode_feed(struct uuencode *u, struct slice text)
         const char *nl = memchr(text.p, '\n', text.n);
         size_t n = nl != NULL ? (size_t)(nl - text.p) : text.n;
         if (!u->skips) {
-            size_t room = sizeof u->line - u->nline;
+            size_t room = sizeof(u->line) - u->nline;
             size_t take = n < room ? n : room;
             memcpy(u->line + u->nline, text.p, take);
             u->nline += take;

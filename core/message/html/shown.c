@@ -144,7 +144,7 @@ static enum shown_where where_of(struct slice raw)
     };
     size_t i = 0;
 
-    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (i = 0; i < LENGTH(table); i++) {
         if (slice_eq(raw, table[i].tag)) {
             return table[i].where;
         }

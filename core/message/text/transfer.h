@@ -25,7 +25,7 @@ enum transfer_kind transfer_kind_of(struct slice value);
 void transfer_init(struct transfer *t, enum transfer_kind kind);
 /* Decodes in; dst must hold transfer_bound(in.n) bytes; returns bytes written. */
 size_t transfer_feed(struct transfer *t, struct slice in, char *dst);
-size_t transfer_end(struct transfer *t, char *dst); /* at most sizeof held bytes */
+size_t transfer_end(struct transfer *t, char *dst); /* at most sizeof(held) bytes */
 size_t transfer_bound(size_t n);
 
 #endif

@@ -31,7 +31,7 @@ static const struct provider providers[] = {
 static const struct provider *provider_of(struct slice domain)
 {
     size_t low = 0;
-    size_t high = sizeof providers / sizeof providers[0];
+    size_t high = LENGTH(providers);
 
     while (low < high) {
         size_t middle = (low + high) / 2;

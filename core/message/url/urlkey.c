@@ -21,7 +21,7 @@ static const struct tracking trackings[] = {
 bool urlkey_is_tracking(struct slice parameter_name)
 {
     size_t low = 0;
-    size_t high = sizeof(trackings) / sizeof(trackings[0]);
+    size_t high = LENGTH(trackings);
     char bytes[NAME_MAX_BYTES];
     struct slice name = slice_head(parameter_name, NAME_MAX_BYTES);
     size_t i = 0;

@@ -84,7 +84,7 @@ void invite_seal_key(const struct identity *self, const uint8_t id[INVITE_ID_BYT
                             SLICE_LIT("gillnet-invite-seal/1\0"),
                             bytes_of(id, INVITE_ID_BYTES)};
 
-    hash256_make(parts, sizeof(parts) / sizeof(parts[0]), &hash);
+    hash256_make(parts, LENGTH(parts), &hash);
     memcpy(ret, hash.b, INVITE_SEAL_BYTES);
     OPENSSL_cleanse(&hash, sizeof(hash));
 }
@@ -96,7 +96,7 @@ void invite_secret_hash(const uint8_t id[INVITE_ID_BYTES],
                             bytes_of(id, INVITE_ID_BYTES),
                             bytes_of(secret, INVITE_SECRET_BYTES)};
 
-    hash256_make(parts, sizeof(parts) / sizeof(parts[0]), ret);
+    hash256_make(parts, LENGTH(parts), ret);
 }
 
 /* What lies before the sealed key: sealed with it, so that no part can be exchanged. */

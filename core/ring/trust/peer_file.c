@@ -45,9 +45,7 @@ enum err peer_file_write(const char *dir, const char *name, struct slice bytes,
     struct stat st;
     enum err e = path_of(dir, name, path, reterr);
 
-    if (e == ERR_OK) {
-        e = file_out_open(&out, path, mode, reterr);
-    }
+    THEN(e, file_out_open(&out, path, mode, reterr));
     if (e != ERR_OK) {
         return e;
     }

@@ -115,6 +115,11 @@ enum err errinfo_errno(struct errinfo *reterr, const char *source, const char *w
                        text ? text : "unknown system error");
 }
 
+enum err errinfo_nomem(struct errinfo *reterr, const char *source)
+{
+    return errinfo_set(reterr, ERR_NOMEM, source, 0, "%s", err_text(ERR_NOMEM));
+}
+
 char *errinfo_format(const struct errinfo *info, char *dst, size_t size)
 {
     const char *text = info->text[0] ? info->text : err_text(info->code);

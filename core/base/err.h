@@ -61,6 +61,9 @@ enum err errinfo_set(struct errinfo *reterr, enum err code, const char *source,
 /* Fills reterr with "what: the text of errno" and returns err_of_errno(errno). */
 enum err errinfo_errno(struct errinfo *reterr, const char *source, const char *what);
 
+/* Fills reterr with "out of memory" and returns ERR_NOMEM. */
+enum err errinfo_nomem(struct errinfo *reterr, const char *source);
+
 /* "source:line: text", or what of it there is; returns dst. */
 char *errinfo_format(const struct errinfo *info, char *dst, size_t size);
 

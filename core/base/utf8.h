@@ -6,8 +6,7 @@
 #ifndef CORE_BASE_UTF8_H
 #define CORE_BASE_UTF8_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum { UTF8_MAX = 4, UTF8_CODE_MAX = 0x10ffff };
 

@@ -1,6 +1,5 @@
 #include "core/message/html/html_ref.h"
 
-#include <string.h>
 
 #include "core/base/utf8.h"
 #include "core/message/text/ascii.h"

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
@@ -68,13 +67,12 @@ static bool is_within(uint32_t point, const struct range *ranges, size_t n)
     return false;
 }
 
-#define IS_WITHIN(point, ranges) \
-    is_within(point, ranges, sizeof(ranges) / sizeof((ranges)[0]))
+#define IS_WITHIN(point, ranges) is_within(point, ranges, LENGTH(ranges))
 
 /* The ASCII text that the letter looks like; NULL: none. */
 static const char *look_of(uint32_t letter)
 {
-    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+    for (size_t i = 0; i < LENGTH(looks); i++) {
         for (size_t j = 0; j < LOOKS_MAX && looks[i].letters[j] != 0; j++) {
             if (looks[i].letters[j] == letter) {
                 return looks[i].text;
@@ -87,7 +85,7 @@ static const char *look_of(uint32_t letter)
 /* The letter of a small capital; 0: it is another character. */
 static char small_capital_letter(uint32_t point)
 {
-    for (size_t i = 0; i < sizeof small_capitals / sizeof small_capitals[0]; i++) {
+    for (size_t i = 0; i < LENGTH(small_capitals); i++) {
         if (point == small_capitals[i]) {
             return (char)('a' + i);
         }

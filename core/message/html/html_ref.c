@@ -1,19 +1,19 @@
 #include "core/message/html/html_ref.h"
 
-
 #include "core/base/utf8.h"
+#include "core/base/word_table.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/charset.h"
 
 enum {
     CODE_REPLACEMENT = 0xfffd,
-    BARE_MIN = 2, /* shortest and longest name that needs no ';' */
+    BARE = '!',   /* mark of a name that needs no ';' */
+    BARE_MIN = 2, /* shortest and longest of these names */
     BARE_MAX = 6
 };
 
-/* By the first letter of the names. */
-static const struct slice entities[128] = {
-#define HTML_NAMES(letter, names) [letter] = {names, sizeof(names) - 1},
+static const struct slice entities[] = {
+#define HTML_NAMES(row) WORD_ROW(row),
 #include "core/message/html/html_name.def"
 #undef HTML_NAMES
 };
@@ -89,63 +89,25 @@ static uint32_t number_code(uint32_t value)
                : value;
 }
 
-struct entity {
-    struct slice text; /* NULL: no such name */
-    bool is_bare;      /* also without ';' */
-};
-
-static struct entity find_entity(struct slice name)
-{
-    const struct slice all = entities[(unsigned char)name.p[0] % 128];
-    size_t low = 0;
-    size_t high = all.n;
-
-    while (low < high) {
-        size_t at = (low + high) / 2;
-        while (at > low && all.p[at - 1] != ' ') {
-            at--;
-        }
-        const struct slice rest = slice_from(all, at);
-        const struct slice entry = slice_head(rest, slice_find(rest, ' '));
-        size_t nname = 0;
-        while (ASCII_IS(entry.p[nname], ASCII_ALPHA | ASCII_DIGIT)) {
-            nname++;
-        }
-        const int order = slice_cmp(name, slice_head(entry, nname));
-        if (order == 0) {
-            return (struct entity){slice_from(entry, nname + 1), entry.p[nname] == '!'};
-        }
-        if (order < 0) {
-            high = at;
-        } else {
-            low = at + entry.n + 1;
-        }
-    }
-    return (struct entity){SLICE_NONE, false};
-}
-
 static struct slice name_text(const struct html_ref *r, bool in_value, char next,
                               char dst[HTML_REF_OUT])
 {
     struct slice held = slice_of(r->held, r->nheld);
     bool closed = held.p[held.n - 1] == ';';
     struct slice name = slice_of(held.p + 1, held.n - 1 - (closed ? 1 : 0));
-    struct entity e = {SLICE_NONE, false};
+    struct word e = {.mark = '\0'};
     size_t used = held.n;
 
-    if (closed) {
-        e = find_entity(name);
-    }
-    if (e.text.p == NULL) {
+    if (!closed || !word_find(entities, LENGTH(entities), name, &e)) {
         size_t whole = name.n;
 
         name = slice_head(name, BARE_MAX);
-        while (name.n >= BARE_MIN && !e.is_bare) {
-            e = find_entity(name);
+        while (name.n >= BARE_MIN && e.mark != BARE) {
+            (void)word_find(entities, LENGTH(entities), name, &e);
             used = name.n + 1;
             name.n--;
         }
-        if (!e.is_bare ||
+        if (e.mark != BARE ||
             (in_value && (used < whole + 1 ||
                           (!closed && (next == '=' ||
                                        ASCII_IS(next, ASCII_ALPHA | ASCII_DIGIT)))))) {

@@ -1,6 +1,5 @@
 #include "core/message/text/fold.h"
 
-
 #include "core/base/utf8.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/fold_table.h"

@@ -1,6 +1,7 @@
 /* unwrap - a list of targets that grows while it is read, instead of recursion. */
 #include "core/message/url/unwrap.h"
 
+#include "core/base/word_table.h"
 #include "core/message/text/ascii.h"
 #include "core/message/url/host.h"
 #include "core/message/url/unwrap_decode.h"
@@ -531,42 +532,23 @@ const char *unwrap_kind_name(enum unwrap_kind kind)
     return names[kind];
 }
 
-static bool is_listed_shortener(struct slice name)
-{
-    static const struct slice names[] = {
-#define SHORTENER(host) TEXT(host),
+static const struct slice shorteners[] = {
+#define SHORTENERS(row) WORD_ROW(row),
 #include "core/message/url/shortener.def"
-#undef SHORTENER
-    };
-    size_t low = 0;
-    size_t high = LENGTH(names);
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = slice_cmp(name, names[middle]);
-
-        if (order == 0) {
-            return true;
-        }
-        if (order < 0) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return false;
-}
+#undef SHORTENERS
+};
 
 bool unwrap_is_shortener(struct slice host)
 {
     size_t i = host.n;
     unsigned labels = 0;
+    struct word unused;
 
     /* the suffixes of two labels and more, the shortest first */
     while (i > 0 && labels < SHORTENER_LABELS) {
         i--;
         if ((i == 0 || host.p[i - 1] == '.') && ++labels >= 2 &&
-            is_listed_shortener(slice_from(host, i))) {
+            word_find(shorteners, LENGTH(shorteners), slice_from(host, i), &unused)) {
             return true;
         }
     }

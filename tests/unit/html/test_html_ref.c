@@ -1,4 +1,5 @@
 /* test_html_ref - the whole table of names, each found closed, bare where it may be, and in order. */
+#include "core/base/word_table.h"
 #include "core/message/html/html_ref.h"
 
 #include "tests/unit/text/text_test.h"
@@ -6,31 +7,22 @@
 /* What the HTML standard has: 2231 names, 106 of them again without ';'. */
 enum { NAMES = 2231 - 106, BARE_NAMES = 106 };
 
-static struct name {
-    struct slice name;
-    struct slice text;
-    bool bare;
-} names[NAMES + 1];
+static struct word names[NAMES + 1];
 static size_t nnames;
 
 static int setup_names(void **state)
 {
-    static const struct slice letters[] = {
-#define HTML_NAMES(letter, names) LIT(names),
+    static const struct slice rows[] = {
+#define HTML_NAMES(row) LIT(row),
 #include "core/message/html/html_name.def"
 #undef HTML_NAMES
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(letters); i++) {
-        struct slice rest = letters[i];
-        while (rest.n > 0 && nnames <= NAMES) {
-            struct slice entry = slice_head(rest, slice_find(rest, ' '));
-            size_t n = strcspn(entry.p, "=!");
-            names[nnames++] = (struct name){.name = slice_head(entry, n),
-                                            .text = slice_from(entry, n + 1),
-                                            .bare = entry.p[n] == '!'};
-            rest = slice_from(rest, entry.n + 1);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct slice row = rows[i];
+        while (nnames <= NAMES && word_cut(&row, &names[nnames])) {
+            nnames++;
         }
     }
     return 0;
@@ -62,9 +54,9 @@ static void test_names__table__whole_and_in_order(void **state)
     (void)state;
     assert_int_equal(nnames, NAMES);
     for (i = 0; i < nnames; i++) {
-        nbare += names[i].bare ? 1 : 0;
+        nbare += names[i].mark == '!';
         if (i > 0) {
-            assert_true(slice_cmp(names[i - 1].name, names[i].name) < 0);
+            assert_true(slice_cmp(names[i - 1].key, names[i].key) < 0);
         }
     }
     assert_int_equal(nbare, BARE_NAMES);
@@ -80,10 +72,10 @@ static void test_text__each_name__stands_for_its_text(void **state)
         bool in_value = i % 2 == 0;
         char what[HTML_REF_HELD];
 
-        (void)snprintf(what, sizeof what, "%.*s", SLICE_ARGS(names[i].name));
-        check_text(what, text_of(names[i].name, true, in_value, dst), names[i].text);
-        if (names[i].bare) {
-            check_text(what, text_of(names[i].name, false, in_value, dst),
+        (void)snprintf(what, sizeof what, "%.*s", SLICE_ARGS(names[i].key));
+        check_text(what, text_of(names[i].key, true, in_value, dst), names[i].text);
+        if (names[i].mark == '!') {
+            check_text(what, text_of(names[i].key, false, in_value, dst),
                        names[i].text);
         }
     }

@@ -160,17 +160,7 @@ static const struct {
     [HTML_STATE_COMMENT_DASH] = {html_on_comment_dash, html_end_comment},
     [HTML_STATE_COMMENT_END] = {html_on_comment_end, html_end_comment},
     [HTML_STATE_COMMENT_BANG] = {html_on_comment_bang, html_end_comment},
-    [HTML_STATE_DOCTYPE_BEFORE_NAME] = {html_on_doctype_before_name, html_end_doctype},
-    [HTML_STATE_DOCTYPE_NAME] = {html_on_doctype_name, html_end_doctype},
-    [HTML_STATE_DOCTYPE_AFTER_NAME] = {html_on_doctype_after_name, html_end_doctype},
-    [HTML_STATE_DOCTYPE_KEYWORD] = {html_on_doctype_keyword, html_end_doctype},
-    [HTML_STATE_DOCTYPE_BEFORE_ID] = {html_on_doctype_before_id, html_end_doctype},
-    [HTML_STATE_DOCTYPE_ID] = {html_on_doctype_id, html_end_doctype},
-    [HTML_STATE_DOCTYPE_AFTER_PUBLIC] = {html_on_doctype_after_public,
-                                         html_end_doctype},
-    [HTML_STATE_DOCTYPE_AFTER_SYSTEM] = {html_on_doctype_after_system,
-                                         html_end_doctype},
-    [HTML_STATE_DOCTYPE_BOGUS] = {html_on_doctype_bogus, html_end_doctype},
+    [HTML_STATE_DOCTYPE] = {html_on_doctype, html_end_doctype},
 };
 
 struct html *html_new(struct arena *arena, html_token_fn *on_token, void *context)

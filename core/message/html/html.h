@@ -32,17 +32,8 @@ enum html_token_kind {
     HTML_COMMENT,
     HTML_RAW_TEXT,
     HTML_TAG_END, /* '>' of a start or end tag; none when the input ends before it */
-    HTML_DOCTYPE,
+    HTML_DOCTYPE, /* its name and identifiers are dropped */
     HTML_NUL /* a NUL in text: nobody shows it, what is before and after it joins */
-};
-
-/* p is NULL for what is missing, which is not the same as empty. All three together are cut at
- * HTML_VALUE_MAX. */
-struct html_doctype {
-    struct slice name; /* lower case */
-    struct slice public_id;
-    struct slice system_id;
-    bool is_quirks;
 };
 
 struct html_token {
@@ -57,7 +48,6 @@ struct html_token {
     struct slice name; /* lower-case attribute name */
     struct slice
         value; /* text, comment, or attribute value, character references decoded */
-    const struct html_doctype *doctype; /* HTML_DOCTYPE */
 };
 /* Called for each token; slices are valid during the call only. Text comes in pieces: what
  * follows with no other token between belongs to it. A comment, empty or not, comes whole, or,

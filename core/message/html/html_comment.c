@@ -1,4 +1,4 @@
-/* html_comment - the states from "<!" on: comments and bogus comments. */
+/* html_comment - the states from "<!" on: comments, bogus comments and doctypes. */
 #include "core/message/html/html_internal.h"
 #include "core/message/text/ascii.h"
 
@@ -76,7 +76,8 @@ void html_on_markup(struct html *h, struct slice *in)
         html_text_add(&h->value, slice_head(*in, 1));
         html_skip(in, 1);
         if (h->value.n == doctype_name.n) {
-            html_begin_doctype(h);
+            h->value.n = 0;
+            h->state = HTML_STATE_DOCTYPE;
         }
     } else {
         h->state = HTML_STATE_BOGUS;
@@ -173,4 +174,22 @@ void html_on_comment_bang(struct html *h, struct slice *in)
         add_comment(h, SLICE_LIT("--!"));
         h->state = HTML_STATE_COMMENT;
     }
+}
+
+/* In every state of the standard's, quotes included, a '>' ends a doctype. */
+void html_on_doctype(struct html *h, struct slice *in)
+{
+    html_skip(in, slice_find(*in, '>'));
+    if (in->n > 0) {
+        html_skip(in, 1);
+        h->state = HTML_STATE_TEXT;
+        html_end_doctype(h);
+    }
+}
+
+void html_end_doctype(struct html *h)
+{
+    struct html_token token = {.kind = HTML_DOCTYPE, .at = h->mark};
+
+    h->on_token(h->context, &token);
 }

@@ -1,5 +1,6 @@
 /* script_decode - what unescape, atob and String.fromCharCode make of their arguments. */
 
+#include "core/base/base64.h"
 #include "core/base/utf8.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/script_inside.h"
@@ -77,17 +78,6 @@ size_t script_decode_escapes(char *value, size_t from, size_t to, size_t *rest)
     return n;
 }
 
-static int base64_of(char c)
-{
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    if (c == '-' || c == '_') {
-        c = c == '-' ? '+' : '/';
-    }
-    const char *at = c != '\0' ? strchr(digits, c) : NULL;
-    return at != NULL ? (int)(at - digits) : -1;
-}
-
 /* The bytes of a group of two to four digits, the last of the text perhaps. */
 static size_t put_group(char *dst, unsigned bits, unsigned count)
 {
@@ -107,10 +97,10 @@ size_t script_decode_base64(char *value, size_t from, size_t to, size_t *rest)
     unsigned bits = 0;
     unsigned count = 0;
     for (size_t i = from; i < to; i++) {
-        int v = base64_of(value[i]);
+        unsigned v = base64_digit(value[i]);
         bool is_unknown = value[i] == SCRIPT_UNKNOWN;
-        if (v >= 0) {
-            bits = bits << BASE64_BITS | (unsigned)v;
+        if (v != BASE64_NONE) {
+            bits = bits << BASE64_BITS | v;
             count++;
         }
         if (count == BASE64_GROUP || is_unknown) {

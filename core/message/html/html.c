@@ -46,6 +46,33 @@ void html_emit_text(struct html *h, struct slice s)
     }
 }
 
+static void collect_plain(struct html *h, struct slice s, html_piece_fn *emit)
+{
+    while (s.n > 0) {
+        struct slice piece = slice_head(s, h->value.size - h->value.n);
+
+        if (piece.n == 0) {
+            emit(h, false);
+            continue;
+        }
+        html_text_add(&h->value, piece);
+        s = slice_from(s, piece.n);
+    }
+}
+
+void html_collect(struct html *h, struct slice s, html_piece_fn *emit)
+{
+    while (s.n > 0) {
+        size_t n = slice_find(s, '\0');
+
+        collect_plain(h, slice_head(s, n), emit);
+        if (n < s.n) {
+            collect_plain(h, HTML_REPLACEMENT, emit);
+        }
+        s = slice_from(s, n + 1);
+    }
+}
+
 void html_begin_ref(struct html *h)
 {
     html_ref_init(&h->ref);

@@ -10,7 +10,7 @@ void html_begin_comment(struct html *h, enum html_state state)
     h->state = state;
 }
 
-static void emit_piece(struct html *h, bool is_last)
+static void emit_comment(struct html *h, bool is_last)
 {
     struct html_token token = {.kind = HTML_COMMENT,
                                .at = h->mark,
@@ -21,38 +21,15 @@ static void emit_piece(struct html *h, bool is_last)
     h->value.n = 0;
 }
 
-/* Adds text without NULs. */
-static void add_plain(struct html *h, struct slice s)
-{
-    while (s.n > 0) {
-        struct slice piece = slice_head(s, h->value.size - h->value.n);
-
-        if (piece.n == 0) {
-            emit_piece(h, false);
-            continue;
-        }
-        html_text_add(&h->value, piece);
-        s = slice_from(s, piece.n);
-    }
-}
-
 static void add_comment(struct html *h, struct slice s)
 {
-    while (s.n > 0) {
-        size_t n = slice_find(s, '\0');
-
-        add_plain(h, slice_head(s, n));
-        if (n < s.n) {
-            add_plain(h, HTML_REPLACEMENT);
-        }
-        s = slice_from(s, n + 1);
-    }
+    html_collect(h, s, emit_comment);
 }
 
 static void end_comment(struct html *h, struct slice *in)
 {
     html_skip(in, 1);
-    emit_piece(h, true);
+    emit_comment(h, true);
     h->state = HTML_STATE_TEXT;
 }
 
@@ -61,7 +38,7 @@ void html_end_comment(struct html *h)
     if (h->state == HTML_STATE_MARKUP_DASH) {
         add_comment(h, SLICE_LIT("-"));
     }
-    emit_piece(h, true);
+    emit_comment(h, true);
 }
 
 /* What is read of "doctype" collects as if it were a bogus comment, which it may become. */

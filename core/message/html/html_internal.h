@@ -138,6 +138,12 @@ static inline bool html_is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\f';
 }
 
+/* Whether c ends the name of a tag or an attribute. */
+static inline bool html_ends_name(char c)
+{
+    return html_is_space(c) || c == '/' || c == '>';
+}
+
 static inline struct slice html_text_slice(const struct html_text *t)
 {
     return slice_of(t->p, t->n);
@@ -175,7 +181,10 @@ void html_begin_ref(struct html *h);
 void html_begin_raw(struct html *h);
 /* An attribute is complete. */
 void html_emit_attribute(struct html *h);
-/* More of the value of an attribute. */
+/* Appends s to h->value, U+FFFD for NUL; emit takes the value whenever it is full. */
+typedef void html_piece_fn(struct html *h, bool is_last);
+void html_collect(struct html *h, struct slice s, html_piece_fn *emit);
+/* Appends to the value of an attribute. */
 void html_add_value(struct html *h, struct slice s);
 /* Comments collect in h->value. */
 void html_begin_comment(struct html *h, enum html_state state);

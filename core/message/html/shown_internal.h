@@ -175,5 +175,13 @@ bool shown_is_url(const struct html_token *t);
 void shown_long_attribute(struct shown *s, const struct html_token *t);
 /* Each url() in a style sheet. */
 void shown_css_urls(struct shown *s, struct slice css);
+/* Reports a value, unless it is empty. */
+static inline void shown_tell(struct shown *s, enum shown_value_kind kind,
+                              struct slice value)
+{
+    if (value.n > 0) {
+        s->events->value(s->context, kind, value);
+    }
+}
 
 #endif

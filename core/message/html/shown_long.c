@@ -3,13 +3,6 @@
 #include "core/message/html/shown_internal.h"
 #include "core/message/text/ascii.h"
 
-static void tell(struct shown *s, enum shown_value_kind kind, struct slice value)
-{
-    if (value.n > 0) {
-        s->events->value(s->context, kind, value);
-    }
-}
-
 /* "data:", "javascript:": of another scheme than those that longurl reads. What is all white
  * space so far is of none. */
 static bool has_other_scheme(struct slice value)
@@ -91,7 +84,7 @@ static void on_refresh(struct shown *s, struct slice text)
 {
     struct slice url;
 
-    tell(s, SHOWN_VALUE_TEXT, text);
+    shown_tell(s, SHOWN_VALUE_TEXT, text);
     if (find_refresh(s, text, &url) && begin_url(s)) {
         s->long_value = SHOWN_LONG_URL;
         while (url.n > 0 && ((unsigned char)url.p[0] <= ' ' || url.p[0] == '"' ||
@@ -111,7 +104,7 @@ static void end_url(struct shown *s, const struct html_token *t)
     s->met_value = s->met_value || s->long_url->is_cut;
     whole.value = longurl_text(s->long_url);
     if (slice_eq(t->name, SLICE_LIT("content"))) {
-        tell(s, SHOWN_VALUE_REFRESH, whole.value);
+        shown_tell(s, SHOWN_VALUE_REFRESH, whole.value);
     } else {
         shown_whole_attribute(s, &whole);
     }
@@ -138,7 +131,7 @@ void shown_long_attribute(struct shown *s, const struct html_token *t)
         }
         break;
     case SHOWN_LONG_TEXT:
-        tell(s, SHOWN_VALUE_TEXT, t->value);
+        shown_tell(s, SHOWN_VALUE_TEXT, t->value);
         break;
     case SHOWN_LONG_NOT:
         break;

@@ -12,13 +12,6 @@ enum {
     ESCAPE_MAX = 6    /* digits of an escape in styles */
 };
 
-static void tell(struct shown *s, enum shown_value_kind kind, struct slice value)
-{
-    if (value.n > 0) {
-        s->events->value(s->context, kind, value);
-    }
-}
-
 static struct slice trim_start(struct slice s)
 {
     size_t n = 0;
@@ -69,10 +62,10 @@ static void srcset(struct shown *s, struct slice value)
             n++;
         }
         if (n > 0 && value.p[n - 1] == ',') {
-            tell(s, SHOWN_VALUE_LOAD, slice_head(value, n - 1));
+            shown_tell(s, SHOWN_VALUE_LOAD, slice_head(value, n - 1));
             value = slice_from(value, n);
         } else {
-            tell(s, SHOWN_VALUE_LOAD, slice_head(value, n));
+            shown_tell(s, SHOWN_VALUE_LOAD, slice_head(value, n));
             value = slice_from(value, n);
             value = slice_from(value, slice_find(value, ','));
         }
@@ -109,7 +102,7 @@ static void tell_css_url(struct shown *s, struct slice value)
     size_t n = 0;
 
     if (slice_find(value, '\\') == value.n) {
-        tell(s, SHOWN_VALUE_LOAD, value);
+        shown_tell(s, SHOWN_VALUE_LOAD, value);
         return;
     }
     while (value.n > 0 && n < sizeof(plain)) {
@@ -122,7 +115,7 @@ static void tell_css_url(struct shown *s, struct slice value)
         n++;
         value = slice_from(value, used);
     }
-    tell(s, SHOWN_VALUE_LOAD, slice_of(plain, n));
+    shown_tell(s, SHOWN_VALUE_LOAD, slice_of(plain, n));
 }
 
 void shown_css_urls(struct shown *s, struct slice css)
@@ -161,11 +154,11 @@ static void meta_content(struct shown *s, struct slice value)
         rest = trim_start(slice_from(rest, 3));
         if (rest.n > 0 && rest.p[0] == '=') {
             rest = trim(slice_from(rest, 1));
-            tell(s, SHOWN_VALUE_REFRESH, without_quotes(rest));
+            shown_tell(s, SHOWN_VALUE_REFRESH, without_quotes(rest));
             return;
         }
     }
-    tell(s, SHOWN_VALUE_TEXT, value);
+    shown_tell(s, SHOWN_VALUE_TEXT, value);
 }
 
 /* A length that nobody can read text of: zero, or a font size of one pixel. */
@@ -390,7 +383,7 @@ static void href(struct shown *s, const struct html_token *t)
     struct shown_open_link *link = shown_link_of(s);
     struct slice target = trim(t->value);
 
-    tell(s, href_kind(t->tag), t->value);
+    shown_tell(s, href_kind(t->tag), t->value);
     if ((s->tag.flags & SHOWN_TAG_LINK) != 0 && !s->has_href) {
         struct slice kept = slice_head(target, SHOWN_LINK_TARGET_MAX);
 
@@ -454,7 +447,7 @@ static void url_list(struct shown *s, enum shown_value_kind kind, struct slice v
         while (n < value.n && (unsigned char)value.p[n] > ' ') {
             n++;
         }
-        tell(s, kind, slice_head(value, n));
+        shown_tell(s, kind, slice_head(value, n));
         value = trim_start(slice_from(value, n));
     }
 }
@@ -467,12 +460,12 @@ void shown_whole_attribute(struct shown *s, const struct html_token *t)
         if (!t->is_duplicate) {
             style_attribute(s, t->value);
         }
-        tell(s, SHOWN_VALUE_TEXT, t->value);
+        shown_tell(s, SHOWN_VALUE_TEXT, t->value);
         shown_css_urls(s, t->value);
     } else if (is_href(t->name)) {
         href(s, t);
     } else if (kind_of(t->name, &kind)) {
-        tell(s, kind, t->value);
+        shown_tell(s, kind, t->value);
     } else if (slice_eq(t->name, SLICE_LIT("srcset")) ||
                slice_eq(t->name, SLICE_LIT("imagesrcset"))) {
         srcset(s, t->value);
@@ -485,7 +478,7 @@ void shown_whole_attribute(struct shown *s, const struct html_token *t)
     } else if (slice_eq(t->name, SLICE_LIT("hidden"))) {
         s->style.is_hidden = true;
     } else if (!slice_has_prefix(t->name, SLICE_LIT("xmlns"))) {
-        tell(s, SHOWN_VALUE_TEXT, t->value);
+        shown_tell(s, SHOWN_VALUE_TEXT, t->value);
     } else {
         /* a name space is no link */
     }

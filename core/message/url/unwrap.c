@@ -367,19 +367,12 @@ static void apply(struct work *w, const struct wrapper *wrapper)
     }
 }
 
-/* name is domain or lies below it. */
-static bool is_below(struct slice name, struct slice domain)
-{
-    return slice_has_suffix_nocase(name, domain) &&
-           (name.n == domain.n || name.p[name.n - domain.n - 1] == '.');
-}
-
 static bool is_of(const struct work *w, const struct wrapper *wrapper)
 {
     struct slice domain = wrapper->domain;
     bool is_host = domain.p[domain.n - 1] == '.'
                        ? slice_has_prefix(host_registrable(w->host), domain)
-                       : is_below(w->host, domain);
+                       : slice_is_at_or_below(w->host, domain);
 
     return is_host && slice_has_prefix(w->rest, wrapper->prefix);
 }

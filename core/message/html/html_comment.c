@@ -41,7 +41,7 @@ void html_end_comment(struct html *h)
     emit_comment(h, true);
 }
 
-/* What is read of "doctype" collects as if it were a bogus comment, which it may become. */
+/* A beginning of "doctype" is collected, because it may be a bogus comment. */
 void html_on_markup(struct html *h, struct slice *in)
 {
     char c = in->p[0];

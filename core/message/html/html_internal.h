@@ -111,7 +111,7 @@ struct html {
     bool is_end_tag;
     bool is_self_closing;
     bool is_content_fixed; /* html_set_content */
-    bool is_begun;         /* pieces of the value at hand were told */
+    bool is_begun;         /* pieces of this value were reported */
     bool is_duplicate;     /* the attribute at hand */
     size_t nnames;         /* of the tag, in seen */
     uint64_t tag_number;   /* of start tags, from 1 */
@@ -218,7 +218,7 @@ html_state_fn html_on_comment_end;
 html_state_fn html_on_comment_bang;
 html_state_fn html_on_doctype;
 
-/* What a state leaves to say when the input ends in it. */
+/* Emits the rest of a state when the input ends in it. */
 typedef void html_end_fn(struct html *h);
 html_end_fn html_end_raw;
 html_end_fn html_end_cdata;

@@ -39,7 +39,7 @@ static void end_run(struct shown *s, struct shown_run *run)
     }
 }
 
-/* What a conditional comment holds does not part the words round it. */
+/* A conditional comment does not divide the words on both sides of it. */
 static void end_runs(struct shown *s)
 {
     if (!s->in_outlook) {

@@ -1,10 +1,10 @@
-/* shown_long - values that come in pieces: a URL that is padded says where it leads all the same. */
+/* shown_long - values that come in pieces: the target of a padded URL is still found. */
 
 #include "core/message/html/shown_internal.h"
 #include "core/message/text/ascii.h"
 
-/* "data:", "javascript:": of another scheme than those that longurl reads. What is all white
- * space so far is of none. */
+/* Whether the scheme is one that longurl does not read: "data:", "javascript:". White space alone
+ * has no scheme yet. */
 static bool has_other_scheme(struct slice value)
 {
     char scheme[LONGURL_SCHEME_MAX];
@@ -95,7 +95,7 @@ static void on_refresh(struct shown *s, struct slice text)
     }
 }
 
-/* All pieces are read: the URL is told as the value of the attribute. */
+/* All pieces are read: reports the URL as the value of the attribute. */
 static void end_url(struct shown *s, const struct html_token *t)
 {
     struct html_token whole = *t;

@@ -210,7 +210,8 @@ static const uint32_t own_kinds[SHOWN_OWN_KINDS] = {SHOWN_TAG_LINK, SHOWN_TAG_IT
 static const uint32_t part_kinds[SHOWN_PART_KINDS] = {SHOWN_TAG_GROUP, SHOWN_TAG_ROW,
                                                       SHOWN_TAG_CELL};
 
-/* What an element at this place, plus one, of this tag is near to; outside: its parent's. */
+/* The near elements of an element at `place` minus one with this tag; outside: those of its
+ * parent. */
 static struct shown_near near_in(struct shown_near outside, uint32_t tag, size_t place)
 {
     struct shown_near near = outside;
@@ -356,6 +357,6 @@ void shown_close_tag(struct shown *s, struct shown_tag tag)
                place) {
         close_at(s, place);
     } else {
-        /* it stands outside of what keeps its end tags in */
+        /* it is outside of the innermost table or scope */
     }
 }

@@ -1,4 +1,4 @@
-/* shown_value - attributes: which are URLs, and what styles hide. */
+/* shown_value - attributes: URLs, and styles that hide text. */
 
 #include "core/base/uninitialized.h"
 #include "core/message/html/html_internal.h"
@@ -36,7 +36,7 @@ static bool is_quote(char c)
     return c == '"' || c == '\'';
 }
 
-/* What stands in quotes, up to the closing one; else s. */
+/* The text in quotes, up to the closing one; s if it does not begin with a quote. */
 static struct slice without_quotes(struct slice s)
 {
     struct slice inside = slice_from(s, 1);
@@ -272,7 +272,7 @@ static void declaration(struct shown_style *style, struct slice one)
     style->shows = hides ? style->shows & ~property : style->shows | property;
 }
 
-/* The quotes and brackets that are open, as what closes them. */
+/* The closing bytes of the quotes and brackets that are open. */
 struct nesting {
     char closers[NESTING_MAX];
     size_t n;
@@ -284,7 +284,7 @@ static bool is_in_quotes(const struct nesting *nesting)
     return nesting->n > 0 && is_quote(nesting->closers[nesting->n - 1]);
 }
 
-/* What closes c; NUL when c opens nothing. */
+/* The byte that closes c; NUL if c opens nothing. */
 static char closer_of(char c)
 {
     switch (c) {
@@ -328,9 +328,9 @@ static bool is_plain(char c)
     return ASCII_IS(c, ASCII_ALPHA | ASCII_DIGIT) || c == '-';
 }
 
-/* A style without comments and escapes, in lower case, quoted and bracketed text as '?': what is
- * left of ';', ':' and '!' has its meaning. What is nested too deep stays nested, so that in
- * doubt nothing hides. Returns its length. */
+/* Writes a style in lower case, without comments and escapes, with '?' for quoted and bracketed
+ * text, so that each ';', ':' and '!' has its meaning. Text after too deep a nesting counts as
+ * nested, so that in doubt nothing hides. Returns the length. */
 static size_t plain_style(struct slice css, char dst[STYLE_MAX])
 {
     struct nesting nesting = {.n = 0};

@@ -11,7 +11,7 @@
 
 enum { ICU_PIECE = 1024 };
 
-/* What windows-1252 has between 0x80 and 0x9f (holes as browsers fill them). */
+/* windows-1252 from 0x80 to 0x9f, with the holes as browsers fill them. */
 static const uint16_t western_high[32] = {
     0x20ac, 0x0081, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
     0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008d, 0x017d, 0x008f,
@@ -84,7 +84,7 @@ uint32_t charset_western(unsigned char byte)
     return byte >= 0x80 && byte < 0xa0 ? western_high[byte - 0x80] : byte;
 }
 
-/* windows-1252 -> UTF-8, but what is UTF-8 already stays when keep_utf8. dst NULL counts. */
+/* windows-1252 -> UTF-8. keep_utf8: bytes that are UTF-8 stay. dst NULL counts. */
 static size_t western(struct slice bytes, bool keep_utf8, char *dst)
 {
     size_t n = 0;

@@ -13,7 +13,7 @@ enum { /* letters of a word that counts */
        SHORT_WORD_MAX = 16
 };
 
-/* What is known of the open word. */
+/* Properties of the open word. */
 enum {
     MARK_LETTER = 1, /* an ASCII letter as it stands in the text */
     MARK_DIGIT = 2,
@@ -26,7 +26,7 @@ enum {
     MARK_KEPT = 256      /* a letter that is outside ASCII folded, too */
 };
 
-/* What an ASCII byte does; letters and digits stand for themselves, in lower case. */
+/* Actions of ASCII bytes; letters and digits stand for themselves, in lower case. */
 enum { DO_BREAK, DO_SKIP, DO_SIGN, DO_COLON, DO_DOT, DO_HIGH, DO_LAST = DO_HIGH };
 enum { LETTER_BIT = 0x40 }; /* which no digit has */
 
@@ -272,7 +272,7 @@ static void take_folded(struct fold *f, struct slice rest, unsigned mark)
     }
 }
 
-/* What begins with a byte outside ASCII; returns how many bytes it is. */
+/* Takes a character outside ASCII; returns its length. */
 static size_t take_high(struct fold *f, struct slice text)
 {
     uint32_t point = 0;
@@ -452,7 +452,7 @@ static uint64_t others_of(uint64_t *word)
 }
 
 /* ASCII letters that p begins with, in lower case into to: eight bytes at a time, as words are
- * short and a step for each byte is most of the cost of folding. Both have 8 bytes. */
+ * short and a step for each byte is most of the cost of folding. p and to have 8 bytes. */
 static size_t take_letters(const unsigned char *p, char *to)
 {
     uint64_t v = 0;
@@ -462,7 +462,7 @@ static size_t take_letters(const unsigned char *p, char *to)
     return others != 0 ? (size_t)__builtin_ctzll(others) / 8 : sizeof(v);
 }
 
-/* Sixteen bytes that are stored at once: who reads them at once need not wait for two stores. */
+/* Sixteen bytes in one store, so that a load of all of them need not wait for two stores. */
 typedef uint64_t wide __attribute__((vector_size(16)));
 
 /* The same for 16 bytes, and without a branch, which could not be guessed. */
@@ -477,7 +477,7 @@ static size_t take_short_word(const unsigned char *p, char *to)
     memcpy(to, &both, sizeof(both));
     uint64_t first = others_of(&v[0]);
     uint64_t second = others_of(&v[1]);
-    /* of zero __builtin_ctzll says nothing */
+    /* __builtin_ctzll(0) is undefined */
     size_t n = (size_t)__builtin_ctzll(second | UINT64_C(1) << 63) / 8 + sizeof(v[0]);
     n += second == 0;
     return first != 0 ? (size_t)__builtin_ctzll(first) / 8 : n;

@@ -1,4 +1,4 @@
-/* script - the tokens of a script: what is a string, a name, an operator, a comment. */
+/* script - the tokens of a script: strings, names, operators, comments. */
 #include "core/message/text/script.h"
 
 #include "core/message/text/ascii.h"
@@ -154,7 +154,7 @@ static void open_bracket(struct script *s)
     script_open(s, s->wants_value ? CALL_ARRAY : CALL_INDEX);
 }
 
-/* What stands before the point: a value that a method is called of, or the name of an object. */
+/* A point follows a value with a method, or the name of an object. */
 static void point(struct script *s)
 {
     if (s->has_name && !s->is_method && !script_knows(s)) {

@@ -1,4 +1,4 @@
-/* script_decode - what unescape, atob and String.fromCharCode make of their arguments. */
+/* script_decode - results of unescape, atob and String.fromCharCode. */
 
 #include "core/base/base64.h"
 #include "core/base/utf8.h"

@@ -30,7 +30,7 @@ static void tell_piece(struct script *s, size_t from, size_t to, bool left, bool
     }
 }
 
-/* What stands in the value from here to there, apart where something is not known. */
+/* Reports value[from..to), divided at its unknown parts. */
 static void tell(struct script *s, size_t from, size_t to, bool is_cut)
 {
     bool left = false;
@@ -48,7 +48,7 @@ static void tell(struct script *s, size_t from, size_t to, bool is_cut)
     }
 }
 
-/* What stands in a call that decodes it, as far as it is there. */
+/* Decodes the argument of a decoding call, as far as it is complete. */
 static void decode(struct script *s, struct script_frame *f, bool is_last)
 {
     size_t from = f->decoded;
@@ -91,7 +91,7 @@ static bool is_blank_or_quote(char c)
     return (unsigned char)c <= ' ' || c == '"' || c == '\'' || c == '<' || c == '>';
 }
 
-/* Makes room: what is decoded is told but for its end, which the text may go on with. */
+/* Makes room: reports the decoded value except its end, because more text may follow. */
 static void spill(struct script *s)
 {
     struct script_frame *f = top(s);
@@ -153,7 +153,7 @@ static struct script_variable *find_variable(struct script *s, struct slice name
     return NULL;
 }
 
-/* A long string is forgotten: it was told. */
+/* A long string is dropped: it was already reported. */
 static void assign(struct script *s)
 {
     struct slice name = slice_of(s->target, s->ntarget);
@@ -369,7 +369,7 @@ static bool rearrange(struct script *s, const struct script_frame *f)
     return true;
 }
 
-/* Makes of what stands in the call what it gives; false: that is not known. */
+/* Replaces the arguments of a call by its result; false: the result is unknown. */
 static bool finish(struct script *s, struct script_frame *f)
 {
     char *p = s->value + f->at;

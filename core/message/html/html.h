@@ -1,11 +1,12 @@
 /*
  * html - HTML tokens for extraction: streaming, no tree, no recursion, linear.
  *
- * The tokenizer of the HTML standard: the same tags, attributes, comments, doctypes and text,
- * however the input is cut. Two things it does differently, so that nothing is lost: a tag comes
- * in pieces (HTML_START_TAG, one HTML_ATTRIBUTE each, HTML_TAG_END), and the pieces of a tag
- * that the input ends in come too (browsers drop it, some mail clients do not). There is no tree, so
- * no element is foreign and "<![CDATA[" begins a comment. Scripting is off, so <noscript> holds tags. Line ends become LF. Input is UTF-8, in chunks cut anywhere.
+ * The tokenizer of the HTML standard: the same tags, attributes, comments and text, however the
+ * input is cut. Two things it does differently, so that nothing is lost: a tag comes in pieces
+ * (HTML_START_TAG, one HTML_ATTRIBUTE each, HTML_TAG_END), and the pieces of a tag that the input
+ * ends in come too (browsers drop it, some mail clients do not). There is no tree, so no element is
+ * foreign and "<![CDATA[" begins a comment. Scripting is off, so <noscript> holds tags. Line ends
+ * become LF. Input is UTF-8, in chunks cut anywhere.
  * Threads: one at a time.   Allocates: from the arena, once per tokenizer, less than
  * 2 * HTML_VALUE_MAX bytes.
  * Source: HTML standard, 13.2.3.5 and 13.2.5.
@@ -32,7 +33,7 @@ enum html_token_kind {
     HTML_RAW_TEXT,
     HTML_TAG_END, /* '>' of a start or end tag; none when the input ends before it */
     HTML_DOCTYPE, /* its name and identifiers are dropped */
-    HTML_NUL /* a NUL in text: not shown, the text on both sides of it is joined */
+    HTML_NUL      /* a NUL in text: not shown, the text on both sides of it is joined */
 };
 
 struct html_token {

@@ -71,9 +71,9 @@ struct shown_link {
     size_t at;   /* html_token.at of its start tag */
 };
 
-/* Slices are valid during the call only. A URL is as the attribute has it, or shortened by longurl.h
- * if it is longer than HTML_VALUE_MAX. A longer text or list comes in pieces. link may be NULL: its
- * target comes as a value too, and its text as text. */
+/* Slices are valid during the call only. A URL is as the attribute has it, or shortened by
+ * longurl.h if it is longer than HTML_VALUE_MAX. A longer text or list comes in pieces. link may be
+ * NULL: its target comes as a value too, and its text as text. */
 struct shown_events {
     void (*text)(void *context, const struct shown_text *text);
     void (*value)(void *context, enum shown_value_kind kind, struct slice value);

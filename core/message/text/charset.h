@@ -1,9 +1,9 @@
 /*
- * charset - bytes in a charset named by a message -> UTF-8 (ICU), with a fast path for ASCII
- * and valid UTF-8. With an unknown or wrong name, bytes that are not UTF-8 are windows-1252, and
- * *retknown is false. Never fails on content. Threads: any (converters are opened per call and cached by ICU).
- * Allocates: from the arena only when something had to be changed; otherwise input is returned.
- * A stream is on the heap.
+ * charset - bytes in a charset named by a message -> UTF-8 (ICU), with a fast path for ASCII and
+ * valid UTF-8. With an unknown or wrong name, bytes that are not UTF-8 are windows-1252, and
+ * *retknown is false. Never fails on content. Threads: any (converters are opened per call and
+ * cached by ICU). Allocates: from the arena only when something had to be changed; otherwise input
+ * is returned. A stream is on the heap.
  */
 #ifndef CORE_MESSAGE_TEXT_CHARSET_H
 #define CORE_MESSAGE_TEXT_CHARSET_H

@@ -8,8 +8,9 @@ enum {
     PIECE = 1024,     /* UTF-16 units at a time: at most 3 bytes of UTF-8 each */
     ASCII_WORTH = 64, /* a shorter run of ASCII goes through the converter */
     WIDE_UNITS_MIN = 4,
-    WIDE_SHARE = 4,   /* a quarter of the units is ASCII, a quarter of the others no pair */
-    OTHER_SHARE = 16  /* at most a sixteenth has its zero in the other byte */
+    WIDE_SHARE =
+        4, /* a quarter of the units is ASCII, a quarter of the others no pair */
+    OTHER_SHARE = 16 /* at most a sixteenth has its zero in the other byte */
 };
 _Static_assert((PIECE + 1) * 3 <= CHARSET_STREAM_STEP, "a piece fits");
 

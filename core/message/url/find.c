@@ -19,7 +19,7 @@ void find_draft_copy(struct find_scan *s, struct slice text)
 {
     size_t room = FIND_MENDED_MAX - s->draft.n;
 
-    if (text.n > room) { /* a text that needs no mending is there all the same */
+    if (text.n > room) { /* an unmended text is not cut: it is read from the input */
         s->draft.flags |= FIND_CUT;
         s->draft.n = longurl_shorten(s->mended, s->draft.n);
         text = slice_head(text, FIND_MENDED_MAX - s->draft.n);

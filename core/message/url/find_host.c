@@ -123,7 +123,7 @@ static bool is_digits(const char *p, size_t n)
     return i == n;
 }
 
-/* Hyphens at an end and empty labels are no host's; underscores not in what is registered. */
+/* No label is empty or has a hyphen at an end, and the registrable part has no underscore. */
 static bool has_good_labels(const char *name, const char *reg)
 {
     const char *p = name;

@@ -11,7 +11,7 @@ struct range {
     uint32_t last;
 };
 
-/* What a reader cannot see and a host does not keep. */
+/* Invisible characters, which a host does not keep. */
 static const struct range hidden[] = {
     {0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c},   {0x115f, 0x1160},
     {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f},   {0x202a, 0x202e},
@@ -202,7 +202,7 @@ const unsigned char mark_bytes[256] = {
     ROW(MARK_WIDE), ROW(MARK_WIDE), ROW(MARK_WIDE), ROW(MARK_WIDE)};
 /* clang-format on */
 
-/* As mark_bytes has it, whatever stands round it. */
+/* The mark of a byte alone, from mark_bytes. */
 static struct mark lone(char c)
 {
     return (struct mark){.kind =

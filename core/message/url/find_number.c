@@ -206,7 +206,7 @@ static void add_digit(struct digits *d, char c)
     }
 }
 
-/* Bytes of what may stand between two groups of digits at i, 0 when the number ends there. */
+/* Length of a separator between two groups of digits at i, 0 if the number ends there. */
 static size_t gap(struct slice text, size_t i)
 {
     size_t n = 0;
@@ -264,7 +264,7 @@ static size_t at_code(const struct scan *s, size_t from, size_t i)
     return d.end;
 }
 
-/* What pattern says at i: 'N' 2 to 9, '9' any digit, other bytes themselves. */
+/* Whether text matches pattern at i: 'N' is 2 to 9, '9' any digit, another byte itself. */
 static bool matches(struct slice text, size_t i, const char *pattern)
 {
     for (; *pattern != '\0'; pattern++, i++) {
@@ -333,7 +333,7 @@ static size_t at_american(const struct scan *s, size_t i)
     return i;
 }
 
-/* What stands before i belongs to the same number or word. */
+/* Whether the text before i belongs to the same number or word. */
 static bool is_inside(struct slice text, size_t i)
 {
     return i > 0 && (is_word(text, i - 1) || text.p[i - 1] == '+' ||
@@ -405,8 +405,9 @@ static bool has_begin(const char *p)
     return block_is_any(&at);
 }
 
-/* The next byte of a word or number; i is where a word may begin. Short words without digits are
- * passed over: one of BECH32_MIN bytes that begins in the next so many has its last of these. */
+/* The next byte of a word or number; i is where a word may begin. Skips short words without digits:
+ * a word of BECH32_MIN bytes that begins within the next BECH32_MIN bytes covers the last of
+ * them. */
 static size_t skip(struct slice text, size_t i)
 {
     while (i + BLOCK_BYTES <= text.n && !has_begin(text.p + i) &&

@@ -32,7 +32,7 @@ struct active_segment {
     struct find_draft shorter; /* the draft where some readers end */
 };
 
-/* Without trailing punctuation, and without closing brackets that nothing opened. */
+/* The URL without trailing punctuation and unmatched closing brackets. */
 static struct slice trim_end(struct slice url)
 {
     ptrdiff_t open[BRACKETS] = {0};
@@ -101,7 +101,7 @@ static struct slice host_so_far(const struct find_scan *s,
     return slice_of(s->mended + from, s->draft.n - from);
 }
 
-/* What follows is no part of a host that is complete. */
+/* Whether the host is complete, so that the next character is no part of it. */
 static bool host_is_complete(const struct find_scan *s, struct active_segment *t)
 {
     struct slice host = host_so_far(s, t);
@@ -142,7 +142,7 @@ static bool ends_at_bracket(struct active_segment *t, char c)
     return false;
 }
 
-/* "intent://host/#Intent;...": what follows '#' is for the program. An encoded URL is a value in
+/* "intent://host/#Intent;...": the text after '#' is for the program. An encoded URL is a value in
  * another, which ends before the next one. */
 static bool ends_inner(const struct find_draft *draft, char c)
 {
@@ -250,7 +250,7 @@ static bool begins_anew(struct slice word)
            (head.n <= FIND_HOST_MAX && find_host_check(head) == FIND_HOST_SURE);
 }
 
-/* The line that begins at `next` goes on with a URL that ends in `last`. */
+/* Whether the line that begins at `next` continues a URL that ends in `last`. */
 static bool goes_on(struct slice text, size_t next, char last)
 {
     bool looks_so = strchr("/-_=&%?+", last) != NULL && last != '\0';
@@ -305,7 +305,7 @@ static bool join_line(struct find_scan *s, struct active_segment *t)
     return true;
 }
 
-/* The draft's mended text is not there any more: a longer one was shortened. */
+/* Whether the draft's mended text is lost, because a longer one was shortened. */
 static bool is_spoilt(const struct find_scan *s, const struct find_draft *draft)
 {
     return draft->is_mended && (s->draft.flags & FIND_CUT) != 0;

@@ -84,7 +84,7 @@ enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
         return keep_address(arena, addr, ret);
     }
     if (!charset_is_ascii(text)) {
-        /* ASCII stays, also punycode that says nothing: it may well be in the DNS */
+        /* ASCII stays, also invalid punycode: it may well be in the DNS */
         text = slice_of(mapped, host_to_ascii(text, mapped));
     }
     n = clean_name(text, name);
@@ -104,7 +104,7 @@ enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
     return err;
 }
 
-/* The ASCII form of a name in lower case, checked as browsers do; 0 when it is none. */
+/* The ASCII form of a name in lower case, checked as browsers do; 0: not a name. */
 static size_t web_name(struct slice text, char dst[HOST_INPUT_MAX])
 {
     size_t n = text.n;
@@ -193,7 +193,7 @@ enum err host_parse_odd(struct arena *arena, struct slice text, struct host *ret
     return keep_address(arena, addr, ret);
 }
 
-/* A name that the suffix list can be asked about. */
+/* Whether the suffix list can have an answer for the name. */
 static bool is_question(struct slice name)
 {
     uint8_t addr[16];

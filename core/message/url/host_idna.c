@@ -24,8 +24,8 @@ static void idna_open(void)
     }
 }
 
-/* What a character maps to since Unicode 15.1 and 16, where ICU's data may be older: 0 is nothing,
- * c itself means no change. Every row stays true with newer data. */
+/* The mapping of a character since Unicode 15.1 and 16, because ICU's data may be older. 0: it is
+ * dropped; c itself: no change. Every row stays true with newer data. */
 static uint32_t mapped(uint32_t c)
 {
     static const struct {

@@ -276,7 +276,7 @@ static size_t suffixes(const struct safebrowsing *u, struct slice ret[SUFFIXES_M
     return n;
 }
 
-/* What follows the host, longest first; all is the path with the query. */
+/* The path prefixes, longest first; all is the path with the query. */
 static size_t prefixes(struct slice all, struct slice path,
                        struct slice ret[PREFIXES_MAX])
 {

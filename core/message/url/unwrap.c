@@ -68,7 +68,7 @@ static const struct slice redirect_names[] = {
     TEXT("goto"), TEXT("dest"), TEXT("link"), TEXT("redirect_url"), TEXT("target"),
 };
 
-/* The list that grows, and what is read at the moment. */
+/* The list of targets, and the URL that is being read. */
 struct work {
     struct arena *arena;
     struct unwrap_target *targets;
@@ -183,7 +183,8 @@ static bool is_redirect_name(struct slice name)
     return false;
 }
 
-/* What stands where a name should: "?http://...", "#aHR0c...". rest: with what follows its '&'. */
+/* Reads a value that stands in the place of a name: "?http://...", "#aHR0c...". rest is the pair
+ * and the text behind it. */
 static bool read_nameless(struct work *w, struct slice pair, struct slice rest)
 {
     struct slice decoded;

@@ -82,7 +82,7 @@ static size_t characters(struct slice text, size_t count)
     return i;
 }
 
-/* The stars of url replaced by characters of hidden, which is shorter than what encoded it. */
+/* Replaces the stars of url by characters of hidden, which is shorter than its encoded form. */
 static size_t fill_stars(struct slice url, struct slice hidden, char *dst, size_t room)
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* url_normal - most URLs lose their ends at most: a copy is made only where something inside changes. */
+/* url_normal - most URLs lose only their ends; a copy is made only if something inside changes. */
 #include "core/message/url/url_normal.h"
 
 #include "core/message/text/ascii.h"
@@ -23,7 +23,8 @@ static size_t www_length(const struct host *host)
 
 /* ---- what is the same already ---- */
 
-/* A path is written with '?' and '\' where they were escaped: here they must be, or a second reading would cut there. */
+/* The canonical path has decoded '?' and '\'. The normal form escapes them, because a second
+ * reading would cut the path there. */
 static bool is_plain_path(struct slice path)
 {
     return slice_find(path, '?') == path.n && slice_find(path, '\\') == path.n;
@@ -73,7 +74,7 @@ static void put_path(struct out *o, struct slice path)
     }
 }
 
-/* What must stay an escape, or become one: it would mean something else, or be cut off. */
+/* Bytes that are escaped: unescaped ones would mean something else, or be cut off. */
 static bool is_special(char c)
 {
     return (unsigned char)c <= 0x20 || (unsigned char)c >= 0x7f ||

@@ -139,7 +139,7 @@ static bool is_word(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* What a word without spaces and punctuation is made of. */
+/* The parts of a word without spaces and punctuation. */
 struct word {
     size_t ndigits;
     size_t nletters; /* before the first digit */

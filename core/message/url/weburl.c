@@ -13,7 +13,7 @@ struct out {
     size_t n;
 };
 
-/* What a URL is made of before it is written. */
+/* The parts of a URL before it is written. */
 struct draft {
     struct url_pieces pieces;  /* path, query and fragment as they stand in the text */
     const struct weburl *base; /* where authority comes from, or NULL */
@@ -180,7 +180,7 @@ static enum err write_out(struct arena *arena, struct draft *d, struct weburl *r
     return ERR_OK;
 }
 
-/* The state "special authority ignore slashes" and what follows it. */
+/* The state "special authority ignore slashes" and all later ones. */
 static enum err read_authority(struct arena *arena, struct slice text, struct draft *d)
 {
     struct slice host;

@@ -227,7 +227,7 @@ void html_set_content(struct html *h, enum html_content content, struct slice ta
     html_text_add(&h->tag, tag);
 }
 
-static void feed(struct html *h, struct slice utf8)
+static void feed_lines(struct html *h, struct slice utf8)
 {
     h->stop = NULL;
     while (utf8.n > 0) {
@@ -246,12 +246,12 @@ void html_feed(struct html *h, struct slice utf8)
     while (utf8.n > 0) {
         size_t n = slice_find(utf8, '\r');
 
-        feed(h, slice_head(utf8, n));
+        feed_lines(h, slice_head(utf8, n));
         html_skip(&utf8, n);
         if (utf8.n > 0) {
             h->was_cr = utf8.n == 1;
             if (h->was_cr || utf8.p[1] != '\n') {
-                feed(h, SLICE_LIT("\n"));
+                feed_lines(h, SLICE_LIT("\n"));
             }
             html_skip(&utf8, 1);
         }

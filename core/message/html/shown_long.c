@@ -44,7 +44,7 @@ static bool begin_url(struct shown *s)
 }
 
 /* How a value that begins so is read. */
-static enum shown_long kind_of(struct shown *s, const struct html_token *t)
+static enum shown_long long_kind_of(struct shown *s, const struct html_token *t)
 {
     bool is_content = slice_eq(t->name, SLICE_LIT("content"));
 
@@ -115,7 +115,7 @@ void shown_long_attribute(struct shown *s, const struct html_token *t)
     bool is_first = s->long_value == SHOWN_LONG_NOT;
 
     if (is_first) {
-        s->long_value = kind_of(s, t);
+        s->long_value = long_kind_of(s, t);
     }
     switch (s->long_value) {
     case SHOWN_LONG_URL:

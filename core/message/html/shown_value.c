@@ -401,7 +401,7 @@ static bool is_refresh(const struct html_token *t)
 }
 
 /* The value of an attribute by its name; false: it is no URL. */
-static bool kind_of(struct slice name, enum shown_value_kind *ret)
+static bool value_kind_of(struct slice name, enum shown_value_kind *ret)
 {
     static const struct {
         struct slice name;
@@ -434,7 +434,7 @@ bool shown_is_url(const struct html_token *t)
 {
     enum shown_value_kind kind;
 
-    return is_href(t->name) || kind_of(t->name, &kind);
+    return is_href(t->name) || value_kind_of(t->name, &kind);
 }
 
 /* "http://a.example/ http://b.example/": URLs between white space. */
@@ -464,7 +464,7 @@ void shown_whole_attribute(struct shown *s, const struct html_token *t)
         shown_css_urls(s, t->value);
     } else if (is_href(t->name)) {
         href(s, t);
-    } else if (kind_of(t->name, &kind)) {
+    } else if (value_kind_of(t->name, &kind)) {
         shown_tell(s, kind, t->value);
     } else if (slice_eq(t->name, SLICE_LIT("srcset")) ||
                slice_eq(t->name, SLICE_LIT("imagesrcset"))) {

@@ -168,7 +168,7 @@ static enum fold_kind fold_mixed(struct fold *f)
     return FOLD_TEXT;
 }
 
-static void tell(struct fold *f, enum fold_kind kind, struct slice text)
+static void tell_word(struct fold *f, enum fold_kind kind, struct slice text)
 {
     struct fold_word word = {.kind = kind, .text = text};
     f->on_word(f->context, &word);
@@ -216,7 +216,7 @@ void fold_break(struct fold *f)
     if (f->marks != MARK_LETTER) {
         kind = look_at_marks(f);
     }
-    tell(f, kind, slice_of(f->word, f->n));
+    tell_word(f, kind, slice_of(f->word, f->n));
     forget_word(f);
 }
 
@@ -225,22 +225,22 @@ static void tell_alone(struct fold *f, struct slice character)
 {
     fold_break(f);
     memcpy(f->word, character.p, character.n);
-    tell(f, FOLD_ALONE, slice_of(f->word, character.n));
+    tell_word(f, FOLD_ALONE, slice_of(f->word, character.n));
 }
 
 /* Room for n bytes more in the word. */
-static void make_room(struct fold *f, size_t n)
+static void make_word_room(struct fold *f, size_t n)
 {
     if (f->n + n > FOLD_WORD_MAX) {
-        tell(f, FOLD_MIXED, slice_of(f->word, f->n));
+        tell_word(f, FOLD_MIXED, slice_of(f->word, f->n));
         forget_word(f);
         f->marks = MARK_PIECE;
     }
 }
 
-static void append(struct fold *f, struct slice bytes, unsigned mark)
+static void append_letters(struct fold *f, struct slice bytes, unsigned mark)
 {
-    make_room(f, bytes.n);
+    make_word_room(f, bytes.n);
     memcpy(f->word + f->n, bytes.p, bytes.n);
     f->n += bytes.n;
     f->marks |= mark;
@@ -254,7 +254,7 @@ static void take_folded(struct fold *f, struct slice rest, unsigned mark)
         if ((unsigned char)rest.p[0] < 0x80) {
             if (is_alnum(rest.p[0])) {
                 bool is_digit = ASCII_IS(rest.p[0], ASCII_DIGIT);
-                append(f, slice_head(rest, 1), is_digit ? MARK_DIGIT : mark);
+                append_letters(f, slice_head(rest, 1), is_digit ? MARK_DIGIT : mark);
             } else {
                 fold_break(f);
             }
@@ -263,7 +263,7 @@ static void take_folded(struct fold *f, struct slice rest, unsigned mark)
             if (fold_table_class(point) == FOLD_CLASS_ALONE) {
                 tell_alone(f, slice_head(rest, n));
             } else if (fold_table_class(point) == FOLD_CLASS_LETTER) {
-                append(f, slice_head(rest, n), MARK_KEPT);
+                append_letters(f, slice_head(rest, n), MARK_KEPT);
             } else {
                 fold_break(f);
             }
@@ -288,7 +288,7 @@ static size_t take_high(struct fold *f, struct slice text)
                     MARK_OTHER |
                         (fold_table_is_other_script(point) ? MARK_LOOKALIKE : 0));
     } else if (class == FOLD_CLASS_LETTER) {
-        append(f, slice_head(text, n), MARK_KEPT);
+        append_letters(f, slice_head(text, n), MARK_KEPT);
     } else if (class == FOLD_CLASS_ALONE) {
         tell_alone(f, slice_head(text, n));
     } else if (class == FOLD_CLASS_BREAK) {
@@ -347,7 +347,7 @@ static size_t take_sign(struct fold *f, struct slice text)
         size_t n = host_length(rest);
         if (n > 0) {
             forget_word(f);
-            tell(f, FOLD_ADDRESS, slice_of(address_text, 1));
+            tell_word(f, FOLD_ADDRESS, slice_of(address_text, 1));
             return n + 1;
         }
     }
@@ -358,7 +358,7 @@ static size_t take_sign(struct fold *f, struct slice text)
                    (f->marks & (MARK_DIGIT | MARK_SIGN)) != 0;
     if (is_within || is_last) {
         char letter = letter_for(sign);
-        append(f, slice_of(&letter, 1), MARK_SIGN);
+        append_letters(f, slice_of(&letter, 1), MARK_SIGN);
     } else {
         fold_break(f);
     }
@@ -377,7 +377,7 @@ static size_t take_url(struct fold *f, struct slice text)
         n++;
     }
     forget_word(f);
-    tell(f, FOLD_URL, slice_of(url_text, 3));
+    tell_word(f, FOLD_URL, slice_of(url_text, 3));
     return n;
 }
 
@@ -533,12 +533,12 @@ static size_t take_plain_word(struct fold *f, struct slice text)
         f->marks = MARK_LETTER;
         return n;
     }
-    tell(f, FOLD_TEXT, slice_of(f->word, n));
+    tell_word(f, FOLD_TEXT, slice_of(f->word, n));
     return p[n] == '\n' ? n : n + 1;
 }
 
 /* Up to the end, or behind the first byte that is stop. */
-static size_t feed(struct fold *f, struct slice text, int stop)
+static size_t fold_up_to(struct fold *f, struct slice text, int stop)
 {
     size_t i = 0;
     while (i < text.n) {
@@ -552,7 +552,7 @@ static size_t feed(struct fold *f, struct slice text, int stop)
             }
             i += take_ascii(f, slice_from(text, i));
             if (f->n == FOLD_WORD_MAX) {
-                make_room(f, 1);
+                make_word_room(f, 1);
             }
         } else if (does == DO_BREAK) {
             if (f->n > 0) {
@@ -572,12 +572,12 @@ static size_t feed(struct fold *f, struct slice text, int stop)
 
 void fold_feed(struct fold *f, struct slice text)
 {
-    (void)feed(f, text, -1);
+    (void)fold_up_to(f, text, -1);
 }
 
 size_t fold_line(struct fold *f, struct slice text)
 {
-    return feed(f, text, '\n');
+    return fold_up_to(f, text, '\n');
 }
 
 struct slice fold_skeleton(const struct fold_word *word)

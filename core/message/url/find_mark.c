@@ -76,7 +76,7 @@ static enum mark_kind usual_kind(uint32_t code)
                : MARK_END;
 }
 
-static enum mark_kind kind_of(uint32_t code)
+static enum mark_kind mark_kind_of(uint32_t code)
 {
     enum mark_kind usual = usual_kind(code);
 
@@ -114,7 +114,7 @@ static struct mark wide_mark(struct slice s)
     if (m.n == 0) {
         m.n = 1;
     } else {
-        m.kind = kind_of(code);
+        m.kind = mark_kind_of(code);
         m.is_wide = m.kind == MARK_DOT;
     }
     return m;

@@ -17,7 +17,7 @@ enum {
 static const char opening[] = "([{";
 static const char closing[] = ")]}";
 
-struct active_segment {
+struct url_tail {
     char quote;    /* "'" when the URL stands in such */
     char bracket;  /* the closing one when the URL stands in such */
     bool in_angle; /* "<http:" */
@@ -93,8 +93,7 @@ static struct slice trim_host(struct slice url, size_t nscheme)
     return url;
 }
 
-static struct slice host_so_far(const struct find_scan *s,
-                                const struct active_segment *t)
+static struct slice host_so_far(const struct find_scan *s, const struct url_tail *t)
 {
     size_t from = t->host < s->draft.n ? t->host : s->draft.n;
 
@@ -102,7 +101,7 @@ static struct slice host_so_far(const struct find_scan *s,
 }
 
 /* Whether the host is complete, so that the next character is no part of it. */
-static bool host_is_complete(const struct find_scan *s, struct active_segment *t)
+static bool host_is_complete(const struct find_scan *s, struct url_tail *t)
 {
     struct slice host = host_so_far(s, t);
 
@@ -113,7 +112,7 @@ static bool host_is_complete(const struct find_scan *s, struct active_segment *t
     return find_host_has_suffix(host);
 }
 
-static bool ends_in_host(const struct find_scan *s, struct active_segment *t,
+static bool ends_in_host(const struct find_scan *s, struct url_tail *t,
                          const struct mark *m)
 {
     if (m->kind == MARK_DENSE && t->last == MARK_ASCII) {
@@ -123,7 +122,7 @@ static bool ends_in_host(const struct find_scan *s, struct active_segment *t,
 }
 
 /* Counts brackets; true when the URL ends before one that it did not open. */
-static bool ends_at_bracket(struct active_segment *t, char c)
+static bool ends_at_bracket(struct url_tail *t, char c)
 {
     const char *p = strchr(opening, c);
 
@@ -151,7 +150,7 @@ static bool ends_inner(const struct find_draft *draft, char c)
 }
 
 /* Whether the URL ends before m. */
-static bool ends_before(const struct find_scan *s, struct active_segment *t,
+static bool ends_before(const struct find_scan *s, struct url_tail *t,
                         const struct mark *m)
 {
     if (m->kind == MARK_END) {
@@ -173,7 +172,7 @@ static bool ends_before(const struct find_scan *s, struct active_segment *t,
            ((m->c == t->quote && t->quote != '\0') || ends_at_bracket(t, m->c));
 }
 
-static void keep_short(const struct find_scan *s, struct active_segment *t)
+static void keep_short(const struct find_scan *s, struct url_tail *t)
 {
     if (!t->has_short) {
         t->has_short = true;
@@ -192,7 +191,7 @@ static void as_path(const struct find_scan *s, struct mark *m)
     }
 }
 
-static void read_line(struct find_scan *s, struct active_segment *t)
+static void read_line(struct find_scan *s, struct url_tail *t)
 {
     for (;;) {
         struct mark m = mark_at(s->text, s->draft.end);
@@ -251,7 +250,7 @@ static bool begins_anew(struct slice word)
 }
 
 /* Whether the line that begins at `next` continues a URL that ends in `last`. */
-static bool goes_on(struct slice text, size_t next, char last)
+static bool continues_url(struct slice text, size_t next, char last)
 {
     bool looks_so = strchr("/-_=&%?+", last) != NULL && last != '\0';
     bool has_letter = false;
@@ -274,7 +273,7 @@ static bool goes_on(struct slice text, size_t next, char last)
 }
 
 /* Moves on to the next line when the URL may go on there. */
-static bool join_line(struct find_scan *s, struct active_segment *t)
+static bool join_line(struct find_scan *s, struct url_tail *t)
 {
     size_t next = after_line_end(s->text, s->draft.end);
     size_t from = next;
@@ -293,7 +292,7 @@ static bool join_line(struct find_scan *s, struct active_segment *t)
         t->line = line_begin(s->text, s->draft.start);
     }
     if (!t->in_angle && (t->in_host || s->draft.end - t->line < LINE_LONG ||
-                         !goes_on(s->text, next, s->text.p[s->draft.end - 1]))) {
+                         !continues_url(s->text, next, s->text.p[s->draft.end - 1]))) {
         return false;
     }
     keep_short(s, t);
@@ -312,7 +311,7 @@ static bool is_spoilt(const struct find_scan *s, const struct find_draft *draft)
 }
 
 /* A joined URL in angle brackets must reach its bracket; else it ends with its first line. */
-static void check_joined(struct find_scan *s, struct active_segment *t)
+static void check_joined(struct find_scan *s, struct url_tail *t)
 {
     bool closed = s->draft.end < s->text.n && s->text.p[s->draft.end] == '>';
 
@@ -340,8 +339,8 @@ static bool has_host(struct slice text, size_t nscheme)
 }
 
 /* Reports the draft, and its shorter reading before it when that says something else. */
-static bool report(struct find_scan *s, const struct active_segment *t,
-                   struct find find, size_t nscheme)
+static bool report_url(struct find_scan *s, const struct url_tail *t, struct find find,
+                       size_t nscheme)
 {
     struct find shorter = find;
 
@@ -366,10 +365,10 @@ static bool report(struct find_scan *s, const struct active_segment *t,
     return true;
 }
 
-static struct active_segment tail_of(const struct find_scan *s)
+static struct url_tail tail_of(const struct find_scan *s)
 {
     size_t start = s->draft.start;
-    struct active_segment t = {.last = MARK_ASCII};
+    struct url_tail t = {.last = MARK_ASCII};
     char before = '\0';
     const char *p = NULL;
 
@@ -390,7 +389,7 @@ static struct active_segment tail_of(const struct find_scan *s)
 }
 
 /* Percent-decodes the draft, which has one reading then. */
-static void decode(struct find_scan *s, struct active_segment *t, size_t nscheme)
+static void decode_mended(struct find_scan *s, struct url_tail *t, size_t nscheme)
 {
     unsigned i = 0;
 
@@ -404,8 +403,8 @@ static void decode(struct find_scan *s, struct active_segment *t, size_t nscheme
     t->has_short = false;
 }
 
-static bool finish(struct find_scan *s, struct active_segment *t, struct find find,
-                   size_t nscheme)
+static bool finish_url(struct find_scan *s, struct url_tail *t, struct find find,
+                       size_t nscheme)
 {
     read_line(s, t);
     while (join_line(s, t)) {
@@ -413,18 +412,18 @@ static bool finish(struct find_scan *s, struct active_segment *t, struct find fi
     }
     check_joined(s, t);
     if (s->draft.decode > 0) {
-        decode(s, t, nscheme);
+        decode_mended(s, t, nscheme);
     }
-    return report(s, t, find, nscheme);
+    return report_url(s, t, find, nscheme);
 }
 
 bool find_url_rest(struct find_scan *s, struct find find, size_t nscheme)
 {
-    struct active_segment t = tail_of(s);
+    struct url_tail t = tail_of(s);
 
     t.in_host = true;
     t.host = s->draft.n;
-    return finish(s, &t, find, nscheme);
+    return finish_url(s, &t, find, nscheme);
 }
 
 static void read_port(struct find_scan *s)
@@ -444,17 +443,17 @@ static void read_port(struct find_scan *s)
 
 bool find_url_path(struct find_scan *s, struct find find)
 {
-    struct active_segment t = tail_of(s);
+    struct url_tail t = tail_of(s);
     struct mark m;
 
     read_port(s);
     m = mark_at(s->text, s->draft.end);
     if (m.kind == MARK_ASCII && (m.c == '/' || m.c == '?' || m.c == '#')) {
-        return finish(s, &t, find, 0);
+        return finish_url(s, &t, find, 0);
     }
     if (m.kind == MARK_ASCII && m.c == '\\' && s->where == FIND_IN_PROSE) {
         keep_short(s, &t); /* a path to some, "\n" in a program to others */
-        return finish(s, &t, find, 0);
+        return finish_url(s, &t, find, 0);
     }
-    return report(s, &t, find, 0);
+    return report_url(s, &t, find, 0);
 }

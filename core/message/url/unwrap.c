@@ -124,7 +124,7 @@ static char *room(struct work *w, size_t n)
     return p;
 }
 
-static struct slice decode(struct work *w, struct slice text)
+static struct slice decode_target(struct work *w, struct slice text)
 {
     char *p = room(w, text.n);
 
@@ -140,12 +140,12 @@ static bool is_escaped_absolute(struct slice text)
 /* A parameter's value, also when it was escaped more than once or is base64. */
 static struct slice decode_value(struct work *w, struct slice value)
 {
-    struct slice text = decode(w, value);
+    struct slice text = decode_target(w, value);
     char *p = NULL;
     size_t i = 0;
 
     for (i = 1; i < ESCAPED_TIMES_MAX && is_escaped_absolute(text); i++) {
-        text = decode(w, text);
+        text = decode_target(w, text);
     }
     while (text.n > 0 && (unsigned char)text.p[0] <= 0x20) {
         text = slice_from(text, 1);
@@ -199,7 +199,7 @@ static bool read_nameless(struct work *w, struct slice pair, struct slice rest)
     }
     found(w, decoded, UNWRAP_PARAMETER);
     if (rest.n > pair.n && is_absolute(pair)) {
-        found(w, decode(w, rest), UNWRAP_PARAMETER);
+        found(w, decode_target(w, rest), UNWRAP_PARAMETER);
     }
     return true;
 }
@@ -229,7 +229,8 @@ static void read_parameters(struct work *w, struct slice query)
             found(w, decoded, UNWRAP_PARAMETER);
             if (!has_plain && is_absolute(value) && query.n > 0) {
                 has_plain = true;
-                found(w, decode(w, slice_from(whole, name.n + 1)), UNWRAP_PARAMETER);
+                found(w, decode_target(w, slice_from(whole, name.n + 1)),
+                      UNWRAP_PARAMETER);
             }
         } else if (is_redirect_name(name) && is_bare_host(w, decoded)) {
             found(w, decoded, UNWRAP_PARAMETER);
@@ -257,7 +258,8 @@ static void read_path(struct work *w)
         is_encoded = slice_has_prefix_nocase(after, SLICE_LIT("%3a")) ||
                      slice_has_prefix_nocase(after, SLICE_LIT(":%2f"));
         if (is_encoded) { /* then its slashes are encoded too, and a plain one ends it */
-            found(w, decode(w, slice_head(here, slice_find(here, '/'))), UNWRAP_PATH);
+            found(w, decode_target(w, slice_head(here, slice_find(here, '/'))),
+                  UNWRAP_PATH);
             return;
         }
         if (slice_has_prefix(after, SLICE_LIT(":/"))) {
@@ -327,7 +329,7 @@ static void found_translated(struct work *w, enum unwrap_kind kind)
     }
 }
 
-static void apply(struct work *w, const struct wrapper *wrapper)
+static void apply_wrapper(struct work *w, const struct wrapper *wrapper)
 {
     struct slice value = parameter(w->url.query, wrapper->argument);
     struct slice rest = slice_from(w->rest, wrapper->prefix.n);
@@ -368,7 +370,7 @@ static void apply(struct work *w, const struct wrapper *wrapper)
     }
 }
 
-static bool is_of(const struct work *w, const struct wrapper *wrapper)
+static bool is_wrapped_by(const struct work *w, const struct wrapper *wrapper)
 {
     struct slice domain = wrapper->domain;
     bool is_host = domain.p[domain.n - 1] == '.'
@@ -408,8 +410,8 @@ static void read_one(struct work *w, struct slice text)
     w->rest = slice_of(w->url.path.p,
                        w->url.href.n - (size_t)(w->url.path.p - w->url.href.p));
     for (i = 0; i < LENGTH(wrappers); i++) {
-        if (is_of(w, &wrappers[i])) {
-            apply(w, &wrappers[i]);
+        if (is_wrapped_by(w, &wrappers[i])) {
+            apply_wrapper(w, &wrappers[i]);
         }
     }
     if (w->n == before || w->targets[w->n - 1].kind != UNWRAP_URLDEFENSE) {

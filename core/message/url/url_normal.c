@@ -50,7 +50,7 @@ struct out {
     size_t n;
 };
 
-static void put(struct out *o, struct slice s)
+static void put_normal(struct out *o, struct slice s)
 {
     if (s.n > 0) {
         memcpy(o->p + o->n, s.p, s.n);
@@ -174,7 +174,7 @@ struct slice url_normal(struct arena *arena, const struct url *url)
     if (o.p == NULL) {
         return SLICE_NONE;
     }
-    put(&o, authority);
+    put_normal(&o, authority);
     put_path(&o, path);
     put_query(&o, url->query);
     return slice_of(o.p, o.n);

@@ -8,8 +8,10 @@ bool word_cut(struct slice *row, struct word *ret)
         n++;
     }
     *ret = (struct word){.key = slice_head(word, n),
-                         .mark = n < word.n ? word.p[n] : '\0',
                          .text = slice_from(word, n + (n < word.n))};
+    if (n < word.n) {
+        ret->mark = word.p[n];
+    }
     *row = slice_from(*row, word.n + (word.n < row->n));
     return word.n > 0;
 }

@@ -132,7 +132,7 @@ static int32_t fold_point(uint32_t point, char ret[TEXT_MAX])
     for (int32_t i = 0; U_SUCCESS(status) && i < n; i++) {
         const char *look = look_of((uint32_t)parts[i]);
         for (; look != NULL && *look != '\0'; look++) {
-            out[nout++] = *look;
+            out[nout++] = (unsigned char)*look;
         }
         if (look == NULL && !IS_WITHIN((uint32_t)parts[i], marks)) {
             out[nout++] = parts[i];

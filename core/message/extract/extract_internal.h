@@ -2,6 +2,7 @@
  * extract_internal - the inside of core/extract, shared by its files only.
  *
  *   extract.c  the public functions, envelope, body digest, budget
+ *   envelope.c the SMTP session
  *   header.c   header fields
  *   part.c     the parts of a message: what is a leaf, what an attachment
  *   leaf.c     a leaf's bytes: checksum, what it is by its beginning, who reads it

@@ -10,7 +10,7 @@ enum { LINE_ENDS_AT_ONCE = 64 };
 
 static const uint64_t day_us = UINT64_C(86400) * 1000000;
 
-/* What the clock said at the last look. */
+/* Obeys the last reading of the clock. */
 static void obey_clock(struct extract *x)
 {
     if (shares_leaf_is_over(&x->shares) && !x->stopped) {

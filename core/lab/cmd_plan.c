@@ -428,7 +428,8 @@ static const char *misplaced(const struct words *w, bool is_cost)
     if (w->is_dcc && is_cost) {
         return "--dcc and prices are two questions; ask them one after the other";
     }
-    if (!w->is_dcc && (w->cells != NULL || w->threshold != NULL || w->variant != NULL)) {
+    if (!w->is_dcc &&
+        (w->cells != NULL || w->threshold != NULL || w->variant != NULL)) {
         return "--cells, --threshold and --variant belong to --dcc";
     }
     if (!is_size && (w->bits_per_key != NULL || w->scheme != NULL || w->plot != NULL ||

@@ -247,17 +247,17 @@ static bool print_counting_json(const struct plan_counting *c,
                                 const struct planning_refined *r)
 {
     double error = plan_log_dcc_error(c);
-    json_t *row = json_pack(
-        "{s:I, s:I, s:i, s:I, s:f, s:f, s:f, s:o}", "items", (json_int_t)c->items,
-        "cells", (json_int_t)c->cells, "k", (int)c->k, "threshold",
-        (json_int_t)c->threshold, "cell_equals", exp(plan_log_cell(c, c->threshold)),
-        "cell_reaches", exp(plan_log_cell_reaches(c)), "error", exp(error),
-        "log10_error", log10_json(error));
+    json_t *row = json_pack("{s:I, s:I, s:i, s:I, s:f, s:f, s:f, s:o}", "items",
+                            (json_int_t)c->items, "cells", (json_int_t)c->cells, "k",
+                            (int)c->k, "threshold", (json_int_t)c->threshold,
+                            "cell_equals", exp(plan_log_cell(c, c->threshold)),
+                            "cell_reaches", exp(plan_log_cell_reaches(c)), "error",
+                            exp(error), "log10_error", log10_json(error));
 
     if (r != NULL) {
-        json_t *more = json_pack("{s:f, s:f, s:f}", "plain_wrong", r->plain,
-                                 "refined_wrong", r->refined, "refined_cells",
-                                 ceil((double)c->cells * r->share));
+        json_t *more =
+            json_pack("{s:f, s:f, s:f}", "plain_wrong", r->plain, "refined_wrong",
+                      r->refined, "refined_cells", ceil((double)c->cells * r->share));
         if (json_object_update(row, more) != 0) {
             json_decref(row);
             row = NULL;
@@ -278,11 +278,13 @@ static void print_refined(const struct plan_counting *c,
 {
     char text[HUMANIZE_MAX];
 
-    printf("Keys that came 20 times in mixed order and are counted wrong (simulated):\n");
+    printf(
+        "Keys that came 20 times in mixed order and are counted wrong (simulated):\n");
     printf("  plain filter     %s\n", share_seen(r->plain, text));
     printf("  refined filter   %s\n", share_seen(r->refined, text));
-    printf("  %s cells are enough for the refined filter to be as good as the plain one\n",
-           humanize_count((uint64_t)ceil((double)c->cells * r->share), text));
+    printf(
+        "  %s cells are enough for the refined filter to be as good as the plain one\n",
+        humanize_count((uint64_t)ceil((double)c->cells * r->share), text));
 }
 
 bool planning_print_counting(const struct plan_counting *c,

@@ -1,4 +1,4 @@
-/* extract_html - what a reader of an HTML part sees, follows and loads. */
+/* extract_html - text, links and resources of an HTML part. */
 #include "core/base/base64.h"
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"
@@ -149,7 +149,7 @@ static void html_link(struct extract *x, enum shown_value_kind kind, struct slic
     value = trimmed(value);
     if (has_scheme(value)) {
         if (!extract_try_link(x, value)) {
-            /* javascript:, data: and what hides in them; tel:, bitcoin: */
+            /* javascript: and data: with links in them; tel:, bitcoin: */
             extract_code_url(x, value);
             extract_numbers_in(x, value);
             page_in_link(x, value);
@@ -173,7 +173,7 @@ static void html_link(struct extract *x, enum shown_value_kind kind, struct slic
     }
 }
 
-/* The URL that a value stands for, by what is known so far; in scratch. */
+/* The URL of a value, by the base known at this point; in scratch. */
 static bool read_target(struct extract *x, struct slice value, struct url *ret)
 {
     struct weburl web;
@@ -201,7 +201,7 @@ static void form(struct extract *x, struct slice value)
     arena_reset(x->scratch);
 }
 
-/* What nobody could own is no bank: "sale!", "www.file". */
+/* A text like "sale!" or "www.file" is no name that somebody could own. */
 static bool is_owned(const struct host *host)
 {
     return host->kind != HOST_NAME || host_has_listed_suffix(host->text);
@@ -225,8 +225,8 @@ static void on_shown_url(void *context, const struct find *find)
     }
 }
 
-/* A wrapper that servers on the way put round links leads where the reader is told; a redirector
- * of the sender's choice is what the sender chose to show or not. */
+/* Servers on the way wrap links, and the text still shows the true target. A redirector is the
+ * sender's own choice. */
 static bool is_put_on_the_way(enum unwrap_kind kind)
 {
     return kind == UNWRAP_SAFELINKS || kind == UNWRAP_URLDEFENSE || kind == UNWRAP_NATE;
@@ -302,7 +302,7 @@ static void add_text_signs(struct extract *x, const struct shown_text *text)
     }
 }
 
-/* What scripts give to atob: "http" in base64, and what follows it. */
+/* Links that scripts give to atob: "http" in base64, and the text behind it. */
 static void links_in_base64(struct extract *x, struct slice code)
 {
     char plain[EXTRACT_BASE_BYTES];

@@ -92,7 +92,7 @@ static bool add_url(struct extract *x, const struct url *url)
     return true;
 }
 
-/* What redirectors and wrappers in text, which is url, lead to: a URL like any other. */
+/* Adds the targets of redirectors and wrappers in text, which is url, like any other URL. */
 static void add_targets(struct extract *x, struct slice text, const struct url *url)
 {
     struct unwrap_target targets[UNWRAP_TARGETS_MAX];
@@ -115,7 +115,7 @@ static void add_targets(struct extract *x, struct slice text, const struct url *
     }
 }
 
-/* What the canonical form does not show any more. */
+/* Traits that the normal form no longer shows. */
 static void add_url_signs(struct extract *x, struct slice text, const struct url *url)
 {
     size_t scheme = slice_find_slice(text, SLICE_LIT("//"));
@@ -183,7 +183,7 @@ static void add_text_address(struct extract *x, struct slice text)
     arena_reset(x->scratch);
 }
 
-/* A name that is no link is looked up, and neither counted nor learnt from. */
+/* A name that is no link is only looked up, never counted or learnt. */
 static void add_bare_host(struct extract *x, struct slice text)
 {
     struct host host;
@@ -196,7 +196,7 @@ static void add_bare_host(struct extract *x, struct slice text)
     arena_reset(x->scratch);
 }
 
-/* What is found now stands in this text, which is at `at` in its part or field. */
+/* Later finds are in this text, which begins at `at` in its part or field. */
 static void begin_finds(struct extract *x, struct slice text, size_t at)
 {
     x->place.found_in = text.p;

@@ -57,7 +57,7 @@ struct wordsum {
     uint64_t sum[2];
 };
 
-/* What words go through on their way to shingles. Of zero bytes, keys set: a new one. */
+/* State between words and shingles. A new one is zero bytes with keys set. */
 struct shingler {
     const struct shingle_keys *keys;
     unsigned nrun;      /* words since shingler_break, at most SHINGLE_WORDS */

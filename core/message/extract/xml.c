@@ -123,7 +123,7 @@ static struct slice cut_argument(char *p, size_t n, size_t *at)
     return slice_of(p + begin, to - begin);
 }
 
-/* HYPERLINK "http://..." \l "anchor": what stands behind \l, \o and \t is no address. */
+/* HYPERLINK "http://..." \l "anchor": text behind \l, \o and \t is no address. */
 static void read_field(struct extract_xml *m)
 {
     bool is_option = false;
@@ -233,7 +233,7 @@ static void divide(struct extract_xml *m, struct slice tag)
         "tbl",      "sp",         "line-break", "txbxcontent", "note",  "table-cell",
         "text-box", "annotation", "pt",         "comment",     "title", "user-defined"};
     if (m->n > 0 && (!m->is_document || name_index(tag, tags, LENGTH(tags)) >= 0)) {
-        /* an empty line: what stands behind it does not go on before it */
+        /* an empty line, so that the texts before and behind it do not join */
         add_text(m, SLICE_LIT("\n\n"));
     }
 }

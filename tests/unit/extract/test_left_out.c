@@ -253,9 +253,9 @@ static void test_footer__of_a_list__is_left_out_once_it_has_stood_under_other_te
     struct boilerplate *guard = boilerplate_new(1 << 12);
     (void)state;
     clock_set_for_test((uint64_t)100 * 86400 * 1000000, 1);
-    teach(guard, LIST("no.example"), FOOTER, UBIQUITY_FRONTS - 1, "a");
+    teach(guard, LIST("no.example"), FOOTER, BOILERPLATE_FRONTS - 1, "a");
     assert_false(is_left_out(guard, LIST("no.example"), "a"));
-    teach(guard, LIST("no.example"), FOOTER, UBIQUITY_FRONTS, "a");
+    teach(guard, LIST("no.example"), FOOTER, BOILERPLATE_FRONTS, "a");
     assert_true(is_left_out(guard, LIST("no.example"), "a"));
     /* another list, none, and the same name from another network know nothing of it */
     assert_false(is_left_out(guard, LIST("other.example"), "a"));

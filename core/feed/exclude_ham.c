@@ -1,5 +1,5 @@
 /*
- * exclude_ham - which keys good mail had of late, and in how many messages.
+ * exclude_ham - keys of recent good mail, and the number of messages with each.
  */
 
 #include "core/base/clock.h"
@@ -95,7 +95,7 @@ static bool is_given(const struct ham *h, const struct reading *r, size_t from,
     return found;
 }
 
-/* Its messages lie so far apart that somebody would have noticed. */
+/* Its messages are so far apart that somebody would have noticed a campaign. */
 static bool is_lasting(const struct ham *h, const struct reading *r, size_t from,
                        size_t to)
 {
@@ -134,7 +134,7 @@ static bool gather_keys(struct ham *h, const struct reading *r)
     return true;
 }
 
-/* One file; that there is none is no trouble. What was made with another key than what is there says nothing. */
+/* One file, or none. Keys made with another digest key are ignored. */
 static enum err read_file(struct reading *r, const struct keyring *keys,
                           const char *state_dir, const char *name, uint32_t since_s,
                           struct errinfo *reterr)

@@ -44,7 +44,7 @@ const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
 uint64_t ham_mark(struct ham *h, const struct feature_entry *e);
 
 enum name_kind { NAME_PLAIN, NAME_GIANT, NAME_SHARED };
-/* What the shipped tables say of a host (of the whole of it, not of a page there). */
+/* The kind of a whole host (not of a page there) in the shipped tables. */
 enum name_kind name_kind_of(struct slice host);
 
 /* The i-th name of the tables; NULL behind the last. */

@@ -56,7 +56,7 @@ static bool is_shared(struct slice name)
     return find(hosts, HOSTS, name) || find(shorteners, SHORTENERS, name);
 }
 
-/* The giant itself, its www, and what lies below one that has no customers there. */
+/* The major domain itself, its www, and names below one without customers there. */
 static bool is_giant(struct slice host)
 {
     struct slice rest = host;

@@ -1,7 +1,7 @@
 /*
- * show - what is shown of a feed: its address without secrets, its state, and what an update did, as JSON.
+ * show - a feed as JSON: its address without secrets, its state, and the result of an update.
  *
- * The hub's rows and answers and those of `gillnet feed` without a hub are the same.
+ * The hub and `gillnet feed` without a hub give the same rows and answers.
  * Depends: base, jansson.   Threads: any.   Owns: nothing.
  */
 #ifndef CORE_FEED_SHOW_H
@@ -13,7 +13,7 @@
 
 enum { FEED_SHOWN_MAX = 512 };
 
-/* An address without what must stay secret: no user, no values of a query, no key for a path's part. */
+/* An address without secrets: no user, no values of a query, no key in the path. */
 char *feed_shown(char dst[FEED_SHOWN_MAX], const char *url);
 
 /* Adds "format", "entries", "good_s", "changed_s", "version", "versions", "added_total", "pinned". */

@@ -134,7 +134,7 @@ static enum err copy_member(struct copy *c, struct archive *a)
         }
     }
     if (archive_filter_bytes(a, -1) == 0) {
-        return damaged(c, a); /* to libarchive a header that is none is an end */
+        return damaged(c, a); /* libarchive takes a broken header for the end */
     }
     rc = next_file(a, &entry);
     if (rc == ARCHIVE_OK) {

@@ -1,5 +1,5 @@
 /*
- * update_state - state.json: what a feed's stage knows between updates.
+ * update_state - state.json: the state of a feed between updates.
  */
 #include <jansson.h>
 

@@ -348,7 +348,7 @@ static void keep_failures(struct round *x, enum err e)
     if (e != ERR_OK) {
         clean(errinfo_format(&x->why, trouble, sizeof(trouble)));
     }
-    (void)stage_note_failures(x->stage, e != ERR_OK ? x->r->row.failures + 1 : 0,
+    (void)update_note_failures(x->stage, e != ERR_OK ? x->r->row.failures + 1 : 0,
                               trouble, NULL);
 }
 

@@ -372,12 +372,12 @@ static void test_failures__when_noted__then_they_survive_until_it_is_well(void *
 {
     struct feed_fixture *x = *state;
     assert_int_equal(state_of(x).failures, 0);
-    assert_int_equal(stage_note_failures(x->s, 7, "the server answers 503", NULL),
+    assert_int_equal(update_note_failures(x->s, 7, "the server answers 503", NULL),
                      ERR_OK);
     reopen(x, "", "");
     assert_int_equal(state_of(x).failures, 7);
     assert_string_equal(state_of(x).trouble, "the server answers 503");
-    assert_int_equal(stage_note_failures(x->s, 0, "", NULL), ERR_OK);
+    assert_int_equal(update_note_failures(x->s, 0, "", NULL), ERR_OK);
     reopen(x, "", "");
     assert_int_equal(state_of(x).failures, 0);
     assert_string_equal(state_of(x).trouble, "");

@@ -236,7 +236,7 @@ void peer_print_changes(FILE *to, const struct manifest *old,
     if (old != NULL && (old->nring_keys != next->nring_keys ||
                         memcmp(old->ring_keys, next->ring_keys,
                                next->nring_keys * sizeof(next->ring_keys[0])) != 0)) {
-        (void)fprintf(to, "  the ring key changes\n");
+        (void)fprintf(to, "  the digest key changes\n");
     }
     if (old == NULL || old->kind != next->kind) {
         (void)fprintf(to, "  kind %s\n", ring_kind_name(next->kind));

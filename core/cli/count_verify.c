@@ -21,7 +21,7 @@ struct tally {
     uint64_t records;
     uint64_t bytes;
     uint64_t damaged;
-    uint64_t foreign; /* of another ring key */
+    uint64_t foreign; /* of another digest key */
 };
 
 static bool report(struct tally *t, const struct errinfo *why)
@@ -120,7 +120,7 @@ static bool print_tally(const struct tally *t)
            " journals: %" PRIu64 " damaged\n",
            t->runs, t->records, t->bytes, t->journals, t->damaged);
     if (t->foreign > 0) {
-        printf("%" PRIu64 " runs were made with a ring key that is not here; they are "
+        printf("%" PRIu64 " runs were made with a digest key that is not here; they are "
                "not asked\n",
                t->foreign);
     }

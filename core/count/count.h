@@ -39,7 +39,7 @@ struct count_value {
 
 /* One key of a batch. */
 struct count_item {
-    struct digest digest[KEYRING_MAX]; /* under each ring key, writers' first */
+    struct digest digest[KEYRING_MAX]; /* under each digest key, writers' first */
     uint64_t amount;                   /* 0: only read */
     struct count_value value;          /* out: amount included; at least the truth */
 };

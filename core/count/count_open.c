@@ -77,8 +77,8 @@ static enum err open_runs(struct count *c, uint64_t *retnewest, bool *rethas,
     if (look.nours == 0 && look.nforeign > 0) {
         return errinfo_set(
             reterr, ERR_KEY, c->runs, 0,
-            "the counts here were made with another ring key; bring back "
-            "keys/ring.key, or move this folder away to count anew");
+            "the counts here were made with another digest key; bring back "
+            "keys/digest.key, or move this folder away to count anew");
     }
     *retnewest = look.newest_s / COUNT_BUCKET_S;
     *rethas = look.nours > 0;

@@ -117,7 +117,7 @@ static enum err begin_journal(const struct follow *f, const struct follow_bucket
     }
     if (id.start_s != b->start_s || id.inc != s->inc || id.key_id != f->key_id ||
         memcmp(id.origin, f->origin, sizeof id.origin) != 0) {
-        s->is_bad = true; /* of another ring key, or a copy */
+        s->is_bad = true; /* of another digest key, or a copy */
     }
     s->inode = j->inode;
     s->at = LIVE_JOURNAL_HEADER;

@@ -66,7 +66,7 @@ bool merged_runs_name_parse(struct slice name, struct merged_runs_name *ret)
 /* ---- which runs there are ---- */
 
 struct names {
-    struct run_id *v; /* by begin, ring key, origin, incarnation */
+    struct run_id *v; /* by begin, digest key, origin, incarnation */
     size_t n;
     size_t room;
 };
@@ -179,7 +179,7 @@ static enum err write_sheet(const char *path, struct run **runs, size_t n,
     return e == ERR_CORRUPT ? ERR_OK : e;
 }
 
-/* n runs of one bucket and ring key. */
+/* n runs of one bucket and digest key. */
 static enum err make(const char *dir, const char *path, const struct run_id *v,
                      size_t n, struct errinfo *reterr)
 {

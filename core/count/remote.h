@@ -57,7 +57,7 @@ void remote_each_stream(struct remote *r, uint64_t first, uint64_t end,
 
 /* ---- for all ---- */
 
-/* Puts the shares of peers to io, whose [0] is there. keys[i] is the key under ring key key_ids[i]. */
+/* Puts the shares of peers to io, whose [0] is there. keys[i] is the key under digest key key_ids[i]. */
 void remote_ask(struct remote *r, const uint64_t *keys, const uint32_t *key_ids,
                 unsigned nkeys, uint64_t now, struct count_breakdown *io);
 

@@ -319,7 +319,7 @@ enum err current_key(const struct list_current *c, const struct keyring *keys,
     if (!key) {
         return errinfo_set(
             reterr, ERR_KEY, dir, 0,
-            "made with the ring key %08" PRIx32 ", which keys/ring.key does "
+            "made with the digest key %08" PRIx32 ", which keys/digest.key does "
             "not hold; put that key back, or remove the list and import it "
             "again",
             c->key_id);

@@ -1,7 +1,7 @@
 /*
  * merged_run - what several servers counted in one bucket, in one file: asked once instead of run by run.
  *
- * Made of runs of the same bucket and ring key, and of them alone: a copy that may go at any time. It names the runs it
+ * Made of runs of the same bucket and digest key, and of them alone: a copy that may go at any time. It names the runs it
  * was made of, with what identifies their content, so that whoever asks sees which of his runs it stands for.
  * Records (key, source, count) in rising order of key, in blocks of SHEET_BLOCK bytes with a checksum each, which every
  * look-up verifies. Blocks are read, not mapped.
@@ -36,7 +36,7 @@ struct merged_run_pair {
     uint64_t count;
 };
 
-/* Replaces path durably by a sheet of runs of one bucket and ring key, at most SHEET_SOURCES_MAX. ERR_CORRUPT: *retbad
+/* Replaces path durably by a sheet of runs of one bucket and digest key, at most SHEET_SOURCES_MAX. ERR_CORRUPT: *retbad
  * is the first with a damaged block, no sheet is made. */
 enum err merged_run_write(const char *path, const struct run *const *runs, size_t n,
                           size_t *retbad, struct errinfo *reterr);

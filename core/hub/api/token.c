@@ -94,7 +94,7 @@ static bool has_name(struct slice text, struct slice name)
     return false;
 }
 
-/* The group of the ring's key, which the service must read: Group= of its unit is the MTA's user's, too, and a group of its
+/* The group of the digest key, which the service must read: Group= of its unit is the MTA's user's, too, and a group of its
  * own it has not. Else SERVICE_GROUP. False: no group is known. */
 static bool service_group(const struct config *config, gid_t *ret)
 {

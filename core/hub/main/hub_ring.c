@@ -142,7 +142,7 @@ static void turn_keys(struct hub *h)
     h->turn_ticks = h->ticks + TURN_TICKS;
     if (digest_key_turn(h->node.state_dir, &h->node.manifest, &h->node.keys, now_ms,
                         &changed, &why) != ERR_OK) {
-        hub_trouble(h, "ringkey", &why);
+        hub_trouble(h, "digest_key", &why);
     }
     if (!changed && ring_turn_identity(h->node.dir, &h->node.manifest, &h->node.self,
                                        now_ms, &changed, &why) != ERR_OK) {

@@ -44,7 +44,7 @@ struct shingle_keys {
     struct shingle_epoch epoch[SHINGLE_EPOCHS];
 };
 
-/* Those of this time, derived from the ring key (of which they tell nothing). */
+/* Those of this time, derived from the digest key (of which they tell nothing). */
 void shingle_keys_make(const struct hashkey *ring, uint64_t unix_s,
                        struct shingle_keys *ret);
 

@@ -143,7 +143,7 @@ enum err sync_list_position(struct sync *s, const char *list, struct buf *ret);
  * all that the list has. */
 bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,
                      struct stream_key *ret);
-/* The ring key of the digests that are published of lists and filters from now on; another one than before begins a
+/* The digest key of the digests that are published of lists and filters from now on; another one than before begins a
  * stream anew. 0, as at first: goes on as it is, and the first key here for what is new. */
 void sync_use_list_key(struct sync *s, uint32_t id);
 /* All members have that key, or will. */

@@ -173,7 +173,7 @@ enum err sync_drop_origin(struct sync *s, const struct object_id *id,
 enum err sync_may_publish(const struct sync *s, struct errinfo *reterr);
 /* Whether the next object of st may be signed here: we remember all of it, and began it with this key. */
 bool sync_may_continue(const struct sync *s, const struct stream *st);
-/* The same, whatever ring key it is of. */
+/* The same, whatever digest key it is of. */
 bool sync_may_go_on(const struct sync *s, const struct stream *st);
 /* f->o has type, flags and numbers, f->payload what is sent, f->reader and f->root what is meant. ERR_EXISTS: an object that
  * was signed before a failure was taken first: ask again, from what is published now. */

@@ -35,7 +35,7 @@ enum err sync_may_publish(const struct sync *s, struct errinfo *reterr)
     }
     return has_key ? ERR_OK
                    : errinfo_set(reterr, ERR_KEY, s->dir, 0,
-                                 "the ring's manifest does not have the ring key that "
+                                 "the ring's manifest does not have the digest key that "
                                  "this server counts with; see `gillnet peer status`");
 }
 

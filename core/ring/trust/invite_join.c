@@ -109,7 +109,7 @@ static enum err take_membership(const char *state_dir, const struct invite_token
     }
     if (e == ERR_OK && (invite_token_open(t, r->seal, &key) != ERR_OK ||
                         !invite_ring_has_key(&m, key.id))) {
-        e = refuse("the ring key in the token could not be opened", reterr);
+        e = refuse("the digest key in the token could not be opened", reterr);
     }
     if (e == ERR_OK) {
         e = check_former(dir, &m, &is_newer, reterr);

@@ -588,12 +588,12 @@ class Edit(Case):
     def test_rekey__former_key_left_out__all_is_found_still(self):
         self.run_it("list", "add", "--create", "l", "evil.example", "other.example")
         self.run_it("list", "revoke", "l", "other.example")
-        ring = self.state / "keys/ring.key"
+        ring = self.state / "keys/digest.key"
         newer = "00112233445566778899aabbccddeeff\n"
         ring.write_text(newer + ring.read_text())
         self.assertIn("list rekey l", self.run_it("doctor", rc=1)[0])
         out, _ = self.run_it("list", "rekey")
-        self.assertRegex(out, "l: 1 entries and 1 revoked ones are made with the ring key")
+        self.assertRegex(out, "l: 1 entries and 1 revoked ones are made with the digest key")
         self.assertNotIn("list rekey", self.run_it("doctor", rc=1)[0])
         ring.write_text(newer)
         self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
@@ -1153,7 +1153,7 @@ class Extract(Case):
         first = keyed()
         self.assertEqual(len(first), 25)
         self.assertEqual(keyed(), first)
-        (self.state / "keys/ring.key").write_text("0" * 31 + "1\n")
+        (self.state / "keys/digest.key").write_text("0" * 31 + "1\n")
         self.assertEqual(len(keyed() | first), 50)
 
     def test_types(self):

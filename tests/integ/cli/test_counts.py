@@ -117,13 +117,13 @@ class Counts(test_cli.Case):
         for path, times in ((files[0], 2), (files[1], 3)):
             self.state = self.folder / path.name.upper()
             self.configure()
-            if ring:  # the same ring key, copied by hand
+            if ring:  # the same digest key, copied by hand
                 (self.state / "keys").mkdir(parents=True)
-                (self.state / "keys/ring.key").write_bytes(ring)
-                (self.state / "keys/ring.key").chmod(0o640)
+                (self.state / "keys/digest.key").write_bytes(ring)
+                (self.state / "keys/digest.key").chmod(0o640)
             self.count(times)
             self.count(1)  # takes the running table for a run
-            ring = (self.state / "keys/ring.key").read_bytes()
+            ring = (self.state / "keys/digest.key").read_bytes()
             row = self.json("count", "export", "--filter", path, "--day", today, *size)[0]
             self.assertEqual((row["sources"], row["cells"], row["k"], row["cell_bits"]),
                              (1, 100000, 5, 8))

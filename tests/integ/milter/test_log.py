@@ -157,8 +157,8 @@ class Unreadable(unittest.TestCase):
 
     def test_keys__named_and_counted(self):
         def hide(folder):
-            os.chown(f"{folder}/keys/ring.key", 0, 0)
-            os.chmod(f"{folder}/keys/ring.key", 0o600)
+            os.chown(f"{folder}/keys/digest.key", 0, 0)
+            os.chmod(f"{folder}/keys/digest.key", 0o600)
         self.check(hide, "keys_unreadable")
 
 

@@ -110,7 +110,7 @@ class UserServer(Server):
         return said
 
     def keys(self):
-        return [x for x in (self.state / "keys/ring.key").read_text().split("\n") if x and x[0] != "#"]
+        return [x for x in (self.state / "keys/digest.key").read_text().split("\n") if x and x[0] != "#"]
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root")
@@ -160,9 +160,9 @@ class UsersOfUnits(unittest.TestCase):
                                                 **self.users.arguments("_gillnet")).stdout,
               "alpha's entry", log=lambda: a.logs() + b.logs())
         # keys: the hub puts the ring's next key where gillnetd reads it
-        a.run("peer", "rotate", "--ring-key")
-        until(lambda: b.keys()[1:] == a.keys()[1:], "the new ring key", log=lambda: a.logs() + b.logs())
-        self.assertEqual(self.users.name((b.state / "keys/ring.key").stat().st_uid), "_gillnet-hub")
+        a.run("peer", "rotate", "--digest-key")
+        until(lambda: b.keys()[1:] == a.keys()[1:], "the new digest key", log=lambda: a.logs() + b.logs())
+        self.assertEqual(self.users.name((b.state / "keys/digest.key").stat().st_uid), "_gillnet-hub")
         for s in (a, b):
             s.restart_daemon()
         self.owners(a)
@@ -235,11 +235,11 @@ class UsersOfUnits(unittest.TestCase):
         self.assertIn("ok", a.as_user("mta", lambda: talk(a.state / "peers/hub.ctl", b"ping\n")))
         self.assertIn("only root", a.as_user("mta", lambda: talk(a.state / "peers/hub.ctl", b"hold\n")))
         self.assertIn("ring=open", a.control("ping"))
-        for secret in ("keys/ring.key", "keys/node.key", "peers/identity.key", "peers/signing.key", "peers/admin.key"):
+        for secret in ("keys/digest.key", "keys/filter.key", "peers/identity.key", "peers/signing.key", "peers/admin.key"):
             denied("mta", open, a.state / secret)
         for place in ("", "keys", "peers", "peers/lists", "lists", "lists/phish", "feeds", "counts"):
             denied("mta", os.mkdir, a.state / place / "x")
-        for path in ("keys/ring.key", "peers/manifest", "gillnetd.ctl", "peers/hub.ctl", "peers/LOCK", "lists/LOCK"):
+        for path in ("keys/digest.key", "peers/manifest", "gillnetd.ctl", "peers/hub.ctl", "peers/LOCK", "lists/LOCK"):
             denied("mta", os.unlink, a.state / path)
             denied("mta", os.chmod, a.state / path, 0o777)
         # the folders of one service are not the other's

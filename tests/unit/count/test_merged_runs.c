@@ -267,7 +267,7 @@ static void test_sheets__when_all_is_made__then_runs_are_asked_no_more(void **st
     assert_int_equal(n, BUCKETS + 1);
     remote_refresh(w->r, NOW, NULL, NULL);
     check(w);
-    assert_true(w->r->nloose < BUCKETS); /* a second ring key's with one run */
+    assert_true(w->r->nloose < BUCKETS); /* a second digest key's with one run */
     /* and when their day is past they go */
     at_s = 0;
     assert_int_equal(

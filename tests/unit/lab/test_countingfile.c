@@ -125,7 +125,7 @@ static void test_countingfile_merge__other_parameters__refused_by_name(void **st
         {"number of cells", {&ring, 8, CELLS + 1, 4, 2, 600, 1}, ERR_RANGE},
         {"k is", {&ring, 8, CELLS, 5, 2, 600, 1}, ERR_RANGE},
         {"width of a cell", {&ring, 16, CELLS, 4, 2, 600, 1}, ERR_UNSUPPORTED},
-        {"ring key", {&other_ring, 8, CELLS, 4, 2, 600, 1}, ERR_KEY},
+        {"digest key", {&other_ring, 8, CELLS, 4, 2, 600, 1}, ERR_KEY},
         {"count twice", {&ring, 8, CELLS, 4, 1, 600, 1}, ERR_RANGE},
         {"count twice", {&ring, 8, CELLS, 4, 1, 1100, 1}, ERR_RANGE},
     };

@@ -48,8 +48,8 @@ static inline int fixture_setup(void **state)
     assert_non_null(mkdtemp(f->state));
     snprintf(f->dir, sizeof(f->dir), "%s/lists/test", f->state);
     /* known keys: the order of the entries in the files is the same in every run */
-    fixture_write_key(f, "ring.key", "000102030405060708090a0b0c0d0e0f\n");
-    fixture_write_key(f, "node.key", "101112131415161718191a1b1c1d1e1f\n");
+    fixture_write_key(f, "digest.key", "000102030405060708090a0b0c0d0e0f\n");
+    fixture_write_key(f, "filter.key", "101112131415161718191a1b1c1d1e1f\n");
     if (keyring_load_or_create(f->state, &f->keys, &f->info) != ERR_OK) {
         fail_msg("%s: %s", f->info.source, f->info.text);
     }

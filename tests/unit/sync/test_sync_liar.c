@@ -211,7 +211,7 @@ static const struct lie lies[] = {
     {"origin of another", SYNC_UNKNOWN, other_origin},
     {"origin of nobody", SYNC_UNKNOWN, nobody},
     {"key", SYNC_UNKNOWN, other_key},
-    {"ring key", SYNC_UNKNOWN, other_ring_key},
+    {"digest key", SYNC_UNKNOWN, other_ring_key},
     {"bucket to come", SYNC_FUTURE, future_bucket},
     {"bucket long over", SYNC_OLD, old_bucket},
     {"time to come", SYNC_FUTURE, from_future},

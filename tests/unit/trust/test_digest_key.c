@@ -1,4 +1,4 @@
-/* test_ringkey - the ring's key on its way, which one is in force, and room for it in keys/ring.key. */
+/* test_digest_key - the digest key on its way, which one is in force, and room for it in keys/digest.key. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -42,7 +42,7 @@ static void assert_keys(struct tempdir *t, unsigned n, uint32_t first, uint32_t 
     if (n > 1) {
         assert_int_equal(k.ring[1].id, second);
     }
-    assert_int_equal(stat(tempdir_file(t, "keys/ring.key"), &st), 0);
+    assert_int_equal(stat(tempdir_file(t, "keys/digest.key"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
 }
 

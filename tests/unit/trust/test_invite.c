@@ -45,7 +45,7 @@ static void test_join__when_all_is_well__then_both_have_ring_and_key(void **stat
     assert_int_equal(keys.ring[0].id, a.keys.ring[0].id);
     assert_memory_equal(keys.ring[0].bytes, a.keys.ring[0].bytes, HASHKEY_BYTES);
     assert_int_equal(keys.ring[1].id, own_key);
-    assert_int_equal(stat(tempdir_file(t, "b/keys/ring.key"), &st), 0);
+    assert_int_equal(stat(tempdir_file(t, "b/keys/digest.key"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
     assert_int_equal(manifest_load(b.dir, &b.m, NULL), ERR_OK);
     assert_string_equal(b.m.text, a.m.text);

@@ -27,7 +27,7 @@ enum {
     RESULT_MAX = 64 * 1024
 };
 #define RESTART_FAULT "restart"
-#define KEY_FAULT    "digest-key"
+#define KEY_FAULT     "digest-key"
 #define RING_ADVICE                                                                    \
     "messages are still counted under the former one, which other servers do not use " \
     "any more; restart gillnetd"
@@ -179,7 +179,7 @@ static enum err load_config(struct buf *ret)
 {
     static const struct config_types types = {.is_sought = feature_is_sought,
                                               .is_counted = feature_is_counted,
-                                              .is_sign = sign_is_known};
+                                              .is_trait = trait_is_known};
     struct config *fresh = NULL;
     struct config_errors errors = {.n = 0};
     if (config_load(watch.config_file, &types, &fresh, &errors) != ERR_OK) {
@@ -194,8 +194,9 @@ static enum err load_config(struct buf *ret)
     stats_add(STAT_reloads, 1);
     look_at_ring();
     if (watch.ring_differs) {
-        buf_add_str(ret, "a restart is needed for: keys/digest.key (the ring has another "
-                         "key)\n");
+        buf_add_str(ret,
+                    "a restart is needed for: keys/digest.key (the ring has another "
+                    "key)\n");
     }
     return ERR_OK;
 }

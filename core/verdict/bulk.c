@@ -347,10 +347,10 @@ static void show(struct asking *a, const struct config_rule *rule, struct exact 
     }
 }
 
-bool bulk_has_sign(const struct allow_case *facts, const struct config_rule *rule)
+bool bulk_has_trait(const struct allow_case *facts, const struct config_rule *rule)
 {
-    return *rule->sign == '\0' ||
-           featureset_has(facts->features, FEATURE_sign, slice_str(rule->sign));
+    return *rule->trait == '\0' ||
+           featureset_has(facts->features, FEATURE_trait, slice_str(rule->trait));
 }
 
 static void judge_rule(struct asking *a, const struct config_rule *rule)
@@ -360,7 +360,7 @@ static void judge_rule(struct asking *a, const struct config_rule *rule)
     size_t n = a->counts->n;
     size_t key = n;
 
-    if (!rule->enabled || info == NULL || !bulk_has_sign(a->c->facts, rule)) {
+    if (!rule->enabled || info == NULL || !bulk_has_trait(a->c->facts, rule)) {
         return;
     }
     for (unsigned i = 0; i < BULK_TRIES_MAX; i++) {

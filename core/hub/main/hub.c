@@ -125,7 +125,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 static void reload(struct hub *h, struct buf *ret)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted,
-                                              sign_is_known, feed_format_is_known};
+                                              trait_is_known, feed_format_is_known};
     struct config_errors errors = {.n = 0};
     struct config *fresh = NULL;
     struct buf restart;

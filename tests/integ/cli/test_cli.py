@@ -1168,7 +1168,7 @@ class Extract(Case):
         self.assertTrue(all(r["help"] and (r["shown"] or not r["counted"]) for r in out))
         self.assertLessEqual({r["lookup"] for r in out}, {
             "-", "value", "url", "address", "host", "network", "entry"})
-        signs = [r for r in out if r["type"] == "sign"][0]["values"]
+        signs = [r for r in out if r["type"] == "trait"][0]["values"]
         text = self.run_it("extract", "--types")[0]
         for name in [r["type"] for r in out] + [s["value"] for s in signs]:
             self.assertIn(f" {name} ", text)

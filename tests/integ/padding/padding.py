@@ -40,7 +40,7 @@ LARGEST = 25000000
 ALONE = 200000       # messages from this size run alone: their processor time is measured
 BATCH = 120          # smaller ones that one program reads
 FOUND_LEAST = 0.95
-SIGN_SCORE = 3.0
+LIMIT_SCORE = 3.0
 CPU_LIMIT_S = 0.25   # limits.cpu
 COST_MOST_S = 2 * CPU_LIMIT_S
 TRIES = 4            # before a cost is believed: the machine does other work too
@@ -81,9 +81,9 @@ def cases_of(names, args):
 
 def verdict(row):
     """found, limit or SILENT; and the names of the limits that were met."""
-    signs = sum(s["score"] for s in row["symbols"] if s["name"].startswith("LIMIT_"))
+    limits = sum(s["score"] for s in row["symbols"] if s["name"].startswith("LIMIT_"))
     hit = any(entry["list"] == LIST and entry["status"] == "confirmed" for entry in row["lists"])
-    return "found" if hit else "limit" if signs >= SIGN_SCORE else "SILENT", row["limits"]
+    return "found" if hit else "limit" if limits >= LIMIT_SCORE else "SILENT", row["limits"]
 
 
 class Checker:

@@ -112,7 +112,7 @@ static void test_skim__each_way_of_writing__is_found(void **state)
     }
 }
 
-static void test_share__all_is_used_up__the_sign_says_so(void **state)
+static void test_share__all_is_used_up__the_trait_says_so(void **state)
 {
     struct arena *arena = arena_new(ARENA);
     struct buf text;
@@ -124,7 +124,7 @@ static void test_share__all_is_used_up__the_sign_says_so(void **state)
         burn(&text);
     }
     struct featureset *set = read_message(arena, &text, LITTLE);
-    assert_true(featureset_has(set, FEATURE_sign, SLICE_LIT("limit_cpu")));
+    assert_true(featureset_has(set, FEATURE_trait, SLICE_LIT("limit_cpu")));
     assert_int_equal(featureset_count_type(set, FEATURE_body), 1);
     buf_fini(&text);
     arena_free(&arena);
@@ -148,7 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_share__one_part_is_costly__the_next_is_read),
         cmocka_unit_test(test_skim__each_way_of_writing__is_found),
-        cmocka_unit_test(test_share__all_is_used_up__the_sign_says_so),
+        cmocka_unit_test(test_share__all_is_used_up__the_trait_says_so),
         cmocka_unit_test(test_shares__no_budget__nothing_is_ever_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

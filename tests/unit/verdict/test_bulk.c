@@ -110,7 +110,7 @@ static struct config_rule *add_rule(struct bench *b, const char *name, const cha
 {
     static struct config_rule rules[64];
     static char texts[64][2][32];
-    static char no_sign[] = "";
+    static char no_trait[] = "";
     size_t i = b->config.nrules++;
 
     snprintf(texts[i][0], 32, "%s", name);
@@ -118,7 +118,7 @@ static struct config_rule *add_rule(struct bench *b, const char *name, const cha
     rules[i] = (struct config_rule){.name = texts[i][0],
                                     .enabled = true,
                                     .type = texts[i][1],
-                                    .sign = no_sign,
+                                    .trait = no_trait,
                                     .window = RULE_1D,
                                     .count = count,
                                     .score = score};

@@ -129,7 +129,7 @@ static struct config_rule *text_rule(struct bench *b, unsigned count)
 {
     static struct config_rule rule;
     rule = (struct config_rule){.name = (char *)(uintptr_t) "t",
-                                .sign = (char *)(uintptr_t) "",
+                                .trait = (char *)(uintptr_t) "",
                                 .enabled = true,
                                 .type = (char *)(uintptr_t) "text",
                                 .window = RULE_1D,

@@ -92,7 +92,7 @@ bool contents_is_passing(struct slice path)
 static bool is_of_counts(struct slice path)
 {
     return begins_with(path, "counts/runs/") || begins_with(path, "peers/counts/") ||
-           (begins_with(path, "counts/") && ends_with(path, ".journal"));
+           (begins_with(path, "counts/") && ends_with(path, ".wal"));
 }
 
 bool contents_takes(struct slice path, bool with_counts)

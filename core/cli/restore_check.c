@@ -144,7 +144,7 @@ static enum err check_all(struct keyring *keys, const char *state_dir,
         check_fn *check;
     } rows[] = {{"counts/runs", ".run", check_run},
                 {"peers/counts/runs", ".run", check_run},
-                {"counts", ".journal", check_journal},
+                {"counts", ".wal", check_journal},
                 {"peers/lists", "", check_lists}};
     char path[FILE_PATH_MAX];
     enum err e = keyring_load(state_dir, keys, reterr);

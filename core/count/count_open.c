@@ -112,7 +112,7 @@ static enum err recover(struct count *c, struct errinfo *reterr)
     }
     if (saved.damaged > 0) {
         log_warn(
-            "event=counts dir=%s damaged=%u: running tables or journals were damaged or "
+            "event=counts dir=%s damaged=%u: running tables or write-ahead logs were damaged or "
             "cannot be read; what could be read of them is kept, so counts of that "
             "time may be low",
             c->dir, saved.damaged);
@@ -120,7 +120,7 @@ static enum err recover(struct count *c, struct errinfo *reterr)
     if (saved.keys > 0) {
         log_info("event=counts result=recovered keys=%llu by=%s",
                  (unsigned long long)saved.keys,
-                 saved.by_journal ? "journal" : "table");
+                 saved.by_journal ? "wal" : "table");
     }
     return ERR_OK;
 }

@@ -7,7 +7,7 @@
  * local and very wide networks; and what much of this site's good mail of late has in it (core/telemetry/ham_log.h).
  * Of the last only what was seen for longer than a day counts: names of a fresh campaign are in mail that nothing speaks
  * against as well, and are what feeds are for.
- * Depends: base, config, url, feature, list.   Threads: one guard, one thread.   Owns: a copy of the journal's keys.
+ * Depends: base, config, url, feature, list.   Threads: one guard, one thread.   Owns: a copy of the ham log's keys.
  */
 #ifndef CORE_FEED_EXCLUDE_H
 #define CORE_FEED_EXCLUDE_H
@@ -29,11 +29,11 @@ enum {
     FEED_NETWORK_V6 = 32
 };
 
-/* Good mail that an administrator gave (`gillnet feed ham`), as a journal in the state folder. */
-#define STATE_HAM_FILE "feeds/ham.journal"
+/* Good mail that an administrator gave (`gillnet feed ham`), as a ham log in the state folder. */
+#define STATE_HAM_FILE "feeds/ham.log"
 
 struct feed_exclude;
-/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the journal. The journal need not be
+/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the ham log. The ham log need not be
  * there. */
 enum err feed_exclude_new(const struct config *config, const struct config_feed *feed,
                           const struct keyring *keys, struct feed_exclude **ret,
@@ -43,7 +43,7 @@ void feed_exclude_free(struct feed_exclude **g); /* accepts NULL */
  * "empty", "ham") and *retwhy a sentence for people. */
 const char *feed_exclude_refuses(const struct feed_exclude *g,
                                  const struct feature_entry *e, const char **retwhy);
-/* Good messages of the journal; 0: there is none. */
+/* Good messages of the ham log; 0: there is none. */
 uint64_t feed_exclude_ham(const struct feed_exclude *g);
 /* Marks the good messages that have the entry in them; returns how many are marked by now. */
 uint64_t feed_exclude_mark(struct feed_exclude *g, const struct feature_entry *e);

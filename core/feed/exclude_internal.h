@@ -23,9 +23,9 @@ struct ham_pair {
     uint64_t key;
     uint32_t message;
 };
-/* Good mail of the journal, by key. */
+/* Good mail of the ham log, by key. */
 struct ham {
-    const struct hashkey *hash; /* of its digests; NULL: no journal */
+    const struct hashkey *hash; /* of its digests; NULL: no ham log */
     uint64_t messages;
     struct ham_pair *pair;
     size_t npairs;

@@ -129,10 +129,10 @@ class Alone(Folder):
         a, b = self.server("a"), self.server("b")
         a.daemon()
         a.count(3)
-        journal = next((a.state / "counts").glob("live.*.journal"))
-        size = journal.stat().st_size
+        wal = next((a.state / "counts").glob("live.*.wal"))
+        size = wal.stat().st_size
         a.count(2, start=7)
-        until(lambda: journal.stat().st_size > size, "the journal")
+        until(lambda: wal.stat().st_size > size, "the wal")
         a.run("backup", self.top / "a.gnb")
         a.run("backup", "--no-counts", self.top / "less.gnb")
         b.run("restore", self.top / "a.gnb")

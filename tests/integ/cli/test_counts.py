@@ -312,21 +312,21 @@ class Counts(test_cli.Case):
         self.assertGreaterEqual(self.row()["w1d"], 1)
         self.assertIn(runs[0].name, self.run_it("doctor", rc=1)[0])
 
-    def test_damaged_journal__named(self):
+    def test_damaged_wal__named(self):
         self.count(1)
-        journal = next((self.state / "counts").glob("live.*.journal"))
-        data = bytearray(journal.read_bytes())
+        wal = next((self.state / "counts").glob("live.*.wal"))
+        data = bytearray(wal.read_bytes())
         sums = self.json("count", "verify")[-1]
-        self.assertEqual((sums["journals"], sums["damaged"]), (1, 0))
-        journal.write_bytes(data[:-5])  # as one that is being written
+        self.assertEqual((sums["wals"], sums["damaged"]), (1, 0))
+        wal.write_bytes(data[:-5])  # as one that is being written
         self.assertEqual(self.json("count", "verify")[-1]["damaged"], 0)
         data[100] ^= 1
-        journal.write_bytes(data)
+        wal.write_bytes(data)
         rows = self.json("count", "verify", rc=65)
-        self.assertIn(journal.name, rows[0]["file"])
+        self.assertIn(wal.name, rows[0]["file"])
         self.assertIn("record 1 at byte 64", rows[0]["text"])
         data[1] ^= 1
-        journal.write_bytes(data)
+        wal.write_bytes(data)
         self.assertEqual(self.json("count", "verify", rc=65)[-1]["damaged"], 1)
 
     def test_usage(self):

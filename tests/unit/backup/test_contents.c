@@ -30,12 +30,12 @@ static void test_takes__then_what_lasts_and_nothing_else(void **state)
         {"lists/phish/log.00000001", true, true},
         {"lists/phish/recent.00000001", true, true},
         {"feeds/urlhaus/state.json", true, true},
-        {"feeds/ham.journal", true, true}, /* a person gave it: no count */
+        {"feeds/ham.log", true, true}, /* a person gave it: no count */
         {"reports/spool", true, true},
         {"peers/objects/00ff/11ee/00000000000000000001", true, true},
         {"peers/own/00ff/000000006b02e9a8-68-7c.stream", true, true},
         {"counts/lists.hits", true, true},
-        {"counts/live.1795353000-68.journal", true, false},
+        {"counts/live.1795353000-68.wal", true, false},
         {"counts/runs/0-1-2-3-4.run", true, false},
         {"peers/counts/runs/0-1-2-3-4.run", true, false},
         {"counts/live.1795353000-68.0.table", false, false},

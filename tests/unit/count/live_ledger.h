@@ -122,9 +122,9 @@ static inline struct live *new_live(const char *dir, const struct run_id *id)
     return l;
 }
 
-static inline const char *journal_path(struct tempdir *t)
+static inline const char *wal_path(struct tempdir *t)
 {
-    return tempdir_file(t, "live.0000600000-000000000000004d.journal");
+    return tempdir_file(t, "live.0000600000-000000000000004d.wal");
 }
 
 #endif

@@ -132,7 +132,7 @@ static void test_flush__when_the_journal_cannot_grow__then_volatile_and_counting
     add_some(l, &led, &s, 3000);
     struct stat st;
     struct rlimit old;
-    assert_int_equal(stat(journal_path(t), &st), 0);
+    assert_int_equal(stat(wal_path(t), &st), 0);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     struct rlimit small = {(rlim_t)st.st_size + 100, old.rlim_max};
     (void)signal(SIGXFSZ, SIG_IGN);

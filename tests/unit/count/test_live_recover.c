@@ -171,7 +171,7 @@ static void test_recover__when_the_journal_is_damaged__then_up_to_there(void **s
     ledger_init(&after[0]);
     struct live *l = new_live(dir, &an_id);
     struct stat st;
-    const char *path = journal_path(t);
+    const char *path = wal_path(t);
     assert_int_equal(stat(path, &st), 0);
     end[0] = (uint64_t)st.st_size;
     for (unsigned i = 1; i < 12; i++) {
@@ -270,14 +270,14 @@ static void test_recover__when_of_another_version__then_refused_and_kept(void **
         assert_true(live_add(l, 0, 5, 1, &count));
         flush(l);
         live_free(&l, false);
-        set_version(which ? journal_path(t) : table_path(t, 0), which ? 64 : 4096);
+        set_version(which ? wal_path(t) : table_path(t, 0), which ? 64 : 4096);
         struct live_recovered r;
         struct errinfo why;
         assert_int_equal(live_recover(dir, runs, &r, &why), ERR_UNSUPPORTED);
         assert_non_null(strstr(why.text, "another version"));
         assert_int_equal(files_in(dir), 2);
         assert_int_equal(unlink(table_path(t, 0)), 0);
-        assert_int_equal(unlink(journal_path(t)), 0);
+        assert_int_equal(unlink(wal_path(t)), 0);
     }
 }
 
@@ -304,7 +304,7 @@ static void test_flush__when_the_journal_grows_long__then_written_anew(void **st
             assert_true(live_add(l, live_shard_of(key, SHARDS), key, 1, &count));
         }
         flush(l);
-        assert_int_equal(stat(journal_path(t), &st), 0);
+        assert_int_equal(stat(wal_path(t), &st), 0);
         assert_true(st.st_size < LIVE_JOURNAL_MAX + MANY * 32);
         shorter += st.st_size < before;
         before = st.st_size;

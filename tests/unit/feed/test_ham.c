@@ -117,7 +117,7 @@ static void test_update__when_all_of_it_hits_much_good_mail__then_it_is_refused(
     buf_fini(&b);
 }
 
-static void test_journal__when_it_is_of_another_key__then_it_says_nothing(void **state)
+static void test_ham_log__when_it_is_of_another_key__then_it_says_nothing(void **state)
 {
     struct feed_fixture *x = *state;
     struct feed_exclude *g = NULL;
@@ -144,7 +144,7 @@ int main(void)
         TEST(test_entry__when_much_good_mail_has_it__then_it_is_left_out),
         TEST(test_entry__when_people_use_a_name__then_a_larger_share_does_not_help),
         TEST(test_update__when_all_of_it_hits_much_good_mail__then_it_is_refused),
-        TEST(test_journal__when_it_is_of_another_key__then_it_says_nothing),
+        TEST(test_ham_log__when_it_is_of_another_key__then_it_says_nothing),
     };
     if (base_init() != ERR_OK) {
         return 1;

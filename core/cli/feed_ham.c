@@ -33,7 +33,7 @@ static int on_message(void *context, struct arena *arena, const struct message *
         struct ham_log_message kept = {.time_s = now_s, .is_good = true};
 
         at = ham_keys_gather(m->features, at, g->key, arena, &kept);
-        ham_log_add(g->journal, &kept);
+        ham_log_add(g->ham_log, &kept);
     }
     g->messages++;
     return CLI_CLEAN;

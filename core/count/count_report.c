@@ -44,7 +44,7 @@ static void publish_peers(const struct remote_stat *r)
     stats_set(STAT_count_peers, r->norigins);
     stats_set(STAT_count_peer_streams, r->nstreams);
     stats_set(STAT_count_peer_keys, r->nkeys);
-    stats_set(STAT_count_peer_aside, r->naside + r->runs.ndamaged);
+    stats_set(STAT_count_peer_unreadable, r->nunreadable + r->runs.ndamaged);
     stats_set(STAT_count_peer_runs, r->runs.nbuckets + r->runs.ndays);
     stats_set(STAT_count_peer_bytes, r->runs.bytes);
 }

@@ -17,7 +17,7 @@ enum {
     NAME_LEN = NAME_DIGITS + 1 + LEN_DIGITS + 1 + ID_DIGITS,
     FIRST_ROOM = 256
 };
-#define SUFFIX ".sheet"
+#define SUFFIX ".merged"
 
 /* ---- names ---- */
 

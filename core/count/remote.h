@@ -65,7 +65,7 @@ struct remote_stat {
     unsigned norigins; /* with a say */
     uint64_t nstreams; /* open */
     uint64_t nkeys;    /* in them */
-    uint64_t naside;   /* open ones that cannot be read, or are too large */
+    uint64_t nunreadable;   /* open ones that cannot be read, or are too large */
     uint64_t memory_bytes;
     struct runset_stat runs;
 };

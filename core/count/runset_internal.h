@@ -13,7 +13,7 @@
 enum {
     RUNSET_FILES_OPEN = 512, /* of the others the file is opened for each question */
     RUNSET_BUCKETS_OPEN =
-        192, /* of these, of buckets: those of peers are in sheets soon */
+        192, /* of these, of buckets: those of peers are in merged runs soon */
     RUNSET_MERGE_MAX = 1024 /* runs in one merge: 4 KiB of memory each */
 };
 

@@ -4,7 +4,7 @@
  * The last HAM_LOG_SLOTS messages in a mmapped file of gillnetd. Of each only what is needed: when, from
  * which network (a keyed hash), whether anything spoke against it, and 64 bits of the keyed digests that
  * lists were asked for. Not every message of a busy site is kept but a sample even over time, so that
- * the ring reaches back days everywhere. A record torn by a crash has a wrong checksum and is left out.
+ * the sample reaches back days everywhere. A record torn by a crash has a wrong checksum and is left out.
  * Depends: base.   Threads: any may add; readers are other processes, without locks.   Owns: the mapping.
  */
 #ifndef CORE_TELEMETRY_HAM_LOG_H

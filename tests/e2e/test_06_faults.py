@@ -46,8 +46,8 @@ CASES = [
     ("lists/phish/index.*[0-9]", lock, None, None, True, "Permission denied"),
     ("lists/phish/index.*.sum", flip, False, True, True, "rebuild"),
     ("lists/phish/index.*.sum", cut, False, True, True, "rebuild"),
-    ("lists/phish/recent.*", flip, True, True, None, ""),  # most of it is empty slots
-    ("lists/phish/recent.*", cut, True, True, None, "recent"),
+    ("lists/phish/memtable.*", flip, True, True, None, ""),  # most of it is empty slots
+    ("lists/phish/memtable.*", cut, True, True, None, "memtable"),
     ("lists/phish/log.*", flip, True, None, None, "backup"),
     ("lists/phish/log.*", cut, True, None, None, "backup"),
     ("lists/phish/CURRENT", flip, True, True, True, "rebuild"),

@@ -153,7 +153,7 @@ static void add_origin(json_t *line, const struct sync_origin_stat *s)
     put(line, "seen_ms", s->seen_ms);
     put(line, "lag_s", lag_s(s->seen_ms));
     (void)json_object_set_new(line, "is_stale", json_boolean(s->is_stale));
-    (void)json_object_set_new(line, "is_set_aside", json_boolean(s->is_set_aside));
+    (void)json_object_set_new(line, "is_distrusted", json_boolean(s->is_distrusted));
 }
 
 static const struct sync_origin_stat *stat_of(const struct sync_origin_stat *v,

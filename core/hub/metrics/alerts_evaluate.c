@@ -262,14 +262,14 @@ void alert_peer_lost(const struct alerts_case *c, struct alerts_sight *ret)
     }
 }
 
-void alert_peer_set_aside(const struct alerts_case *c, struct alerts_sight *ret)
+void alert_peer_distrusted(const struct alerts_case *c, struct alerts_sight *ret)
 {
     json_t *row = NULL;
     size_t i = 0;
 
     json_array_foreach(c->now->section[STATUS_BOARD_PEERS], i, row)
     {
-        if (is_active_peer(row) && metrics_number(row, "is_set_aside") != 0) {
+        if (is_active_peer(row) && metrics_number(row, "is_distrusted") != 0) {
             add_subject(ret, metrics_text(row, "name"));
         }
     }

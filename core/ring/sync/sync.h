@@ -46,12 +46,12 @@ enum sync_result {
     SYNC_APPLIED,
     SYNC_DUPLICATE, /* known; nothing changed */
     SYNC_GAP,       /* something before it is missing: see sync_wants */
-    SYNC_FORK,      /* the origin signed two histories: proof kept, origin set aside */
+    SYNC_FORK,      /* the origin signed two histories: proof kept, origin distrusted */
     SYNC_OLD,       /* its time is over, or a rollback */
     SYNC_FUTURE,    /* from beyond SYNC_SKEW_S */
     SYNC_QUOTA,     /* more than the origin may have */
     SYNC_UNKNOWN,   /* ring, origin or key is not in the manifest */
-    SYNC_REVOKED,   /* dropped member or revoked key, or set aside */
+    SYNC_REVOKED,   /* dropped member or revoked key, or distrusted */
     SYNC_SIGNATURE,
     SYNC_PAYLOAD,   /* hash, packing or records are wrong */
     SYNC_ROOT,      /* what it says the stream holds is not so */
@@ -178,7 +178,7 @@ struct sync_origin_stat {
     uint64_t seen_ms;    /* of the newest heartbeat or object */
     char name[OBJECT_NAME_BYTES + 1];
     bool is_stale;     /* none for 3 minutes */
-    bool is_set_aside; /* forked */
+    bool is_distrusted; /* forked */
 };
 size_t sync_stat(struct sync *s, struct sync_origin_stat *ret, size_t most);
 

@@ -141,7 +141,7 @@ bool sync_is_refused(const struct sync *s, const struct object_id *stream);
 
 /* ---- sync_proof.c, sync_quota.c, sync_trust.c ---- */
 
-/* f and the stored object of that seq contradict each other: sets the origin aside. */
+/* f and the stored object of that seq contradict each other: the origin becomes distrusted. */
 enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
                            struct errinfo *reterr);
 enum sync_result sync_take_heartbeat(struct sync *s, const struct offer *f,

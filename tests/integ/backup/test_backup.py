@@ -447,7 +447,7 @@ class Rings(unittest.TestCase):
             b.count(2, start=50)
             until(lambda: b.totals(b.origin(), "own") == a.totals(b.origin()), "counts of beta", log=a.logs)
             for s in (a, b, c):
-                self.assertEqual(s.hub_lines("set aside"), [])
+                self.assertEqual(s.hub_lines("is distrusted"), [])
                 for row in s.status().values():
                     self.assertNotIn("fork", row.get("refused", {}))
 
@@ -490,7 +490,7 @@ class Rings(unittest.TestCase):
             b.run("list", "add", "phish", url(3))
             until(lambda: "beta" in listed(a, 3), "a new entry", log=a.logs)
             for s in (a, b):
-                self.assertEqual(s.hub_lines("set aside"), [])
+                self.assertEqual(s.hub_lines("is distrusted"), [])
 
     def test_restored_twice__then_said(self):
         names = ("alpha", "beta")

@@ -60,8 +60,8 @@ export function answers(now = Date.now() / 1000) {
     ]),
     "GET /v1/peers": { ring: { manifest: 7, members: 3 }, ...paged("peers", { others: 2, connected: 1 }, [
       { name: "one", origin: "00", state: "active", address: "one.example:8894", self: true, bytes_out: 0, refused: {} },
-      { name: "two", origin: "01", state: "active", address: "two.example:8894", self: false, connected: true, bytes_in: 81234567, bytes_out: 71234567, lag_s: 2, quota: 1000000, quota_used: 12000, is_stale: false, is_set_aside: false, refused: { quota: 3 }, last_failure: "", last_refusal: "" },
-      { name: "three", origin: "02", state: "active", address: "[2001:db8::3]:8894", self: false, connected: false, bytes_in: 1234, bytes_out: 0, lag_s: 81000, quota: 1000000, quota_used: 0, is_stale: true, is_set_aside: false, refused: {}, last_failure: "three.example:8894: connection refused", last_refusal: "" },
+      { name: "two", origin: "01", state: "active", address: "two.example:8894", self: false, connected: true, bytes_in: 81234567, bytes_out: 71234567, lag_s: 2, quota: 1000000, quota_used: 12000, is_stale: false, is_distrusted: false, refused: { quota: 3 }, last_failure: "", last_refusal: "" },
+      { name: "three", origin: "02", state: "active", address: "[2001:db8::3]:8894", self: false, connected: false, bytes_in: 1234, bytes_out: 0, lag_s: 81000, quota: 1000000, quota_used: 0, is_stale: true, is_distrusted: false, refused: {}, last_failure: "three.example:8894: connection refused", last_refusal: "" },
     ]), subscriptions: [{ subscription: "club", origin: "03", state: "well", lists: 2, entries: 9000, refused: 0, publications: 12, heads_ms: (now - 500) * 1000, expires_ms: (now + 86400) * 1000, asked_ms: now * 1000, bytes_in: 999999, objects: 12, last_failure: "" }] },
     "GET /v1/alerts": { alerts: [
       { name: "GillnetFeedRefused", severity: "warning", firing: true, since_s: now - 90000, value: 4, threshold: 1, message: "The feed urlhaus was refused four times", action: "gillnet feed diff urlhaus shows what it would change; gillnet feed update --force takes it" },

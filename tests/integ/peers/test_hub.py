@@ -129,7 +129,7 @@ class Hub(unittest.TestCase):
                   log=lambda: "".join(s.logs() for s in servers))
             for s in servers:
                 for name, row in s.status().items():
-                    self.assertFalse(row.get("is_set_aside"), (s.name, name, row))
+                    self.assertFalse(row.get("is_distrusted"), (s.name, name, row))
 
     def words(self, servers, chance, said, n):
         """What is listed and taken back in this round: (server, command)."""

@@ -239,7 +239,7 @@ class Spaces(unittest.TestCase):
         self.assertLessEqual(counted(servers[0], SENDER), traffic.counted)
         for s in servers:
             for name, row in s.status().items():
-                self.assertFalse(row.get("is_set_aside"), (s.name, name, row))
+                self.assertFalse(row.get("is_distrusted"), (s.name, name, row))
         return took
 
     def heads(self, servers):

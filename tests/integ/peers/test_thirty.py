@@ -56,7 +56,7 @@ class Thirty(unittest.TestCase):
                   f"(two intervals are {2 * INTERVAL_S} s)", file=sys.stderr)
             for s in servers:
                 self.assertIn("BULK_SAME", self.symbols(s), s.name)
-                self.assertFalse(any(r.get("is_set_aside") or r.get("refused") for r in s.status().values()))
+                self.assertFalse(any(r.get("is_distrusted") or r.get("refused") for r in s.status().values()))
 
 
 if __name__ == "__main__":

@@ -231,7 +231,7 @@ class Proxied(unittest.TestCase):
                   "a refusal", seconds=60, log=self.logs)
             self.assertFalse(self.listed(beta, "url_host:" + value))
             self.assertTrue(self.listed(beta, "url_host:other.example"))
-            self.assertFalse(beta.status()["alpha"]["is_set_aside"])
+            self.assertFalse(beta.status()["alpha"]["is_distrusted"])
         self.nginx.restart(self.site())
         beta.kill_hub()
         beta.hub()

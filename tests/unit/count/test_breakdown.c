@@ -161,7 +161,7 @@ static void test_shares__who_has_no_say__has_none(void **state)
     struct origin_row rows[] = {
         {.origin = {1}, .name = "self", .cap = 10, .state = ORIGIN_ACTIVE},
         {.origin = {2}, .name = "dropped", .cap = 10, .state = ORIGIN_DROPPED},
-        {.origin = {3}, .name = "aside", .cap = 10, .state = ORIGIN_ASIDE},
+        {.origin = {3}, .name = "distrusted", .cap = 10, .state = ORIGIN_DISTRUSTED},
         {.origin = {4}, .name = "left", .cap = 10, .state = ORIGIN_LEFT},
         {.origin = {5}, .name = "list", .cap = 0, .state = ORIGIN_ACTIVE},
         {.origin = {6}, .name = "b", .cap = UINT64_MAX, .state = ORIGIN_ACTIVE},

@@ -160,7 +160,7 @@ static void test_remote__who_has_no_say__is_not_heard(void **state)
     look(f, NOW);
     assert_int_equal(asked(f, NOW), 4);
     assert_int_equal(f->fed, 4);
-    f->rows[1].state = ORIGIN_ASIDE;
+    f->rows[1].state = ORIGIN_DISTRUSTED;
     write_origins(f);
     (void)remote_take_rebuild(f->r);
     look(f, NOW);
@@ -262,7 +262,7 @@ static void test_remote__when_files_are_hostile__then_the_others_count(void **st
         assert_int_equal(asked(f, NOW), 20);
     }
     remote_stat(f->r, &stat);
-    assert_int_equal(stat.naside, 6);
+    assert_int_equal(stat.nunreadable, 6);
     assert_int_equal(stat.runs.ndamaged, 1);
 }
 
@@ -281,7 +281,7 @@ static void test_remote__when_streams_are_too_many__then_some_are_left_out(void 
     assert_int_equal(asked(f, NOW), REMOTE_STREAMS_OF_ORIGIN);
     remote_stat(f->r, &stat);
     assert_int_equal(stat.nstreams, REMOTE_STREAMS_OF_ORIGIN);
-    assert_int_equal(stat.naside, MORE);
+    assert_int_equal(stat.nunreadable, MORE);
 }
 
 /* Any bit of a stream or a run may be wrong: never more is counted than was written, and nothing falls over. */

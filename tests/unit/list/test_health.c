@@ -49,7 +49,7 @@ static int setup(void **state)
     clock_set_for_test((uint64_t)NOW * 1000000, 1);
     x->config = load(x, "");
     x->h = list_manager_new(x->f->state, &x->f->keys);
-    snprintf(path, sizeof(path), "%s/lists.hits", x->f->state);
+    snprintf(path, sizeof(path), "%s/lists.lookups", x->f->state);
     MUST(x->f, lookup_stats_open(path, NOW, &x->hits, &x->f->info));
     list_manager_set_stats(x->h, x->hits);
     snprintf(x->stats_path, sizeof(x->stats_path), "%s/stats", x->f->state);

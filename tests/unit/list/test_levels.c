@@ -59,7 +59,7 @@ static void test_list_add__table_to_come_is_small__waited_for(void **state)
     import_range(f, w, 100000, 300000, 0);
     list_writer_close(&w);
     /* one made anew from the log has the most slots, the next as many as the list needs */
-    remove_file(f, "recent.00000002");
+    remove_file(f, "memtable.00000002");
     w = open_writer(f);
     assert_int_equal(w->recent.slots, MEMTABLE_SLOTS_MAX);
     w->wants_all = true;

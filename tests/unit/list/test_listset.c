@@ -345,8 +345,8 @@ static void test_listhold_refresh__list_damaged__fault_then_last_good_then_heale
     buf_init(&current, 4096);
     MUST(x->f, file_read(path, &current, &x->f->info));
     flip_byte(x->f, "CURRENT", 20);
-    remove_file(x->f, "recent.00000002");
-    remove_file(x->f, "recent.00000001");
+    remove_file(x->f, "memtable.00000002");
+    remove_file(x->f, "memtable.00000001");
     remove_file(x->f, "CURRENT.prev");
     refresh(x);
     assert_int_equal(stats_get(STAT_lists_failed), 1);

@@ -30,7 +30,7 @@ static int setup(void **state)
     assert_non_null(f);
     snprintf(f->dir, sizeof(f->dir), "/tmp/gillnet-hits-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
-    snprintf(f->path, sizeof(f->path), "%s/lists.hits", f->dir);
+    snprintf(f->path, sizeof(f->path), "%s/lists.lookups", f->dir);
     *state = f;
     return 0;
 }

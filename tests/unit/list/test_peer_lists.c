@@ -195,7 +195,7 @@ static void test_lookup__when_peers_list_it__then_each_origin_is_named(void **st
 static void test_lookup__when_an_origin_is_not_active__then_it_has_no_say(void **state)
 {
     static const enum origin_state states[] = {ORIGIN_LEFT, ORIGIN_DROPPED,
-                                               ORIGIN_ASIDE};
+                                               ORIGIN_DISTRUSTED};
     struct peers_fixture *x = *state;
     peer_lists(x, 0, "test", 0, 10, ENTRY_LISTED);
     peer_lists(x, 1, "test", 0, 10, ENTRY_LISTED);

@@ -153,7 +153,7 @@ static void make_former(struct fixture *f)
     buf_add_u64(&was, checksum64(buf_slice(&was)));
     snprintf(path, sizeof(path), "%s/CURRENT", f->dir);
     MUST(f, file_write_atomic(path, buf_slice(&was), 0640, &f->info));
-    snprintf(recent, sizeof(recent), "recent.%08u", (unsigned)c.generation);
+    snprintf(recent, sizeof(recent), "memtable.%08u", (unsigned)c.generation);
     remove_file(f, recent);
     buf_fini(&now);
     buf_fini(&was);
@@ -427,7 +427,7 @@ static void test_classes__recent_table_lost__are_those_of_the_log(void **state)
     struct list_writer *w = open_writer(x->f);
     add(x, w, "http://evil.example/a");
     list_writer_close(&w);
-    remove_file(x->f, "recent.00000001");
+    remove_file(x->f, "memtable.00000001");
     assert_true(holds(x->f, FEATURE_url)); /* a reader makes it from the tail */
     assert_false(holds(x->f, FEATURE_domain));
     w = open_writer(x->f); /* and so does the writer */

@@ -89,7 +89,7 @@ export const showFeeds = (data) => showOrEmpty("feed", feedTable, data.feeds, "f
 function peerState(p) {
   if (p.self) return ["this server", "plain"];
   if (p.state !== "active") return [text(p.state), "plain"];
-  if (p.is_set_aside) return ["set aside", "critical"];
+  if (p.is_distrusted) return ["distrusted", "critical"];
   if (p.is_stale) return ["stale", "warning"];
   return p.connected ? ["connected", "well"] : ["not connected", "warning"];
 }

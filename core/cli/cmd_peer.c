@@ -76,7 +76,7 @@ static enum err ask_hub(const char *path, int *retfd, struct errinfo *reterr)
         return e;
     }
     (void)setsockopt(*retfd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-    if (send(*retfd, "hold\n", 5, MSG_NOSIGNAL) == 5) {
+    if (send(*retfd, "pause\n", 6, MSG_NOSIGNAL) == 6) {
         n = recv(*retfd, answer, sizeof(answer), 0);
     }
     if (n >= 2 && memcmp(answer, "ok", 2) == 0) {

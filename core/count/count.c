@@ -391,7 +391,7 @@ void count_stat(struct count *c, struct count_stat *ret)
     pthread_rwlock_unlock(&c->use);
     totals_stat(c->totals, &sketch);
     ret->doorkeeper_entries = sketch.doorkeeper_entries;
-    ret->door_room = sketch.door_room;
+    ret->doorkeeper_capacity = sketch.doorkeeper_capacity;
     ret->cell_lines_used = sketch.cell_lines_used;
     ret->cell_lines = sketch.cell_lines;
     ret->overflowed = sketch.overflowed;

@@ -86,7 +86,7 @@ struct count_stat {
     uint64_t live_slots;
     struct runset_stat runs;
     uint64_t doorkeeper_entries;
-    uint64_t door_room;
+    uint64_t doorkeeper_capacity;
     uint64_t cell_lines_used;
     uint64_t cell_lines;
     uint64_t overflowed;

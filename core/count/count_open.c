@@ -182,7 +182,7 @@ static enum err make_shards(struct count *c, bool is_ready)
 static enum err make_memory(struct count *c, bool is_new, struct errinfo *reterr)
 {
     const struct totals_size size = {.nshards = c->size.nshards,
-                                     .door_lines = c->size.door_lines,
+                                     .doorkeeper_lines = c->size.doorkeeper_lines,
                                      .cell_lines = c->size.cell_lines};
     enum err e =
         totals_new(&size, &c->keys.node, c->dir, c->period.bucket, &c->totals, reterr);

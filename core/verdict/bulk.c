@@ -371,7 +371,7 @@ static void judge_rule(struct asking *a, const struct config_rule *rule)
         if (!port->is_sound(port->context, (enum count_window)rule->window,
                             a->config->count.noise_floor)) {
             a->limits |= LIMIT_FLAG(noise);
-            stats_add(STAT_bulk_unsound, 1);
+            stats_add(STAT_bulk_skipped_noisy, 1);
             return;
         }
         struct exact *e = exact_of(a, key);

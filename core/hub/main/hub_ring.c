@@ -93,7 +93,7 @@ void hub_ring_open(struct hub *h)
     struct errinfo why = {.text = ""};
     enum err e = ERR_OK;
 
-    if (h->is_held || h->node.is_open) {
+    if (h->is_paused || h->node.is_open) {
         return;
     }
     e = node_open(&h->node, &why);
@@ -266,7 +266,7 @@ static enum err answer_ring_key(void *context, uint32_t id, struct buf *ret)
     return digest_key_print(&h->node.keys, id, ret);
 }
 
-void hub_ring_hold(void *context)
+void hub_ring_pause(void *context)
 {
     struct hub *h = context;
 
@@ -274,17 +274,17 @@ void hub_ring_hold(void *context)
         publish(
             h); /* a back-up that copied the counts just now must not have more than peers */
     }
-    h->is_held = true;
+    h->is_paused = true;
     hub_ring_close(h);
-    log_info("event=hold state=held");
+    log_info("event=pause state=paused");
 }
 
 void hub_ring_release(void *context)
 {
     struct hub *h = context;
 
-    h->is_held = false;
-    log_info("event=hold state=released");
+    h->is_paused = false;
+    log_info("event=pause state=resumed");
     hub_ring_open(h);
 }
 

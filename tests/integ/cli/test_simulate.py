@@ -155,7 +155,7 @@ class Mail(Case):
         self.assertEqual((row["messages"], row["keys"]), (28000, 28000 * 40))
         self.assertEqual(row["undercounts"], 0)
         self.assertAlmostEqual(row["first_share"], row["model_first_share"], 2)
-        self.assertAlmostEqual(row["door_fill"], 24 / 31 * 14 / 15, 1)
+        self.assertAlmostEqual(row["doorkeeper_fill"], 24 / 31 * 14 / 15, 1)
         self.assertLess(abs(row["suggested_messages_per_day"] - 2000), 200)
         for window in "1h", "1d", "14d":
             # 100,000 keys are looked up; the limit is four standard errors above the plan.

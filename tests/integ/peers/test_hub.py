@@ -232,10 +232,10 @@ class Hub(unittest.TestCase):
             # what a command holds nobody else gets; the hub takes it up again
             holder = socket.socket(socket.AF_UNIX)
             holder.connect(path)
-            holder.sendall(b"hold\n")
-            self.assertEqual(holder.recv(100), b"ok held\n")
+            holder.sendall(b"pause\n")
+            self.assertEqual(holder.recv(100), b"ok paused\n")
             self.assertIn("ring=held", a.control("ping"))
-            self.assertIn("error another command", a.control("hold"))
+            self.assertIn("error another command", a.control("pause"))
             holder.close()
             until(lambda: "ring=open" in a.control("ping"), "the ring open", log=a.logs)
             self.assertEqual(Server(a.top, "alpha", port=a.port).start("gillnet-hub", "/dev/null").wait(30), 69)

@@ -233,7 +233,7 @@ class UsersOfUnits(unittest.TestCase):
 
         self.assertEqual(a.as_user("mta", lambda: talk(a.place / "gillnetd.sock", b"")), "there")
         self.assertIn("ok", a.as_user("mta", lambda: talk(a.state / "peers/hub.ctl", b"ping\n")))
-        self.assertIn("only root", a.as_user("mta", lambda: talk(a.state / "peers/hub.ctl", b"hold\n")))
+        self.assertIn("only root", a.as_user("mta", lambda: talk(a.state / "peers/hub.ctl", b"pause\n")))
         self.assertIn("ring=open", a.control("ping"))
         for secret in ("keys/digest.key", "keys/filter.key", "peers/identity.key", "peers/signing.key", "peers/admin.key"):
             denied("mta", open, a.state / secret)

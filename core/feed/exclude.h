@@ -2,7 +2,7 @@
  * exclude - which entries of a feed are never taken, whatever the feed says.
  *
  * Our own names (`protected`, allow.domains, allow.addresses, allow lists), names above them and our networks; public
- * suffixes; giants (core/feed/major_domain.def: names so large that listing them whole is always a mistake); hosts that many
+ * suffixes; major domains (core/feed/major_domain.def: names so large that listing them whole is always a mistake); hosts that many
  * strangers share (core/feed/hosting.def, link shorteners), which are listed by path or by a customer's name only; private,
  * local and very wide networks; and what much of this site's good mail of late has in it (core/telemetry/ham_log.h).
  * Of the last only what was seen for longer than a day counts: names of a fresh campaign are in mail that nothing speaks
@@ -18,13 +18,13 @@
 
 enum {
     FEED_HAM_LEAST =
-        3, /* messages that an entry must be in, whatever `ham` is; of what was given: one */
+        3, /* messages that an entry must be in, whatever `ham_share` is; of what was given: one */
     FEED_HAM_SPAN_S = 86400, /* between the first and the last of them, at least */
     FEED_POPULAR_MESSAGES =
         20, /* in so many of so many networks: a name that people use here */
     FEED_POPULAR_NETWORKS = 5,
     FEED_REPLAY_TIMES =
-        10, /* `ham` times this of all good mail hit by what is new: refused */
+        10, /* `ham_share` times this of all good mail hit by what is new: refused */
     FEED_NETWORK_V4 = 16, /* wider networks are left out */
     FEED_NETWORK_V6 = 32
 };
@@ -39,7 +39,7 @@ enum err feed_exclude_new(const struct config *config, const struct config_feed 
                           const struct keyring *keys, struct feed_exclude **ret,
                           struct errinfo *reterr);
 void feed_exclude_free(struct feed_exclude **g); /* accepts NULL */
-/* NULL: it may be taken; else why not, a word for metrics ("giant", "shared", "suffix", "protected", "allowed", "network",
+/* NULL: it may be taken; else why not, a word for metrics ("major_domain", "shared", "suffix", "protected", "allowed", "network",
  * "empty", "ham") and *retwhy a sentence for people. */
 const char *feed_exclude_refuses(const struct feed_exclude *g,
                                  const struct feature_entry *e, const char **retwhy);

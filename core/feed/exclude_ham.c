@@ -232,7 +232,7 @@ const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
         return "ham";
     }
     if ((double)k->n > h->share * (double)h->messages) {
-        *retwhy = "too much of our good mail of late has it (`ham`)";
+        *retwhy = "too much of our good mail of late has it (`ham_share`)";
         return "ham";
     }
     return NULL;

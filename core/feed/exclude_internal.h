@@ -33,7 +33,7 @@ struct ham {
     size_t nkeys;
     uint8_t *mark; /* of each message */
     uint64_t marked;
-    double share; /* `ham` of the feed */
+    double share; /* `ham_share` of the feed */
 };
 enum err ham_read(struct ham *h, const char *state_dir, const struct keyring *keys,
                   struct errinfo *reterr);
@@ -43,7 +43,7 @@ const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
                         const char **retwhy);
 uint64_t ham_mark(struct ham *h, const struct feature_entry *e);
 
-enum name_kind { NAME_PLAIN, NAME_GIANT, NAME_SHARED };
+enum name_kind { NAME_PLAIN, NAME_MAJOR, NAME_SHARED };
 /* What the shipped tables say of a host (of the whole of it, not of a page there). */
 enum name_kind name_kind_of(struct slice host);
 

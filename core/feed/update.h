@@ -50,13 +50,13 @@ struct update_line {
     enum update_change change;
     uint16_t class_type;
     struct slice text;
-    const char *reason; /* of STAGE_LEFT_OUT, a word of guard.h; else NULL */
+    const char *reason; /* of UPDATE_LEFT_OUT, a word of exclude.h; else NULL */
     const char *why;    /* the same as a sentence */
 };
 typedef void update_line_fn(void *context, const struct update_line *line);
 
 /* What is known of a feed between updates: state.json. */
-enum { STAGE_TROUBLE_MAX = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX };
+enum { UPDATE_TROUBLE_MAX = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX };
 struct update_state {
     uint64_t version;  /* of the good one that serves; 0: none yet */
     uint64_t versions; /* that are kept */
@@ -71,7 +71,7 @@ struct update_state {
     char etag[256];                /* of the body that serves; for the fetcher */
     char last_modified[64];
     unsigned failures; /* in a row, of stage_note_failures */
-    char trouble[STAGE_TROUBLE_MAX];
+    char trouble[UPDATE_TROUBLE_MAX];
 };
 
 struct feed_update;
@@ -94,7 +94,7 @@ void update_get_state(const struct feed_update *s, struct update_state *ret);
 const char *update_incoming(const struct feed_update *s);
 /* Takes the incoming body (decompressed, of its validators) through all checks; applied when it passes and
  * !only_checks. is_by_hand: ends a pin and ignores the size band, as `gillnet feed update --force` does. on_line may be NULL.
- * ERR_OK also when it was refused: see ret->refusal. An error is trouble of ours (disk, list): tried again. */
+ * ERR_OK also when it was refused: see ret->refusal. An error is an internal error (disk, list): tried again. */
 struct update_body {
     const char *etag;
     const char *last_modified;

@@ -272,7 +272,7 @@ void hub_ring_pause(void *context)
 
     if (h->node.is_open) {
         publish(
-            h); /* a back-up that copied the counts just now must not have more than peers */
+            h); /* a backup that copied the counts just now must not have more than peers */
     }
     h->is_paused = true;
     hub_ring_close(h);

@@ -10,7 +10,7 @@
  *   own/              the same of our own, for us
  *   lists/ORIGIN/     what each origin lists, as a state folder of its own (core/list/list.h)
  *   origins           names, caps, weights of the members, for gillnetd (core/store/origins.h)
- *   restored          this folder was put back from a back-up (sync_restored.c)
+ *   restored          this folder was put back from a backup (sync_restored.c)
  * Order, for each object: length and form; manifest and key; signature; chain; hash of the payload; bounded
  * unpacking; records; quota; root; the object durable as a file; the cursor durable in the table; applied.
  * After a crash at any point what is held is what the origin signed.

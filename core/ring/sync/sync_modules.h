@@ -38,7 +38,7 @@ struct stream *sync_newest(const struct origin *o, uint16_t kind, const char *li
 
 /* ---- sync_restored.c ---- */
 
-/* Where the folder was put back from a back-up: once, what follows from it. After sync_load_streams. */
+/* Where the folder was put back from a backup: once, what follows from it. After sync_load_streams. */
 enum err sync_restored(struct sync *s, struct errinfo *reterr);
 
 /* ---- sync_store.c: signed objects as files ---- */

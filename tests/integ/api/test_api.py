@@ -75,7 +75,7 @@ class Api(unittest.TestCase):
         a = hub.post("/v1/check", {"values": list(want)}).json()["results"]
         self.assertEqual({r["value"]: r["requires_blocking"] for r in a}, want)
         said = hub.run("--json", "lookup", *want, rc=1).splitlines()
-        said = {r["value"]: r["requires_blocking"] for r in map(json.loads, said) if "standing" in r}
+        said = {r["value"]: r["requires_blocking"] for r in map(json.loads, said) if "rating" in r}
         self.assertEqual(said, want)
         urls = {f"http://{v}/": b for v, b in want.items() if v.endswith(".example")}
         a = hub.post("/check-urls", {"urls": list(urls)}).json()["results"]
@@ -90,7 +90,7 @@ class Api(unittest.TestCase):
     def test_check__what_the_command_says(self):
         values = LISTED + ["http://www.evil1.example/pay?x=1", "198.51.100.7", "a@bad2.example"]
         said = self.hub.run("--json", "lookup", *values, rc=1).splitlines()
-        said = {r["value"]: r["standing"] for r in map(json.loads, said) if "standing" in r}
+        said = {r["value"]: r["rating"] for r in map(json.loads, said) if "rating" in r}
         a = self.hub.post("/v1/check", {"values": values})
         self.assertEqual({r["value"]: r["status"] for r in a.json()["results"]}, said)
 

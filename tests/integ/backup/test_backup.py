@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Back-ups of running servers: taken under load, put back elsewhere, damaged, killed; a member of a ring put back.
+"""Backups of running servers: taken under load, put back elsewhere, damaged, killed; a member of a ring put back.
 
 Usage: test_backup.py [TEST...]      ends like unittest. GILLNET_BUILD names the build folder.
 """
@@ -67,7 +67,7 @@ class Folder(unittest.TestCase):
         return s
 
     def small(self):
-        """A server with a few entries, and a back-up of it."""
+        """A server with a few entries, and a backup of it."""
         s = self.server("small")
         s.run("list", "add", "phish", *(url(i) for i in range(20)))
         file = self.top / "small.gnb"

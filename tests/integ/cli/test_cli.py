@@ -228,10 +228,10 @@ class Standing(Case):
         self.run_it("list", "add", "--create", "a", "own.example")
         self.run_it("list", "revoke", "a", "back.example")
 
-    def standing(self, value):
+    def rating(self, value):
         rows = self.json("lookup", value, rc=self.rc)
-        self.assertEqual(len({(r["standing"], r["requires_blocking"], r["confidence"]) for r in rows}), 1)
-        return rows[0]["standing"], rows[0]["requires_blocking"], round(rows[0]["confidence"], 6)
+        self.assertEqual(len({(r["rating"], r["requires_blocking"], r["confidence"]) for r in rows}), 1)
+        return rows[0]["rating"], rows[0]["requires_blocking"], round(rows[0]["confidence"], 6)
 
     def test_each(self):
         three_of = (3 + 1) / (3 + 1 + 2)  # list a: three stand, one was revoked
@@ -247,7 +247,7 @@ class Standing(Case):
                 "own.example": ("KNOWN_MALICIOUS", True, 1)}.items():
             self.rc = 0 if value in ("strange.example", "back.example") else 1
             with self.subTest(value):
-                got = self.standing(value)
+                got = self.rating(value)
                 self.assertEqual(got, want[:2] + (round(want[2], 6),))
                 text, _ = self.run_it("lookup", value, rc=self.rc)
                 self.assertIn(want[0] + (", requires blocking" if want[1] else ""), text)
@@ -256,16 +256,16 @@ class Standing(Case):
         for index in (self.state / "lists/b").glob("index.*[0-9]"):
             index.write_bytes(b"x" * index.stat().st_size)
         self.rc = 65
-        self.assertEqual(self.standing("two.example")[0], "MALICIOUS")  # list a confirms
+        self.assertEqual(self.rating("two.example")[0], "MALICIOUS")  # list a confirms
         self.run_it("list", "revoke", "a", "two.example")
-        self.assertEqual(self.standing("two.example"), ("SUSPICIOUS", False, 0.5))
+        self.assertEqual(self.rating("two.example"), ("SUSPICIOUS", False, 0.5))
 
     def test_check(self):
         mail = self.folder / "m.eml"
         mail.write_bytes(b"From: a@b.example\r\nSubject: x\r\n\r\nhttp://two.example/ "
                          b"http://one.example/ http://own.example/ http://back.example/\r\n")
         row, = self.json("check", mail, rc=1)
-        got = {(h["list"], h["value"]): (h["status"], h["standing"], h["requires_blocking"])
+        got = {(h["list"], h["value"]): (h["status"], h["rating"], h["requires_blocking"])
                for h in row["lists"]}
         self.assertEqual(got[("a", "one.example")], ("confirmed", "MALICIOUS", True))
         self.assertEqual(got[("a", "two.example")], ("confirmed", "KNOWN_MALICIOUS", True))
@@ -664,7 +664,7 @@ class Edit(Case):
             out, _ = deleting.communicate(timeout=60)
             self.assertEqual(out, b"one: deleted\n")
 
-    def test_import__own_names_and_giants__left_out_by_line(self):
+    def test_import__own_names_and_major_domains__left_out_by_line(self):
         self.configure('protected = [ "mine.example" ];\n'
                        'lists = ( { name = "ok"; category = "allow"; } );\n')
         feed = "bad.example\nwww.mine.example\ngmail.com\nhttp://gmail.com/x\nco.uk\n"
@@ -678,7 +678,7 @@ class Edit(Case):
         self.assertIn("1 left out", err)
         self.assertFalse((self.state / "lists/m").exists())
         row, = self.json("list", "import", "l", "-", "--force", stdin=feed)
-        self.assertEqual((row["left_out"], row["listed"]), (0, 4))
+        self.assertEqual((row["excluded"], row["listed"]), (0, 4))
         self.run_it("list", "import", "ok", "-", stdin="gmail.com\n")
         self.assertEqual(self.exported("ok"), ["gmail.com"])
 
@@ -803,7 +803,7 @@ class Lookup(Case):
                            ("notevil.example", None)):
             rows = [r for r in self.json("lookup", value, rc=0 if key is None else 1) if r["status"] != "below"]
             if key is None:
-                self.assertEqual(rows, [{"value": value, "status": "not_listed", "standing": "CLEAN",
+                self.assertEqual(rows, [{"value": value, "status": "not_listed", "rating": "CLEAN",
                                          "requires_blocking": False, "confidence": 1.0}])
             else:
                 self.assertEqual([(r["value"], r["key"], r["status"]) for r in rows],
@@ -972,7 +972,7 @@ trusted_authserv = [ "mx.example.org" ];
                                            "url=login.evil.example/account?id=42"}])
         self.assertEqual(url["lists"], [{"list": "phish", "type": "url", "status": "confirmed",
                                          "value": "login.evil.example/account?id=42",
-                                         "standing": "KNOWN_MALICIOUS", "requires_blocking": True,
+                                         "rating": "KNOWN_MALICIOUS", "requires_blocking": True,
                                          "confidence": 1.0}])
         sender = rows["listed-sender.eml"]
         self.assertEqual((sender["action"], sender["score"]), ("header", 6))

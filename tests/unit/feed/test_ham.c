@@ -79,7 +79,7 @@ static void test_entry__when_people_use_a_name__then_a_larger_share_does_not_hel
 {
     struct feed_fixture *x = *state;
     struct mail m;
-    reopen(x, "ham = 1.0;", "");
+    reopen(x, "ham_share = 1.0;", "");
     begin(&m, x);
     add(&m, "other.example", MESSAGES, 5 * DAY_S, 50);
     add(&m, "popular.example", FEED_POPULAR_MESSAGES, 2 * DAY_S, FEED_POPULAR_NETWORKS);
@@ -95,7 +95,7 @@ static void test_update__when_all_of_it_hits_much_good_mail__then_it_is_refused(
     struct feed_fixture *x = *state;
     struct mail m;
     struct buf b;
-    reopen(x, "ham = 0.002;", "");
+    reopen(x, "ham_share = 0.002;", "");
     begin(&m, x);
     buf_init(&b, 1 << 16);
     add(&m, "other.example", MESSAGES, 5 * DAY_S, 50);

@@ -75,7 +75,7 @@ static void test_update__when_it_only_checks__then_nothing_changes(void **state)
     assert_int_equal(r.entered, 1);
     assert_int_equal(r.left, 1);
     assert_int_equal(r.left_out, 1);
-    assert_string_equal(x->said, "!google.com giant\n+c.example\n-a.example\n");
+    assert_string_equal(x->said, "!google.com major_domain\n+c.example\n-a.example\n");
     assert_false(is_listed(x, "c.example"));
     assert_int_equal(state_of(x).version, 1);
 }

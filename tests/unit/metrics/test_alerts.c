@@ -279,7 +279,7 @@ static const struct example {
 } examples[] = {
     {"GillnetDown", "critical", down, "gillnetd does not run",
      "systemctl start gillnetd"},
-    {"GillnetErrors", "critical", errors, "trouble of ours", "gillnet doctor"},
+    {"GillnetErrors", "critical", errors, "internal error", "gillnet doctor"},
     {"GillnetSessionsRefused", "critical", sessions, "limits.sessions",
      "raise limits.sessions"},
     {"GillnetLimits", "warning", limits, ": limits.cpu", "raise that limit"},

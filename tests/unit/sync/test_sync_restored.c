@@ -1,5 +1,5 @@
 /*
- * test_sync_restored - a folder that was put back from a back-up, and one that two servers have.
+ * test_sync_restored - a folder that was put back from a backup, and one that two servers have.
  */
 #include <stdio.h>
 #include <stdlib.h>

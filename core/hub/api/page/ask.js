@@ -158,7 +158,7 @@ const evidenceTable = (v) => table("Evidence on lists", [
   { head: "Feature", text: (l) => l.type },
   { head: "Value", wide: true, parts: (l) => [button(text(l.value), () => find(String(l.value)), { class: "link value" })] },
   { head: "Status", text: (l) => l.status },
-  { head: "Standing", text: (l) => l.standing },
+  { head: "Rating", text: (l) => l.rating },
   { head: "Confidence", num: true, text: (l) => share(l.confidence) },
 ], (l, at) => at).show(v);
 const featureTable = (v) => table("Features", [

@@ -15,7 +15,7 @@
 #define SNAPSHOT_DIR  "backup.tmp"
 #define SNAPSHOT_LOCK "backup.lock"
 #define TABLE         "peers/table/data.mdb"
-#define MEMTABLE        "memtable."
+#define MEMTABLE      "memtable."
 
 enum { PASSES_MAX = 100, COPY_BYTES = 1 << 20, SNAPSHOT_MODE = 0700 };
 
@@ -113,7 +113,8 @@ static bool cannot_link(int why)
 /* Not by appending: a link would change with it. */
 static bool changes_in_place(const char *path, const char *name)
 {
-    return strcmp(path, TABLE) == 0 || strncmp(name, MEMTABLE, sizeof MEMTABLE - 1) == 0;
+    return strcmp(path, TABLE) == 0 ||
+           strncmp(name, MEMTABLE, sizeof MEMTABLE - 1) == 0;
 }
 
 static enum err keep(struct walk *w, int dirfd, const char *name, int tofd,

@@ -72,7 +72,8 @@ static void print_type(const struct feature_info *r)
     printf("%4u %-18s %-8s %-7s %-5s %s\n", (unsigned)r->type, r->name,
            lookup_name(r->lookup), yes_or_no(r->counted), yes_or_no(r->shown), r->help);
     for (unsigned i = 0; r->type == FEATURE_trait && i < TRAIT_COUNT; i++) {
-        printf("%23s %-22s %s\n", "", trait_name((enum trait)i), trait_help((enum trait)i));
+        printf("%23s %-22s %s\n", "", trait_name((enum trait)i),
+               trait_help((enum trait)i));
     }
 }
 

@@ -231,9 +231,9 @@ void feed_cmd_print_line(const json_t *line)
     const char *reason = text_of(line, "reason");
 
     (void)printf("%s %s:",
-                 strcmp(change, "added") == 0 ? "+"
-                 : strcmp(change, "removed") == 0  ? "-"
-                                                : "!",
+                 strcmp(change, "added") == 0     ? "+"
+                 : strcmp(change, "removed") == 0 ? "-"
+                                                  : "!",
                  text_of(line, "type"));
     text_print(stdout, slice_str(text_of(line, "text")), VALUE_SHOWN);
     (void)printf("%s%s%s\n", *reason != '\0' ? " (" : "", reason,
@@ -257,8 +257,8 @@ static void print_result(const json_t *r)
             ", %" PRIu64 " entries, %" PRIu64 " added, %" PRIu64 " removed, %" PRIu64
             " excluded, %" PRIu64 " bad of %" PRIu64 " lines (%s)",
             number_of(r, "entries"), number_of(r, "added"), number_of(r, "removed"),
-            number_of(r, "excluded"), number_of(r, "bad_lines"), number_of(r, "lines_read"),
-            text_of(r, "format"));
+            number_of(r, "excluded"), number_of(r, "bad_lines"),
+            number_of(r, "lines_read"), text_of(r, "format"));
     }
     (void)putchar('\n');
 }

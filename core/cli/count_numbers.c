@@ -60,9 +60,11 @@ void count_numbers_get(const struct stats_view *page, double noise_bound,
     memset(ret, 0, sizeof *ret);
     memcpy(ret->value, page->value, sizeof ret->value);
     ret->noise_bound = noise_bound;
-    ret->doorkeeper_fill = share(v[STAT_count_doorkeeper_entries], v[STAT_count_doorkeeper_capacity]);
+    ret->doorkeeper_fill =
+        share(v[STAT_count_doorkeeper_entries], v[STAT_count_doorkeeper_capacity]);
     ret->cells_fill = share(v[STAT_count_cells_used], v[STAT_count_cells]);
-    double fill = ret->doorkeeper_fill > ret->cells_fill ? ret->doorkeeper_fill : ret->cells_fill;
+    double fill =
+        ret->doorkeeper_fill > ret->cells_fill ? ret->doorkeeper_fill : ret->cells_fill;
     ret->fill_ahead = look_ahead(fill, v[STAT_count_oldest], now_s);
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
         ret->noise[w] = (double)v[noise[w]] / PPB;
@@ -218,7 +220,8 @@ static void say_size(const struct count_numbers *n, count_trouble_fn *fn, void *
 {
     char text[TEXT_MAX];
     char advice[TEXT_MAX];
-    double fill = n->doorkeeper_fill > n->cells_fill ? n->doorkeeper_fill : n->cells_fill;
+    double fill =
+        n->doorkeeper_fill > n->cells_fill ? n->doorkeeper_fill : n->cells_fill;
 
     if (n->advised_messages == 0) {
         return;

@@ -120,7 +120,8 @@ static bool print_tally(const struct tally *t)
            " write-ahead logs: %" PRIu64 " damaged\n",
            t->runs, t->records, t->bytes, t->journals, t->damaged);
     if (t->foreign > 0) {
-        printf("%" PRIu64 " runs were made with a digest key that is not here; they are "
+        printf("%" PRIu64
+               " runs were made with a digest key that is not here; they are "
                "not asked\n",
                t->foreign);
     }

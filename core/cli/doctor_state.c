@@ -249,9 +249,10 @@ static void check_key(struct doctor *d, const struct list_reader *reader,
     }
     (void)snprintf(advice, sizeof(advice), "make it anew: gillnet list rekey %.*s",
                    SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
-    doctor_say(d, DOCTOR_WARN, what, advice,
-               "it is made with a former digest key: found here, but not by the servers "
-               "of the ring that it is shared with");
+    doctor_say(
+        d, DOCTOR_WARN, what, advice,
+        "it is made with a former digest key: found here, but not by the servers "
+        "of the ring that it is shared with");
 }
 
 /* Filters that err more than designed cost time, never an answer. */

@@ -226,7 +226,8 @@ int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc != 1 || (is_now && (is_ring_key || after != NULL))) {
-        return peer_cmd_usage("rotate: --now or --after, and --digest-key takes --after");
+        return peer_cmd_usage(
+            "rotate: --now or --after, and --digest-key takes --after");
     }
     if (!cli_expiry(after != NULL ? after : is_ring_key ? "1d" : "1h", &at_s)) {
         return peer_cmd_usage("--after: a time such as 1h or 2d");

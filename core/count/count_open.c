@@ -119,8 +119,7 @@ static enum err recover(struct count *c, struct errinfo *reterr)
     }
     if (saved.keys > 0) {
         log_info("event=counts result=recovered keys=%llu by=%s",
-                 (unsigned long long)saved.keys,
-                 saved.by_journal ? "wal" : "table");
+                 (unsigned long long)saved.keys, saved.by_journal ? "wal" : "table");
     }
     return ERR_OK;
 }

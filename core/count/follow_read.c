@@ -54,8 +54,7 @@ static enum err take_pairs(struct follow_bucket *b, struct follow_source *s,
 
 /* The next record; *retmore: there was one, whole. */
 static enum err take_record(struct follow_bucket *b, struct follow_source *s,
-                            const struct wal *j, bool *retmore,
-                            struct errinfo *reterr)
+                            const struct wal *j, bool *retmore, struct errinfo *reterr)
 {
     char head[LIVE_RECORD_HEAD];
     uint64_t left = j->size - s->at;
@@ -151,8 +150,7 @@ static enum err read_on(const struct follow *f, struct follow_bucket *b,
     return e;
 }
 
-static enum err open_journal(const char *path, struct wal *ret,
-                             struct errinfo *reterr)
+static enum err open_journal(const char *path, struct wal *ret, struct errinfo *reterr)
 {
     struct stat st;
 

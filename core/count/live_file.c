@@ -236,8 +236,8 @@ enum err live_table_path(char dst[FILE_PATH_MAX], const char *dir,
 enum err live_journal_path(char dst[FILE_PATH_MAX], const char *dir,
                            const struct run_id *id)
 {
-    return file_path(dst, "%s/live.%0*" PRIu64 "-%016" PRIx64 ".wal", dir,
-                     START_DIGITS, id->start_s, id->inc);
+    return file_path(dst, "%s/live.%0*" PRIu64 "-%016" PRIx64 ".wal", dir, START_DIGITS,
+                     id->start_s, id->inc);
 }
 
 /* Cuts a number off s; false: there is none, or it is too long. */

@@ -71,7 +71,8 @@ static enum err journal_write_new(struct live *l, struct errinfo *reterr)
         return e;
     }
     j->fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
-    return j->fd >= 0 ? ERR_OK : errinfo_errno(reterr, path, "cannot open the write-ahead log");
+    return j->fd >= 0 ? ERR_OK
+                      : errinfo_errno(reterr, path, "cannot open the write-ahead log");
 }
 
 enum err live_journal_open(struct live *l, struct errinfo *reterr)

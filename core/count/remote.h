@@ -62,10 +62,10 @@ void remote_ask(struct remote *r, const uint64_t *keys, const uint32_t *key_ids,
                 unsigned nkeys, uint64_t now, struct count_breakdown *io);
 
 struct remote_stat {
-    unsigned norigins; /* with a say */
-    uint64_t nstreams; /* open */
-    uint64_t nkeys;    /* in them */
-    uint64_t nunreadable;   /* open ones that cannot be read, or are too large */
+    unsigned norigins;    /* with a say */
+    uint64_t nstreams;    /* open */
+    uint64_t nkeys;       /* in them */
+    uint64_t nunreadable; /* open ones that cannot be read, or are too large */
     uint64_t memory_bytes;
     struct runset_stat runs;
 };

@@ -29,10 +29,10 @@ struct remote_stream {
     struct run_id id;
     struct stream_reader reader;
     struct tally counts;
-    bool is_open;  /* reader is */
-    bool was_anew; /* it was damaged once, and read again */
+    bool is_open;       /* reader is */
+    bool was_anew;      /* it was damaged once, and read again */
     bool is_unreadable; /* it cannot be read on, and that was said */
-    bool is_seen;  /* in the folder, by the last look */
+    bool is_seen;       /* in the folder, by the last look */
     bool has_run;
 };
 
@@ -80,7 +80,8 @@ struct remote {
     size_t nloose;
     struct remote_stream *streams[REMOTE_STREAMS_MAX];
     size_t nstreams;
-    uint64_t nunreadable; /* files that were left out for their number; atomic (a figure) */
+    uint64_t
+        nunreadable; /* files that were left out for their number; atomic (a figure) */
 
     /* of who refreshes: */
     bool is_loaded;

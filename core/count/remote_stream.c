@@ -215,7 +215,7 @@ static bool has_room(const struct remote *r, const struct remote_stream *s, size
 }
 
 static void mark_unreadable(struct remote *r, struct remote_stream *s, const char *path,
-                      const struct errinfo *why)
+                            const struct errinfo *why)
 {
     pthread_rwlock_wrlock(&r->lock);
     s->is_unreadable = true;

@@ -120,8 +120,9 @@ static void expect(const struct traffic_day *d, struct count_size *ret)
                         ret->doorkeeper_false * d->first * days;
         double raised = all_cells_raised(inside / (double)ret->cell_lines);
         ret->error[w] = w == 0 ? 0 : raised; /* the first window is counted exactly */
-        ret->noise_floor[w] =
-            w == 0 ? 0 : ret->doorkeeper_false * (door_days[w] + (1 - door_days[w]) * raised);
+        ret->noise_floor[w] = w == 0 ? 0
+                                     : ret->doorkeeper_false *
+                                           (door_days[w] + (1 - door_days[w]) * raised);
     }
 }
 
@@ -162,7 +163,8 @@ enum err count_size_for(uint64_t messages_per_day, struct count_size *ret)
     size.bucket_keys = (uint64_t)keys_in(&d, 1.0 / DAY_BUCKETS);
     size.day_keys = (uint64_t)keys_in(&d, 1);
     size.fortnight_keys = (uint64_t)keys_in(&d, TRAFFIC_DAYS);
-    size.doorkeeper_lines = rounded_up(keys_in(&d, DOOR_DAYS) / DOOR_USED, size.nshards);
+    size.doorkeeper_lines =
+        rounded_up(keys_in(&d, DOOR_DAYS) / DOOR_USED, size.nshards);
     /* A line for each key that comes again, and for each that the doorkeeper takes for one. */
     double again =
         (double)d.ranks + d.first * DOOR_DAYS * DOOR_USED / DOOR_FINGERPRINTS;

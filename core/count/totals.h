@@ -29,7 +29,7 @@ enum totals_window { TOTALS_1H, TOTALS_1D, TOTALS_14D, TOTALS_WINDOWS };
 struct totals_size {
     unsigned nshards;
     uint64_t doorkeeper_lines; /* 64 bytes each, of all shards */
-    uint64_t cell_lines; /* likewise */
+    uint64_t cell_lines;       /* likewise */
 };
 
 struct totals;

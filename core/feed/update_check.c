@@ -130,14 +130,14 @@ void update_check(const struct feed_update *s, const struct intake *in,
     }
     if (c->entries < s->feed->entries_min) {
         update_refuse(ret, UPDATE_REASON_entries,
-                      "%" PRIu64
-                      " entries, fewer than `entries_min` of the feed (%u)",
+                      "%" PRIu64 " entries, fewer than `entries_min` of the feed (%u)",
                       c->entries, s->feed->entries_min);
     } else if (feed_exclude_is_too_much(guard)) {
-        update_refuse(ret, UPDATE_REASON_ham,
-                      "its new entries are in too much of our good mail of late (`ham_share` "
-                      "%g); `gillnet feed test %s` shows them",
-                      s->feed->ham, s->feed->name);
+        update_refuse(
+            ret, UPDATE_REASON_ham,
+            "its new entries are in too much of our good mail of late (`ham_share` "
+            "%g); `gillnet feed test %s` shows them",
+            s->feed->ham, s->feed->name);
     } else if (!is_by_hand) {
         check_size(s, c->entries, ret);
     }

@@ -224,7 +224,8 @@ static void tell_fill(const struct sketch *s, struct simulation_counts *ret)
  * are planned for 15 days, of which 14 were simulated. */
 static void suggest(const struct simulation_mail *m, struct simulation_counts *ret)
 {
-    double door = ret->doorkeeper_fill * (TRAFFIC_DAYS + 1) / TRAFFIC_DAYS / planned_fill;
+    double door =
+        ret->doorkeeper_fill * (TRAFFIC_DAYS + 1) / TRAFFIC_DAYS / planned_fill;
     double whole = (double)m->messages_per_day * TRAFFIC_DAYS;
     double again = (double)ret->again * sqrt(fmax(1, whole / (double)m->messages));
     double n = fmax(1, (double)m->messages_per_day * fmax(1, door));

@@ -192,11 +192,12 @@ static bool show_json(const struct site *s, const struct simulation_counts *c,
         (json_int_t)m->messages_per_day, "messages", (json_int_t)m->messages, "keys",
         (json_int_t)m->nevents, "distinct", (json_int_t)c->distinct, "again",
         (json_int_t)c->again, "seed", (json_int_t)m->seed, "first_share",
-        c->first_share, "model_first_share", c->model_share, "doorkeeper_fill", c->doorkeeper_fill,
-        "cells_used", c->cells_used, "wrong_share", c->wrong_share, "too_high",
-        windows_json(c->too_high), "noise_floor", windows_json(c->noise_floor),
-        "threshold", (json_int_t)m->threshold, "false_threshold_share", c->false_share,
-        "undercounts", (json_int_t)c->undercounts, "suggested_messages_per_day",
+        c->first_share, "model_first_share", c->model_share, "doorkeeper_fill",
+        c->doorkeeper_fill, "cells_used", c->cells_used, "wrong_share", c->wrong_share,
+        "too_high", windows_json(c->too_high), "noise_floor",
+        windows_json(c->noise_floor), "threshold", (json_int_t)m->threshold,
+        "false_threshold_share", c->false_share, "undercounts",
+        (json_int_t)c->undercounts, "suggested_messages_per_day",
         (json_int_t)c->suggested));
 }
 

@@ -27,7 +27,7 @@ enum {
 static const char *const prefixes[] = {
     [LIST_FILE_LOG] = "log.",         [LIST_FILE_INDEX] = "index.",
     [LIST_FILE_INDEX_SUM] = "index.", [LIST_FILE_BASE] = "base.",
-    [LIST_FILE_RECENT] = "memtable.",   [LIST_FILE_FRONT] = "front.",
+    [LIST_FILE_RECENT] = "memtable.", [LIST_FILE_FRONT] = "front.",
     [LIST_FILE_SPAM] = "spam.",       [LIST_FILE_REVOKED] = "revoked.",
 };
 

@@ -66,9 +66,8 @@ static bool is_whole(const struct slot *s)
 static bool is_ours(const struct filemap *m)
 {
     const struct page *p = (const struct page *)(const void *)m->p;
-    return m->n == sizeof(*p) && p->magic == HAM_MAGIC &&
-           p->version == HAM_VERSION && p->nslots == HAM_LOG_SLOTS &&
-           p->slot_bytes == sizeof(struct slot);
+    return m->n == sizeof(*p) && p->magic == HAM_MAGIC && p->version == HAM_VERSION &&
+           p->nslots == HAM_LOG_SLOTS && p->slot_bytes == sizeof(struct slot);
 }
 
 static enum err make(const char *path, uint32_t key_id, struct filemap *ret,

@@ -193,8 +193,8 @@ static void on_ring_key(void *context, const struct peer_client_answer *a)
             e = digest_key_put(x->node->state_dir, &key, false, &why);
         }
         if (e == ERR_OK) {
-            log_info("event=digest_key id=%08x from=%s: the keyring has it", p->ring_key,
-                     p->name);
+            log_info("event=digest_key id=%08x from=%s: the keyring has it",
+                     p->ring_key, p->name);
             x->hooks.ring_key(x->hooks.context);
         } else {
             log_error("event=digest_key id=%08x from=%s error=\"%s\"", p->ring_key,

@@ -299,8 +299,8 @@ static void answer(struct round *x, enum err e, const char *result)
     if (x->job->id == 0) {
         return;
     }
-    all = json_pack("{s:s, s:s, s:I}", "name", x->feed->name, "result", result, "download_bytes",
-                    (json_int_t)x->fetched.bytes);
+    all = json_pack("{s:s, s:s, s:I}", "name", x->feed->name, "result", result,
+                    "download_bytes", (json_int_t)x->fetched.bytes);
     if (x->was_applied) {
         feed_report_json(all, &x->report);
     }

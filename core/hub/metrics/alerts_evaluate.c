@@ -296,9 +296,10 @@ void alert_counts_volatile(const struct alerts_case *c, struct alerts_sight *ret
 
 void alert_counts_full(const struct alerts_case *c, struct alerts_sight *ret)
 {
-    ret->value = fmax(
-        share(stat_now(c, STAT_count_doorkeeper_entries), stat_now(c, STAT_count_doorkeeper_capacity)),
-        share(stat_now(c, STAT_count_cells_used), stat_now(c, STAT_count_cells)));
+    ret->value =
+        fmax(share(stat_now(c, STAT_count_doorkeeper_entries),
+                   stat_now(c, STAT_count_doorkeeper_capacity)),
+             share(stat_now(c, STAT_count_cells_used), stat_now(c, STAT_count_cells)));
     ret->threshold = ALERTS_COUNTS_USED;
 }
 

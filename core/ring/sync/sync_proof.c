@@ -186,7 +186,7 @@ static enum err store_proof(struct sync *s, const struct origin *o, struct slice
 
 /* First the proof is durable, then what the origin brought goes: redone at the next start. */
 static enum sync_result distrust(struct sync *s, struct origin *o, struct slice proof,
-                                  struct errinfo *reterr)
+                                 struct errinfo *reterr)
 {
     struct errinfo why;
     const struct object_id id = o->id;
@@ -267,7 +267,7 @@ enum sync_result sync_take_proof(struct sync *s, const struct offer *f,
                       "another server shows that it signed two histories; it is "
                       "distrusted until the manifest has a new key for it");
     return distrust(s, o, f->payload, reterr) == SYNC_FORK ? SYNC_APPLIED
-                                                            : SYNC_TROUBLE;
+                                                           : SYNC_TROUBLE;
 }
 
 bool sync_tell_proof(struct sync *s, struct origin *o, struct slice ret[3])

@@ -80,7 +80,8 @@ static size_t tell_origins(struct sync *s, uint64_t after, struct slice *ret)
             o->expires_ms > now) {
             ret[n++] = slice_of((const char *)o->heartbeat, OBJECT_HEADER_BYTES);
         }
-        if (o->is_distrusted && o->proof_version > after && sync_tell_proof(s, o, ret + n)) {
+        if (o->is_distrusted && o->proof_version > after &&
+            sync_tell_proof(s, o, ret + n)) {
             n += 3;
         }
     }

@@ -37,7 +37,8 @@ enum err digest_key_parse(struct slice line, uint32_t id, struct hashkey *ret,
     if (line.n != lead + 2 * (size_t)HASHKEY_BYTES + 1 || line.p[line.n - 1] != '\n' ||
         !slice_has_prefix(line, slice_str(line_word)) ||
         !hex_parse(slice_of(line.p + lead, line.n - lead - 1), bytes, HASHKEY_BYTES)) {
-        return errinfo_set(reterr, ERR_SYNTAX, "digest key", 0, "this is no digest key");
+        return errinfo_set(reterr, ERR_SYNTAX, "digest key", 0,
+                           "this is no digest key");
     }
     keyring_key_of(bytes, ret);
     OPENSSL_cleanse(bytes, sizeof(bytes));

@@ -73,9 +73,8 @@ static void drop(struct message *m)
 }
 
 static const enum feature_type types[TYPES] = {
-    FEATURE_subject_skeleton, FEATURE_trait,
-    FEATURE_text_band,        FEATURE_html_structure,
-    FEATURE_link_set,         FEATURE_text,
+    FEATURE_subject_skeleton, FEATURE_trait,           FEATURE_text_band,
+    FEATURE_html_structure,   FEATURE_link_set,        FEATURE_text,
     FEATURE_template_sender,  FEATURE_template_network};
 
 /* Whether both have features of this type, and the same. */

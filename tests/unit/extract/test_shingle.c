@@ -303,7 +303,7 @@ static void test_keys__of_the_next_epoch__keep_the_one_before(void **state)
     struct shingle_keys now;
     struct shingle_keys later;
     struct shingle_keys foreign;
-    struct hashkey other = {2, "another digest key"};
+    struct hashkey other = {2, "other digest key"};
     (void)state;
     shingle_keys_make(&ring, now_s, &now);
     shingle_keys_make(&ring, now_s + SHINGLE_EPOCH_S, &later);

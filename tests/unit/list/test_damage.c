@@ -184,8 +184,8 @@ static void test_list__all_but_the_log_removed__rebuilt(void **state)
     struct fixture *f = *state;
     make_list(f);
     static const char *const files[] = {
-        current,         "CURRENT.prev",   index_file,       index_sum,
-        base_file,       recent_file,      "index.00000002", "index.00000002.sum",
+        current,         "CURRENT.prev",     index_file,       index_sum,
+        base_file,       recent_file,        "index.00000002", "index.00000002.sum",
         "base.00000002", "memtable.00000002"};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         remove_file(f, files[i]);

@@ -204,8 +204,11 @@ static void test_make__rule_with_a_trait__then_the_trait_decides(void **state)
     static char text[4][16] = {"cut", "limit_cpu", "", "text"};
     static struct config_rule rules[2];
     struct bench *b = *state;
-    rules[0] = (struct config_rule){
-        .name = text[0], .type = text[2], .trait = text[1], .enabled = true, .score = 2};
+    rules[0] = (struct config_rule){.name = text[0],
+                                    .type = text[2],
+                                    .trait = text[1],
+                                    .enabled = true,
+                                    .score = 2};
     rules[1] = rules[0];
     rules[1].type = text[3]; /* reads counts, of which there are none */
     b->config.rules = rules;

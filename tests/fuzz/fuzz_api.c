@@ -31,8 +31,8 @@ static void read_head(struct slice bytes)
                lies_in(r.host, head));
     FUZZ_CHECK(lies_in(r.type, head) && lies_in(r.authorization, head));
     FUZZ_CHECK(r.method == API_POST || r.length == 0);
-    while (api_query_next(&r.query, &name, value, sizeof value, &is_bad)) {
-        FUZZ_CHECK(strlen(value) < sizeof value);
+    while (api_query_next(&r.query, &name, value, sizeof(value), &is_bad)) {
+        FUZZ_CHECK(strlen(value) < sizeof(value));
     }
     (void)api_accepts(r.accept, SLICE_LIT("application/json"));
     (void)api_type_is(r.type, "application/json");
@@ -52,7 +52,7 @@ static void read_body(struct arena *arena, struct slice body)
                                          {"counts", API_MEMBER_BOOL, false, &counts}};
     struct errinfo why = {.text = ""};
     enum err e =
-        api_body_read(body, members, sizeof members / sizeof members[0], arena, &why);
+        api_body_read(body, members, sizeof(members) / sizeof(members[0]), arena, &why);
 
     FUZZ_CHECK((e == ERR_OK) == (why.text[0] == '\0'));
     FUZZ_CHECK(urls.n <= VALUES && values.n <= VALUES);

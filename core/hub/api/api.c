@@ -1,16 +1,10 @@
 #include "core/hub/api/api.h"
 
-#include <errno.h>
 #include <event2/util.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -54,7 +48,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 {
     struct api_thread *t = context;
     struct sockaddr_storage own = {.ss_family = AF_UNSPEC};
-    socklen_t n = sizeof own;
+    socklen_t n = sizeof(own);
 
     atomic_fetch_add_explicit(&t->accepted, 1, memory_order_relaxed);
     if (!has_room(t) || getsockname(evconnlistener_get_fd(listener),
@@ -106,11 +100,11 @@ static int listen_tcp(const struct addrinfo *at)
     if (fd < 0) {
         return -1;
     }
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one) != 0 ||
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0 ||
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) != 0 ||
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) != 0 ||
         (at->ai_family == AF_INET6 &&
-         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) != 0) ||
+         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one)) != 0) ||
         bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0) {
         int error = errno;
 
@@ -127,7 +121,7 @@ static bool is_taken(const struct addrinfo *at)
     int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int one = 1;
     bool taken = fd >= 0 &&
-                 setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+                 setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
                  bind(fd, at->ai_addr, at->ai_addrlen) != 0;
     int error = errno;
 
@@ -151,7 +145,7 @@ static enum err open_tcp(struct api *a, const char *address, struct errinfo *ret
     if (!http_address_split(slice_str(address), host, &port)) {
         return errinfo_set(reterr, ERR_SYNTAX, address, 0, "not of the form HOST:PORT");
     }
-    (void)snprintf(service, sizeof service, "%u", port);
+    (void)snprintf(service, sizeof(service), "%u", port);
     if (getaddrinfo(host, service, &hints, &at) != 0) {
         return errinfo_set(reterr, ERR_NOT_FOUND, address, 0,
                            "the host of api.listen has no address");
@@ -176,7 +170,7 @@ static enum err open_unix(struct api *a, const char *path, struct errinfo *reter
     int fd = -1;
     enum err e = ERR_OK;
 
-    if (strlen(path) >= sizeof un.sun_path) {
+    if (strlen(path) >= sizeof(un.sun_path)) {
         return errinfo_set(reterr, ERR_LIMIT, path, 0,
                            "the path of a socket is too long");
     }
@@ -187,7 +181,7 @@ static enum err open_unix(struct api *a, const char *path, struct errinfo *reter
     }
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     mode_t mask = umask(0117); /* 0660 from the first moment on */
-    int bound = fd >= 0 ? bind(fd, (struct sockaddr *)&un, sizeof un) : -1;
+    int bound = fd >= 0 ? bind(fd, (struct sockaddr *)&un, sizeof(un)) : -1;
 
     (void)umask(mask);
     if (bound != 0 || listen(fd, BACKLOG) != 0) {
@@ -307,7 +301,7 @@ void api_thread_return(struct api_thread *t, struct api_work *w)
     w->next = t->back;
     t->back = w;
     (void)pthread_mutex_unlock(&t->mutex);
-    (void)!write(t->wake_fd, &one, sizeof one);
+    (void)!write(t->wake_fd, &one, sizeof(one));
 }
 
 static void on_wake(evutil_socket_t fd, short what, void *context)
@@ -316,7 +310,7 @@ static void on_wake(evutil_socket_t fd, short what, void *context)
     uint64_t count;
 
     (void)what;
-    (void)!read(fd, &count, sizeof count);
+    (void)!read(fd, &count, sizeof(count));
     if (atomic_load(&t->api->stops)) {
         (void)event_base_loopbreak(t->base);
         return;
@@ -427,9 +421,7 @@ static enum err start(struct api *a, struct errinfo *reterr)
     for (unsigned i = 0; e == ERR_OK && i < a->nthreads; i++) {
         e = thread_init(a, &a->threads[i]);
     }
-    if (e == ERR_OK) {
-        e = api_pool_new(a, &a->pool);
-    }
+    THEN(e, api_pool_new(a, &a->pool));
     if (e == ERR_OK) {
         api_tokens_look(a->tokens, a->config->api.tokens_file);
         open_listeners(a);
@@ -448,7 +440,7 @@ static enum err start(struct api *a, struct errinfo *reterr)
 enum err api_new(const struct api_options *options, struct api **ret,
                  struct errinfo *reterr)
 {
-    struct api *a = calloc(1, sizeof *a);
+    struct api *a = calloc(1, sizeof(*a));
 
     if (a == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
@@ -492,7 +484,7 @@ void api_free(struct api **a)
     atomic_store(&x->stops, true);
     for (unsigned i = 0; i < x->nthreads; i++) {
         if (x->threads[i].is_started) {
-            (void)!write(x->threads[i].wake_fd, &one, sizeof one);
+            (void)!write(x->threads[i].wake_fd, &one, sizeof(one));
             (void)pthread_join(x->threads[i].thread, NULL);
         }
     }

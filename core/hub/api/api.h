@@ -12,8 +12,6 @@
 #define CORE_HUB_API_API_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/base/buf.h"
 #include "core/base/err.h"

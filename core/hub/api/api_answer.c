@@ -1,9 +1,5 @@
 /* api_answer - how answers are written: heads, problems, JSON texts. */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_body.h"
@@ -42,7 +38,7 @@ static const char *reason(unsigned status)
         {505, "HTTP Version Not Supported"},
     };
 
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+    for (size_t i = 0; i < LENGTH(reasons); i++) {
         if (reasons[i].status == status) {
             return reasons[i].text;
         }
@@ -119,7 +115,7 @@ void api_refuse(struct api_call *call, unsigned status, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(detail, sizeof detail, format, args);
+    (void)vsnprintf(detail, sizeof(detail), format, args);
     va_end(args);
     buf_clear(&a->body);
     a->fixed = SLICE_NONE;
@@ -181,7 +177,7 @@ void api_print_head(const struct api_call *call, struct buf *ret)
     if (a->status != 204 && a->status != 304) {
         char length[24];
 
-        (void)snprintf(length, sizeof length, "%zu", n);
+        (void)snprintf(length, sizeof(length), "%zu", n);
         add_field(ret, "Content-Type: ", a->type);
         add_field(ret, "Content-Length: ", length);
     }

@@ -1,13 +1,8 @@
 /* api_conn - one connection to the API: requests one after the other, each within its time and memory. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_internal.h"
@@ -183,12 +178,12 @@ static void name_client(const struct api_conn *c, char *dst, size_t size)
         const struct sockaddr_in *in =
             (const struct sockaddr_in *)(const void *)&c->from;
 
-        (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
+        (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
     } else if (c->from.ss_family == AF_INET6) {
         const struct sockaddr_in6 *in =
             (const struct sockaddr_in6 *)(const void *)&c->from;
 
-        (void)inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof host);
+        (void)inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof(host));
     }
     (void)snprintf(dst, size, "%s", host);
 }
@@ -239,7 +234,7 @@ static void begin_call(struct api_conn *c, struct api_call *call)
                               .ask = t->ask,
                               .begun_us = clock_mono_us()};
     buf_init(&call->answer.body, API_ANSWER_MAX);
-    name_client(c, call->from, sizeof call->from);
+    name_client(c, call->from, sizeof(call->from));
 }
 
 /* An answer that ends the connection, before there is a whole request. */
@@ -255,7 +250,7 @@ static void refuse_head(struct api_conn *c, struct api_call *call, unsigned stat
 /* To a worker, with its bytes. False: there was no place, and that is the answer. */
 static bool hand_over(struct api_conn *c, struct api_call *call)
 {
-    struct api_work *w = calloc(1, sizeof *w);
+    struct api_work *w = calloc(1, sizeof(*w));
     struct slice left = slice_from(buf_slice(&c->in), c->taken + c->needed);
     struct buf rest;
 
@@ -427,7 +422,7 @@ static void throw_away(struct api_conn *c)
 {
     char p[READ_STEP];
     size_t n = 0;
-    enum api_io r = api_receive(c, p, sizeof p, &n);
+    enum api_io r = api_receive(c, p, sizeof(p), &n);
 
     c->drained += n;
     c->is_dead = r == API_IO_END || c->drained > DRAIN_MAX;
@@ -528,7 +523,7 @@ static bool is_loopback(const struct sockaddr_storage *from)
 void api_conn_open(struct api_thread *t, int fd, const struct sockaddr *from,
                    int from_len, bool is_unix)
 {
-    struct api_conn *c = calloc(1, sizeof *c);
+    struct api_conn *c = calloc(1, sizeof(*c));
     int one = 1;
 
     if (c != NULL && t->api->tls != NULL && !is_unix) {
@@ -547,9 +542,9 @@ void api_conn_open(struct api_thread *t, int fd, const struct sockaddr *from,
         SSL_set_accept_state(c->ssl);
     }
     if (!is_unix) {
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
         memcpy(&c->from, from,
-               (size_t)from_len < sizeof c->from ? (size_t)from_len : sizeof c->from);
+               (size_t)from_len < sizeof(c->from) ? (size_t)from_len : sizeof(c->from));
     }
     c->thread = t;
     c->fd = fd;

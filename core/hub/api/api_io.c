@@ -1,5 +1,4 @@
 /* api_io - bytes of a connection to the API, plain or through TLS, as many as there are now. */
-#include <errno.h>
 #include <openssl/err.h>
 
 #include "core/hub/api/api_internal.h"

@@ -1,7 +1,5 @@
 #include "core/hub/exchange/peer_request.h"
 
-#include <string.h>
-
 #include "core/base/hash256.h"
 
 static bool take_stream(struct slice *rest, struct http_request *ret)
@@ -46,11 +44,10 @@ static unsigned parse_get(struct slice target, struct http_request *ret)
     };
     size_t i = 0;
 
-    while (i < sizeof routes / sizeof routes[0] &&
-           !slice_has_prefix(target, routes[i].prefix)) {
+    while (i < LENGTH(routes) && !slice_has_prefix(target, routes[i].prefix)) {
         i++;
     }
-    if (i == sizeof routes / sizeof routes[0]) {
+    if (i == LENGTH(routes)) {
         return 404;
     }
     ret->route = routes[i].route;

@@ -8,10 +8,6 @@
 #ifndef CORE_HUB_EXCHANGE_PEER_REQUEST_H
 #define CORE_HUB_EXCHANGE_PEER_REQUEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/slice.h"
 #include "core/hub/http/http_syntax.h"

@@ -1,12 +1,7 @@
 #include "core/hub/exchange/peer_server.h"
 
-#include <errno.h>
 #include <event2/util.h>
 #include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -145,7 +140,7 @@ void peer_server_tick(struct peer_server *s)
             conn_close(c); /* puts the last one in its place, which was looked at */
         }
     }
-    for (size_t i = 0; i < sizeof s->listeners / sizeof s->listeners[0]; i++) {
+    for (size_t i = 0; i < LENGTH(s->listeners); i++) {
         if (s->listeners[i] != NULL) {
             (void)evconnlistener_enable(s->listeners[i]);
         }
@@ -157,7 +152,7 @@ void peer_server_tick(struct peer_server *s)
 enum err peer_server_new(const struct peer_server_options *options,
                          struct peer_server **ret, struct errinfo *reterr)
 {
-    struct peer_server *s = calloc(1, sizeof *s);
+    struct peer_server *s = calloc(1, sizeof(*s));
 
     if (s != NULL) {
         s->limit = rate_limit_new();
@@ -174,7 +169,7 @@ enum err peer_server_new(const struct peer_server_options *options,
 
 void peer_server_unlisten(struct peer_server *s)
 {
-    for (size_t i = 0; i < sizeof s->listeners / sizeof s->listeners[0]; i++) {
+    for (size_t i = 0; i < LENGTH(s->listeners); i++) {
         if (s->listeners[i] != NULL) {
             evconnlistener_free(s->listeners[i]);
             s->listeners[i] = NULL;
@@ -220,8 +215,8 @@ static enum err bind_all(struct peer_server *s, unsigned port)
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 
     /* [::] takes IPv4 too unless the system says otherwise (net.ipv6.bindv6only); then the second is needed */
-    s->listeners[0] = bind_to(s, (const struct sockaddr *)&in6, sizeof in6);
-    s->listeners[1] = bind_to(s, (const struct sockaddr *)&in, sizeof in);
+    s->listeners[0] = bind_to(s, (const struct sockaddr *)&in6, sizeof(in6));
+    s->listeners[1] = bind_to(s, (const struct sockaddr *)&in, sizeof(in));
     if (s->listeners[0] == NULL) {
         s->listeners[0] = s->listeners[1];
         s->listeners[1] = NULL;
@@ -245,7 +240,7 @@ enum err peer_server_listen(struct peer_server *s, const char *address, bool is_
         return errinfo_set(reterr, ERR_SYNTAX, address, 0,
                            "this is no HOST:PORT to listen on; correct hub.listen");
     }
-    (void)snprintf(service, sizeof service, "%u", port);
+    (void)snprintf(service, sizeof(service), "%u", port);
     e = getaddrinfo(host, service, &hints, &found);
     if (e == 0) {
         s->listeners[0] = bind_to(s, found->ai_addr, found->ai_addrlen);

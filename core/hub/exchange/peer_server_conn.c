@@ -3,9 +3,6 @@
 #include <event2/bufferevent_ssl.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -56,7 +53,7 @@ static void fields_of(const struct peer_server_answer *a, char *dst, size_t size
     char retry[48] = "";
 
     if (a->retry_s > 0) {
-        (void)snprintf(retry, sizeof retry, "Retry-After: %u\r\n", a->retry_s);
+        (void)snprintf(retry, sizeof(retry), "Retry-After: %u\r\n", a->retry_s);
     }
     (void)snprintf(dst, size, "Gillnet-Manifest: %llu\r\nCache-Control: %s\r\n%s",
                    (unsigned long long)a->manifest,
@@ -74,7 +71,7 @@ static void send_answer(struct conn *c, struct peer_server_answer *a)
     size_t n = a->body.n;
     unsigned at = 0;
 
-    fields_of(a, fields, sizeof fields);
+    fields_of(a, fields, sizeof(fields));
     buf_init(&head, 1024);
     http_print_head(a->status, n, fields, c->request.keeps_alive, &head);
     c->state = CONN_SENDING;
@@ -170,7 +167,7 @@ static void answer(struct conn *c, struct slice body)
         send_answer(c, &a);
         return;
     }
-    memcpy(asker.key, c->key, sizeof asker.key);
+    memcpy(asker.key, c->key, sizeof(asker.key));
     serve_request(c->server, &c->request, body, &asker, &a);
     if (a.is_held) {
         buf_fini(&a.body);
@@ -427,13 +424,13 @@ static void on_event(struct bufferevent *bev, short what, void *context)
 
 void conn_open(struct peer_server *s, int fd, const struct sockaddr *from, int from_len)
 {
-    struct conn *c = calloc(1, sizeof *c);
+    struct conn *c = calloc(1, sizeof(*c));
     SSL *ssl = c != NULL ? SSL_new(s->tls) : NULL;
     int one = 1;
 
     if (ssl != NULL) {
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
         c->bev = bufferevent_openssl_socket_new(
             s->o.base, fd, ssl, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
     }
@@ -446,7 +443,7 @@ void conn_open(struct peer_server *s, int fd, const struct sockaddr *from, int f
     c->server = s;
     c->since_us = clock_mono_us();
     memcpy(&c->from, from,
-           (size_t)from_len < sizeof c->from ? (size_t)from_len : sizeof c->from);
+           (size_t)from_len < sizeof(c->from) ? (size_t)from_len : sizeof(c->from));
     set_deadline(c, PEER_SERVER_HANDSHAKE_S);
     s->conns[s->stats.open++] = c;
     bufferevent_openssl_set_allow_dirty_shutdown(c->bev, 1);

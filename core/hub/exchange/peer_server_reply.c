@@ -1,5 +1,4 @@
 /* peer_server_reply - what a request is answered with. */
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

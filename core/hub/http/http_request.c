@@ -124,7 +124,7 @@ static bool is_proxys(struct slice name)
     if (slice_eq_nocase(name, via)) {
         return true;
     }
-    for (size_t i = 0; i < sizeof proxy_marks / sizeof proxy_marks[0]; i++) {
+    for (size_t i = 0; i < LENGTH(proxy_marks); i++) {
         struct slice mark = proxy_marks[i];
 
         for (size_t at = 0; at + mark.n <= name.n; at++) {

@@ -9,10 +9,6 @@
 #ifndef CORE_HUB_HTTP_HTTP_REQUEST_H
 #define CORE_HUB_HTTP_HTTP_REQUEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/slice.h"
 

@@ -45,7 +45,7 @@ static void test_parse__when_a_peer_asks__then_understood(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct http_request r;
 
         assert_int_equal(parse(rows[i].text, &r), 0);
@@ -116,7 +116,7 @@ static void test_parse__when_it_could_mean_two_things__then_refused(void **state
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct http_request r;
         unsigned status = parse(rows[i].text, &r);
 
@@ -162,7 +162,7 @@ static void test_parse__when_cut_anywhere__then_nothing_is_read_beyond(void **st
     struct http_request r;
 
     (void)state;
-    for (size_t n = 0; n < sizeof text - 1; n++) {
+    for (size_t n = 0; n < sizeof(text) - 1; n++) {
         char *copy = malloc(n + 1); /* the sanitizer sees one byte too many */
 
         memcpy(copy, text, n);
@@ -200,7 +200,7 @@ static void test_address__when_split__then_host_and_port(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char host[HTTP_ADDRESS_MAX];
         unsigned port = 0;
         bool ok = http_address_split(slice_str(rows[i].text), host, &port);

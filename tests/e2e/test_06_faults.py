@@ -92,7 +92,7 @@ def faults(g):
 
 
 def doctor(g):
-    """What doctor complains of. Of the machine's own MTA it may say what it likes."""
+    """Findings of doctor. Of the machine's own MTA it may say what it likes."""
     done = g.cli("doctor", check=False)
     return [line for line in done.stdout.decode().splitlines()
             if not line.startswith("ok") and not line.startswith("warn  mta")]
@@ -138,7 +138,7 @@ def test_damage__each_kind_of_file__mail_flows_and_the_fault_is_named(env):
 
 
 def test_filter__removed_while_in_use__gillnetd_lives_on(env):
-    """What is mapped stays until a new generation takes its place."""
+    """Mapped files stay in use until a new generation replaces them."""
     g = env.gillnet(lists=LISTS)
     fill(g)
     with g, env.mta(g) as server:

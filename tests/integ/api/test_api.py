@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the HTTP API answers: look-ups, what it shows, roles, reports. Usage: test_api.py [TEST...]"""
+"""The HTTP API: look-ups, tables, roles, reports. Usage: test_api.py [TEST...]"""
 import hashlib
 import json
 import os

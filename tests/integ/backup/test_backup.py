@@ -43,7 +43,7 @@ def listed(server, i):
 
 
 def exported(server):
-    """What it counted, by key: after a start all of it is in runs."""
+    """Its counts by key: after a start all of them are in runs."""
     out = collections.Counter()
     for line in server.run("count", "export").splitlines():
         key, count = line.rsplit(None, 1)
@@ -309,7 +309,7 @@ class Alone(Folder):
         self.assertEqual(owner("peers/restored"), (hub, user, 0o640))
 
     def test_taken_of_what_was_damaged__then_not_put_in_place(self):
-        """Every sum of the archive holds; what it holds is broken all the same."""
+        """Every sum of the archive holds, but its contents are damaged."""
         s, good = self.small()
         s.run("list", "rebuild", "phish")
         was = (s.state / "lists/phish/CURRENT").read_bytes()

@@ -164,7 +164,7 @@ class Peer(unittest.TestCase):
         self.assertNotIn("kind", (b.peers / "manifest").read_text())
 
     def in_terminal(self, server, answers, *args):
-        """What a command says and asks in a terminal where these lines are typed."""
+        """Output and questions of a command in a terminal in which these lines are typed."""
         master, slave = pty.openpty()
         process = subprocess.Popen([GILLNET, "-c", server.conf, "peer", *args], stdin=slave, stdout=slave, stderr=slave)
         os.close(slave)
@@ -356,7 +356,7 @@ class Peer(unittest.TestCase):
         self.assertNotIn(token[:20], (a.peers / "invites").read_text())
 
     def refused(self, server, token):
-        """The status of a refusal: by the server (77), or by nobody who listens for strangers any more (69)."""
+        """The status of a refusal: by the server (77), or because no server listens for strangers any longer (69)."""
         p = subprocess.run([GILLNET, "-c", server.conf, "peer", "join", token], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, timeout=120)
         self.assertIn(p.returncode, (69, 77))

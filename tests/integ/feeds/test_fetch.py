@@ -69,7 +69,7 @@ class Feeds(unittest.TestCase):
         return {r["name"]: r for r in self.s.json("feed", "list")}[name]
 
     def update(self, name="f", *more):
-        """What came of asking now, or of the hub's own first question where that came before."""
+        """Result of a request now, or of the hub's own first request if that came before."""
         rows = self.s.json("feed", "update", *more, name, rc=None)
         self.assertEqual(len(rows), 1, self.s.logs())
         first = self.s.hub_lines(f"event=feed name={name} result=ok ")

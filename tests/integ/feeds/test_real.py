@@ -48,7 +48,7 @@ def bodies(paths):
 
 
 def value_of(line):
-    """What a line of any of these feeds lists, as one would ask for it; None: nothing."""
+    """Value that a line of one of these feeds lists, as a user would look it up; None: no value."""
     line = re.split(r"\s#", line)[0].strip()
     if not line or line[0] in "#!" or line == "server:" or line.startswith("phish_id,"):
         return None

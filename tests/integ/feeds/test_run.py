@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is done with feeds that came: by `gillnet feed`, with and without a hub; reload, --once, files of this machine.
+"""Commands for feeds: `gillnet feed`, with and without a hub; reload, --once, files of this machine.
 
 Usage: test_run.py [TEST...]      ends like unittest. GILLNET_BUILD names the build folder.
 """

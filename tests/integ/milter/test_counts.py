@@ -1,4 +1,4 @@
-"""Counts over the control socket: what is asked, and clients that misbehave."""
+"""Counts over the control socket: look-ups, and clients that misbehave."""
 import json
 import os
 import re

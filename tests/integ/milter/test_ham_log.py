@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What gillnetd keeps of good mail for the checks of feeds: which messages, good or not, across a restart."""
+"""The ham log, which the checks of feeds use: which messages, good or not, across a restart."""
 import struct
 import unittest
 

@@ -1,4 +1,4 @@
-"""What gillnetd notes of a day: messages, actions, symbols, URLs, times; kept over restarts."""
+"""The history of a day: messages, actions, symbols, URLs, times; kept over restarts."""
 import json
 import os
 import unittest

@@ -20,7 +20,7 @@ PIDFD_GETFD = 438
 
 
 def tcp_sockets(pid):
-    """Copies of the TCP sockets of a child: what listens and what it accepted."""
+    """Copies of the TCP sockets of a child: listeners and accepted connections."""
     libc = ctypes.CDLL(None, use_errno=True)
     process = os.pidfd_open(pid)
     try:

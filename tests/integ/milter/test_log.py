@@ -1,4 +1,4 @@
-"""The line that the log has of a message: text and JSON, what was found and by whom it was sent; faults."""
+"""The log line of a message: text and JSON, hits, sender; faults."""
 import json
 import os
 import re

@@ -94,7 +94,7 @@ class Checker:
         self.rows = generators()
 
     def run(self, files):
-        """What gillnet says of the files, and the processor seconds it took."""
+        """Results of gillnet for the files, and its processor seconds."""
         with tempfile.TemporaryFile() as out:
             started = subprocess.Popen([self.gillnet, "-c", self.conf, "--json", "check", *files], stdout=out)
             _, status, used = os.wait4(started.pid, 0)
@@ -173,7 +173,7 @@ def too_steep(results):
 
 
 def report(results, everything):
-    """Prints the table and what fails; whether nothing does."""
+    """Prints the table and the failures; True: there were no failures."""
     bad = 0
     for case, what, limits, seconds, _ in sorted(results, key=lambda r: (r[0][0], r[0][2], r[0][1])):
         is_dear = seconds is not None and seconds > COST_MOST_S

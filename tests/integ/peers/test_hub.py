@@ -132,7 +132,7 @@ class Hub(unittest.TestCase):
                     self.assertFalse(row.get("is_distrusted"), (s.name, name, row))
 
     def words(self, servers, chance, said, n):
-        """What is listed and taken back in this round: (server, command)."""
+        """Entries added and revoked in this round: (server, command)."""
         lister = chance.choice(servers)
         out = [(lister, ("list", "add", "phish", "--type", "url_host", f"e{n}.example"))]
         old = [v for v, (_, stands) in said.items() if stands]

@@ -2,7 +2,7 @@
 """Thirty servers see one copy of a mailing each: bulk on every one of them, counted exactly.
 
 Usage: test_thirty.py [TEST...]      ends like unittest. GILLNET_BUILD names the build folder, GILLNET_SERVERS says how many.
-Each hub calls four or five others; what the rest counted comes over these.
+Each hub calls four or five others; the counts of the rest come through these.
 """
 import os
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Both services under the users that systemd/ gives them: what they share works, and the MTA's user can change none of it.
+"""Both services under the users that systemd/ gives them: shared files work, and the MTA's user cannot change them.
 
 Usage: test_users.py [TEST...]      ends like unittest; needs root. GILLNET_BUILD names the build folder.
 Users, groups and folders are read from gillnet.sysusers, gillnet.tmpfiles and the units; numbers stand for the names.
@@ -89,7 +89,7 @@ class UserServer(Server):
         self.daemon()
 
     def as_user(self, name, what):
-        """What a function returns as another user, or the name of the error."""
+        """Result of a function as another user, or the name of the error."""
         user = self.users.arguments(name)
         r, w = os.pipe()
         pid = os.fork()

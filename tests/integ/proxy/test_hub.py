@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A hub behind nginx with contrib/nginx/hub.conf: joining, held requests, cached objects, who may have them; a proxy
+"""A hub behind nginx with contrib/nginx/hub.conf: joining, held requests, cached objects, access to them; a proxy
 that lies; TCP passed on.
 
 Usage: test_hub.py [TEST...]      ends like unittest. Needs the openssl program and contrib/install-deps test.

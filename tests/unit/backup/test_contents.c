@@ -1,5 +1,5 @@
 /*
- * test_contents - the table of contents of a backup: which files, and what a hostile one may say.
+ * test_contents - the table of contents of a backup: which files, and hostile tables.
  */
 #include <stdio.h>
 

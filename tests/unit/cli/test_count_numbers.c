@@ -1,4 +1,4 @@
-/* test_count_numbers - the state of the counts, and what is advised. */
+/* test_count_numbers - the state of the counts, and the advice. */
 #include "core/cli/count_numbers.h"
 #include "core/count/runset.h"
 

@@ -1,4 +1,4 @@
-/* test_feeds - groups of `feeds`: what they must have, and what they agree on. */
+/* test_feeds - groups of `feeds`: required keys, and keys that must agree. */
 #include "tests/unit/config/confdir.h"
 
 #define URL "url = \"https://feeds.example/x\"; "

@@ -1,4 +1,4 @@
-/* test_merged_runs - whatever merged runs there are, an exact answer is what the runs say. */
+/* test_merged_runs - with any set of merged runs, an exact answer equals that of the runs. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * test_file - what lies in attachments: archives, PDF, winmail.dat, uuencode, messages.
+ * test_extract_file - contents of attachments: archives, PDF, winmail.dat, uuencode, messages.
  */
 #include <stdio.h>
 
@@ -449,7 +449,7 @@ static void test_html__that_names_its_charset__is_read_in_it(void **state)
     check_text("Content-Type: text/html\n\n<html><meta charset=\"koi8-r\">"
                "http://\xd0\xd2\xc9\xcd\xc5\xd2.\xd2\xc6/",
                "url_host:xn--e1afmkfd.xn--p1ai", "limit:charset");
-    /* a page that was readable so far is in no wide units */
+    /* a page with readable text is not in wide units */
     check_text("Content-Type: text/html\n\n<meta charset=utf-16>http://a.com/",
                "url:a.com/", "limit:charset");
 }

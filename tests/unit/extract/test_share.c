@@ -1,5 +1,6 @@
 /*
- * test_share - processor time: no part uses up that of another, and what is cut short is skimmed.
+ * test_share - processor time: no part uses up that of another, and a part that is cut short is
+ * skimmed.
  */
 #include "core/base/buf.h"
 #include "core/message/extract/share.h"
@@ -32,7 +33,8 @@ static struct extract *read_within(struct arena *arena, const struct buf *text,
     return x;
 }
 
-/* With one part in so many of the time that it takes without a bound, on this machine and build. */
+/* With this fraction of the time that extraction takes without a bound, on this machine and
+ * build. */
 static struct featureset *read_message(struct arena *arena, const struct buf *text,
                                        unsigned part)
 {
@@ -44,7 +46,7 @@ static struct featureset *read_message(struct arena *arena, const struct buf *te
     return extract_finish(read_within(arena, text, whole_us / part));
 }
 
-/* What stands before the link, and how it is written. */
+/* Text before the link, and its encoding. */
 static const struct row {
     const char *head;
     const char *between;

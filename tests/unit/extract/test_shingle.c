@@ -1,5 +1,6 @@
 /*
- * test_shingle - like texts share a key, others do not, and who knows an old key gains nothing.
+ * test_shingle - similar texts share a key, others do not, and an old key does not help an
+ * attacker.
  *
  * Texts are words drawn from a vocabulary as language has them: the k-th as often as 1/k.
  */

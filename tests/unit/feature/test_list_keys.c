@@ -97,7 +97,7 @@ static void test_keys__each_kind_of_feature__gives_its_keys(void **state)
         {FEATURE_sender, "x@evil.com",
          "address>sender:x@evil.com host>sender_domain:evil.com "
          "domain>sender_domain:evil.com"},
-        /* a public suffix is nobody's domain */
+        /* a public suffix is not a domain of one owner */
         {FEATURE_url_host, "co.uk", "host>url_host:co.uk"},
         /* long names: the full one and the last five suffixes */
         {FEATURE_url_host, "a.b.c.d.e.f.g.evil.com",

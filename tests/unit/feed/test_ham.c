@@ -1,6 +1,6 @@
 /*
- * test_ham - names that good mail has had for days are left out of a feed, those of a fresh campaign are not;
- * and an update that would hit much good mail as a whole is refused.
+ * test_ham - names that good mail has had for days are left out of a feed, those of a fresh
+ * campaign are not; and an update that would hit much good mail as a whole is refused.
  */
 #include "core/feed/exclude.h"
 #include "core/telemetry/ham_log.h"
@@ -31,7 +31,7 @@ static uint64_t key_of(const struct mail *m, const char *domain)
     return ham_log_key(&d);
 }
 
-/* n messages with the domain, over so many seconds up to now, from as many networks. */
+/* n messages with the domain, spread over span_s up to now, from this number of networks. */
 static void add(const struct mail *m, const char *domain, unsigned n, uint32_t span_s,
                 unsigned networks)
 {
@@ -60,7 +60,7 @@ static void test_entry__when_much_good_mail_has_it__then_it_is_left_out(void **s
     struct ham_log_message bad = {.time_s = (uint32_t)x->now_s, .n = 1};
     bad.key[0] = key_of(&m, "spam.example");
     for (unsigned i = 0; i < 500;
-         i++) { /* what something spoke against is no witness */
+         i++) { /* a message with a hit does not count as ham */
         bad.time_s -= 1000;
         ham_log_add(m.j, &bad);
     }

@@ -1,6 +1,6 @@
 /*
- * test_poison - bodies that a feed must never get into production: the update is refused, or the entry is
- * left out, and the last good version serves.
+ * test_poison - bodies that a feed must never get into production: the update is refused, or the
+ * entry is left out, and the last good version serves.
  */
 #include "tests/unit/feed/stage_fixture.h"
 
@@ -36,8 +36,8 @@ static void good_and(struct buf *b, const char *line)
 
 /* ---- entries ---- */
 
-/* A line amid a good version, the value that must not be listed by it, and the reason ("": the line cannot be
- * read as an entry at all). */
+/* A line amid a good version, the value that must not be listed by it, and the reason ("": the line
+ * cannot be read as an entry at all). */
 static const struct {
     const char *line;
     const char *value;
@@ -162,7 +162,7 @@ static void test_entry__when_it_is_poison__then_it_is_left_out(void **state)
     assert_serves(x);
 }
 
-/* What looks alike and is right. */
+/* Similar values that are valid. */
 static const char *const rightful[] = {
     "customer.hopto.org",
     "evil.github.io",

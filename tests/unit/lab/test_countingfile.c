@@ -1,4 +1,5 @@
-/* Counting filters as files: round trips, sums, saturation, every byte damaged, and what must not be added. */
+/* Counting filters as files: round trips, sums, saturation, every byte damaged, and files that must
+ * not be added. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -139,7 +139,7 @@ static inline struct digest digest_of(const struct list_reader *r, uint64_t n)
     return d;
 }
 
-/* What the list says of the n-th entry at time now_s, filters first as in the mail path. */
+/* State of the n-th entry in the list at time now_s, filters first as in the mail path. */
 static inline enum list_answer ask_number(const struct list_reader *r, uint64_t n,
                                           uint64_t now_s)
 {

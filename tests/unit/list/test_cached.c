@@ -1,6 +1,6 @@
 /*
  * test_cached - answers through the confirmation cache are those of the list, at once and always;
- * what look-ups come to is counted.
+ * the results of look-ups are counted.
  */
 #include <pthread.h>
 #include <stdatomic.h>

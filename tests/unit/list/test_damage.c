@@ -158,7 +158,7 @@ static void test_list__index_damaged__former_generation_confirms_what_it_knows(
         assert_int_equal(ask_number(r, rows[i].entry, NOW), rows[i].answer);
     }
     list_reader_close(&r);
-    /* without the former one, what the filter lets through is possible */
+    /* without the former generation, a filter hit is possible */
     remove_file(f, "CURRENT.prev");
     r = open_reader(f);
     assert_int_equal(ask_number(r, 1, NOW), LIST_POSSIBLE);

@@ -1,5 +1,5 @@
 /*
- * test_list - writing and reading lists: what is said is found, in the right order of voices.
+ * test_list - writing and reading lists: changes are found, and explicit ones outrank imports.
  */
 #include "core/base/clock.h"
 #include "core/list/reader.h"

@@ -1,5 +1,5 @@
 /*
- * test_hits - what is counted for each list and period, across restarts and damage.
+ * test_lookup_stats - look-ups of each list and period, across restarts and damage.
  */
 #include <fcntl.h>
 #include <pthread.h>

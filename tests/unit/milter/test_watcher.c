@@ -217,7 +217,7 @@ static unsigned reloads(void)
     return n;
 }
 
-/* What libmilter's signal thread does. */
+/* The part of libmilter's signal thread. */
 static void *wait_like_libmilter(void *context)
 {
     sigset_t set;

@@ -1,4 +1,4 @@
-/* test_origins - who may have a say: round trips, and text that nobody of ours wrote. */
+/* test_origins - the file of origins: round trips, and text that gillnet did not write. */
 #include <sys/stat.h>
 
 #include "core/base/file.h"

@@ -171,7 +171,7 @@ static void test_parse__forged_and_signed__names_the_field(void **state)
     }
 }
 
-/* What lies at a limit is not refused. */
+/* Values at a limit are not refused. */
 static void test_parse__at_the_limits__is_good(void **state)
 {
     (void)state;

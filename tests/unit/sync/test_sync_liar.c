@@ -1,5 +1,5 @@
 /*
- * test_sync_liar - what a member that lies, or who stands between, can make of its streams: nothing.
+ * test_sync_liar - a member that lies, or a server between, cannot change the streams of others.
  */
 #include <stdio.h>
 
@@ -105,7 +105,7 @@ static void test_offer__when_mixed_or_matched__then_refused(void **state)
     buf_fini(&b.last);
 }
 
-/* One field wrong, signed all the same. */
+/* One field wrong, but signed. */
 struct lie {
     const char *what;
     enum sync_result result;

@@ -83,7 +83,7 @@ static void test_restored__when_no_peer_can_be_asked__then_lists_begin_anew(
     assert_false(forks_after(*state, "0\n"));
 }
 
-/* What the mark is for. */
+/* The purpose of the mark. */
 static void test_copied_back__when_no_peer_can_be_asked__then_distrusted(void **state)
 {
     assert_true(forks_after(*state, NULL));

@@ -1,5 +1,5 @@
 /*
- * test_ham_log - what was added is read back, the oldest is replaced, torn records are left out, and a
+ * test_ham_log - added records are read back, the oldest is replaced, torn ones are skipped, and a
  * busy site's sample is even over time.
  */
 #include <fcntl.h>
@@ -121,7 +121,7 @@ static void test_ham_log__when_opened_again__then_it_goes_on(void **state)
     struct seen s = {0};
     uint32_t key_id = 0;
     assert_int_equal(ham_log_read(p->path, 0, check, &s, &key_id, &p->info), ERR_OK);
-    assert_int_equal(s.n, 0); /* another key: what was there says nothing */
+    assert_int_equal(s.n, 0); /* another key: the old records are dropped */
 }
 
 static void test_ham_log__when_damaged__then_whole_records_are_left(void **state)

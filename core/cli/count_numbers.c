@@ -227,8 +227,8 @@ static void say_size(const struct count_numbers *n, count_trouble_fn *fn, void *
                        fill * 100);
     } else {
         (void)snprintf(text, sizeof(text),
-                       "the counts are full at %.0f %% and will come to %.0f %% in a "
-                       "fortnight like this",
+                       "the counts are full at %.0f %% and will come to %.0f %% in 14 "
+                       "days like this",
                        fill * 100, n->fill_ahead * 100);
     }
     (void)snprintf(

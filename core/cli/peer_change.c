@@ -61,7 +61,7 @@ static int drop(struct change *c, const char *name)
     bool was_invited = invite_withdraw(c->hold.dir, name, NULL) == ERR_OK;
 
     if (member == NULL && was_invited) {
-        (void)printf("The invitation of %s is taken back.\n", name);
+        (void)printf("The invitation of %s is revoked.\n", name);
         return 0;
     }
     if (member != NULL &&

@@ -239,7 +239,7 @@ static bool show(struct site *s, bool is_model, bool json,
 
     if (!json) {
         printf(
-            "%s messages %s, over a fortnight, at the density of the preset for %s a "
+            "%s messages %s, over 14 days, at the density of the preset for %s a "
             "day:\n\n",
             humanize_count(s->mail.messages, a), is_model ? "of the model" : "of yours",
             humanize_count(s->mail.messages_per_day, b));

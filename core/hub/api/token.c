@@ -173,7 +173,7 @@ int token_make(const struct config *config, const char *name, const char *role)
     }
     if (is_taken) {
         return fail(path, "there is a token of this name; `gillnet hub token --revoke "
-                          "NAME` takes it back");
+                          "NAME` revokes it");
     }
     random_bytes(secret, sizeof(secret));
     hex_print(secret, sizeof(secret), token + sizeof(TOKEN_PREFIX) - 1);

@@ -1,5 +1,5 @@
 /*
- * shingle - near-replica keys of a text: keyed min-hashes over runs of words, in bands.
+ * shingle - near-duplicate keys of a text: keyed min-hashes over runs of words, in bands.
  *
  * A shingle is SHINGLE_WORDS folded words in a row (of scripts without spaces: characters, each
  * with the one before it). Each is hashed once, and once more per epoch; one-permutation hashing

@@ -316,7 +316,7 @@ class Api(unittest.TestCase):
     def report_message(self, kind, mail=MAIL):
         return self.hub.ask("POST", f"/v1/report?kind={kind}", mail, {"Content-Type": "message/rfc822"})
 
-    def test_ham__a_message__then_what_lists_hold_of_itself_is_taken_back(self):
+    def test_ham__a_message__then_entries_of_itself_alone_are_revoked(self):
         self.hub.run("list", "add", "--create", "allow", "friend.example")
         self.hub.run("list", "add", "--create", "manual", LISTED[0])
         mail = MAIL.replace(b" now", b" http://www.bad2.example/fine http://friend.example/")

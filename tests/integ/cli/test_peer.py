@@ -340,7 +340,7 @@ class Peer(unittest.TestCase):
         a.start_hub()
         b.init()
         token = a.token("b")
-        self.assertIn("taken back", a.peer("drop", "b"))
+        self.assertIn("is revoked", a.peer("drop", "b"))
         self.refused(b, token)
         for seconds in (1, 5, 25):  # one that is over before it is written is refused
             try:
@@ -451,7 +451,7 @@ class Peer(unittest.TestCase):
         self.assertEqual(len(json.loads(a.peer("manifest", "show").split("\n")[1])["members"][0]["keys"]), 3)
         a.token("b")  # the key here and that of the ring are the same
 
-    def test_ring_key__changes_once_in_a_fortnight(self):
+    def test_digest_key__changes_once_in_15_days(self):
         a = self.server("a")
         a.create()
         old = a.keys()

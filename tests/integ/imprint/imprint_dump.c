@@ -1,5 +1,5 @@
 /* imprint_dump - reads lines from standard input: "L PATH" teaches the ubiquity guard the shingles
- * of a message under its From address (all L lines first); "P PATH" prints PATH, its near-replica
+ * of a message under its From address (all L lines first); "P PATH" prints PATH, its near-duplicate
  * keys and the trait text_folded, tabs between them; "T TEXT" does the same for a message with that
  * text. */
 #include <stdbool.h>

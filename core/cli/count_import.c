@@ -364,8 +364,7 @@ static int take_in(struct import *x)
     status = write_runs(x);
     if (x->nold > 0) {
         (void)fprintf(stderr,
-                      "gillnet: %" PRIu64
-                      " lines are left out: they are older than "
+                      "gillnet: %" PRIu64 " lines are left out: they are older than "
                       "14 days\n",
                       x->nold);
     }

@@ -25,6 +25,7 @@ struct simulation {
     unsigned threads;
     bool is_wanted[EXPERIMENT_LAST + 1];
     bool draws_zeros;
+    bool has_knuth_constants;
     bool shows_histogram;
 };
 

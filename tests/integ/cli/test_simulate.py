@@ -86,6 +86,14 @@ class Paper(Case):
         self.assertEqual(len(pairs), 3)
         self.assertLess(sum(a for a, _ in pairs), sum(b for _, b in pairs))
 
+    def test_knuths_constants_are_other_ones_and_fit_too(self):
+        args = "paper", "--experiment", 1, "--rounds", 20
+        knuth = self.rows(*args, "--constants", "knuth")
+        self.assertNotEqual([r["mean"] for r in knuth], [r["mean"] for r in self.rows(*args)])
+        self.assertEqual({r["verdict"] for r in knuth}, {"fits"})
+        _, err = self.run_gillnet(*args, "--constants", "golden", rc=65)
+        self.assertIn("give any or knuth", err)
+
     def test_histogram(self):
         for r in self.rows("paper", "--experiment", 1, "--rounds", 20, "--histogram"):
             self.assertEqual(sum(n for _, n in r["histogram"]), 20)

@@ -1,7 +1,4 @@
-/*
- * test_count_peers - counts of peers in the counts as a whole, against a plain list of all
- * additions by server.
- */
+/* test_count_peers - counts of peers in the counts, against a plain list of additions by server. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>

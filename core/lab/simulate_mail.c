@@ -238,11 +238,11 @@ static bool show(struct site *s, bool is_model, bool json,
     char b[HUMANIZE_MAX];
 
     if (!json) {
-        printf(
-            "%s messages %s, over 14 days, at the density of the preset for %s a "
-            "day:\n\n",
-            humanize_count(s->mail.messages, a), is_model ? "of the model" : "of yours",
-            humanize_count(s->mail.messages_per_day, b));
+        printf("%s messages %s, over 14 days, at the density of the preset for %s a "
+               "day:\n\n",
+               humanize_count(s->mail.messages, a),
+               is_model ? "of the model" : "of yours",
+               humanize_count(s->mail.messages_per_day, b));
     }
     if (!is_model && !show_types(&s->mail, json)) {
         return false;

@@ -159,10 +159,10 @@ static const char *refuse_host(struct slice host, const char **retwhy)
         return "suffix";
     }
     switch (name_kind_of(host)) {
-    case NAME_GIANT:
+    case NAME_MAJOR:
         *retwhy = "a name so large that listing it whole is a mistake; a page there "
                   "can be listed by its path";
-        return "giant";
+        return "major_domain";
     case NAME_SHARED:
         *retwhy = "a host that many strangers share; a page there can be listed by "
                   "its path";
@@ -243,7 +243,7 @@ static const char *refuse_by_class(const struct feed_exclude *g,
     case FEATURE_url_hash:
         if (exclude_hashes_have(&g->hashes, e->text)) {
             *retwhy = "the sum of a whole host that no feed may list";
-            return "giant";
+            return "major_domain";
         }
         return NULL;
     case FEATURE_attachment:

@@ -20,32 +20,32 @@
 
 enum {
     FEED_HAM_LEAST =
-        3, /* messages that an entry must be in, whatever `ham` is; of `feed test --ham`: one */
+        3, /* messages that an entry must be in, whatever `ham_share` is; of `feed test --ham`: one */
     FEED_HAM_SPAN_S = 86400, /* between the first and the last of them, at least */
     FEED_POPULAR_MESSAGES =
         20, /* messages, of FEED_POPULAR_NETWORKS networks: a name that people use here */
     FEED_POPULAR_NETWORKS = 5,
     FEED_REPLAY_TIMES =
-        10, /* new entries that hit `ham` times this of all good mail are refused */
+        10, /* new entries that hit `ham_share` times this of all good mail are refused */
     FEED_NETWORK_V4 = 16, /* wider networks are left out */
     FEED_NETWORK_V6 = 32
 };
 
-/* Good mail that an administrator gave (`gillnet feed ham`), as a journal in the state folder. */
-#define STATE_HAM_FILE "feeds/ham.journal"
+/* Good mail that an administrator gave (`gillnet feed ham`), as a ham log in the state folder. */
+#define STATE_HAM_FILE "feeds/ham.log"
 
 struct feed_exclude;
-/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the journal. The journal need not be
+/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the ham log. The ham log need not be
  * there. */
 enum err feed_exclude_new(const struct config *config, const struct config_feed *feed,
                           const struct keyring *keys, struct feed_exclude **ret,
                           struct errinfo *reterr);
 void feed_exclude_free(struct feed_exclude **g); /* accepts NULL */
-/* NULL: it may be taken; else why not, a word for metrics ("giant", "shared", "suffix", "protected", "allowed", "network",
+/* NULL: it may be taken; else why not, a word for metrics ("major_domain", "shared", "suffix", "protected", "allowed", "network",
  * "empty", "ham") and *retwhy a sentence for people. */
 const char *feed_exclude_refuses(const struct feed_exclude *g,
                                  const struct feature_entry *e, const char **retwhy);
-/* Good messages of the journal; 0: there is none. */
+/* Good messages of the ham log; 0: there is none. */
 uint64_t feed_exclude_ham(const struct feed_exclude *g);
 /* Marks the good messages that have the entry in them; returns how many are marked by now. */
 uint64_t feed_exclude_mark(struct feed_exclude *g, const struct feature_entry *e);

@@ -14,7 +14,7 @@ struct seen_message {
     uint64_t network;
 };
 
-/* While the journal is read. */
+/* While the ham log is read. */
 struct reading {
     struct ham *h;
     struct seen_message *message; /* MESSAGES_MAX */
@@ -177,7 +177,7 @@ enum err ham_read(struct ham *h, const char *state_dir, const struct keyring *ke
         qsort(h->pair, h->npairs, sizeof(*h->pair), compare_pairs);
     }
     if (e == ERR_OK && (r.failed || !gather_keys(h, &r))) {
-        e = errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory for the journal");
+        e = errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory for the ham log");
     }
     free(r.message);
     if (e != ERR_OK) {
@@ -231,7 +231,7 @@ const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
         return "ham";
     }
     if ((double)k->n > h->share * (double)h->messages) {
-        *retwhy = "too much of our good mail of late has it (`ham`)";
+        *retwhy = "too much of our good mail of late has it (`ham_share`)";
         return "ham";
     }
     return NULL;

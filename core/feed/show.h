@@ -18,9 +18,9 @@ char *feed_shown(char dst[FEED_SHOWN_MAX], const char *url);
 
 /* Adds "format", "entries", "good_s", "changed_s", "version", "versions", "added_total", "pinned". */
 void feed_state_json(json_t *to, const struct update_state *s);
-/* Adds "entries", "entered", "left", "left_out", "lines_read", "bad", "format", "reason" and "text" of a refusal. */
+/* Adds "entries", "added", "removed", "excluded", "lines_read", "bad_lines", "format", "reason" and "text" of a refusal. */
 void feed_report_json(json_t *to, const struct update_report *r);
-/* {"change": "entered|left|left_out", "type", "text", "reason"}; text is null where it is no UTF-8. */
+/* {"change": "added|removed|excluded", "type", "text", "reason"}; text is null where it is no UTF-8. */
 json_t *feed_line_json(const struct update_line *line);
 
 #endif

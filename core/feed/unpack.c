@@ -46,7 +46,7 @@ static enum err put(struct copy *c, const char *p, size_t n)
     if (n > c->left) {
         return errinfo_set(c->reterr, ERR_LIMIT, c->name, 0,
                            "it holds more than it may; if that is right, raise "
-                           "`expanded` of the feed");
+                           "`decompressed_bytes` of the feed");
     }
     c->left -= n;
     while (n > 0) {

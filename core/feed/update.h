@@ -47,13 +47,13 @@ struct update_line {
     enum update_change change;
     uint16_t class_type;
     struct slice text;
-    const char *reason; /* of STAGE_LEFT_OUT, a word of guard.h; else NULL */
+    const char *reason; /* of UPDATE_LEFT_OUT, a word of exclude.h; else NULL */
     const char *why;    /* the same as a sentence */
 };
 typedef void update_line_fn(void *context, const struct update_line *line);
 
 /* The state of a feed between updates: state.json. */
-enum { STAGE_TROUBLE_MAX = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX };
+enum { UPDATE_TROUBLE_MAX = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX };
 struct update_state {
     uint64_t version;  /* of the good one that serves; 0: none yet */
     uint64_t versions; /* that are kept */
@@ -68,7 +68,7 @@ struct update_state {
     char etag[256];                /* of the body that serves; for the fetcher */
     char last_modified[64];
     unsigned failures; /* in a row, of update_note_failures */
-    char trouble[STAGE_TROUBLE_MAX];
+    char trouble[UPDATE_TROUBLE_MAX];
 };
 
 struct feed_update;

@@ -93,9 +93,10 @@ enum err update_set_open(const struct feed_update *s, uint64_t number,
     if (e == ERR_OK &&
         (ret->key_id != key->id || ret->form != set_form(stage_url_match(s)))) {
         feed_set_close(ret);
-        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                        "this version was made with another ring key or url_match than "
-                        "the list");
+        e = errinfo_set(
+            reterr, ERR_CORRUPT, path, 0,
+            "this version was made with another digest key or url_match than "
+            "the list");
     }
     return e;
 }

@@ -22,7 +22,7 @@ enum {
 };
 
 enum update_reason {
-#define UPDATE_REASON(name) STAGE_REASON_##name,
+#define UPDATE_REASON(name) UPDATE_REASON_##name,
 #include "core/feed/update_reason.def"
 #undef UPDATE_REASON
     UPDATE_REASONS

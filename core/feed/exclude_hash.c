@@ -1,6 +1,6 @@
 /*
- * exclude_hash - SHA-256 sums of the URL expressions of excluded hosts, because a feed of sums may
- * not list hosts that a feed of names may not list either.
+ * exclude_hash - entries that are SHA-256 sums of URL expressions. It knows the sums of whole hosts
+ * that must not be listed, so a feed of sums cannot list more than a feed of names.
  */
 #include "core/base/array.h"
 #include "core/base/checksum.h"

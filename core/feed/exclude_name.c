@@ -35,7 +35,7 @@ static bool is_shared(struct slice name)
 }
 
 /* Whether host is a major domain, its www, or a name below one without customers. */
-static bool is_at_major(struct slice host)
+static bool is_major_domain(struct slice host)
 {
     struct slice rest = host;
     while (rest.n > 0) {
@@ -67,7 +67,7 @@ enum name_kind name_kind_of(struct slice host)
             return NAME_PLAIN; /* a customer's name */
         }
     }
-    return is_at_major(host) ? NAME_GIANT : NAME_PLAIN;
+    return is_major_domain(host) ? NAME_MAJOR : NAME_PLAIN;
 }
 
 size_t name_rows(size_t table, const struct slice **ret)

@@ -18,7 +18,7 @@ _Static_assert((SEEN_SLOTS & (SEEN_SLOTS - 1)) == 0, "a power of two");
 _Static_assert((SEEN_SLOTS_PEERS & (SEEN_SLOTS_PEERS - 1)) == 0, "a power of two");
 _Static_assert((int)SEEN_SLOTS_PEERS > 2 * (HITS_MAX + PEER_HITS_MAX), "some are free");
 
-/* Keys of features, with their digests under the ring key at hand. */
+/* Keys of features, with their digests under the digest key at hand. */
 struct batch {
     size_t n;
     uint16_t type[KEYS_BATCH];    /* of the feature that the key comes from */

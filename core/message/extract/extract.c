@@ -4,7 +4,7 @@
 #include "core/message/extract/extract_internal.h"
 #include "core/message/url/host.h"
 
-_Static_assert(TRAIT_COUNT <= 64, "extract.signs holds a bit for each");
+_Static_assert(TRAIT_COUNT <= 64, "extract.traits holds a bit for each");
 
 enum { LINE_ENDS_AT_ONCE = 64 };
 
@@ -170,12 +170,12 @@ void extract_add_address(struct extract *x, enum feature_type type,
     featureset_add(x->set, domain_type, host_registrable(domain));
 }
 
-void extract_trait(struct extract *x, enum sign sign)
+void extract_trait(struct extract *x, enum trait trait)
 {
-    uint64_t bit = UINT64_C(1) << sign;
-    if ((x->signs & bit) == 0) {
-        x->signs |= bit;
-        featureset_add(x->set, FEATURE_sign, slice_str(sign_name(sign)));
+    uint64_t bit = UINT64_C(1) << trait;
+    if ((x->traits & bit) == 0) {
+        x->traits |= bit;
+        featureset_add(x->set, FEATURE_trait, slice_str(trait_name(trait)));
     }
 }
 
@@ -257,11 +257,11 @@ void extract_add_mail_limits(struct extract *x, unsigned met)
     }
 }
 
-static void add_limit_signs(struct extract *x)
+static void add_limit_traits(struct extract *x)
 {
     for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
         if ((featureset_limits(x->set) & (1U << bit)) != 0) {
-            extract_trait(x, (enum sign)(TRAIT_limit_message_bytes + bit));
+            extract_trait(x, (enum trait)(TRAIT_limit_message_bytes + bit));
         }
     }
 }
@@ -311,7 +311,7 @@ struct featureset *extract_finish(struct extract *x)
     if (arena_is_full(x->arena)) {
         featureset_set_limit(x->set, LIMIT_FLAG(memory));
     }
-    add_limit_signs(x);
+    add_limit_traits(x);
     extract_drop(x);
     return x->set;
 }

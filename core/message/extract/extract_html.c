@@ -288,13 +288,13 @@ static void on_link(void *context, const struct shown_link *link)
     arena_reset(x->scratch);
 }
 
-static void add_text_signs(struct extract *x, const struct shown_text *text)
+static void add_text_traits(struct extract *x, const struct shown_text *text)
 {
     const unsigned hidden = SHOWN_NONE | SHOWN_INVISIBLE | SHOWN_TINY;
     if (text->where == SHOWN_SCRIPT) {
         extract_trait(x, TRAIT_html_script);
     } else if (text->where == SHOWN_BODY && (text->flags & hidden) != 0 &&
-               (x->signs & (UINT64_C(1) << TRAIT_text_hidden)) == 0 &&
+               (x->traits & (UINT64_C(1) << TRAIT_text_hidden)) == 0 &&
                slice_trim(text->text).n >= EXTRACT_HIDDEN_MIN) {
         extract_trait(x, TRAIT_text_hidden);
     } else {
@@ -332,7 +332,7 @@ static void on_text(void *context, const struct shown_text *text)
         return;
     }
     extract_tag_at(x, text->at);
-    add_text_signs(x, text);
+    add_text_traits(x, text);
     if (text->where == SHOWN_SCRIPT || text->where == SHOWN_STYLE ||
         text->where == SHOWN_COMMENT) {
         if (text->where == SHOWN_SCRIPT) {

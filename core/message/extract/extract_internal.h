@@ -48,7 +48,8 @@ enum {
     EXTRACT_TAIL = 4096, /* a window ends at white space within its last bytes */
     EXTRACT_SCRATCH = 4 * 1024 * 1024, /* per URL, field or window */
     EXTRACT_CPU_FIND = 256,            /* bytes that cost as much as one find in text */
-    EXTRACT_HIDDEN_MIN = 8 /* bytes of hidden text that are a sign; less is spacing */
+    EXTRACT_HIDDEN_MIN =
+        8 /* bytes of hidden text that set the trait; less is spacing */
 };
 
 enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML, TEXT_SCRIPT, TEXT_XML };
@@ -91,7 +92,7 @@ struct extract {
     struct slice message_id;
     struct mailing_list list;
     struct extract_auth auth;
-    uint64_t signs;     /* bits of enum sign that the set has */
+    uint64_t traits;    /* bits of enum trait that the set has */
     unsigned auth_seen; /* methods that an earlier field spoke about */
 
     struct shares shares;
@@ -158,7 +159,7 @@ void extract_add_address(struct extract *x, enum feature_type type,
                          struct slice domain);
 /* Bits of enum mail_limit_bit. */
 void extract_add_mail_limits(struct extract *x, unsigned met);
-void extract_trait(struct extract *x, enum sign sign);
+void extract_trait(struct extract *x, enum trait trait);
 void extract_add_mail_from(struct extract *x, struct slice address);
 
 /* header.c: mail_events.header */

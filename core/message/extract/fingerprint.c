@@ -431,7 +431,7 @@ void fingerprint_finish(struct fingerprint *p, struct featureset *set,
     char hex[SHA256_HEX + 1];
     p->list = list;
     if (was_folded(&p->fold)) {
-        featureset_add(set, FEATURE_sign, slice_str(sign_name(TRAIT_text_folded)));
+        featureset_add(set, FEATURE_trait, slice_str(trait_name(TRAIT_text_folded)));
     }
     add_texts(p, set, is_cut);
     if (!is_cut) {

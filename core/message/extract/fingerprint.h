@@ -24,7 +24,7 @@ enum {
     FINGERPRINT_LINKS_MIN = 2,     /* of a set */
     FINGERPRINT_LEARNT_MAX = 2048, /* shingles of a message that teach */
     FINGERPRINT_LEET_MIN =
-        3 /* words with digits or signs for letters that make a sign */
+        3 /* words with digits or signs for letters that set the trait */
 };
 
 /* Called for each shingle, common or not. */

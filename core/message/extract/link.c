@@ -116,7 +116,7 @@ static void add_targets(struct extract *x, struct slice text, const struct url *
 }
 
 /* Traits that the normal form no longer shows. */
-static void add_url_signs(struct extract *x, struct slice text, const struct url *url)
+static void add_url_traits(struct extract *x, struct slice text, const struct url *url)
 {
     size_t scheme = slice_find_slice(text, SLICE_LIT("//"));
     struct slice rest = slice_from(text, scheme < text.n ? scheme + 2 : 0);
@@ -152,7 +152,7 @@ bool extract_try_link(struct extract *x, struct slice text)
             featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
         }
         if (add_url(x, &url)) {
-            add_url_signs(x, text, &url);
+            add_url_traits(x, text, &url);
             if (unwrap_may_carry(text, url.host.text)) {
                 add_targets(x, text, &url);
             }
@@ -228,7 +228,7 @@ static void on_number(void *context, const struct find_number *number)
     }
 }
 
-static void add_find_signs(struct extract *x, unsigned flags)
+static void add_find_traits(struct extract *x, unsigned flags)
 {
     if ((flags & FIND_DEFANGED) != 0) {
         extract_trait(x, TRAIT_url_defanged);
@@ -254,7 +254,7 @@ static void on_found(void *context, const struct find *find)
     }
     if (find->kind == FIND_URL) {
         if (extract_try_link(x, find->text)) {
-            add_find_signs(x, find->flags);
+            add_find_traits(x, find->flags);
         }
     } else if (find->kind == FIND_ADDRESS) {
         add_text_address(x, find->text);

@@ -79,8 +79,8 @@ bool limit_is_odd(unsigned bit);
 /* The key of the configuration that raises it, or "". bit < LIMIT_FLAG_COUNT. */
 const char *limit_key(unsigned bit);
 
-/* The words of FEATURE_sign; the limits are the last of them, in the order of their bits. */
-enum sign {
+/* The words of FEATURE_trait; the limits are the last of them, in the order of their bits. */
+enum trait {
 #define TRAIT(name, help) TRAIT_##name,
 #include "core/message/feature/trait.def"
 #undef TRAIT
@@ -89,9 +89,9 @@ enum sign {
 #undef LIMIT
     TRAIT_COUNT
 };
-const char *sign_name(enum sign sign);
-const char *sign_help(enum sign sign);
-bool sign_is_known(struct slice name);
+const char *trait_name(enum trait trait);
+const char *trait_help(enum trait trait);
+bool trait_is_known(struct slice name);
 
 struct featureset;
 

@@ -317,7 +317,7 @@ class Counting(Case):
             for window in self.WINDOWS:
                 self.assertLess(r["noise_floor"][window], 0.001)
             self.assertEqual(r["error"]["10m"], 0)
-            self.assertEqual(64 * (r["door_lines"] + r["cell_lines"]) + 32 * r["live_slots"],
+            self.assertEqual(64 * (r["doorkeeper_lines"] + r["cell_lines"]) + 32 * r["live_slots"],
                              r["memory_bytes"])
 
     def test_text_has_the_presets_beside_the_site(self):

@@ -168,9 +168,6 @@ void api_pool_free(struct api_pool **p)
             struct api_work *w = x->line[k].first;
 
             x->line[k].first = w->next;
-            if (w->conn != NULL) {
-                w->conn->work = NULL;
-            }
             api_work_free(w);
         }
     }

@@ -124,7 +124,7 @@ enum err api_rows_read(struct slice query, const struct api_table *t,
     enum err e = ERR_OK;
 
     *ret = (struct api_rows_query){.limit = 0};
-    while (e == ERR_OK && api_query_next(&query, &name, value, sizeof value, &is_bad)) {
+    while (e == ERR_OK && http_query_next(&query, &name, value, sizeof value, &is_bad)) {
         e = read_one(name, value, t, ret, reterr);
     }
     if (e == ERR_OK && is_bad) {

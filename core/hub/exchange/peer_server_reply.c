@@ -1,4 +1,4 @@
-/* peer_server_reply - what a request is answered with. */
+/* peer_server_reply - answers to the requests of peers. */
 #include <string.h>
 
 #include "core/base/clock.h"
@@ -34,7 +34,7 @@ static void settle(struct peer_server_answer *ret, enum err e, const char *what,
     refuse(ret, 503, 5);
 }
 
-static void answer_heads(struct peer_server *s, const struct http_request *request,
+static void answer_heads(struct peer_server *s, const struct peer_request *request,
                          struct peer_server_answer *ret)
 {
     if (request->from == sync_version(s->o.node->sync)) {
@@ -44,7 +44,7 @@ static void answer_heads(struct peer_server *s, const struct http_request *reque
     settle(ret, sync_heads(s->o.node->sync, request->from, &ret->body), "heads", NULL);
 }
 
-static void answer_snap(struct peer_server *s, const struct http_request *request,
+static void answer_snap(struct peer_server *s, const struct peer_request *request,
                         struct peer_server_answer *ret)
 {
     struct errinfo why = {.text = ""};
@@ -56,7 +56,7 @@ static void answer_snap(struct peer_server *s, const struct http_request *reques
     ret->is_immutable = ret->status == 200;
 }
 
-static void answer_chain(struct peer_server *s, const struct http_request *request,
+static void answer_chain(struct peer_server *s, const struct peer_request *request,
                          struct peer_server_answer *ret)
 {
     settle(ret,
@@ -122,13 +122,13 @@ static bool may_ask(struct peer_server *s, const struct object_id *who,
     return true;
 }
 
-void serve_request(struct peer_server *s, const struct http_request *request,
+void serve_request(struct peer_server *s, const struct peer_request *request,
                    struct slice body, const struct peer_server_asker *asker,
                    struct peer_server_answer *ret)
 {
     *ret = (struct peer_server_answer){.status = 503, .retry_s = 2};
     buf_init(&ret->body, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
-    if (!s->o.node->is_open || s->pending > PEER_SERVER_PENDING_MAX) {
+    if (!s->o.node->is_open || http_server_pending(s->http) > PEER_SERVER_PENDING_MAX) {
         return;
     }
     ret->retry_s = 0;

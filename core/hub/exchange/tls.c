@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/hub/http/http_server.h"
 
 static bool key_of(X509 *certificate, uint8_t ret[OBJECT_KEY_BYTES])
 {
@@ -163,26 +164,10 @@ enum err tls_client_set(SSL_CTX *ctx, const char *dir, struct tls_pins *pins,
     return dir != NULL ? use_files(ctx, dir, reterr) : ERR_OK;
 }
 
-static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *outlen,
-                           const unsigned char *in, unsigned inlen, void *context)
-{
-    static const unsigned char ours[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-    unsigned char *chosen = NULL;
-
-    (void)ssl;
-    (void)context;
-    if (SSL_select_next_proto(&chosen, outlen, ours, sizeof ours, in, inlen) !=
-        OPENSSL_NPN_NEGOTIATED) {
-        return SSL_TLSEXT_ERR_ALERT_FATAL;
-    }
-    *out = chosen;
-    return SSL_TLSEXT_ERR_OK;
-}
-
 enum err tls_server_new(const char *dir, struct tls_pins *pins, SSL_CTX **ret,
                         struct errinfo *reterr)
 {
-    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    SSL_CTX *ctx = http_tls_new(TLS1_3_VERSION);
     enum err e;
 
     if (ctx == NULL) {
@@ -193,8 +178,6 @@ enum err tls_server_new(const char *dir, struct tls_pins *pins, SSL_CTX **ret,
         SSL_CTX_free(ctx);
         return e;
     }
-    SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
-    (void)SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
     *ret = ctx;
     return ERR_OK;
 }

@@ -26,25 +26,25 @@ static bool is_other_method(struct slice name)
            slice_eq(name, SLICE_LIT("CONNECT"));
 }
 
-static bool take_method(struct slice name, struct api_request *ret)
+static bool take_method(struct slice name, struct http_request *ret)
 {
     ret->is_head = slice_eq(name, SLICE_LIT("HEAD"));
     if (ret->is_head || slice_eq(name, SLICE_LIT("GET"))) {
-        ret->method = API_GET;
+        ret->method = HTTP_GET;
     } else if (slice_eq(name, SLICE_LIT("POST"))) {
-        ret->method = API_POST;
+        ret->method = HTTP_POST;
     } else if (slice_eq(name, SLICE_LIT("OPTIONS"))) {
-        ret->method = API_OPTIONS;
+        ret->method = HTTP_OPTIONS;
     } else if (is_other_method(name)) {
-        ret->method = API_OTHER;
+        ret->method = HTTP_OTHER;
     } else {
         return false;
     }
     return true;
 }
 
-static unsigned parse_line(struct slice line, struct api_request *ret,
-                           const char **retwhy)
+static unsigned parse_line(struct slice line, const struct http_rules *rules,
+                           struct http_request *ret, const char **retwhy)
 {
     struct slice method = slice_cut(&line, ' ');
     struct slice target = slice_cut(&line, ' ');
@@ -62,9 +62,11 @@ static unsigned parse_line(struct slice line, struct api_request *ret,
     }
     if (!take_method(method, ret)) {
         return http_is_token(method)
-                   ? refuse(501, "GET, HEAD, POST and OPTIONS are understood", retwhy)
+                   ? refuse(rules->unknown_method,
+                            "GET, HEAD, POST and OPTIONS are understood", retwhy)
                    : refuse(400, "the first line is no request", retwhy);
     }
+    ret->target = target;
     ret->path = slice_cut(&target, '?');
     ret->query = target;
     return 0;
@@ -86,6 +88,7 @@ enum field {
     FIELD_CONNECTION,
     FIELD_EXPECT,
     FIELD_REFERER,
+    FIELD_CALLERS, /* the one of the rules */
     FIELD_OTHER
 };
 
@@ -106,6 +109,7 @@ static const struct {
     [FIELD_CONNECTION] = {{"connection", 10}, false},
     [FIELD_EXPECT] = {{"expect", 6}, true},
     [FIELD_REFERER] = {{"referer", 7}, true},
+    [FIELD_CALLERS] = {{NULL, 0}, true},
 };
 
 /* Parts of the names of fields in which proxies say whom they speak for. No client says such things of itself; a name that
@@ -136,11 +140,12 @@ static bool is_proxys(struct slice name)
     return false;
 }
 
-static enum field field_of(struct slice name)
+static enum field field_of(struct slice name, struct slice callers)
 {
     unsigned i = 0;
 
-    while (i < FIELD_OTHER && !slice_eq_nocase(name, fields[i].name)) {
+    while (i < FIELD_OTHER &&
+           !slice_eq_nocase(name, i == FIELD_CALLERS ? callers : fields[i].name)) {
         i++;
     }
     return (enum field)i;
@@ -157,7 +162,8 @@ static bool has_word(struct slice list, struct slice word)
     return false;
 }
 
-static unsigned take_field(enum field f, struct slice value, struct api_request *ret,
+static unsigned take_field(enum field f, struct slice value,
+                           const struct http_rules *rules, struct http_request *ret,
                            const char **retwhy)
 {
     switch (f) {
@@ -170,7 +176,8 @@ static unsigned take_field(enum field f, struct slice value, struct api_request 
                    ? 0
                    : refuse(400, "Content-Length is no number", retwhy);
     case FIELD_CODING:
-        return refuse(411, "transfer codings are not understood: send Content-Length",
+        return refuse(rules->transfer_coding,
+                      "transfer codings are not understood: send Content-Length",
                       retwhy);
     case FIELD_ENCODING:
         return slice_eq_nocase(value, SLICE_LIT("identity"))
@@ -205,13 +212,17 @@ static unsigned take_field(enum field f, struct slice value, struct api_request 
     case FIELD_REFERER:
         ret->referer = value;
         break;
+    case FIELD_CALLERS:
+        ret->field = value;
+        break;
     case FIELD_OTHER:
         break;
     }
     return 0;
 }
 
-static unsigned parse_field(struct slice line, uint32_t *seen, struct api_request *ret,
+static unsigned parse_field(struct slice line, const struct http_rules *rules,
+                            uint32_t *seen, struct http_request *ret,
                             const char **retwhy)
 {
     struct slice name = slice_cut(&line, ':');
@@ -220,60 +231,63 @@ static unsigned parse_field(struct slice line, uint32_t *seen, struct api_reques
     if (line.p == NULL || !http_is_token(name) || !http_is_value(line)) {
         return refuse(400, "a header field is malformed", retwhy);
     }
-    f = field_of(name);
+    f = field_of(name, rules->field);
     if (f < FIELD_OTHER && fields[f].is_single && (*seen >> f & 1) != 0) {
         return refuse(400, "a header field stands there twice", retwhy);
     }
     *seen |= 1U << f;
     ret->is_passed_on = ret->is_passed_on || (f == FIELD_OTHER && is_proxys(name));
-    return take_field(f, slice_trim(line), ret, retwhy);
+    return take_field(f, slice_trim(line), rules, ret, retwhy);
 }
 
 /* What must be said for the method and version. */
-static unsigned check(const struct api_request *r, uint32_t seen, const char **retwhy)
+static unsigned check(const struct http_request *r, uint32_t seen, const char **retwhy)
 {
     bool has_host = (seen >> FIELD_HOST & 1) != 0;
 
     if (r->host.n == 0 && (has_host || r->is_1_1)) {
         return refuse(400, "Host is missing", retwhy);
     }
-    if (r->method != API_POST && r->method != API_OTHER && r->length > 0) {
+    if (r->method != HTTP_POST && r->method != HTTP_OTHER && r->length > 0) {
         return refuse(400, "only POST has a body", retwhy);
     }
-    return r->method == API_POST && !r->has_length
+    return r->method == HTTP_POST && !r->has_length
                ? refuse(411, "send Content-Length", retwhy)
                : 0;
 }
 
-unsigned api_request_parse(struct slice head, struct api_request *ret,
-                           const char **retwhy)
+unsigned http_request_parse(struct slice head, const struct http_rules *rules,
+                            struct http_request *ret, const char **retwhy)
 {
-    struct api_request r = {.method = API_GET};
     struct slice line;
     uint32_t seen = 0;
     unsigned n = 0;
     unsigned status;
 
+    *ret = (struct http_request){.method = HTTP_GET};
+    if (head.n > HTTP_HEAD_MAX) {
+        return refuse(431, "the head of the request is too long", retwhy);
+    }
     if (!http_take_line(&head, &line) || !http_is_value(line)) {
         return refuse(400, "the first line is no request", retwhy);
     }
-    status = parse_line(line, &r, retwhy);
+    status = parse_line(line, rules, ret, retwhy);
     while (status == 0 && http_take_line(&head, &line) && line.n > 0) {
-        status = ++n > API_FIELDS_MAX
+        status = ++n > HTTP_FIELDS_MAX
                      ? refuse(431, "there are too many header fields", retwhy)
-                     : parse_field(line, &seen, &r, retwhy);
+                     : parse_field(line, rules, &seen, ret, retwhy);
     }
     if (status == 0) {
-        status = check(&r, seen, retwhy);
+        status = check(ret, seen, retwhy);
     }
-    r.is_passed_on = r.is_passed_on || !r.is_1_1; /* as proxies speak, and no browser */
-    *ret = r;
+    /* HTTP/1.0 is spoken by proxies, and by no browser */
+    ret->is_passed_on = ret->is_passed_on || !ret->is_1_1;
     return status;
 }
 
 /* ---- values of fields ---- */
 
-bool api_type_is(struct slice field, const char *type)
+bool http_type_is(struct slice field, const char *type)
 {
     return slice_eq_nocase(slice_trim(slice_head(field, slice_find(field, ';'))),
                            slice_str(type));
@@ -297,7 +311,7 @@ static bool is_unwanted(struct slice parameters)
     return false;
 }
 
-bool api_accepts(struct slice accept, struct slice type)
+bool http_accepts(struct slice accept, struct slice type)
 {
     struct slice group = slice_head(type, slice_find(type, '/'));
     struct slice plain = slice_trim(slice_head(type, slice_find(type, ';')));
@@ -330,7 +344,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool api_query_next(struct slice *rest, struct slice *retname, char *ret, size_t size,
+bool http_query_next(struct slice *rest, struct slice *retname, char *ret, size_t size,
                     bool *retbad)
 {
     struct slice pair = slice_cut(rest, '&');

@@ -86,7 +86,7 @@ static void look(struct fixture *f)
 
 static bool ask(struct fixture *f, const char *authorization, bool is_local)
 {
-    const struct api_request r = {.authorization = slice_str(authorization)};
+    const struct http_request r = {.authorization = slice_str(authorization)};
 
     return api_who(f->tokens, &f->config, &r, is_local, false, &f->who);
 }
@@ -299,7 +299,7 @@ static void test_who__without_a_token__then_local_or_nobody(void **state)
         assert_true(ask(f, "", false));
         assert_who(f, API_NONE, "anonymous");
     }
-    const struct api_request passed_on = {.is_passed_on = true};
+    const struct http_request passed_on = {.is_passed_on = true};
     assert_true(api_who(f->tokens, &f->config, &passed_on, true, true, &f->who));
     assert_who(f, API_NONE, "anonymous");
 }
@@ -332,7 +332,7 @@ static void test_who__by_another_hosts_name__then_not_local(void **state)
     struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct api_request r = {.host = slice_str(rows[i].host),
+        const struct http_request r = {.host = slice_str(rows[i].host),
                                       .referer = slice_str(rows[i].referer)};
         for (int is_unix = 0; is_unix < 2; is_unix++) {
             bool want = is_unix ? rows[i].is_local_unix : rows[i].is_local;
@@ -390,7 +390,7 @@ static void test_who__with_a_token_less_than_local__then_the_token(void **state)
 static bool is_foreign(struct fixture *f, const char *host, const char *origin,
                        const char *site, bool is_unix)
 {
-    const struct api_request r = {
+    const struct http_request r = {
         .host = slice_str(host), .origin = slice_str(origin), .site = slice_str(site)};
     return api_foreign(&f->config, &r, is_unix) != NULL;
 }

@@ -1,7 +1,6 @@
 #include "milter/arenapool.h"
 
 #include <pthread.h>
-#include <stdint.h>
 
 static struct {
     pthread_mutex_t lock; /* guards: all below */

@@ -7,8 +7,6 @@
 #ifndef MILTER_ARENAPOOL_H
 #define MILTER_ARENAPOOL_H
 
-#include <stddef.h>
-
 #include "core/base/arena.h"
 
 enum { ARENAPOOL_MAX = 16 };

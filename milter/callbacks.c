@@ -2,8 +2,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/base/clock.h"
@@ -103,7 +101,7 @@ static sfsistat answer_without_session(unsigned long noreply_bit)
 static const char *symbol(SMFICTX *ctx, const char *name)
 {
     char copy[32];
-    snprintf(copy, sizeof copy, "%s", name);
+    snprintf(copy, sizeof(copy), "%s", name);
     return smfi_getsymval(ctx, copy);
 }
 
@@ -165,13 +163,13 @@ static bool read_sockaddr(const struct sockaddr *sa, uint8_t ret[16])
 {
     if (sa && sa->sa_family == AF_INET) {
         struct sockaddr_in in;
-        memcpy(&in, sa, sizeof in);
+        memcpy(&in, sa, sizeof(in));
         map_v4(&in.sin_addr, ret);
         return true;
     }
     if (sa && sa->sa_family == AF_INET6) {
         struct sockaddr_in6 in6;
-        memcpy(&in6, sa, sizeof in6);
+        memcpy(&in6, sa, sizeof(in6));
         memcpy(ret, &in6.sin6_addr, 16);
         return true;
     }
@@ -232,7 +230,7 @@ static void note_queue_id(SMFICTX *ctx, struct message *m)
 {
     const char *id = symbol(ctx, "i");
     if (is_set(id)) {
-        snprintf(m->queue_id, sizeof m->queue_id, "%s", id);
+        snprintf(m->queue_id, sizeof(m->queue_id), "%s", id);
     }
 }
 

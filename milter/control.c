@@ -1,17 +1,10 @@
 #include "milter/control.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/clock.h"
@@ -133,7 +126,7 @@ static void take_line(struct peer_client *c, struct slice line, struct slice res
 
 static void read_client(struct peer_client *c)
 {
-    ssize_t n = recv(c->fd, c->line + c->n, sizeof c->line - c->n, MSG_DONTWAIT);
+    ssize_t n = recv(c->fd, c->line + c->n, sizeof(c->line) - c->n, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
     }
@@ -148,7 +141,7 @@ static void read_client(struct peer_client *c)
         take_line(c, slice_head(got, end), slice_from(got, end + 1));
     } else if (n == 0) {
         drop(c);
-    } else if (c->n == sizeof c->line) {
+    } else if (c->n == sizeof(c->line)) {
         serve(c, SLICE_LIT("(too long)"));
     }
 }
@@ -204,7 +197,7 @@ static void *run(void *context)
         for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
             p[2 + i] = (struct pollfd){.fd = control.clients[i].fd, .events = POLLIN};
         }
-        if (poll(p, sizeof p / sizeof p[0], wait_ms) < 0) {
+        if (poll(p, LENGTH(p), wait_ms) < 0) {
             continue;
         }
         if (p[SLOT_END].revents) {
@@ -257,7 +250,7 @@ static enum err listen_at(const char *path, struct errinfo *reterr)
         return failed(path, reterr);
     }
     mode_t before = umask(0177);
-    int bound = bind(control.listen_fd, (struct sockaddr *)&un, sizeof un);
+    int bound = bind(control.listen_fd, (struct sockaddr *)&un, sizeof(un));
     umask(before);
     if (bound != 0) {
         return failed(path, reterr);
@@ -321,7 +314,7 @@ void control_stop(void)
 {
     uint64_t one = 1;
     if (control.is_started &&
-        write(control.end_fd, &one, sizeof one) == (ssize_t)sizeof one) {
+        write(control.end_fd, &one, sizeof(one)) == (ssize_t)sizeof(one)) {
         pthread_join(control.thread, NULL);
     }
     control.is_started = false;

@@ -8,8 +8,6 @@
 #ifndef MILTER_CONTROL_H
 #define MILTER_CONTROL_H
 
-#include <stdbool.h>
-
 #include "core/base/err.h"
 #include "core/base/keyring.h"
 #include "core/count/count_protocol.h"

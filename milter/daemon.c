@@ -1,12 +1,8 @@
 #include "milter/daemon.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -115,7 +111,7 @@ static void report(const char *event, const char *key, const struct errinfo *why
 {
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
     log_errinfo(event, why);
-    stats_fault(key, errinfo_format(why, text, sizeof text));
+    stats_fault(key, errinfo_format(why, text, sizeof(text)));
 }
 
 /* What a day was like, beside the numbers; without it mail is filtered all the same. */
@@ -159,17 +155,13 @@ static void open_stats(const struct config *config)
     char path[FILE_PATH_MAX];
     struct errinfo why;
     enum err e = file_path(folder, "%s/counts", config->state_dir);
-    if (e == ERR_OK) {
-        e = file_path(path, "%s/%s", config->state_dir, STATE_STATS_FILE);
-    }
+    THEN(e, file_path(path, "%s/%s", config->state_dir, STATE_STATS_FILE));
     if (e != ERR_OK) {
         errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
     } else {
         e = file_make_dir(folder, 02750, &why);
     }
-    if (e == ERR_OK) {
-        e = stats_open(path, &why);
-    }
+    THEN(e, stats_open(path, &why));
     if (e != ERR_OK) {
         report("stats", "stats", &why);
     }

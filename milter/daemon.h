@@ -10,8 +10,6 @@
 #ifndef MILTER_DAEMON_H
 #define MILTER_DAEMON_H
 
-#include <stdbool.h>
-
 #include "core/config/config.h"
 
 #include "milter/socket.h"

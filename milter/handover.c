@@ -1,14 +1,7 @@
 #include "milter/handover.h"
 
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 /* "mta-DEVICE-INODE", both in hexadecimal digits. */
 static const char name_format[] = "mta-%" PRIx64 "-%" PRIx64;
@@ -23,9 +16,9 @@ bool handover_keep(int fd, const struct unix_place *place)
     if (getenv("FDSTORE") == NULL) {
         return false;
     }
-    snprintf(name, sizeof name, name_format, (uint64_t)place->device,
+    snprintf(name, sizeof(name), name_format, (uint64_t)place->device,
              (uint64_t)place->inode);
-    snprintf(text, sizeof text, "FDSTORE=1\nFDNAME=%s", name);
+    snprintf(text, sizeof(text), "FDSTORE=1\nFDNAME=%s", name);
     return sd_pid_notify_with_fds(0, 0, text, &fd, 1) > 0;
 }
 
@@ -37,7 +30,7 @@ static bool is_at(int fd, const char *name, const char *path, struct unix_place 
     char end;
     struct stat st;
     struct sockaddr_un un = {.sun_family = AF_UNSPEC};
-    socklen_t n = sizeof un;
+    socklen_t n = sizeof(un);
 
     /* NOLINTNEXTLINE(cert-err34-c): two numbers that another gillnetd wrote; an overflow names no file */
     if (sscanf(name, "mta-%" SCNx64 "-%" SCNx64 "%c", &device, &inode, &end) != 2 ||
@@ -47,7 +40,7 @@ static bool is_at(int fd, const char *name, const char *path, struct unix_place 
         (uint64_t)st.st_dev != device || (uint64_t)st.st_ino != inode) {
         return false;
     }
-    snprintf(ret->path, sizeof ret->path, "%s", path);
+    snprintf(ret->path, sizeof(ret->path), "%s", path);
     ret->device = st.st_dev;
     ret->inode = st.st_ino;
     ret->is_placed = true;

@@ -10,8 +10,6 @@
 #ifndef MILTER_HANDOVER_H
 #define MILTER_HANDOVER_H
 
-#include <stdbool.h>
-
 #include "milter/socket.h"
 
 /* Gives a copy of fd, which listens at place, to systemd. False: systemd keeps none. */

@@ -1,7 +1,5 @@
 #include "milter/history_record.h"
 
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/telemetry/history.h"
 
@@ -128,7 +126,7 @@ static void note_keys(const struct config *config, const struct message_counts *
         const struct feature_info *info = feature_info((enum feature_type)f->type);
         struct history_key k = {
             .type = f->type, .day = heavy[i]->value.w[COUNT_1D], .at_s = now_s};
-        memcpy(k.digest, heavy[i]->digest, sizeof k.digest);
+        memcpy(k.digest, heavy[i]->digest, sizeof(k.digest));
         if (info != NULL && info->shown) {
             struct slice text = slice_head(f->text, HISTORY_KEY_TEXT);
             memcpy(k.text, text.p, text.n);

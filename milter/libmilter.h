@@ -6,7 +6,7 @@
 #define MILTER_LIBMILTER_H
 
 /* clang-format off */
-#include <stdbool.h>
+#include "core/base/std.h"
 #include <libmilter/mfapi.h>
 /* clang-format on */
 

@@ -1,17 +1,10 @@
 /* listener - libmilter opens the socket; we find its descriptor and finish it. */
-#include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "milter/handover.h"
 #include "milter/libmilter.h"
@@ -29,7 +22,7 @@ static bool connects(const struct addrinfo *a)
     if (!is_up && errno == EINPROGRESS) {
         struct pollfd p = {.fd = fd, .events = POLLOUT};
         int error = 0;
-        socklen_t n = sizeof error;
+        socklen_t n = sizeof(error);
         is_up = poll(&p, 1, PROBE_MS) == 1 &&
                 getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && error == 0;
     }
@@ -43,7 +36,7 @@ static enum err check_inet(const struct milter_socket *s, const char *text,
     char port[8];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found = NULL;
-    snprintf(port, sizeof port, "%u", s->port);
+    snprintf(port, sizeof(port), "%u", s->port);
     int e = getaddrinfo(s->host, port, &hints, &found);
     if (e != 0) {
         return errinfo_set(reterr, ERR_NOT_FOUND, text, 0,
@@ -64,9 +57,9 @@ static enum err check_inet(const struct milter_socket *s, const char *text,
 static bool is_listener(int fd, bool is_unix, const char *path)
 {
     int listens = 0;
-    socklen_t n = sizeof listens;
+    socklen_t n = sizeof(listens);
     struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
-    socklen_t addr_n = sizeof addr;
+    socklen_t addr_n = sizeof(addr);
     if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) != 0 || !listens ||
         getsockname(fd, (struct sockaddr *)&addr, &addr_n) != 0) {
         return false;
@@ -75,7 +68,7 @@ static bool is_listener(int fd, bool is_unix, const char *path)
         return addr.ss_family == AF_INET || addr.ss_family == AF_INET6;
     }
     struct sockaddr_un un;
-    memcpy(&un, &addr, sizeof un);
+    memcpy(&un, &addr, sizeof(un));
     return addr.ss_family == AF_UNIX && strcmp(un.sun_path, path) == 0;
 }
 
@@ -114,7 +107,7 @@ static enum err open_private(struct milter_listener *l, const char *private,
                              const char *text, struct errinfo *reterr)
 {
     char connection[SOCKET_PATH_MAX + 14 + 8];
-    snprintf(connection, sizeof connection, "local:%s", private);
+    snprintf(connection, sizeof(connection), "local:%s", private);
     mode_t before = umask(0177); /* nobody else until the rights are as configured */
     enum err e = open_socket(connection, text, reterr);
     umask(before);
@@ -183,7 +176,7 @@ static enum err listen_inet(struct milter_listener *l, const char *text,
     l->fd = find_listener(false, NULL);
     int one = 1;
     if (l->fd < 0 ||
-        setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0) {
+        setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) != 0) {
         return errinfo_set(
             reterr, ERR_UNSUPPORTED, text, 0,
             "TCP_NODELAY cannot be set on libmilter's socket, and without "
@@ -232,7 +225,7 @@ static void replace(int fd, const struct sockaddr *addr, socklen_t n)
 static void replace_inet(int fd)
 {
     struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
-    socklen_t n = sizeof addr;
+    socklen_t n = sizeof(addr);
     if (getsockname(fd, (struct sockaddr *)&addr, &n) == 0) {
         replace(fd, (struct sockaddr *)&addr, n);
     }
@@ -242,8 +235,8 @@ static void replace_inet(int fd)
 static void replace_kept(const struct milter_listener *l)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
-    snprintf(un.sun_path, sizeof un.sun_path, "%s", l->place.path);
-    replace(l->fd, (struct sockaddr *)&un, sizeof un);
+    snprintf(un.sun_path, sizeof(un.sun_path), "%s", l->place.path);
+    replace(l->fd, (struct sockaddr *)&un, sizeof(un));
 }
 
 void milter_listener_shut(struct milter_listener *l)

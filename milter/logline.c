@@ -1,8 +1,6 @@
 #include "milter/logline.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/log.h"
@@ -124,7 +122,7 @@ char *logline_text(const struct logline *l)
     char required[REPLYTEXT_NUMBER];
     char limits[512] = "-";
     if (l->verdict) {
-        replytext_limits(l->verdict->limits, limits, sizeof limits);
+        replytext_limits(l->verdict->limits, limits, sizeof(limits));
     }
     buf_init(&b, LOG_LINE_MAX);
     add_escaped(&b, slice_str(l->queue_id), LOGLINE_ADDRESS, "");

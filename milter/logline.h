@@ -13,9 +13,6 @@
 #ifndef MILTER_LOGLINE_H
 #define MILTER_LOGLINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 #include "core/verdict/verdict.h"
 

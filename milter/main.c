@@ -2,12 +2,7 @@
  * gillnetd - the milter: reads mail, looks its features up, answers the MTA.
  */
 #include <getopt.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/base.h"
 #include "core/base/buf.h"
@@ -52,8 +47,7 @@ static void print_nearest(const char *option)
 {
     static const char *const names[] = {"--config", "--socket",  "--foreground",
                                         "--test",   "--version", "--help"};
-    const char *near =
-        nearest_name(slice_str(option), names, sizeof names / sizeof names[0]);
+    const char *near = nearest_name(slice_str(option), names, LENGTH(names));
 
     if (near != NULL && strcmp(near, option) != 0) {
         fprintf(stderr, "gillnetd: did you mean \"%s\"?\n", near);
@@ -109,7 +103,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
 static void print_error(const struct errinfo *e)
 {
     char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
-    fprintf(stderr, "gillnetd: %s\n", errinfo_format(e, line, sizeof line));
+    fprintf(stderr, "gillnetd: %s\n", errinfo_format(e, line, sizeof(line)));
 }
 
 static int load(const char *file, struct config **ret)
@@ -163,7 +157,7 @@ static void print_mta_lines(const char *file, const struct milter_socket *s,
         .path = s->is_unix ? s->path : NULL, .host = s->host, .port = port};
     struct buf text;
 
-    snprintf(port, sizeof port, "%u", s->port);
+    snprintf(port, sizeof(port), "%u", s->port);
     buf_init(&text, MTA_LINES_MAX);
     buf_printf(
         &text,

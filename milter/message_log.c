@@ -1,9 +1,6 @@
 #include "milter/message_log.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/telemetry/stats.h"
@@ -14,10 +11,10 @@
 static void client_text(const struct session *s, char ret[INET6_ADDRSTRLEN])
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    bool is_v4 = memcmp(s->addr, mapped, sizeof mapped) == 0;
+    bool is_v4 = memcmp(s->addr, mapped, sizeof(mapped)) == 0;
     if (!s->has_addr ||
         !inet_ntop(is_v4 ? AF_INET : AF_INET6,
-                   is_v4 ? s->addr + sizeof mapped : s->addr, ret, INET6_ADDRSTRLEN)) {
+                   is_v4 ? s->addr + sizeof(mapped) : s->addr, ret, INET6_ADDRSTRLEN)) {
         snprintf(ret, INET6_ADDRSTRLEN, "unknown");
     }
 }

@@ -10,8 +10,6 @@
 #ifndef MILTER_NEGOTIATE_H
 #define MILTER_NEGOTIATE_H
 
-#include <stdbool.h>
-
 #include "milter/session.h"
 
 struct negotiation {

@@ -1,8 +1,8 @@
 #include "milter/notify.h"
 
-#include <stdint.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
+
+#include "core/base/std.h"
 
 void notify_ready(const char *status)
 {

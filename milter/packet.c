@@ -1,7 +1,6 @@
 #include "milter/packet.h"
 
-#include <stdbool.h>
-#include <string.h>
+#include "core/base/std.h"
 
 static const char commands[] = "ABCDEHKLMNOQRTU";
 

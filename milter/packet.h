@@ -11,8 +11,7 @@
 #ifndef MILTER_PACKET_H
 #define MILTER_PACKET_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum {
     PACKET_DATA_MAX = 1024 * 1024 - 1, /* bytes behind the command, for MTAs that send

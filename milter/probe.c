@@ -1,8 +1,6 @@
 #include "milter/probe.h"
 
 #include <pthread.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -64,7 +62,7 @@ bool probe_greets(const char *helo)
     static const char suffix[] = ".gillnet-probe.invalid";
     bool greets = false;
 
-    if (helo == NULL || strlen(helo) != PROBE_TOKEN + sizeof suffix - 1 ||
+    if (helo == NULL || strlen(helo) != PROBE_TOKEN + sizeof(suffix) - 1 ||
         strcmp(helo + PROBE_TOKEN, suffix) != 0) {
         return false;
     }

@@ -8,8 +8,6 @@
 #ifndef MILTER_PROBE_H
 #define MILTER_PROBE_H
 
-#include <stdbool.h>
-
 #include "core/base/slice.h"
 
 enum { PROBE_TOKEN = 32, PROBE_VALID_S = 120 };

@@ -1,19 +1,12 @@
 #include "milter/readahead.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -107,20 +100,20 @@ static int kernel_close(int fd)
 static const char *peer_text(int fd, char ret[PEER_TEXT])
 {
     struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
-    socklen_t n = sizeof addr;
+    socklen_t n = sizeof(addr);
     char text[INET6_ADDRSTRLEN] = "";
     struct ucred who;
-    socklen_t who_n = sizeof who;
+    socklen_t who_n = sizeof(who);
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
     (void)getpeername(fd, (struct sockaddr *)&addr, &n);
-    memcpy(&v4, &addr, sizeof v4);
-    memcpy(&v6, &addr, sizeof v6);
+    memcpy(&v4, &addr, sizeof(v4));
+    memcpy(&v6, &addr, sizeof(v6));
     if (addr.ss_family == AF_INET &&
-        inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text)) {
+        inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text))) {
         (void)snprintf(ret, PEER_TEXT, "[%s]:%u", text, ntohs(v4.sin_port));
     } else if (addr.ss_family == AF_INET6 &&
-               inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text)) {
+               inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text))) {
         (void)snprintf(ret, PEER_TEXT, "[%s]:%u", text, ntohs(v6.sin6_port));
     } else if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_n) == 0) {
         (void)snprintf(ret, PEER_TEXT, "uid:%u,pid:%d", who.uid, (int)who.pid);
@@ -159,7 +152,7 @@ static void fill(int fd, struct stream *s)
 {
     UNINITIALIZED char piece[READAHEAD_BYTES];
     stats_add(STAT_socket_calls, 1);
-    ssize_t n = recv(fd, piece, sizeof piece, MSG_DONTWAIT);
+    ssize_t n = recv(fd, piece, sizeof(piece), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
     }

@@ -14,7 +14,7 @@
 #ifndef MILTER_READAHEAD_H
 #define MILTER_READAHEAD_H
 
-#include <stdbool.h>
+#include "core/base/std.h"
 
 enum {
     READAHEAD_BYTES = 64 * 1024,

@@ -1,8 +1,5 @@
 #include "milter/reply.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/telemetry/stats.h"
 
 #include "milter/replytext.h"
@@ -107,8 +104,8 @@ static bool quarantine(SMFICTX *ctx, const struct session *s, const struct verdi
     if (!(s->options.actions & SMFIF_QUARANTINE)) {
         return false;
     }
-    replytext_symbol_names(v, symbols, sizeof symbols);
-    snprintf(reason, sizeof reason, "gillnet: %s", symbols);
+    replytext_symbol_names(v, symbols, sizeof(symbols));
+    snprintf(reason, sizeof(reason), "gillnet: %s", symbols);
     return smfi_quarantine(ctx, reason) == MI_SUCCESS;
 }
 

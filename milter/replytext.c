@@ -1,9 +1,6 @@
 #include "milter/replytext.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 static bool is_printable(char c)
 {
@@ -42,7 +39,7 @@ static void text_add_escaped(struct text *t, struct slice s)
         bool is_plain = is_printable(c) && c != '\\' && c != '[' && c != ']';
         unsigned char u = (unsigned char)c;
         char escape[4] = {'\\', 'x', hex[u >> 4], hex[u & 15]};
-        if (!(is_plain ? text_add(t, &c, 1) : text_add(t, escape, sizeof escape))) {
+        if (!(is_plain ? text_add(t, &c, 1) : text_add(t, escape, sizeof(escape)))) {
             return;
         }
     }
@@ -107,22 +104,22 @@ void replytext_status(const struct verdict *v, enum action done, double required
     char value[REPLYTEXT_VALUE_MAX + 1] = "";
     struct text t = {.p = value, .max = REPLYTEXT_VALUE_MAX};
     char part[64];
-    snprintf(part, sizeof part, "%s, action=%s score=%.1f",
+    snprintf(part, sizeof(part), "%s, action=%s score=%.1f",
              v->action == ACTION_ACCEPT ? "No" : "Yes", action_name(done), v->score);
     text_add_str(&t, part);
-    snprintf(part, sizeof part, " required=%s", replytext_required(required, number));
+    snprintf(part, sizeof(part), " required=%s", replytext_required(required, number));
     text_add_str(&t, part);
     if (v->allow) {
-        snprintf(part, sizeof part, " allow=%s", v->allow);
+        snprintf(part, sizeof(part), " allow=%s", v->allow);
         text_add_str(&t, part);
     }
     if (v->fault != LIST_FAULT_NONE) {
-        snprintf(part, sizeof part, " fault=%s", list_fault_name(v->fault));
+        snprintf(part, sizeof(part), " fault=%s", list_fault_name(v->fault));
         text_add_str(&t, part);
     }
     for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
         if (v->limits & (1u << bit)) {
-            snprintf(part, sizeof part, " limit=%s", limit_name(bit));
+            snprintf(part, sizeof(part), " limit=%s", limit_name(bit));
             text_add_str(&t, part);
         }
     }
@@ -147,7 +144,7 @@ static bool add_symbol(struct text *t, const struct symbol *s)
     char whole[VERDICT_SYMBOL_NAME + 32 + DETAIL_MAX];
     struct text d = {.p = detail, .max = DETAIL_MAX};
     text_add_escaped(&d, s->detail);
-    snprintf(whole, sizeof whole, "%s%s(%.1f)%s%s%s", t->n ? ", " : "", s->name,
+    snprintf(whole, sizeof(whole), "%s%s(%.1f)%s%s%s", t->n ? ", " : "", s->name,
              s->score, d.n ? "[" : "", detail, d.n ? "]" : "");
     return text_add_str(t, whole);
 }
@@ -163,7 +160,7 @@ void replytext_symbols(const struct verdict *v, char *ret)
     }
     if (i < v->nsymbols) {
         char more[MORE];
-        snprintf(more, sizeof more, " (+%zu more)", v->nsymbols - i);
+        snprintf(more, sizeof(more), " (+%zu more)", v->nsymbols - i);
         t.max = REPLYTEXT_VALUE_MAX;
         text_add_str(&t, more);
     }
@@ -179,7 +176,7 @@ void replytext_symbol_names(const struct verdict *v, char *ret, size_t size)
     ret[0] = '\0';
     for (size_t i = 0; i < v->nsymbols; i++) {
         char one[VERDICT_SYMBOL_NAME + 32];
-        snprintf(one, sizeof one, "%s%s(%.1f)", i ? "," : "", v->symbols[i].name,
+        snprintf(one, sizeof(one), "%s%s(%.1f)", i ? "," : "", v->symbols[i].name,
                  v->symbols[i].score);
         if (!text_add_str(&t, one)) {
             break;
@@ -196,13 +193,13 @@ static size_t placeholder(const char *p, const char *queue_id, const char *symbo
 {
     static const char id[] = "{id}";
     static const char names[] = "{symbols}";
-    if (strncmp(p, id, sizeof id - 1) == 0) {
+    if (strncmp(p, id, sizeof(id) - 1) == 0) {
         *retvalue = queue_id;
-        return sizeof id - 1;
+        return sizeof(id) - 1;
     }
-    if (strncmp(p, names, sizeof names - 1) == 0) {
+    if (strncmp(p, names, sizeof(names) - 1) == 0) {
         *retvalue = symbols;
-        return sizeof names - 1;
+        return sizeof(names) - 1;
     }
     return 0;
 }
@@ -213,7 +210,7 @@ void replytext_reply(const char *template, const char *queue_id,
     char plain[REPLYTEXT_REPLY_MAX + 1] = "";
     char symbols[256];
     struct text t = {.p = plain, .max = REPLYTEXT_REPLY_MAX};
-    replytext_symbol_names(v, symbols, sizeof symbols);
+    replytext_symbol_names(v, symbols, sizeof(symbols));
     for (const char *p = template; *p;) {
         const char *value = NULL;
         size_t skip = placeholder(p, queue_id, symbols, &value);

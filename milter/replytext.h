@@ -8,8 +8,6 @@
 #ifndef MILTER_REPLYTEXT_H
 #define MILTER_REPLYTEXT_H
 
-#include <stddef.h>
-
 #include "core/base/slice.h"
 #include "core/verdict/verdict.h"
 

@@ -1,15 +1,10 @@
 #include "milter/scan.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/clock.h"
@@ -63,7 +58,7 @@ static struct {
 static void wake(void)
 {
     uint64_t one = 1;
-    if (write(scans.wake_fd, &one, sizeof one) < 0) {
+    if (write(scans.wake_fd, &one, sizeof(one)) < 0) {
         log_debug("event=scan error=%s", strerrorname_np(errno));
     }
 }
@@ -120,7 +115,7 @@ static void take_bytes(struct scan *s, struct slice bytes)
 static bool read_some(struct scan *s)
 {
     char piece[PIECE];
-    ssize_t n = recv(s->fd, piece, sizeof piece, MSG_DONTWAIT);
+    ssize_t n = recv(s->fd, piece, sizeof(piece), MSG_DONTWAIT);
 
     if (n < 0) {
         return errno == EAGAIN || errno == EINTR;
@@ -192,7 +187,7 @@ static void serve(const struct waiting *w)
     }
     if (w->p[0].revents != 0) {
         uint64_t count = 0;
-        (void)!read(scans.wake_fd, &count, sizeof count);
+        (void)!read(scans.wake_fd, &count, sizeof(count));
     }
 }
 
@@ -288,7 +283,7 @@ static void refuse(int fd, const char *why)
 
 static struct scan *new_scan(int fd)
 {
-    struct scan *s = calloc(1, sizeof *s);
+    struct scan *s = calloc(1, sizeof(*s));
 
     if (s != NULL) {
         s->fd = fd;

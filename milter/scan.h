@@ -11,8 +11,6 @@
 #ifndef MILTER_SCAN_H
 #define MILTER_SCAN_H
 
-#include <stdbool.h>
-
 #include "core/base/slice.h"
 
 enum {

@@ -1,7 +1,6 @@
 #include "milter/scan_message.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/count/message.h"
@@ -34,12 +33,12 @@ static bool read_client(struct judging *j)
     if (client.n == 0) {
         return true;
     }
-    if (client.n >= sizeof text) {
+    if (client.n >= sizeof(text)) {
         return false;
     }
     memcpy(text, client.p, client.n);
-    memcpy(j->addr, v4, sizeof v4);
-    j->has_addr = inet_pton(AF_INET, text, j->addr + sizeof v4) == 1 ||
+    memcpy(j->addr, v4, sizeof(v4));
+    j->has_addr = inet_pton(AF_INET, text, j->addr + sizeof(v4)) == 1 ||
                   inet_pton(AF_INET6, text, j->addr) == 1;
     return j->has_addr;
 }

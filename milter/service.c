@@ -2,8 +2,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/telemetry/stats.h"

@@ -10,10 +10,6 @@
 #ifndef MILTER_SERVICE_H
 #define MILTER_SERVICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/keyring.h"
 #include "core/config/config.h"
 #include "core/count/count.h"

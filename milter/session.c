@@ -1,8 +1,6 @@
 #include "milter/session.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/telemetry/stats.h"
 #include "core/verdict/verdict.h"
@@ -31,7 +29,7 @@ const char *skip_reason_name(enum skip_reason reason)
 
 struct session *session_new(void *ctx, const struct session_options *options)
 {
-    struct session *s = calloc(1, sizeof *s);
+    struct session *s = calloc(1, sizeof(*s));
     if (!s) {
         return NULL;
     }
@@ -148,7 +146,7 @@ static void note_other(struct message *m, struct slice name)
         }
     }
     if (!m->others && m->arena) {
-        m->others = arena_array(m->arena, SESSION_FORGED_NAMES, sizeof *m->others);
+        m->others = arena_array(m->arena, SESSION_FORGED_NAMES, sizeof(*m->others));
     }
     if (!m->others || m->nothers == SESSION_FORGED_NAMES ||
         name.n > SESSION_FORGED_NAME) {

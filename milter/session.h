@@ -11,9 +11,6 @@
 #define MILTER_SESSION_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "core/base/arena.h"
 #include "core/base/slice.h"

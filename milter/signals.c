@@ -1,13 +1,8 @@
 #include "milter/signals.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

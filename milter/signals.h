@@ -12,8 +12,6 @@
 #ifndef MILTER_SIGNALS_H
 #define MILTER_SIGNALS_H
 
-#include <stdbool.h>
-
 #include "core/base/err.h"
 
 struct signal_hooks {

@@ -1,9 +1,6 @@
 #include "milter/socket.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/base/slice.h"
@@ -135,7 +132,7 @@ enum err socket_parse(const char *text, struct milter_socket *ret,
     struct milter_socket parsed = {.is_unix = false};
     enum err e = ERR_SYNTAX;
     size_t i = 0;
-    size_t nkinds = sizeof kinds / sizeof kinds[0];
+    size_t nkinds = LENGTH(kinds);
     while (i < nkinds &&
            strncasecmp(text, kinds[i].prefix, strlen(kinds[i].prefix)) != 0) {
         i++;

@@ -12,7 +12,6 @@
 #ifndef MILTER_SOCKET_H
 #define MILTER_SOCKET_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "core/base/err.h"

@@ -1,15 +1,8 @@
 /* socket_file - a Unix socket gets its rights and its place, and is removed while it is ours. */
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "core/base/random.h"
 
@@ -18,14 +11,14 @@
 static bool unix_answers(const char *path)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
-    snprintf(un.sun_path, sizeof un.sun_path, "%s", path);
+    snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
         return false;
     }
     /* EAGAIN: somebody listens, and the queue of waiting connections is full */
     bool answers =
-        connect(fd, (struct sockaddr *)&un, sizeof un) == 0 || errno == EAGAIN;
+        connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0 || errno == EAGAIN;
     close(fd);
     return answers;
 }
@@ -59,7 +52,7 @@ enum err unix_place_check(const char *path, struct errinfo *reterr)
 void unix_place_private(const char *path, char ret[SOCKET_PATH_MAX + 14])
 {
     unsigned suffix = 0;
-    random_bytes(&suffix, sizeof suffix);
+    random_bytes(&suffix, sizeof(suffix));
     snprintf(ret, SOCKET_PATH_MAX + 14, "%s.%08x.new", path, suffix);
 }
 
@@ -72,7 +65,7 @@ static enum err find_owner(const char *name, uid_t *ret, struct errinfo *reterr)
     if (!*name) {
         return ERR_OK;
     }
-    if (getpwnam_r(name, &pw, buffer, sizeof buffer, &found) != 0 || !found) {
+    if (getpwnam_r(name, &pw, buffer, sizeof(buffer), &found) != 0 || !found) {
         return errinfo_set(reterr, ERR_NOT_FOUND, name, 0,
                            "there is no such user; correct socket_owner");
     }
@@ -108,9 +101,7 @@ enum err unix_place_rights(const char *path, const struct unix_rights *rights,
     uid_t uid;
     gid_t gid;
     enum err e = find_owner(rights->owner, &uid, reterr);
-    if (e == ERR_OK) {
-        e = find_group(rights->group, &gid, reterr);
-    }
+    THEN(e, find_group(rights->group, &gid, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -144,7 +135,7 @@ enum err unix_place_put(struct unix_place *u, const char *private, const char *p
         unlink(private);
         return e;
     }
-    snprintf(u->path, sizeof u->path, "%s", path);
+    snprintf(u->path, sizeof(u->path), "%s", path);
     u->device = st.st_dev;
     u->inode = st.st_ino;
     u->is_placed = true;

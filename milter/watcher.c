@@ -1,12 +1,6 @@
 #include "milter/watcher.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -66,7 +60,7 @@ static void refresh_lists(void)
     if (e != ERR_OK && !watch.lists_failed) {
         char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
         log_errinfo("lists", &why);
-        stats_fault("lists", errinfo_format(&why, text, sizeof text));
+        stats_fault("lists", errinfo_format(&why, text, sizeof(text)));
     } else if (e == ERR_OK && watch.lists_failed) {
         log_info("event=lists result=readable");
         stats_fault("lists", NULL);
@@ -107,7 +101,7 @@ static void look_at_ring(void)
         return;
     }
     bool differs = keys.ring[0].id != watch.ring_id;
-    explicit_bzero(&keys, sizeof keys);
+    explicit_bzero(&keys, sizeof(keys));
     if (differs && !watch.ring_differs) {
         log_warn("event=ring-key restart_needed=\"%s\": the ring has another key; "
                  "" RING_ADVICE,
@@ -140,7 +134,7 @@ static enum err refuse(struct config_errors *errors, struct buf *ret)
     for (size_t i = 0; i < errors->n; i++) {
         char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
         log_errinfo("config", &errors->v[i]);
-        buf_printf(ret, "%s\n", errinfo_format(&errors->v[i], line, sizeof line));
+        buf_printf(ret, "%s\n", errinfo_format(&errors->v[i], line, sizeof(line)));
     }
     log_error(
         "event=reload result=refused errors=%zu: the configuration in force stays",
@@ -160,7 +154,7 @@ static void show_config(const struct config *fresh, struct buf *ret)
     stats_set(STAT_config_restart_keys, n);
     if (n > 0) {
         char text[STATS_FAULT_TEXT];
-        (void)snprintf(text, sizeof text,
+        (void)snprintf(text, sizeof(text),
                        "gillnetd runs with another value than the file until it is "
                        "restarted: %s",
                        keys.p);

@@ -1,13 +1,6 @@
 /* beneath - folders below an open one. */
 #include "core/backup/beneath.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/base/slice.h"
 
 enum { NAME_BYTES = 256, MADE_MODE = 0700 };
@@ -42,7 +35,7 @@ static int go(int fd, const char *path, bool make, const struct beneath_owner *o
         int next = -1;
 
         errno = ENAMETOOLONG;
-        if (part.n < sizeof name) {
+        if (part.n < sizeof(name)) {
             memcpy(name, part.p, part.n);
             name[part.n] = '\0';
             next = step(at, name, make, owner);

@@ -1,8 +1,6 @@
 /* bundle_read - a back-up read again, strictly. */
 #include <archive.h>
 #include <archive_entry.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/backup/bundle.h"
 
@@ -173,7 +171,7 @@ static enum err of_archive(const struct reading *r, enum err e)
         return e;
     }
     return errinfo_set(r->err, e, r->name, 0, "%s",
-                       errinfo_format(r->err, why, sizeof why));
+                       errinfo_format(r->err, why, sizeof(why)));
 }
 
 static enum err read_all(struct reading *r)
@@ -185,7 +183,7 @@ static enum err read_all(struct reading *r)
 
     buf_init(&text, CONTENTS_TEXT_MAX);
     enum err e = read_text(r, CONTENTS_NAME, &text, sha256);
-    e = e == ERR_OK ? of_archive(r, contents_parse(buf_slice(&text), r->c, r->err)) : e;
+    THEN(e, of_archive(r, contents_parse(buf_slice(&text), r->c, r->err)));
     if (e == ERR_OK && t->begin != NULL) {
         e = t->begin(t->context, r->c, r->err);
     }
@@ -193,11 +191,9 @@ static enum err read_all(struct reading *r)
         e = read_file(r, &r->c->v[i]);
     }
     buf_clear(&text);
-    e = e == ERR_OK ? read_text(r, CONTENTS_SUMS, &text, unused) : e;
-    e = e == ERR_OK ? expect_end(r) : e;
-    if (e == ERR_OK) {
-        e = of_archive(r, contents_check_sums(r->c, sha256, buf_slice(&text), r->err));
-    }
+    THEN(e, read_text(r, CONTENTS_SUMS, &text, unused));
+    THEN(e, expect_end(r));
+    THEN(e, of_archive(r, contents_check_sums(r->c, sha256, buf_slice(&text), r->err)));
     buf_fini(&text);
     return e;
 }

@@ -1,11 +1,6 @@
 /* bundle_write - a snapshot as one file. */
 #include <archive.h>
 #include <archive_entry.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/backup/bundle.h"
 

@@ -1,11 +1,6 @@
 /* contents - what a back-up holds. */
 #include "core/backup/contents.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/file.h"
 #include "core/base/version.h"
 
@@ -23,7 +18,7 @@ enum {
 void contents_init(struct contents *c)
 {
     *c = (struct contents){.arena = arena_new(ARENA_MAX)};
-    (void)snprintf(c->version, sizeof c->version, "%s", GILLNET_VERSION);
+    (void)snprintf(c->version, sizeof(c->version), "%s", GILLNET_VERSION);
     memcpy(c->node, "-", 2);
 }
 
@@ -114,7 +109,7 @@ bool contents_takes(struct slice path, bool with_counts)
         if (!is_component(name) || ++depth > CONTENTS_DEPTH_MAX) {
             return false;
         }
-        for (size_t i = 0; depth == 1 && i < sizeof tops / sizeof tops[0]; i++) {
+        for (size_t i = 0; depth == 1 && i < LENGTH(tops); i++) {
             is_known = is_known || slice_eq(name, slice_str(tops[i]));
         }
     }
@@ -135,7 +130,7 @@ enum err contents_add(struct contents *c, struct slice path, uint64_t size, mode
     }
     if (c->n == c->room) {
         const size_t room = c->room == 0 ? ROOM_MIN : 2 * c->room;
-        struct contents_file *v = reallocarray(c->v, room, sizeof *v);
+        struct contents_file *v = reallocarray(c->v, room, sizeof(*v));
         if (v != NULL) {
             c->v = v;
             c->room = room;
@@ -167,7 +162,7 @@ void contents_sort(struct contents *c)
     size_t kept = 0;
 
     if (c->n > 1) {
-        qsort(c->v, c->n, sizeof *c->v, by_path);
+        qsort(c->v, c->n, sizeof(*c->v), by_path);
     }
     for (size_t i = 0; i < c->n; i++) {
         if (kept == 0 || strcmp(c->v[kept - 1].path, c->v[i].path) != 0) {
@@ -294,8 +289,8 @@ static enum err read_head(struct lines *l, struct contents *c, uint64_t *retfile
             "; this gillnet reads form %d: use the version that wrote it",
             format, CONTENTS_FORMAT);
     }
-    if (!read_text(l, "version", c->version, sizeof c->version) ||
-        !read_text(l, "node", c->node, sizeof c->node) ||
+    if (!read_text(l, "version", c->version, sizeof(c->version)) ||
+        !read_text(l, "node", c->node, sizeof(c->node)) ||
         !read_word(l, "time", &value) || !read_number(value, &c->time_s) ||
         !read_yes(l, "shared", &c->is_shared) ||
         !read_yes(l, "counts", &c->has_counts) || !read_word(l, "files", &value) ||

@@ -10,9 +10,6 @@
 #ifndef CORE_BACKUP_CONTENTS_H
 #define CORE_BACKUP_CONTENTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/base/arena.h"

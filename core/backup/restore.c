@@ -2,16 +2,7 @@
 #include "core/backup/restore.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/backup/beneath.h"
 #include "core/base/statedir.h"
@@ -139,12 +130,12 @@ static enum err make_fresh(struct restoring *r, struct errinfo *reterr)
             return errinfo_set(reterr, e, r->fresh, 0, "another restore is at work");
         }
         filelock_drop(&r->partial);
-        e = e == ERR_OK ? file_remove_tree(r->fresh, reterr) : e;
+        THEN(e, file_remove_tree(r->fresh, reterr));
     }
     if (e == ERR_OK && mkdir(r->fresh, PRIVATE_MODE) != 0) {
         e = errinfo_errno(reterr, r->fresh, "cannot be made");
     }
-    e = e == ERR_OK ? filelock_take(&r->partial, r->mark, reterr) : e;
+    THEN(e, filelock_take(&r->partial, r->mark, reterr));
     if (e == ERR_OK) {
         r->fd = open(r->fresh, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         e = r->fd >= 0 ? ERR_OK : errinfo_errno(reterr, r->fresh, "cannot be opened");
@@ -169,8 +160,8 @@ static enum err find_paths(struct restoring *r, bool *retis_there,
         const int n = slash == r->state ? 1 : (int)(slash - r->state);
         (void)file_path(r->parent, "%.*s", n, r->state);
     }
-    e = e == ERR_OK ? file_path(r->fresh, "%s.restore", r->state) : e;
-    e = e == ERR_OK ? file_path(r->mark, "%s/" MARK_PARTIAL, r->fresh) : e;
+    THEN(e, file_path(r->fresh, "%s.restore", r->state));
+    THEN(e, file_path(r->mark, "%s/" MARK_PARTIAL, r->fresh));
     return e == ERR_OK
                ? e
                : errinfo_set(reterr, e, r->o->state_dir, 0, "the path is too long");
@@ -228,7 +219,7 @@ static enum err on_open(void *context, const struct contents_file *f,
     const struct beneath_owner owner = owner_of(r, f->path);
     char dir[CONTENTS_PATH_MAX + 1];
 
-    (void)snprintf(dir, sizeof dir, "%s", f->path);
+    (void)snprintf(dir, sizeof(dir), "%s", f->path);
     char *slash = strrchr(dir, '/');
     *slash = '\0';
     r->ret->has_peers = r->ret->has_peers || is_below(f->path, "peers");
@@ -305,10 +296,10 @@ static enum err mark_restored(struct restoring *r, struct errinfo *reterr)
     if (!r->ret->has_peers) {
         return ERR_OK;
     }
-    const int n = snprintf(text, sizeof text, "%" PRIu64 "\n",
+    const int n = snprintf(text, sizeof(text), "%" PRIu64 "\n",
                            bucket + (c->is_shared ? 0 : BUCKET_S));
     enum err e = on_open(r, &f, reterr);
-    e = e == ERR_OK ? on_bytes(r, slice_of(text, (size_t)n), reterr) : e;
+    THEN(e, on_bytes(r, slice_of(text, (size_t)n), reterr));
     return e == ERR_OK ? on_close(r, reterr) : e;
 }
 
@@ -321,7 +312,7 @@ static enum err name_former(struct restoring *r, struct errinfo *reterr)
     const time_t now = time(NULL);
 
     (void)gmtime_r(&now, &tm);
-    (void)strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
+    (void)strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
     for (unsigned i = 0; i < 100; i++) {
         enum err e =
             i == 0 ? file_path(r->ret->former, "%s.before-%s", r->state, when)
@@ -355,7 +346,7 @@ static enum err put_in_place(struct restoring *r, struct errinfo *reterr)
     }
     const bool was_empty = is_empty(r->state);
     e = was_empty ? ERR_OK : name_former(r, reterr);
-    e = e == ERR_OK ? file_exchange(r->fresh, r->state, reterr) : e;
+    THEN(e, file_exchange(r->fresh, r->state, reterr));
     if (e == ERR_OK && was_empty) {
         (void)file_remove_tree(r->fresh, NULL); /* empty folders */
     } else if (e == ERR_OK && rename(r->fresh, r->ret->former) != 0) {
@@ -376,12 +367,12 @@ enum err restore_run(const struct restore_options *o, struct restore_result *ret
         r.locks[i].fd = -1;
     }
     enum err e = prepare(&r, reterr);
-    e = e == ERR_OK ? unpack(&r, reterr) : e;
+    THEN(e, unpack(&r, reterr));
     if (e == ERR_OK && o->check != NULL) {
         e = o->check(o->context, r.fresh, reterr);
     }
-    e = e == ERR_OK ? mark_restored(&r, reterr) : e;
-    e = e == ERR_OK ? put_in_place(&r, reterr) : e;
+    THEN(e, mark_restored(&r, reterr));
+    THEN(e, put_in_place(&r, reterr));
     if (r.file >= 0) {
         (void)close(r.file);
     }

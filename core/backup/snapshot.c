@@ -2,13 +2,6 @@
 #include "core/backup/snapshot.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/backup/beneath.h"
 
@@ -38,21 +31,21 @@ static enum err push(struct walk *w, const char *path)
 {
     if (w->n == w->room) {
         const size_t room = w->room == 0 ? 64 : 2 * w->room;
-        void *v = reallocarray(w->dirs, room, sizeof *w->dirs);
+        void *v = reallocarray(w->dirs, room, sizeof(*w->dirs));
         if (v == NULL) {
             return errinfo_set(w->err, ERR_NOMEM, path, 0, "out of memory");
         }
         w->dirs = v;
         w->room = room;
     }
-    (void)snprintf(w->dirs[w->n++], sizeof *w->dirs, "%s", path);
+    (void)snprintf(w->dirs[w->n++], sizeof(*w->dirs), "%s", path);
     return ERR_OK;
 }
 
 static void leave_out(struct snapshot *s, const char *path)
 {
     if (s->nleft_out++ == 0) {
-        (void)snprintf(s->left_out, sizeof s->left_out, "%.*s", CONTENTS_PATH_MAX,
+        (void)snprintf(s->left_out, sizeof(s->left_out), "%.*s", CONTENTS_PATH_MAX,
                        path);
     }
 }
@@ -113,7 +106,7 @@ static bool cannot_link(int why)
 /* Not by appending: a link would change with it. */
 static bool changes_in_place(const char *path, const char *name)
 {
-    return strcmp(path, TABLE) == 0 || strncmp(name, RECENT, sizeof RECENT - 1) == 0;
+    return strcmp(path, TABLE) == 0 || strncmp(name, RECENT, sizeof(RECENT) - 1) == 0;
 }
 
 static enum err keep(struct walk *w, int dirfd, const char *name, int tofd,
@@ -235,7 +228,7 @@ enum err snapshot_take(struct snapshot *s, const char *place, struct errinfo *re
         e = push(&w, place);
         while (e == ERR_OK && w.n > 0) {
             char dir[CONTENTS_PATH_MAX + 1];
-            (void)snprintf(dir, sizeof dir, "%s", w.dirs[--w.n]);
+            (void)snprintf(dir, sizeof(dir), "%s", w.dirs[--w.n]);
             e = take_dir(&w, dir);
         }
         if (!w.has_missed) {
@@ -284,7 +277,7 @@ enum err snapshot_read(const struct snapshot *s, const struct contents_file *f,
     char dir[CONTENTS_PATH_MAX + 1];
     struct stat st;
 
-    (void)snprintf(dir, sizeof dir, "%s", f->path);
+    (void)snprintf(dir, sizeof(dir), "%s", f->path);
     char *slash = strrchr(dir, '/');
     *slash = '\0';
     const int dirfd = beneath_open(s->fd, dir);

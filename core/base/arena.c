@@ -1,10 +1,6 @@
 /* arena - chunks in a list; the newest is the one that is filled. */
 #include "core/base/arena.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Under AddressSanitizer every allocation is followed by a poisoned gap, so that a parser that
  * runs past its bytes is caught although chunks are shared. */
 #if defined(__SANITIZE_ADDRESS__)

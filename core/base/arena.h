@@ -8,9 +8,6 @@
 #ifndef CORE_BASE_ARENA_H
 #define CORE_BASE_ARENA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/slice.h"
 
 struct arena;

@@ -1,13 +1,8 @@
 /* base - what must be ready before anything else. */
 #include "core/base/base.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sodium.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <unistd.h>
 
 #include "core/base/digest.h"
 

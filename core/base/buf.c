@@ -2,9 +2,6 @@
 #include "core/base/buf.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_SIZE = 64 };
 

@@ -7,10 +7,6 @@
 #ifndef CORE_BASE_BUF_H
 #define CORE_BASE_BUF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 struct buf {

@@ -4,7 +4,6 @@
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <sodium.h>
-#include <stddef.h>
 #include <xxhash.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

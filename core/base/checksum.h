@@ -7,8 +7,6 @@
 #ifndef CORE_BASE_CHECKSUM_H
 #define CORE_BASE_CHECKSUM_H
 
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/slice.h"
 

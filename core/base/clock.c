@@ -2,7 +2,8 @@
 #include "core/base/clock.h"
 
 #include <stdatomic.h>
-#include <time.h>
+
+#include "core/base/std.h"
 
 /* Written before other threads start (clock.h); atomics only so that a test which advances the
  * time under running threads is no data race. Relaxed: each value stands for itself. */

@@ -6,8 +6,7 @@
 #ifndef CORE_BASE_CLOCK_H
 #define CORE_BASE_CLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 uint64_t clock_wall_us(void); /* microseconds since 1970, UTC */
 uint64_t clock_mono_us(void); /* microseconds since some start; never goes back */

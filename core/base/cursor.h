@@ -9,9 +9,6 @@
 #ifndef CORE_BASE_CURSOR_H
 #define CORE_BASE_CURSOR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 struct cursor {

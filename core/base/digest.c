@@ -3,7 +3,6 @@
 
 #include <endian.h>
 #include <sodium.h>
-#include <string.h>
 
 #include "core/base/random.h"
 

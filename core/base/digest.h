@@ -12,8 +12,6 @@
 #ifndef CORE_BASE_DIGEST_H
 #define CORE_BASE_DIGEST_H
 
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum { DIGEST_BYTES = 16, HASHKEY_BYTES = 16 };

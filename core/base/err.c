@@ -1,10 +1,6 @@
 /* err - texts of failures, and how they are filled in. */
 #include "core/base/err.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 const char *err_text(enum err code)
 {
     switch (code) {
@@ -117,6 +113,11 @@ enum err errinfo_errno(struct errinfo *reterr, const char *source, const char *w
     const char *text = strerrordesc_np(errnum);
     return errinfo_set(reterr, err_of_errno(errnum), source, 0, "%s: %s", what,
                        text ? text : "unknown system error");
+}
+
+enum err errinfo_nomem(struct errinfo *reterr, const char *source)
+{
+    return errinfo_set(reterr, ERR_NOMEM, source, 0, "%s", err_text(ERR_NOMEM));
 }
 
 char *errinfo_format(const struct errinfo *info, char *dst, size_t size)

@@ -9,7 +9,8 @@
 #define CORE_BASE_ERR_H
 
 #include <stdarg.h>
-#include <stddef.h>
+
+#include "core/base/std.h"
 
 enum err {
     ERR_OK = 0,
@@ -43,6 +44,12 @@ struct errinfo {
 /* A short English name of code, never NULL. */
 const char *err_text(enum err code);
 
+/*
+ * The one way to chain steps: e is the first failure, and no step after it runs.
+ * e is evaluated more than once.
+ */
+#define THEN(e, step) ((e) = (e) == ERR_OK ? (step) : (e))
+
 /* The code that stands for an errno value (ENOSPC is ERR_NOSPACE, EACCES is ERR_DENIED, ...). */
 enum err err_of_errno(int errnum);
 
@@ -53,6 +60,9 @@ enum err errinfo_set(struct errinfo *reterr, enum err code, const char *source,
 
 /* Fills reterr with "what: the text of errno" and returns err_of_errno(errno). */
 enum err errinfo_errno(struct errinfo *reterr, const char *source, const char *what);
+
+/* Fills reterr with "out of memory" and returns ERR_NOMEM. */
+enum err errinfo_nomem(struct errinfo *reterr, const char *source);
 
 /* "source:line: text", or what of it there is; returns dst. */
 char *errinfo_format(const struct errinfo *info, char *dst, size_t size);

@@ -2,15 +2,9 @@
 #include "core/base/file.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file_internal.h"
 
@@ -23,6 +17,74 @@ enum err file_path(char dst[FILE_PATH_MAX], const char *format, ...)
     int n = vsnprintf(dst, FILE_PATH_MAX, format, args);
     va_end(args);
     return n < 0 || n >= FILE_PATH_MAX ? ERR_LIMIT : ERR_OK;
+}
+
+enum err path_make(char dst[FILE_PATH_MAX], struct errinfo *reterr, const char *format,
+                   ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(dst, FILE_PATH_MAX, format, args);
+    va_end(args);
+    return n < 0 || n >= FILE_PATH_MAX
+               ? errinfo_set(reterr, ERR_LIMIT, dst, 0, "the path is too long")
+               : ERR_OK;
+}
+
+size_t file_read_at(int fd, uint64_t at, void *dst, size_t n)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t got = pread(fd, (char *)dst + done, n - done, (off_t)(at + done));
+        if (got == 0) {
+            errno = 0;
+            break;
+        }
+        if (got < 0 && errno != EINTR) {
+            break;
+        }
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return done;
+}
+
+/* at: NULL writes at the file's position. */
+static bool write_bytes(int fd, const uint64_t *at, struct slice bytes)
+{
+    size_t done = 0;
+
+    while (done < bytes.n) {
+        const char *p = bytes.p + done;
+        ssize_t n = at == NULL ? write(fd, p, bytes.n - done)
+                               : pwrite(fd, p, bytes.n - done, (off_t)(*at + done));
+        if (n == 0) {
+            errno = ENOSPC;
+        }
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return false;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+bool file_write_all(int fd, struct slice bytes)
+{
+    return write_bytes(fd, NULL, bytes);
+}
+
+bool file_write_at(int fd, uint64_t at, struct slice bytes)
+{
+    return write_bytes(fd, &at, bytes);
+}
+
+void fd_close(int *fd)
+{
+    if (*fd >= 0) {
+        (void)close(*fd);
+    }
+    *fd = -1;
 }
 
 enum err file_sys_fail(struct errinfo *reterr, const char *path, const char *what)

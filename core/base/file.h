@@ -8,8 +8,6 @@
 #ifndef CORE_BASE_FILE_H
 #define CORE_BASE_FILE_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/base/buf.h"
@@ -22,6 +20,20 @@ enum { FILE_PATH_MAX = 4096 };
 /* dst = printf(format, ...); ERR_LIMIT when it does not fit FILE_PATH_MAX. */
 enum err file_path(char dst[FILE_PATH_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* file_path that also fills reterr, which may be NULL: "the path is too long". For callers that
+ * report; it is to replace file_path. */
+enum err path_make(char dst[FILE_PATH_MAX], struct errinfo *reterr, const char *format,
+                   ...) __attribute__((format(printf, 3, 4)));
+
+/* Reads n bytes of an open file from offset `at` on. Returns how many it read: fewer at the end of
+ * the file (errno is 0 then) or where the file cannot be read (errno). */
+size_t file_read_at(int fd, uint64_t at, void *dst, size_t n);
+/* Writes all bytes, at the file's position or at an offset. False: errno. */
+bool file_write_all(int fd, struct slice bytes);
+bool file_write_at(int fd, uint64_t at, struct slice bytes);
+/* Closes *fd if it is not -1, and sets it to -1. */
+void fd_close(int *fd);
 
 /* Appends the whole file to retbuf (initialised by the caller; its cap bounds the read). */
 enum err file_read(const char *path, struct buf *retbuf, struct errinfo *reterr);

@@ -6,7 +6,6 @@
 #ifndef CORE_BASE_FILE_INTERNAL_H
 #define CORE_BASE_FILE_INTERNAL_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/base/err.h"

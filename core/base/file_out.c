@@ -1,10 +1,4 @@
 /* file_out - files that appear whole or not at all. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/file_internal.h"

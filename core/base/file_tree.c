@@ -1,9 +1,5 @@
 /* file_tree - folders with all that is in them, removed. */
 #include <dirent.h>
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 

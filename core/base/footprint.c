@@ -1,22 +1,17 @@
 /* footprint - from /proc/self and the control groups (version 2). */
 #include "core/base/footprint.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 
-enum { LINE_MAX = 4096 };
+enum { FOOTPRINT_LINE_MAX = 4096 };
 
 /* The first line of a file without its end; false: there is none. */
-static bool first_line(const char *path, char line[LINE_MAX])
+static bool first_line(const char *path, char line[FOOTPRINT_LINE_MAX])
 {
     FILE *f = fopen(path, "re");
-    bool ok = f != NULL && fgets(line, LINE_MAX, f) != NULL;
+    bool ok = f != NULL && fgets(line, FOOTPRINT_LINE_MAX, f) != NULL;
 
     if (f != NULL) {
         (void)fclose(f);
@@ -38,7 +33,7 @@ static bool number(const char *text, uint64_t *ret)
 
 uint64_t footprint_bytes(void)
 {
-    char line[LINE_MAX];
+    char line[FOOTPRINT_LINE_MAX];
     const char *second = NULL; /* of the numbers: pages that lie in memory */
     uint64_t pages = 0;
 
@@ -59,7 +54,7 @@ static void lower_to_file(uint64_t *least, const char *root, const char *group,
                           const char *name)
 {
     char path[FILE_PATH_MAX];
-    char line[LINE_MAX];
+    char line[FOOTPRINT_LINE_MAX];
     uint64_t v = 0;
 
     if (file_path(path, "%s/sys/fs/cgroup%s/%s", root, group, name) == ERR_OK &&
@@ -73,12 +68,12 @@ static void lower_to_groups(uint64_t *least, const char *root)
 {
     static const char unified[] = "0::";
     char path[FILE_PATH_MAX];
-    char line[LINE_MAX];
-    char *group = line + sizeof unified - 1;
+    char line[FOOTPRINT_LINE_MAX];
+    char *group = line + sizeof(unified) - 1;
     char *end = NULL;
 
     if (file_path(path, "%s/proc/self/cgroup", root) != ERR_OK ||
-        !first_line(path, line) || strncmp(line, unified, sizeof unified - 1) != 0) {
+        !first_line(path, line) || strncmp(line, unified, sizeof(unified) - 1) != 0) {
         return;
     }
     do {
@@ -97,7 +92,7 @@ uint64_t footprint_limit(const char *root)
     uint64_t least =
         (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    for (size_t i = 0; i < LENGTH(limits); i++) {
         struct rlimit l = {.rlim_cur = RLIM_INFINITY};
 
         if (getrlimit(limits[i], &l) == 0 && l.rlim_cur != RLIM_INFINITY) {

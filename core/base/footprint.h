@@ -6,7 +6,7 @@
 #ifndef CORE_BASE_FOOTPRINT_H
 #define CORE_BASE_FOOTPRINT_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 /* Bytes that lie in memory, those of mapped files too; 0: the system does not say. */
 uint64_t footprint_bytes(void);

@@ -2,7 +2,6 @@
 #include "core/base/hash256.h"
 
 #include <sodium.h>
-#include <string.h>
 
 void hash256_make(const struct slice *parts, size_t n, struct hash256 *ret)
 {
@@ -36,25 +35,14 @@ void hex_print(const uint8_t *bytes, size_t n, char *ret)
     ret[2 * n] = '\0';
 }
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 bool hex_parse(struct slice text, uint8_t *ret, size_t n)
 {
     if (text.n != 2 * n) {
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        int high = digit_value(text.p[2 * i]);
-        int low = digit_value(text.p[2 * i + 1]);
+        int high = hex_digit_value(text.p[2 * i]);
+        int low = hex_digit_value(text.p[2 * i + 1]);
         if (high < 0 || low < 0) {
             return false;
         }

@@ -6,10 +6,6 @@
 #ifndef CORE_BASE_HASH256_H
 #define CORE_BASE_HASH256_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum {

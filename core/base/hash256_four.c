@@ -4,7 +4,6 @@
  * One message leaves most of a core idle: its 12 rounds wait for themselves. With AVX2 four cost
  * 1.6 times one, with AVX-512's rotations 1.1 times; elsewhere libsodium takes one after the other.
  */
-#include <string.h>
 
 #include "core/base/hash256.h"
 

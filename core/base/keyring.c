@@ -1,12 +1,7 @@
 /* keyring - key files: read with care, made once. */
 #include "core/base/keyring.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sodium.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/file.h"
@@ -130,9 +125,7 @@ static enum err load_file(const char *path, unsigned max, struct hashkey *ret,
     char text[KEY_FILE_MAX];
     size_t n = 0;
     enum err e = read_key_file(path, text, &n, reterr);
-    if (e == ERR_OK) {
-        e = parse_keys(slice_of(text, n), path, max, ret, retn, reterr);
-    }
+    THEN(e, parse_keys(slice_of(text, n), path, max, ret, retn, reterr));
     sodium_memzero(text, sizeof(text));
     return e;
 }
@@ -155,12 +148,8 @@ enum err keyring_load(const char *state_dir, struct keyring *ret,
     struct keyring k = {.n = 0};
     unsigned nnode = 0;
     enum err e = key_paths(state_dir, ring, node, reterr);
-    if (e == ERR_OK) {
-        e = load_file(ring, KEYRING_MAX, k.ring, &k.n, reterr);
-    }
-    if (e == ERR_OK) {
-        e = load_file(node, 1, &k.node, &nnode, reterr);
-    }
+    THEN(e, load_file(ring, KEYRING_MAX, k.ring, &k.n, reterr));
+    THEN(e, load_file(node, 1, &k.node, &nnode, reterr));
     if (e == ERR_OK) {
         *ret = k;
     }
@@ -192,9 +181,7 @@ static enum err write_temp_key(int fd, const char *comment)
     sodium_bin2hex(hex, sizeof(hex), key, sizeof(key));
     hex[KEY_HEX] = '\n';
     enum err e = write_all(fd, slice_str(comment));
-    if (e == ERR_OK) {
-        e = write_all(fd, slice_of(hex, sizeof(hex)));
-    }
+    THEN(e, write_all(fd, slice_of(hex, sizeof(hex))));
     if (e == ERR_OK && (fchmod(fd, KEY_MODE) != 0 || fsync(fd) != 0)) {
         e = ERR_IO;
     }
@@ -252,26 +239,14 @@ enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
     if (e == ERR_OK && file_path(dir, "%s/keys", state_dir) != ERR_OK) {
         e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
     }
-    if (e == ERR_OK) {
-        e = statedir_make(state_dir, reterr);
-    }
-    if (e == ERR_OK) {
-        e = file_make_dir(dir, KEY_DIR_MODE, reterr);
-    }
-    if (e == ERR_OK) {
-        e = create_file(ring, "# ring key of this gillnet installation: secret\n",
-                        reterr);
-    }
-    if (e == ERR_OK) {
-        e = create_file(node, "# node key of this server: secret, stays here\n",
-                        reterr);
-    }
-    if (e == ERR_OK) {
-        e = file_sync_dir(dir, reterr);
-    }
-    if (e == ERR_OK) {
-        e = file_sync_dir(state_dir, reterr);
-    }
+    THEN(e, statedir_make(state_dir, reterr));
+    THEN(e, file_make_dir(dir, KEY_DIR_MODE, reterr));
+    THEN(e, create_file(ring, "# ring key of this gillnet installation: secret\n",
+                        reterr));
+    THEN(e,
+         create_file(node, "# node key of this server: secret, stays here\n", reterr));
+    THEN(e, file_sync_dir(dir, reterr));
+    THEN(e, file_sync_dir(state_dir, reterr));
     return e == ERR_OK ? keyring_load(state_dir, ret, reterr) : e;
 }
 
@@ -301,9 +276,7 @@ enum err keyring_store_ring(const char *state_dir, const struct hashkey *v, unsi
         e = errinfo_set(reterr, ERR_RANGE, path, 0, "there can be 1 to %d ring keys",
                         KEYRING_MAX);
     }
-    if (e == ERR_OK) {
-        e = file_out_open(&out, path, KEY_MODE, reterr);
-    }
+    THEN(e, file_out_open(&out, path, KEY_MODE, reterr));
     if (e != ERR_OK) {
         return e;
     }

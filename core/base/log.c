@@ -1,20 +1,13 @@
 /* log - the ring, the writer thread and the three targets. */
 #include "core/base/log.h"
 
-#include <errno.h>
 #include <paths.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <syslog.h>
 #include <systemd/sd-journal.h>
-#include <unistd.h>
 
 #include "core/base/visible.h"
 

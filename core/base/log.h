@@ -10,10 +10,6 @@
 #ifndef CORE_BASE_LOG_H
 #define CORE_BASE_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/slice.h"
 

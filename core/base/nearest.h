@@ -6,8 +6,6 @@
 #ifndef CORE_BASE_NEAREST_H
 #define CORE_BASE_NEAREST_H
 
-#include <stdbool.h>
-
 #include "core/base/slice.h"
 
 enum { NEAREST_NAME_MAX = 40 };

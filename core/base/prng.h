@@ -7,7 +7,7 @@
 #ifndef CORE_BASE_PRNG_H
 #define CORE_BASE_PRNG_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 /* The whole state is the number of the next draw; any value is a good seed. */
 struct prng {

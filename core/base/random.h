@@ -4,7 +4,7 @@
 #ifndef CORE_BASE_RANDOM_H
 #define CORE_BASE_RANDOM_H
 
-#include <stddef.h>
+#include "core/base/std.h"
 
 /* Fills dst; never fails after base_init (libsodium ends the process where it would). */
 void random_bytes(void *dst, size_t n);

@@ -79,3 +79,31 @@ struct slice slice_cut(struct slice *s, char sep)
     *s = at < s->n ? slice_from(*s, at + 1) : SLICE_NONE;
     return before;
 }
+
+bool slice_to_u64(struct slice s, unsigned base, uint64_t most, uint64_t *ret)
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        const int digit = hex_digit_value(s.p[i]);
+        if (digit < 0 || (unsigned)digit >= base || (unsigned)digit > most ||
+            v > (most - (unsigned)digit) / base) {
+            return false;
+        }
+        v = v * base + (unsigned)digit;
+    }
+    if (s.n > 0) {
+        *ret = v;
+    }
+    return s.n > 0;
+}
+
+int name_index(struct slice s, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (names[i] != NULL && slice_eq(s, slice_str(names[i]))) {
+            return (int)i;
+        }
+    }
+    return -1;
+}

@@ -8,9 +8,7 @@
 #ifndef CORE_BASE_SLICE_H
 #define CORE_BASE_SLICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
+#include "core/base/std.h"
 
 struct slice {
     const char *p; /* may be NULL only when n is 0 */
@@ -75,5 +73,22 @@ size_t slice_find_slice(struct slice s, struct slice needle);
 /* Cuts *s at the first sep: returns what lies before and leaves what lies after. Without sep
  * the whole is returned and *s becomes empty with p == NULL (so a loop can end on s->p). */
 struct slice slice_cut(struct slice *s, char sep);
+
+/* The value of a hexadecimal digit of either case, or -1. */
+static inline int hex_digit_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    c |= ' '; /* lower case; no other byte becomes a letter from a to f */
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Reads all of s as one number: nothing but digits of base (2 to 16), at least one, leading zeros
+ * allowed, and no value above `most`. False leaves *ret as it was. */
+bool slice_to_u64(struct slice s, unsigned base, uint64_t most, uint64_t *ret);
+
+/* Index of s among n names (NULL: a hole), or -1; in a table of words an enum's value. */
+int name_index(struct slice s, const char *const *names, size_t n);
 
 #endif

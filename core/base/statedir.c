@@ -2,14 +2,8 @@
 #include "core/base/statedir.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 
@@ -54,7 +48,7 @@ static bool find_user(const char *name, uid_t *retuid, gid_t *retgid)
     struct passwd p;
     struct passwd *found = NULL;
 
-    if (getpwnam_r(name, &p, record, sizeof record, &found) != 0 || found == NULL) {
+    if (getpwnam_r(name, &p, record, sizeof(record), &found) != 0 || found == NULL) {
         return false;
     }
     *retuid = p.pw_uid;
@@ -82,7 +76,7 @@ static bool owner_of_package(const char *path, struct statedir_owner *ret)
     }
     *ret = (struct statedir_owner){is_gillnetds ? gillnetd : hub, group, STATEDIR_MODE};
     if (is_keys &&
-        getgrnam_r(STATEDIR_KEYS_GROUP, &g, record, sizeof record, &found) == 0 &&
+        getgrnam_r(STATEDIR_KEYS_GROUP, &g, record, sizeof(record), &found) == 0 &&
         found != NULL) {
         ret->gid = g.gr_gid;
         ret->mode = STATEDIR_KEYS_MODE;
@@ -165,7 +159,7 @@ static void give(int fd, const struct statedir_owner *owner, bool is_private)
         !(S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_nlink == 1))) {
         return;
     }
-    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
     if (fchownat(fd, "", owner->uid, owner->gid, AT_EMPTY_PATH) == 0) {
         (void)chmod(name, mode_of(&st, owner, is_private));
     }

@@ -9,7 +9,6 @@
 #ifndef CORE_BASE_STATEDIR_H
 #define CORE_BASE_STATEDIR_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "core/base/err.h"

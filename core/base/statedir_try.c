@@ -3,10 +3,6 @@
 
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/statedir.h"
@@ -37,7 +33,7 @@ static const struct place places[] = {
     {"reports", STATEDIR_HUB, true},
     {"counts", STATEDIR_HUB, false},
 };
-enum { PLACES = sizeof places / sizeof places[0] };
+enum { PLACES = LENGTH(places) };
 
 bool statedir_user(const char *dir, enum statedir_service service, uint64_t pid,
                    struct trial_user *ret)
@@ -65,7 +61,7 @@ static const char *user_name(uid_t uid, char dst[NAME_MAX_BYTES])
     struct passwd *found = NULL;
 
     (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)uid);
-    if (getpwuid_r(uid, &p, record, sizeof record, &found) == 0 && found != NULL) {
+    if (getpwuid_r(uid, &p, record, sizeof(record), &found) == 0 && found != NULL) {
         (void)snprintf(dst, NAME_MAX_BYTES, "%s", p.pw_name);
     }
     return dst;
@@ -78,7 +74,7 @@ static const char *group_name(gid_t gid, char dst[NAME_MAX_BYTES])
     struct group *found = NULL;
 
     (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)gid);
-    if (getgrgid_r(gid, &g, record, sizeof record, &found) == 0 && found != NULL) {
+    if (getgrgid_r(gid, &g, record, sizeof(record), &found) == 0 && found != NULL) {
         (void)snprintf(dst, NAME_MAX_BYTES, "%s", g.gr_name);
     }
     return dst;
@@ -143,8 +139,8 @@ static void on_finding(void *context, const struct trial_finding *f)
     if (strcmp(t->last, f->path) == 0) {
         return;
     }
-    (void)snprintf(t->last, sizeof t->last, "%s", f->path);
-    (void)snprintf(what, sizeof what, "%s runs as %s, who may not %s %s: %s",
+    (void)snprintf(t->last, sizeof(t->last), "%s", f->path);
+    (void)snprintf(what, sizeof(what), "%s runs as %s, who may not %s %s: %s",
                    t->use->service == STATEDIR_HUB ? "gillnet-hub" : "gillnetd",
                    t->use->user.name, f->is_write ? "write to" : "read", f->path,
                    f->why);

@@ -2,16 +2,9 @@
 #include "core/base/trial.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/slice.h"
@@ -30,7 +23,7 @@ static bool fill(const struct passwd *p, struct trial_user *ret)
 {
     *ret = (struct trial_user){
         .uid = p->pw_uid, .gid = p->pw_gid, .ngroups = TRIAL_GROUPS_MAX};
-    (void)snprintf(ret->name, sizeof ret->name, "%s", p->pw_name);
+    (void)snprintf(ret->name, sizeof(ret->name), "%s", p->pw_name);
     if (getgrouplist(p->pw_name, p->pw_gid, ret->groups, &ret->ngroups) < 0) {
         ret->ngroups = TRIAL_GROUPS_MAX; /* of more groups than that the first ones */
     }
@@ -43,7 +36,7 @@ bool trial_user_named(const char *name, struct trial_user *ret)
     struct passwd p;
     struct passwd *found = NULL;
 
-    return getpwnam_r(name, &p, record, sizeof record, &found) == 0 && found != NULL &&
+    return getpwnam_r(name, &p, record, sizeof(record), &found) == 0 && found != NULL &&
            fill(&p, ret);
 }
 
@@ -53,11 +46,11 @@ bool trial_user_of(uid_t uid, struct trial_user *ret)
     struct passwd p;
     struct passwd *found = NULL;
 
-    if (getpwuid_r(uid, &p, record, sizeof record, &found) == 0 && found != NULL) {
+    if (getpwuid_r(uid, &p, record, sizeof(record), &found) == 0 && found != NULL) {
         return fill(&p, ret);
     }
     *ret = (struct trial_user){.uid = uid, .gid = (gid_t)uid};
-    (void)snprintf(ret->name, sizeof ret->name, "%lu", (unsigned long)uid);
+    (void)snprintf(ret->name, sizeof(ret->name), "%lu", (unsigned long)uid);
     return true;
 }
 
@@ -93,9 +86,9 @@ bool trial_user_of_process(uint64_t pid, struct trial_user *ret)
     FILE *f = NULL;
     struct trial_user u = {.uid = 0};
 
-    (void)snprintf(line, sizeof line, "/proc/%llu/status", (unsigned long long)pid);
+    (void)snprintf(line, sizeof(line), "/proc/%llu/status", (unsigned long long)pid);
     f = fopen(line, "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
         if (strncmp(line, "Uid:", 4) == 0) {
             (void)trial_user_of((uid_t)effective(line + 4), &u);
             found++;
@@ -288,7 +281,7 @@ static void tell(struct slice report, const struct trial_row *rows, size_t n,
             fn(context,
                &(struct trial_finding){.path = path,
                                        .is_write = rows[i].may_write,
-                                       .why = strerror_r(why, text, sizeof text),
+                                       .why = strerror_r(why, text, sizeof(text)),
                                        .row = rows[i].path});
         }
     }
@@ -299,7 +292,7 @@ static bool read_report(int fd, struct buf *ret)
     char chunk[LINE_ROOM];
     ssize_t n = 0;
 
-    while ((n = read(fd, chunk, sizeof chunk)) > 0 || (n < 0 && errno == EINTR)) {
+    while ((n = read(fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR)) {
         buf_add(ret, slice_of(chunk, n > 0 ? (size_t)n : 0));
     }
     return n == 0 && !buf_failed(ret);

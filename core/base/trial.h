@@ -7,8 +7,6 @@
 #ifndef CORE_BASE_TRIAL_H
 #define CORE_BASE_TRIAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/base/buf.h"

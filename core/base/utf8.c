@@ -1,6 +1,6 @@
 #include "core/base/utf8.h"
 
-#include <stdbool.h>
+#include "core/base/std.h"
 
 /* How many bytes a character has by its first; 0: none begins so. */
 static size_t lead_length(unsigned char lead)

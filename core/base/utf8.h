@@ -6,7 +6,7 @@
 #ifndef CORE_BASE_UTF8_H
 #define CORE_BASE_UTF8_H
 
-#include <stddef.h>
+#include "core/base/std.h"
 
 /* Bytes of the character that begins at p, NUL as any other; 0: none is there whole. n: at least 1. */
 size_t utf8_length(const unsigned char *p, size_t n);

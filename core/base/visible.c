@@ -1,8 +1,5 @@
 #include "core/base/visible.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/utf8.h"
 
 /* First and last, in order. */
@@ -21,7 +18,7 @@ static const struct {
 bool visible_is(uint32_t character)
 {
     size_t i = 0;
-    size_t n = sizeof unseen / sizeof unseen[0];
+    size_t n = LENGTH(unseen);
 
     while (i < n && unseen[i].to < character) {
         i++;
@@ -71,13 +68,13 @@ size_t visible_print(char *dst, size_t size, struct slice s)
             code[0] != '\0' ? slice_str(code) : slice_of(s.p + at, length);
 
         if (n + shown.n >= size) {
-            memcpy(dst + cut, dots, sizeof dots);
-            return cut + sizeof dots - 1;
+            memcpy(dst + cut, dots, sizeof(dots));
+            return cut + sizeof(dots) - 1;
         }
         memcpy(dst + n, shown.p, shown.n);
         n += shown.n;
         at += length;
-        cut = n + sizeof dots <= size ? n : cut;
+        cut = n + sizeof(dots) <= size ? n : cut;
     }
     dst[n] = '\0';
     return n;

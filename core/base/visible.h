@@ -7,10 +7,6 @@
 #ifndef CORE_BASE_VISIBLE_H
 #define CORE_BASE_VISIBLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum { VISIBLE_CODE_MAX = 12 };

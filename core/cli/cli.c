@@ -1,10 +1,6 @@
 #include "core/cli/cli.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/nearest.h"
@@ -23,7 +19,7 @@ static const struct cli_command commands[] = {
 #include "core/cli/commands.def"
 #undef CLI_COMMAND
 };
-enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
+enum { NCOMMANDS = LENGTH(commands) };
 
 const struct cli_command *cli_command(const char *name)
 {
@@ -325,7 +321,7 @@ static void settle(const struct cli *cli, const char *command)
     static const char *const writers[] = {"check", "list",   "feed",   "peer",
                                           "count", "backup", "restore"};
 
-    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
+    for (size_t i = 0; i < LENGTH(writers); i++) {
         if (cli->config != NULL && strcmp(command, writers[i]) == 0) {
             statedir_settle(cli->config->state_dir);
         }

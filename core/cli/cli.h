@@ -8,8 +8,6 @@
 #ifndef CORE_CLI_CLI_H
 #define CORE_CLI_CLI_H
 
-#include <stdbool.h>
-
 #include "core/base/err.h"
 #include "core/base/keyring.h"
 #include "core/config/config.h"

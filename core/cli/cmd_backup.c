@@ -1,13 +1,5 @@
 /* cmd_backup - `gillnet backup`: the state folder as one file, while everything runs. */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/backup/bundle.h"
 #include "core/base/clock.h"
@@ -82,9 +74,9 @@ static int take_lists(struct backup *b)
         }
         (void)nanosleep(&step, NULL);
     }
-    e = e == ERR_OK ? snapshot_take(&b->snapshot, "reports", &why) : e;
-    e = e == ERR_OK ? snapshot_take(&b->snapshot, "feeds", &why) : e;
-    e = e == ERR_OK ? snapshot_take(&b->snapshot, "lists", &why) : e;
+    THEN(e, snapshot_take(&b->snapshot, "reports", &why));
+    THEN(e, snapshot_take(&b->snapshot, "feeds", &why));
+    THEN(e, snapshot_take(&b->snapshot, "lists", &why));
     filelock_drop(&lock);
     return e == ERR_OK ? 0 : cli_fail(&why);
 }
@@ -105,7 +97,7 @@ static void name_node(struct contents *c, const char *dir)
     if (has_ring) {
         member = manifest_find(&m, &self.origin);
     }
-    (void)snprintf(c->node, sizeof c->node, "%s %s",
+    (void)snprintf(c->node, sizeof(c->node), "%s %s",
                    member != NULL ? member->name : "?", origin);
     if (has_ring) {
         manifest_fini(&m);
@@ -283,8 +275,7 @@ int cmd_backup(struct cli *cli, int argc, char **argv)
     const struct cli_option table[] = {{"--no-counts", NULL, &no_counts, NULL},
                                        {"--verify", NULL, &is_verify, NULL}};
     const struct cli_command *command = cli_command("backup");
-    int status =
-        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -1,6 +1,4 @@
 /* cmd_check - `gillnet check`: what gillnetd would do with messages, and why. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -124,7 +122,7 @@ static void count(struct check *c, struct arena *arena, const struct message *m,
     c->nasked++;
     if (c->is_counting && c->counts.failed.code != ERR_OK) {
         if (c->nuncounted == 0) {
-            (void)snprintf(c->uncounted, sizeof c->uncounted, "%.*s",
+            (void)snprintf(c->uncounted, sizeof(c->uncounted), "%.*s",
                            SLICE_ARGS(m->file));
         }
         c->nuncounted++;
@@ -140,7 +138,7 @@ static void say_uncounted(const struct check *c)
     (void)fprintf(
         stderr, "gillnet: %" PRIu64 " of %" PRIu64 " messages were not counted, from ",
         c->nuncounted, c->nasked);
-    text_print(stderr, slice_str(c->uncounted), sizeof c->uncounted);
+    text_print(stderr, slice_str(c->uncounted), sizeof(c->uncounted));
     (void)fputs(
         " on; see to gillnetd and give these again to `gillnet check --count`\n",
         stderr);
@@ -221,8 +219,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
         {"--auth", NULL, &c.envelope.is_authenticated, NULL},
     };
     const struct cli_command *command = cli_command("check");
-    int status =
-        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -1,7 +1,5 @@
 /* cmd_completion - `gillnet completion bash|zsh`: a script that asks `gillnet completion words`. */
 #include <dirent.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/buf.h"
@@ -243,7 +241,7 @@ static void offer_common(const struct request *r)
 {
     static const char *const options[] = {"-c", "--json", "--help", "--version"};
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+    for (size_t i = 0; i < LENGTH(options); i++) {
         offer(r, slice_str(options[i]));
     }
 }

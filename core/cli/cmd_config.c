@@ -1,6 +1,4 @@
 /* cmd_config - `gillnet config check|dump`. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/buf.h"

@@ -1,6 +1,4 @@
 /* cmd_count - `gillnet count`: which subcommand, and the state of the counts. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -77,7 +75,7 @@ int cmd_count(struct cli *cli, int argc, char **argv)
         (strcmp(argv[1], "export") == 0 && program_has_option(argv, "--filter"))) {
         return program_exec(cli, PROGRAM_LAB, argv);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = 0; i < LENGTH(commands); i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
             return commands[i].run(cli, argc - 1, argv + 1);
         }

@@ -1,9 +1,5 @@
 /* cmd_doctor - `gillnet doctor`: is everything wired up, and what to do where it is not. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/cli.h"
 #include "core/cli/doctor.h"

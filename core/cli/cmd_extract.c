@@ -1,5 +1,4 @@
 /* cmd_extract - `gillnet extract`: the features of messages, and the table of their types. */
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/cli/cli.h"
@@ -107,8 +106,7 @@ int cmd_extract(struct cli *cli, int argc, char **argv)
         {"--rcpt", NULL, NULL, &envelope.rcpt},
     };
     const struct cli_command *command = cli_command("extract");
-    int status =
-        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -1,10 +1,5 @@
 /* cmd_feed - `gillnet feed`: which subcommand, the hub that is asked, and what is printed. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/cli/daemon_control.h"
@@ -174,7 +169,7 @@ static int begin_job(const struct cli *cli, const char *request, char *retjob, s
     buf_init(&answer, CONTROL_ANSWER_MAX);
     int status = ask(cli, request, &answer, &first, &rest);
     if (status == 0) {
-        struct slice job = slice_from(first, sizeof prefix - 1);
+        struct slice job = slice_from(first, sizeof(prefix) - 1);
         (void)snprintf(retjob, n, "%.*s", SLICE_ARGS(job));
     }
     buf_fini(&answer);
@@ -190,10 +185,10 @@ int feed_cmd_job(const struct cli *cli, const char *what, const char *name,
     bool is_done = false;
     json_t *rows = NULL;
 
-    (void)snprintf(request, sizeof request, "%s %.32s%s%.20s", what, name,
+    (void)snprintf(request, sizeof(request), "%s %.32s%s%.20s", what, name,
                    *rest != '\0' ? " " : "", rest);
-    int status = begin_job(cli, request, job, sizeof job);
-    (void)snprintf(request, sizeof request, "feed-job %.32s %s", name, job);
+    int status = begin_job(cli, request, job, sizeof(job));
+    (void)snprintf(request, sizeof(request), "feed-job %.32s %s", name, job);
     progress_init(&p);
     while (status == 0 && !is_done) {
         json_decref(rows);
@@ -302,7 +297,7 @@ json_t *feed_cmd_result(const char *name, enum err e, const struct errinfo *why,
         feed_report_json(all, report);
     } else {
         (void)json_object_set_new(
-            all, "text", json_text(slice_str(errinfo_format(why, text, sizeof text))));
+            all, "text", json_text(slice_str(errinfo_format(why, text, sizeof(text)))));
     }
     if (lines != NULL) {
         (void)json_object_set_new(all, "lines", lines);
@@ -325,7 +320,7 @@ int cmd_feed(struct cli *cli, int argc, char **argv)
     if (argc < 2) {
         return feed_cmd_usage("say what to do");
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = 0; i < LENGTH(commands); i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
             status = cli_config(cli);
             return status != 0 ? status : commands[i].run(cli, argc - 1, argv + 1);

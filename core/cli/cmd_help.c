@@ -1,6 +1,4 @@
 /* cmd_help - `gillnet help [COMMAND|KEY]`. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/buf.h"

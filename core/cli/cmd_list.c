@@ -1,6 +1,4 @@
 /* cmd_list - `gillnet list`: which subcommand, and what they share. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
@@ -94,7 +92,7 @@ int cmd_list(struct cli *cli, int argc, char **argv)
     if (argc < 2) {
         return list_cmd_overview(cli);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = 0; i < LENGTH(commands); i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
             return commands[i].run(cli, argc - 1, argv + 1);
         }

@@ -1,9 +1,4 @@
 /* cmd_lookup - `gillnet lookup`: what the lists know about values, and how often they were counted. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/cli.h"
@@ -312,8 +307,7 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
     if (program_has_option(argv, "--counts")) {
         return program_exec(cli, PROGRAM_LAB, argv);
     }
-    int status =
-        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

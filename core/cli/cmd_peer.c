@@ -1,10 +1,6 @@
 /* cmd_peer - `gillnet peer`: which subcommand, and what they share. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
@@ -105,26 +101,20 @@ int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret)
     }
     if (make) {
         e = file_make_dir(cli->config->state_dir, STATE_MODE, &why);
-        if (e == ERR_OK) {
-            e = peer_file_make_dir(ret->dir, &why);
-        }
+        THEN(e, peer_file_make_dir(ret->dir, &why));
     } else if (access(ret->dir, F_OK) != 0) {
         e = errinfo_set(&why, ERR_NOT_FOUND, ret->dir, 0,
                         "this server has no identity yet; make one with `gillnet peer "
                         "init`, or with `gillnet peer ring create`");
     }
-    if (e == ERR_OK) {
-        e = ask_hub(cli->config->hub.control_socket, &ret->fd, &why);
-    }
+    THEN(e, ask_hub(cli->config->hub.control_socket, &ret->fd, &why));
     if (e == ERR_OK && file_path(lock, "%s/LOCK", ret->dir) != ERR_OK) {
         e = errinfo_set(&why, ERR_LIMIT, ret->dir, 0, "the path is too long");
     }
     if (e == ERR_OK && access(lock, F_OK) != 0) { /* for the folder's user */
         e = peer_file_write(ret->dir, "LOCK", SLICE_NONE, PEER_FILE_MODE, &why);
     }
-    if (e == ERR_OK) {
-        e = filelock_take(&ret->lock, lock, &why);
-    }
+    THEN(e, filelock_take(&ret->lock, lock, &why));
     return e == ERR_OK ? 0 : cli_fail(&why);
 }
 
@@ -307,7 +297,7 @@ int cmd_peer(struct cli *cli, int argc, char **argv)
     if (argc < 2) {
         return peer_cmd_usage("say what to do");
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = 0; i < LENGTH(commands); i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
             if (cli->admin_key != NULL && !commands[i].signs) {
                 return peer_cmd_usage("--admin-key: this command signs nothing");

@@ -1,8 +1,4 @@
 /* cmd_publish - `gillnet publish`: lists as signed files for any web server. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -31,7 +27,7 @@ static void on_progress(void *context, const char *stage, double share)
     struct publishing_run *r = context;
     char text[64];
 
-    (void)snprintf(text, sizeof text, "%.32s: %s", r->list, stage);
+    (void)snprintf(text, sizeof(text), "%.32s: %s", r->list, stage);
     progress_show(&r->progress, text, share);
 }
 
@@ -141,7 +137,7 @@ static int run(struct publishing_run *r, struct publish_options *o,
     size_t n = publish_lists(p, known);
     r->is_first = n == 0 && r->withdrawn == NULL;
     for (size_t i = 0; i < n; i++) { /* they move while lists are brought */
-        (void)snprintf(names[i], sizeof names[i], "%s", known[i]);
+        (void)snprintf(names[i], sizeof(names[i]), "%s", known[i]);
         known[i] = names[i];
     }
     int status = 0;
@@ -198,8 +194,7 @@ int cmd_publish(struct cli *cli, int argc, char **argv)
     const struct cli_option table[] = {{"--valid", &valid, NULL, NULL},
                                        {"--withdraw", &r.withdrawn, NULL, NULL},
                                        {"--anew", NULL, &o.is_anew, NULL}};
-    int status = cli_options(cli_command("publish"), table,
-                             sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(cli_command("publish"), table, LENGTH(table), &argc, argv);
     if (status == 0) {
         status = read_valid(valid, &o.valid_ms);
     }

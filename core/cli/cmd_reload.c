@@ -1,6 +1,4 @@
 /* cmd_reload - `gillnet reload`: asks gillnetd and the hub over their control sockets and prints the answers. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/buf.h"

@@ -1,10 +1,5 @@
 /* cmd_restore - `gillnet restore`: a back-up put in the place of the state folder. */
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/backup/restore.h"
 #include "core/cli/cli.h"
@@ -104,8 +99,7 @@ int cmd_restore(struct cli *cli, int argc, char **argv)
     bool force = false;
     const struct cli_option table[] = {{"--force", NULL, &force, NULL}};
     const struct cli_command *command = cli_command("restore");
-    int status =
-        cli_options(command, table, sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status == 0 && argc != 2) {
         status = cli_usage(command, "name the file of one back-up, or -");

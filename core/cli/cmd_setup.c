@@ -1,9 +1,6 @@
 /* cmd_setup - `gillnet setup postfix|sendmail`: binds the MTA and gillnetd together, or takes them apart. */
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/options.h"
 #include "core/cli/print_json.h"
@@ -168,8 +165,7 @@ int cmd_setup(struct cli *cli, int argc, char **argv)
         {"--smtp", &s.smtp, NULL, NULL},
     };
     const struct cli_command *command = cli_command("setup");
-    int status =
-        cli_options(command, table, sizeof(table) / sizeof(table[0]), &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -1,8 +1,5 @@
 /* cmd_stat - `gillnet stat`: the statistics page, its faults, the day, the counts, and every list. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <time.h>
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"

@@ -1,6 +1,4 @@
 /* cmd_url - `gillnet url`: how URLs are read. */
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/arena.h"
@@ -59,9 +57,7 @@ static enum err read_url(struct arena *arena, struct slice text, struct reading 
     struct safebrowsing form;
     enum err e = url_parse(arena, text, &ret->url);
 
-    if (e == ERR_OK) {
-        e = safebrowsing_of_url(arena, &ret->url, &form);
-    }
+    THEN(e, safebrowsing_of_url(arena, &ret->url, &form));
     if (e != ERR_OK) {
         return e;
     }

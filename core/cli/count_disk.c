@@ -1,8 +1,6 @@
 /* count_disk - the runs and the running table in the state folder. */
 #include "core/cli/count_disk.h"
 
-#include <unistd.h>
-
 #include "core/base/file.h"
 #include "core/count/live.h"
 #include "core/count/runset.h"

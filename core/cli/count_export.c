@@ -1,7 +1,4 @@
 /* count_export - `gillnet count export`: the runs as text keys with their counts. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -157,8 +154,7 @@ int count_cmd_export(struct cli *cli, int argc, char **argv)
         {"--prefix", &x.prefix, NULL, NULL},
     };
     char dir[FILE_PATH_MAX];
-    int status = cli_options(cli_command("count"), table,
-                             sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(cli_command("count"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

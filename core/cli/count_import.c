@@ -1,9 +1,4 @@
 /* count_import - `gillnet count import`: text keys with counts, into runs of their own. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/checksum.h"
@@ -59,7 +54,7 @@ static bool keep(struct import *x, const struct item *item, struct errinfo *rete
     }
     if (x->n == x->room) {
         size_t room = x->room == 0 ? FIRST_ROOM : x->room * 2;
-        struct item *more = realloc(x->v, room * sizeof *more);
+        struct item *more = realloc(x->v, room * sizeof(*more));
         if (more == NULL) {
             errinfo_set(reterr, ERR_NOMEM, x->file, 0,
                         "no memory for so many keys; split the file and give each part "
@@ -131,7 +126,7 @@ static int read_lines(struct import *x, FILE *f)
         struct errinfo why = {.code = ERR_OK};
         struct item item;
         struct slice value =
-            slice_trim(slice_of(text, n < sizeof text ? n : sizeof text));
+            slice_trim(slice_of(text, n < sizeof(text) ? n : sizeof(text)));
 
         line++;
         if (value.n == 0 || value.p[0] == '#') {
@@ -223,7 +218,7 @@ struct sources {
 
 static bool is_ours(const struct import *x, const struct run *run)
 {
-    return memcmp(run_id(run)->origin, x->origin, sizeof x->origin) == 0;
+    return memcmp(run_id(run)->origin, x->origin, sizeof(x->origin)) == 0;
 }
 
 /* Of a bucket that came in earlier and does not now. */
@@ -263,7 +258,7 @@ static enum err write_run(struct import *x, size_t first, size_t end,
                         .len_s = x->v[first].len_s,
                         .key_id = x->cli->keys.ring[0].id};
 
-    memcpy(id.origin, x->origin, sizeof id.origin);
+    memcpy(id.origin, x->origin, sizeof(id.origin));
     if (runset_name(&id, name) != ERR_OK ||
         file_path(path, "%s/%s", x->runs, name) != ERR_OK) {
         return errinfo_set(reterr, ERR_LIMIT, x->runs, 0, "the path is too long");
@@ -321,7 +316,7 @@ static int write_runs(struct import *x)
     uint64_t left_out = 0;
 
     if (x->n > 0) {
-        qsort(x->v, x->n, sizeof x->v[0], by_run);
+        qsort(x->v, x->n, sizeof(x->v[0]), by_run);
     }
     for (size_t first = 0; first < x->n;) {
         size_t end = first + 1;
@@ -353,8 +348,8 @@ static void name_source(struct import *x)
         x->source = base == NULL ? x->file : base + 1;
     }
     keyring_derive(&x->cli->keys.ring[0], x->source, 0, sum);
-    memcpy(x->origin, sum, sizeof x->origin);
-    memcpy(&x->inc, sum + sizeof x->origin, sizeof x->inc);
+    memcpy(x->origin, sum, sizeof(x->origin));
+    memcpy(&x->inc, sum + sizeof(x->origin), sizeof(x->inc));
     x->inc |= 1; /* 0 stands for merged ones */
 }
 
@@ -414,8 +409,7 @@ int count_cmd_import(struct cli *cli, int argc, char **argv)
 {
     struct import x = {.cli = cli};
     const struct cli_option table[] = {{"--source", &x.source, NULL, NULL}};
-    int status = cli_options(cli_command("count"), table,
-                             sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(cli_command("count"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -1,10 +1,6 @@
 /* count_numbers - the state of the counts from the statistics page. */
 #include "core/cli/count_numbers.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/cli/humanize.h"
 #include "core/cli/text.h"
 #include "core/count/runset.h"
@@ -57,8 +53,8 @@ void count_numbers_get(const struct stats_view *page, double noise_bound,
         STAT_count_noise_14d_ppb};
     const uint64_t *v = page->value;
 
-    memset(ret, 0, sizeof *ret);
-    memcpy(ret->value, page->value, sizeof ret->value);
+    memset(ret, 0, sizeof(*ret));
+    memcpy(ret->value, page->value, sizeof(ret->value));
     ret->noise_bound = noise_bound;
     ret->door_fill = share(v[STAT_count_door_entries], v[STAT_count_door_room]);
     ret->cells_fill = share(v[STAT_count_cells_used], v[STAT_count_cells]);
@@ -205,7 +201,7 @@ static void say_noise(const struct count_numbers *n, count_trouble_fn *fn,
         if (n->value[STAT_count_noise_known] == 0 || n->noise[w] <= n->noise_bound) {
             continue;
         }
-        (void)snprintf(text, sizeof text,
+        (void)snprintf(text, sizeof(text),
                        "the noise floor of %s is %s, above count.noise_floor (%s): the "
                        "window is not used for verdicts",
                        count_window_name(w), humanize_share(n->noise[w], share_text),
@@ -224,15 +220,16 @@ static void say_size(const struct count_numbers *n, count_trouble_fn *fn, void *
         return;
     }
     if (fill > FILL_MOST) {
-        (void)snprintf(text, sizeof text, "the counts are full at %.0f %%", fill * 100);
+        (void)snprintf(text, sizeof(text), "the counts are full at %.0f %%",
+                       fill * 100);
     } else {
-        (void)snprintf(text, sizeof text,
+        (void)snprintf(text, sizeof(text),
                        "the counts are full at %.0f %% and will come to %.0f %% in a "
                        "fortnight like this",
                        fill * 100, n->fill_ahead * 100);
     }
     (void)snprintf(
-        advice, sizeof advice,
+        advice, sizeof(advice),
         "set count.messages_per_day to %" PRIu64
         " and restart gillnetd; what was counted is taken over from the runs",
         n->advised_messages);
@@ -254,7 +251,7 @@ void count_numbers_troubles(const struct count_numbers *n, count_trouble_fn *fn,
            "see to the clock (NTP); it settles by itself after 10 minutes");
     }
     if (n->value[STAT_count_damaged_runs] != 0) {
-        (void)snprintf(text, sizeof text, "%" PRIu64 " runs are damaged and left out",
+        (void)snprintf(text, sizeof(text), "%" PRIu64 " runs are damaged and left out",
                        n->value[STAT_count_damaged_runs]);
         fn(context, true, text,
            "`gillnet count verify` names them; delete them once you know why");

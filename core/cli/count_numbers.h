@@ -6,9 +6,6 @@
 #ifndef CORE_CLI_COUNT_NUMBERS_H
 #define CORE_CLI_COUNT_NUMBERS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/cli/print_json.h"
 #include "core/count/count.h"
 #include "core/telemetry/stats.h"

@@ -1,9 +1,6 @@
 /* count_source - where a subcommand gets its counts. */
 #include "core/cli/count_source.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/buf.h"
@@ -85,7 +82,7 @@ static void ask_exact(void *context, const struct digest digest[KEYRING_MAX],
     count_wire_exact(&c->cli->keys, digest, &request);
     if (!ask(c, &request, &answer) || !count_wire_history(buf_slice(&answer), ret)) {
         bad_answer(c);
-        memset(ret, 0, sizeof *ret);
+        memset(ret, 0, sizeof(*ret));
     }
     buf_fini(&request);
     buf_fini(&answer);

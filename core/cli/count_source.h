@@ -8,8 +8,6 @@
 #ifndef CORE_CLI_COUNT_SOURCE_H
 #define CORE_CLI_COUNT_SOURCE_H
 
-#include <stdbool.h>
-
 #include "core/cli/cli.h"
 #include "core/count/count.h"
 

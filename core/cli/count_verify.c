@@ -1,10 +1,5 @@
 /* count_verify - `gillnet count verify`: every run and journal, and each that is damaged named. */
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/count_commands.h"
@@ -34,7 +29,7 @@ static bool report(struct tally *t, const struct errinfo *why)
                                    json_text(slice_str(why->source)), "text",
                                    json_text(slice_str(why->text))));
     }
-    (void)printf("%s\n", errinfo_format(why, line, sizeof line));
+    (void)printf("%s\n", errinfo_format(why, line, sizeof(line)));
     return true;
 }
 

@@ -1,9 +1,6 @@
 #include "core/cli/daemon_process.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/file.h"
 

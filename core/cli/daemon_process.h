@@ -6,8 +6,6 @@
 #ifndef CORE_CLI_DAEMON_PROCESS_H
 #define CORE_CLI_DAEMON_PROCESS_H
 
-#include <stdbool.h>
-
 #include "core/config/config.h"
 #include "core/telemetry/stats.h"
 

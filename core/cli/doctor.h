@@ -8,9 +8,6 @@
 #ifndef CORE_CLI_DOCTOR_H
 #define CORE_CLI_DOCTOR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/cli/cli.h"
 #include "core/cli/socket_name.h"
 

@@ -1,13 +1,7 @@
 /* doctor_api - what the HTTP API needs can be read by the hub's user: tokens, certificate and key. */
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/cli/doctor.h"
@@ -35,12 +29,12 @@ static bool find_hub(const struct config *c, struct who *ret)
     if (file_path(path, "%s/peers", c->state_dir) == ERR_OK && stat(path, &st) == 0) {
         ret->uid = st.st_uid;
         ret->gid = st.st_gid;
-        (void)getpwuid_r(st.st_uid, &found, buffer, sizeof buffer, &pw);
-    } else if (getpwnam_r(hub_user, &found, buffer, sizeof buffer, &pw) == 0 && pw) {
+        (void)getpwuid_r(st.st_uid, &found, buffer, sizeof(buffer), &pw);
+    } else if (getpwnam_r(hub_user, &found, buffer, sizeof(buffer), &pw) == 0 && pw) {
         ret->uid = pw->pw_uid;
         ret->gid = pw->pw_gid;
     }
-    (void)snprintf(ret->name, sizeof ret->name, "%s", pw != NULL ? pw->pw_name : "");
+    (void)snprintf(ret->name, sizeof(ret->name), "%s", pw != NULL ? pw->pw_name : "");
     return pw != NULL && ret->uid != 0;
 }
 
@@ -111,7 +105,7 @@ static void check(struct doctor *d, const struct who *who, const char *key,
                    who->name);
         return;
     }
-    (void)snprintf(advice, sizeof advice,
+    (void)snprintf(advice, sizeof(advice),
                    is_tokens
                        ? "chown root:_gillnet-keys %s; chmod 0640 %s"
                        : "chgrp _gillnet-keys %s; chmod g+r %s; the folders above "

@@ -1,7 +1,4 @@
 /* doctor_counts - what is counted, where, and whether the size fits. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -22,7 +19,7 @@ static void on_damage(void *context, const struct errinfo *why)
     doctor_say(
         context, DOCTOR_FAIL, "counts",
         "its counts are lost, the others serve; `gillnet count verify` reads all", "%s",
-        errinfo_format(why, text, sizeof text));
+        errinfo_format(why, text, sizeof(text)));
 }
 
 static bool has_runs(const struct doctor *d)
@@ -51,7 +48,7 @@ static void check_runs(struct doctor *d)
     }
     if (runset_open(dir, on_damage, d, &set, &why) != ERR_OK) {
         doctor_say(d, DOCTOR_FAIL, "counts", "see to the folder's rights", "%s",
-                   errinfo_format(&why, text, sizeof text));
+                   errinfo_format(&why, text, sizeof(text)));
         return;
     }
     runset_stat(set, &s);

@@ -1,8 +1,5 @@
 /* doctor_feeds - whether feeds come in, and whether who fetches them may change the lists. */
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/file.h"
 #include "core/cli/doctor.h"
@@ -16,7 +13,7 @@ static const char *user_of(uid_t uid, char dst[NAME_MAX_BYTES])
     struct passwd pw;
     struct passwd *found = NULL;
 
-    if (getpwuid_r(uid, &pw, buffer, sizeof buffer, &found) == 0 && found != NULL) {
+    if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) == 0 && found != NULL) {
         (void)snprintf(dst, NAME_MAX_BYTES, "%s", pw.pw_name);
     } else {
         (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)uid);
@@ -38,7 +35,7 @@ static void check_owner(struct doctor *d, uid_t hub, const char *name)
         st.st_uid == hub) {
         return;
     }
-    (void)snprintf(advice, sizeof advice, "chown -R %s %.3000s", user_of(hub, user),
+    (void)snprintf(advice, sizeof(advice), "chown -R %s %.3000s", user_of(hub, user),
                    path);
     doctor_say(d, DOCTOR_FAIL, "rights", advice,
                "%s belongs to %s, so the hub (%s) cannot bring feeds, or what the API "
@@ -56,7 +53,7 @@ static void check_rights(struct doctor *d)
         stat(path, &st) != 0 || st.st_uid == 0) {
         return; /* no hub, or one that runs as root */
     }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < LENGTH(names); i++) {
         check_owner(d, st.st_uid, names[i]);
     }
 }
@@ -82,7 +79,7 @@ void doctor_feeds(struct doctor *d)
     {
         const char *trouble = feed_row_trouble(row);
 
-        (void)snprintf(what, sizeof what, "feed %.32s", feed_row_name(row));
+        (void)snprintf(what, sizeof(what), "feed %.32s", feed_row_name(row));
         if (*trouble != '\0') {
             bool serves = json_integer_value(json_object_get(row, "entries")) > 0;
 

@@ -1,10 +1,6 @@
 /* doctor_peers - the ring and the publishers that are followed: the hub runs, members and publishers answer. */
 #include <dirent.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

@@ -1,7 +1,4 @@
 /* doctor_postfix - does Postfix ask gillnetd, and does it leave smuggling open? */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/cli/doctor.h"
 #include "core/cli/postfix.h"

@@ -1,7 +1,4 @@
 /* doctor_sendmail - does sendmail.cf ask gillnetd? */
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/buf.h"
 #include "core/base/file.h"

@@ -1,15 +1,10 @@
 /* doctor_socket - do we, and the users that MTAs run as, reach the socket of gillnetd? */
-#include <errno.h>
 #include <grp.h>
 #include <netdb.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/cli/daemon_control.h"
 #include "core/cli/doctor.h"

@@ -1,11 +1,6 @@
 /* doctor_state - state folder, rights, disk, keys, lists and gillnetd as they are on disk. */
-#include <errno.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -206,7 +201,7 @@ void doctor_state(struct doctor *d)
         return;
     }
     check_rights(d, dir, false);
-    for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+    for (size_t i = 0; i < LENGTH(inside); i++) {
         if (file_path(path, "%s/%s", dir, inside[i].name) == ERR_OK) {
             check_rights(d, path, inside[i].is_secret);
             if (i == 0) {

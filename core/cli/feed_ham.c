@@ -1,10 +1,5 @@
 /* feed_ham - `gillnet feed ham`: good mail of one's own, which no feed may speak against. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -101,8 +96,7 @@ int feed_cmd_ham(struct cli *cli, int argc, char **argv)
     struct errinfo why = {.code = ERR_OK};
     char path[FILE_PATH_MAX];
     char folder[FILE_PATH_MAX];
-    int status = cli_options(cli_command("feed"), table, sizeof table / sizeof table[0],
-                             &argc, argv);
+    int status = cli_options(cli_command("feed"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -1,10 +1,5 @@
 /* feed_list - `gillnet feed list` and `diff`: how each feed stands, and what changed between two versions. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/cli/feed_commands.h"

@@ -1,8 +1,4 @@
 /* feed_run - `gillnet feed update` and `rollback`: by the hub where it runs. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/feed_commands.h"

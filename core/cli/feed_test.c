@@ -1,9 +1,5 @@
 /* feed_test - `gillnet feed test`: what an update would do, and which good mail its entries would hit. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/feed_commands.h"
 #include "core/cli/feed_try.h"
@@ -170,7 +166,7 @@ static char *text_or(const char *given, char *usual)
         return usual;
     }
     n = (n + 1) % 3;
-    (void)snprintf(copy[n], sizeof copy[n], "%s", given);
+    (void)snprintf(copy[n], sizeof(copy[n]), "%s", given);
     return copy[n];
 }
 
@@ -263,8 +259,7 @@ int feed_cmd_test(struct cli *cli, int argc, char **argv)
                                        {"--format", &o.format, NULL, NULL},
                                        {"--column", &o.column, NULL, NULL},
                                        {"--type", &o.type, NULL, NULL}};
-    int status = cli_options(cli_command("feed"), table, sizeof table / sizeof table[0],
-                             &argc, argv);
+    int status = cli_options(cli_command("feed"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

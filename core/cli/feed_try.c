@@ -2,14 +2,7 @@
 #include "core/cli/feed_try.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/list/list.h"
 

@@ -1,10 +1,8 @@
 #include "core/cli/humanize.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "core/base/std.h"
 
 const char *humanize_count(uint64_t n, char dst[HUMANIZE_MAX])
 {
@@ -41,7 +39,7 @@ const char *humanize_bytes(double bytes, char dst[HUMANIZE_MAX])
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
     unsigned i = 0;
 
-    while (bytes >= 999.5 && i + 1 < sizeof(units) / sizeof(units[0])) {
+    while (bytes >= 999.5 && i + 1 < LENGTH(units)) {
         bytes /= 1000;
         i++;
     }
@@ -75,7 +73,7 @@ const char *humanize_seconds(double seconds, char dst[HUMANIZE_MAX])
     } rows[] = {{0.9995e-6, 1e-9, "ns"}, {0.9995e-3, 1e-6, "us"}, {0.9995, 1e-3, "ms"},
                 {120, 1, "s"},           {7200, 60, "min"},       {172800, 3600, "h"}};
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if (seconds < rows[i].below) {
             return three_digits(seconds / rows[i].unit, rows[i].name, dst);
         }

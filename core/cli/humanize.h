@@ -6,8 +6,7 @@
 #ifndef CORE_CLI_HUMANIZE_H
 #define CORE_CLI_HUMANIZE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum { HUMANIZE_MAX = 40 };
 

@@ -1,10 +1,7 @@
 /* input - one buffer that lines are cut from; what does not fit a line is passed over. */
 #include "core/cli/input.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
-#include <unistd.h>
 
 void input_init(struct input *in, int fd)
 {

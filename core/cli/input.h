@@ -6,9 +6,6 @@
 #ifndef CORE_CLI_INPUT_H
 #define CORE_CLI_INPUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/slice.h"
 
 enum { INPUT_LINE_MAX = 16384, INPUT_BUFFER = 4 * INPUT_LINE_MAX };

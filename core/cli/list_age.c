@@ -1,6 +1,4 @@
 /* list_age - `gillnet list age`: periods of lists that nobody met for long are dropped. */
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

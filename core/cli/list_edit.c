@@ -1,11 +1,6 @@
 /* list_edit - `gillnet list add` and `revoke`: what a person says. Values that are there together
  * are synced together; each is acknowledged when it is durable. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/arena.h"
 #include "core/base/uninitialized.h"
@@ -249,9 +244,8 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
         {"--expire", &expire, NULL, NULL},
         {"--create", NULL, &e.may_create, NULL},
     };
-    int status =
-        cli_options(cli_command("list"), table,
-                    is_revoke ? 2 : sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(cli_command("list"), table, is_revoke ? 2 : LENGTH(table),
+                             &argc, argv);
 
     if (status != 0) {
         return status;

@@ -1,11 +1,6 @@
 /* list_filter - `gillnet list export LIST --filter FILE`: what a list holds, as a filter for others. */
 #include "core/cli/list_filter.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
@@ -175,12 +170,8 @@ int list_filter_export(const struct cli *cli, const struct list_reader *r,
         p.items = bloom_items_step(n);
     }
     enum err e = make(r, &p, &f, &info);
-    if (e == ERR_OK) {
-        e = fill(cli, r, &p, &f, &info);
-    }
-    if (e == ERR_OK) {
-        e = bloomfile_write(&f, file, &info);
-    }
+    THEN(e, fill(cli, r, &p, &f, &info));
+    THEN(e, bloomfile_write(&f, file, &info));
     struct bloomfile_shape shape = bloomfile_shape_of(&f);
     bloomfile_close(&f);
     return e == ERR_OK ? list_filter_say(cli, file, &shape) : cli_fail(&info);

@@ -1,12 +1,5 @@
 /* list_import - `gillnet list import`: a feed into a list, all or nothing. */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/cli/list_commands.h"
@@ -215,9 +208,7 @@ static int commit(struct import *i)
     if (i->status != 0) {
         return i->status;
     }
-    if (e == ERR_OK) {
-        e = list_import_commit(&i->im, on_stage, i, &i->result, &i->why);
-    }
+    THEN(e, list_import_commit(&i->im, on_stage, i, &i->result, &i->why));
     progress_clear(&i->progress);
     return e == ERR_OK ? 0 : cli_fail(&i->why);
 }
@@ -305,8 +296,7 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
         {"--allow-empty", NULL, &may_be_empty, NULL},
         {"--force", NULL, &i.is_forced, NULL},
     };
-    int status = cli_options(cli_command("list"), table, sizeof table / sizeof table[0],
-                             &argc, argv);
+    int status = cli_options(cli_command("list"), table, LENGTH(table), &argc, argv);
     if (status != 0) {
         return status;
     }
@@ -323,7 +313,7 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
     }
     if (options.format == FEED_FORMAT_COUNT) {
         char why[FORMATS_TEXT];
-        (void)snprintf(why, sizeof why, "--format: %s", feed_format_names());
+        (void)snprintf(why, sizeof(why), "--format: %s", feed_format_names());
         return list_cmd_usage(why);
     }
     if (column != NULL && options.format == FEED_AUTO) {

@@ -1,6 +1,4 @@
 /* list_maintain - `gillnet list rebuild`, `rekey` and `verify`: the files of the lists. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/base/arena.h"
@@ -112,7 +110,7 @@ static int rekey_all(struct cli *cli, bool drops_textless)
     for (size_t i = 0; e == ERR_OK && i < n; i++) {
         char name[LIST_NAME_MAX + 1];
 
-        (void)snprintf(name, sizeof name, "%.*s", SLICE_ARGS(names[i]));
+        (void)snprintf(name, sizeof(name), "%.*s", SLICE_ARGS(names[i]));
         int s = rekey_one(cli, name, drops_textless);
         status = status == 0 ? s : status;
     }

@@ -1,5 +1,4 @@
 /* list_merge - `gillnet list merge`: filters of several sites into one, or into a list. */
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
@@ -18,9 +17,7 @@ static int merge_files(const struct cli *cli, const char *output, int n, char **
     for (int i = 1; e == ERR_OK && i < n; i++) {
         e = bloomfile_merge_file(&all, files[i], NULL, &info);
     }
-    if (e == ERR_OK) {
-        e = bloomfile_write(&all, output, &info);
-    }
+    THEN(e, bloomfile_write(&all, output, &info));
     struct bloomfile_shape shape = bloomfile_shape_of(&all);
     bloomfile_close(&all);
     return e == ERR_OK ? list_filter_say(cli, output, &shape) : cli_fail(&info);

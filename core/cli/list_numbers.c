@@ -1,9 +1,6 @@
 /* list_numbers - how a list's filters do: sizes, errors estimated and seen, alarms. */
 #include "core/cli/list_numbers.h"
 
-#include <inttypes.h>
-#include <limits.h>
-
 #include "core/base/clock.h"
 #include "core/cli/text.h"
 #include "core/list/confirm_cache.h"

@@ -8,8 +8,6 @@
 #define CORE_CLI_LIST_NUMBERS_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "core/config/config.h"
 #include "core/list/list.h"

@@ -1,9 +1,5 @@
 /* list_place - `gillnet list`, `list delete` and `list rename`: which lists there are. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"
@@ -134,7 +130,7 @@ static bool is_sure(const char *name)
         return false;
     }
     (void)fprintf(stderr, "Delete the list %s and all that is in it? [y/N] ", name);
-    return fgets(answer, sizeof answer, stdin) != NULL &&
+    return fgets(answer, sizeof(answer), stdin) != NULL &&
            (answer[0] == 'y' || answer[0] == 'Y');
 }
 

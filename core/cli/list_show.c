@@ -1,7 +1,4 @@
 /* list_show - `gillnet list export` and `stat`: what is in the lists. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/arena.h"
@@ -144,8 +141,8 @@ int list_cmd_export(struct cli *cli, int argc, char **argv)
                                          {"--items", &given.items, NULL, NULL},
                                          {"--revoked", NULL, &is_revoked, NULL}};
     struct state_lists lists;
-    int status = cli_options(cli_command("list"), options,
-                             sizeof options / sizeof options[0], &argc, argv);
+    int status =
+        cli_options(cli_command("list"), options, LENGTH(options), &argc, argv);
 
     if (status != 0) {
         return status;

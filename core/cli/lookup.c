@@ -1,8 +1,6 @@
 /* lookup - values in bulk against the lists on disk. */
 #include "core/cli/lookup.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/list/rating_input.h"
 
@@ -17,7 +15,7 @@ struct lookup {
 struct lookup *lookup_new(const struct state_lists *lists, lookup_match_fn *on_match,
                           void *context)
 {
-    struct lookup *l = calloc(1, sizeof *l);
+    struct lookup *l = calloc(1, sizeof(*l));
 
     if (l == NULL) {
         return NULL;
@@ -25,7 +23,7 @@ struct lookup *lookup_new(const struct state_lists *lists, lookup_match_fn *on_m
     l->on_match = on_match;
     l->context = context;
     l->ask = query_new();
-    l->v = calloc(lists->n + 1, sizeof *l->v);
+    l->v = calloc(lists->n + 1, sizeof(*l->v));
     if (l->ask == NULL || l->v == NULL) {
         lookup_free(&l);
         return NULL;

@@ -1,8 +1,6 @@
 /* lookup_below - one walk over each list's log for all names. */
 #include "core/cli/lookup_below.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"

@@ -1,9 +1,6 @@
 /* lookup_counts - how often values were counted, exactly, and by whom. */
 #include "core/cli/lookup_counts.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -80,7 +77,7 @@ static void ask_distinct(struct show *s, const struct digest key[KEYRING_MAX],
 
 static void take_shares(struct one *o)
 {
-    memset(&o->history, 0, sizeof o->history);
+    memset(&o->history, 0, sizeof(o->history));
     if (o->shares.n > 0) {
         o->history = o->shares.v[0].history;
     }
@@ -103,7 +100,7 @@ static void ask(struct show *s, struct one *o)
                           s->cli->config->peers.quorum);
     take_shares(o);
     o->has_distinct = has_distinct(s->cli->config, o->type);
-    memset(o->distinct, 0, sizeof o->distinct);
+    memset(o->distinct, 0, sizeof(o->distinct));
     if (o->has_distinct && o->history.first_s != 0) {
         ask_distinct(s, digest, o);
     }

@@ -1,5 +1,4 @@
 /* main - the program `gillnet`. */
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/base/base.h"

@@ -1,10 +1,6 @@
 /* mbox - line by line in the buffer. */
 #include "core/cli/mbox.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 enum { WORDS_MAX = 24 };
 
 /* ---- what a From_ line looks like ---- */

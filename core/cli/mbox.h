@@ -11,9 +11,6 @@
 #ifndef CORE_CLI_MBOX_H
 #define CORE_CLI_MBOX_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/slice.h"
 
 enum { MAILBOX_BYTES = 65536, MAILBOX_FROM_MAX = 512 };

@@ -1,14 +1,8 @@
 /* messages - the messages of files, folders and standard input, with their features. */
 #include "core/cli/messages.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -95,7 +89,7 @@ static bool take_message(struct run *r, const char *path)
     }
     char name[FILE_PATH_MAX + NUMBER_MAX];
     bool is_alone = !has_more && r->box.messages == 1;
-    (void)snprintf(name, sizeof name, is_alone ? "%s" : "%s:%zu", path,
+    (void)snprintf(name, sizeof(name), is_alone ? "%s" : "%s:%zu", path,
                    r->box.messages);
     struct message m = {
         .file = slice_str(name), .features = extract_finish(x), .start_mono_us = start};

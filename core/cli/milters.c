@@ -1,9 +1,6 @@
 #include "core/cli/milters.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 
@@ -20,7 +17,7 @@ static const struct milter_kind kinds[] = {
     {"ClamAV", "clamav", NULL, "7357", false, false},
     {"SpamAssassin", "spamass", NULL, "783", false, false},
 };
-enum { NKINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { NKINDS = LENGTH(kinds) };
 
 /* The value of "Key value" in the configuration of OpenDKIM and its like; false: not there. */
 static bool setting(const char *etc, const char *conf, const char *key,

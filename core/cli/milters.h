@@ -8,8 +8,6 @@
 #ifndef CORE_CLI_MILTERS_H
 #define CORE_CLI_MILTERS_H
 
-#include <stdbool.h>
-
 #include "core/base/buf.h"
 #include "core/cli/socket_name.h"
 

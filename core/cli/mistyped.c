@@ -1,8 +1,5 @@
 #include "core/cli/mistyped.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/nearest.h"
 #include "core/cli/synopsis.h"
 

@@ -1,11 +1,7 @@
 /* open_lists - the lists on disk, opened for a subcommand that only reads. */
 #include "core/cli/open_lists.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/hash256.h"
@@ -97,7 +93,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
     s.config = cli->config;
     s.hits = state_hits(cli->config);
     s.v = calloc(n + 1, sizeof(struct list_reader *));
-    s.origin = calloc(n + 1, sizeof *s.origin);
+    s.origin = calloc(n + 1, sizeof(*s.origin));
     if (status == 0 && (s.v == NULL || s.origin == NULL)) {
         (void)fputs("gillnet: out of memory\n", stderr);
         status = EX_OSERR;
@@ -164,7 +160,7 @@ static int open_origin(struct cli *cli, const struct origin_row *row,
         }
         enum err e = list_reader_open(folder, name[i], &cli->keys, &s->v[s->n], &info);
         if (e == ERR_OK) {
-            memcpy(s->origin[s->n], row->name, sizeof row->name);
+            memcpy(s->origin[s->n], row->name, sizeof(row->name));
             s->nlists++;
             s->n++;
         } else if (e != ERR_NOT_FOUND) {

@@ -5,8 +5,6 @@
 #ifndef CORE_CLI_OPEN_LISTS_H
 #define CORE_CLI_OPEN_LISTS_H
 
-#include <stdio.h>
-
 #include "core/cli/cli.h"
 #include "core/list/list.h"
 #include "core/list/lookup_stats.h"

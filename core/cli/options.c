@@ -1,9 +1,6 @@
 /* options - "--name", "--name VALUE" and "--name=VALUE" of one subcommand. */
 #include "core/cli/options.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/config/unit.h"
 
@@ -22,7 +19,7 @@ static const struct cli_option *find(const struct cli_option *table, size_t n,
 static int refuse(const struct cli_command *command, const char *arg, const char *why)
 {
     char text[256];
-    (void)snprintf(text, sizeof text, "%.100s: %s", arg, why);
+    (void)snprintf(text, sizeof(text), "%.100s: %s", arg, why);
     return cli_usage(command, text);
 }
 

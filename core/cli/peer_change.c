@@ -1,8 +1,4 @@
 /* peer_change - `gillnet peer drop`, `rotate`, `revoke-key` and `renew`: changes of a ring that is there. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/random.h"
@@ -190,9 +186,7 @@ static int rotate_ring_key(struct change *c, uint64_t from_ms)
                      ? ring_edit_ring_key(&trial, &edit, &why)
                      : errinfo_set(&why, ERR_NOMEM, "ring", 0, "out of memory");
     manifest_fini(&trial);
-    if (e == ERR_OK) {
-        e = digest_key_put(state_dir, &key, false, &why);
-    }
+    THEN(e, digest_key_put(state_dir, &key, false, &why));
     explicit_bzero(key.bytes, sizeof(key.bytes));
     if (e != ERR_OK) {
         return cli_fail(&why);
@@ -268,7 +262,7 @@ static bool parse_key_id(const char *text, uint64_t *ret)
     return strlen(text) == 16 && *end == '\0' && *ret != 0;
 }
 
-static int revoke(struct change *c, const char *name, uint64_t key_id)
+static int revoke_key(struct change *c, const char *name, uint64_t key_id)
 {
     const struct manifest_member *own = manifest_find(&c->m, &c->self.origin);
     bool is_own = own != NULL && (name == NULL || strcmp(own->name, name) == 0);
@@ -312,7 +306,7 @@ int peer_cmd_revoke_key(struct cli *cli, int argc, char **argv)
     }
     status = change_begin(&c, cli);
     if (status == 0) {
-        status = revoke(&c, argc == 2 ? argv[1] : NULL, key_id);
+        status = revoke_key(&c, argc == 2 ? argv[1] : NULL, key_id);
     }
     change_end(&c);
     return status;

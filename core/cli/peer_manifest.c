@@ -1,9 +1,5 @@
 /* peer_manifest - `gillnet peer manifest`: what several administrators agree on. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/hash256.h"
 #include "core/cli/options.h"
@@ -261,7 +257,7 @@ int peer_cmd_manifest(struct cli *cli, int argc, char **argv)
     if (argc < 2) {
         return peer_cmd_usage("manifest show, sign, accept, discard or admins");
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = 0; i < LENGTH(commands); i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
             return commands[i].run(cli, argc - 1, argv + 1);
         }

@@ -1,9 +1,5 @@
 /* peer_ring - `gillnet peer init`, `ring create`, `admin-key`, `invite`, `join`: how a ring begins and grows. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/hash256.h"
 #include "core/cli/options.h"
@@ -39,9 +35,7 @@ static enum err make_self(const char *dir, const struct self_options *o,
     if (e == ERR_NOT_FOUND) {
         e = identity_create(dir, ret, reterr);
     }
-    if (e == ERR_OK) {
-        e = ring_self_load(dir, PEER_PORT, retself, reterr);
-    }
+    THEN(e, ring_self_load(dir, PEER_PORT, retself, reterr));
     if (e == ERR_OK &&
         (!set_text(o->name, retself->name, sizeof(retself->name)) ||
          !set_text(o->address, retself->address, sizeof(retself->address)))) {
@@ -321,8 +315,7 @@ int peer_cmd_ring(struct cli *cli, int argc, char **argv)
         {"--admin", NULL, NULL, &wish.admins},
     };
     struct peer_hold h;
-    int status = cli_options(cli_command("peer"), table,
-                             sizeof(table) / sizeof(table[0]), &argc, argv);
+    int status = cli_options(cli_command("peer"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -1,7 +1,4 @@
 /* peer_set - `gillnet peer set`: what the ring's manifest says of a member, or allows all of them. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/cli/options.h"
 #include "core/cli/peer_commands.h"
@@ -100,8 +97,7 @@ int peer_cmd_set(struct cli *cli, int argc, char **argv)
         {"--quorum", &w.quorum, NULL, NULL},           {"--kind", &w.kind, NULL, NULL},
         {"--records-per-day", &w.records, NULL, NULL}, {"--ring", NULL, &is_ring, NULL},
     };
-    int status = cli_options(cli_command("peer"), table,
-                             sizeof(table) / sizeof(table[0]), &argc, argv);
+    int status = cli_options(cli_command("peer"), table, LENGTH(table), &argc, argv);
 
     if (status == 0 && (is_ring ? argc != 1 : argc != 2)) {
         status = peer_cmd_usage("set NAME, or set --ring");

@@ -1,7 +1,4 @@
 /* peer_show - `gillnet peer list` and `status`: who is in the ring, and how it goes. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/hash256.h"

@@ -1,6 +1,4 @@
 /* peer_sign - changes of the ring that are signed with an administrator's key which is kept elsewhere. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/cli/peer_commands.h"
 
@@ -41,9 +39,7 @@ enum err peer_sign_waiting(const struct peer_hold *hold, struct ring_outcome *re
     buf_add(&text, slice_of(next.text, next.text_len));
     e = ring_sign(hold->dir, hold->admin_key, &next, has_old ? &old : NULL, &text,
                   reterr);
-    if (e == ERR_OK) {
-        e = ring_accept(hold->dir, buf_slice(&text), ret, reterr);
-    }
+    THEN(e, ring_accept(hold->dir, buf_slice(&text), ret, reterr));
     buf_fini(&text);
     manifest_fini(&old);
     manifest_fini(&next);
@@ -56,9 +52,7 @@ enum err peer_change(const struct peer_hold *hold, ring_edit_fn *edit, void *con
 {
     enum err e = hold->admin_key != NULL ? check_key(hold, io, reterr) : ERR_OK;
 
-    if (e == ERR_OK) {
-        e = ring_change(hold->dir, edit, context, io, ret, reterr);
-    }
+    THEN(e, ring_change(hold->dir, edit, context, io, ret, reterr));
     if (e != ERR_OK || ret->is_in_force || hold->admin_key == NULL) {
         return e;
     }

@@ -1,8 +1,5 @@
 #include "core/cli/postfix.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/file.h"
 #include "core/cli/run_program.h"
 
@@ -105,7 +102,7 @@ enum err postfix_read(struct postfix *p, struct errinfo *reterr)
         "config_directory", "inet_interfaces"};
     static char any_chroot[] = "*/*/chroot";
     static char any_command[] = "*/*/command";
-    enum { NNAMES = sizeof(names) / sizeof(names[0]) };
+    enum { NNAMES = LENGTH(names) };
     char *main_args[NNAMES + 2] = {opt_x};
     char *const service_args[] = {opt_f, any_chroot, any_command, NULL};
     char *const option_args[] = {opt_p, NULL};
@@ -116,15 +113,9 @@ enum err postfix_read(struct postfix *p, struct errinfo *reterr)
         main_args[i + 1] = names[i];
     }
     e = postfix_ask(p, main_args, &p->main, reterr);
-    if (e == ERR_OK) {
-        e = postfix_ask(p, service_args, &p->services, reterr);
-    }
-    if (e == ERR_OK) {
-        e = postfix_ask(p, option_args, &p->options, reterr);
-    }
-    if (e == ERR_OK) {
-        e = postfix_ask(p, expanded_args, &p->expanded, reterr);
-    }
+    THEN(e, postfix_ask(p, service_args, &p->services, reterr));
+    THEN(e, postfix_ask(p, option_args, &p->options, reterr));
+    THEN(e, postfix_ask(p, expanded_args, &p->expanded, reterr));
     p->queue_directory = postfix_value(&p->main, "queue_directory");
     p->is_chrooted = smtpd_is_chrooted(p);
     return e;

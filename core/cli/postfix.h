@@ -6,8 +6,6 @@
 #ifndef CORE_CLI_POSTFIX_H
 #define CORE_CLI_POSTFIX_H
 
-#include <stdbool.h>
-
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/cli/socket_name.h"

@@ -1,8 +1,6 @@
 /* print_counts - how often the features of a message were seen, for people. */
 #include "core/cli/print_counts.h"
 
-#include <stdio.h>
-
 #include "core/cli/humanize.h"
 #include "core/cli/print_features.h"
 #include "core/cli/text.h"

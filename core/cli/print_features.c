@@ -1,9 +1,6 @@
 /* print_features - features, limits and such of a message for people. */
 #include "core/cli/print_features.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "core/cli/text.h"
 
 static void print_place(const struct feature *f)

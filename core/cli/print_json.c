@@ -1,7 +1,5 @@
 #include "core/cli/print_json.h"
 
-#include <stdio.h>
-
 bool json_line(json_t *object)
 {
     return json_line_to(stdout, object);

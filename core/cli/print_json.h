@@ -7,8 +7,6 @@
 #define CORE_CLI_PRINT_JSON_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "core/message/feature/feature_json.h"
 

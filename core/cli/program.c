@@ -1,10 +1,6 @@
 #include "core/cli/program.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 
@@ -19,7 +15,7 @@ static enum err find_program(char dst[FILE_PATH_MAX], const char *name,
                              struct errinfo *reterr)
 {
     char self[FILE_PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
     char *slash = NULL;
 
     if (n > 0) {
@@ -55,7 +51,7 @@ int program_exec(const struct cli *cli, const char *name, char *const *args)
     struct errinfo why;
     size_t n = 1;
 
-    (void)snprintf(own_name, sizeof own_name, "%s", name);
+    (void)snprintf(own_name, sizeof(own_name), "%s", name);
     if (find_program(path, name, &why) != ERR_OK) {
         return cli_fail(&why);
     }

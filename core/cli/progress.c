@@ -1,10 +1,8 @@
 /* progress - a bar on a terminal, nothing elsewhere. */
 #include "core/cli/progress.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 #include "core/base/clock.h"
+#include "core/base/std.h"
 
 enum { BAR = 40, REDRAW_US = 100000 };
 

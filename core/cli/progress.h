@@ -6,8 +6,7 @@
 #ifndef CORE_CLI_PROGRESS_H
 #define CORE_CLI_PROGRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 struct progress {
     bool is_shown; /* standard error is a terminal */

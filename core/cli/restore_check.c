@@ -2,10 +2,6 @@
 #include "core/cli/restore_check.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/arena.h"
 #include "core/base/file.h"
@@ -55,9 +51,7 @@ static enum err check_run(void *context, const char *path, struct errinfo *reter
     enum err e = run_open(path, &run, reterr);
 
     (void)context;
-    if (e == ERR_OK) {
-        e = run_verify(run, reterr);
-    }
+    THEN(e, run_verify(run, reterr));
     run_close(&run);
     return e;
 }
@@ -157,13 +151,10 @@ static enum err check_all(struct keyring *keys, const char *state_dir,
                                  "with")
                    : e;
     }
-    if (e == ERR_OK) {
-        e = check_lists(keys, state_dir, reterr);
-    }
-    for (size_t i = 0; e == ERR_OK && i < sizeof rows / sizeof rows[0]; i++) {
+    THEN(e, check_lists(keys, state_dir, reterr));
+    for (size_t i = 0; e == ERR_OK && i < LENGTH(rows); i++) {
         e = file_path(path, "%s/%s", state_dir, rows[i].dir);
-        e = e == ERR_OK ? check_each(path, rows[i].end, rows[i].check, keys, reterr)
-                        : e;
+        THEN(e, check_each(path, rows[i].end, rows[i].check, keys, reterr));
     }
     if (e == ERR_OK && file_path(path, "%s/peers", state_dir) == ERR_OK) {
         e = check_peers(path, reterr);
@@ -178,7 +169,7 @@ enum err restore_check(const char *state_dir, struct errinfo *reterr)
     const size_t n = strlen(state_dir);
     enum err e = check_all(&keys, state_dir, &why);
 
-    explicit_bzero(&keys, sizeof keys);
+    explicit_bzero(&keys, sizeof(keys));
     if (e != ERR_OK) { /* the folder goes, so name the file as it is in the back-up */
         const bool is_below = strncmp(why.source, state_dir, n) == 0;
 

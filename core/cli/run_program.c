@@ -1,15 +1,9 @@
 #include "core/cli/run_program.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

@@ -1,9 +1,6 @@
 /* running - which configuration gillnetd and the hub run. */
 #include "core/cli/running.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "core/cli/daemon_control.h"
 
 enum { HEX = 16, ID_TEXT_MAX = 16 };
@@ -18,7 +15,7 @@ static uint32_t id_in(struct slice line)
         struct slice word = slice_cut(&line, ' ');
 
         if (slice_has_prefix(word, name)) {
-            (void)snprintf(text, sizeof text, "%.*s",
+            (void)snprintf(text, sizeof(text), "%.*s",
                            SLICE_ARGS(slice_from(word, name.n)));
             return (uint32_t)strtoul(text, NULL, HEX);
         }
@@ -40,7 +37,7 @@ static void look_at_hub(const char *socket_path, struct running *ret)
         if (slice_has_prefix(rest, restart)) {
             struct slice keys = slice_from(slice_cut(&rest, '\n'), restart.n);
 
-            (void)snprintf(ret->hub_restart, sizeof ret->hub_restart, "%.*s",
+            (void)snprintf(ret->hub_restart, sizeof(ret->hub_restart), "%.*s",
                            SLICE_ARGS(keys));
         }
     }

@@ -6,9 +6,6 @@
 #ifndef CORE_CLI_RUNNING_H
 #define CORE_CLI_RUNNING_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/cli/daemon_process.h"
 

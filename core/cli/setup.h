@@ -10,7 +10,6 @@
 #ifndef CORE_CLI_SETUP_H
 #define CORE_CLI_SETUP_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "core/base/file.h"

@@ -1,13 +1,6 @@
 /* setup_gillnetd - gillnetd's side: the file in conf.d, the folder of the socket, the running daemon. */
-#include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
@@ -179,9 +172,7 @@ static enum err look(const struct setup *s, struct drop_in *ret, struct errinfo 
     buf_init(&ret->text, CONF_MAX);
     e = file_path(ret->folder, "%.*s/conf.d", slash == NULL ? 1 : (int)(slash - main),
                   slash == NULL ? "." : main);
-    if (e == ERR_OK) {
-        e = file_path(ret->path, "%s/setup-%s.conf", ret->folder, s->mta);
-    }
+    THEN(e, file_path(ret->path, "%s/setup-%s.conf", ret->folder, s->mta));
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, main, 0, "the path is too long");
     }
@@ -431,9 +422,7 @@ static enum err take_away(struct setup *s, const struct drop_in *d,
                             "the configuration does not load without it");
         }
     }
-    if (e == ERR_OK) {
-        e = setup_gillnetd(s, reterr);
-    }
+    THEN(e, setup_gillnetd(s, reterr));
     if (e == ERR_OK) {
         folders_back(s, buf_slice(&d->text));
     }

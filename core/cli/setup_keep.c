@@ -1,11 +1,4 @@
 /* setup_keep - copies of what `gillnet setup` changes, and the way back. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/cli/setup.h"
 

@@ -1,6 +1,4 @@
 /* setup_lists - where gillnetd belongs in the lists of milters of main.cf and master.cf. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/cli/setup_wire.h"
 
@@ -219,7 +217,7 @@ static bool is_submission(const struct wire *w, struct slice service)
     while (slice_find(name, ':') < name.n) {
         (void)slice_cut(&name, ':');
     }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < LENGTH(names); i++) {
         if (slice_eq(name, slice_str(names[i]))) {
             return true;
         }
@@ -287,12 +285,8 @@ enum err wire_plan(struct wire *w, struct errinfo *reterr)
     struct milter_chain local;
     enum err e = plan_main(w, "smtpd_milters", &w->chain, reterr);
 
-    if (e == ERR_OK) {
-        e = plan_main(w, "non_smtpd_milters", &local, reterr);
-    }
-    if (e == ERR_OK) {
-        e = plan_services(w, reterr);
-    }
+    THEN(e, plan_main(w, "non_smtpd_milters", &local, reterr));
+    THEN(e, plan_services(w, reterr));
     return e == ERR_OK ? plan_parameter(w, reterr) : e;
 }
 
@@ -339,9 +333,7 @@ enum err wire_plan_undo(struct wire *w, struct errinfo *reterr)
     struct edit *edit = NULL;
     enum err e = plan_main_undo(w, "smtpd_milters", reterr);
 
-    if (e == ERR_OK) {
-        e = plan_main_undo(w, "non_smtpd_milters", reterr);
-    }
+    THEN(e, plan_main_undo(w, "non_smtpd_milters", reterr));
     while (e == ERR_OK && rest.n > 0) {
         struct slice list = slice_cut(&rest, '\n');
         struct slice key = slice_trim(slice_cut(&list, '='));
@@ -357,9 +349,7 @@ enum err wire_plan_undo(struct wire *w, struct errinfo *reterr)
             }
         }
     }
-    if (e == ERR_OK) {
-        e = wire_setting(w, WIRING_PARAMETER, false, value, reterr);
-    }
+    THEN(e, wire_setting(w, WIRING_PARAMETER, false, value, reterr));
     if (e == ERR_OK && *value != '\0' &&
         (edit = add_edit(w, false, WIRING_PARAMETER)) != NULL) {
         edit->is_removed = true;

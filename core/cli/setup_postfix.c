@@ -1,10 +1,7 @@
 /* setup_postfix - `gillnet setup postfix`: main.cf and master.cf, by postconf alone. */
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/run_program.h"
 #include "core/cli/setup_wire.h"
@@ -251,15 +248,9 @@ static enum err wire_up(struct wire *w, struct errinfo *reterr)
     if (e == ERR_OK && s->wanted.is_unix) {
         e = setup_socket_folder(s, gid, reterr);
     }
-    if (e == ERR_OK) {
-        e = setup_conf(s, reterr);
-    }
-    if (e == ERR_OK) {
-        e = setup_gillnetd(s, reterr);
-    }
-    if (e == ERR_OK) {
-        e = apply_all(w, reterr);
-    }
+    THEN(e, setup_conf(s, reterr));
+    THEN(e, setup_gillnetd(s, reterr));
+    THEN(e, apply_all(w, reterr));
     return e == ERR_OK ? reload(w, reterr) : e;
 }
 
@@ -267,12 +258,8 @@ static enum err unwire(struct wire *w, struct errinfo *reterr)
 {
     enum err e = wire_plan_undo(w, reterr);
 
-    if (e == ERR_OK) {
-        e = apply_all(w, reterr);
-    }
-    if (e == ERR_OK) {
-        e = reload(w, reterr);
-    }
+    THEN(e, apply_all(w, reterr));
+    THEN(e, reload(w, reterr));
     return e == ERR_OK ? setup_conf_undo(w->s, reterr) : e;
 }
 

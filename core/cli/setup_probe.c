@@ -1,13 +1,8 @@
 /* setup_probe - the test message: an MTA takes it, gillnetd recognises and drops it. */
-#include <errno.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/random.h"

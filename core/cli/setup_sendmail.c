@@ -2,12 +2,7 @@
 #include <netdb.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/run_program.h"
 #include "core/cli/setup.h"
@@ -225,7 +220,7 @@ static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
     struct buf made;
     enum err e = ERR_OK;
 
-    for (size_t i = 0; dir == NULL && i < sizeof(folders) / sizeof(folders[0]); i++) {
+    for (size_t i = 0; dir == NULL && i < LENGTH(folders); i++) {
         dir = access(folders[i], F_OK) == 0 ? folders[i] : NULL;
     }
     if (dir == NULL || file_path(define, "-D_CF_DIR_=%s/", dir) != ERR_OK ||
@@ -241,9 +236,7 @@ static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
     }
     buf_init(&made, MC_MAX);
     e = run_output(argv, &made, reterr);
-    if (e == ERR_OK) {
-        e = setup_write(m->s, m->cf, false, buf_slice(&made), reterr);
-    }
+    THEN(e, setup_write(m->s, m->cf, false, buf_slice(&made), reterr));
     buf_fini(&made);
     return e;
 }
@@ -352,12 +345,8 @@ static enum err apply(struct mail *m, struct errinfo *reterr)
         setup_did(m->s, "make %s from it", m->cf);
     } else if (m->new_mc.n > 0) {
         e = setup_write(m->s, m->mc, false, buf_slice(&m->new_mc), reterr);
-        if (e == ERR_OK) {
-            e = make_cf(m, reterr);
-        }
-        if (e == ERR_OK) {
-            e = check_cf(m, reterr);
-        }
+        THEN(e, make_cf(m, reterr));
+        THEN(e, check_cf(m, reterr));
     }
     if (e == ERR_OK) {
         reload(m);
@@ -484,9 +473,7 @@ static enum err wire_up(struct mail *m, struct errinfo *reterr)
     setup_say_order(s, &m->chain);
     look_at_user(m);
     e = setup_conf(s, reterr);
-    if (e == ERR_OK) {
-        e = setup_gillnetd(s, reterr);
-    }
+    THEN(e, setup_gillnetd(s, reterr));
     return e == ERR_OK ? apply(m, reterr) : e;
 }
 

@@ -1,8 +1,5 @@
 #include "core/cli/socket_name.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static bool take(struct slice s, char *dst, size_t size)
 {
     if (s.n == 0 || s.n >= size || memchr(s.p, '\0', s.n) != NULL) {

@@ -7,8 +7,6 @@
 #ifndef CORE_CLI_SOCKET_NAME_H
 #define CORE_CLI_SOCKET_NAME_H
 
-#include <stdbool.h>
-
 #include "core/base/slice.h"
 #include "core/config/wiring.h"
 

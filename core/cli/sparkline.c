@@ -3,7 +3,8 @@
 
 #include <langinfo.h>
 #include <locale.h>
-#include <string.h>
+
+#include "core/base/std.h"
 
 enum { LEVELS = 8 };
 

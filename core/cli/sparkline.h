@@ -5,10 +5,7 @@
 #ifndef CORE_CLI_SPARKLINE_H
 #define CORE_CLI_SPARKLINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "core/base/std.h"
 
 /* Whether standard output's readers are told (by the locale) that text is UTF-8. */
 bool sparkline_is_utf8(void);

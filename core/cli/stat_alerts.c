@@ -1,9 +1,6 @@
 /* stat_alerts - the alerts that fire in the hub. */
 #include "core/cli/stat_alerts.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/cli/daemon_control.h"
 #include "core/cli/print_json.h"
 
@@ -24,8 +21,8 @@ json_t *stat_alerts(const struct cli *cli)
     buf_init(&answer, CONTROL_ANSWER_MAX);
     if (control_ask(cli->config->hub.control_socket, "alerts", &answer, NULL) ==
             ERR_OK &&
-        strncmp(answer.p, first, sizeof first - 1) == 0) {
-        line = answer.p + sizeof first - 1;
+        strncmp(answer.p, first, sizeof(first) - 1) == 0) {
+        line = answer.p + sizeof(first) - 1;
         rows = json_array();
     }
     while (line != NULL && *line != '\0') {

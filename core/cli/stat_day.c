@@ -1,8 +1,6 @@
 /* stat_day - the last day of gillnetd, shortly. */
 #include "core/cli/stat_day.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/cli/humanize.h"
@@ -97,7 +95,7 @@ bool stat_day_show(const struct cli *cli)
     char path[FILE_PATH_MAX];
     uint64_t sum[HISTORY_NUMBERS];
     struct errinfo why = {.code = ERR_OK};
-    struct history_view *v = calloc(1, sizeof *v);
+    struct history_view *v = calloc(1, sizeof(*v));
     bool is_printed = true;
 
     if (v == NULL || file_path(path, "%s/%s", cli->config->state_dir,

@@ -1,10 +1,6 @@
 /* stat_summary - what `gillnet stat` says first. */
 #include "core/cli/stat_summary.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/cli/feed_rows.h"
 #include "core/cli/humanize.h"

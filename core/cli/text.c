@@ -1,8 +1,6 @@
 /* text - untrusted bytes and times as people may see them on a terminal. */
 #include "core/cli/text.h"
 
-#include <time.h>
-
 #include "core/base/visible.h"
 
 static void print_bytes(FILE *to, const char *p, size_t n)

@@ -6,10 +6,6 @@
 #ifndef CORE_CLI_TEXT_H
 #define CORE_CLI_TEXT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "core/base/slice.h"
 
 enum { TEXT_TIME_MAX = 24, TEXT_LINE_MAX = 16384 };

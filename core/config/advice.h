@@ -6,8 +6,6 @@
 #ifndef CORE_CONFIG_ADVICE_H
 #define CORE_CONFIG_ADVICE_H
 
-#include <stddef.h>
-
 #include "core/config/config.h"
 
 struct config_advice {

@@ -1,9 +1,5 @@
 #include "core/config/apply.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/nearest.h"
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"

@@ -1,9 +1,5 @@
 #include "core/config/arrays.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/config/config_internal.h"
 #include "core/config/unit.h"
 
@@ -281,7 +277,7 @@ static bool check_weight(const struct value_place *place,
 
     if (before != NULL) {
         (void)snprintf(
-            why, sizeof why,
+            why, sizeof(why),
             "this name has the weight \"%.80s\" already; keep one of the two", before);
         refuse(place, element, ERR_SYNTAX, why);
     }

@@ -2,9 +2,6 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"

@@ -11,10 +11,6 @@
 #ifndef CORE_CONFIG_CONFIG_H
 #define CORE_CONFIG_CONFIG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/base/log.h"

@@ -1,9 +1,6 @@
 /* config_feeds - inheritance and agreement of the groups of `feeds`. */
 #include "core/config/config_feeds.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"
 

@@ -6,10 +6,6 @@
 #ifndef CORE_CONFIG_CONFIG_HUB_H
 #define CORE_CONFIG_CONFIG_HUB_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 struct config_strings {

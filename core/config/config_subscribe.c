@@ -1,7 +1,6 @@
 /* config_subscribe - inheritance and agreement of the groups of `subscribe`. */
 #include "core/config/config_subscribe.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "core/config/config_internal.h"

@@ -1,9 +1,6 @@
 #include "core/config/config_value.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/config/arrays.h"
 #include "core/config/config_internal.h"
@@ -187,7 +184,7 @@ static bool set_feed_url(const struct value_place *place,
     const char *s = value_string(place, setting, "\"https://feeds.example/urls.txt\"");
     bool is_known = false;
 
-    for (size_t i = 0; s != NULL && i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+    for (size_t i = 0; s != NULL && i < LENGTH(schemes); i++) {
         size_t n = strlen(schemes[i]);
 
         is_known = is_known || (strncmp(s, schemes[i], n) == 0 && s[n] != '\0' &&

@@ -1,5 +1,3 @@
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/config/config.h"

@@ -1,9 +1,6 @@
 #include "core/config/finish.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/config/config_feeds.h"
 #include "core/config/config_internal.h"

@@ -1,8 +1,5 @@
 #include "core/config/form.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { TEXT_MAX = 120 };
@@ -22,7 +19,7 @@ static bool is_yes(const char *text)
     static const char *const words[] = {"yes",    "y",       "on", "true",
                                         "enable", "enabled", "1"};
 
-    return is_word(text, words, sizeof(words) / sizeof(words[0]));
+    return is_word(text, words, LENGTH(words));
 }
 
 static bool is_no(const char *text)
@@ -30,7 +27,7 @@ static bool is_no(const char *text)
     static const char *const words[] = {"no",      "n",        "off", "false",
                                         "disable", "disabled", "0"};
 
-    return is_word(text, words, sizeof(words) / sizeof(words[0]));
+    return is_word(text, words, LENGTH(words));
 }
 
 /* Digits with ',', '_' or '\'' between groups of three; "5.0" is 5. */

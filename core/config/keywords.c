@@ -1,9 +1,6 @@
 /* keywords - values that are one of a few words. */
 #include "core/config/keywords.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/nearest.h"
 
 static const char *const log_targets[] = {"stderr", "syslog", "journal"};
@@ -12,17 +9,6 @@ static const char *const log_levels[] = {"error", "warn", "info", "debug"};
 static void *field_of(const struct schema_row *row, void *base)
 {
     return (char *)base + row->offset;
-}
-
-/* Index of the text among n names, or -1. */
-static int name_index(const char *text, const char *const *names, int n)
-{
-    for (int i = 0; i < n; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            return i;
-        }
-    }
-    return -1;
 }
 
 /* what: all words in quotes. Names the nearest first. */
@@ -58,7 +44,7 @@ static bool set_log_target(const struct value_place *place,
 {
     struct config *c = place->base;
     const char *s = value_string(place, setting, "\"syslog\"");
-    int i = s != NULL ? name_index(s, log_targets, 3) : -1;
+    int i = s != NULL ? name_index(slice_str(s), log_targets, 3) : -1;
 
     if (s == NULL) {
         return false;
@@ -76,7 +62,7 @@ static bool set_log_level(const struct value_place *place,
                           const config_setting_t *setting)
 {
     const char *s = value_string(place, setting, "\"info\"");
-    int i = s != NULL ? name_index(s, log_levels, 4) : -1;
+    int i = s != NULL ? name_index(slice_str(s), log_levels, 4) : -1;
 
     if (s != NULL && i < 0) {
         refuse_word(place, setting, "write \"error\", \"warn\", \"info\" or \"debug\"");
@@ -92,7 +78,7 @@ static bool set_log_format(const struct value_place *place,
 {
     static const char *const formats[] = {"text", "json"};
     const char *s = value_string(place, setting, "\"text\"");
-    int i = s != NULL ? name_index(s, formats, 2) : -1;
+    int i = s != NULL ? name_index(slice_str(s), formats, 2) : -1;
 
     if (s != NULL && i < 0) {
         value_refuse(place, setting, ERR_RANGE, "write \"text\" or \"json\"");
@@ -108,7 +94,7 @@ static bool set_on_error(const struct value_place *place,
 {
     static const char *const names[] = {"accept", "defer"};
     const char *s = value_string(place, setting, "\"accept\"");
-    int i = s != NULL ? name_index(s, names, 2) : -1;
+    int i = s != NULL ? name_index(slice_str(s), names, 2) : -1;
 
     if (s != NULL && i < 0) {
         refuse_word(place, setting, "write \"accept\" or \"defer\"");

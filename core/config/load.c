@@ -1,12 +1,5 @@
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <libconfig.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/config/apply.h"
 #include "core/config/config_internal.h"

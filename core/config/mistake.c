@@ -1,9 +1,6 @@
 #include "core/config/mistake.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/err.h"
 #include "core/base/nearest.h"
@@ -55,7 +52,7 @@ static size_t invisible(const struct walk *w)
                                         "\xe2\x80\x8f", "\xe2\x80\xaf", "\xe2\x80\x89",
                                         "\xe2\x81\xa0", "\xe3\x80\x80", "\xef\xbb\xbf"};
 
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+    for (size_t i = 0; i < LENGTH(marks); i++) {
         size_t n = strlen(marks[i]);
 
         if ((size_t)(w->end - w->p) >= n && memcmp(w->p, marks[i], n) == 0) {

@@ -1,6 +1,4 @@
 /* mistake_value - values of a broken file: texts, quotes of other kinds, and texts without quotes. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/config/form.h"
 #include "core/config/mistake_walk.h"
@@ -65,7 +63,7 @@ static size_t other_quote(const char *p, const char *end)
                                         "\xe2\x80\xb3",
                                         "\xef\xbc\x82"};
 
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+    for (size_t i = 0; i < LENGTH(marks); i++) {
         size_t n = strlen(marks[i]);
 
         if ((size_t)(end - p) >= n && memcmp(p, marks[i], n) == 0) {

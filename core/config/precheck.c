@@ -1,9 +1,5 @@
 #include "core/config/precheck.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 struct scan {
     const char *p;
     const char *end;

@@ -8,8 +8,6 @@
 #ifndef CORE_CONFIG_PRECHECK_H
 #define CORE_CONFIG_PRECHECK_H
 
-#include <stdbool.h>
-
 #include "core/base/err.h"
 #include "core/base/slice.h"
 

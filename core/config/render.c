@@ -1,7 +1,4 @@
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/utf8.h"
 #include "core/config/arrays.h"

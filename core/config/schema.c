@@ -1,9 +1,5 @@
 #include "core/config/schema.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/nearest.h"
 #include "core/config/config.h"
 
@@ -145,7 +141,7 @@ static const struct {
 
 bool schema_is_family(const char *group)
 {
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+    for (size_t i = 0; i < LENGTH(families); i++) {
         if (strcmp(group, families[i].group) == 0) {
             return strcmp(group, "list_defaults") != 0;
         }
@@ -166,7 +162,7 @@ const struct schema_row *schema_find(const char *group, const char *name)
             return &schema_keys[i];
         }
     }
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+    for (size_t i = 0; i < LENGTH(families); i++) {
         for (size_t k = 0; strcmp(group, families[i].group) == 0 && k < families[i].n;
              k++) {
             if (strcmp(families[i].rows[k].path, name) == 0) {
@@ -224,7 +220,7 @@ const char *schema_nearest(const char *group, const char *name)
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
         consider(&n, schema_keys[i].path);
     }
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < LENGTH(others); i++) {
         consider(&n, others[i]);
     }
     return n.best;

@@ -6,8 +6,7 @@
 #ifndef CORE_CONFIG_SCHEMA_H
 #define CORE_CONFIG_SCHEMA_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "core/base/std.h"
 
 enum schema_kind {
     SCHEMA_PATH,      /* absolute path */

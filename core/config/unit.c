@@ -1,8 +1,6 @@
 #include "core/config/unit.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 
 struct unit {
     const char *name;
@@ -57,22 +55,22 @@ static void write_unit(const struct unit *units, size_t nunits, uint64_t v,
 
 bool unit_size(const char *text, uint64_t *ret)
 {
-    return read_unit(sizes, sizeof(sizes) / sizeof(sizes[0]), text, ret);
+    return read_unit(sizes, LENGTH(sizes), text, ret);
 }
 
 void unit_size_text(uint64_t bytes, char dst[UNIT_TEXT_MAX])
 {
-    write_unit(sizes, sizeof(sizes) / sizeof(sizes[0]), bytes, dst);
+    write_unit(sizes, LENGTH(sizes), bytes, dst);
 }
 
 bool unit_time_us(const char *text, uint64_t *ret)
 {
-    return read_unit(times, sizeof(times) / sizeof(times[0]), text, ret);
+    return read_unit(times, LENGTH(times), text, ret);
 }
 
 void unit_time_us_text(uint64_t us, char dst[UNIT_TEXT_MAX])
 {
-    write_unit(times, sizeof(times) / sizeof(times[0]), us, dst);
+    write_unit(times, LENGTH(times), us, dst);
 }
 
 bool unit_mode(const char *text, unsigned *ret)

@@ -8,9 +8,6 @@
 #ifndef CORE_CONFIG_UNIT_H
 #define CORE_CONFIG_UNIT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/config/config.h"
 
 enum { UNIT_TEXT_MAX = 64 };

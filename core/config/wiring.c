@@ -1,7 +1,5 @@
 #include "core/config/wiring.h"
 
-#include <string.h>
-
 bool wiring_is_below(const struct wiring *w, const char *queue)
 {
     size_t n = strlen(queue);

@@ -10,8 +10,6 @@
 #ifndef CORE_CONFIG_WIRING_H
 #define CORE_CONFIG_WIRING_H
 
-#include <stdbool.h>
-
 #include "core/base/buf.h"
 
 #define WIRING_PARAMETER   "gillnet_milter"     /* of main.cf */

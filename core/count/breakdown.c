@@ -1,15 +1,12 @@
 /* breakdown - shares of servers in a key's count. */
 #include "core/count/breakdown.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { ROOM_LEAST = 4 };
 
 bool count_breakdown_init(struct count_breakdown *s, uint64_t now)
 {
     *s = (struct count_breakdown){.n = 0};
-    s->v = calloc(ROOM_LEAST, sizeof s->v[0]);
+    s->v = calloc(ROOM_LEAST, sizeof(s->v[0]));
     if (s->v == NULL) {
         return false;
     }
@@ -39,7 +36,7 @@ bool count_breakdown_set_origins(struct count_breakdown *s, const struct origins
     if (o->n == 0) {
         return true;
     }
-    s->rows = calloc(o->n, sizeof s->rows[0]);
+    s->rows = calloc(o->n, sizeof(s->rows[0]));
     for (unsigned i = 0; s->rows != NULL && i < o->n; i++) {
         if (count_has_say(o, &o->v[i])) {
             s->rows[s->npeers++] = o->v[i];
@@ -72,7 +69,7 @@ struct count_part *count_breakdown_of(struct count_breakdown *s,
         return NULL;
     }
     if (s->n == s->room) {
-        struct count_part *more = realloc(s->v, 2 * (size_t)s->room * sizeof more[0]);
+        struct count_part *more = realloc(s->v, 2 * (size_t)s->room * sizeof(more[0]));
         if (more == NULL) {
             return NULL;
         }
@@ -148,7 +145,7 @@ uint64_t count_breakdown_bounded(const struct count_breakdown *s, unsigned windo
     unsigned npeers = peers_of(s);
     unsigned liars = s->is_own || npeers == 0 ? 0 : (npeers - 1) / 2;
     liars = liars < COUNT_BREAKDOWN_LIARS ? liars : COUNT_BREAKDOWN_LIARS;
-    qsort(parts, n, sizeof parts[0], larger_first);
+    qsort(parts, n, sizeof(parts[0]), larger_first);
     for (unsigned i = liars; i < n; i++) {
         sum = add(sum, parts[i]);
     }

@@ -6,9 +6,6 @@
 #ifndef CORE_COUNT_BREAKDOWN_H
 #define CORE_COUNT_BREAKDOWN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/count/runset.h"
 #include "core/store/origins.h"
 

@@ -12,8 +12,7 @@
 #ifndef CORE_COUNT_BUCKET_CLOCK_H
 #define CORE_COUNT_BUCKET_CLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum { PERIOD_STEP_BUCKETS = 2 };
 #define PERIOD_PROOF_US ((uint64_t)10 * 60 * 1000000)

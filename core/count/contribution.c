@@ -1,8 +1,6 @@
 /* contribution - what a bucket put into the cells. */
 #include "core/count/contribution.h"
 
-#include <stdlib.h>
-
 #include "core/base/checksum.h"
 
 enum {

@@ -9,8 +9,6 @@
 #ifndef CORE_COUNT_CONTRIBUTION_H
 #define CORE_COUNT_CONTRIBUTION_H
 
-#include <stdbool.h>
-
 #include "core/base/buf.h"
 #include "core/base/slice.h"
 #include "core/filter/cells.h"

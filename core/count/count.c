@@ -1,8 +1,6 @@
 /* count - the facade: what is counted, and what is answered. The thread's work is in count_tick.c. */
 #include "core/count/count.h"
 
-#include <string.h>
-
 #include "core/count/count_internal.h"
 
 enum { PREFETCH_AHEAD = 64 };
@@ -11,7 +9,7 @@ uint64_t count_key64(const struct digest *d)
 {
     uint64_t key;
 
-    memcpy(&key, d->b, sizeof key);
+    memcpy(&key, d->b, sizeof(key));
     key = __builtin_bswap64(key);
     return key == 0 ? 1 : key;
 }
@@ -136,7 +134,7 @@ static uint64_t count_before(const struct count *c, const struct count_shard *s,
         }
     }
 
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; i < LENGTH(tables); i++) {
         if (tables[i] != NULL &&
             live_id(tables[i])->start_s / COUNT_BUCKET_S + 1 >= s->bucket) {
             sum += live_get(tables[i], shard, key);
@@ -192,7 +190,7 @@ static void set_done(struct batch *b, size_t i, size_t next)
         if (b->key[k] == b->key[i]) {
             b->is_done[k] = true;
             b->is_ready[k] = b->is_ready[i];
-            memcpy(b->w[k], b->w[i], sizeof b->w[k]);
+            memcpy(b->w[k], b->w[i], sizeof(b->w[k]));
         }
     }
 }

@@ -12,10 +12,6 @@
 #ifndef CORE_COUNT_COUNT_H
 #define CORE_COUNT_COUNT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 #include "core/base/keyring.h"

@@ -1,10 +1,4 @@
 /* count_open - opens the counts of a state folder, and closes them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -41,7 +35,7 @@ static void on_damage(void *context, const struct errinfo *why)
     }
     log_errinfo("counts", why);
     char text[STATS_FAULT_TEXT];
-    stats_fault("counts:run", errinfo_format(why, text, sizeof text));
+    stats_fault("counts:run", errinfo_format(why, text, sizeof(text)));
 }
 
 static bool look_at_run(void *context, const struct run *run)
@@ -50,7 +44,7 @@ static bool look_at_run(void *context, const struct run *run)
     const struct run_id *id = run_id(run);
     bool is_ours = keyring_find(&look->c->keys, id->key_id) != NULL;
     /* what others counted, and when, is no clock of ours */
-    bool is_own = memcmp(id->origin, look->c->origin, sizeof id->origin) == 0;
+    bool is_own = memcmp(id->origin, look->c->origin, sizeof(id->origin)) == 0;
 
     look->nours += is_ours;
     look->nforeign += !is_ours;
@@ -130,7 +124,7 @@ static enum err recover(struct count *c, struct errinfo *reterr)
 static uint64_t new_incarnation(void)
 {
     uint64_t r = 0;
-    random_bytes(&r, sizeof r);
+    random_bytes(&r, sizeof(r));
     return (clock_wall_us() / US_PER_MS) << INC_RANDOM_BITS |
            (r & ((1u << INC_RANDOM_BITS) - 1));
 }
@@ -162,13 +156,13 @@ static enum err make_locks(struct count *c)
 
 static enum err make_shards(struct count *c, bool is_ready)
 {
-    c->shards = aligned_alloc(COUNT_CACHE_LINE, c->size.nshards * sizeof c->shards[0]);
+    c->shards = aligned_alloc(COUNT_CACHE_LINE, c->size.nshards * sizeof(c->shards[0]));
     if (c->shards == NULL) {
         return ERR_NOMEM;
     }
     for (unsigned i = 0; i < c->size.nshards; i++) {
         struct count_shard *s = &c->shards[i];
-        memset(s, 0, sizeof *s);
+        memset(s, 0, sizeof(*s));
         s->lock = totals_lock(c->totals, i);
         s->bucket = c->period.bucket;
         atomic_init(&s->live, c->live);
@@ -225,7 +219,7 @@ static enum err prepare(struct count *c, const struct count_options *options,
 
     c->keys = *options->keys;
     keyring_derive(&c->keys.node, COUNT_ORIGIN_PURPOSE, 0, derived);
-    memcpy(c->origin, derived, sizeof c->origin);
+    memcpy(c->origin, derived, sizeof(c->origin));
     c->inc = new_incarnation();
     enum err e = count_size_for(options->messages_per_day, &c->size);
     if (e != ERR_OK) {
@@ -313,12 +307,12 @@ enum err count_open(const struct count_options *options, struct count **ret,
                     struct errinfo *reterr)
 {
     struct count *c =
-        aligned_alloc(COUNT_CACHE_LINE, (sizeof *c + COUNT_CACHE_LINE - 1) /
+        aligned_alloc(COUNT_CACHE_LINE, (sizeof(*c) + COUNT_CACHE_LINE - 1) /
                                             COUNT_CACHE_LINE * COUNT_CACHE_LINE);
     if (c == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, options->state_dir, 0, "out of memory");
     }
-    memset(c, 0, sizeof *c);
+    memset(c, 0, sizeof(*c));
     c->lock.fd = -1;
     enum err e = prepare(c, options, reterr);
     e = e != ERR_OK ? e : start(c, options, reterr);

@@ -1,7 +1,6 @@
 /*
  * count_peers - what peers counted goes into the sketch, key by key, as if it had been counted here.
  */
-#include <stdlib.h>
 
 #include "core/count/count_internal.h"
 
@@ -27,7 +26,7 @@ static void near_free(struct count *c, struct count_near **near)
 static struct count_near *near_new(const struct count *c, uint64_t bucket)
 {
     struct count_near *near =
-        calloc(1, sizeof *near + c->size.nshards * sizeof near->shard[0]);
+        calloc(1, sizeof(*near) + c->size.nshards * sizeof(near->shard[0]));
 
     for (unsigned i = 0; near != NULL && i < c->size.nshards; i++) {
         tally_init(&near->shard[i]);

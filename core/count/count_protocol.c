@@ -1,9 +1,6 @@
 /* count_protocol - counts asked for over gillnetd's control socket. */
 #include "core/count/count_protocol.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "core/base/hash256.h"
 
 /* KEYS, and for each item a blank, two digests, "+", "=" and 20 digits, fit a request. */
@@ -92,7 +89,7 @@ static void put_digests(const struct digest *digest, unsigned n, struct buf *ret
         if (i > 0) {
             buf_add_char(ret, '+');
         }
-        buf_add(ret, slice_of(text, sizeof text));
+        buf_add(ret, slice_of(text, sizeof(text)));
     }
 }
 
@@ -232,7 +229,7 @@ static bool read_peers(struct slice answer, struct count_breakdown *ret)
             return false;
         }
     }
-    memset(o.self, 0, sizeof o.self);
+    memset(o.self, 0, sizeof(o.self));
     if (!count_breakdown_set_origins(ret, &o)) {
         return false;
     }
@@ -247,7 +244,7 @@ static bool read_peers(struct slice answer, struct count_breakdown *ret)
             s->history.first_s = numbers[PEER_FIRST];
             s->history.last_s = numbers[PEER_LAST];
             s->history.ndamaged = (unsigned)numbers[PEER_DAMAGED];
-            memcpy(s->w, &numbers[PEER_WINDOWS], sizeof s->w);
+            memcpy(s->w, &numbers[PEER_WINDOWS], sizeof(s->w));
         }
     }
     return true;
@@ -300,7 +297,7 @@ static void answer_batch(struct slice rest, const struct count_port *port,
             refuse(ret, "a request may have at most 256 keys");
             return;
         }
-        memset(&items[n], 0, sizeof items[n]);
+        memset(&items[n], 0, sizeof(items[n]));
         if (!read_digests(digests, keys->n, items[n].digest) ||
             !read_number(text, &items[n].amount) ||
             items[n].amount > COUNT_WIRE_AMOUNT_MAX) {
@@ -363,8 +360,8 @@ static void answer_exact(struct slice rest, const struct count_port *port,
     struct count_breakdown shares = {.n = 0};
     struct count_history h;
 
-    memset(digest, 0, sizeof digest);
-    memset(&h, 0, sizeof h);
+    memset(digest, 0, sizeof(digest));
+    memset(&h, 0, sizeof(h));
     if (!read_digests(rest, keys->n, digest)) {
         refuse(ret, "name one key: a digest has 32 hexadecimal digits");
         return;

@@ -15,9 +15,6 @@
 #ifndef CORE_COUNT_COUNT_PROTOCOL_H
 #define CORE_COUNT_COUNT_PROTOCOL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/buf.h"
 #include "core/base/keyring.h"
 #include "core/base/slice.h"

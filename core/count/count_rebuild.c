@@ -209,7 +209,7 @@ static void canary_key(const struct count *c, unsigned i, struct digest *ret)
 {
     struct digest d;
     uint8_t number[2] = {(uint8_t)i, (uint8_t)(i >> 8)};
-    digest_make(&c->keys.node, 0, slice_of((const char *)number, sizeof number), &d);
+    digest_make(&c->keys.node, 0, slice_of((const char *)number, sizeof(number)), &d);
     *ret = d;
 }
 

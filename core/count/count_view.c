@@ -1,6 +1,4 @@
 /* count_view - another process's look at the counts on disk. */
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/count/count_internal.h"
@@ -16,7 +14,7 @@ enum err count_view_open(const char *state_dir, const struct keyring *keys,
                          struct count_view **ret, struct errinfo *reterr)
 {
     char runs[FILE_PATH_MAX];
-    struct count_view *v = calloc(1, sizeof *v);
+    struct count_view *v = calloc(1, sizeof(*v));
 
     if (v == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "out of memory");
@@ -27,9 +25,7 @@ enum err count_view_open(const char *state_dir, const struct keyring *keys,
     if (e == ERR_OK && access(runs, F_OK) != 0) {
         e = errinfo_set(reterr, ERR_NOT_FOUND, runs, 0, "nothing was counted yet");
     }
-    if (e == ERR_OK) {
-        e = runset_open(runs, NULL, NULL, &v->runset, reterr);
-    }
+    THEN(e, runset_open(runs, NULL, NULL, &v->runset, reterr));
     if (e != ERR_OK) {
         count_view_close(&v);
         return e;

@@ -1,8 +1,5 @@
 /* follow - journals and runs of the last buckets, read as they grow. */
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/count/follow_internal.h"
 
@@ -44,13 +41,13 @@ enum err follow_open(const char *state_dir, const struct keyring *keys,
                      struct follow **ret, struct errinfo *reterr)
 {
     uint8_t derived[KEYRING_DERIVED_BYTES];
-    struct follow *f = calloc(1, sizeof *f);
+    struct follow *f = calloc(1, sizeof(*f));
 
     if (f == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "out of memory");
     }
     keyring_derive(&keys->node, COUNT_ORIGIN_PURPOSE, 0, derived);
-    memcpy(f->origin, derived, sizeof f->origin);
+    memcpy(f->origin, derived, sizeof(f->origin));
     f->key_id = keys->ring[0].id;
     enum err e = file_path(f->dir, "%s/counts", state_dir);
     e = e != ERR_OK ? e : file_path(f->runs, "%s/runs", f->dir);
@@ -135,7 +132,8 @@ static void take_id(struct look *l, struct slice name)
 
     if (!runset_name_parse(name, &id) || id.len_s != COUNT_BUCKET_S ||
         id.start_s < f->oldest_s || id.start_s > f->newest_s ||
-        id.key_id != f->key_id || memcmp(id.origin, f->origin, sizeof id.origin) != 0) {
+        id.key_id != f->key_id ||
+        memcmp(id.origin, f->origin, sizeof(id.origin)) != 0) {
         return;
     }
     if (f->nids == FOLLOW_RUNS_MAX) {
@@ -176,7 +174,7 @@ static struct follow_bucket *bucket_of(struct follow *f, uint64_t start_s)
     if (f->n == FOLLOW_KEPT_MAX) {
         return NULL;
     }
-    memmove(&f->v[i + 1], &f->v[i], (f->n - i) * sizeof f->v[0]);
+    memmove(&f->v[i + 1], &f->v[i], (f->n - i) * sizeof(f->v[0]));
     f->n++;
     f->v[i] = (struct follow_bucket){.start_s = start_s};
     return &f->v[i];
@@ -204,7 +202,7 @@ struct follow_source *follow_source(struct follow_bucket *b, uint64_t inc)
         }
     }
     struct follow_source *more =
-        realloc(b->sources, (b->nsources + 1) * sizeof b->sources[0]);
+        realloc(b->sources, (b->nsources + 1) * sizeof(b->sources[0]));
     if (more == NULL) {
         return NULL;
     }
@@ -228,7 +226,7 @@ static void settle(struct follow_bucket *b)
     size_t kept = 0;
 
     if (b->nchanged > 1) {
-        qsort(b->changed, b->nchanged, sizeof b->changed[0], by_key);
+        qsort(b->changed, b->nchanged, sizeof(b->changed[0]), by_key);
     }
     for (size_t i = 0; i < b->nchanged; i++) {
         if (kept == 0 || b->changed[kept - 1] != b->changed[i]) {
@@ -245,7 +243,7 @@ static bool note_changed(struct follow_bucket *b, uint64_t key)
         size_t room = b->changed_room;
         if (room == 0 || b->nchanged > room / 2) {
             room = room == 0 ? CHANGED_LEAST : 2 * room;
-            uint64_t *more = realloc(b->changed, room * sizeof more[0]);
+            uint64_t *more = realloc(b->changed, room * sizeof(more[0]));
             if (more == NULL) {
                 return false;
             }
@@ -305,7 +303,7 @@ static enum err tell(struct look *l, struct follow_bucket *b, bool is_complete,
         return ERR_OK;
     }
     settle(b);
-    struct run_record *v = calloc(b->nchanged + 1, sizeof v[0]);
+    struct run_record *v = calloc(b->nchanged + 1, sizeof(v[0]));
     if (v == NULL) {
         return follow_no_memory(l->f->dir, reterr);
     }

@@ -11,10 +11,6 @@
 #ifndef CORE_COUNT_FOLLOW_H
 #define CORE_COUNT_FOLLOW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/keyring.h"
 #include "core/store/run.h"

@@ -1,10 +1,4 @@
 /* follow_read - a journal, read on, and a run, read once. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/file_internal.h"
@@ -61,10 +55,10 @@ static enum err take_record(struct follow_bucket *b, struct follow_source *s,
     uint64_t left = j->size - s->at;
 
     *retmore = false;
-    if (left < LIVE_RECORD_HEAD || !read_all(j->fd, s->at, head, sizeof head)) {
+    if (left < LIVE_RECORD_HEAD || !read_all(j->fd, s->at, head, sizeof(head))) {
         return ERR_OK;
     }
-    struct cursor c = cursor_of(slice_of(head, sizeof head));
+    struct cursor c = cursor_of(slice_of(head, sizeof(head)));
     uint32_t magic = cursor_u32(&c);
     uint64_t n = cursor_u32(&c);
     uint64_t whole = LIVE_RECORD_HEAD + n * LIVE_PAIR + LIVE_SUM;
@@ -105,10 +99,10 @@ static enum err begin_journal(const struct follow *f, const struct follow_bucket
     char head[LIVE_JOURNAL_HEADER];
     struct run_id id;
 
-    if (!read_all(j->fd, 0, head, sizeof head)) {
+    if (!read_all(j->fd, 0, head, sizeof(head))) {
         return ERR_NOT_FOUND; /* gone meanwhile */
     }
-    struct slice bytes = slice_of(head, sizeof head);
+    struct slice bytes = slice_of(head, sizeof(head));
     enum err e = live_journal_header_parse(bytes, j->path, &id, reterr);
     /* its name must be as durable as what it says */
     e = e != ERR_OK ? e : file_sync_dir(f->dir, reterr);
@@ -116,7 +110,7 @@ static enum err begin_journal(const struct follow *f, const struct follow_bucket
         return e;
     }
     if (id.start_s != b->start_s || id.inc != s->inc || id.key_id != f->key_id ||
-        memcmp(id.origin, f->origin, sizeof id.origin) != 0) {
+        memcmp(id.origin, f->origin, sizeof(id.origin)) != 0) {
         s->is_bad = true; /* of another ring key, or a copy */
     }
     s->inode = j->inode;

@@ -1,10 +1,7 @@
 /* live - slots by the key's order, so that what is probed lies together and sealing hardly sorts. */
 #include "core/count/live.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/count/live_internal.h"
 #include "core/count/runset.h"

@@ -12,10 +12,6 @@
 #ifndef CORE_COUNT_LIVE_H
 #define CORE_COUNT_LIVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/store/run.h"
 

@@ -1,7 +1,4 @@
 /* live_file - headers, names and boots of the running bucket's files. */
-#include <inttypes.h>
-#include <string.h>
-#include <time.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"

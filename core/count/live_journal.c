@@ -1,8 +1,4 @@
 /* live_journal - what changed since the last time, found by a shadow of the counts. */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/count/live_internal.h"
 

@@ -1,10 +1,5 @@
 /* live_recover - what an ended gillnetd left becomes runs; and another process's look. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/file_internal.h"
@@ -284,9 +279,7 @@ static enum err take_journal(const char *path, const struct live_name *name,
     struct run_id id;
     buf_init(&bytes, (size_t)LIVE_RECORD_MAX * 4);
     enum err e = file_read(path, &bytes, reterr);
-    if (e == ERR_OK) {
-        e = live_journal_header_parse(buf_slice(&bytes), path, &id, reterr);
-    }
+    THEN(e, live_journal_header_parse(buf_slice(&bytes), path, &id, reterr));
     if (e == ERR_OK && !is_of(&id, name)) {
         e = ERR_CORRUPT;
     }
@@ -375,11 +368,9 @@ static enum err recover_one(const char *dir, const char *runs_dir,
     bool is_unread = false;
     for (size_t i = 0; i < n && e == ERR_OK; i++) {
         e = path_of(path, dir, &names[i]);
-        if (e == ERR_OK) {
-            e = names[i].kind == LIVE_JOURNAL
+        THEN(e, names[i].kind == LIVE_JOURNAL
                     ? take_journal(path, &names[i], &s, reterr)
-                    : take_table(path, &names[i], &s, reterr);
-        }
+                    : take_table(path, &names[i], &s, reterr));
         if (stays_unread(e)) {
             is_unread = true;
             e = ERR_OK;
@@ -408,15 +399,9 @@ enum err live_recover(const char *dir, const char *runs_dir, struct live_recover
         return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to save the counts");
     }
     enum err e = file_make_dir(runs_dir, 0750, reterr);
-    if (e == ERR_OK) {
-        e = file_sweep_temps(dir, reterr);
-    }
-    if (e == ERR_OK) {
-        e = file_sweep_temps(runs_dir, reterr);
-    }
-    if (e == ERR_OK) {
-        e = list_files(dir, files, reterr);
-    }
+    THEN(e, file_sweep_temps(dir, reterr));
+    THEN(e, file_sweep_temps(runs_dir, reterr));
+    THEN(e, list_files(dir, files, reterr));
     for (size_t i = 0; e == ERR_OK && i < files->n;) {
         size_t n = 1;
         while (i + n < files->n && by_bucket(&files->v[i], &files->v[i + n]) == 0) {

@@ -63,12 +63,8 @@ enum err live_verify_journal(const char *path, struct errinfo *reterr)
         buf_fini(&bytes); /* being made */
         return ERR_OK;
     }
-    if (e == ERR_OK) {
-        e = live_journal_header_parse(buf_slice(&bytes), path, &id, reterr);
-    }
-    if (e == ERR_OK) {
-        e = verify_records(buf_slice(&bytes), path, reterr);
-    }
+    THEN(e, live_journal_header_parse(buf_slice(&bytes), path, &id, reterr));
+    THEN(e, verify_records(buf_slice(&bytes), path, reterr));
     buf_fini(&bytes);
     return e;
 }

@@ -5,8 +5,6 @@
 #ifndef CORE_COUNT_LIVE_VERIFY_H
 #define CORE_COUNT_LIVE_VERIFY_H
 
-#include <stdbool.h>
-
 #include "core/base/err.h"
 
 /* Whether a file of this name, without its folder, is a journal. */

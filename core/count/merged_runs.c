@@ -2,11 +2,6 @@
 #include "core/count/merged_runs.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/count/runset_internal.h"
 
@@ -50,7 +45,7 @@ bool merged_runs_name_parse(struct slice name, struct merged_runs_name *ret)
 {
     uint64_t v[3];
 
-    if (name.n != NAME_LEN + sizeof SUFFIX - 1 ||
+    if (name.n != NAME_LEN + sizeof(SUFFIX) - 1 ||
         !slice_eq(slice_from(name, NAME_LEN), SLICE_LIT(SUFFIX)) ||
         name.p[NAME_DIGITS] != '-' || name.p[NAME_DIGITS + 1 + LEN_DIGITS] != '-' ||
         !read_number(slice_head(name, NAME_DIGITS), 10, &v[0]) ||
@@ -92,7 +87,7 @@ static bool names_add(struct names *s, const struct run_id *id)
 {
     if (s->n == s->room) {
         size_t room = s->room == 0 ? FIRST_ROOM : 2 * s->room;
-        struct run_id *more = realloc(s->v, room * sizeof *more);
+        struct run_id *more = realloc(s->v, room * sizeof(*more));
         if (more == NULL) {
             return false;
         }
@@ -128,7 +123,7 @@ static enum err list_runs(const char *dir, uint64_t now, struct names *ret,
     }
     (void)closedir(d);
     if (ret->n > 0) {
-        qsort(ret->v, ret->n, sizeof ret->v[0], by_place);
+        qsort(ret->v, ret->n, sizeof(ret->v[0]), by_place);
     }
     return e;
 }

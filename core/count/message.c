@@ -1,8 +1,6 @@
 /* message - the counts of one message, distinct ones first. */
 #include "core/count/message.h"
 
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/telemetry/stats.h"
@@ -25,7 +23,7 @@ const char *count_distinct_name(unsigned kind)
 static void digests(const struct keyring *keys, uint16_t type, struct slice value,
                     struct digest ret[KEYRING_MAX])
 {
-    memset(ret, 0, KEYRING_MAX * sizeof ret[0]);
+    memset(ret, 0, KEYRING_MAX * sizeof(ret[0]));
     for (unsigned i = 0; i < keys->n; i++) {
         digest_make(&keys->ring[i], type, value, &ret[i]);
     }
@@ -36,7 +34,7 @@ void count_digest(const struct keyring *keys, const struct config *config,
 {
     struct slice prefix = slice_str(config->count.prefix);
     char bytes[VALUE_MAX];
-    size_t room = sizeof bytes - 1;
+    size_t room = sizeof(bytes) - 1;
 
     if (prefix.n == 0) {
         digests(keys, type, value, ret);
@@ -57,19 +55,19 @@ static void day_digests(const struct keyring *keys, uint16_t type, unsigned kind
                         struct slice member, struct digest ret[KEYRING_MAX])
 {
     char bytes[VALUE_MAX];
-    size_t head = 1 + sizeof day + DIGEST_BYTES;
+    size_t head = 1 + sizeof(day) + DIGEST_BYTES;
 
-    member = slice_head(member, sizeof bytes - head);
+    member = slice_head(member, sizeof(bytes) - head);
     bytes[0] = (char)kind;
-    for (unsigned i = 0; i < sizeof day; i++) {
+    for (unsigned i = 0; i < sizeof(day); i++) {
         bytes[1 + i] = (char)(day >> (8 * i));
     }
     if (member.n > 0) {
         memcpy(bytes + head, member.p, member.n);
     }
-    memset(ret, 0, KEYRING_MAX * sizeof ret[0]);
+    memset(ret, 0, KEYRING_MAX * sizeof(ret[0]));
     for (unsigned i = 0; i < keys->n; i++) {
-        memcpy(bytes + 1 + sizeof day, key[i].b, DIGEST_BYTES);
+        memcpy(bytes + 1 + sizeof(day), key[i].b, DIGEST_BYTES);
         digest_make(&keys->ring[i], type, slice_of(bytes, head + member.n), &ret[i]);
     }
 }
@@ -119,7 +117,7 @@ static void gather(struct counting *c)
         n = COUNT_FEATURES_MAX;
         ret->is_cut = true;
     }
-    ret->v = arena_alloc(c->arena, n * sizeof ret->v[0]);
+    ret->v = arena_alloc(c->arena, n * sizeof(ret->v[0]));
     if (ret->v == NULL) {
         ret->is_cut = true;
         return;
@@ -198,7 +196,7 @@ static void count_pairs(struct counting *c)
 {
     struct message_counts *ret = c->ret;
     uint16_t(*npairs)[DISTINCT_KINDS] =
-        arena_alloc(c->arena, (ret->n + 1) * sizeof npairs[0]);
+        arena_alloc(c->arena, (ret->n + 1) * sizeof(npairs[0]));
 
     if (npairs == NULL) {
         ret->is_cut = true;
@@ -294,7 +292,7 @@ void count_message(const struct count_port *port, const struct keyring *keys,
     }
     size_t nkeys = ret->n * (1 + (size_t)DISTINCT_KINDS * DAYS);
     size_t most = nkeys > COUNT_PAIRS_MAX ? nkeys : COUNT_PAIRS_MAX;
-    c.items = arena_alloc(arena, most * sizeof c.items[0]);
+    c.items = arena_alloc(arena, most * sizeof(c.items[0]));
     if (c.items == NULL) {
         ret->is_cut = true;
         ret->n = 0;

@@ -11,10 +11,6 @@
 #ifndef CORE_COUNT_MESSAGE_H
 #define CORE_COUNT_MESSAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
 #include "core/config/config.h"
 #include "core/count/count.h"

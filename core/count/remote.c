@@ -1,10 +1,6 @@
 /* remote - what peers counted: the folder looked at, and asked. */
 #include "core/count/remote.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"
 
@@ -50,7 +46,7 @@ enum err remote_open(const char *state_dir, const struct keyring *keys,
                      struct remote **ret, struct errinfo *reterr)
 {
     pthread_rwlockattr_t attr;
-    struct remote *r = calloc(1, sizeof *r);
+    struct remote *r = calloc(1, sizeof(*r));
 
     if (r == NULL || pthread_rwlockattr_init(&attr) != 0) {
         free(r);
@@ -119,7 +115,7 @@ static void load_origins(struct remote *r)
     origins_fini(&r->origins);
     r->origins = fresh;
     pthread_rwlock_unlock(&r->lock);
-    memset(r->folder_sign, 0, sizeof r->folder_sign);
+    memset(r->folder_sign, 0, sizeof(r->folder_sign));
     for (size_t i = 0; i < r->nstreams; i++) {
         r->streams[i]->is_seen = false; /* by the look that follows, if it is there */
     }
@@ -255,7 +251,7 @@ void remote_stat(struct remote *r, struct remote_stat *ret)
         ret->nstreams += !s->has_run;
         ret->naside += s->is_aside;
         ret->nkeys += s->counts.n;
-        ret->memory_bytes += sizeof *s + s->counts.nslots * sizeof s->counts.slots[0];
+        ret->memory_bytes += sizeof(*s) + s->counts.nslots * sizeof(s->counts.slots[0]);
     }
     if (r->runset != NULL) {
         runset_stat(r->runset, &ret->runs);

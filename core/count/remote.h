@@ -11,9 +11,6 @@
 #ifndef CORE_COUNT_REMOTE_H
 #define CORE_COUNT_REMOTE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/keyring.h"
 #include "core/count/breakdown.h"

@@ -7,7 +7,6 @@
 #define CORE_COUNT_REMOTE_INTERNAL_H
 
 #include <pthread.h>
-#include <time.h>
 
 #include "core/base/file.h"
 #include "core/count/merged_runs.h"

@@ -1,8 +1,5 @@
 /* remote_merged - peers' runs asked for one key: by sheets, the others one by one. */
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"
@@ -57,7 +54,7 @@ static bool load_sheet(struct remote *r, const char *path,
     for (size_t i = 0; i < r->nsheets; i++) {
         struct remote_sheet *old = &r->sheets[i];
         if (old->sheet != NULL && old->inode == ret->inode &&
-            memcmp(&old->name, name, sizeof *name) == 0 &&
+            memcmp(&old->name, name, sizeof(*name)) == 0 &&
             merged_run_bytes(old->sheet) == (uint64_t)st.st_size) {
             *ret = *old;
             old->sheet = NULL;
@@ -80,7 +77,7 @@ static bool load_sheet(struct remote *r, const char *path,
 
 static void list_sheets(struct remote *r, const char *folder)
 {
-    struct remote_sheet *fresh = calloc(MERGED_RUNS_MAX, sizeof *fresh);
+    struct remote_sheet *fresh = calloc(MERGED_RUNS_MAX, sizeof(*fresh));
     size_t n = 0;
     DIR *d = fresh != NULL ? opendir(folder) : NULL;
     const struct dirent *entry;
@@ -143,7 +140,7 @@ static void map(struct remote *r)
         return;
     }
     r->list = runset_pin(r->runset);
-    bool *is_covered = calloc(r->list->n + 1, sizeof *is_covered);
+    bool *is_covered = calloc(r->list->n + 1, sizeof(*is_covered));
     r->loose = calloc(r->list->n + 1, sizeof(struct runset_item *));
     for (size_t i = 0; i < r->nsheets; i++) {
         struct remote_sheet *s = &r->sheets[i];

@@ -1,6 +1,4 @@
 /* remote_run - peers' closed buckets: what the sketch does not have of them yet. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"
@@ -191,7 +189,7 @@ void remote_feed_runs(struct remote *r, remote_fn *fn, void *context)
     struct feeding f = {.r = r, .fn = fn, .context = context};
     struct runset_list *list = r->runset != NULL ? runset_pin(r->runset) : &none;
 
-    f.fresh = calloc(list->n + 1, sizeof f.fresh[0]);
+    f.fresh = calloc(list->n + 1, sizeof(f.fresh[0]));
     if (f.fresh == NULL) {
         r->wants_rebuild = true; /* and until then as it was */
     } else {

@@ -1,9 +1,5 @@
 /* remote_stream - peers' open buckets, read as the hub appends to them. */
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/hash256.h"
 #include "core/base/log.h"
@@ -77,7 +73,7 @@ static void take_name(struct remote *r, const struct run_id *id)
         say_too_many(r);
         return;
     }
-    s = calloc(1, sizeof *s);
+    s = calloc(1, sizeof(*s));
     if (s == NULL) {
         return; /* tried again when the folder changes */
     }
@@ -111,7 +107,7 @@ static void list_folder(struct remote *r, const char *path,
         if (entry == NULL) {
             break;
         }
-        memcpy(id.origin, origin, sizeof id.origin);
+        memcpy(id.origin, origin, sizeof(id.origin));
         if (stream_name_parse(slice_str(entry->d_name), &id)) {
             take_name(r, &id);
         }
@@ -183,7 +179,7 @@ static void on_pair(void *context, const struct run_record *record)
         size_t room = p->room == 0 ? PAIRS_LEAST : 2 * p->room;
         struct run_record *more = room > 2 * (size_t)REMOTE_KEYS_OF_ORIGIN
                                       ? NULL
-                                      : realloc(p->v, room * sizeof more[0]);
+                                      : realloc(p->v, room * sizeof(more[0]));
         p->is_over = more == NULL;
         p->v = more != NULL ? more : p->v;
         p->room = more != NULL ? room : p->room;
@@ -306,7 +302,7 @@ static void read_stream(struct remote *r, struct remote_stream *s, remote_fn *fn
         put_aside(r, s, path, &why);
     }
     if (p->n > 0 && e != ERR_LIMIT && fn != NULL) {
-        qsort(p->v, p->n, sizeof p->v[0], by_key);
+        qsort(p->v, p->n, sizeof(p->v[0]), by_key);
         fn(context, s->id.start_s / COUNT_BUCKET_S, p->v, p->n);
     }
 }

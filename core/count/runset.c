@@ -2,11 +2,6 @@
 #include "core/count/runset.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/log.h"
 #include "core/count/runset_internal.h"
@@ -99,9 +94,7 @@ enum err runset_path(const struct runset *s, const struct run_id *id,
 {
     char name[FILE_PATH_MAX];
     enum err e = runset_name(id, name);
-    if (e == ERR_OK) {
-        e = file_path(ret, "%s/%s", s->dir, name);
-    }
+    THEN(e, file_path(ret, "%s/%s", s->dir, name));
     return e == ERR_OK ? ERR_OK
                        : errinfo_set(reterr, e, s->dir, 0, "the path is too long");
 }
@@ -120,7 +113,7 @@ int runset_id_cmp(const struct run_id *x, const struct run_id *y)
                       memcmp(x->origin, y->origin, RUN_ORIGIN_BYTES),
                       number_cmp(x->key_id, y->key_id), number_cmp(x->inc, y->inc)};
     size_t i = 0;
-    while (i + 1 < sizeof(by) / sizeof(*by) && by[i] == 0) {
+    while (i + 1 < LENGTH(by) && by[i] == 0) {
         i++;
     }
     return by[i];

@@ -10,10 +10,6 @@
 #ifndef CORE_COUNT_RUNSET_H
 #define CORE_COUNT_RUNSET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/file.h"
 #include "core/base/slice.h"

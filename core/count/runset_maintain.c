@@ -1,9 +1,4 @@
 /* runset_maintain - days are merged, and what no window needs is removed. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/log.h"
 #include "core/count/runset_internal.h"
@@ -63,9 +58,7 @@ static enum err merge_into(struct runset *s, const struct run *const *runs, size
     struct run_writer *w = NULL;
     uint64_t damaged = 0;
     enum err e = runset_path(s, day, path, reterr);
-    if (e == ERR_OK) {
-        e = run_writer_new(path, day, &w, reterr);
-    }
+    THEN(e, run_writer_new(path, day, &w, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -135,9 +128,7 @@ enum err runset_merge_days(struct runset *s, uint64_t today, struct errinfo *ret
             break;
         }
         e = merge_one(s, first, today, reterr);
-        if (e == ERR_OK) {
-            e = runset_reload(s, log_damage, NULL, reterr);
-        }
+        THEN(e, runset_reload(s, log_damage, NULL, reterr));
     }
     pthread_mutex_unlock(&s->change);
     return e;
@@ -197,7 +188,7 @@ enum err runset_expire(struct runset *s, uint64_t now, struct errinfo *reterr)
         struct errinfo why;
         enum err reloaded =
             runset_reload(s, log_damage, NULL, e == ERR_OK ? reterr : &why);
-        e = e == ERR_OK ? reloaded : e;
+        THEN(e, reloaded);
     }
     pthread_mutex_unlock(&s->change);
     return e;

@@ -10,8 +10,6 @@
 #ifndef CORE_COUNT_SIZE_H
 #define CORE_COUNT_SIZE_H
 
-#include <stdint.h>
-
 #include "core/base/err.h"
 
 enum {

@@ -1,13 +1,7 @@
 /* spill - byte strings that are wanted again later, in unlinked temporary files. */
 #include "core/count/spill.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 

@@ -8,9 +8,6 @@
 #ifndef CORE_COUNT_SPILL_H
 #define CORE_COUNT_SPILL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/slice.h"
 

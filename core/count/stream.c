@@ -1,14 +1,6 @@
 /* stream - a header, then records that are whole or not there. */
 #include "core/count/stream.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
 #include "core/base/file_internal.h"
@@ -229,10 +221,10 @@ static enum err read_record(struct source *s, const struct stream_reader *r,
 
     *retbytes = 0;
     if (left < RECORD_HEAD ||
-        read_some(s->fd, r->at, head, sizeof head) < sizeof head) {
+        read_some(s->fd, r->at, head, sizeof(head)) < sizeof(head)) {
         return ERR_OK;
     }
-    struct cursor c = cursor_of(slice_of(head, sizeof head));
+    struct cursor c = cursor_of(slice_of(head, sizeof(head)));
     uint32_t magic = cursor_u32(&c);
     uint32_t n = cursor_u32(&c);
     *retseq = cursor_u64(&c);
@@ -324,7 +316,7 @@ static enum err read_header(const struct source *s, const char *path,
                             struct stream_reader *ret, struct errinfo *reterr)
 {
     char head[STREAM_HEADER];
-    size_t n = read_some(s->fd, 0, head, sizeof head);
+    size_t n = read_some(s->fd, 0, head, sizeof(head));
     enum err e = header_parse(slice_of(head, n), path, &ret->id, reterr);
 
     if (e == ERR_OK) {
@@ -422,9 +414,7 @@ static enum err begin_file(struct stream_writer *w, const struct run_id *id,
         e = errinfo_errno(reterr, w->path, "cannot begin a stream of counts");
     }
     w->at = (struct stream_reader){.id = *id};
-    if (e == ERR_OK) {
-        e = put(w, buf_slice(&head), reterr);
-    }
+    THEN(e, put(w, buf_slice(&head), reterr));
     if (e == ERR_OK) {
         w->at.at = STREAM_HEADER;
         w->at.salt = salt_of(buf_slice(&head));
@@ -509,7 +499,7 @@ enum err stream_writer_open(const char *dir, const struct run_id *id,
         return errinfo_set(reterr, ERR_RANGE, dir, 0,
                            "a stream of counts of a bucket that cannot be");
     }
-    struct stream_writer *w = calloc(1, sizeof *w);
+    struct stream_writer *w = calloc(1, sizeof(*w));
     if (w == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory");
     }

@@ -9,9 +9,6 @@
 #ifndef CORE_COUNT_STREAM_H
 #define CORE_COUNT_STREAM_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/base/file.h"

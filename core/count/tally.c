@@ -1,8 +1,6 @@
 /* tally - counts of keys in memory. */
 #include "core/count/tally.h"
 
-#include <stdlib.h>
-
 #include "core/base/prng.h"
 #include "core/base/random.h"
 
@@ -11,7 +9,7 @@ enum { SLOTS_LEAST = 64, FULL_NUM = 3, FULL_DEN = 4 };
 void tally_init(struct tally *t)
 {
     *t = (struct tally){.n = 0};
-    random_bytes(&t->seed, sizeof t->seed);
+    random_bytes(&t->seed, sizeof(t->seed));
 }
 
 void tally_fini(struct tally *t)
@@ -40,7 +38,7 @@ static bool grow(struct tally *t)
                          .n = t->n,
                          .seed = t->seed};
 
-    more.slots = calloc(more.nslots, sizeof more.slots[0]);
+    more.slots = calloc(more.nslots, sizeof(more.slots[0]));
     if (more.slots == NULL) {
         return false;
     }

@@ -7,10 +7,6 @@
 #ifndef CORE_COUNT_TALLY_H
 #define CORE_COUNT_TALLY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/store/run.h"
 
 struct tally {

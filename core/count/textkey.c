@@ -1,10 +1,6 @@
 /* textkey - read from its end, because a prefix may contain what stands between the parts. */
 #include "core/count/textkey.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-
 enum { NUMBER_DIGITS = 12, TYPE_DIGITS = 5, BUCKET_S = 600, DAY_S = 86400 };
 
 static const char *const period_names[] = {[TEXTKEY_10M] = "10m", [TEXTKEY_1D] = "1d"};
@@ -78,7 +74,7 @@ static bool read_digest(struct slice s, struct textkey *key)
 
 static bool read_period(struct slice s, struct textkey *key)
 {
-    for (unsigned i = 0; i < sizeof(period_names) / sizeof(period_names[0]); i++) {
+    for (unsigned i = 0; i < LENGTH(period_names); i++) {
         if (s.n == strlen(period_names[i]) && memcmp(s.p, period_names[i], s.n) == 0) {
             key->period = (enum textkey_period)i;
             return true;

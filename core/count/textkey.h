@@ -13,8 +13,6 @@
 #ifndef CORE_COUNT_TEXTKEY_H
 #define CORE_COUNT_TEXTKEY_H
 
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -1,6 +1,4 @@
 /* totals - the sketch: how often each key was counted in the last hour, day and fortnight. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "core/base/prng.h"

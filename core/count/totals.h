@@ -16,8 +16,6 @@
 #define CORE_COUNT_TOTALS_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/base/digest.h"
 #include "core/base/err.h"

@@ -1,5 +1,4 @@
 /* totals_late - what other servers counted in buckets that are over here. */
-#include <stdlib.h>
 
 #include "core/count/totals_internal.h"
 
@@ -43,7 +42,7 @@ static bool add_lines(struct totals_shard *s, struct late *v, size_t n,
 {
     uint64_t last = 0;
 
-    qsort(v, n, sizeof v[0], by_line);
+    qsort(v, n, sizeof(v[0]), by_line);
     for (size_t i = 0; i < n;) {
         uint64_t values[CELLS_OF_LINE] = {0};
         uint64_t line = v[i].line;

@@ -1,5 +1,4 @@
 /* totals_roll - buckets end, and leave the windows one by one. */
-#include <stdlib.h>
 
 #include "core/count/totals_internal.h"
 

@@ -11,9 +11,6 @@
 #ifndef CORE_COUNT_TRAFFIC_H
 #define CORE_COUNT_TRAFFIC_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/prng.h"
 

@@ -11,7 +11,7 @@
 static bool is_plain_option(struct slice option)
 {
     static const char *const plain[] = {"all", "document", "doc", "popup", "important"};
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+    for (size_t i = 0; i < LENGTH(plain); i++) {
         if (slice_eq(option, slice_str(plain[i]))) {
             return true;
         }

@@ -5,7 +5,6 @@
  * only field of the first record that looks like an entry. abuse.ch writes the header as a
  * comment; that is read too. The native forms of providers have all their columns read by name.
  */
-#include <string.h>
 
 #include "core/base/arena.h"
 #include "core/base/uninitialized.h"
@@ -69,7 +68,7 @@ static bool read_names(struct feed *f, struct slice record)
     bool is_header = false;
 
     r->n = 0;
-    if (record.n > sizeof r->header) {
+    if (record.n > sizeof(r->header)) {
         return false;
     }
     while (r->n < FEED_FIELDS_MAX &&

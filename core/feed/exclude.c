@@ -3,8 +3,6 @@
  */
 #include "core/feed/exclude.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/feed/exclude_internal.h"
 #include "core/list/listset.h"
@@ -43,8 +41,8 @@ enum err feed_exclude_new(const struct config *config, const struct config_feed 
     g->arena = arena_new(ENTRY_ARENA);
     enum err e =
         g->arena ? ERR_OK : errinfo_set(reterr, ERR_NOMEM, feed->name, 0, "no memory");
-    e = e == ERR_OK ? ham_read(&g->ham, config->state_dir, keys, reterr) : e;
-    e = e == ERR_OK ? exclude_hashes_make(&g->hashes, config, reterr) : e;
+    THEN(e, ham_read(&g->ham, config->state_dir, keys, reterr));
+    THEN(e, exclude_hashes_make(&g->hashes, config, reterr));
     if (e != ERR_OK) {
         feed_exclude_free(&g);
         return e;

@@ -1,7 +1,6 @@
 /*
  * exclude_ham - which keys good mail had of late, and in how many messages.
  */
-#include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

@@ -2,9 +2,6 @@
  * exclude_hash - entries that are SHA-256 sums of URL expressions: those of whole hosts that are not to be listed are known
  * here, so that a feed of sums cannot list what one of names could not.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/feed/exclude_internal.h"

@@ -1,7 +1,6 @@
 /*
  * exclude_name - the shipped tables: names as large as nobody may list them whole.
  */
-#include <stdlib.h>
 
 #include "core/feed/exclude_internal.h"
 
@@ -30,9 +29,9 @@ static const struct row shorteners[] = {
 };
 
 enum {
-    MAJOR_DOMAINS = sizeof(giants) / sizeof(giants[0]),
-    HOSTS = sizeof(hosts) / sizeof(hosts[0]),
-    SHORTENERS = sizeof(shorteners) / sizeof(shorteners[0])
+    MAJOR_DOMAINS = LENGTH(giants),
+    HOSTS = LENGTH(hosts),
+    SHORTENERS = LENGTH(shorteners)
 };
 
 static int compare(const void *key, const void *row)

@@ -3,7 +3,6 @@
  */
 #include <ifaddrs.h>
 #include <netinet/in.h>
-#include <string.h>
 
 #include "core/feed/exclude_internal.h"
 #include "core/message/url/host.h"
@@ -58,7 +57,7 @@ static bool overlap(const struct ipnet *a, const struct ipnet *b)
 
 static bool is_special(const struct ipnet *n)
 {
-    for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
+    for (size_t i = 0; i < LENGTH(special); i++) {
         struct ipnet s;
         if (exclude_network_parse(slice_str(special[i]), &s) && is_v4(&s) == is_v4(n) &&
             overlap(&s, n)) {

@@ -3,9 +3,6 @@
  */
 #include "core/feed/feed.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/arena.h"
 #include "core/feed/lines.h"
 #include "core/feed/parser_internal.h"
@@ -275,12 +272,8 @@ enum err feed_read(int fd, const char *name, const struct feed_options *options,
     if (e != ERR_OK || f.arena == NULL || f.record.p == NULL) {
         e = errinfo_set(reterr, ERR_NOMEM, name, 0, "out of memory");
     }
-    if (e == ERR_OK) {
-        e = choose_format(&f, &l, &is_json);
-    }
-    if (e == ERR_OK) {
-        e = is_json ? feed_read_json(&f, &l) : read_lines(&f, &l);
-    }
+    THEN(e, choose_format(&f, &l, &is_json));
+    THEN(e, is_json ? feed_read_json(&f, &l) : read_lines(&f, &l));
     *ret = f.counts;
     free(f.record.p);
     arena_free(&f.arena);

@@ -15,8 +15,6 @@
 #ifndef CORE_FEED_FEED_H
 #define CORE_FEED_FEED_H
 
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/slice.h"
 #include "core/message/feature/list_keys.h"

@@ -4,8 +4,6 @@
  */
 #include "core/feed/feed_diff.h"
 
-#include <string.h>
-
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
 #include "core/feed/feed_set.h"

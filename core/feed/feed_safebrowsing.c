@@ -5,7 +5,6 @@
  * Listed are whole hashes of URL expressions. The beginnings of hashes, of which those lists
  * are mostly made, are left out: what they hit has to be asked of the provider (ADR 0041).
  */
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/hash256.h"
@@ -67,7 +66,7 @@ static void emit_base64(struct feed *f, struct slice text)
     uint8_t hash[SHA256_BYTES];
     bool has_any = false;
 
-    while (base64_take(&b, hash, sizeof hash) && f->failed == ERR_OK) {
+    while (base64_take(&b, hash, sizeof(hash)) && f->failed == ERR_OK) {
         has_any = true;
         emit_hash(f, hash);
     }
@@ -104,7 +103,7 @@ bool feed_place_safebrowsing(const struct feed_json_path *path)
     if (n < 2 || path->level[n - 1].open != '[') {
         return false;
     }
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < LENGTH(keys); i++) {
         if (feed_path_is(path, n - 1, keys[i])) {
             return true;
         }

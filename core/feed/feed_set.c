@@ -3,8 +3,6 @@
  */
 #include "core/feed/feed_set.h"
 
-#include <string.h>
-
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
 

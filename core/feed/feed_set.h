@@ -8,9 +8,6 @@
 #ifndef CORE_FEED_FEED_SET_H
 #define CORE_FEED_FEED_SET_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 #include "core/base/file.h"

@@ -1,8 +1,6 @@
 /*
  * fields - the fields of a record, and the times in them.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/feed/parser_internal.h"
 
@@ -21,7 +19,7 @@ static struct slice json_field(struct feed_fields *r, const char *name)
         return SLICE_NONE;
     }
     char *number = r->number[r->numbers++ % FEED_NUMBERS_MAX];
-    (void)snprintf(number, sizeof r->number[0], "%lld",
+    (void)snprintf(number, sizeof(r->number[0]), "%lld",
                    (long long)json_integer_value(value));
     return slice_str(number);
 }
@@ -175,7 +173,7 @@ void feed_note_made(struct feed *f, struct slice comment)
     struct slice s = slice_head(comment, LONGEST);
 
     for (size_t i = 0; i < s.n; i++) {
-        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        for (size_t k = 0; k < LENGTH(words); k++) {
             struct slice at = slice_from(s, i);
             if (slice_has_prefix_nocase(at, slice_str(words[k]))) {
                 f->counts.made_s = feed_time(slice_from(at, strlen(words[k])));

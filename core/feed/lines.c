@@ -3,11 +3,6 @@
  */
 #include "core/feed/lines.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "core/feed/feed.h"
 
 /* Room for a whole beginning, and for a longest line with its end behind half a buffer. */

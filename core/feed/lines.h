@@ -7,9 +7,6 @@
 #ifndef CORE_FEED_LINES_H
 #define CORE_FEED_LINES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/slice.h"
 

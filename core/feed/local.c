@@ -2,14 +2,6 @@
 #include "core/feed/local.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/hash256.h"
@@ -21,8 +13,8 @@ const char *feed_local_path(const char *url)
 {
     static const char scheme[] = "file://";
 
-    return strncmp(url, scheme, sizeof scheme - 1) == 0 ? url + sizeof scheme - 1
-                                                        : NULL;
+    return strncmp(url, scheme, sizeof(scheme) - 1) == 0 ? url + sizeof(scheme) - 1
+                                                         : NULL;
 }
 
 /* ---- which files ---- */
@@ -91,7 +83,7 @@ static enum err list_folder(struct files *f, const char *dir, struct errinfo *re
         e = errinfo_set(reterr, ERR_NOT_FOUND, dir, 0, "the folder holds no file");
     }
     if (e == ERR_OK && f->path != NULL) {
-        qsort(f->path, f->n, sizeof *f->path, by_name);
+        qsort(f->path, f->n, sizeof(*f->path), by_name);
     }
     return e;
 }
@@ -100,8 +92,8 @@ static enum err find_files(const char *path, struct files *ret, struct errinfo *
 {
     struct stat st;
 
-    *ret =
-        (struct files){.path = calloc((size_t)FEED_LOCAL_FILES_MAX, sizeof *ret->path)};
+    *ret = (struct files){.path =
+                              calloc((size_t)FEED_LOCAL_FILES_MAX, sizeof(*ret->path))};
     if (ret->path == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory");
     }
@@ -159,7 +151,7 @@ static enum err make_tag(const struct files *f, char ret[FEED_LOCAL_TAG_MAX],
     }
     hash256_of(buf_slice(&all), &hash);
     ret[0] = 'f';
-    hex_print(hash.b, sizeof hash.b, ret + 1);
+    hex_print(hash.b, sizeof(hash.b), ret + 1);
     buf_fini(&all);
     return e;
 }
@@ -217,9 +209,7 @@ enum err feed_local_read(const struct config_feed *feed, const char *tag,
     int to = -1;
 
     *ret = (struct feed_local){.bytes = 0};
-    if (e == ERR_OK) {
-        e = make_tag(&f, ret->tag, reterr);
-    }
+    THEN(e, make_tag(&f, ret->tag, reterr));
     ret->is_same = e == ERR_OK && strcmp(ret->tag, tag) == 0;
     if (e == ERR_OK && !ret->is_same) {
         to = open(body, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, BODY_MODE);

@@ -8,9 +8,6 @@
 #ifndef CORE_FEED_LOCAL_H
 #define CORE_FEED_LOCAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/config/config.h"
 
 enum { FEED_LOCAL_FILES_MAX = 4096, FEED_LOCAL_TAG_MAX = 80 };

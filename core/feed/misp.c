@@ -40,7 +40,7 @@ static const struct attribute {
 
 static const struct attribute *attribute_of(struct slice type)
 {
-    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(attributes); i++) {
         if (slice_eq(type, slice_str(attributes[i].type))) {
             return &attributes[i];
         }
@@ -51,7 +51,7 @@ static const struct attribute *attribute_of(struct slice type)
 bool feed_place_misp(const struct feed_json_path *path)
 {
     static const char *const keys[] = {"response", "Event", "Object", "Attribute"};
-    enum { KEYS = sizeof keys / sizeof keys[0] };
+    enum { KEYS = LENGTH(keys) };
     unsigned n = path->depth;
 
     if (n < 2 || path->level[n - 1].open != '[' ||

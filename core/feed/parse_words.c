@@ -1,7 +1,6 @@
 /*
  * parse_words - small readings that the formats share.
  */
-#include <string.h>
 
 #include "core/feed/parser_internal.h"
 #include "core/message/url/host.h"
@@ -117,7 +116,7 @@ bool feed_is_sink(struct slice word)
     if (host_ip_is_v4(addr)) {
         return addr[12] == 0 || addr[12] == 127;
     }
-    return memcmp(addr, zero, sizeof zero) == 0 && addr[15] <= 1;
+    return memcmp(addr, zero, sizeof(zero)) == 0 && addr[15] <= 1;
 }
 
 unsigned feed_column_rank(struct slice name, uint16_t *rethint)
@@ -139,7 +138,7 @@ unsigned feed_column_rank(struct slice name, uint16_t *rethint)
         {"indicator", FEATURE_NONE},   {"value", FEATURE_NONE},
         {"entry", FEATURE_NONE},
     };
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+    for (size_t i = 0; i < LENGTH(columns); i++) {
         if (slice_eq_nocase(name, slice_str(columns[i].name))) {
             *rethint = columns[i].hint;
             return (unsigned)i + 1;
@@ -151,19 +150,19 @@ unsigned feed_column_rank(struct slice name, uint16_t *rethint)
 char feed_csv_separator(struct slice line)
 {
     static const char separators[] = {',', ';', '\t'};
-    size_t counts[sizeof separators] = {0};
+    size_t counts[sizeof(separators)] = {0};
     bool is_quoted = false;
 
     for (size_t i = 0; i < line.n; i++) {
         if (line.p[i] == '"') {
             is_quoted = !is_quoted;
         }
-        for (size_t k = 0; !is_quoted && k < sizeof separators; k++) {
+        for (size_t k = 0; !is_quoted && k < sizeof(separators); k++) {
             counts[k] += line.p[i] == separators[k];
         }
     }
     size_t best = 0;
-    for (size_t k = 1; k < sizeof separators; k++) {
+    for (size_t k = 1; k < sizeof(separators); k++) {
         if (counts[k] > counts[best]) {
             best = k;
         }

@@ -7,7 +7,6 @@
  * stands for an error of the server (127.255.255.0/24) takes its entries along.
  * Source: rbldnsd(8), "Zone file formats".
  */
-#include <stdio.h>
 
 #include "core/feed/parser_internal.h"
 #include "core/message/url/host.h"
@@ -40,7 +39,7 @@ static void directive(struct feed *f, struct slice line)
     type = slice_head(type, slice_find(type, ':'));
     f->rbldnsd.is_other = true;
     f->rbldnsd.is_error = false;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < LENGTH(known); i++) {
         if (slice_eq_nocase(type, slice_str(known[i]))) {
             f->rbldnsd.is_other = false;
         }
@@ -86,7 +85,7 @@ static void emit_range(struct feed *f, uint32_t first, uint32_t last)
             bits++;
         }
         char text[IP4_TEXT];
-        (void)snprintf(text, sizeof text, "%u.%u.%u.%u/%u", (unsigned)(at >> 24) & 255,
+        (void)snprintf(text, sizeof(text), "%u.%u.%u.%u/%u", (unsigned)(at >> 24) & 255,
                        (unsigned)(at >> 16) & 255, (unsigned)(at >> 8) & 255,
                        (unsigned)at & 255, 32 - bits);
         feed_emit(f, slice_str(text), FEATURE_network);

@@ -7,8 +7,6 @@
  * rpz-client-ip) are ignored. $INCLUDE and $GENERATE are not followed.
  * Source: RFC 1035 5.1; draft-vixie-dnsop-dns-rpz-00 sections 3 and 4.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/feed/parser_internal.h"
 #include "core/message/url/host.h"
@@ -202,7 +200,7 @@ static bool lists(struct slice type, struct slice target, struct slice trigger)
     if (target.n > 1 && target.p[target.n - 1] == '.') {
         target.n--;
     }
-    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+    for (size_t i = 0; i < LENGTH(passing); i++) {
         if (slice_eq_nocase(target, slice_str(passing[i]))) {
             return false;
         }
@@ -251,14 +249,14 @@ static void emit_trigger(struct feed *f, struct slice trigger)
     struct slice ip = SLICE_LIT(".rpz-ip");
     char text[64];
 
-    for (size_t i = 0; i < sizeof unused / sizeof unused[0]; i++) {
+    for (size_t i = 0; i < LENGTH(unused); i++) {
         if (slice_has_suffix_nocase(trigger, slice_str(unused[i]))) {
             feed_ignored(f);
             return;
         }
     }
     if (slice_has_suffix_nocase(trigger, ip)) {
-        if (!network_text(slice_head(trigger, trigger.n - ip.n), text, sizeof text)) {
+        if (!network_text(slice_head(trigger, trigger.n - ip.n), text, sizeof(text))) {
             feed_bad(f, "this is no network as rpz-ip writes it", trigger);
             return;
         }

@@ -1,9 +1,6 @@
 /* show - addresses without secrets, and rows of JSON. */
 #include "core/feed/show.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/buf.h"
 #include "core/feed/local.h"
 #include "core/message/feature/feature.h"

@@ -98,7 +98,7 @@ static bool is_local_name(struct slice name)
         "localhost.localdomain4",
         "localhost6.localdomain6",
     };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < LENGTH(names); i++) {
         if (slice_eq_nocase(name, slice_str(names[i]))) {
             return true;
         }
@@ -218,7 +218,7 @@ static void unbound_zone(struct feed *f, struct slice rest)
     };
     struct slice name = without_quotes(feed_word(&rest));
     struct slice type = feed_word(&rest);
-    if (!is_one_of(type, blocking, sizeof blocking / sizeof blocking[0])) {
+    if (!is_one_of(type, blocking, LENGTH(blocking))) {
         feed_ignored(f);
         return;
     }

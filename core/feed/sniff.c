@@ -1,7 +1,6 @@
 /*
  * sniff - which format a file is in, by what its first lines look like.
  */
-#include <string.h>
 
 #include "core/feed/parser_internal.h"
 #include "core/message/url/host.h"
@@ -34,7 +33,7 @@ static bool is_web_page(struct slice s)
     static const char *const tags[] = {"<!doctype", "<html", "<head",  "<body",
                                        "<?xml",     "<!--",  "<script"};
     s = slice_trim(s);
-    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+    for (size_t i = 0; i < LENGTH(tags); i++) {
         if (slice_has_prefix_nocase(s, slice_str(tags[i]))) {
             return true;
         }
@@ -91,14 +90,14 @@ static bool is_dnsmasq_option(struct slice text)
     static const char *const options[] = {"address=/", "server=/",
                                           "local=/",   "ipset=/",
                                           "nftset=/",  "rebind-domain-ok=/"};
-    return starts_with_any(text, options, sizeof options / sizeof options[0]);
+    return starts_with_any(text, options, LENGTH(options));
 }
 
 static bool is_unbound_option(struct slice text)
 {
     static const char *const options[] = {
         "local-zone:", "local-data:", "server:", "local-data-ptr:", "local-zone-tag:"};
-    return starts_with_any(text, options, sizeof options / sizeof options[0]);
+    return starts_with_any(text, options, LENGTH(options));
 }
 
 static bool is_hosts_line(struct slice text)
@@ -122,7 +121,7 @@ static void score_rpz(struct slice text, struct score *s)
     struct slice word = feed_word(&rest);
     bool is_ip_trigger = slice_find_slice(word, SLICE_LIT(".rpz-")) < word.n;
     for (size_t i = 0; i < 4 && word.n > 0; i++) {
-        for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
+        for (size_t k = 0; k < LENGTH(types); k++) {
             if (!slice_eq_nocase(word, slice_str(types[k])) ||
                 slice_trim(rest).n == 0) {
                 continue;
@@ -231,7 +230,7 @@ static bool is_rbldnsd_line(struct slice text)
 {
     static const char *const starts[] = {"$SOA ", "$NS ", "$DATASET ", "$TIMESTAMP ",
                                          ":127."};
-    return starts_with_any(text, starts, sizeof starts / sizeof starts[0]);
+    return starts_with_any(text, starts, LENGTH(starts));
 }
 
 static void score_line(struct slice line, struct score *s)

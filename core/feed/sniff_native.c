@@ -34,7 +34,7 @@ enum feed_format feed_sniff_columns(struct slice header, char separator)
         {FEED_MALWAREBAZAAR, {"sha256_hash", "first_seen_utc"}},
         {FEED_MISP, {"to_ids", "value"}},
     };
-    for (size_t i = 0; i < sizeof natives / sizeof natives[0]; i++) {
+    for (size_t i = 0; i < LENGTH(natives); i++) {
         unsigned found = 0;
         struct slice rest = header;
         struct slice field;
@@ -70,7 +70,7 @@ enum feed_format feed_sniff_json(struct slice beginning)
         {FEED_STIX, {"\"objects\"", "\"spec_version\""}},
         {FEED_STIX, {"\"objects\"", "\"indicator\""}},
     };
-    for (size_t i = 0; i < sizeof natives / sizeof natives[0]; i++) {
+    for (size_t i = 0; i < LENGTH(natives); i++) {
         size_t k = 0;
         while (k < NAMES_MAX &&
                slice_find_slice(beginning, slice_str(natives[i].names[k])) <

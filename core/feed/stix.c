@@ -7,7 +7,6 @@
  * are left out. valid_from and valid_until are the times of the entries.
  * Source: STIX 2.1 (OASIS), sections 4.7 and 9.
  */
-#include <string.h>
 
 #include "core/base/uninitialized.h"
 #include "core/feed/parser_internal.h"
@@ -125,7 +124,7 @@ static struct term term_of(struct slice path)
         {"file:hashes.'SHA256'", FEATURE_attachment},
         {"artifact:hashes.'SHA-256'", FEATURE_attachment},
     };
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+    for (size_t i = 0; i < LENGTH(paths); i++) {
         if (slice_eq_nocase(path, slice_str(paths[i].path))) {
             return (struct term){.hint = paths[i].hint};
         }
@@ -219,7 +218,7 @@ static void emit_term(struct feed *f, const struct term *t,
     char value[STIX_VALUE_MAX] UNINITIALIZED;
     size_t n = 0;
 
-    if (t->value.n > sizeof value) {
+    if (t->value.n > sizeof(value)) {
         feed_bad(f, "the value is too long", t->value);
         return;
     }

@@ -49,7 +49,7 @@ void feed_fields_threatfox(struct feed *f, struct feed_fields *r)
         feed_unused(f, FEED_UNUSED_doubtful);
         return;
     }
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    for (size_t i = 0; i < LENGTH(types); i++) {
         if (slice_eq(type, slice_str(types[i].type))) {
             feed_emit_timed(f, value, types[i].hint, &times);
             return;

@@ -3,11 +3,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { CHUNK = 128 * 1024, MAGIC_BYTES = 6 };
 
@@ -36,9 +31,9 @@ static const struct packing *packing_of(int fd)
         {"PK\x05\x06", 4, ARCHIVE_FILTER_NONE}, /* without a member */
     };
     char first[MAGIC_BYTES];
-    ssize_t n = pread(fd, first, sizeof first, 0);
+    ssize_t n = pread(fd, first, sizeof(first), 0);
 
-    for (size_t i = 0; n > 0 && i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; n > 0 && i < LENGTH(all); i++) {
         if ((size_t)n >= all[i].n && memcmp(first, all[i].magic, all[i].n) == 0) {
             return &all[i];
         }

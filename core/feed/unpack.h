@@ -8,8 +8,6 @@
 #ifndef CORE_FEED_UNPACK_H
 #define CORE_FEED_UNPACK_H
 
-#include <stdint.h>
-
 #include "core/base/err.h"
 
 /* Appends to the file `to` what lies in the file `from` (from its beginning; a regular file). *io_left: most bytes

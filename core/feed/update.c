@@ -2,13 +2,6 @@
  * update - the folder of a feed, and an update from the body to the list.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -45,7 +38,7 @@ enum err update_save(struct feed_update *s, struct errinfo *reterr)
     buf_init(&b, STATE_BYTES_MAX);
     (void)snprintf(s->saved.list, sizeof(s->saved.list), "%s", s->list);
     enum err e = file_path(path, "%s/state.json", s->dir);
-    e = e == ERR_OK ? saved_print(&s->saved, &b) : e;
+    THEN(e, saved_print(&s->saved, &b));
     if (e != ERR_OK) {
         (void)errinfo_set(reterr, e, s->dir, 0, "the state of the feed cannot be kept");
     } else {
@@ -59,7 +52,7 @@ enum err update_save(struct feed_update *s, struct errinfo *reterr)
 static uint64_t number_of(const char *name)
 {
     static const char *const kinds[] = {"set.", "body.", "changes."};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < LENGTH(kinds); i++) {
         size_t n = strlen(kinds[i]);
         if (strncmp(name, kinds[i], n) == 0 && strlen(name) <= n + NUMBER_DIGITS) {
             return strtoull(name + n, NULL, 10);
@@ -157,8 +150,8 @@ static enum err folder_make(struct feed_update *s, struct errinfo *reterr)
                            "the path is too long; choose a shorter state_dir");
     }
     enum err e = file_make_dir(feeds, FEED_DIR_MODE, reterr);
-    e = e == ERR_OK ? file_make_dir(s->dir, FEED_DIR_MODE, reterr) : e;
-    e = e == ERR_OK ? filelock_take(&s->lock, lock, reterr) : e;
+    THEN(e, file_make_dir(s->dir, FEED_DIR_MODE, reterr));
+    THEN(e, filelock_take(&s->lock, lock, reterr));
     if (e == ERR_LOCKED) {
         e = errinfo_set(reterr, e, lock, 0,
                         "another process works on this feed; wait for it");
@@ -181,7 +174,7 @@ enum err update_open(const struct update_options *options, struct feed_update **
     s->context = options->context;
     s->lock.fd = -1;
     enum err e = folder_make(s, reterr);
-    e = e == ERR_OK ? state_load(s, reterr) : e;
+    THEN(e, state_load(s, reterr));
     if (e != ERR_OK) {
         update_close(&s);
         return e;
@@ -280,7 +273,7 @@ static enum err compare(struct update *u, struct errinfo *reterr)
     struct feed_diff_out changes;
     struct mirror_iter *walk = NULL;
     enum err e = update_file(s, "set", u->number, set_path, reterr);
-    e = e == ERR_OK ? update_file(s, "changes", u->number, changes_path, reterr) : e;
+    THEN(e, update_file(s, "changes", u->number, changes_path, reterr));
     if (e == ERR_OK && wants_walk(u)) {
         e = mirror_iter_of_reader(u->reader, update_now_s(), &walk, reterr);
     }
@@ -301,10 +294,10 @@ static enum err compare(struct update *u, struct errinfo *reterr)
                                   .guard = u->guard,
                                   .set = &set,
                                   .changes = &changes};
-    e = e == ERR_OK ? opened : e;
-    e = e == ERR_OK ? compare_run(&u->compare, reterr) : e;
-    e = e == ERR_OK ? feed_set_out_commit(&set, reterr) : e;
-    e = e == ERR_OK ? feed_diff_out_commit(&changes, reterr) : e;
+    THEN(e, opened);
+    THEN(e, compare_run(&u->compare, reterr));
+    THEN(e, feed_set_out_commit(&set, reterr));
+    THEN(e, feed_diff_out_commit(&changes, reterr));
     feed_set_out_abort(&set);
     feed_diff_out_abort(&changes);
     u->compare.set = NULL;
@@ -321,7 +314,7 @@ static enum err examine(struct update *u, struct errinfo *reterr)
 {
     struct feed_update *s = u->s;
     enum err e = feed_exclude_new(s->config, s->feed, s->keys, &u->guard, reterr);
-    e = e == ERR_OK ? open_old(u, reterr) : e;
+    THEN(e, open_old(u, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -386,7 +379,7 @@ static enum err mend(struct update *u, struct errinfo *reterr)
     char path[FILE_PATH_MAX];
     struct feed_update *s = u->s;
     enum err e = update_file(s, "changes", u->number, path, reterr);
-    e = e == ERR_OK ? update_apply(s, path, reterr) : e;
+    THEN(e, update_apply(s, path, reterr));
     if (e == ERR_OK) {
         s->saved.is_silent = false;
         s->saved.shown.entries = u->compare.entries;
@@ -407,7 +400,7 @@ static enum err apply(struct update *u, struct errinfo *reterr)
         e = mend(u, reterr);
     } else {
         e = keep_body(u, reterr);
-        e = e == ERR_OK ? update_publish(s, &p, reterr) : e;
+        THEN(e, update_publish(s, &p, reterr));
     }
     if (e != ERR_OK) {
         return e;
@@ -428,8 +421,8 @@ static enum err tell(struct update *u, struct errinfo *reterr)
                                  .to_body = u->s->incoming,
                                  .key = u->key};
     enum err e = update_file(u->s, "set", u->number, path, reterr);
-    e = e == ERR_OK ? feed_set_open(&fresh, path, reterr) : e;
-    e = e == ERR_OK ? update_tell(u->s, &sides, u->on_line, u->context, reterr) : e;
+    THEN(e, feed_set_open(&fresh, path, reterr));
+    THEN(e, update_tell(u->s, &sides, u->on_line, u->context, reterr));
     feed_set_close(&fresh);
     return e;
 }
@@ -473,9 +466,9 @@ enum err update_update(struct feed_update *s, const struct update_body *body,
     uint64_t begin_us = clock_mono_us();
     *ret = (struct update_report){.entries = s->saved.shown.entries};
     enum err e = update_settle(s, reterr);
-    e = e == ERR_OK ? examine(&u, reterr) : e;
+    THEN(e, examine(&u, reterr));
     ret->check_us = clock_mono_us() - begin_us;
-    e = e == ERR_OK ? decide(&u, reterr) : e;
+    THEN(e, decide(&u, reterr));
     sorter_free(&u.intake.sorter);
     feed_set_close(&u.old);
     list_reader_close(&u.reader);

@@ -12,9 +12,6 @@
 #ifndef CORE_FEED_UPDATE_H
 #define CORE_FEED_UPDATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/keyring.h"
 #include "core/config/config.h"
 #include "core/feed/feed.h"

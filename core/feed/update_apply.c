@@ -2,8 +2,6 @@
  * update_apply - a version is told to the list, durably in this order: set, body and changes; that they
  * are to be applied; the list; that they are.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/feed/update_internal.h"
@@ -36,9 +34,7 @@ enum err update_list_open(const struct feed_update *s, struct list_reader **ret,
     if (e == ERR_OK && !list_reader_is_formed(*ret, stage_url_match(s))) {
         list_reader_close(ret);
         e = make_formed(s, &why);
-        e = e == ERR_OK
-                ? list_reader_open(state_dir, slice_str(s->list), s->keys, ret, &why)
-                : e;
+        THEN(e, list_reader_open(state_dir, slice_str(s->list), s->keys, ret, &why));
     }
     if (e == ERR_NOT_FOUND) {
         return ERR_OK;
@@ -93,7 +89,7 @@ enum err update_set_open(const struct feed_update *s, uint64_t number,
         return ERR_OK;
     }
     enum err e = update_file(s, "set", number, path, reterr);
-    e = e == ERR_OK ? feed_set_open(ret, path, reterr) : e;
+    THEN(e, feed_set_open(ret, path, reterr));
     if (e == ERR_OK &&
         (ret->key_id != key->id || ret->form != set_form(stage_url_match(s)))) {
         feed_set_close(ret);
@@ -170,8 +166,8 @@ enum err update_publish(struct feed_update *s, const struct update_pending *p,
         s->saved.last = p->version.number;
     }
     enum err e = update_file(s, "changes", p->version.number, path, reterr);
-    e = e == ERR_OK ? update_save(s, reterr) : e;
-    e = e == ERR_OK ? update_apply(s, path, reterr) : e;
+    THEN(e, update_save(s, reterr));
+    THEN(e, update_apply(s, path, reterr));
     return e == ERR_OK ? finish(s, reterr) : e;
 }
 

@@ -1,11 +1,7 @@
 /*
  * update_check - is a body what the feed should be? gillnet-feeds(7) CHECKS.
  */
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "core/feed/update_internal.h"
 

@@ -159,7 +159,7 @@ enum err compare_run(struct compare *c, struct errinfo *reterr)
     update_show(c->stage, "comparing", -1.0);
     next_old(&s);
     enum err e = next_fresh(&s);
-    e = e == ERR_OK ? next_listed(&s) : e;
+    THEN(e, next_listed(&s));
     while (e == ERR_OK && next_digest(&s, &f)) {
         e = step(&s, &f);
     }

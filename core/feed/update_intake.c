@@ -1,11 +1,6 @@
 /*
  * update_intake - a body is read, each entry judged by the guard, and all of them sorted.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/feed/update_internal.h"

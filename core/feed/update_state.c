@@ -2,8 +2,6 @@
  * update_state - state.json: what a feed's stage knows between updates.
  */
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "core/feed/update_internal.h"
 

@@ -1,9 +1,6 @@
 /*
  * update_versions - what happens without a new body: nothing new, silence, going back, differences, the end.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <unistd.h>
 
 #include "core/feed/update_internal.h"
 
@@ -55,8 +52,8 @@ static enum err write_changes(struct feed_update *s, struct compare *c,
     enum err e = feed_diff_out_open(&changes, path, reterr);
     c->stage = s;
     c->changes = &changes;
-    e = e == ERR_OK ? compare_run(c, reterr) : e;
-    e = e == ERR_OK ? feed_diff_out_commit(&changes, reterr) : e;
+    THEN(e, compare_run(c, reterr));
+    THEN(e, feed_diff_out_commit(&changes, reterr));
     feed_diff_out_abort(&changes);
     c->changes = NULL;
     return e;
@@ -83,11 +80,11 @@ enum err update_leave(struct feed_update *s, uint64_t keep_s, struct errinfo *re
         e = mirror_iter_of_reader(reader, update_now_s(), &walk, reterr);
         c.walk = walk;
     }
-    e = e == ERR_OK ? write_changes(s, &c, path, reterr) : e;
+    THEN(e, write_changes(s, &c, path, reterr));
     mirror_iter_free(&walk);
     list_reader_close(&reader);
     feed_set_close(&old);
-    e = e == ERR_OK ? update_apply(s, path, reterr) : e;
+    THEN(e, update_apply(s, path, reterr));
     (void)unlink(path);
     return e;
 }
@@ -103,7 +100,7 @@ enum err update_expire_silent(struct feed_update *s, bool *retdid,
         return ERR_OK;
     }
     enum err e = update_settle(s, reterr);
-    e = e == ERR_OK ? update_leave(s, 0, reterr) : e;
+    THEN(e, update_leave(s, 0, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -129,7 +126,7 @@ enum err update_drop(const struct update_options *options, struct errinfo *reter
     if (e == ERR_OK && (s->saved.shown.version != 0 || s->saved.is_lost)) {
         e = update_leave(s, options->feed->keep_s, reterr);
     }
-    e = e == ERR_OK ? file_remove_tree(s->dir, reterr) : e;
+    THEN(e, file_remove_tree(s->dir, reterr));
     update_close(&s);
     return e;
 }
@@ -161,11 +158,9 @@ static enum err look_back(struct feed_update *s, const struct update_version *v,
 {
     char path[FILE_PATH_MAX];
     enum err e = update_list_open(s, &g->reader, &g->key, reterr);
-    e = e == ERR_OK ? update_set_open(s, v->number, &g->key, &g->to, reterr) : e;
-    e = e == ERR_OK
-            ? update_set_open(s, s->saved.shown.version, &g->key, &g->from, reterr)
-            : e;
-    e = e == ERR_OK ? update_file(s, "body", v->number, path, reterr) : e;
+    THEN(e, update_set_open(s, v->number, &g->key, &g->to, reterr));
+    THEN(e, update_set_open(s, s->saved.shown.version, &g->key, &g->from, reterr));
+    THEN(e, update_file(s, "body", v->number, path, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -184,8 +179,8 @@ static enum err go_back(struct feed_update *s, const struct update_version *v,
                         .old = &g.from,
                         .lists_all = !g.reader || s->saved.is_silent,
                         .keep_s = 0}; /* what the bad one brought goes at once */
-    e = e == ERR_OK ? update_file(s, "changes", v->number, path, reterr) : e;
-    e = e == ERR_OK ? write_changes(s, &c, path, reterr) : e;
+    THEN(e, update_file(s, "changes", v->number, path, reterr));
+    THEN(e, write_changes(s, &c, path, reterr));
     sorter_free(&g.intake.sorter);
     feed_set_close(&g.from);
     feed_set_close(&g.to);
@@ -263,7 +258,7 @@ enum err update_tell(struct feed_update *s, const struct update_sides *sides,
     struct one_side entered = {sides->to, sides->from, sides->to_body, UPDATE_ENTERED};
     struct one_side left = {sides->from, sides->to, from_body, UPDATE_LEFT};
     enum err e = update_file(s, "body", sides->from_number, from_body, reterr);
-    e = e == ERR_OK ? tell_side(s, &entered, &sides->key, on_line, context, reterr) : e;
+    THEN(e, tell_side(s, &entered, &sides->key, on_line, context, reterr));
     return e == ERR_OK ? tell_side(s, &left, &sides->key, on_line, context, reterr) : e;
 }
 
@@ -283,12 +278,10 @@ enum err update_diff(struct feed_update *s, uint64_t from, uint64_t to,
     }
     enum err e = update_list_open(s, &reader, &sides.key, reterr);
     list_reader_close(&reader);
-    e = e == ERR_OK
-            ? update_set_open(s, sides.from_number, &sides.key, &sets[0], reterr)
-            : e;
-    e = e == ERR_OK ? update_set_open(s, to, &sides.key, &sets[1], reterr) : e;
-    e = e == ERR_OK ? update_file(s, "body", to, to_body, reterr) : e;
-    e = e == ERR_OK ? update_tell(s, &sides, on_line, context, reterr) : e;
+    THEN(e, update_set_open(s, sides.from_number, &sides.key, &sets[0], reterr));
+    THEN(e, update_set_open(s, to, &sides.key, &sets[1], reterr));
+    THEN(e, update_file(s, "body", to, to_body, reterr));
+    THEN(e, update_tell(s, &sides, on_line, context, reterr));
     feed_set_close(&sets[0]);
     feed_set_close(&sets[1]);
     return e;

@@ -30,7 +30,7 @@ const char *bloom_layout_name(unsigned layout)
         [BLOOM_CLASSIC] = "classic",
         [BLOOM_PARTITIONED] = "partitioned",
     };
-    return layout < sizeof(names) / sizeof(names[0]) ? names[layout] : NULL;
+    return layout < LENGTH(names) ? names[layout] : NULL;
 }
 
 void bloom_key(struct bloom *b, const struct hashkey *key)

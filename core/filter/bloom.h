@@ -13,10 +13,6 @@
 #ifndef CORE_FILTER_BLOOM_H
 #define CORE_FILTER_BLOOM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 

@@ -8,8 +8,6 @@
 #ifndef CORE_FILTER_BLOOM_PROBE_H
 #define CORE_FILTER_BLOOM_PROBE_H
 
-#include <string.h>
-
 #include "core/filter/bloom.h"
 #include "core/filter/mix.h"
 

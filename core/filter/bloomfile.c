@@ -7,14 +7,7 @@
  */
 #include "core/filter/bloomfile.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
@@ -216,9 +209,7 @@ static enum err open_copy(const struct source *s, struct bloomfile *f,
     }
     void *sums = (char *)p + lines;
     e = table_read(s, sums, reterr);
-    if (e == ERR_OK) {
-        e = lines_read(s, p, sums, reterr);
-    }
+    THEN(e, lines_read(s, p, sums, reterr));
     if (e != ERR_OK) {
         (void)munmap(p, bytes);
         return e;
@@ -238,9 +229,7 @@ static enum err verify_file(const struct source *s, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_NOMEM, s->path, 0, "no memory to verify it");
     }
     enum err e = table_read(s, sums, reterr);
-    if (e == ERR_OK) {
-        e = lines_read(s, NULL, sums, reterr);
-    }
+    THEN(e, lines_read(s, NULL, sums, reterr));
     free(sums);
     return e;
 }
@@ -281,9 +270,7 @@ enum err bloomfile_open(struct bloomfile *f, const char *path,
     struct source s = {.path = path, .next = want->next, .fd = -1};
     struct bloomfile opened = {.hold = want->hold, .fd = -1};
     enum err e = source_open(&s, reterr);
-    if (e == ERR_OK) {
-        e = want_check(&s, want, reterr);
-    }
+    THEN(e, want_check(&s, want, reterr));
     if (e == ERR_OK) {
         (void)posix_fadvise(s.fd, 0, 0, POSIX_FADV_SEQUENTIAL);
         e = want->hold == BLOOMFILE_MAP ? open_map(&s, &opened, reterr)

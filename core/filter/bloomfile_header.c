@@ -1,6 +1,4 @@
 /* bloomfile_header - the fields of a filter file's header, written, read and judged. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"

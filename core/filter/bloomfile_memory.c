@@ -4,11 +4,7 @@
  * The kernel promises more memory than there is, and kills who takes it at its word: so a large
  * filter asks how much is free first.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/filter/bloomfile_internal.h"
 

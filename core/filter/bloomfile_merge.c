@@ -1,10 +1,7 @@
 /* bloomfile_merge - field by field, then word by word. */
 #include "core/filter/bloomfile_merge.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/random.h"
 #include "core/filter/bloomfile_internal.h"
@@ -123,7 +120,7 @@ enum err bloomfile_alike(const struct bloomfile_shape *there, const char *path,
         {"number of planned items", i->capacity, t->capacity},
         {"period", i->period, t->period},
     };
-    for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
+    for (size_t n = 0; n < LENGTH(numbers); n++) {
         if (numbers[n].its != numbers[n].there) {
             return differ_u64(reterr, path, numbers[n].field, numbers[n].its,
                               numbers[n].there);
@@ -338,15 +335,9 @@ enum err bloomfile_merge_file(struct bloomfile *dst, const char *path,
     struct bloomfile_shape there = bloomfile_shape_of(dst);
     struct bloomfile src = {0};
     enum err e = take_peek(path, &its, reterr);
-    if (e == ERR_OK) {
-        e = bloomfile_alike(&there, path, &its, reterr);
-    }
-    if (e == ERR_OK) {
-        e = bloomfile_take(&src, path, key, reterr);
-    }
-    if (e == ERR_OK) {
-        e = bloomfile_merge(dst, &src, path, reterr);
-    }
+    THEN(e, bloomfile_alike(&there, path, &its, reterr));
+    THEN(e, bloomfile_take(&src, path, key, reterr));
+    THEN(e, bloomfile_merge(dst, &src, path, reterr));
     bloomfile_close(&src);
     return e;
 }

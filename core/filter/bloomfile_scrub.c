@@ -1,5 +1,4 @@
 /* bloomfile_scrub - a piece at a time, what is in use is compared with its sums again. */
-#include <stdlib.h>
 
 #include "core/base/checksum.h"
 #include "core/filter/bloomfile_internal.h"
@@ -34,10 +33,8 @@ static enum err mapped_block(const struct bloomfile *f, uint64_t block, char *bu
     uint64_t table = BLOOMFILE_HEADER_BYTES + bloomfile_lines_bytes(f->bloom.nlines);
     enum err e = bloomfile_read(f->fd, buffer, n,
                                 BLOOMFILE_HEADER_BYTES + block * BLOOMFILE_BLOCK_BYTES);
-    if (e == ERR_OK) {
-        e = bloomfile_read(f->fd, &sum, sizeof(sum),
-                           table + block * BLOOMFILE_SUM_BYTES);
-    }
+    THEN(e,
+         bloomfile_read(f->fd, &sum, sizeof(sum), table + block * BLOOMFILE_SUM_BYTES));
     *retgood = e == ERR_OK && checksum64(slice_of(buffer, n)) == sum;
     return e == ERR_CORRUPT ? ERR_OK : e; /* cut short: bad */
 }

@@ -1,9 +1,8 @@
 /* cells - lines of small cells that count a running bucket and the windows it belongs to. */
 #include "core/filter/cells.h"
 
-#include <string.h>
-
 #include "core/base/prng.h"
+#include "core/base/std.h"
 #include "core/filter/mix.h"
 
 #define CHAIN_END UINT32_MAX

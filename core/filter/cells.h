@@ -15,9 +15,7 @@
 #ifndef CORE_FILTER_CELLS_H
 #define CORE_FILTER_CELLS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "core/base/std.h"
 #include "core/filter/celltable.h"
 
 enum { CELLS_LINE_BYTES = 64, CELLS_OF_LINE = 10, CELLS_OF_KEY = 3, CELLS_WINDOWS = 3 };

@@ -1,9 +1,8 @@
 /* celltable - the few counts that are too large for their cells. */
 #include "core/filter/celltable.h"
 
-#include <stdlib.h>
-
 #include "core/base/prng.h"
+#include "core/base/std.h"
 
 enum { SLOTS_LEAST = 16, MAX_LEAST = 1024, FULL_NUMERATOR = 7, FULL_DENOMINATOR = 8 };
 

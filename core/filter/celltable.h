@@ -7,8 +7,7 @@
 #ifndef CORE_FILTER_CELLTABLE_H
 #define CORE_FILTER_CELLTABLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 struct cell_slot {
     uint64_t cell; /* its number + 1; 0: free */

@@ -1,9 +1,8 @@
 /* doorkeeper - which keys were seen in the last 15 days. */
 #include "core/filter/doorkeeper.h"
 
-#include <string.h>
-
 #include "core/base/prng.h"
+#include "core/base/std.h"
 #include "core/filter/mix.h"
 
 enum {

@@ -13,8 +13,7 @@
 #ifndef CORE_FILTER_DOORKEEPER_H
 #define CORE_FILTER_DOORKEEPER_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum {
     DOORKEEPER_LINE_BYTES = 64,

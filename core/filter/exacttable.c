@@ -3,9 +3,6 @@
  */
 #include "core/filter/exacttable.h"
 
-#include <string.h>
-#include <time.h>
-
 #include "core/base/checksum.h"
 
 enum {

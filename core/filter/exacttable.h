@@ -10,10 +10,6 @@
 #ifndef CORE_FILTER_EXACTTABLE_H
 #define CORE_FILTER_EXACTTABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 

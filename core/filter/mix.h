@@ -6,7 +6,7 @@
 #ifndef CORE_FILTER_MIX_H
 #define CORE_FILTER_MIX_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 /* Both halves of the product folded: every input bit reaches every output bit. */
 static inline uint64_t mix_product(uint64_t a, uint64_t b)

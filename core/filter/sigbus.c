@@ -1,16 +1,11 @@
 /* sigbus - one handler for the process, a table that it may read at any moment. */
 #include "core/filter/sigbus.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 enum { PAGE_MAX = 65536 };
 
@@ -117,12 +112,8 @@ enum err sigbus_add(const void *p, size_t n)
 {
     pthread_mutex_lock(&mutex);
     enum err e = ones_make();
-    if (e == ERR_OK) {
-        e = handler_set();
-    }
-    if (e == ERR_OK) {
-        e = range_take(p, n);
-    }
+    THEN(e, handler_set());
+    THEN(e, range_take(p, n));
     pthread_mutex_unlock(&mutex);
     return e;
 }

@@ -10,8 +10,6 @@
 #ifndef CORE_FILTER_SIGBUS_H
 #define CORE_FILTER_SIGBUS_H
 
-#include <stddef.h>
-
 #include "core/base/err.h"
 
 enum { SIGBUS_RANGES = 4096 };

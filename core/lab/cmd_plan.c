@@ -1,7 +1,5 @@
 /* cmd_plan - `gillnet plan`: sizes, errors, times and costs of filters, and of counting. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/humanize.h"
@@ -181,9 +179,7 @@ static int reckon_row(struct planning *p, struct planning_row *row)
 {
     enum err e = layout_plan(row->layout, &p->wish, &row->size, &row->why);
 
-    if (e == ERR_OK) {
-        e = check_scheme(p, row);
-    }
+    THEN(e, check_scheme(p, row));
     if (e != ERR_OK) {
         row->is_refused = true;
         return 0;
@@ -364,7 +360,7 @@ static int read_cost_words(const struct words *w, struct cost_question *q,
     }
     if (status == 0 && w->items != NULL) {
         status = read_items(w, &n);
-        grid->nitems = sizeof(room) / sizeof(room[0]);
+        grid->nitems = LENGTH(room);
         for (size_t i = 0; i < grid->nitems; i++) {
             grid->items[i] = fmin(floor((double)n * room[i]), (double)PLAN_ITEMS_MAX);
         }
@@ -455,8 +451,7 @@ int lab_plan(struct cli *cli, int argc, char **argv)
         {"--messages-per-day", &w.messages, NULL, NULL},
     };
     const struct cli_command *command = cli_command("plan");
-    int status =
-        cli_options(command, table, sizeof(table) / sizeof(table[0]), &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
     bool is_cost = w.prices != NULL || w.queries != NULL;
     const char *why = NULL;
 

@@ -1,5 +1,4 @@
 /* cmd_simulate - `gillnet simulate`: which simulation. */
-#include <string.h>
 
 #include "core/lab/lab.h"
 #include "core/lab/simulate.h"

@@ -1,7 +1,6 @@
 #include "core/lab/cost.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/lab/plan.h"
 
@@ -18,7 +17,7 @@ void cost_defaults(struct cost_prices *retprices, struct cost_grid *retgrid)
                                       .false_positive_query = 0.0001,
                                       .false_positive = 0.01,
                                       .unconfirmed = 1};
-    *retgrid = (struct cost_grid){.nerrors = sizeof(errors) / sizeof(errors[0])};
+    *retgrid = (struct cost_grid){.nerrors = LENGTH(errors)};
     memcpy(retgrid->errors, errors, sizeof(errors));
 }
 

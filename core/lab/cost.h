@@ -10,9 +10,6 @@
 #ifndef CORE_LAB_COST_H
 #define CORE_LAB_COST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/lab/layout.h"
 
 enum { COST_GRID_MAX = 16, COST_DAYS = 30 };

@@ -2,13 +2,8 @@
  * count_filter - `gillnet count export --filter` and `count merge`: counts as a counting filter in a file, and several such
  * files added up. They work only where there is no ring: its streams are exact, and would count the same again. ADR 0036.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/cli/count_commands.h"
@@ -57,7 +52,7 @@ static bool add_run(void *context, const struct run *run)
     enum err e = ERR_OK;
 
     if (id->key_id != x->cli->keys.ring[0].id ||
-        memcmp(id->origin, x->origin, sizeof id->origin) != 0) {
+        memcmp(id->origin, x->origin, sizeof(id->origin)) != 0) {
         x->foreign++;
         return true;
     }
@@ -226,8 +221,7 @@ static int export(struct cli *cli, int argc, char **argv)
     char dir[FILE_PATH_MAX];
     uint64_t end_s = clock_wall_us() / 1000000 / COUNT_BUCKET_S * COUNT_BUCKET_S;
     uint64_t first_s = end_s - COUNT_DAY_S;
-    int status = cli_options(cli_command("count"), table,
-                             sizeof table / sizeof table[0], &argc, argv);
+    int status = cli_options(cli_command("count"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

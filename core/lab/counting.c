@@ -80,28 +80,18 @@ enum err counting_check(const struct counting_shape *s, struct errinfo *reterr)
 {
     enum err e = check_kind(s, reterr);
     bool is_split = s->layout == COUNTING_SPLIT;
-    if (e == ERR_OK) {
-        e = check_range("k", s->k, 1, COUNTING_K_MAX, reterr);
-    }
-    if (e == ERR_OK) {
-        e = check_range("nchunks", s->nchunks, 1, COUNTING_CHUNKS_MAX, reterr);
-    }
-    if (e == ERR_OK) {
-        e = check_range("chunk_cells", s->chunk_cells, 1, COUNTING_CHUNK_CELLS_MAX,
-                        reterr);
-    }
-    if (e == ERR_OK) {
-        e = check_range("chunk_slots", s->chunk_slots, is_split ? 1 : 0,
-                        is_split ? COUNTING_CHUNK_CELLS_MAX : 0, reterr);
-    }
+    THEN(e, check_range("k", s->k, 1, COUNTING_K_MAX, reterr));
+    THEN(e, check_range("nchunks", s->nchunks, 1, COUNTING_CHUNKS_MAX, reterr));
+    THEN(e, check_range("chunk_cells", s->chunk_cells, 1, COUNTING_CHUNK_CELLS_MAX,
+                        reterr));
+    THEN(e, check_range("chunk_slots", s->chunk_slots, is_split ? 1 : 0,
+                        is_split ? COUNTING_CHUNK_CELLS_MAX : 0, reterr));
     if (e == ERR_OK) { /* each factor is below 2^33: no overflow */
         e = check_range("words of cells", chunk_words(s) * s->nchunks, 1,
                         COUNTING_WORDS_MAX, reterr);
     }
-    if (e == ERR_OK) {
-        e = check_range("words of high parts", slots_stride(s) * s->nchunks, 0,
-                        COUNTING_WORDS_MAX, reterr);
-    }
+    THEN(e, check_range("words of high parts", slots_stride(s) * s->nchunks, 0,
+                        COUNTING_WORDS_MAX, reterr));
     return e;
 }
 

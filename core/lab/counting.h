@@ -19,10 +19,6 @@
 #ifndef CORE_LAB_COUNTING_H
 #define CORE_LAB_COUNTING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 

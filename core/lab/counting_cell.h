@@ -9,8 +9,6 @@
 #ifndef CORE_LAB_COUNTING_CELL_H
 #define CORE_LAB_COUNTING_CELL_H
 
-#include <string.h>
-
 #include "core/lab/counting.h"
 
 /* Where a key's cells lie: packed indices. */

@@ -29,7 +29,7 @@ enum err counting_alike(const struct counting *a, const struct counting *b,
         {"the number of chunks", s->nchunks, t->nchunks, ERR_RANGE},
         {"the number of cells in a chunk", s->chunk_cells, t->chunk_cells, ERR_RANGE},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if (rows[i].a != rows[i].b) {
             return differ(rows[i].what, rows[i].a, rows[i].b, rows[i].e, reterr);
         }

@@ -1,13 +1,7 @@
 /* countingfile - a counting filter on disk; read and verified whole, cells are added in memory. */
 #include "core/lab/countingfile.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
@@ -78,7 +72,7 @@ static struct header fields_read(struct slice bytes, uint32_t *retversion,
     c = cursor_of(slice_from(bytes, COUNTINGFILE_SOURCES_AT));
     for (unsigned i = 0; i < COUNTINGFILE_SOURCES_MAX; i++) {
         struct countingfile_source *s = &h.facts.sources[i];
-        memcpy(s->origin, cursor_bytes(&c, sizeof s->origin).p, sizeof s->origin);
+        memcpy(s->origin, cursor_bytes(&c, sizeof(s->origin)).p, sizeof(s->origin));
         s->first_s = cursor_u64(&c);
         s->end_s = cursor_u64(&c);
     }
@@ -106,7 +100,7 @@ static enum err header_print(const struct header *h, struct buf *ret)
     buf_add(ret, slice_of(zeros, COUNTINGFILE_SOURCES_AT - ret->n));
     for (unsigned i = 0; i < h->facts.nsources; i++) {
         const struct countingfile_source *s = &h->facts.sources[i];
-        buf_add(ret, slice_of((const char *)s->origin, sizeof s->origin));
+        buf_add(ret, slice_of((const char *)s->origin, sizeof(s->origin)));
         buf_add_u64(ret, s->first_s);
         buf_add_u64(ret, s->end_s);
     }
@@ -148,7 +142,7 @@ static enum err header_read(int fd, const char *path, struct header *ret,
     char bytes[COUNTINGFILE_HEADER_BYTES];
     uint32_t version = 0;
     uint32_t reserved = 0;
-    enum err e = bloomfile_read(fd, bytes, sizeof bytes, 0);
+    enum err e = bloomfile_read(fd, bytes, sizeof(bytes), 0);
 
     if (e == ERR_CORRUPT) {
         return refuse(reterr, e, path, "cut off in the header");
@@ -156,7 +150,7 @@ static enum err header_read(int fd, const char *path, struct header *ret,
     if (e != ERR_OK) {
         return errinfo_errno(reterr, path, "cannot read the counting filter");
     }
-    struct slice all = slice_of(bytes, sizeof bytes);
+    struct slice all = slice_of(bytes, sizeof(bytes));
     if (!slice_has_prefix(all, MAGIC)) {
         return refuse(reterr, ERR_CORRUPT, path, "not a counting filter of gillnet");
     }
@@ -297,7 +291,7 @@ static enum err cells_read(struct countingfile *f, int fd, const struct header *
                            const char *path, struct errinfo *reterr)
 {
     uint64_t nblocks = block_count(f->bytes);
-    uint64_t *sums = calloc(nblocks, sizeof *sums);
+    uint64_t *sums = calloc(nblocks, sizeof(*sums));
     uint64_t table_at = COUNTINGFILE_HEADER_BYTES + f->bytes;
 
     if (sums == NULL) {
@@ -390,7 +384,7 @@ enum err countingfile_open(struct countingfile *f, const char *path,
 static bool overlaps(const struct countingfile_source *a,
                      const struct countingfile_source *b)
 {
-    return memcmp(a->origin, b->origin, sizeof a->origin) == 0 &&
+    return memcmp(a->origin, b->origin, sizeof(a->origin)) == 0 &&
            a->first_s < b->end_s && b->first_s < a->end_s;
 }
 
@@ -398,7 +392,7 @@ static int compare_sources(const void *a, const void *b)
 {
     const struct countingfile_source *x = a;
     const struct countingfile_source *y = b;
-    int order = memcmp(x->origin, y->origin, sizeof x->origin);
+    int order = memcmp(x->origin, y->origin, sizeof(x->origin));
 
     return order != 0 ? order : (x->first_s > y->first_s) - (x->first_s < y->first_s);
 }
@@ -426,9 +420,9 @@ static enum err join_sources(struct countingfile_facts *f,
                            COUNTINGFILE_SOURCES_MAX);
     }
     memcpy(f->sources + f->nsources, more->sources,
-           more->nsources * sizeof f->sources[0]);
+           more->nsources * sizeof(f->sources[0]));
     f->nsources += more->nsources;
-    qsort(f->sources, f->nsources, sizeof f->sources[0], compare_sources);
+    qsort(f->sources, f->nsources, sizeof(f->sources[0]), compare_sources);
     return ERR_OK;
 }
 

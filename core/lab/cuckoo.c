@@ -1,7 +1,6 @@
 #include "core/lab/cuckoo.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/filter/mix.h"
 

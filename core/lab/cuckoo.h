@@ -18,10 +18,6 @@
 #ifndef CORE_LAB_CUCKOO_H
 #define CORE_LAB_CUCKOO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 

@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/prng.h"
 #include "core/lab/scheme.h"

@@ -16,10 +16,6 @@
 #ifndef CORE_LAB_EXPERIMENT_H
 #define CORE_LAB_EXPERIMENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/lab/counting.h"
 

@@ -248,7 +248,7 @@ bool experiment_published(unsigned number, enum counting_variant variant, uint32
 {
     unsigned there = experiment_of_column(number, variant);
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         const struct row *r = &rows[i];
         for (unsigned at = 0; at < EXPERIMENT_K_COUNT; at++) {
             if (r->experiment == there && r->variant == variant && r->m == m &&
@@ -268,7 +268,7 @@ size_t experiment_sizes(unsigned number, uint32_t ret[EXPERIMENT_SIZES_MAX])
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if (rows[i].experiment == number && rows[i].variant == COUNTING_REFINED) {
             ret[n++] = rows[i].m;
         }

@@ -1,7 +1,6 @@
 #include "core/lab/layout.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/lab/cuckoo.h"
 #include "core/lab/plan.h"
@@ -179,7 +178,7 @@ static const struct figure figures[] = {
 #include "core/lab/layout_time.def"
 #undef LAYOUT_TIME
 };
-enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
+enum { FIGURES = LENGTH(figures) };
 
 const char layout_time_origin[] =
     "a virtual machine of two cores with AVX-512 and huge pages (ADR 0018)";

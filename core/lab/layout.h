@@ -9,9 +9,6 @@
 #ifndef CORE_LAB_LAYOUT_H
 #define CORE_LAB_LAYOUT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/filter/bloom.h"
 

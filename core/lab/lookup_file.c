@@ -1,7 +1,4 @@
 /* lookup_file - values in a counting filter that `count export --filter` or `count merge` wrote. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/options.h"

@@ -1,5 +1,4 @@
 /* main - the program gillnet-lab: plans, simulations, and files of counting filters. */
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/base/base.h"
@@ -21,5 +20,5 @@ int main(int argc, char **argv)
             stderr);
         return EX_OSERR;
     }
-    return cli_run_as(argc, argv, runners, sizeof runners / sizeof runners[0]);
+    return cli_run_as(argc, argv, runners, LENGTH(runners));
 }

@@ -1,6 +1,5 @@
 #include "core/lab/plan.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 static const double ln2 = 0.693147180559945309417;

@@ -9,8 +9,6 @@
 #ifndef CORE_LAB_PLAN_H
 #define CORE_LAB_PLAN_H
 
-#include <stdint.h>
-
 #include "core/base/err.h"
 
 enum { PLAN_THRESHOLD_MAX = 1000000, PLAN_K_MAX = 64 };

@@ -1,6 +1,5 @@
 /* plan_count - `gillnet plan --messages-per-day`: memory, disk and errors of the counts. */
 #include <math.h>
-#include <stdio.h>
 #include <sysexits.h>
 
 #include "core/cli/humanize.h"
@@ -82,7 +81,7 @@ static void print_presets(void)
 
     printf("\n  %-16s %9s %9s %12s %12s\n", "messages a day", "memory", "disk",
            "14d too high", "14d noise");
-    for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
+    for (size_t i = 0; i < LENGTH(presets); i++) {
         struct count_size s;
         if (count_size_for(presets[i], &s) == ERR_OK) {
             printf("  %-16s %9s %9s %12s %12s\n", humanize_count(presets[i], messages),

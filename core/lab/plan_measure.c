@@ -1,6 +1,5 @@
 /* plan_measure - the layouts' times on this machine, for `gillnet plan --measure`. */
 #include <math.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "core/base/clock.h"

@@ -1,6 +1,5 @@
 /* plan_plot - the picture of `gillnet plan --plot`: one SVG file that needs nothing else. */
 #include <math.h>
-#include <stdio.h>
 
 #include "core/base/buf.h"
 #include "core/cli/humanize.h"

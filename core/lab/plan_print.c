@@ -1,6 +1,5 @@
 /* plan_print - what `gillnet plan` prints, for people and for programs. */
 #include <math.h>
-#include <stdio.h>
 
 #include "core/cli/humanize.h"
 #include "core/cli/print_json.h"
@@ -9,10 +8,7 @@
 static const double nanosecond = 1e-9;
 static const unsigned table_bits[] = {4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 40};
 static const unsigned table_k[] = {1, 2, 4, 6, 8, 10, 12, 16};
-enum {
-    TABLE_ROWS = sizeof(table_bits) / sizeof(table_bits[0]),
-    TABLE_COLUMNS = sizeof(table_k) / sizeof(table_k[0])
-};
+enum { TABLE_ROWS = LENGTH(table_bits), TABLE_COLUMNS = LENGTH(table_k) };
 
 /* The textbook's numbers for the question. */
 struct textbook {

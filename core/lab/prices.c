@@ -1,8 +1,6 @@
 #include "core/lab/prices.h"
 
 #include <libconfig.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
@@ -31,7 +29,7 @@ static const struct key keys[] = {
     {"errors", offsetof(struct prices, errors), 1e-12, 0.999999, true},
     {"items", offsetof(struct prices, items), 1, 1e12, true},
 };
-enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+enum { KEYS = LENGTH(keys) };
 
 struct reading {
     const char *file;

@@ -1,8 +1,6 @@
 #include "core/lab/scheme.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/random.h"
@@ -181,9 +179,7 @@ static enum err prepare(struct scheme *s, const struct scheme_params *p,
 {
     enum err e = scheme_check(p, reterr);
 
-    if (e == ERR_OK) {
-        e = check_sum(p->kind, reterr);
-    }
+    THEN(e, check_sum(p->kind, reterr));
     if (e == ERR_OK) {
         memset(s, 0, sizeof(*s));
         s->params = *p;

@@ -12,9 +12,6 @@
 #ifndef CORE_LAB_SCHEME_H
 #define CORE_LAB_SCHEME_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 

@@ -1,6 +1,4 @@
 /* simulate_bare - the same reports counted by streams of each origin, and by adding what filters grew by. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/prng.h"
 #include "core/lab/simulate_sync.h"
@@ -124,7 +122,7 @@ enum err bare_run(unsigned nodes, double loss, uint64_t seed, struct bare_result
     struct network net = {.n = nodes, .loss = loss, .result = ret};
 
     *ret = (struct bare_result){.sent = 0};
-    net.sites = calloc(nodes, sizeof *net.sites);
+    net.sites = calloc(nodes, sizeof(*net.sites));
     if (net.sites == NULL) {
         return ERR_NOMEM;
     }

@@ -1,7 +1,5 @@
 /* simulate_count - a fortnight in the sketch of the counts, beside an exact count. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "core/base/prng.h"
 #include "core/count/live.h"
@@ -258,9 +256,7 @@ enum err simulation_count(struct simulation_mail *m, struct simulation_counts *r
     struct tally t = {.wrong = 0};
     enum err e = make_exact(m, &s, reterr);
 
-    if (e == ERR_OK) {
-        e = make_sketch(m, &s, reterr);
-    }
+    THEN(e, make_sketch(m, &s, reterr));
     if (e == ERR_OK) {
         *ret = (struct simulation_counts){.model_share = model_share(m)};
         fill_sketch(m, &s, &t);

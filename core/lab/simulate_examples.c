@@ -1,5 +1,4 @@
 /* simulate_examples - Table 2, and the merge of two filters that no longer tells the truth. */
-#include <stdio.h>
 
 #include "core/cli/print_json.h"
 #include "core/lab/simulate.h"

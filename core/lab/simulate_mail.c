@@ -1,8 +1,5 @@
 /* simulate_mail - `gillnet simulate mail`: what counting will get wrong with a site's own mail. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/prng.h"
@@ -356,8 +353,8 @@ int simulate_mail(struct cli *cli, int argc, char **argv)
         {"--threshold", &w.threshold, NULL, NULL},
         {"--seed", &w.seed, NULL, NULL},
     };
-    int status = cli_options(cli_command("simulate"), table,
-                             sizeof(table) / sizeof(table[0]), &argc, argv);
+    int status =
+        cli_options(cli_command("simulate"), table, LENGTH(table), &argc, argv);
 
     if (status == 0) {
         status = cli_config(cli);

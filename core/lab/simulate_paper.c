@@ -1,11 +1,7 @@
 /* simulate_paper - `gillnet simulate paper`: Tables 3-10, cell by cell, rounds spread over threads. */
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/cli/humanize.h"
 #include "core/cli/options.h"
@@ -333,8 +329,7 @@ int simulate_paper(struct cli *cli, int argc, char **argv)
         {"--counter-example", NULL, &w.shows_examples, NULL},
     };
     const struct cli_command *command = cli_command("simulate");
-    int status =
-        cli_options(command, table, sizeof(table) / sizeof(table[0]), &argc, argv);
+    int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;

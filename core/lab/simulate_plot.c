@@ -1,6 +1,5 @@
 /* simulate_plot - the picture of `gillnet simulate paper --plot`: a panel for each experiment. */
 #include <math.h>
-#include <stdio.h>
 
 #include "core/lab/simulate.h"
 #include "core/lab/svg.h"
@@ -116,7 +115,7 @@ static void add_legend(struct buf *b)
         "intuitive", "refined", "refined, keys in a row where the table says shuffled"};
     static const int at[] = {LEFT, LEFT + 130, LEFT + 250};
 
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (unsigned i = 0; i < LENGTH(names); i++) {
         buf_printf(
             b, "<path class=\"curve l%u\" d=\"M%d 56h26\"/>\n<text x=\"%d\" y=\"60\">",
             i + 1, at[i], at[i] + 33);

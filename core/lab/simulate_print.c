@@ -1,6 +1,5 @@
 /* simulate_print - the paper's cells beside ours, for people and for programs. */
 #include <math.h>
-#include <stdio.h>
 
 #include "core/cli/print_json.h"
 #include "core/lab/simulate.h"

@@ -7,7 +7,6 @@
  * object comes to each server by its fastest way: events in order of time, memory linear in the servers.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/base/prng.h"
 #include "core/count/traffic.h"
@@ -61,7 +60,7 @@ static void push(struct network *net, double at_s, uint32_t node)
 
     if (i == net->room) {
         size_t room = net->room > 0 ? 2 * net->room : 1024;
-        struct event *more = realloc(net->queue, room * sizeof *more);
+        struct event *more = realloc(net->queue, room * sizeof(*more));
         if (more == NULL) {
             net->failed = true;
             return;
@@ -253,7 +252,7 @@ static void tell_delays(struct network *net, struct spread_result *ret)
 {
     double sum = 0;
 
-    qsort(net->delays_s, net->ndelays, sizeof net->delays_s[0], compare_delays);
+    qsort(net->delays_s, net->ndelays, sizeof(net->delays_s[0]), compare_delays);
     for (size_t i = 0; i < net->ndelays; i++) {
         sum += net->delays_s[i];
     }
@@ -347,8 +346,8 @@ enum err spread_run(const struct spread *s, spread_progress_fn *fn, void *contex
         net.nrelays = (s->nodes + s->degree - 1) / s->degree;
     }
     ret->relays = net.nrelays;
-    net.known_s = calloc((size_t)s->nodes + net.nrelays, sizeof *net.known_s);
-    net.delays_s = calloc((size_t)samples * s->nodes, sizeof *net.delays_s);
+    net.known_s = calloc((size_t)s->nodes + net.nrelays, sizeof(*net.known_s));
+    net.delays_s = calloc((size_t)samples * s->nodes, sizeof(*net.delays_s));
     if (net.known_s != NULL && net.delays_s != NULL) {
         prng_init(&net.random, s->seed, STREAM_NETWORK);
         for (unsigned i = 0; i < samples && !net.failed; i++) {

@@ -2,8 +2,6 @@
 #include "core/lab/simulate_sync.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/cli/humanize.h"
@@ -93,7 +91,7 @@ static int read_words(const struct words *w, struct spread *ret)
     };
     int status = read_topology(w->topology, &ret->topology);
 
-    for (size_t i = 0; status == 0 && i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; status == 0 && i < LENGTH(rows); i++) {
         status = read_number(rows[i].option, rows[i].text, rows[i].least, rows[i].most,
                              rows[i].is_whole, rows[i].io);
     }
@@ -118,7 +116,7 @@ static bool show_echo(bool json)
             "Echo: one report, then each server sends every other what its merged "
             "filter grew by\n(5-bit cells):");
     }
-    for (size_t i = 0; is_good && i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; is_good && i < LENGTH(rows); i++) {
         uint64_t n = echo_of(rows[i].nodes, rows[i].rounds);
         if (json) {
             is_good = json_line(json_pack("{s:s, s:i, s:i, s:I, s:i}", "example",
@@ -281,8 +279,8 @@ int simulate_sync(struct cli *cli, int argc, char **argv)
         {"--entries-per-hour", &w.entries_per_hour, NULL, NULL},
         {"--interval", &w.interval, NULL, NULL},
     };
-    int status = cli_options(cli_command("simulate"), table,
-                             sizeof(table) / sizeof(table[0]), &argc, argv);
+    int status =
+        cli_options(cli_command("simulate"), table, LENGTH(table), &argc, argv);
 
     if (status == 0 && argc > 1) {
         status = cli_usage(cli_command("simulate"), "sync takes options only");

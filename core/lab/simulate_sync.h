@@ -8,9 +8,6 @@
 #ifndef CORE_LAB_SIMULATE_SYNC_H
 #define CORE_LAB_SIMULATE_SYNC_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 
 /* ---- streams beside bare addition ---- */

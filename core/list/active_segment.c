@@ -3,12 +3,6 @@
  */
 #include "core/list/active_segment.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/list/files.h"
 
 enum { STAGED_BYTES_MAX = ACTIVE_SEGMENT_STAGED_MAX + 2 * RECORD_BYTES_MAX };

@@ -6,9 +6,6 @@
 #ifndef CORE_LIST_ACTIVE_SEGMENT_H
 #define CORE_LIST_ACTIVE_SEGMENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/list/list.h"
 #include "core/list/segment.h"

@@ -3,8 +3,6 @@
  */
 #include "core/list/changes_poll.h"
 
-#include <inttypes.h>
-
 #include "core/list/reader.h"
 #include "core/list/segment.h"
 

@@ -4,9 +4,7 @@
 #include "core/list/compact.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "core/list/commit.h"
 
@@ -109,9 +107,7 @@ enum err compact_start(struct list_writer *w, struct errinfo *reterr)
     }
     c->updated_s = memtable_numbers_get(&w->recent).updated_s;
     enum err e = compact_prepare(w, 0, &c->merge, &info);
-    if (e == ERR_OK) {
-        e = rotate(w, &info);
-    }
+    THEN(e, rotate(w, &info));
     if (e == ERR_OK && pthread_create(&c->thread, NULL, run, c) != 0) {
         e = errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no thread to merge the list");
         memtable_close(&w->next);

@@ -1,8 +1,6 @@
 /* configured - opens, sets, and opens again where the list had to be made anew. */
 #include "core/list/configured.h"
 
-#include <inttypes.h>
-
 #include "core/base/log.h"
 #include "core/list/files.h"
 

@@ -3,8 +3,6 @@
  */
 #include "core/list/confirm_cache.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "core/base/checksum.h"

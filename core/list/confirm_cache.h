@@ -13,10 +13,6 @@
 #ifndef CORE_LIST_CONFIRM_CACHE_H
 #define CORE_LIST_CONFIRM_CACHE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/store/index.h"
 

@@ -8,9 +8,6 @@
 #ifndef CORE_LIST_ENTRY_H
 #define CORE_LIST_ENTRY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/filter/exacttable.h"
 #include "core/list/segment.h"
 #include "core/store/index.h"

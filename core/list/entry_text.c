@@ -1,10 +1,6 @@
 /*
  * entry_text - what the log says of one entry beyond what index records hold.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/list/reader.h"
 

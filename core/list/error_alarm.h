@@ -11,8 +11,7 @@
 #ifndef CORE_LIST_ERROR_ALARM_H
 #define CORE_LIST_ERROR_ALARM_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum {
     ERROR_ALARM_MINUTES = 15,

@@ -10,9 +10,6 @@
 #ifndef CORE_LIST_FEED_APPLY_H
 #define CORE_LIST_FEED_APPLY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
 #include "core/list/reader.h"
 #include "core/list/segment.h"

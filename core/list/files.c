@@ -4,10 +4,6 @@
 #include "core/list/files.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
@@ -257,9 +253,7 @@ enum err current_read(const char *dir, const char *file, struct list_current *re
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
                         "far too long for a record of a list (damaged)");
     }
-    if (e == ERR_OK) {
-        e = current_parse(buf_slice(&bytes), path, ret, reterr);
-    }
+    THEN(e, current_parse(buf_slice(&bytes), path, ret, reterr));
     buf_fini(&bytes);
     return e;
 }

@@ -6,8 +6,6 @@
 #ifndef CORE_LIST_FILES_H
 #define CORE_LIST_FILES_H
 
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/file.h"
 #include "core/base/keyring.h"

@@ -2,9 +2,6 @@
  * health - canaries, alarms and target; the scrub is in guard_scrub.c.
  */
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

@@ -1,7 +1,6 @@
 /*
  * health_scrub - a slow walk over the blocks of all files in use.
  */
-#include <inttypes.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

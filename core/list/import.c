@@ -3,9 +3,6 @@
  */
 #include "core/list/import.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/list/commit.h"
 #include "core/list/compact.h"
 #include "core/list/retention.h"
@@ -96,9 +93,7 @@ static enum err import_publish(struct list_writer *w, struct merge *m,
         c->level[c->nlevels++] = m->level;
     }
     enum err e = list_commit_new_segment(w, c->tail, &p.tail, reterr);
-    if (e == ERR_OK) {
-        e = list_commit_new_memtable(w, c, c->tail, &p.recent, reterr);
-    }
+    THEN(e, list_commit_new_memtable(w, c, c->tail, &p.recent, reterr));
     if (e != ERR_OK) {
         list_edit_drop(&p);
         return e;
@@ -118,9 +113,7 @@ enum err import_merge(struct list_writer *w, const struct merge_input *in,
     m->bulk.time_s = in->time_s;
     import_log_init(&m->bulk);
     enum err e = compact_prepare(w, incoming, m, reterr);
-    if (e == ERR_OK) {
-        e = merge_run(m, reterr);
-    }
+    THEN(e, merge_run(m, reterr));
     if (e == ERR_OK && m->is_made) {
         e = import_publish(w, m, reterr);
     }
@@ -142,12 +135,8 @@ enum err list_import_commit(struct list_import **im, list_progress_fn *progress,
         progress(context, "sort", 0);
     }
     enum err e = sorter_finish(i->sorter, reterr);
-    if (e == ERR_OK) {
-        e = writer_settled(i->w, reterr);
-    }
-    if (e == ERR_OK) {
-        e = retention_roll(i->w, reterr);
-    }
+    THEN(e, writer_settled(i->w, reterr));
+    THEN(e, retention_roll(i->w, reterr));
     if (e == ERR_OK) {
         struct merge_input in = {
             .sorter = i->sorter, .source = slice_str(i->source), .time_s = i->time_s};

@@ -21,9 +21,7 @@ static enum err bulk_begin(struct import_log *b, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_LIMIT, b->dir, 0, "too many segments");
     }
     enum err e = list_file_path(path, b->dir, LIST_FILE_LOG, b->number + 1, reterr);
-    if (e == ERR_OK) {
-        e = file_out_open(&b->out, path, LIST_FILE_MODE, reterr);
-    }
+    THEN(e, file_out_open(&b->out, path, LIST_FILE_MODE, reterr));
     if (e != ERR_OK) {
         return e;
     }

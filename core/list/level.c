@@ -3,8 +3,6 @@
  */
 #include "core/list/level.h"
 
-#include <stdlib.h>
-
 bool file_mark_eq(const struct file_mark *a, const struct file_mark *b)
 {
     return a->device == b->device && a->inode == b->inode && a->size == b->size &&
@@ -92,9 +90,7 @@ enum err level_open(const struct level_open *how, const struct list_level *names
     l->users = 1;
     l->names = *names;
     enum err e = open_index(l, how->dir, reterr);
-    if (e == ERR_OK) {
-        e = open_base(l, how, reterr);
-    }
+    THEN(e, open_base(l, how, reterr));
     open_front(l, how);
     if (e != ERR_OK) {
         level_release(&l);

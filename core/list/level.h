@@ -7,10 +7,6 @@
 #ifndef CORE_LIST_LEVEL_H
 #define CORE_LIST_LEVEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/stat.h>
-
 #include "core/filter/bloomfile.h"
 #include "core/list/files.h"
 #include "core/list/merged_index.h"

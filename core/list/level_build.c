@@ -3,9 +3,6 @@
  */
 #include "core/list/level_build.h"
 
-#include <inttypes.h>
-#include <unistd.h>
-
 enum {
     /* a filter more than this part too large for what came is made anew */
     SHRINK_PART = 8
@@ -69,12 +66,8 @@ enum err build_begin(struct build *b, const struct build_order *order,
     *b = (struct build){.order = *order, .first = UINT32_MAX};
     enum err e =
         list_file_path(path, order->dir, LIST_FILE_INDEX, order->number, reterr);
-    if (e == ERR_OK) {
-        e = index_builder_new(path, order->expected, &b->index, reterr);
-    }
-    if (e == ERR_OK) {
-        e = filter_new(b, order->expected, reterr);
-    }
+    THEN(e, index_builder_new(path, order->expected, &b->index, reterr));
+    THEN(e, filter_new(b, order->expected, reterr));
     if (e != ERR_OK) {
         build_abort(b);
     }
@@ -165,20 +158,14 @@ enum err build_finish(struct build *b, struct list_level *ret, struct index **re
     char path[FILE_PATH_MAX];
     struct index *ix = NULL;
     enum err e = index_builder_commit(&b->index, reterr);
-    if (e == ERR_OK) {
-        e = list_file_path(path, o->dir, LIST_FILE_INDEX, o->number, reterr);
-    }
-    if (e == ERR_OK) {
-        e = index_open(path, &ix, reterr);
-    }
+    THEN(e, list_file_path(path, o->dir, LIST_FILE_INDEX, o->number, reterr));
+    THEN(e, index_open(path, &ix, reterr));
     if (e == ERR_OK && index_count(ix) != b->count) {
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
                         "the new index does not hold what was put in; the former "
                         "generation stays, examine the disk");
     }
-    if (e == ERR_OK) {
-        e = filter_write(b, ix, reterr);
-    }
+    THEN(e, filter_write(b, ix, reterr));
     if (e != ERR_OK) {
         index_close(&ix);
         return e;

@@ -18,9 +18,6 @@
 #ifndef CORE_LIST_LIST_H
 #define CORE_LIST_LIST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
 #include "core/base/buf.h"
 #include "core/base/err.h"

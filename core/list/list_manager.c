@@ -2,12 +2,7 @@
  * list_manager - the snapshot in use, who has it pinned, and which lists are in trouble.
  */
 #include <assert.h>
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

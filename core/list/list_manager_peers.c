@@ -3,8 +3,6 @@
  *
  * Without a folder of peers this costs two calls of stat a refresh.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/hash256.h"
 #include "core/base/log.h"

@@ -2,11 +2,6 @@
  * list_names - the folders of STATE/lists whose names a list can have.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/list/files.h"
 #include "core/list/list.h"

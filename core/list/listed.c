@@ -1,7 +1,5 @@
 #include "core/list/listed.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/list/listset_internal.h"
 
@@ -26,7 +24,7 @@ static bool begin(struct listed *l)
 {
     if (l->hold != NULL && l->arena == NULL) {
         l->arena = arena_new(LISTED_ARENA);
-        l->kept = calloc(LISTSET_MAX, sizeof *l->kept);
+        l->kept = calloc(LISTSET_MAX, sizeof(*l->kept));
     }
     return l->arena != NULL && l->kept != NULL;
 }
@@ -46,7 +44,7 @@ static bool counts(struct listed *l, const struct list_hit *hit)
 static size_t in_order(struct listed *l, const struct list_hits *hits, size_t nfeatures,
                        uint32_t *ret)
 {
-    bool *is_listed = arena_array(l->arena, nfeatures, sizeof *is_listed);
+    bool *is_listed = arena_array(l->arena, nfeatures, sizeof(*is_listed));
     size_t n = 0;
 
     for (size_t i = 0; is_listed != NULL && i < hits->n; i++) {

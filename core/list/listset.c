@@ -3,8 +3,6 @@
  */
 #include "core/list/listset.h"
 
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/base/uninitialized.h"
 #include "core/list/listset_internal.h"

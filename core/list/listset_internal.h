@@ -7,8 +7,6 @@
 #define CORE_LIST_LISTSET_INTERNAL_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/list/listset.h"
 #include "core/list/lookup_stats.h"

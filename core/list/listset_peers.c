@@ -2,7 +2,6 @@
  * listset_peers - what no peer can touch: values that somebody here took back or allowed, and our own
  * names.
  */
-#include <string.h>
 
 #include "core/list/listset_internal.h"
 

@@ -1,8 +1,6 @@
 /* lock - tries again, at random moments, so that several who wait all have their turn. */
 #include "core/list/lock.h"
 
-#include <time.h>
-
 #include "core/base/clock.h"
 #include "core/base/random.h"
 
@@ -13,7 +11,7 @@ static void pause_a_moment(void)
     unsigned char dice = 0;
     struct timespec t = {.tv_sec = 0};
 
-    random_bytes(&dice, sizeof dice);
+    random_bytes(&dice, sizeof(dice));
     t.tv_nsec = (PAUSE_LEAST_MS + dice % PAUSE_MORE_MS) * (long)S;
     (void)nanosleep(&t, NULL);
 }

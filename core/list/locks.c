@@ -3,11 +3,6 @@
  */
 #include "core/list/locks.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "core/base/buf.h"
 
 enum { LOCK_TEXT_MAX = 128 };

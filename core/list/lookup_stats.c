@@ -3,12 +3,7 @@
  */
 #include "core/list/lookup_stats.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"
@@ -210,9 +205,7 @@ static enum err make_file(struct lookup_stats *h, const char *path, uint64_t now
         return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
     }
     enum err e = file_allocate(fresh, sizeof(struct hits_page), HITS_MODE, reterr);
-    if (e == ERR_OK) {
-        e = filemap_open(&h->map, fresh, FILEMAP_WRITE, reterr);
-    }
+    THEN(e, filemap_open(&h->map, fresh, FILEMAP_WRITE, reterr));
     if (e != ERR_OK) {
         return e;
     }

@@ -11,10 +11,6 @@
 #ifndef CORE_LIST_LOOKUP_STATS_H
 #define CORE_LIST_LOOKUP_STATS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/slice.h"
 

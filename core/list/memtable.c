@@ -3,12 +3,8 @@
  */
 #include "core/list/memtable.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
@@ -97,7 +93,7 @@ static void find_boot(void)
     if (digits.n > 0) {
         half[0] = checksum64(buf_slice(&digits));
     } else {
-        random_bytes(half, sizeof half);
+        random_bytes(half, sizeof(half));
     }
     memcpy(boot_name, half, BOOT_BYTES);
     buf_fini(&digits);
@@ -280,9 +276,7 @@ enum err memtable_open(const char *dir, const struct memtable_ids *ids,
     char path[FILE_PATH_MAX];
     struct memtable r = {0};
     enum err e = list_file_path(path, dir, LIST_FILE_RECENT, ids->generation, reterr);
-    if (e == ERR_OK) {
-        e = filemap_open(&r.map, path, mode, reterr);
-    }
+    THEN(e, filemap_open(&r.map, path, mode, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -373,10 +367,8 @@ enum err memtable_peek(const char *dir, uint64_t generation, struct list_current
     struct buf bytes;
     buf_init(&bytes, image_bytes(MEMTABLE_SLOTS_MAX));
     e = file_read(path, &bytes, reterr);
-    if (e == ERR_OK) {
-        e = current_copy(slice_head(buf_slice(&bytes), HEADER_BYTES), path, generation,
-                         ret, reterr);
-    }
+    THEN(e, current_copy(slice_head(buf_slice(&bytes), HEADER_BYTES), path, generation,
+                         ret, reterr));
     buf_fini(&bytes);
     return e;
 }

@@ -10,9 +10,6 @@
 #ifndef CORE_LIST_MEMTABLE_H
 #define CORE_LIST_MEMTABLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/file.h"
 #include "core/base/keyring.h"

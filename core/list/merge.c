@@ -3,8 +3,6 @@
  */
 #include "core/list/merge.h"
 
-#include <stdlib.h>
-
 #include "core/base/cursor.h"
 #include "core/list/feed_apply.h"
 
@@ -237,9 +235,7 @@ static enum err take_imports(struct streams *s, const struct digest *d,
             s->m->result.duplicates++;
         }
         is_first = false;
-        if (e == ERR_OK) {
-            e = next_import(s, reterr);
-        }
+        THEN(e, next_import(s, reterr));
     }
     return e;
 }
@@ -280,9 +276,7 @@ static enum err streams_run(struct streams *s, struct errinfo *reterr)
     const struct merge *m = s->m;
     struct digest d;
     enum err e = next_base(s, reterr);
-    if (e == ERR_OK) {
-        e = next_import(s, reterr);
-    }
+    THEN(e, next_import(s, reterr));
     while (e == ERR_OK && smallest(s, &d)) {
         e = merge_digest(s, &d, reterr);
         if (++s->steps % BUILD_PROGRESS_EVERY == 0 && m->progress) {
@@ -342,9 +336,7 @@ enum err merge_run(struct merge *m, struct errinfo *reterr)
     m->totals_after = m->totals;
     m->is_made = !m->in;
     enum err e = streams_begin(&s, reterr);
-    if (e == ERR_OK) {
-        e = streams_run(&s, reterr);
-    }
+    THEN(e, streams_run(&s, reterr));
     merged_iter_free(&s.walk);
     merged_lookup_free(&s.look);
     if (e == ERR_OK && m->is_made) {

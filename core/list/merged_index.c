@@ -3,8 +3,6 @@
  */
 #include "core/list/merged_index.h"
 
-#include <stdlib.h>
-
 struct source {
     struct index_walk *walk;
     struct digest digest; /* next */
@@ -91,9 +89,7 @@ enum err merged_iter_new(const struct merged_index *s, uint32_t from,
     enum err e = w ? ERR_OK : ERR_NOMEM;
     for (uint32_t i = from; e == ERR_OK && i < s->n; i++) {
         e = index_walk_new(s->index[i], &w->source[w->n].walk);
-        if (e == ERR_OK) {
-            e = advance(&w->source[w->n++]);
-        }
+        THEN(e, advance(&w->source[w->n++]));
     }
     if (e != ERR_OK) {
         merged_iter_free(&w);

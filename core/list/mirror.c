@@ -3,8 +3,6 @@
  */
 #include "core/list/mirror.h"
 
-#include <stdlib.h>
-
 #include "core/list/import.h"
 #include "core/list/reader.h"
 #include "core/list/writer.h"
@@ -308,12 +306,8 @@ enum err mirror_iter_new(struct list_writer *w, struct mirror_iter **ret,
                          struct errinfo *reterr)
 {
     enum err e = writer_check(w, reterr);
-    if (e == ERR_OK) {
-        e = writer_settled(w, reterr);
-    }
-    if (e == ERR_OK) {
-        e = writer_levels_check(w, reterr);
-    }
+    THEN(e, writer_settled(w, reterr));
+    THEN(e, writer_levels_check(w, reterr));
     return e == ERR_OK
                ? walk_new(&w->stack, &w->recent, ENTRY_GONE_S, w->dir, ret, reterr)
                : e;

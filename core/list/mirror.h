@@ -9,9 +9,6 @@
 #ifndef CORE_LIST_MIRROR_H
 #define CORE_LIST_MIRROR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/list/entry.h"
 #include "core/list/list.h"

@@ -1,8 +1,6 @@
 /* peer_filter - two filters, the cheaper question first. */
 #include "core/list/peer_filter.h"
 
-#include <stdlib.h>
-
 #include "core/filter/bloomfile_merge.h"
 
 enum {

@@ -15,7 +15,6 @@
 #define CORE_LIST_PEER_FILTER_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "core/filter/bloomfile.h"
 #include "core/list/files.h"

@@ -2,9 +2,6 @@
  * peer_filter_check - a whole filter of one peer: what is believed of it, and its way into a list.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/random.h"
 #include "core/filter/bloomfile_merge.h"
@@ -175,21 +172,11 @@ enum err peer_filter_believe(const char *path, const struct peer_filter_belief *
         .next = next_step,
     };
     enum err e = bloomfile_open(&f, path, &want, reterr);
-    if (e == ERR_OK) {
-        e = check_plan(&f, path, reterr);
-    }
-    if (e == ERR_OK) {
-        e = bloomfile_judge(&f, path, next_step, reterr);
-    }
-    if (e == ERR_OK) {
-        e = check_fill(&f, path, reterr);
-    }
-    if (e == ERR_OK) {
-        e = check_lines(&f, path, reterr);
-    }
-    if (e == ERR_OK) {
-        e = check_guarded(&f, b, path, reterr);
-    }
+    THEN(e, check_plan(&f, path, reterr));
+    THEN(e, bloomfile_judge(&f, path, next_step, reterr));
+    THEN(e, check_fill(&f, path, reterr));
+    THEN(e, check_lines(&f, path, reterr));
+    THEN(e, check_guarded(&f, b, path, reterr));
     bloomfile_close(&f);
     return e;
 }
@@ -219,9 +206,7 @@ enum err list_member_replace(struct list_writer *w, bool is_revoked, const char 
 {
     char place[FILE_PATH_MAX];
     enum err e = writer_check(w, reterr);
-    if (e == ERR_OK) {
-        e = writer_settled(w, reterr);
-    }
+    THEN(e, writer_settled(w, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -233,9 +218,7 @@ enum err list_member_replace(struct list_writer *w, bool is_revoked, const char 
     if (e == ERR_OK && rename(path, place) != 0) {
         e = errinfo_errno(reterr, place, "cannot put a peer's filter into its place");
     }
-    if (e == ERR_OK) {
-        e = file_sync_dir(w->dir, reterr);
-    }
+    THEN(e, file_sync_dir(w->dir, reterr));
     return e == ERR_OK ? member_name(w, &c, reterr) : e;
 }
 
@@ -306,9 +289,7 @@ enum err list_member_empty(const struct hashkey *key, bool is_revoked, const cha
 {
     struct bloomfile f = {0};
     enum err e = filter_new(1, key, &f, reterr);
-    if (e == ERR_OK) {
-        e = write_filter(&f, key, is_revoked, 0, path, reterr);
-    }
+    THEN(e, write_filter(&f, key, is_revoked, 0, path, reterr));
     bloomfile_close(&f);
     return e;
 }
@@ -323,12 +304,8 @@ enum err list_member_make(const struct list_reader *r, bool is_revoked,
     list_reader_totals(r, &totals[0], &totals[1]);
     uint64_t most = totals[is_revoked] + totals[is_revoked] / MAKE_HEADROOM + 1;
     enum err e = filter_new(most, list_reader_key(r), &f, reterr);
-    if (e == ERR_OK) {
-        e = list_reader_each_digest(r, on_digest, &x, reterr);
-    }
-    if (e == ERR_OK) {
-        e = write_filter(&f, list_reader_key(r), is_revoked, x.n, path, reterr);
-    }
+    THEN(e, list_reader_each_digest(r, on_digest, &x, reterr));
+    THEN(e, write_filter(&f, list_reader_key(r), is_revoked, x.n, path, reterr));
     bloomfile_close(&f);
     if (e == ERR_OK) {
         *retentries = x.n;

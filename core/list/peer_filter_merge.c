@@ -1,8 +1,6 @@
 /*
  * peer_filter_merge - filters of peers come into a list: new files, then the CURRENT that names them.
  */
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/filter/bloomfile_merge.h"
 #include "core/list/peer_filter.h"
@@ -31,9 +29,7 @@ static enum err grow_open(const struct ground *w, struct growing *g,
         return ERR_OK;
     }
     enum err e = list_file_path(path, w->dir, g->kind, g->number, reterr);
-    if (e == ERR_OK) {
-        e = bloomfile_take(&g->filter, path, w->key, reterr);
-    }
+    THEN(e, bloomfile_take(&g->filter, path, w->key, reterr));
     g->is_open = e == ERR_OK;
     return e;
 }
@@ -122,9 +118,7 @@ static enum err grow_publish(struct list_writer *w, struct growing *spam,
     uint64_t last =
         c->member_spam > c->member_revoked ? c->member_spam : c->member_revoked;
     enum err e = grow_write(w, spam, last + 1, reterr);
-    if (e == ERR_OK) {
-        e = grow_write(w, revoked, last + 1, reterr);
-    }
+    THEN(e, grow_write(w, revoked, last + 1, reterr));
     if (e == ERR_OK) {
         c->member_spam = spam->number;
         c->member_revoked = revoked->number;
@@ -143,18 +137,14 @@ enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
     struct growing spam = {.kind = LIST_FILE_SPAM};
     struct growing revoked = {.kind = LIST_FILE_REVOKED};
     enum err e = writer_check(w, reterr);
-    if (e == ERR_OK) {
-        e = writer_settled(w, reterr);
-    }
+    THEN(e, writer_settled(w, reterr));
     if (e != ERR_OK) {
         return e;
     }
     spam.number = w->current.member_spam;
     revoked.number = w->current.member_revoked;
     e = grow_all(&(struct ground){w->dir, &w->key}, &spam, &revoked, n, paths, reterr);
-    if (e == ERR_OK) {
-        e = grow_publish(w, &spam, &revoked, reterr);
-    }
+    THEN(e, grow_publish(w, &spam, &revoked, reterr));
     *ret = (struct peer_filter_shapes){
         .has_spam = spam.is_changed,
         .has_revoked = revoked.is_changed,

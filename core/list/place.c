@@ -3,11 +3,6 @@
  */
 #include "core/list/place.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/list/files.h"
 #include "core/list/locks.h"
 
@@ -94,8 +89,8 @@ enum err list_delete(const char *state_dir, struct slice name,
     e = file_path(m.to, "%s/" DELETED_FOLDER, m.folder);
     e = e == ERR_OK ? file_remove_tree(m.to, reterr) /* of one that was killed */
                     : errinfo_set(reterr, e, m.folder, 0, "the path is too long");
-    e = e == ERR_OK ? move(&m, name, reterr) : e;
-    e = e == ERR_OK ? file_remove_tree(m.to, reterr) : e;
+    THEN(e, move(&m, name, reterr));
+    THEN(e, file_remove_tree(m.to, reterr));
     list_lock_drop(&m.lock);
     return e;
 }
@@ -114,7 +109,7 @@ enum err list_rename(const char *state_dir, struct slice name, struct slice to,
                         "there is a list of this name; choose another, or delete that "
                         "one first");
     }
-    e = e == ERR_OK ? move(&m, name, reterr) : e;
+    THEN(e, move(&m, name, reterr));
     list_lock_drop(&m.lock);
     return e;
 }

@@ -1,8 +1,5 @@
 #include "core/list/query.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/list/reader.h"
 
 /* A batch of longest values, each with all its keys. */
@@ -62,7 +59,7 @@ double ask_share(const struct config *config, struct slice list, const char *ori
 
 struct query *query_new(void)
 {
-    struct query *a = calloc(1, sizeof *a);
+    struct query *a = calloc(1, sizeof(*a));
 
     if (a == NULL) {
         return NULL;
@@ -173,7 +170,7 @@ static bool keep(struct query *a, const struct query_match *m)
 {
     if (a->nmatches == a->room) {
         size_t room = a->room == 0 ? MATCHES_FIRST : a->room * 2;
-        struct query_match *more = realloc(a->match, room * sizeof *more);
+        struct query_match *more = realloc(a->match, room * sizeof(*more));
 
         if (more == NULL) {
             return false;

@@ -20,10 +20,6 @@
 #ifndef CORE_LIST_RATING_H
 #define CORE_LIST_RATING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/config/config.h"
 #include "core/list/list.h"
 

@@ -3,12 +3,7 @@
  */
 #include "core/list/reader.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "core/list/locks.h"
 
@@ -433,9 +428,7 @@ static enum err open_files(struct list_reader *r, const struct keyring *keys,
         return e;
     }
     e = levels_load(r, &keys->node, reterr);
-    if (e == ERR_OK) {
-        e = recent_load(r, &keys->node, reterr);
-    }
+    THEN(e, recent_load(r, &keys->node, reterr));
     if (e == ERR_OK) {
         member_load(r);
     }

@@ -7,9 +7,6 @@
 #ifndef CORE_LIST_READER_H
 #define CORE_LIST_READER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/list/confirm_cache.h"
 #include "core/list/level.h"
 #include "core/list/list.h"

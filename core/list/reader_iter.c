@@ -1,7 +1,6 @@
 /*
  * reader_iter - all entries in digest order: the levels with the recent table laid over them.
  */
-#include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/list/reader.h"
@@ -103,9 +102,7 @@ static enum err each_all(struct each *x, struct errinfo *reterr)
     }
     log_texts_init(&x->texts, r->dir);
     enum err e = memtable_sorted(&r->recent, &x->recent, &x->nrecent, reterr);
-    if (e == ERR_OK) {
-        e = walk_all(x, reterr);
-    }
+    THEN(e, walk_all(x, reterr));
     free(x->recent);
     log_texts_fini(&x->texts);
     arena_free(&x->arena);

@@ -1,9 +1,6 @@
 /*
  * reader_lookup - filters first, then the recent table, then the index.
  */
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/list/configured.h"
 #include "core/list/level_build.h"

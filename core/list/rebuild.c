@@ -1,7 +1,6 @@
 /*
  * rebuild - everything anew from the log, also when CURRENT or the index are gone.
  */
-#include <inttypes.h>
 
 #include "core/list/commit.h"
 #include "core/list/compact.h"
@@ -205,12 +204,8 @@ static enum err make_level(struct making *m, struct replay *r, uint64_t period_s
     struct list_level level = {0};
     struct index *index = NULL;
     enum err e = build_begin(&b, &order, reterr);
-    if (e == ERR_OK) {
-        e = fold_log(r, m, &b, reterr);
-    }
-    if (e == ERR_OK) {
-        e = build_finish(&b, &level, &index, reterr);
-    }
+    THEN(e, fold_log(r, m, &b, reterr));
+    THEN(e, build_finish(&b, &level, &index, reterr));
     build_abort(&b);
     feature_classes_join(&c->classes, &b.classes);
     if (e == ERR_OK && level.entries > 0) {
@@ -235,9 +230,7 @@ static enum err make_levels(struct making *m, struct errinfo *reterr)
                            .on_damage = keep_first,
                            .context = m->damage};
         e = read_run(m, &r, first, last, reterr);
-        if (e == ERR_OK) {
-            e = make_level(m, &r, period_s, reterr);
-        }
+        THEN(e, make_level(m, &r, period_s, reterr));
         m->updated_s = r.updated_s > m->updated_s ? r.updated_s : m->updated_s;
         m->damages += r.damage;
         replay_end(&r);
@@ -287,9 +280,7 @@ static enum err making_publish(struct making *m, struct errinfo *reterr)
     c->period_s =
         w->ageing.period_s == 0 ? 0 : m->now_s - m->now_s % w->ageing.period_s;
     enum err e = list_commit_new_segment(w, c->tail, &m->p.tail, reterr);
-    if (e == ERR_OK) {
-        e = list_commit_new_memtable(w, c, c->tail, &m->p.recent, reterr);
-    }
+    THEN(e, list_commit_new_memtable(w, c, c->tail, &m->p.recent, reterr));
     if (e != ERR_OK) {
         list_edit_drop(&m->p);
         return e;
@@ -318,12 +309,8 @@ static enum err check_loss(const struct making *m, struct errinfo *reterr)
 static enum err rebuild(struct making *m, struct errinfo *reterr)
 {
     enum err e = make_levels(m, reterr);
-    if (e == ERR_OK) {
-        e = check_loss(m, reterr);
-    }
-    if (e == ERR_OK) {
-        e = count_totals(m, reterr);
-    }
+    THEN(e, check_loss(m, reterr));
+    THEN(e, count_totals(m, reterr));
     if (e == ERR_OK) {
         e = making_publish(m, reterr);
     } else {
@@ -344,12 +331,8 @@ enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *c
     if (e == ERR_OK && w->state == WRITER_READY) {
         e = writer_settled(w, reterr);
     }
-    if (e == ERR_OK) {
-        e = extent_find(w, &x, reterr);
-    }
-    if (e == ERR_OK) {
-        e = key_choose(w, &x, reterr);
-    }
+    THEN(e, extent_find(w, &x, reterr));
+    THEN(e, key_choose(w, &x, reterr));
     if (e != ERR_OK) {
         return e;
     }

@@ -231,11 +231,11 @@ static enum err remake(struct list_writer *w, struct remake *x)
     x->arena = arena_new(TEXT_ARENA);
     enum err e = x->arena ? writer_check(w, x->why)
                           : errinfo_set(x->why, ERR_NOMEM, w->dir, 0, "no memory");
-    e = e == ERR_OK ? writer_settled(w, x->why) : e;
-    e = e == ERR_OK ? file_remove_tree(folder, x->why) : e; /* of one that was killed */
-    e = e == ERR_OK ? file_make_dir(folder, LIST_DIR_MODE, x->why) : e;
-    e = e == ERR_OK ? fresh_open(w, x, folder) : e;
-    e = e == ERR_OK ? fill(w, x) : e;
+    THEN(e, writer_settled(w, x->why));
+    THEN(e, file_remove_tree(folder, x->why)); /* of one that was killed */
+    THEN(e, file_make_dir(folder, LIST_DIR_MODE, x->why));
+    THEN(e, fresh_open(w, x, folder));
+    THEN(e, fill(w, x));
     e = e == ERR_OK && x->former ? take_members(w, x) : e;
     list_writer_close(&x->fresh);
     if (e == ERR_OK) {

@@ -3,8 +3,6 @@
  */
 #include "core/list/replay.h"
 
-#include <inttypes.h>
-
 #include "core/base/cursor.h"
 #include "core/list/files.h"
 

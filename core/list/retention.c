@@ -3,9 +3,6 @@
  */
 #include "core/list/retention.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "core/list/compact.h"
 #include "core/list/reader.h"
 #include "core/list/writer_change.h"
@@ -159,21 +156,13 @@ static enum err drop_period(struct drop *x, struct errinfo *reterr)
             e = drop_level(x, index[i], reterr);
         }
     }
-    if (e == ERR_OK) {
-        e = writer_settled(w, reterr);
-    }
+    THEN(e, writer_settled(w, reterr));
     w->is_dropping = true;
     w->drop_period_s = x->period_s;
     w->dropped = x->dropped;
-    if (e == ERR_OK) {
-        e = compact_start(w, reterr);
-    }
-    if (e == ERR_OK) {
-        e = compact_settle(w, true, reterr);
-    }
-    if (e == ERR_OK) {
-        e = segments_empty(w, &before, reterr);
-    }
+    THEN(e, compact_start(w, reterr));
+    THEN(e, compact_settle(w, true, reterr));
+    THEN(e, segments_empty(w, &before, reterr));
     w->is_dropping = false;
     w->dropped = (struct entry_totals){0};
     return e;
@@ -212,12 +201,8 @@ enum err list_age(struct list_writer *w, list_last_hit_fn *last_hit, void *conte
     }
     log_texts_init(&x.texts, w->dir);
     e = writer_settled(w, reterr);
-    if (e == ERR_OK) {
-        e = writer_levels_check(w, reterr);
-    }
-    if (e == ERR_OK) {
-        e = retention_roll(w, reterr);
-    }
+    THEN(e, writer_levels_check(w, reterr));
+    THEN(e, retention_roll(w, reterr));
     while (e == ERR_OK && find_inactive(w, last_hit, context, now_s, &x.period_s)) {
         e = drop_period(&x, reterr);
         x.aged.periods += e == ERR_OK;

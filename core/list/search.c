@@ -1,8 +1,6 @@
 /* search - a record counts where the list's state of its digest stands at that very record. */
 #include "core/list/search.h"
 
-#include <string.h>
-
 #include "core/list/reader.h"
 
 struct walk {

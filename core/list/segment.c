@@ -4,9 +4,6 @@
 #include "core/list/segment.h"
 
 #include <endian.h>
-#include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"

@@ -11,9 +11,6 @@
 #ifndef CORE_LIST_SEGMENT_H
 #define CORE_LIST_SEGMENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/digest.h"
 #include "core/base/err.h"

@@ -4,12 +4,7 @@
  * Findings are kept until the end: when a writer published meanwhile they may be about files
  * that were just replaced, and the check is made again.
  */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/clock.h"
 #include "core/list/files.h"
@@ -310,20 +305,14 @@ static void check_log(struct verify *v)
                        .on_damage = keep_finding,
                        .context = v};
     enum err e = replay_begin(&r, &info);
-    if (e == ERR_OK) {
-        e = read_segments(v, &r, &info);
-    }
-    if (e == ERR_OK) {
-        e = replay_finish(&r, &info);
-    }
+    THEN(e, read_segments(v, &r, &info));
+    THEN(e, replay_finish(&r, &info));
     if (e == ERR_OK && v->is_whole) {
         struct merged_index levels = levels_stack(v->level, v->current.nlevels);
         e = merged_iter_new(&levels, 0, &v->walk);
         errinfo_set(&info, e, v->dir, 0, "cannot walk the index: %s", err_text(e));
     }
-    if (e == ERR_OK) {
-        e = compare_all(v, &r, &info);
-    }
+    THEN(e, compare_all(v, &r, &info));
     if (e != ERR_OK) {
         keep_finding(v, &info);
     }

@@ -3,14 +3,6 @@
  */
 #include "core/list/writer.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/base/clock.h"
 #include "core/list/commit.h"
 #include "core/list/compact.h"
@@ -171,15 +163,9 @@ static enum err tail_replay(struct list_writer *w, const struct memtable_ids *id
     for (uint32_t n = w->current.tail; e == ERR_OK && n <= last; n++) {
         e = replay_segment_into(w, &image, n, &good, reterr);
     }
-    if (e == ERR_OK) {
-        e = active_segment_open(&w->tail, w->dir, last, good, reterr);
-    }
-    if (e == ERR_OK) {
-        e = memtable_save(&image, w->dir, reterr);
-    }
-    if (e == ERR_OK) {
-        e = memtable_open(w->dir, ids, &w->node, FILEMAP_WRITE, &w->recent, reterr);
-    }
+    THEN(e, active_segment_open(&w->tail, w->dir, last, good, reterr));
+    THEN(e, memtable_save(&image, w->dir, reterr));
+    THEN(e, memtable_open(w->dir, ids, &w->node, FILEMAP_WRITE, &w->recent, reterr));
     memtable_close(&image);
     return e == ERR_OK ? current_write(w->dir, LIST_CURRENT, &w->current, reterr) : e;
 }
@@ -278,9 +264,7 @@ static enum err generation_create(struct list_writer *w, struct errinfo *reterr)
     };
     (void)file_sweep_temps(w->dir, NULL);
     enum err e = list_commit_new_segment(w, 1, &p.tail, reterr);
-    if (e == ERR_OK) {
-        e = list_commit_new_memtable(w, &p.current, 1, &p.recent, reterr);
-    }
+    THEN(e, list_commit_new_memtable(w, &p.current, 1, &p.recent, reterr));
     if (e != ERR_OK) {
         active_segment_close(&p.tail);
         return e;
@@ -367,15 +351,11 @@ enum err list_writer_open(const char *state_dir, struct slice name,
         return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory");
     }
     enum err e = folders_make(w, state_dir, name, create, reterr);
-    if (e == ERR_OK) {
-        e = list_lock_take(&w->lock, state_dir, name, reterr);
-    }
+    THEN(e, list_lock_take(&w->lock, state_dir, name, reterr));
     if (e == ERR_OK && create) {
         e = file_make_dir(w->dir, LIST_DIR_MODE, reterr);
     }
-    if (e == ERR_OK) {
-        e = writer_load(w, keys, create, reterr);
-    }
+    THEN(e, writer_load(w, keys, create, reterr));
     if (e != ERR_OK) {
         list_writer_close(&w);
         return e;
@@ -401,12 +381,8 @@ enum err mirror_open(const char *state_dir, struct slice name,
     w->keep_text = false;
     w->is_exact = true;
     enum err e = folders_make(w, state_dir, name, true, reterr);
-    if (e == ERR_OK) {
-        e = file_make_dir(w->dir, LIST_DIR_MODE, reterr);
-    }
-    if (e == ERR_OK) {
-        e = writer_load(w, keys, true, reterr);
-    }
+    THEN(e, file_make_dir(w->dir, LIST_DIR_MODE, reterr));
+    THEN(e, writer_load(w, keys, true, reterr));
     if (e == ERR_OK && w->state == WRITER_DAMAGED) {
         e = list_rebuild(w, NULL, NULL, reterr);
     }

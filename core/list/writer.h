@@ -6,9 +6,6 @@
 #ifndef CORE_LIST_WRITER_H
 #define CORE_LIST_WRITER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/file.h"
 #include "core/base/keyring.h"
 #include "core/list/active_segment.h"

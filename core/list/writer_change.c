@@ -3,9 +3,6 @@
  */
 #include "core/list/writer_change.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "core/list/compact.h"
 #include "core/list/retention.h"
 #include "core/list/writer.h"
@@ -95,12 +92,8 @@ static enum err make_room(struct list_writer *w, struct errinfo *reterr)
             (!w->compaction || has_room(&w->next))) {
             return ERR_OK;
         }
-        if (e == ERR_OK) {
-            e = compact_start(w, NULL);
-        }
-        if (e == ERR_OK) {
-            e = compact_settle(w, true, NULL);
-        }
+        THEN(e, compact_start(w, NULL));
+        THEN(e, compact_settle(w, true, NULL));
         if (e != ERR_OK) {
             return no_room(w, reterr);
         }
@@ -164,9 +157,7 @@ enum err list_flush(struct list_writer *w, struct errinfo *reterr)
         return ERR_OK;
     }
     enum err e = active_segment_sync(&w->tail, reterr);
-    if (e == ERR_OK) {
-        e = enter_all(w, reterr);
-    }
+    THEN(e, enter_all(w, reterr));
     pending_forget(w);
     if (e == ERR_OK && is_time_to_compact(w)) {
         (void)compact_start(w, NULL); /* kept in compact_why */
@@ -232,7 +223,7 @@ enum err list_stage(struct list_writer *w, const struct list_change *c,
                            .expiry_s = c->is_revoke ? 0 : c->expiry_s,
                            .time_s = writer_now_s()};
     enum err e = writer_check(w, reterr);
-    e = e == ERR_OK ? writer_entry_of(w, &c->entry, &own, reterr) : e;
+    THEN(e, writer_entry_of(w, &c->entry, &own, reterr));
     if (e != ERR_OK) {
         return e;
     }

@@ -2,7 +2,8 @@
 #include "core/store/background_job.h"
 
 #include <signal.h>
-#include <stddef.h>
+
+#include "core/base/std.h"
 
 void background_job_init(struct background_job *b)
 {

@@ -9,7 +9,8 @@
 #define CORE_STORE_BACKGROUND_JOB_H
 
 #include <pthread.h>
-#include <stdbool.h>
+
+#include "core/base/std.h"
 
 typedef void background_job_fn(void *context);
 

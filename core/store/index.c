@@ -1,13 +1,8 @@
 /* index - reading the exact index. */
 #include "core/store/index.h"
 
-#include <fcntl.h>
 #include <lmdb.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/store/index_format.h"
@@ -33,7 +28,7 @@ static enum err verify(int fd, const char *path, struct errinfo *reterr)
     char sum_path[FILE_PATH_MAX];
     enum err e = ERR_CORRUPT;
     struct errinfo why = {.code = ERR_OK};
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+    for (size_t i = 0; i < LENGTH(suffixes); i++) {
         if (file_path(sum_path, "%s%s", path, suffixes[i]) != ERR_OK) {
             return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
         }
@@ -132,17 +127,13 @@ static enum err try_open(const char *path, struct index *ix, bool *retagain,
         e = verify(fd, path, reterr);
         *retagain = e != ERR_OK && is_replaced(path, &st);
     }
-    if (e == ERR_OK) {
-        e = open_env(path, &ix->env, reterr);
-    }
+    THEN(e, open_env(path, &ix->env, reterr));
     if (e == ERR_OK && !is_same_file(ix->env, &st)) {
         *retagain = true;
         e = errinfo_set(reterr, ERR_LOCKED, path, 0,
                         "the index was replaced again and again while it was opened");
     }
-    if (e == ERR_OK) {
-        e = open_table(ix, path, reterr);
-    }
+    THEN(e, open_table(ix, path, reterr));
     (void)close(fd);
     if (e != ERR_OK && ix->env) {
         mdb_env_close(ix->env);

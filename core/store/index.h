@@ -10,9 +10,6 @@
 #ifndef CORE_STORE_INDEX_H
 #define CORE_STORE_INDEX_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 

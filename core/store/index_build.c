@@ -1,12 +1,6 @@
 /* index_build - writing the exact index. */
-#include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/file_internal.h"
@@ -281,13 +275,9 @@ static enum err write_sums(const struct index_builder *b, const char *sum_path,
     struct buf sums;
     buf_init(&sums, INDEX_SUM_MAX);
     enum err e = index_sum_make(fd, b->path, &sums, reterr);
-    if (e == ERR_OK) {
-        e = file_sys_give(fd, b->path, reterr);
-    }
+    THEN(e, file_sys_give(fd, b->path, reterr));
     (void)close(fd);
-    if (e == ERR_OK) {
-        e = file_write_atomic(sum_path, buf_slice(&sums), INDEX_FILE_MODE, reterr);
-    }
+    THEN(e, file_write_atomic(sum_path, buf_slice(&sums), INDEX_FILE_MODE, reterr));
     buf_fini(&sums);
     return e;
 }
@@ -336,9 +326,7 @@ static enum err publish(const struct index_builder *b, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_LIMIT, b->path, 0, "the path is too long");
     }
     enum err e = settle(b->path, sum, fresh, reterr);
-    if (e == ERR_OK) {
-        e = write_sums(b, fresh, reterr);
-    }
+    THEN(e, write_sums(b, fresh, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -371,9 +359,7 @@ enum err index_builder_commit(struct index_builder **b, struct errinfo *reterr)
         e = rc == MDB_SUCCESS ? ERR_OK : fail(done, rc, reterr);
     }
     close_env(done);
-    if (e == ERR_OK) {
-        e = publish(done, reterr);
-    }
+    THEN(e, publish(done, reterr));
     index_builder_abort(b);
     return e;
 }

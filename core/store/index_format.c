@@ -2,13 +2,8 @@
 #include "core/store/index_format.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"

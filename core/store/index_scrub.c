@@ -4,12 +4,7 @@
  * By reading, not through LMDB's mapping: that would make the whole index count as used memory.
  * The sum of the sums is not looked at: a rotten sum shows as a bad block, with the same cure.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
@@ -98,10 +93,8 @@ static enum err block_check(const struct scrub *s, uint64_t i)
     uint64_t left = s->size - i * INDEX_SUM_BLOCK;
     size_t n = left < INDEX_SUM_BLOCK ? (size_t)left : INDEX_SUM_BLOCK;
     enum err e = read_at(s->fd, s->block, n, i * INDEX_SUM_BLOCK);
-    if (e == ERR_OK) {
-        e = read_at(s->sums, bytes, sizeof(bytes),
-                    INDEX_SUM_HEADER_BYTES + i * INDEX_SUM_BYTES);
-    }
+    THEN(e, read_at(s->sums, bytes, sizeof(bytes),
+                    INDEX_SUM_HEADER_BYTES + i * INDEX_SUM_BYTES));
     struct cursor c = cursor_of(slice_of(bytes, sizeof(bytes)));
     if (e == ERR_OK && checksum64(slice_of(s->block, n)) != cursor_u64(&c)) {
         e = ERR_CORRUPT;
@@ -136,9 +129,7 @@ enum err index_scrub(const struct index *ix, uint64_t from, uint64_t nblocks,
     if (e == ERR_OK && mdb_env_get_path(index_env(ix), &path) != MDB_SUCCESS) {
         e = ERR_IO;
     }
-    if (e == ERR_OK) {
-        e = sums_open(path, &st, &s.sums);
-    }
+    THEN(e, sums_open(path, &st, &s.sums));
     if (e != ERR_OK) {
         return e;
     }

@@ -2,12 +2,6 @@
 #include "core/store/merged_run.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
@@ -59,10 +53,10 @@ static enum err read_header(struct merged_run *s, const char *path,
 {
     char bytes[MERGED_RUN_HEADER];
 
-    if (!read_at(s->fd, 0, bytes, sizeof bytes)) {
+    if (!read_at(s->fd, 0, bytes, sizeof(bytes))) {
         return damaged(reterr, path, "the header cannot be read");
     }
-    struct slice all = slice_of(bytes, sizeof bytes);
+    struct slice all = slice_of(bytes, sizeof(bytes));
     struct cursor sum =
         cursor_of(slice_from(all, MERGED_RUN_HEADER - MERGED_RUN_SUM_BYTES));
     struct cursor c = cursor_of(all);
@@ -104,7 +98,7 @@ static enum err read_tail(struct merged_run *s, const char *path,
     char *tail = malloc(n);
 
     s->index = malloc(keys + 1);
-    s->source = calloc(s->nsources, sizeof s->source[0]);
+    s->source = calloc(s->nsources, sizeof(s->source[0]));
     if (tail == NULL || s->index == NULL || s->source == NULL) {
         free(tail);
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for its index");
@@ -135,18 +129,18 @@ static enum err read_tail(struct merged_run *s, const char *path,
 enum err merged_run_open(const char *path, struct merged_run **ret,
                          struct errinfo *reterr)
 {
-    struct merged_run *s = calloc(1, sizeof *s);
+    struct merged_run *s = calloc(1, sizeof(*s));
 
     if (s == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to open it");
     }
     s->fd = -1;
     enum err e = file_sys_open_regular(path, O_RDONLY, &s->fd, &s->bytes, reterr);
-    e = e == ERR_OK ? read_header(s, path, reterr) : e;
+    THEN(e, read_header(s, path, reterr));
     if (e == ERR_OK && !size_fits(s)) {
         e = damaged(reterr, path, "the size is not what the header says");
     }
-    e = e == ERR_OK ? read_tail(s, path, reterr) : e;
+    THEN(e, read_tail(s, path, reterr));
     if (e != ERR_OK) {
         merged_run_close(&s);
         return e;

@@ -10,10 +10,6 @@
 #ifndef CORE_STORE_MERGED_RUN_H
 #define CORE_STORE_MERGED_RUN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/store/run.h"
 

@@ -1,6 +1,4 @@
 /* merged_run_write - runs of a bucket merged into one file, whose counts stay apart. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/checksum.h"
@@ -126,7 +124,7 @@ enum err merged_run_write(const char *path, const struct run *const *runs, size_
                           size_t *retbad, struct errinfo *reterr)
 {
     static const char zeros[MERGED_RUN_HEADER];
-    struct sheet_writer *w = calloc(1, sizeof *w);
+    struct sheet_writer *w = calloc(1, sizeof(*w));
 
     if (w == NULL || n == 0 || n > MERGED_RUN_SOURCES_MAX) {
         free(w);
@@ -136,9 +134,9 @@ enum err merged_run_write(const char *path, const struct run *const *runs, size_
     enum err e = file_out_open(&w->out, path, MERGED_RUN_FILE_MODE, reterr);
     if (e == ERR_OK) {
         buf_init(&w->tail, INDEX_MAX);
-        file_out_add(&w->out, slice_of(zeros, sizeof zeros)); /* the header's place */
+        file_out_add(&w->out, slice_of(zeros, sizeof(zeros))); /* the header's place */
         e = run_merge_each(runs, n, on_record, w, retbad);
-        e = e == ERR_OK ? finish(w, runs, n) : e;
+        THEN(e, finish(w, runs, n));
         if (e == ERR_OK) {
             e = file_out_commit(&w->out, reterr);
         } else {

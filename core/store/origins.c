@@ -1,10 +1,6 @@
 /* origins - a few lines of text that only the hub writes. */
 #include "core/store/origins.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 
@@ -16,7 +12,7 @@ static const char *const states[] = {
     [ORIGIN_DROPPED] = "dropped",
     [ORIGIN_ASIDE] = "aside",
 };
-enum { STATES = sizeof states / sizeof states[0] };
+enum { STATES = LENGTH(states) };
 
 #define RING_FILE          "origins"
 #define SUBSCRIPTIONS_FILE "origins.subscriptions"
@@ -206,7 +202,7 @@ static enum err read_one(const char *state_dir, const char *file, struct origins
     buf_init(&text, BYTES_MAX);
     e = file_read(path, &text, reterr);
     if (e == ERR_OK) {
-        ret->v = calloc(ORIGINS_MAX, sizeof ret->v[0]);
+        ret->v = calloc(ORIGINS_MAX, sizeof(ret->v[0]));
         e = ret->v == NULL ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
                            : parse(buf_slice(&text), path, ret, reterr);
     }

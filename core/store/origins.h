@@ -12,9 +12,6 @@
 #ifndef CORE_STORE_ORIGINS_H
 #define CORE_STORE_ORIGINS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 
 enum { ORIGIN_BYTES = 16, ORIGIN_NAME_MAX = 32, ORIGINS_MAX = 256 };

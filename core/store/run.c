@@ -2,12 +2,6 @@
 #include "core/store/run.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"

@@ -12,10 +12,6 @@
 #ifndef CORE_STORE_RUN_H
 #define CORE_STORE_RUN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 
 enum {

@@ -1,5 +1,4 @@
 /* run_merge - a heap of cursors, the smallest key on top. */
-#include <stdlib.h>
 
 #include "core/store/run_internal.h"
 
@@ -146,9 +145,7 @@ enum err run_merge(const struct run *const *runs, size_t n, struct run_writer *w
 {
     struct merge m = {0};
     enum err e = begin(&m, runs, n);
-    if (e == ERR_OK) {
-        e = run_out(&m, w);
-    }
+    THEN(e, run_out(&m, w));
     for (size_t i = 0; i < n; i++) {
         add_sources(runs[i], w);
     }

@@ -1,6 +1,4 @@
 /* run_write - blocks are filled one by one; the index is kept until the end. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/checksum.h"

@@ -2,13 +2,7 @@
 #include "core/store/sorter.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
@@ -233,12 +227,8 @@ static void spill_bank(void *context)
     }
     buf_init(&out, WRITE_BUFFER);
     enum err e = s->fd < 0 ? open_temp(s, &s->why) : ERR_OK;
-    if (e == ERR_OK) {
-        e = write_bank(s, s->spilling, &out, &s->why);
-    }
-    if (e == ERR_OK) {
-        e = add_run(s, offset, &s->why);
-    }
+    THEN(e, write_bank(s, s->spilling, &out, &s->why));
+    THEN(e, add_run(s, offset, &s->why));
     buf_fini(&out);
     s->spilled = e;
 }
@@ -368,9 +358,7 @@ static enum err start_readers(struct sorter *s)
             sorter_reader_init(&s->readers[i], s->fd, run.offset, run.end, share);
         bool more = false;
         struct source source = {.reader = (unsigned)i};
-        if (e == ERR_OK) {
-            e = advance(s, &source, &more);
-        }
+        THEN(e, advance(s, &source, &more));
         if (e != ERR_OK) {
             return e;
         }
@@ -401,9 +389,7 @@ enum err sorter_finish(struct sorter *s, struct errinfo *reterr)
     if (e == ERR_OK && b->nitems) {
         e = spill(s, reterr);
     }
-    if (e == ERR_OK) {
-        e = spill_end(s, reterr);
-    }
+    THEN(e, spill_end(s, reterr));
     if (e != ERR_OK) {
         return e;
     }

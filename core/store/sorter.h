@@ -10,9 +10,6 @@
 #ifndef CORE_STORE_SORTER_H
 #define CORE_STORE_SORTER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

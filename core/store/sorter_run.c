@@ -1,8 +1,4 @@
 /* sorter_run - runs read back from the temporary file. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/store/sorter_internal.h"
 

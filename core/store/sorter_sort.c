@@ -1,5 +1,4 @@
 /* sorter_sort - American flag sort on the prefix, heap sort for what has one prefix. */
-#include <string.h>
 
 #include "core/store/sorter_internal.h"
 

@@ -1,13 +1,7 @@
 /* table - LMDB, with a checksum before each value. */
 #include "core/store/table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"
@@ -75,7 +69,7 @@ static MDB_val val_of(struct slice s)
 static enum err check_files(const char *dir, struct errinfo *reterr)
 {
     static const char *const names[] = {"data.mdb", "lock.mdb"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    for (size_t i = 0; i < LENGTH(names); i++) {
         char path[FILE_PATH_MAX];
         struct stat st;
         if (file_path(path, "%s/%s", dir, names[i]) != ERR_OK) {
@@ -157,9 +151,7 @@ enum err table_open(const char *dir, bool is_writing, uint64_t most_bytes,
 {
     const size_t n = strlen(dir) + 1;
     enum err e = is_writing ? file_make_dir(dir, DIR_MODE, reterr) : ERR_OK;
-    if (e == ERR_OK) {
-        e = check_files(dir, reterr);
-    }
+    THEN(e, check_files(dir, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -169,12 +161,8 @@ enum err table_open(const char *dir, bool is_writing, uint64_t most_bytes,
     }
     memcpy(t->dir, dir, n);
     e = open_env(t, is_writing, most_bytes, reterr);
-    if (e == ERR_OK) {
-        e = check_size(t, reterr);
-    }
-    if (e == ERR_OK) {
-        e = open_dbi(t, is_writing, reterr);
-    }
+    THEN(e, check_size(t, reterr));
+    THEN(e, open_dbi(t, is_writing, reterr));
     if (e != ERR_OK) {
         table_close(&t);
         return e;

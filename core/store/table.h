@@ -9,9 +9,6 @@
 #ifndef CORE_STORE_TABLE_H
 #define CORE_STORE_TABLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/slice.h"
 

@@ -4,9 +4,6 @@
 #include "core/telemetry/ham_log.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"
@@ -79,9 +76,7 @@ static enum err make(const char *path, uint32_t key_id, struct filemap *ret,
         return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
     }
     enum err e = file_allocate(fresh, sizeof(struct page), JOURNAL_MODE, reterr);
-    if (e == ERR_OK) {
-        e = filemap_open(ret, fresh, FILEMAP_WRITE, reterr);
-    }
+    THEN(e, filemap_open(ret, fresh, FILEMAP_WRITE, reterr));
     if (e != ERR_OK) {
         return e;
     }

@@ -10,10 +10,6 @@
 #ifndef CORE_TELEMETRY_HAM_LOG_H
 #define CORE_TELEMETRY_HAM_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 

@@ -2,9 +2,6 @@
 #include "core/telemetry/history.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"
@@ -213,7 +210,7 @@ void history_symbol(uint64_t now_s, struct slice name)
     char padded[HISTORY_SYMBOL_NAME] = "";
     bool is_found = false;
 
-    if (name.n == 0 || name.n >= sizeof padded) {
+    if (name.n == 0 || name.n >= sizeof(padded)) {
         return;
     }
     memcpy(padded, name.p, name.n);
@@ -247,7 +244,7 @@ uint64_t history_key_floor(void)
 
 static bool is_same_key(const struct history_key *a, const struct history_key *b)
 {
-    return a->type == b->type && memcmp(a->digest, b->digest, sizeof a->digest) == 0;
+    return a->type == b->type && memcmp(a->digest, b->digest, sizeof(a->digest)) == 0;
 }
 
 /* The place of k, or that of the lightest one. */
@@ -356,7 +353,7 @@ static void fill_page(struct history_page *page, const struct history_page *last
 {
     page->magic = HISTORY_MAGIC;
     page->version = HISTORY_VERSION;
-    page->bytes = sizeof *page;
+    page->bytes = sizeof(*page);
     nrows = 0;
     if (last == NULL) {
         return;
@@ -410,7 +407,7 @@ static enum err map_page(const char *path, const struct history_page *last,
 static void close_locked(void)
 {
     if (page_now() != &early) {
-        memset((void *)&early, 0, sizeof early);
+        memset((void *)&early, 0, sizeof(early));
         nrows = 0;
         atomic_store_explicit(&current, &early, memory_order_release);
         raise_floor(&early, 0);
@@ -432,9 +429,7 @@ enum err history_open(const char *path, uint64_t now_s, struct errinfo *reterr)
                             NULL); /* none, damaged, another version: anew */
     enum err e =
         file_allocate(fresh, sizeof(struct history_page), HISTORY_MODE, reterr);
-    if (e == ERR_OK) {
-        e = map_page(fresh, last, now_s, reterr);
-    }
+    THEN(e, map_page(fresh, last, now_s, reterr));
     if (e == ERR_OK && rename(fresh, path) != 0) {
         e = file_sys_fail(reterr, path, "cannot put the page of history in place");
         close_locked();

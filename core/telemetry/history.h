@@ -11,9 +11,6 @@
 #ifndef CORE_TELEMETRY_HISTORY_H
 #define CORE_TELEMETRY_HISTORY_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/base/err.h"
 #include "core/base/keyring.h"

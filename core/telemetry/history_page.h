@@ -9,8 +9,6 @@
 #define CORE_TELEMETRY_HISTORY_PAGE_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/telemetry/history.h"
 

@@ -1,11 +1,4 @@
 /* history_read - the page as another process sees it. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/file_internal.h"
 #include "core/telemetry/history_page.h"
@@ -35,12 +28,12 @@ enum err history_page_check(const struct history_page *page, size_t n, const cha
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "this is not a page of gillnet's history");
     }
-    if (page->version != HISTORY_VERSION || page->bytes != sizeof *page) {
+    if (page->version != HISTORY_VERSION || page->bytes != sizeof(*page)) {
         return errinfo_set(reterr, ERR_VERSION, path, 0,
                            "a page of history of another version; use the programs of "
                            "one release");
     }
-    if (n < sizeof *page) {
+    if (n < sizeof(*page)) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "the page of history is cut off");
     }
@@ -53,8 +46,8 @@ static enum err read_page(int fd, struct history_page *page, const char *path,
 {
     size_t n = 0;
 
-    while (n < sizeof *page) {
-        ssize_t got = pread(fd, (char *)page + n, sizeof *page - n, (off_t)n);
+    while (n < sizeof(*page)) {
+        ssize_t got = pread(fd, (char *)page + n, sizeof(*page) - n, (off_t)n);
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -78,9 +71,9 @@ static enum err read_settled(int fd, struct history_page *page, const char *path
     for (int i = 0; i < KEY_TRIES && e == ERR_OK; i++) {
         uint64_t seq = page->key_seq;
         uint64_t after = 0;
-        if (pread(fd, &after, sizeof after,
+        if (pread(fd, &after, sizeof(after),
                   (off_t)offsetof(struct history_page, key_seq)) ==
-                (ssize_t)sizeof after &&
+                (ssize_t)sizeof(after) &&
             after == seq && seq % 2 == 0) {
             break;
         }
@@ -101,7 +94,7 @@ enum err history_page_read(const char *path, struct history_page **ret,
     if (e != ERR_OK) {
         return e;
     }
-    struct history_page *page = calloc(1, sizeof *page);
+    struct history_page *page = calloc(1, sizeof(*page));
     e = page == NULL ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to read it")
                      : read_settled(fd, page, path, reterr);
     (void)close(fd);
@@ -160,7 +153,7 @@ static void view_symbols(const struct history_page *page, uint64_t now_s,
         if (row->total == 0 || (i < HISTORY_OTHER && !is_named)) {
             continue;
         }
-        (void)snprintf(s->name, sizeof s->name, "%.*s", HISTORY_SYMBOL_NAME - 1,
+        (void)snprintf(s->name, sizeof(s->name), "%.*s", HISTORY_SYMBOL_NAME - 1,
                        i < HISTORY_OTHER ? row->name : "other");
         s->total = row->total;
         for (unsigned h = 0; h < HISTORY_HOUR_SLOTS; h++) {
@@ -168,7 +161,7 @@ static void view_symbols(const struct history_page *page, uint64_t now_s,
         }
         ret->nsymbols++;
     }
-    qsort(ret->symbol, ret->nsymbols, sizeof ret->symbol[0], by_day);
+    qsort(ret->symbol, ret->nsymbols, sizeof(ret->symbol[0]), by_day);
 }
 
 static int by_count(const void *a, const void *b)
@@ -187,7 +180,7 @@ static void view_keys(const struct history_page *page, uint64_t now_s,
             ret->key[ret->nkeys++] = *k;
         }
     }
-    qsort(ret->key, ret->nkeys, sizeof ret->key[0], by_count);
+    qsort(ret->key, ret->nkeys, sizeof(ret->key[0]), by_count);
 }
 
 static void view_sums(const struct history_page *page, uint64_t now_s,
@@ -218,7 +211,7 @@ enum err history_read(const char *path, uint64_t now_s, struct history_view *ret
     struct history_page *page = NULL;
     enum err e = history_page_read(path, &page, reterr);
 
-    memset(ret, 0, sizeof *ret);
+    memset(ret, 0, sizeof(*ret));
     view_buckets(page, now_s, ret);
     if (e != ERR_OK) {
         return e;

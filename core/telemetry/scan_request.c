@@ -1,8 +1,5 @@
 #include "core/telemetry/scan_request.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char source[] = "scan";
 
 /* ---- printing ---- */
@@ -131,7 +128,7 @@ static enum err read_pair(struct slice pair, char **at, struct scan_request *ret
                 {SLICE_LIT("from"), &ret->from}};
     struct slice name = slice_cut(&pair, '=');
 
-    for (size_t i = 0; i < sizeof once / sizeof once[0]; i++) {
+    for (size_t i = 0; i < LENGTH(once); i++) {
         if (slice_eq(name, once[i].name)) {
             return once[i].value->n > 0
                        ? refuse(reterr, "client, helo and from are given once")
@@ -159,7 +156,7 @@ enum err scan_request_parse(struct slice rest, char room[SCAN_REQUEST_MAX],
 {
     char *at = room;
 
-    memset(ret, 0, sizeof *ret);
+    memset(ret, 0, sizeof(*ret));
     if (rest.n > SCAN_REQUEST_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, source, 0,
                            "the request line is longer than %d bytes",

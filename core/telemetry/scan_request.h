@@ -10,9 +10,6 @@
 #ifndef CORE_TELEMETRY_SCAN_REQUEST_H
 #define CORE_TELEMETRY_SCAN_REQUEST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -3,8 +3,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/file.h"
 #include "core/base/file_internal.h"
@@ -221,9 +219,7 @@ enum err stats_open(const char *path, struct errinfo *reterr)
                sizeof(last)); /* none, damaged, or of another version: start anew */
     }
     enum err e = file_allocate(fresh, sizeof(struct stats_page), STATS_MODE, reterr);
-    if (e == ERR_OK) {
-        e = map_page(fresh, &last, reterr);
-    }
+    THEN(e, map_page(fresh, &last, reterr));
     if (e == ERR_OK && rename(fresh, path) != 0) {
         e = file_sys_fail(reterr, path, "cannot put the statistics page in place");
         close_locked();

@@ -9,9 +9,6 @@
 #ifndef CORE_TELEMETRY_STATS_H
 #define CORE_TELEMETRY_STATS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 
 enum stat_id {

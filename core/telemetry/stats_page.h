@@ -9,7 +9,6 @@
 #define CORE_TELEMETRY_STATS_PAGE_H
 
 #include <stdatomic.h>
-#include <stdint.h>
 
 #include "core/telemetry/stats.h"
 

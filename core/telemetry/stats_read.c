@@ -1,10 +1,4 @@
 /* stats_read - a page as another process sees it. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/file_internal.h"
 #include "core/telemetry/stats.h"

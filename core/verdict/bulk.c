@@ -1,7 +1,6 @@
 #include "core/verdict/bulk.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "core/base/clock.h"
 #include "core/telemetry/stats.h"
@@ -248,10 +247,10 @@ static void add_text(struct detail *d, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    int n = vsnprintf(d->text + d->used, sizeof d->text - d->used, format, args);
+    int n = vsnprintf(d->text + d->used, sizeof(d->text) - d->used, format, args);
     va_end(args);
     d->used += n < 0 ? 0 : (size_t)n;
-    d->used = d->used < sizeof d->text ? d->used : sizeof d->text - 1;
+    d->used = d->used < sizeof(d->text) ? d->used : sizeof(d->text) - 1;
 }
 
 /* The share after the one of `last` (v[0] at first), the largest first; n: none. */
@@ -341,7 +340,7 @@ static void show(struct asking *a, const struct config_rule *rule, struct exact 
         char text[DETAIL_MAX];
 
         a->is_burst_shown = true;
-        (void)snprintf(text, sizeof text, "%llu of %llu in ten minutes",
+        (void)snprintf(text, sizeof(text), "%llu of %llu in ten minutes",
                        (unsigned long long)e->most, (unsigned long long)e->sum);
         c->on_symbol(c->context, "", "BURST", 0, arena_copy(c->arena, slice_str(text)));
     }

@@ -1,9 +1,6 @@
 /* peers - for each name the value that most speaks for, and who says so. */
 #include "core/verdict/peers.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/uninitialized.h"
 
 struct named {

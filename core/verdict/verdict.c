@@ -7,8 +7,6 @@
 #include "core/verdict/verdict.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/verdict/allow.h"
@@ -67,7 +65,7 @@ static struct symbol *next_symbol(struct verdict *v)
     }
     struct symbol *last = &v->symbols[VERDICT_SYMBOLS_MAX - 1];
     last->detail = SLICE_LIT("several symbols");
-    (void)snprintf(last->name, sizeof last->name, "OTHERS");
+    (void)snprintf(last->name, sizeof(last->name), "OTHERS");
     return last;
 }
 
@@ -82,7 +80,7 @@ static void add_symbol(struct verdict *v, const char *prefix, const char *name,
     if (is_last) {
         return;
     }
-    (void)snprintf(s->name, sizeof s->name, "%s%s", prefix, name);
+    (void)snprintf(s->name, sizeof(s->name), "%s%s", prefix, name);
     s->detail = detail;
     for (char *p = s->name; *p != '\0'; p++) {
         if (*p >= 'a' && *p <= 'z') {
@@ -100,16 +98,16 @@ static struct slice make_detail(struct arena *arena, const char *note,
     char text[DETAIL_MAX];
     const struct feature_info *info = feature_info((enum feature_type)hit->report_type);
     struct slice value = slice_head(hit->value, DETAIL_VALUE_MAX);
-    int n = snprintf(text, sizeof text, "%s%s=%.*s%s", note,
+    int n = snprintf(text, sizeof(text), "%s%s=%.*s%s", note,
                      info == NULL ? "value" : info->name, SLICE_ARGS(value),
                      value.n < hit->value.n ? "..." : "");
     size_t used = n < 0 ? 0 : (size_t)n;
-    if (used < sizeof text && more > 0) {
-        n = snprintf(text + used, sizeof text - used, " (+%zu more)", more);
+    if (used < sizeof(text) && more > 0) {
+        n = snprintf(text + used, sizeof(text) - used, " (+%zu more)", more);
         used += n < 0 ? 0 : (size_t)n;
     }
     return arena_copy(arena,
-                      slice_of(text, used < sizeof text ? used : sizeof text - 1));
+                      slice_of(text, used < sizeof(text) ? used : sizeof(text) - 1));
 }
 
 static const struct config_list *list_of(const struct judging *j,

@@ -77,7 +77,7 @@ static bool read_request(FILE *f, unsigned nurls, const char *path, struct text 
         die("malloc");
     }
     n += (size_t)sprintf(body + n, "{\"urls\": [");
-    while (urls < nurls && fgets(line, sizeof line, f) != NULL) {
+    while (urls < nurls && fgets(line, sizeof(line), f) != NULL) {
         line[strcspn(line, "\r\n")] = '\0';
         if (line[0] != '\0' && strpbrk(line, "\"\\") == NULL) {
             n += (size_t)sprintf(body + n, "%s\"%s\"", urls > 0 ? ", " : "", line);
@@ -121,10 +121,10 @@ static void connect_to(struct conn *c, int ep, unsigned port)
 
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&to, sizeof to) != 0) {
+    if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&to, sizeof(to)) != 0) {
         die("connect");
     }
-    (void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    (void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     if (epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &e) != 0) {
         die("epoll_ctl");
     }
@@ -145,14 +145,14 @@ static void note(struct conn *c)
 static void receive(struct conn *c)
 {
     static char sink[ANSWER_MAX];
-    ssize_t n = recv(c->fd, sink, sizeof sink, 0);
+    ssize_t n = recv(c->fd, sink, sizeof(sink), 0);
 
     if (n <= 0) {
         fprintf(stderr, "apiload: a connection was closed\n");
         exit(1);
     }
     if (c->want == 0) {
-        size_t room = sizeof c->head - 1 - c->got;
+        size_t room = sizeof(c->head) - 1 - c->got;
         size_t part = (size_t)n < room ? (size_t)n : room;
         const char *end = NULL;
         const char *length = NULL;
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
         return 64;
     }
     unsigned nconns = (unsigned)atoi(argv[2]);
-    struct conn *conns = calloc(nconns, sizeof *conns);
+    struct conn *conns = calloc(nconns, sizeof(*conns));
     FILE *f = fopen(argv[4], "r");
     int ep = epoll_create1(EPOLL_CLOEXEC);
 

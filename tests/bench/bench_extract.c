@@ -129,7 +129,7 @@ static int report(unsigned rounds, uint64_t max_ms, const uint64_t ns[STAGES],
         total += messages[i].best_ns;
         gmime += messages[i].gmime_ns;
     }
-    qsort(messages, nmessages, sizeof messages[0], by_time);
+    qsort(messages, nmessages, sizeof(messages[0]), by_time);
     const struct message *slowest = &messages[nmessages - 1];
     printf("{\"bench\":\"extract\",\"messages\":%zu,\"rounds\":%u,\"bytes\":%llu,"
            "\"features\":%zu,\"msgs_per_s\":%.0f,\"mb_per_s\":%.1f,\"mean_us\":%.1f,"

@@ -33,6 +33,7 @@
 #include "core/base/version.h"
 #include "core/filter/bloom_vector.h"
 #include "core/filter/mix.h"
+#include "core/lab/bloom_split.h"
 
 #include "tests/bench/filter_subject.h"
 

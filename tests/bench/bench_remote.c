@@ -50,7 +50,7 @@ static bool write_run(struct bench *b, const char *folder, const struct run_id *
     char name[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     struct run_writer *w = NULL;
-    uint64_t *key = malloc((n + POPULAR) * sizeof *key);
+    uint64_t *key = malloc((n + POPULAR) * sizeof(*key));
 
     if (key == NULL || runset_name(id, name) != ERR_OK ||
         file_path(path, "%s/%s", folder, name) != ERR_OK ||
@@ -61,8 +61,8 @@ static bool write_run(struct bench *b, const char *folder, const struct run_id *
     for (size_t i = 0; i < n; i++) {
         key[i] = prng_next(&b->prng) | 1;
     }
-    memcpy(key + n, b->popular, sizeof b->popular);
-    qsort(key, n + POPULAR, sizeof *key, by_number);
+    memcpy(key + n, b->popular, sizeof(b->popular));
+    qsort(key, n + POPULAR, sizeof(*key), by_number);
     for (size_t i = 0; i < n + POPULAR; i++) {
         if (i == 0 || key[i] != key[i - 1]) {
             run_writer_add(w, &(struct run_record){key[i], 1 + i % 3});
@@ -116,7 +116,7 @@ static bool prepare(struct bench *b)
     for (unsigned i = 0; i < b->peers && is_good; i++) {
         row[i] = (struct origin_row){
             .origin = {(uint8_t)(i + 1)}, .cap = 10, .state = ORIGIN_ACTIVE};
-        (void)snprintf(row[i].name, sizeof row[i].name, "n%u", i);
+        (void)snprintf(row[i].name, sizeof(row[i].name), "n%u", i);
         is_good = write_server(b, path, (uint8_t)(i + 1));
     }
     return is_good && origins_write(b->dir, &o, NULL) == ERR_OK;

@@ -47,9 +47,9 @@ static void take_sender(struct message *m, const struct header *h)
 {
     const char *close = memchr(h->value, '>', h->value_len);
     if (h->name_len == 11 && !strncasecmp(h->name, "Return-Path", 11) &&
-        h->value_len < sizeof m->sender && close != NULL && h->value[0] == '<') {
-        (void)snprintf(m->sender, sizeof m->sender, "%.*s", (int)(close - h->value + 1),
-                       h->value);
+        h->value_len < sizeof(m->sender) && close != NULL && h->value[0] == '<') {
+        (void)snprintf(m->sender, sizeof(m->sender), "%.*s",
+                       (int)(close - h->value + 1), h->value);
     }
 }
 
@@ -66,7 +66,7 @@ static char *parse_headers(struct message *m, char *p, char *end)
         }
         if (m->nheaders == cap) {
             cap = cap ? cap * 2 : 32;
-            m->headers = grow(m->headers, cap * sizeof *m->headers);
+            m->headers = grow(m->headers, cap * sizeof(*m->headers));
         }
         struct header *h = &m->headers[m->nheaders++];
         char *v = colon + 1;
@@ -106,7 +106,7 @@ static void parse_message(struct message *m, size_t len)
         char *nl = memchr(p, '\n', len);
         p = nl ? nl + 1 : end;
     }
-    (void)snprintf(m->sender, sizeof m->sender, "<sender@example.com>");
+    (void)snprintf(m->sender, sizeof(m->sender), "<sender@example.com>");
     p = parse_headers(m, p, end);
     if (p < end && *p == '\r') {
         p++;
@@ -137,7 +137,7 @@ static int load_file(const char *path, const struct stat *st, int type, struct F
     parse_message(&m, n);
     if (ncorpus == corpus_cap) {
         corpus = grow(corpus, (corpus_cap = corpus_cap ? corpus_cap * 2 : 1024) *
-                                  sizeof *corpus);
+                                  sizeof(*corpus));
     }
     corpus[ncorpus++] = m;
     return 0;
@@ -152,7 +152,7 @@ static int by_path(const void *a, const void *b)
 static void shuffle(void)
 {
     uint64_t x = 88172645463325252ull;
-    qsort(corpus, ncorpus, sizeof *corpus, by_path);
+    qsort(corpus, ncorpus, sizeof(*corpus), by_path);
     for (size_t i = ncorpus - 1; i > 0; i--) {
         x ^= x << 13;
         x ^= x >> 7;

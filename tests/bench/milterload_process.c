@@ -18,13 +18,13 @@ static double cpu_seconds(long pid)
     unsigned long sys;
     double cpu = 0;
 
-    (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    (void)snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
     FILE *f = fopen(path, "r");
     if (f == NULL) {
         return 0;
     }
     /* the name in brackets may hold anything: the numbers begin after the last bracket */
-    char *q = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    char *q = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
     if (q != NULL &&
         sscanf(q + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
                &sys) == 2) {
@@ -40,12 +40,12 @@ static void add_memory(long pid, struct process_use *u)
     char line[1024];
     unsigned long kb;
 
-    (void)snprintf(path, sizeof path, "/proc/%ld/status", pid);
+    (void)snprintf(path, sizeof(path), "/proc/%ld/status", pid);
     FILE *f = fopen(path, "r");
     if (f == NULL) {
         return;
     }
-    while (fgets(line, sizeof line, f) != NULL) {
+    while (fgets(line, sizeof(line), f) != NULL) {
         if (sscanf(line, "VmRSS: %lu", &kb) == 1) {
             u->rss_mb += (double)kb / 1024;
         }

@@ -53,11 +53,11 @@ void wire_resolve(const char *target)
     if (!strncmp(target, "unix:", 5)) {
         struct sockaddr_un *u = (struct sockaddr_un *)&addr;
         u->sun_family = AF_UNIX;
-        if (strlen(target + 5) >= sizeof u->sun_path) {
+        if (strlen(target + 5) >= sizeof(u->sun_path)) {
             die("socket path too long");
         }
         memcpy(u->sun_path, target + 5, strlen(target + 5));
-        addr_len = sizeof *u;
+        addr_len = sizeof(*u);
         return;
     }
     if (strncmp(target, "inet:", 5)) {
@@ -113,7 +113,7 @@ static void put_strings(struct conn *c, char cmd, const char *prefix, ...)
     va_start(ap, prefix);
     for (const char *s; (s = va_arg(ap, const char *));) {
         size_t l = strlen(s) + 1;
-        if (n + l > sizeof b) {
+        if (n + l > sizeof(b)) {
             break;
         }
         memcpy(b + n, s, l);
@@ -145,7 +145,7 @@ static bool get(struct conn *c, void *dst, size_t n)
     char *d = dst;
     while (n) {
         if (c->in_pos == c->in_len) {
-            ssize_t r = recv(c->fd, c->in, sizeof c->in, 0);
+            ssize_t r = recv(c->fd, c->in, sizeof(c->in), 0);
             if (r < 0 && errno == EINTR) {
                 continue;
             }
@@ -267,18 +267,18 @@ int wire_open(struct conn *c)
     if (c->fd < 0) {
         return 0;
     }
-    setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof tv);
-    setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof tv);
+    setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+    setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
     if (addr.ss_family != AF_UNIX) {
-        setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     }
     if (connect(c->fd, (struct sockaddr *)&addr, addr_len)) {
         return 0;
     }
     c->sessions++;
 
-    put_packet(c, 'O', o, sizeof o);
-    if (!flush_out(c) || get_packet(c, r, sizeof r, &n) != 'O' || n < sizeof r) {
+    put_packet(c, 'O', o, sizeof(o));
+    if (!flush_out(c) || get_packet(c, r, sizeof(r), &n) != 'O' || n < sizeof(r)) {
         return 0;
     }
     c->trips++;
@@ -288,7 +288,7 @@ int wire_open(struct conn *c)
                 "v", "milterload", NULL);
     if (!(c->proto & P_NOCONNECT)) {
         char b[128];
-        int k = snprintf(b, sizeof b, "client.example.com%c4%c%c%s", 0, 0x30, 0x39,
+        int k = snprintf(b, sizeof(b), "client.example.com%c4%c%c%s", 0, 0x30, 0x39,
                          opt.client);
         put_packet(c, 'C', b, (size_t)k + 1);
         if ((v = step(c, c->proto & P_NR_CONN)) != 'c') {

@@ -33,8 +33,8 @@ static void read_head(struct slice bytes)
                lies_in(r.host, head));
     FUZZ_CHECK(lies_in(r.type, head) && lies_in(r.authorization, head));
     FUZZ_CHECK(r.method == HTTP_POST || r.length == 0);
-    while (http_query_next(&r.query, &name, value, sizeof value, &is_bad)) {
-        FUZZ_CHECK(strlen(value) < sizeof value);
+    while (http_query_next(&r.query, &name, value, sizeof(value), &is_bad)) {
+        FUZZ_CHECK(strlen(value) < sizeof(value));
     }
     (void)http_accepts(r.accept, SLICE_LIT("application/json"));
     (void)http_type_is(r.type, "application/json");
@@ -53,8 +53,7 @@ static void read_body(struct arena *arena, struct slice body)
                                          {"feed", API_MEMBER_STRING, false, &text[2]},
                                          {"counts", API_MEMBER_BOOL, false, &counts}};
     struct errinfo why = {.text = ""};
-    enum err e =
-        api_body_read(body, members, sizeof members / sizeof members[0], arena, &why);
+    enum err e = api_body_read(body, members, LENGTH(members), arena, &why);
 
     FUZZ_CHECK((e == ERR_OK) == (why.text[0] == '\0'));
     FUZZ_CHECK(urls.n <= VALUES && values.n <= VALUES);

@@ -22,8 +22,8 @@ static void mend(uint8_t *bytes, size_t size)
 {
     uint64_t cells = 0;
     uint32_t bits = 0;
-    memcpy(&cells, bytes + CELLS_AT, sizeof cells);
-    memcpy(&bits, bytes + BITS_AT, sizeof bits);
+    memcpy(&cells, bytes + CELLS_AT, sizeof(cells));
+    memcpy(&bits, bytes + BITS_AT, sizeof(bits));
     if (bits >= 4 && bits <= 16 && cells <= size) {
         size_t words = (size_t)(cells + 64 / bits - 1) / (64 / bits);
         size_t n = (words + 7) / 8 * 64;
@@ -31,16 +31,16 @@ static void mend(uint8_t *bytes, size_t size)
         for (size_t block = 0; at + 8 <= size && block < n; block += BLOCK, at += 8) {
             size_t left = n - block < BLOCK ? n - block : BLOCK;
             uint64_t sum = checksum64(slice_of((char *)bytes + HEADER + block, left));
-            memcpy(bytes + at, &sum, sizeof sum);
+            memcpy(bytes + at, &sum, sizeof(sum));
         }
         if (HEADER + n < size) {
             uint64_t sum =
                 checksum64(slice_of((char *)bytes + HEADER + n, size - HEADER - n));
-            memcpy(bytes + TABLE_SUM_AT, &sum, sizeof sum);
+            memcpy(bytes + TABLE_SUM_AT, &sum, sizeof(sum));
         }
     }
     uint64_t sum = checksum64(slice_of((char *)bytes, SUM_AT));
-    memcpy(bytes + SUM_AT, &sum, sizeof sum);
+    memcpy(bytes + SUM_AT, &sum, sizeof(sum));
 }
 
 static void write_file(char *path, const uint8_t *bytes, size_t size)

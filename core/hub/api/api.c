@@ -1,13 +1,7 @@
 #include "core/hub/api/api.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -24,7 +18,7 @@ static bool is_taken(const struct addrinfo *at)
     int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int one = 1;
     bool taken = fd >= 0 &&
-                 setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+                 setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
                  bind(fd, at->ai_addr, at->ai_addrlen) != 0;
     int error = errno;
 
@@ -67,7 +61,7 @@ static enum err open_unix(struct api *a, const char *path, struct errinfo *reter
     int fd = -1;
     enum err e = ERR_OK;
 
-    if (strlen(path) >= sizeof un.sun_path) {
+    if (strlen(path) >= sizeof(un.sun_path)) {
         return errinfo_set(reterr, ERR_LIMIT, path, 0,
                            "the path of a socket is too long");
     }
@@ -78,7 +72,7 @@ static enum err open_unix(struct api *a, const char *path, struct errinfo *reter
     }
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     mode_t mask = umask(0117); /* 0660 from the first moment on */
-    int bound = fd >= 0 ? bind(fd, (struct sockaddr *)&un, sizeof un) : -1;
+    int bound = fd >= 0 ? bind(fd, (struct sockaddr *)&un, sizeof(un)) : -1;
 
     (void)umask(mask);
     if (bound != 0 || listen(fd, BACKLOG) != 0) {
@@ -187,7 +181,7 @@ void api_thread_return(struct api_thread *t, struct api_work *w)
     w->next = t->back;
     t->back = w;
     (void)pthread_mutex_unlock(&t->mutex);
-    (void)!write(t->wake_fd, &one, sizeof one);
+    (void)!write(t->wake_fd, &one, sizeof(one));
 }
 
 static void on_wake(evutil_socket_t fd, short what, void *context)
@@ -196,7 +190,7 @@ static void on_wake(evutil_socket_t fd, short what, void *context)
     uint64_t count;
 
     (void)what;
-    (void)!read(fd, &count, sizeof count);
+    (void)!read(fd, &count, sizeof(count));
     if (atomic_load(&t->api->stops)) {
         (void)event_base_loopbreak(t->base);
         return;
@@ -243,24 +237,23 @@ static enum err thread_init(struct api *a, struct api_thread *t)
         event_config_free(config);
     }
     if (t->base != NULL && t->wake_fd >= 0 &&
-        http_server_new(&(struct http_server_options){.base = t->base,
-                                                      .hooks = &api_conn_hooks,
-                                                      .context = t,
-                                                      .clients = "clients of the API",
-                                                      .conn_bytes =
-                                                          sizeof(struct api_work *),
-                                                      .most = most,
-                                                      .most_strangers = most,
-                                                      .body_s = API_BODY_S,
-                                                      .memory = &a->memory},
-                        &t->server) == ERR_OK) {
+        http_server_new(
+            &(struct http_server_options){.base = t->base,
+                                          .hooks = &api_conn_hooks,
+                                          .context = t,
+                                          .clients = "clients of the API",
+                                          .conn_bytes = sizeof(struct api_work *),
+                                          .most = most,
+                                          .most_strangers = most,
+                                          .body_s = API_BODY_S,
+                                          .memory = &a->memory},
+            &t->server) == ERR_OK) {
         http_server_set_tls(t->server, a->tls);
         t->wake = event_new(t->base, t->wake_fd, EV_READ | EV_PERSIST, on_wake, t);
         t->tick = event_new(t->base, -1, EV_PERSIST, on_tick, t);
     }
     return pthread_mutex_init(&t->mutex, NULL) == 0 && t->arena != NULL &&
-                   t->ask != NULL &&
-                   t->wake != NULL && t->tick != NULL &&
+                   t->ask != NULL && t->wake != NULL && t->tick != NULL &&
                    event_add(t->wake, NULL) == 0 && event_add(t->tick, &tick) == 0
                ? ERR_OK
                : ERR_NOMEM;
@@ -308,9 +301,7 @@ static enum err start(struct api *a, struct errinfo *reterr)
     for (unsigned i = 0; e == ERR_OK && i < a->nthreads; i++) {
         e = thread_init(a, &a->threads[i]);
     }
-    if (e == ERR_OK) {
-        e = api_pool_new(a, &a->pool);
-    }
+    THEN(e, api_pool_new(a, &a->pool));
     if (e == ERR_OK) {
         api_tokens_look(a->tokens, a->config->api.tokens_file);
         open_listeners(a);
@@ -329,7 +320,7 @@ static enum err start(struct api *a, struct errinfo *reterr)
 enum err api_new(const struct api_options *options, struct api **ret,
                  struct errinfo *reterr)
 {
-    struct api *a = calloc(1, sizeof *a);
+    struct api *a = calloc(1, sizeof(*a));
 
     if (a == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
@@ -373,7 +364,7 @@ void api_free(struct api **a)
     atomic_store(&x->stops, true);
     for (unsigned i = 0; i < x->nthreads; i++) {
         if (x->threads[i].is_started) {
-            (void)!write(x->threads[i].wake_fd, &one, sizeof one);
+            (void)!write(x->threads[i].wake_fd, &one, sizeof(one));
             (void)pthread_join(x->threads[i].thread, NULL);
         }
         if (x->threads[i].server != NULL) {

@@ -12,8 +12,6 @@
 #define CORE_HUB_API_API_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/base/buf.h"
 #include "core/base/err.h"
@@ -23,7 +21,7 @@
 
 enum {
     API_THREADS_MAX = 4,
-    API_BODY_S = 10,            /* for a body, and more for a long one (http_server.h) */
+    API_BODY_S = 10, /* for a body, and more for a long one (http_server.h) */
     API_MESSAGE_MAX = 64 << 20, /* of one message to scan or report */
     API_ANSWER_MAX = 64 << 20,  /* of one answer */
     API_LAG_OPTIONAL_US =

@@ -1,9 +1,5 @@
 /* api_answer - answers in writing: fields of the head, problems, JSON texts. */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_body.h"
@@ -81,7 +77,7 @@ void api_refuse(struct api_call *call, unsigned status, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(detail, sizeof detail, format, args);
+    (void)vsnprintf(detail, sizeof(detail), format, args);
     va_end(args);
     buf_clear(&a->body);
     a->fixed = SLICE_NONE;

@@ -1,14 +1,8 @@
 #include "core/hub/api/api_auth.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/checksum.h"
@@ -30,7 +24,7 @@ struct api_tokens {
 
 struct api_tokens *api_tokens_new(void)
 {
-    struct api_tokens *t = calloc(1, sizeof *t);
+    struct api_tokens *t = calloc(1, sizeof(*t));
 
     if (t != NULL && pthread_mutex_init(&t->reading, NULL) != 0) {
         free(t);
@@ -155,7 +149,7 @@ static bool read_text(int fd, struct buf *ret)
     while (got > 0) {
         char part[4096];
 
-        got = read(fd, part, sizeof part);
+        got = read(fd, part, sizeof(part));
         buf_add(ret, slice_of(part, got > 0 ? (size_t)got : 0));
     }
     return got == 0 && !buf_failed(ret);

@@ -8,8 +8,6 @@
 #ifndef CORE_HUB_API_API_AUTH_H
 #define CORE_HUB_API_API_AUTH_H
 
-#include <stdbool.h>
-
 #include "core/config/config.h"
 #include "core/hub/http/http_request.h"
 

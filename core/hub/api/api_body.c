@@ -1,7 +1,5 @@
 #include "core/hub/api/api_body.h"
 
-#include <stdint.h>
-
 #include "core/base/utf8.h"
 
 struct reader {
@@ -124,7 +122,7 @@ static size_t take_escape(struct reader *r, char *dst)
     if (c == 'u') {
         return take_unicode(r, &code) ? put_utf8(code, dst) : 0;
     }
-    for (size_t i = 0; i < sizeof names - 1; i++) {
+    for (size_t i = 0; i < sizeof(names) - 1; i++) {
         if ((unsigned char)names[i] == c) {
             dst[0] = meant[i];
             return 1;
@@ -226,13 +224,13 @@ static enum err take_strings(struct reader *r, struct api_strings *ret)
             return refuse(r, ERR_LIMIT, "the array is longer than api.values");
         }
         if (ret->n == room) {
-            struct slice *more = arena_array(r->arena, room * 2 + 16, sizeof *more);
+            struct slice *more = arena_array(r->arena, room * 2 + 16, sizeof(*more));
 
             if (more == NULL) {
                 return refuse(r, ERR_NOMEM, "out of memory");
             }
             if (room > 0) {
-                memcpy(more, ret->v, room * sizeof *more);
+                memcpy(more, ret->v, room * sizeof(*more));
             }
             ret->v = more;
             room = room * 2 + 16;

@@ -8,9 +8,6 @@
 #ifndef CORE_HUB_API_API_BODY_H
 #define CORE_HUB_API_API_BODY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -1,6 +1,4 @@
 /* api_check - look-ups: values and URLs against all lists, one batch for a request. */
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "core/base/clock.h"
 #include "core/base/uninitialized.h"
@@ -106,7 +104,7 @@ static void answer_values(struct api_call *call, const struct api_strings *value
                       .values = values,
                       .hint = hint,
                       .print = print,
-                      .places = arena_array(call->arena, most, sizeof *run.places)};
+                      .places = arena_array(call->arena, most, sizeof(*run.places))};
     bool ok = run.places != NULL;
 
     buf_add_str(b, "{\"results\":[");
@@ -254,7 +252,7 @@ void api_v1_check(struct api_call *call)
         {"values", API_MEMBER_STRINGS, true, &values},
         {"counts", API_MEMBER_BOOL, false, &wants_counts}};
 
-    if (!api_read_body(call, members, sizeof members / sizeof members[0])) {
+    if (!api_read_body(call, members, LENGTH(members))) {
         return;
     }
     if (wants_counts && call->kind == API_INLINE) {

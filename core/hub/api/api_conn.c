@@ -1,8 +1,6 @@
 /* api_conn - the part of the HTTP server that is the API's: calls, limits by address, work for the pool. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_internal.h"
@@ -24,11 +22,11 @@ static void name_client(const struct http_conn *c, char *dst, size_t size)
     if (from->sa_family == AF_INET) {
         const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)from;
 
-        (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
+        (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
     } else if (from->sa_family == AF_INET6) {
         const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)(const void *)from;
 
-        (void)inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof host);
+        (void)inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof(host));
     }
     (void)snprintf(dst, size, "%s", host);
 }
@@ -45,7 +43,7 @@ static void begin_call(struct http_conn *c, const struct http_request *request,
                               .ask = t->ask,
                               .begun_us = clock_mono_us()};
     buf_init(&call->answer.body, API_ANSWER_MAX);
-    name_client(c, call->from, sizeof call->from);
+    name_client(c, call->from, sizeof(call->from));
 }
 
 /* Sends head and body of a call's answer. */
@@ -91,7 +89,7 @@ static bool is_limited(struct api_thread *t, const struct http_conn *c,
 /* Gives the call to a worker, with the bytes of its request. False: the answer says that there was no room. */
 static bool hand_over(struct api_thread *t, struct http_conn *c, struct api_call *call)
 {
-    struct api_work *w = calloc(1, sizeof *w);
+    struct api_work *w = calloc(1, sizeof(*w));
 
     if (w == NULL || !http_conn_keep(c, &w->bytes)) {
         free(w);

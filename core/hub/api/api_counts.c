@@ -1,8 +1,5 @@
 #include "core/hub/api/api_counts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/count/count_json.h"
 #include "core/count/count_protocol.h"
@@ -21,7 +18,7 @@ void api_counts_begin(struct api_counts *c, const struct config *config)
 
 void api_counts_end(struct api_counts *c)
 {
-    explicit_bzero(&c->keys, sizeof c->keys);
+    explicit_bzero(&c->keys, sizeof(c->keys));
 }
 
 /* *ret: to be freed, also when it is false. */

@@ -2,8 +2,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -33,7 +31,7 @@ struct api_history {
 
 struct api_history *api_history_new(void)
 {
-    struct api_history *h = calloc(1, sizeof *h);
+    struct api_history *h = calloc(1, sizeof(*h));
 
     if (h != NULL && pthread_mutex_init(&h->lock, NULL) != 0) {
         free(h);
@@ -82,14 +80,14 @@ static void ask_counts(struct api_history *h, const struct config *config)
     bool is_answering =
         h->view.nkeys > 0 && keyring_load(config->state_dir, &keys, NULL) == ERR_OK;
 
-    memset(h->known, 0, sizeof h->known);
+    memset(h->known, 0, sizeof(h->known));
     h->asked_us = now_us;
     for (size_t i = 0; is_answering && i < h->view.nkeys; i++) {
         is_answering =
             ask_one(config, &keys, deadline_us, &h->view.key[i], &h->known[i]);
         h->known[i].key.day = is_answering ? h->known[i].key.day : 0;
     }
-    explicit_bzero(&keys, sizeof keys);
+    explicit_bzero(&keys, sizeof(keys));
 }
 
 static const struct known *find_known(const struct api_history *h,
@@ -98,7 +96,7 @@ static const struct known *find_known(const struct api_history *h,
     for (size_t i = 0; i < HISTORY_KEYS; i++) {
         const struct known *k = &h->known[i];
         if (k->key.day > 0 && k->key.type == key->type &&
-            memcmp(k->key.digest, key->digest, sizeof key->digest) == 0) {
+            memcmp(k->key.digest, key->digest, sizeof(key->digest)) == 0) {
             return k;
         }
     }

@@ -101,7 +101,7 @@ uint64_t api_body_max(const struct config *config, const struct http_request *re
 
 struct api_work {
     struct api_call call;
-    struct buf bytes;      /* head and body of the request */
+    struct buf bytes;       /* head and body of the request */
     struct http_conn *conn; /* NULL: it is gone; only its own thread reads this */
     struct api_thread *home;
     struct api_work *next;

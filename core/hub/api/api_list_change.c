@@ -1,8 +1,5 @@
 #include "core/hub/api/api_list_change.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/list/configured.h"
 #include "core/list/query.h"
@@ -57,10 +54,8 @@ static enum err open_list(struct api_change *c, const char *name, bool create,
     enum err e = create ? keyring_load_or_create(c->config->state_dir, &keys, reterr)
                         : keyring_load(c->config->state_dir, &keys, reterr);
 
-    if (e == ERR_OK) {
-        e = list_writer_open_configured(&opening, slice_str(name), ret, reterr);
-    }
-    explicit_bzero(&keys, sizeof keys);
+    THEN(e, list_writer_open_configured(&opening, slice_str(name), ret, reterr));
+    explicit_bzero(&keys, sizeof(keys));
     if (e == ERR_OK) {
         list_writer_set_ageing(
             *ret, &(struct list_ageing){list->period_s, list->inactive_after_s});
@@ -87,7 +82,7 @@ static enum err write_list(struct api_change *c, struct change *v, size_t *n,
     size_t left = 0;
     enum err e = open_list(c, name, true, &w, reterr);
 
-    (void)snprintf(source, sizeof source, "api:%s", c->who);
+    (void)snprintf(source, sizeof(source), "api:%s", c->who);
     for (size_t i = 0; e == ERR_OK && i < *n; i++) {
         const struct list_change change = {.entry = v[i].entry, .is_revoke = is_revoke};
 
@@ -95,7 +90,7 @@ static enum err write_list(struct api_change *c, struct change *v, size_t *n,
             e = list_stage(w, &change, slice_str(source), reterr);
         }
     }
-    e = e == ERR_OK ? list_flush(w, reterr) : e;
+    THEN(e, list_flush(w, reterr));
     list_writer_close(&w);
     for (size_t i = 0; e == ERR_OK && i < *n; i++) {
         if (strcmp(v[i].list, name) == 0) {
@@ -130,7 +125,7 @@ static enum err change_named(struct api_change *c, struct slice list,
                              const struct slice *values, size_t n, bool is_revoke,
                              struct errinfo *reterr)
 {
-    struct change *v = arena_array(c->arena, n, sizeof *v);
+    struct change *v = arena_array(c->arena, n, sizeof(*v));
     struct slice name = arena_copy(c->arena, list);
     enum err e = ERR_OK;
 
@@ -166,13 +161,13 @@ struct feed_diff {
 static bool put(struct arena *arena, struct feed_diff *all, const struct change *one)
 {
     if (all->n == all->room) {
-        struct change *more = arena_array(arena, all->room * 2 + 16, sizeof *more);
+        struct change *more = arena_array(arena, all->room * 2 + 16, sizeof(*more));
 
         if (more == NULL) {
             return false;
         }
         if (all->n > 0) {
-            memcpy(more, all->v, all->n * sizeof *more);
+            memcpy(more, all->v, all->n * sizeof(*more));
         }
         all->v = more;
         all->room = all->room * 2 + 16;
@@ -191,9 +186,7 @@ static enum err find_changes(struct api_change *c, const struct query_lists *lis
     enum err e = parse(c->arena, value, &entry, reterr);
 
     query_begin(c->ask, lists);
-    if (e == ERR_OK) {
-        e = query_add(c->ask, value, FEATURE_NONE, reterr);
-    }
+    THEN(e, query_add(c->ask, value, FEATURE_NONE, reterr));
     if (e == ERR_OK) {
         query_test(c->ask);
         e = query_answer(c->ask, 0, clock_wall_us() / 1000000, &r);

@@ -1,5 +1,4 @@
 /* api_pool - a few threads for what may wait: each kind of work has its own places, so that none takes those of another. */
-#include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_internal.h"
@@ -130,7 +129,7 @@ bool api_pool_put(struct api_pool *p, struct api_work *w)
 
 enum err api_pool_new(struct api *a, struct api_pool **ret)
 {
-    struct api_pool *p = calloc(1, sizeof *p);
+    struct api_pool *p = calloc(1, sizeof(*p));
 
     *ret = p;
     if (p == NULL) {

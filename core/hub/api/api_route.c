@@ -1,6 +1,4 @@
 /* api_route - the table of what can be asked, and who may ask. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -13,14 +11,13 @@ enum { QUERY_NAME_SHOWN = 64 };
 
 const struct api_route api_routes[] = {
 #define API_ROUTE(path, method, role, rank, body, kind, type, query, handler) \
-    {path,       HTTP_##method, API_##role, API_##rank, API_BODY_##body,       \
-     API_##kind, type,         query,      handler},
+    {path,       HTTP_##method, API_##role, API_##rank, API_BODY_##body,      \
+     API_##kind, type,          query,      handler},
 #include "core/hub/api/api_route.def"
 #undef API_ROUTE
 };
-const unsigned api_nroutes = sizeof api_routes / sizeof api_routes[0];
-_Static_assert(sizeof api_routes / sizeof api_routes[0] < API_ROUTES_MAX,
-               "one more is for all others");
+const unsigned api_nroutes = LENGTH(api_routes);
+_Static_assert(LENGTH(api_routes) < API_ROUTES_MAX, "one more is for all others");
 
 const double api_latency_le_s[API_LATENCY_BUCKETS - 1] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5};
@@ -41,7 +38,7 @@ static const struct api_route *find(const struct http_request *r, char *retallow
         found = route->method == r->method ? route : found;
         (void)snprintf(retallow, size, "%s",
                        route->method == HTTP_GET ? "GET, HEAD, OPTIONS"
-                                                : "POST, OPTIONS");
+                                                 : "POST, OPTIONS");
     }
     return found;
 }
@@ -225,11 +222,11 @@ void api_dispatch(struct api_call *call, bool is_local, bool is_unix, uint64_t l
     const struct page_file *file = NULL;
 
     *retwaits = false;
-    call->route = find(&call->request, allow, sizeof allow);
+    call->route = find(&call->request, allow, sizeof(allow));
     if (call->route == NULL) {
         char path[64];
 
-        (void)snprintf(path, sizeof path, "%.*s", SLICE_ARGS(call->request.path));
+        (void)snprintf(path, sizeof(path), "%.*s", SLICE_ARGS(call->request.path));
         file = call->request.method == HTTP_GET ? page_find(path) : NULL;
         if (file == NULL) {
             refuse_path(call, allow);
@@ -305,7 +302,7 @@ static void add_thread(const struct api_thread *t, struct api_numbers *ret)
 
 void api_numbers(const struct api *a, struct api_numbers *ret)
 {
-    memset(ret, 0, sizeof *ret);
+    memset(ret, 0, sizeof(*ret));
     ret->nroutes = api_nroutes + 1;
     for (unsigned i = 0; i <= api_nroutes; i++) {
         ret->route[i].path = i < api_nroutes ? api_routes[i].path : "other";

@@ -1,8 +1,5 @@
 #include "core/hub/api/api_rows.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/base/hash256.h"
@@ -35,7 +32,7 @@ static enum err read_sort(const char *value, const struct api_table *t,
     value += ret->is_falling ? 1 : 0;
     for (size_t i = 0; t->sorts[i] != NULL; i++) {
         if (strcmp(t->sorts[i], value) == 0) {
-            (void)snprintf(ret->sort, sizeof ret->sort, "%s", value);
+            (void)snprintf(ret->sort, sizeof(ret->sort), "%s", value);
             return ERR_OK;
         }
     }
@@ -92,7 +89,7 @@ static enum err read_one(struct slice name, const char *value,
     if (slice_eq(name, SLICE_LIT("q"))) {
         size_t n = strlen(value);
 
-        if (n >= sizeof ret->words) {
+        if (n >= sizeof(ret->words)) {
             return bad(reterr, "q is longer than 255 bytes");
         }
         memcpy(ret->words, value, n + 1);
@@ -124,16 +121,17 @@ enum err api_rows_read(struct slice query, const struct api_table *t,
     enum err e = ERR_OK;
 
     *ret = (struct api_rows_query){.limit = 0};
-    while (e == ERR_OK && http_query_next(&query, &name, value, sizeof value, &is_bad)) {
+    while (e == ERR_OK &&
+           http_query_next(&query, &name, value, sizeof(value), &is_bad)) {
         e = read_one(name, value, t, ret, reterr);
     }
     if (e == ERR_OK && is_bad) {
         e = bad(reterr, "the query cannot be read");
     }
     if (ret->sort[0] == '\0' && (ret->limit > 0 || ret->after != NULL)) {
-        (void)snprintf(ret->sort, sizeof ret->sort, "%s", t->sorts[0]);
+        (void)snprintf(ret->sort, sizeof(ret->sort), "%s", t->sorts[0]);
     }
-    e = e == ERR_OK ? check_cursor(ret, reterr) : e;
+    THEN(e, check_cursor(ret, reterr));
     if (e != ERR_OK) {
         api_rows_fini(ret);
     }
@@ -243,11 +241,11 @@ static json_t *cursor_of(const struct place *p, const struct api_rows_query *q)
                     : p->has_number ? json_real(p->number)
                                     : json_null();
 
-    (void)snprintf(order, sizeof order, "%s%s", q->is_falling ? "-" : "", q->sort);
+    (void)snprintf(order, sizeof(order), "%s%s", q->is_falling ? "-" : "", q->sort);
     json_t *parts = json_pack("[s, o, s, s]", order, value, p->key[0], p->key[1]);
     char *text = parts != NULL ? json_dumps(parts, JSON_COMPACT) : NULL;
     size_t n = text != NULL ? strlen(text) : 0;
-    bool fits = n > 0 && 2 * n < sizeof hex;
+    bool fits = n > 0 && 2 * n < sizeof(hex);
 
     if (fits) {
         hex_print((const uint8_t *)text, n, hex);
@@ -266,7 +264,7 @@ static enum err cut(struct place *v, size_t n, const struct api_rows_query *q,
     size_t to = n;
 
     if (q->sort[0] != '\0') {
-        qsort(v, n, sizeof *v, compare);
+        qsort(v, n, sizeof(*v), compare);
     }
     while (from < n && q->after != NULL && compare(&v[from], &after) <= 0) {
         from++;
@@ -283,7 +281,7 @@ static enum err cut(struct place *v, size_t n, const struct api_rows_query *q,
 enum err api_rows_page(const json_t *all, const struct api_table *t,
                        const struct api_rows_query *q, struct api_rows *ret)
 {
-    struct place *v = calloc(json_array_size(all) + 1, sizeof *v);
+    struct place *v = calloc(json_array_size(all) + 1, sizeof(*v));
     size_t n = 0;
     size_t i = 0;
     json_t *row = NULL;

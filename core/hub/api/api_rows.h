@@ -9,8 +9,6 @@
 #define CORE_HUB_API_API_ROWS_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -1,6 +1,4 @@
 /* api_scan - a message's bytes go to gillnetd; nothing of it is parsed here. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/hub/api/api_handlers.h"
 
@@ -30,7 +28,7 @@ static bool read_envelope(struct api_call *call, struct api_envelope *ret)
     bool is_bad = false;
 
     *ret = (struct api_envelope){.nrcpt = 0};
-    while (http_query_next(&rest, &name, value, sizeof value, &is_bad)) {
+    while (http_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
         const char **place = place_of(ret, name);
         struct slice copy = arena_copy(call->arena, slice_str(value));
 

@@ -1,14 +1,5 @@
 #include "core/hub/api/api_spool.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/base/file.h"
 
 enum { FILE_MODE = 0640, DIR_MODE = 0750, DIGITS = 32 };
@@ -25,7 +16,7 @@ static enum err put_done(const char *state_dir, uint64_t at, struct errinfo *ret
     char text[DIGITS];
     enum err e = spool_path(state_dir, "done", path);
 
-    (void)snprintf(text, sizeof text, "%" PRIu64 "\n", at);
+    (void)snprintf(text, sizeof(text), "%" PRIu64 "\n", at);
     return e == ERR_OK ? file_write_atomic(path, slice_str(text), FILE_MODE, reterr)
                        : e;
 }
@@ -124,7 +115,7 @@ enum err api_spool_add(const char *state_dir, const json_t *line,
             e = turn(state_dir, path, reterr);
             is_new = true;
         }
-        e = e == ERR_OK ? append(path, whole.p, reterr) : e;
+        THEN(e, append(path, whole.p, reterr));
         e = e == ERR_OK && is_new ? file_sync_dir(dir, reterr) : e;
     }
     buf_fini(&whole);

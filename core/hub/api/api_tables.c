@@ -1,5 +1,4 @@
 /* api_tables - lists, feeds and peers as tables that are given page by page. */
-#include <string.h>
 
 #include "core/hub/api/api_handlers.h"
 #include "core/hub/api/api_rows.h"

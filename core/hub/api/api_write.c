@@ -1,6 +1,4 @@
 /* api_write - what changes something: reports, values taken back or allowed, feeds asked now. One at a time. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
@@ -87,7 +85,7 @@ static bool read_values(struct api_call *call, struct api_strings *values,
 
     *values = (struct api_strings){.most = call->config->api.values};
     *list = SLICE_NONE;
-    if (!api_read_body(call, members, sizeof members / sizeof members[0])) {
+    if (!api_read_body(call, members, LENGTH(members))) {
         return false;
     }
     if (list->p != NULL && !list_name_is_valid(*list)) {
@@ -226,7 +224,7 @@ static bool listed_values(struct api_call *call, struct api_strings *ret)
     json_t *said = json_loadb(text.p, text.n, 0, NULL);
     const json_t *rows = json_object_get(said, "lists");
 
-    ret->v = arena_array(call->arena, json_array_size(rows), sizeof *ret->v);
+    ret->v = arena_array(call->arena, json_array_size(rows), sizeof(*ret->v));
     for (size_t i = 0; ret->v != NULL && i < json_array_size(rows); i++) {
         struct slice value = listed_value(call->arena, json_array_get(rows, i));
         struct errinfo why;
@@ -361,7 +359,7 @@ static void report_message(struct api_call *call)
     char text[8];
     struct api_strings listed = {.n = 0};
 
-    if (!read_kind(call, text, sizeof text) || !is_kind(call, slice_str(text))) {
+    if (!read_kind(call, text, sizeof(text)) || !is_kind(call, slice_str(text))) {
         return;
     }
     struct slice kind = slice_str(text);
@@ -379,8 +377,7 @@ static void report_values(struct api_call *call)
     const struct api_member members[] = {{"kind", API_MEMBER_STRING, true, &kind},
                                          {"values", API_MEMBER_STRINGS, true, &values}};
 
-    if (!api_read_body(call, members, sizeof members / sizeof members[0]) ||
-        !is_kind(call, kind)) {
+    if (!api_read_body(call, members, LENGTH(members)) || !is_kind(call, kind)) {
         return;
     }
     if (!api_change_check(call->arena, values.v, values.n, &why)) {
@@ -413,7 +410,7 @@ static void act_again(void *context, const json_t *line)
     const char *kind = json_string_value(json_object_get(line, "kind"));
     const json_t *values = json_object_get(line, "values");
     size_t n = json_array_size(values);
-    struct slice *v = arena_array(r->change.arena, n, sizeof *v);
+    struct slice *v = arena_array(r->change.arena, n, sizeof(*v));
     struct errinfo why = {.text = ""};
     const char *who = json_string_value(json_object_get(line, "who"));
 

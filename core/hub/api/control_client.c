@@ -1,12 +1,8 @@
 #include "core/hub/api/control_client.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 
@@ -48,7 +44,7 @@ static enum err connect_to(struct asking *a)
     struct sockaddr_un un = {.sun_family = AF_UNIX};
     struct timespec again = {.tv_nsec = AGAIN_NS};
 
-    if (strlen(a->path) >= sizeof un.sun_path) {
+    if (strlen(a->path) >= sizeof(un.sun_path)) {
         return errinfo_set(a->reterr, ERR_LIMIT, a->path, 0,
                            "the path is too long; set control_socket to a shorter one");
     }
@@ -57,7 +53,7 @@ static enum err connect_to(struct asking *a)
     if (a->fd < 0) {
         return fail(a, "no socket is to be had");
     }
-    while (connect(a->fd, (const struct sockaddr *)&un, sizeof un) != 0) {
+    while (connect(a->fd, (const struct sockaddr *)&un, sizeof(un)) != 0) {
         if (errno != EAGAIN && errno != EINTR) {
             return fail(a, "cannot connect to gillnetd");
         }
@@ -116,7 +112,7 @@ static enum err read_all(const struct asking *a, struct buf *ret)
         if (e != ERR_OK) {
             return e;
         }
-        ssize_t n = recv(a->fd, piece, sizeof piece, 0);
+        ssize_t n = recv(a->fd, piece, sizeof(piece), 0);
         if (n == 0 || (n < 0 && errno == ECONNRESET)) {
             return ERR_OK;
         }
@@ -171,13 +167,11 @@ enum err control_client_ask(const char *path, struct slice line, struct slice bo
     size_t before = retanswer->n;
     enum err e = connect_to(&a);
 
-    e = e == ERR_OK ? send_all(&a, line) : e;
-    e = e == ERR_OK ? send_all(&a, SLICE_LIT("\n")) : e;
-    e = e == ERR_OK ? send_all(&a, body) : e;
-    e = e == ERR_OK ? read_all(&a, retanswer) : e;
-    if (e == ERR_OK) {
-        e = judge_answer(&a, slice_from(buf_slice(retanswer), before));
-    }
+    THEN(e, send_all(&a, line));
+    THEN(e, send_all(&a, SLICE_LIT("\n")));
+    THEN(e, send_all(&a, body));
+    THEN(e, read_all(&a, retanswer));
+    THEN(e, judge_answer(&a, slice_from(buf_slice(retanswer), before)));
     if (a.fd >= 0) {
         close(a.fd);
     }

@@ -6,8 +6,6 @@
 #ifndef CORE_HUB_API_CONTROL_CLIENT_H
 #define CORE_HUB_API_CONTROL_CLIENT_H
 
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -7,8 +7,6 @@
 #ifndef CORE_HUB_API_PAGE_H
 #define CORE_HUB_API_PAGE_H
 
-#include <stddef.h>
-
 #include "core/base/slice.h"
 
 /* Content-Security-Policy of each of them. To be sent with it: X-Content-Type-Options: nosniff,

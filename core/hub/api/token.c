@@ -1,14 +1,8 @@
 #include "core/hub/api/token.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"
@@ -47,7 +41,7 @@ static enum err read_all(const char *path, struct buf *ret)
     }
     if (e != ERR_OK) {
         (void)fprintf(stderr, "gillnet-hub: %s\n",
-                      errinfo_format(&why, text, sizeof text));
+                      errinfo_format(&why, text, sizeof(text)));
     }
     return e;
 }
@@ -109,7 +103,7 @@ static bool service_group(const struct config *config, gid_t *ret)
         *ret = st.st_gid;
         return true;
     }
-    if (getgrnam_r(SERVICE_GROUP, &g, record, sizeof record, &found) != 0 ||
+    if (getgrnam_r(SERVICE_GROUP, &g, record, sizeof(record), &found) != 0 ||
         found == NULL) {
         return false;
     }
@@ -154,7 +148,7 @@ int token_make(const struct config *config, const char *name, const char *role)
 {
     const char *path = config->api.tokens_file;
     uint8_t secret[SECRET_BYTES];
-    char token[sizeof TOKEN_PREFIX + 2UL * SECRET_BYTES] = TOKEN_PREFIX;
+    char token[sizeof(TOKEN_PREFIX) + 2UL * SECRET_BYTES] = TOKEN_PREFIX;
     char hex[SHA256_HEX + 1];
     char line[LINE_MAX_BYTES];
     struct sha256 sum;
@@ -181,21 +175,21 @@ int token_make(const struct config *config, const char *name, const char *role)
         return fail(path, "there is a token of this name; `gillnet hub token --revoke "
                           "NAME` takes it back");
     }
-    random_bytes(secret, sizeof secret);
-    hex_print(secret, sizeof secret, token + sizeof TOKEN_PREFIX - 1);
-    explicit_bzero(secret, sizeof secret);
+    random_bytes(secret, sizeof(secret));
+    hex_print(secret, sizeof(secret), token + sizeof(TOKEN_PREFIX) - 1);
+    explicit_bzero(secret, sizeof(secret));
     if (sha256_init(&sum) != ERR_OK) {
         return EX_OSERR;
     }
     sha256_add(&sum, slice_str(token));
     sha256_final_hex(&sum, hex);
-    (void)snprintf(line, sizeof line, "%s %s %s\n", name, api_role_name(r), hex);
+    (void)snprintf(line, sizeof(line), "%s %s %s\n", name, api_role_name(r), hex);
     int status = append(config, line);
 
     if (status == EX_OK) {
         printf("%s\n", token);
     }
-    explicit_bzero(token, sizeof token);
+    explicit_bzero(token, sizeof(token));
     return status;
 }
 
@@ -249,7 +243,7 @@ static int replace(const struct config *config, struct slice text)
     }
     if (e != ERR_OK) {
         (void)fprintf(stderr, "gillnet-hub: %s\n",
-                      errinfo_format(&why, words, sizeof words));
+                      errinfo_format(&why, words, sizeof(words)));
     }
     return e == ERR_OK ? EX_OK : EX_CANTCREAT;
 }

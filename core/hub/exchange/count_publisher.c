@@ -1,7 +1,5 @@
 #include "core/hub/exchange/count_publisher.h"
 
-#include <stdlib.h>
-
 #include "core/base/clock.h"
 #include "core/count/follow.h"
 
@@ -17,7 +15,7 @@ struct count_publisher {
 enum err count_publisher_new(struct node *node, struct count_publisher **ret,
                              struct errinfo *reterr)
 {
-    struct count_publisher *c = calloc(1, sizeof *c);
+    struct count_publisher *c = calloc(1, sizeof(*c));
     enum err e;
 
     if (c == NULL) {
@@ -51,7 +49,7 @@ static enum err make_room(struct count_publisher *c, size_t n)
     if (n <= c->size) {
         return ERR_OK;
     }
-    v = reallocarray(c->v, n, sizeof *v);
+    v = reallocarray(c->v, n, sizeof(*v));
     if (v == NULL) {
         return errinfo_set(c->reterr, ERR_NOMEM, "counts", 0,
                            "out of memory for %zu counts", n);

@@ -1,9 +1,5 @@
 #include "core/hub/exchange/exchange.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
@@ -66,7 +62,7 @@ static bool is_named(const struct config *c, const char *name)
 /* Says what hub.connect names in vain, once for each set of names. */
 static void tell_unknown(struct exchange *x, const struct config *c, bool by_names)
 {
-    char names[sizeof x->unknown] = "";
+    char names[sizeof(x->unknown)] = "";
     size_t n = 0;
 
     for (size_t i = 0; i < c->hub.connect.n; i++) {
@@ -74,15 +70,15 @@ static void tell_unknown(struct exchange *x, const struct config *c, bool by_nam
             manifest_find_name(&x->node->manifest, slice_str(c->hub.connect.v[i]));
 
         if ((m == NULL || !(is_self(x, m) || is_callable(x, m))) &&
-            n < sizeof names - 1) {
-            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? " " : "",
-                                  c->hub.connect.v[i]);
+            n < sizeof(names) - 1) {
+            n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s",
+                                  n > 0 ? " " : "", c->hub.connect.v[i]);
         }
     }
     if (strcmp(names, x->unknown) == 0) {
         return;
     }
-    memcpy(x->unknown, names, sizeof names);
+    memcpy(x->unknown, names, sizeof(names));
     if (names[0] == '\0') {
         log_info("event=connect state=known manifest=%llu: all that hub.connect names "
                  "can be called now",
@@ -114,7 +110,7 @@ static bool goes_by_names(const struct exchange *x, const struct config *c)
 
 static struct peer *new_peer(struct exchange *x, const struct manifest_member *m)
 {
-    struct peer *p = calloc(1, sizeof *p);
+    struct peer *p = calloc(1, sizeof(*p));
 
     if (p == NULL) {
         return NULL;
@@ -126,8 +122,8 @@ static struct peer *new_peer(struct exchange *x, const struct manifest_member *m
     }
     p->x = x;
     p->stat.origin = m->origin;
-    (void)snprintf(p->name, sizeof p->name, "%s", m->name);
-    (void)snprintf(p->address, sizeof p->address, "%s", m->address);
+    (void)snprintf(p->name, sizeof(p->name), "%s", m->name);
+    (void)snprintf(p->address, sizeof(p->address), "%s", m->address);
     p->pins = (struct tls_pins){.node = x->node, .origin = &p->stat.origin};
     buf_init(&p->bytes, HEADS_ANSWER_MAX);
     return p;
@@ -156,7 +152,7 @@ static void on_look_timer(evutil_socket_t fd, short what, void *context)
     for (unsigned i = 0; i < x->npeers; i++) { /* each as likely as any other */
         uint32_t random = 0;
 
-        random_bytes(&random, sizeof random);
+        random_bytes(&random, sizeof(random));
         if (x->peers[i]->is_idle && random % ++nidle == 0) {
             chosen = x->peers[i];
         }
@@ -180,7 +176,7 @@ static void add_member(struct exchange *x, const struct manifest_member *m,
         p->stat = before->stat;
         p->has_asked = before->has_asked;
         p->has_failed = before->has_failed;
-        memcpy(p->logged_until_us, before->logged_until_us, sizeof p->logged_until_us);
+        memcpy(p->logged_until_us, before->logged_until_us, sizeof(p->logged_until_us));
     }
     p->stat.wants = 0;
     p->is_idle = !is_called && is_callable(x, m);
@@ -254,7 +250,7 @@ enum err exchange_new(struct event_base *base, struct node *node,
                       const struct exchange_hooks *hooks, bool is_once,
                       struct exchange **ret, struct errinfo *reterr)
 {
-    struct exchange *x = calloc(1, sizeof *x);
+    struct exchange *x = calloc(1, sizeof(*x));
 
     if (x == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, "exchange", 0, "out of memory");

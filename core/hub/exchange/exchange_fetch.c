@@ -1,6 +1,4 @@
 /* exchange_fetch - the objects of a round: fetched, cut apart, offered to sync. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -24,7 +22,7 @@ void exchange_refused(struct peer *p, enum sync_result r, const struct object *o
     uint64_t now = clock_mono_us();
 
     p->stat.refused[r]++;
-    (void)snprintf(p->stat.last_refusal, sizeof p->stat.last_refusal, "%s: %.150s",
+    (void)snprintf(p->stat.last_refusal, sizeof(p->stat.last_refusal), "%s: %.150s",
                    sync_result_name(r), why->text);
     if (now < p->logged_until_us[r]) {
         return;
@@ -122,7 +120,7 @@ static void on_object(void *context, const struct peer_client_answer *a)
         if (!p->is_failing) {
             p->is_failing = true;
             p->is_unheard = a->status == 0;
-            (void)snprintf(p->why, sizeof p->why, "%s",
+            (void)snprintf(p->why, sizeof(p->why), "%s",
                            a->status == 0 ? a->why : "refused");
             p->retry_s = a->status == 429 || a->status == 503 ? a->retry_s : 0;
         }
@@ -184,10 +182,10 @@ static bool start_fetch(struct peer *p, const struct want *w)
     stream_key_id(&w->stream, &id);
     hex_print(id.b, OBJECT_ID_BYTES, hex);
     if (is_snap) {
-        (void)snprintf(path, sizeof path, "/v1/snap/%s/%llu", hex,
+        (void)snprintf(path, sizeof(path), "/v1/snap/%s/%llu", hex,
                        (unsigned long long)w->from);
     } else {
-        (void)snprintf(path, sizeof path, "/v1/chain/%s/%llu-%llu", hex,
+        (void)snprintf(path, sizeof(path), "/v1/chain/%s/%llu-%llu", hex,
                        (unsigned long long)w->from, (unsigned long long)w->to);
     }
     const struct query ask = {

@@ -1,6 +1,4 @@
 /* exchange_round - one round with one peer: its heads, what to do when it fails, manifests and ring keys on the way. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -49,14 +47,14 @@ void exchange_fail(struct peer *p, const char *what, const char *why, unsigned r
     uint32_t random = 0;
     bool was_connected = p->stat.is_connected || p->failures == 0;
 
-    random_bytes(&random, sizeof random);
+    random_bytes(&random, sizeof(random));
     exchange_forget(p);
     p->after = 0;
     p->failures++;
     p->stat.failures++;
     p->stat.is_connected = false;
     p->has_failed = true;
-    (void)snprintf(p->stat.last_failure, sizeof p->stat.last_failure, "%s: %s", what,
+    (void)snprintf(p->stat.last_failure, sizeof(p->stat.last_failure), "%s: %s", what,
                    why);
     if (was_connected || p->x->is_once) {
         log_warn("event=peer name=%s state=lost address=%s what=%s reason=\"%s\"",
@@ -86,7 +84,7 @@ static bool is_good(struct peer *p, const struct peer_client_answer *a,
     if (a->status == 200 || a->status == 304 || a->status == 404) {
         return true;
     }
-    (void)snprintf(why, sizeof why, "status %u", a->status);
+    (void)snprintf(why, sizeof(why), "status %u", a->status);
     p->is_unheard = a->status == 0;
     exchange_fail(
         p, what, a->status == 0 ? a->why : why,
@@ -108,7 +106,7 @@ enum err exchange_call(struct peer *p, const char *path, const struct query *ask
                                           .context = ask->context};
     enum err e;
 
-    (void)snprintf(url, sizeof url, "https://%s%s", p->address, path);
+    (void)snprintf(url, sizeof(url), "https://%s%s", p->address, path);
     e = peer_client_start(p->x->client, &r, ret, &why);
     if (e != ERR_OK) {
         log_error("event=exchange peer=%s error=\"%s\"", p->name, why.text);
@@ -188,9 +186,7 @@ static void on_ring_key(void *context, const struct peer_client_answer *a)
         struct hashkey key;
         enum err e = digest_key_parse(a->body, p->ring_key, &key, &why);
 
-        if (e == ERR_OK) {
-            e = digest_key_put(x->node->state_dir, &key, false, &why);
-        }
+        THEN(e, digest_key_put(x->node->state_dir, &key, false, &why));
         if (e == ERR_OK) {
             log_info("event=ringkey id=%08x from=%s: the keyring has it", p->ring_key,
                      p->name);
@@ -215,7 +211,7 @@ static bool ask_for_ring_key(struct peer *p)
         return false;
     }
     p->ring_key_us = clock_mono_us() + EXCHANGE_SKIP_S * 1000000ULL;
-    (void)snprintf(path, sizeof path, "/v1/ringkey/%u", p->ring_key);
+    (void)snprintf(path, sizeof(path), "/v1/ringkey/%u", p->ring_key);
     return exchange_call(p, path,
                          &(const struct query){.most = DIGEST_KEY_TEXT_MAX,
                                                .done = on_ring_key,
@@ -314,7 +310,7 @@ void exchange_begin(struct peer *p)
     p->has_progress = p->is_failing = p->is_blamed = p->is_troubled = p->misses = false;
     p->is_unheard = false;
     p->defers = 0;
-    (void)snprintf(path, sizeof path, "/v1/heads?after=%llu",
+    (void)snprintf(path, sizeof(path), "/v1/heads?after=%llu",
                    (unsigned long long)p->after);
     if (exchange_call(p, path,
                       &(const struct query){

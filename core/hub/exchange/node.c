@@ -1,18 +1,14 @@
 #include "core/hub/exchange/node.h"
 
-#include <string.h>
-
 #include "core/base/clock.h"
 
 enum err node_init(struct node *n, const char *state_dir, struct errinfo *reterr)
 {
     enum err e;
 
-    memset(n, 0, sizeof *n);
+    memset(n, 0, sizeof(*n));
     e = file_path(n->state_dir, "%s", state_dir);
-    if (e == ERR_OK) {
-        e = file_path(n->dir, "%s/peers", state_dir);
-    }
+    THEN(e, file_path(n->dir, "%s/peers", state_dir));
     return e == ERR_OK
                ? e
                : errinfo_set(reterr, e, state_dir, 0,
@@ -63,9 +59,7 @@ enum err node_open(struct node *n, struct errinfo *reterr)
         return e;
     }
     e = keyring_load(n->state_dir, &n->keys, reterr);
-    if (e == ERR_OK) {
-        e = open_sync(n, reterr);
-    }
+    THEN(e, open_sync(n, reterr));
     if (e == ERR_OK && is_overtaken(n)) {
         sync_close(&n->sync);
         e = errinfo_set(reterr, ERR_LOCKED, n->dir, 0, "a command changed the ring");
@@ -107,9 +101,7 @@ enum err node_take_manifest(struct node *n, struct slice text, struct errinfo *r
         return e;
     }
     e = manifest_may_replace(&fresh, &n->manifest, reterr);
-    if (e == ERR_OK) {
-        e = manifest_store(n->dir, &fresh, reterr);
-    }
+    THEN(e, manifest_store(n->dir, &fresh, reterr));
     if (e != ERR_OK) {
         manifest_fini(&fresh);
         return e;

@@ -8,9 +8,6 @@
 #ifndef CORE_HUB_EXCHANGE_NODE_H
 #define CORE_HUB_EXCHANGE_NODE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/file.h"
 #include "core/base/keyring.h"
 #include "core/ring/sync/sync.h"

@@ -3,9 +3,6 @@
 #include <curl/curl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/base/buf.h"
@@ -261,7 +258,8 @@ static CURLcode on_tls(CURL *easy, void *ctx, void *context)
     (void)easy;
     call->r.pins->why[0] = '\0';
     if (tls_client_set(ctx, call->client->key_dir, call->r.pins, &why) != ERR_OK) {
-        (void)snprintf(call->r.pins->why, sizeof call->r.pins->why, "%.100s", why.text);
+        (void)snprintf(call->r.pins->why, sizeof(call->r.pins->why), "%.100s",
+                       why.text);
         return CURLE_SSL_CERTPROBLEM;
     }
     return CURLE_OK;
@@ -282,9 +280,9 @@ static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
 
     (void)context;
     if (purpose == CURLSOCKTYPE_IPCXN) {
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t i = 0; i < LENGTH(rows); i++) {
             (void)setsockopt(fd, rows[i].level, rows[i].name, &rows[i].value,
-                             sizeof rows[i].value);
+                             sizeof(rows[i].value));
         }
     }
     return CURL_SOCKOPT_OK;
@@ -344,7 +342,7 @@ static bool set_request(CURL *e, struct client_call *call)
     SET(CURLOPT_URL, r->url);
     SET(CURLOPT_TIMEOUT, (long)r->timeout_s);
     if (r->connect_to != NULL) {
-        ok = ok && (size_t)snprintf(to, sizeof to, "::%s", r->connect_to) < sizeof to;
+        ok = ok && (size_t)snprintf(to, sizeof(to), "::%s", r->connect_to) < sizeof(to);
         call->connect_to = curl_slist_append(NULL, to);
         ok = ok && call->connect_to != NULL;
         SET(CURLOPT_CONNECT_TO, call->connect_to);
@@ -364,7 +362,7 @@ enum err peer_client_start(struct peer_client *c,
                            const struct peer_client_request *request,
                            struct client_call **retcall, struct errinfo *reterr)
 {
-    struct client_call *call = calloc(1, sizeof *call);
+    struct client_call *call = calloc(1, sizeof(*call));
 
     if (call == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, request->url, 0, "out of memory");
@@ -406,7 +404,7 @@ void peer_client_cancel(struct client_call **call)
 enum err peer_client_new(struct event_base *base, const char *key_dir,
                          struct peer_client **ret, struct errinfo *reterr)
 {
-    struct peer_client *c = calloc(1, sizeof *c);
+    struct peer_client *c = calloc(1, sizeof(*c));
 
     if (c != NULL) {
         c->base = base;

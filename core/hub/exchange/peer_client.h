@@ -9,8 +9,6 @@
 #define CORE_HUB_EXCHANGE_PEER_CLIENT_H
 
 #include <event2/event.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -45,11 +45,10 @@ static unsigned parse_get(struct slice target, struct peer_request *ret)
     };
     size_t i = 0;
 
-    while (i < sizeof routes / sizeof routes[0] &&
-           !slice_has_prefix(target, routes[i].prefix)) {
+    while (i < LENGTH(routes) && !slice_has_prefix(target, routes[i].prefix)) {
         i++;
     }
-    if (i == sizeof routes / sizeof routes[0]) {
+    if (i == LENGTH(routes)) {
         return 404;
     }
     ret->route = routes[i].route;
@@ -91,7 +90,7 @@ unsigned peer_request_parse(struct slice head, struct http_request *rethttp,
     static const struct http_rules rules = {
         .unknown_method = 405,
         .transfer_coding = 501,
-        .field = {PEER_CLIENT_FIELD, sizeof PEER_CLIENT_FIELD - 1}};
+        .field = {PEER_CLIENT_FIELD, sizeof(PEER_CLIENT_FIELD) - 1}};
     const char *why = NULL;
     unsigned status = http_request_parse(head, &rules, rethttp, &why);
     unsigned route = 0;

@@ -6,8 +6,6 @@
 #ifndef CORE_HUB_EXCHANGE_PEER_REQUEST_H
 #define CORE_HUB_EXCHANGE_PEER_REQUEST_H
 
-#include <stdint.h>
-
 #include "core/hub/http/http_request.h"
 #include "core/ring/stream/object.h"
 

@@ -1,9 +1,6 @@
 #include "core/hub/exchange/peer_server.h"
 
-#include <errno.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/hub/exchange/peer_server_internal.h"
@@ -85,7 +82,7 @@ void peer_server_tick(struct peer_server *s)
 enum err peer_server_new(const struct peer_server_options *options,
                          struct peer_server **ret, struct errinfo *reterr)
 {
-    struct peer_server *s = calloc(1, sizeof *s);
+    struct peer_server *s = calloc(1, sizeof(*s));
 
     if (s == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, "server", 0, "out of memory");
@@ -157,8 +154,8 @@ static void listen_to_all(struct peer_server *s, unsigned port)
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 
     /* [::] takes IPv4 too unless the system says otherwise (net.ipv6.bindv6only); then the second is needed */
-    (void)listen_to(s, (const struct sockaddr *)&in6, sizeof in6);
-    (void)listen_to(s, (const struct sockaddr *)&in, sizeof in);
+    (void)listen_to(s, (const struct sockaddr *)&in6, sizeof(in6));
+    (void)listen_to(s, (const struct sockaddr *)&in, sizeof(in));
 }
 
 enum err peer_server_listen(struct peer_server *s, const char *address, bool is_lenient,

@@ -13,8 +13,6 @@
 #define CORE_HUB_EXCHANGE_PEER_SERVER_H
 
 #include <event2/event.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/hub/exchange/node.h"
 

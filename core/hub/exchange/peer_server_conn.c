@@ -1,6 +1,4 @@
 /* peer_server_conn - the part of the HTTP server that is the peers': who asks, and requests that are held. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -13,7 +11,7 @@ static void print_fields(const struct peer_server_answer *a, char *dst, size_t s
     char retry[48] = "";
 
     if (a->retry_s > 0) {
-        (void)snprintf(retry, sizeof retry, "Retry-After: %u\r\n", a->retry_s);
+        (void)snprintf(retry, sizeof(retry), "Retry-After: %u\r\n", a->retry_s);
     }
     (void)snprintf(dst, size, "Gillnet-Manifest: %llu\r\nCache-Control: %s\r\n%s",
                    (unsigned long long)a->manifest,
@@ -30,7 +28,7 @@ static void send_answer(struct http_conn *c, struct peer_server_answer *a, bool 
     unsigned at = 0;
     size_t n;
 
-    print_fields(a, fields, sizeof fields);
+    print_fields(a, fields, sizeof(fields));
     n = http_conn_send(c, &(struct http_answer){.status = a->status,
                                                 .type = "application/octet-stream",
                                                 .fields = slice_str(fields),
@@ -92,8 +90,8 @@ static void bound_held(struct peer_server *s, struct http_conn *newest)
         struct http_conn *c = http_server_conn(s->http, i);
         struct peer_conn *p = http_conn_state(c);
 
-        if (p != new && p->is_held && p->is_proxy &&
-            memcmp(p->asker.b, new->asker.b, OBJECT_ID_BYTES) == 0) {
+        if (p != new && p->is_held &&
+            p->is_proxy &&memcmp(p->asker.b, new->asker.b, OBJECT_ID_BYTES) == 0) {
             n++;
             if (old == NULL || p->hold_until_us < old->hold_until_us) {
                 oldest = c;
@@ -209,10 +207,11 @@ static void on_answer(struct http_conn *c, const struct http_request *request,
     s->stats.requests++;
     if (!name_asker(s, p)) {
         s->stats.refused_requests++;
-        send_status(c, 403, 0, false); /* a proxy's connection stays: it has other clients */
+        send_status(c, 403, 0,
+                    false); /* a proxy's connection stays: it has other clients */
         return;
     }
-    memcpy(asker.key, p->key, sizeof asker.key);
+    memcpy(asker.key, p->key, sizeof(asker.key));
     serve_request(s, &p->request, body, &asker, &a);
     if (a.is_held) {
         buf_fini(&a.body);

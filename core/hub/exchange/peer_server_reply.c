@@ -1,5 +1,4 @@
 /* peer_server_reply - answers to the requests of peers. */
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

@@ -3,8 +3,6 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/file.h"
 #include "core/hub/http/http_server.h"
@@ -102,7 +100,7 @@ static int check(X509_STORE_CTX *store, void *context)
         why = pin_fault(pins, key);
     }
     if (why != NULL) {
-        (void)snprintf(pins->why, sizeof pins->why, "%s", why);
+        (void)snprintf(pins->why, sizeof(pins->why), "%s", why);
         X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
         return 0;
     }
@@ -115,7 +113,7 @@ static enum err failed(const char *where, struct errinfo *reterr, const char *wh
     char text[160] = "";
     unsigned long code = ERR_peek_last_error();
 
-    ERR_error_string_n(code, text, sizeof text);
+    ERR_error_string_n(code, text, sizeof(text));
     ERR_clear_error();
     return errinfo_set(reterr, ERR_UNSUPPORTED, where, 0, "%s: %s", what, text);
 }

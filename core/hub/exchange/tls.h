@@ -11,7 +11,6 @@
 #define CORE_HUB_EXCHANGE_TLS_H
 
 #include <openssl/ssl.h>
-#include <stdbool.h>
 
 #include "core/hub/exchange/node.h"
 

@@ -3,11 +3,10 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+
+#include "core/base/std.h"
 
 enum { HOST_MAX = 64 };
 
@@ -38,7 +37,7 @@ static enum feed_reach reach4(uint32_t a)
         {V4(224, 0, 0, 0), 3, FEED_REACH_PRIVATE}, /* multicast, reserved */
     };
 
-    for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++) {
+    for (size_t i = 0; i < LENGTH(closed); i++) {
         if ((a ^ closed[i].address) >> (32 - closed[i].bits) == 0) {
             return closed[i].reach;
         }
@@ -56,7 +55,7 @@ static enum feed_reach reach6_closed(const uint8_t a[16])
 {
     static const uint8_t zeros[12] = {0};
 
-    if (memcmp(a, zeros, sizeof zeros) == 0) { /* ::, ::1, and old forms of IPv4 */
+    if (memcmp(a, zeros, sizeof(zeros)) == 0) { /* ::, ::1, and old forms of IPv4 */
         return v4_at(a + 12) <= 1 || reach4(v4_at(a + 12)) == FEED_REACH_MACHINE
                    ? FEED_REACH_MACHINE
                    : FEED_REACH_PRIVATE;
@@ -69,7 +68,8 @@ static enum feed_reach reach6(const uint8_t a[16])
     static const uint8_t nat64[12] = {0x00, 0x64, 0xff, 0x9b};
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
-    if (memcmp(a, nat64, sizeof nat64) == 0 || memcmp(a, mapped, sizeof mapped) == 0) {
+    if (memcmp(a, nat64, sizeof(nat64)) == 0 ||
+        memcmp(a, mapped, sizeof(mapped)) == 0) {
         return reach4(v4_at(a + 12));
     }
     if (a[0] == 0x20 && a[1] == 0x02) { /* 6to4 */
@@ -92,13 +92,13 @@ enum feed_reach feed_address_reach(const struct sockaddr *a)
     if (a->sa_family == AF_INET) {
         struct sockaddr_in in;
 
-        memcpy(&in, a, sizeof in);
+        memcpy(&in, a, sizeof(in));
         return reach4(ntohl(in.sin_addr.s_addr));
     }
     if (a->sa_family == AF_INET6) {
         struct sockaddr_in6 in6;
 
-        memcpy(&in6, a, sizeof in6);
+        memcpy(&in6, a, sizeof(in6));
         return reach6(in6.sin6_addr.s6_addr);
     }
     return FEED_REACH_PRIVATE;
@@ -108,7 +108,7 @@ static bool is_localhost(const char *host)
 {
     static const char name[] = "localhost";
     size_t n = strlen(host);
-    size_t want = sizeof name - 1;
+    size_t want = sizeof(name) - 1;
 
     n -= n > 0 && host[n - 1] == '.' ? 1 : 0;
     return n >= want && strncasecmp(host + n - want, name, want) == 0 &&
@@ -122,7 +122,7 @@ enum feed_reach feed_host_reach(const char *host)
     char bare[HOST_MAX] = "";
     size_t n = strlen(host);
 
-    if (n > 2 && n < sizeof bare && host[0] == '[' && host[n - 1] == ']') {
+    if (n > 2 && n < sizeof(bare) && host[0] == '[' && host[n - 1] == ']') {
         memcpy(bare, host + 1, n - 2);
         bare[strcspn(bare, "%")] = '\0'; /* the zone of a link-local one */
         return inet_pton(AF_INET6, bare, &in6) != 1

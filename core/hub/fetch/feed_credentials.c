@@ -3,9 +3,6 @@
 
 #include <curl/curl.h>
 #include <openssl/crypto.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/file.h"
 #include "core/hub/fetch/feed_fetch.h"
@@ -45,7 +42,7 @@ static enum err read_password(const char *path, struct feed_credentials *ret,
         struct slice all = buf_slice(&text);
         struct slice line = slice_trim(slice_cut(&all, '\n'));
 
-        if (line.n == 0 || line.n >= sizeof ret->password) {
+        if (line.n == 0 || line.n >= sizeof(ret->password)) {
             e = errinfo_set(reterr, ERR_SYNTAX, path, 0,
                             "the first line must be the password");
         } else {
@@ -126,14 +123,12 @@ static enum err take_names(const struct config_feed *feed, struct feed_credentia
 
     if (url != NULL && curl_url_set(url, CURLUPART_URL, feed->url, 0) == CURLUE_OK) {
         e = take_part(url, CURLUPART_USER, feed->name, ret->user, reterr);
-        e = e == ERR_OK
-                ? take_part(url, CURLUPART_PASSWORD, feed->name, ret->password, reterr)
-                : e;
+        THEN(e, take_part(url, CURLUPART_PASSWORD, feed->name, ret->password, reterr));
     }
     curl_url_cleanup(url);
     if (e == ERR_OK && *feed->user != '\0' &&
-        (size_t)snprintf(ret->user, sizeof ret->user, "%s", feed->user) >=
-            sizeof ret->user) {
+        (size_t)snprintf(ret->user, sizeof(ret->user), "%s", feed->user) >=
+            sizeof(ret->user)) {
         e = errinfo_set(reterr, ERR_LIMIT, feed->name, 0,
                         "`user` may have at most %d bytes", (int)FEED_USER_MAX - 1);
     }
@@ -157,8 +152,8 @@ enum err feed_credentials_read(const struct config_feed *feed,
 
 void feed_credentials_forget(struct feed_credentials *s)
 {
-    OPENSSL_cleanse(s->user, sizeof s->user);
-    OPENSSL_cleanse(s->password, sizeof s->password);
+    OPENSSL_cleanse(s->user, sizeof(s->user));
+    OPENSSL_cleanse(s->password, sizeof(s->password));
     if (s->text.p != NULL) {
         OPENSSL_cleanse(s->text.p, s->text.size);
     }

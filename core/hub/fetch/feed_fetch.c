@@ -2,15 +2,8 @@
 #include "core/hub/fetch/feed_fetch.h"
 
 #include <curl/curl.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -124,9 +117,9 @@ static size_t on_header(char *p, size_t size, size_t n, void *context)
         d->refusal = LONG_HEAD;
         return 0;
     }
-    take_field(line, "etag:", d->answer->etag, sizeof d->answer->etag);
+    take_field(line, "etag:", d->answer->etag, sizeof(d->answer->etag));
     take_field(line, "last-modified:", d->answer->last_modified,
-               sizeof d->answer->last_modified);
+               sizeof(d->answer->last_modified));
     return line.n;
 }
 
@@ -198,7 +191,7 @@ static const char *proxy_of(const struct download *d)
 
         /* nobody changes the environment of the service */
         proxy = NULL;
-        for (size_t i = 0; proxy == NULL && i < sizeof names / sizeof names[0]; i++) {
+        for (size_t i = 0; proxy == NULL && i < LENGTH(names); i++) {
             proxy = getenv(names[i]); /* NOLINT(concurrency-mt-unsafe) */
         }
         if (proxy == NULL || *proxy == '\0' ||
@@ -256,7 +249,7 @@ static bool add_header(struct curl_slist **to, const char *name, const char *val
     if (*value == '\0') {
         return true;
     }
-    (void)snprintf(line, sizeof line, "%s%s", name, value);
+    (void)snprintf(line, sizeof(line), "%s%s", name, value);
     more = curl_slist_append(*to, line);
     *to = more != NULL ? more : *to;
     return more != NULL;
@@ -511,7 +504,7 @@ static enum err read_local(const struct feed_request *r, struct feed_answer *ret
 
     ret->is_same = local.is_same;
     ret->bytes = local.bytes;
-    (void)snprintf(ret->etag, sizeof ret->etag, "%s", local.tag);
+    (void)snprintf(ret->etag, sizeof(ret->etag), "%s", local.tag);
     return e;
 }
 
@@ -527,9 +520,7 @@ enum err feed_fetch(const struct feed_request *request, struct feed_answer *ret,
         return read_local(request, ret, reterr);
     }
     e = feed_credentials_read(request->feed, &secret, reterr);
-    if (e == ERR_OK) {
-        e = download(&d, reterr);
-    }
+    THEN(e, download(&d, reterr));
     feed_credentials_forget(&secret);
     return e;
 }

@@ -11,8 +11,6 @@
 #define CORE_HUB_FETCH_FEED_FETCH_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/config/config.h"
 

@@ -1,7 +1,6 @@
 /* feed_redirect - addresses of the web, and which may follow which. */
 #include "core/hub/fetch/feed_redirect.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "core/hub/fetch/feed_address.h"

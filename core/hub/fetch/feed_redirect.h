@@ -7,7 +7,6 @@
 #define CORE_HUB_FETCH_FEED_REDIRECT_H
 
 #include <curl/curl.h>
-#include <stdbool.h>
 
 #include "core/base/err.h"
 #include "core/feed/show.h"

@@ -2,13 +2,7 @@
 #include "core/hub/fetch/feeds.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -33,7 +27,7 @@ static uint64_t dice_us(uint64_t most)
 {
     uint64_t dice = 0;
 
-    random_bytes(&dice, sizeof dice);
+    random_bytes(&dice, sizeof(dice));
     return most > 0 ? dice % most : 0;
 }
 
@@ -167,7 +161,7 @@ static int start_thread(struct feeder *r)
 /* Under the mutex. interval_s 0: at once. */
 static void begin(struct feeds *f, const char *name, uint64_t interval_s)
 {
-    struct feeder *r = f->n < FEEDS_MAX ? calloc(1, sizeof *r) : NULL;
+    struct feeder *r = f->n < FEEDS_MAX ? calloc(1, sizeof(*r)) : NULL;
     uint64_t spread_s = interval_s < FEEDS_SPREAD_S ? interval_s : FEEDS_SPREAD_S;
     pthread_condattr_t attr;
 
@@ -177,7 +171,7 @@ static void begin(struct feeds *f, const char *name, uint64_t interval_s)
         return;
     }
     r->all = f;
-    (void)snprintf(r->name, sizeof r->name, "%s", name);
+    (void)snprintf(r->name, sizeof(r->name), "%s", name);
     atomic_init(&r->stop, false);
     (void)pthread_condattr_init(&attr);
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -245,7 +239,7 @@ static void begin_drops(struct feeds *f)
 enum err feeds_new(struct config *config, struct status_board *board, bool is_once,
                    struct feeds **ret, struct errinfo *reterr)
 {
-    struct feeds *f = calloc(1, sizeof *f);
+    struct feeds *f = calloc(1, sizeof(*f));
     char path[FILE_PATH_MAX];
     struct errinfo why;
 

@@ -10,8 +10,6 @@
 #ifndef CORE_HUB_FETCH_FEEDS_H
 #define CORE_HUB_FETCH_FEEDS_H
 
-#include <stdbool.h>
-
 #include "core/config/config.h"
 #include "core/hub/status/status_board.h"
 

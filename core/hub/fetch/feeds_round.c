@@ -1,11 +1,5 @@
 /* feeds_round - one question to one feed: fetched, checked, applied, and what is said of it. */
-#include <inttypes.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -157,9 +151,9 @@ static void remember_body(struct round *x)
     }
     update_get_state(x->stage, &s);
     bool was_taken = x->report.refusal.reason[0] == '\0' && !s.is_pinned;
-    (void)snprintf(r->seen_etag, sizeof r->seen_etag, "%s",
+    (void)snprintf(r->seen_etag, sizeof(r->seen_etag), "%s",
                    was_taken ? "" : x->fetched.etag);
-    (void)snprintf(r->seen_modified, sizeof r->seen_modified, "%s",
+    (void)snprintf(r->seen_modified, sizeof(r->seen_modified), "%s",
                    was_taken ? "" : x->fetched.last_modified);
 }
 
@@ -257,20 +251,20 @@ static void note(struct round *x, enum err e, const char *result)
     struct feeder *r = x->r;
     struct feed_row *row = &r->row;
     const struct update_report *p = &x->report;
-    char trouble[sizeof row->trouble] = "";
+    char trouble[sizeof(row->trouble)] = "";
     bool is_new = false;
 
     if (e != ERR_OK) {
-        (void)errinfo_format(&x->why, trouble, sizeof trouble);
+        (void)errinfo_format(&x->why, trouble, sizeof(trouble));
     } else if (p->refusal.reason[0] != '\0') {
-        (void)snprintf(trouble, sizeof trouble, "%s", p->refusal.text);
+        (void)snprintf(trouble, sizeof(trouble), "%s", p->refusal.text);
     } else if (x->fetched.is_same && r->seen_etag[0] + r->seen_modified[0] != 0) {
-        (void)snprintf(trouble, sizeof trouble, "%s", row->trouble); /* still */
+        (void)snprintf(trouble, sizeof(trouble), "%s", row->trouble); /* still */
     }
     clean(trouble);
     (void)pthread_mutex_lock(&r->all->mutex);
     is_new = strcmp(trouble, row->trouble) != 0;
-    memcpy(row->trouble, trouble, sizeof trouble);
+    memcpy(row->trouble, trouble, sizeof(trouble));
     row->asked_s = x->was_fetched ? clock_wall_us() / 1000000 : row->asked_s;
     row->bytes = x->was_fetched && !x->fetched.is_same ? x->fetched.bytes : row->bytes;
     row->fetch_ms = x->was_fetched ? x->fetch_us / 1000 : row->fetch_ms;
@@ -307,7 +301,7 @@ static void answer(struct round *x, enum err e, const char *result)
     if (e != ERR_OK) {
         char text[FEED_TROUBLE_MAX] = "";
 
-        clean(errinfo_format(&x->why, text, sizeof text));
+        clean(errinfo_format(&x->why, text, sizeof(text)));
         (void)json_object_set_new(all, "text", json_string(text));
     }
     if (x->lines != NULL) {
@@ -352,7 +346,7 @@ static void keep_failures(struct round *x, enum err e)
     char trouble[STAGE_TROUBLE_MAX] = "";
 
     if (e != ERR_OK) {
-        clean(errinfo_format(&x->why, trouble, sizeof trouble));
+        clean(errinfo_format(&x->why, trouble, sizeof(trouble)));
     }
     (void)stage_note_failures(x->stage, e != ERR_OK ? x->r->row.failures + 1 : 0,
                               trouble, NULL);
@@ -366,7 +360,7 @@ static void recall(struct feed_row *row)
 
     row->failures = s->failures;
     row->now = s->failures > 0 ? FEED_FAILING : was_refused ? FEED_REFUSED : row->now;
-    (void)snprintf(row->trouble, sizeof row->trouble, "%s",
+    (void)snprintf(row->trouble, sizeof(row->trouble), "%s",
                    s->failures > 0 ? s->trouble : s->refusal.text);
     clean(row->trouble);
 }
@@ -428,9 +422,7 @@ void feeds_drop(struct feeder *r)
     feed.name = r->name;
     feed.list = r->name;
     enum err e = keyring_load_or_create(r->config->state_dir, &keys, &why);
-    if (e == ERR_OK) {
-        e = update_drop(&o, &why);
-    }
+    THEN(e, update_drop(&o, &why));
     if (e == ERR_OK) {
         log_info("event=feed name=%s result=dropped", r->name);
     } else {

@@ -1,14 +1,7 @@
 #include "core/hub/fetch/fetch.h"
 
 #include <curl/curl.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/version.h"
 
@@ -35,7 +28,7 @@ struct transfer {
 
 enum err fetch_new(const atomic_bool *stop, struct fetch **ret)
 {
-    struct fetch *f = calloc(1, sizeof *f);
+    struct fetch *f = calloc(1, sizeof(*f));
 
     if (f == NULL || (f->easy = curl_easy_init()) == NULL) {
         free(f);
@@ -101,8 +94,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *context)
     struct transfer *t = context;
     struct slice line = slice_of(p, n * size);
 
-    if (line.n > sizeof name - 1 && strncasecmp(line.p, name, sizeof name - 1) == 0) {
-        struct slice v = slice_trim(slice_from(line, sizeof name - 1));
+    if (line.n > sizeof(name) - 1 && strncasecmp(line.p, name, sizeof(name) - 1) == 0) {
+        struct slice v = slice_trim(slice_from(line, sizeof(name) - 1));
 
         if (v.n < FETCH_ETAG_MAX && memchr(v.p, '\r', v.n) == NULL) {
             memcpy(t->answer->etag, v.p, v.n);
@@ -191,7 +184,7 @@ enum err fetch_small(struct fetch *f, const char *url, const char *etag,
     *retanswer = (struct fetch_answer){.status = 0};
     set_all(f->easy, &t, url);
     if (etag[0] != '\0') {
-        (void)snprintf(line, sizeof line, "If-None-Match: %s", etag);
+        (void)snprintf(line, sizeof(line), "If-None-Match: %s", etag);
         headers = curl_slist_append(NULL, line);
         (void)curl_easy_setopt(f->easy, CURLOPT_HTTPHEADER, headers);
     }

@@ -9,8 +9,6 @@
 #define CORE_HUB_FETCH_FETCH_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/base/buf.h"
 #include "core/base/err.h"

@@ -1,15 +1,8 @@
 #include "core/hub/fetch/subscribe.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
@@ -44,7 +37,7 @@ static void describe(struct follower *f, const struct config_subscription *c)
             f->nmaps++;
         }
     }
-    (void)hex_parse(slice_str(c->key), f->key, sizeof f->key); /* 64 digits: checked */
+    (void)hex_parse(slice_str(c->key), f->key, sizeof(f->key)); /* 64 digits: checked */
     subscription_place(c->name, f->key, &f->origin);
 }
 
@@ -91,14 +84,14 @@ static enum err write_origins(const struct subscribe *s, struct errinfo *reterr)
     struct origin_row rows[SUBSCRIBE_MAX];
     struct origins o = {.v = rows, .n = (unsigned)s->n};
 
-    memset(rows, 0, sizeof rows);
+    memset(rows, 0, sizeof(rows));
     for (size_t i = 0; i < s->n; i++) {
         struct object_id owner;
 
         identity_origin(s->v[i].key, &owner);
         memcpy(rows[i].owner, owner.b, ORIGIN_BYTES);
         memcpy(rows[i].origin, s->v[i].origin.b, ORIGIN_BYTES);
-        (void)snprintf(rows[i].name, sizeof rows[i].name, "%s", s->v[i].config->name);
+        (void)snprintf(rows[i].name, sizeof(rows[i].name), "%s", s->v[i].config->name);
     }
     return origins_write_subscriptions(s->config->state_dir, &o, reterr);
 }
@@ -116,7 +109,7 @@ static enum err open_one(struct subscribe *s, struct follower *f,
                                      .most_entries = c->entries,
                                      .most_change = c->change};
 
-    memcpy(o.key, f->key, sizeof o.key);
+    memcpy(o.key, f->key, sizeof(o.key));
     return f->subscription != NULL
                ? ERR_OK
                : subscription_open(&o, s->lists, &s->keys, &f->subscription, reterr);
@@ -126,15 +119,15 @@ static enum err open_one(struct subscribe *s, struct follower *f,
 static void note(struct subscribe *s, struct follower *f, enum err result,
                  const struct errinfo *why)
 {
-    char text[sizeof f->trouble] = "";
+    char text[sizeof(f->trouble)] = "";
     bool is_new = false;
 
     if (result != ERR_OK) {
-        errinfo_format(why, text, sizeof text);
+        errinfo_format(why, text, sizeof(text));
     }
     (void)pthread_mutex_lock(&s->mutex);
     is_new = !f->was_asked || strcmp(text, f->trouble) != 0;
-    memcpy(f->trouble, text, sizeof text);
+    memcpy(f->trouble, text, sizeof(text));
     f->failures = result == ERR_OK ? 0 : f->failures + 1;
     f->was_asked = true;
     f->asked_ms = clock_wall_us() / 1000;
@@ -160,7 +153,7 @@ static void plan_next(struct follower *f)
     uint32_t dice = 0;
 
     s = s << doublings < most ? s << doublings : most;
-    random_bytes(&dice, sizeof dice); /* so that subscribers do not come all at once */
+    random_bytes(&dice, sizeof(dice)); /* so that subscribers do not come all at once */
     f->due_us = clock_mono_us() + s * 1000000 -
                 s * 10000 * (dice % JITTER_PERCENT); /* up to a fifth sooner */
 }
@@ -170,9 +163,7 @@ static void do_round(struct subscribe *s, struct follower *f)
     struct errinfo why = {.text = ""};
     enum err e = open_one(s, f, &why);
 
-    if (e == ERR_OK) {
-        e = subscribe_round(s, f, &why);
-    }
+    THEN(e, subscribe_round(s, f, &why));
     if (!atomic_load(&s->stop)) {
         note(s, f, e, &why);
         plan_next(f);
@@ -257,9 +248,7 @@ static enum err make_dirs(struct subscribe *s, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_LIMIT, state, 0, "the path is too long");
     }
     enum err e = peer_file_make_dir(path, reterr);
-    if (e == ERR_OK) {
-        e = peer_file_make_dir(s->dir, reterr);
-    }
+    THEN(e, peer_file_make_dir(s->dir, reterr));
     return e;
 }
 
@@ -276,20 +265,12 @@ static enum err prepare(struct subscribe *s, struct errinfo *reterr)
     char path[FILE_PATH_MAX];
     enum err e = make_dirs(s, reterr);
 
-    if (e == ERR_OK) {
-        e = file_path(path, "%s/LOCK", s->dir) == ERR_OK
+    THEN(e, file_path(path, "%s/LOCK", s->dir) == ERR_OK
                 ? filelock_take(&s->lock, path, reterr)
-                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    if (e == ERR_OK) {
-        e = keyring_load_or_create(s->config->state_dir, &s->keys, reterr);
-    }
-    if (e == ERR_OK) {
-        e = peerlists_open_subscribed(s->lists_dir, &s->keys, &s->lists, reterr);
-    }
-    if (e == ERR_OK) {
-        e = fetch_new(&s->stop, &s->fetch);
-    }
+                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long"));
+    THEN(e, keyring_load_or_create(s->config->state_dir, &s->keys, reterr));
+    THEN(e, peerlists_open_subscribed(s->lists_dir, &s->keys, &s->lists, reterr));
+    THEN(e, fetch_new(&s->stop, &s->fetch));
     if (e == ERR_OK) {
         drop_others(s);
         e = write_origins(s, reterr);
@@ -324,7 +305,7 @@ enum err subscribe_new(const struct config *config, bool is_once,
     if (config->nsubscriptions == 0 && !was_used(config)) {
         return ERR_OK;
     }
-    s = calloc(1, sizeof *s);
+    s = calloc(1, sizeof(*s));
     if (s == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
     }
@@ -337,9 +318,7 @@ enum err subscribe_new(const struct config *config, bool is_once,
         describe(&s->v[s->n++], &config->subscriptions[i]);
     }
     enum err e = prepare(s, reterr);
-    if (e == ERR_OK) {
-        e = start(s, reterr);
-    }
+    THEN(e, start(s, reterr));
     if (e != ERR_OK) {
         subscribe_free(&s);
         return e;

@@ -11,7 +11,6 @@
 #define CORE_HUB_FETCH_SUBSCRIBE_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "core/base/err.h"
 #include "core/config/config.h"

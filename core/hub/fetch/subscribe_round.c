@@ -1,9 +1,5 @@
 /* subscribe_round - what a publisher's web server and its mirrors are asked for, one request after the other. */
 #include <dirent.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -73,11 +69,9 @@ static enum err hear(struct subscribe *s, struct follower *f, unsigned place,
     enum subscription_answer a = SUBSCRIPTION_REFUSED;
 
     buf_init(&heads, REPOSITORY_HEADS_BYTES);
-    memcpy(answer.etag, f->etag[place], sizeof answer.etag);
+    memcpy(answer.etag, f->etag[place], sizeof(answer.etag));
     enum err e = url_of(f, place, "v1/heads", url, reterr);
-    if (e == ERR_OK) {
-        e = get(s, f, url, &heads, &answer, reterr);
-    }
+    THEN(e, get(s, f, url, &heads, &answer, reterr));
     if (e == ERR_OK && answer.status == NOT_MODIFIED) {
         subscription_hear_same(f->subscription, place);
         a = SUBSCRIPTION_SAME;
@@ -88,7 +82,7 @@ static enum err hear(struct subscribe *s, struct follower *f, unsigned place,
         }
         f->etag[place][0] = '\0';
         if (a == SUBSCRIPTION_NEWER || a == SUBSCRIPTION_SAME) {
-            memcpy(f->etag[place], answer.etag, sizeof answer.etag);
+            memcpy(f->etag[place], answer.etag, sizeof(answer.etag));
         }
     }
     buf_fini(&heads);
@@ -108,9 +102,7 @@ static enum err take_small(struct subscribe *s, struct follower *f, unsigned pla
 
     buf_init(&object, (size_t)w->most_bytes);
     enum err e = url_of(f, place, w->path, url, reterr);
-    if (e == ERR_OK) {
-        e = get(s, f, url, &object, &answer, reterr);
-    }
+    THEN(e, get(s, f, url, &object, &answer, reterr));
     if (e == ERR_OK) {
         e = subscription_take(f->subscription, buf_slice(&object), reterr);
         add_traffic(s, f, &(struct fetch_answer){.bytes = 0}, 1);
@@ -129,7 +121,7 @@ static enum err part_path(const struct subscribe *s, const struct follower *f,
     char dir[FILE_PATH_MAX];
     DIR *d = NULL;
 
-    (void)snprintf(name, sizeof name, "%s.part", w->path + strlen("v1/s/"));
+    (void)snprintf(name, sizeof(name), "%s.part", w->path + strlen("v1/s/"));
     for (char *p = name; *p != '\0'; p++) {
         if (*p == '/') {
             *p = '-';
@@ -169,16 +161,12 @@ static enum err take_large(struct subscribe *s, struct follower *f, unsigned pla
     char path[FILE_PATH_MAX];
     enum err e = url_of(f, place, w->path, url, reterr);
 
-    if (e == ERR_OK) {
-        e = part_path(s, f, w, path, reterr);
-    }
+    THEN(e, part_path(s, f, w, path, reterr));
     if (e == ERR_OK) {
         e = fetch_large(s->fetch, url, path, w->most_bytes, &answer, reterr);
         add_traffic(s, f, &answer, 0);
     }
-    if (e == ERR_OK) {
-        e = filemap_open(&map, path, FILEMAP_READ, reterr);
-    }
+    THEN(e, filemap_open(&map, path, FILEMAP_READ, reterr));
     if (e != ERR_OK) {
         return e;
     }

@@ -1,7 +1,5 @@
 #include "core/hub/http/http_answer.h"
 
-#include <stdio.h>
-
 const char *http_reason(unsigned status)
 {
     static const struct {
@@ -33,7 +31,7 @@ const char *http_reason(unsigned status)
         {505, "HTTP Version Not Supported"},
     };
 
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+    for (size_t i = 0; i < LENGTH(reasons); i++) {
         if (reasons[i].status == status) {
             return reasons[i].text;
         }
@@ -62,7 +60,7 @@ void http_add_head(struct buf *b, unsigned status, const char *type, size_t body
     if (status != 204 && status != 304) {
         char length[24];
 
-        (void)snprintf(length, sizeof length, "%zu", body_bytes);
+        (void)snprintf(length, sizeof(length), "%zu", body_bytes);
         http_add_field(b, "Content-Type", type);
         http_add_field(b, "Content-Length", length);
     }

@@ -2,9 +2,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/hub/http/http_answer.h"
@@ -140,7 +137,7 @@ static void after_sending(struct http_conn *c)
 /* Puts head and body behind the bytes that wait; a long body is taken instead of copied. */
 static void add_answer(struct http_conn *c, const struct http_answer *a)
 {
-    struct slice body = a->fixed.n > 0     ? a->fixed
+    struct slice body = a->fixed.n > 0    ? a->fixed
                         : a->body != NULL ? buf_slice(a->body)
                                           : SLICE_NONE;
 
@@ -375,7 +372,7 @@ static void throw_away(struct http_conn *c)
 {
     char p[READ_STEP];
     size_t n = 0;
-    enum http_io r = http_receive(c, p, sizeof p, &n);
+    enum http_io r = http_receive(c, p, sizeof(p), &n);
 
     c->drained += n;
     c->is_dead = c->is_dead || r == HTTP_IO_END || c->drained > DRAIN_MAX;
@@ -475,7 +472,7 @@ static bool is_loopback(const struct sockaddr_storage *from)
 /* NULL: no memory. */
 static struct http_conn *conn_new(struct http_server *s, int fd, bool has_tls)
 {
-    struct http_conn *c = calloc(1, sizeof *c + s->o.conn_bytes);
+    struct http_conn *c = calloc(1, sizeof(*c) + s->o.conn_bytes);
 
     if (c != NULL && has_tls) {
         c->ssl = SSL_new(s->tls);
@@ -501,10 +498,10 @@ void http_conn_open(struct http_server *s, int fd, const struct sockaddr *from,
         return;
     }
     if (!is_unix) {
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
         memcpy(&c->from, from,
-               (size_t)from_len < sizeof c->from ? (size_t)from_len : sizeof c->from);
+               (size_t)from_len < sizeof(c->from) ? (size_t)from_len : sizeof(c->from));
     }
     c->server = s;
     c->fd = fd;

@@ -1,5 +1,4 @@
 /* http_io - bytes of a connection, plain or through TLS, as many as there are now. */
-#include <errno.h>
 #include <openssl/err.h>
 
 #include "core/hub/http/http_internal.h"

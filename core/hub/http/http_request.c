@@ -128,7 +128,7 @@ static bool is_proxys(struct slice name)
     if (slice_eq_nocase(name, via)) {
         return true;
     }
-    for (size_t i = 0; i < sizeof proxy_marks / sizeof proxy_marks[0]; i++) {
+    for (size_t i = 0; i < LENGTH(proxy_marks); i++) {
         struct slice mark = proxy_marks[i];
 
         for (size_t at = 0; at + mark.n <= name.n; at++) {
@@ -345,7 +345,7 @@ static int hex_digit(char c)
 }
 
 bool http_query_next(struct slice *rest, struct slice *retname, char *ret, size_t size,
-                    bool *retbad)
+                     bool *retbad)
 {
     struct slice pair = slice_cut(rest, '&');
     size_t n = 0;

@@ -9,10 +9,6 @@
 #ifndef CORE_HUB_HTTP_HTTP_REQUEST_H
 #define CORE_HUB_HTTP_HTTP_REQUEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum {
@@ -39,7 +35,7 @@ struct http_request {
     bool expects;      /* 100-continue */
     bool is_passed_on; /* a field or HTTP/1.0 shows that a proxy sent it */
     bool has_length;
-    uint64_t length;     /* bytes of the body; more than 0 for POST and HTTP_OTHER alone */
+    uint64_t length; /* bytes of the body; more than 0 for POST and HTTP_OTHER alone */
     struct slice target; /* path, '?' and query */
     struct slice path;
     struct slice query;

@@ -1,11 +1,7 @@
 #include "core/hub/http/http_server.h"
 
-#include <errno.h>
 #include <event2/util.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -103,7 +99,7 @@ enum err http_address_find(const char *address, struct addrinfo **ret,
     if (!http_address_split(slice_str(address), host, retport)) {
         return ERR_SYNTAX;
     }
-    (void)snprintf(service, sizeof service, "%u", *retport);
+    (void)snprintf(service, sizeof(service), "%u", *retport);
     return getaddrinfo(host, service, &hints, ret) == 0 ? ERR_OK : ERR_NOT_FOUND;
 }
 
@@ -115,11 +111,11 @@ int http_listen(const struct sockaddr *to, socklen_t len, unsigned flags)
     if (fd < 0) {
         return -1;
     }
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
         ((flags & HTTP_BIND_SHARED) != 0 &&
-         setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one) != 0) ||
+         setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) != 0) ||
         ((flags & HTTP_BIND_V6_ONLY) != 0 && to->sa_family == AF_INET6 &&
-         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) != 0) ||
+         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one)) != 0) ||
         bind(fd, to, len) != 0 || listen(fd, BACKLOG) != 0) {
         int error = errno;
 
@@ -162,7 +158,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 
     (void)ssl;
     (void)context;
-    if (SSL_select_next_proto(&chosen, outlen, ours, sizeof ours, in, inlen) !=
+    if (SSL_select_next_proto(&chosen, outlen, ours, sizeof(ours), in, inlen) !=
         OPENSSL_NPN_NEGOTIATED) {
         return SSL_TLSEXT_ERR_ALERT_FATAL;
     }
@@ -200,7 +196,7 @@ void http_server_set_tls(struct http_server *s, SSL_CTX *tls)
 enum err http_server_new(const struct http_server_options *options,
                          struct http_server **ret)
 {
-    struct http_server *s = calloc(1, sizeof *s);
+    struct http_server *s = calloc(1, sizeof(*s));
 
     *ret = s;
     if (s == NULL) {

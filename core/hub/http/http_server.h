@@ -25,8 +25,6 @@
 #include <netdb.h>
 #include <openssl/ssl.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 
 #include "core/base/buf.h"
@@ -34,12 +32,12 @@
 #include "core/hub/http/http_request.h"
 
 enum {
-    HTTP_HEAD_S = 5,             /* for a handshake, and for a head from its first byte */
+    HTTP_HEAD_S = 5, /* for a handshake, and for a head from its first byte */
     HTTP_BODY_RATE = 256 * 1024, /* bytes a second that a body must come with */
     HTTP_IDLE_S = 75,            /* between requests */
     HTTP_SEND_S = 30,            /* for an answer, and */
     HTTP_SEND_RATE = 64 * 1024,  /* bytes a second that a client must read */
-    HTTP_DRAIN_S = 2,            /* after a refusal, of bytes that the client still sends */
+    HTTP_DRAIN_S = 2, /* after a refusal, of bytes that the client still sends */
     HTTP_MEMORY_MAX = 256 << 20, /* bytes of requests and answers, of all connections */
     HTTP_LISTENERS_MAX = 32
 };
@@ -78,12 +76,12 @@ struct http_server_options {
     struct event_base *base;
     const struct http_hooks *hooks;
     void *context;
-    const char *clients;      /* in messages: "peers" */
-    size_t conn_bytes;        /* of the owner's state of a connection */
-    unsigned most;            /* connections */
-    unsigned most_strangers;  /* among them */
-    bool knows_by_greeting;   /* and a connection that is known is never evicted */
-    unsigned body_s;          /* for a body, and one second more for each HTTP_BODY_RATE bytes */
+    const char *clients;     /* in messages: "peers" */
+    size_t conn_bytes;       /* of the owner's state of a connection */
+    unsigned most;           /* connections */
+    unsigned most_strangers; /* among them */
+    bool knows_by_greeting;  /* and a connection that is known is never evicted */
+    unsigned body_s; /* for a body, and one second more for each HTTP_BODY_RATE bytes */
     _Atomic uint64_t *memory; /* shared by several servers */
 };
 

@@ -1,7 +1,5 @@
 #include "core/hub/http/http_syntax.h"
 
-#include <string.h>
-
 enum { DIGITS_MAX = 20 };
 
 size_t http_head_length(struct slice bytes)

@@ -6,10 +6,6 @@
 #ifndef CORE_HUB_HTTP_HTTP_SYNTAX_H
 #define CORE_HUB_HTTP_HTTP_SYNTAX_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum { HTTP_ADDRESS_MAX = 300 };

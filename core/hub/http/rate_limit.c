@@ -1,8 +1,6 @@
 #include "core/hub/http/rate_limit.h"
 
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "core/base/digest.h"
@@ -68,7 +66,7 @@ static struct place name_of(const struct sockaddr *from)
             p.is_v6 = false;
             memcpy(p.address, in6->sin6_addr.s6_addr + 12, 4);
         } else {
-            memcpy(p.address, in6->sin6_addr.s6_addr, sizeof p.address);
+            memcpy(p.address, in6->sin6_addr.s6_addr, sizeof(p.address));
         }
     } else if (from->sa_family == AF_INET) {
         const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)from;
@@ -81,7 +79,7 @@ static struct place name_of(const struct sockaddr *from)
 static bool is_same(const struct place *a, const struct place *b)
 {
     return a->is_v6 == b->is_v6 &&
-           memcmp(a->address, b->address, sizeof a->address) == 0;
+           memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
 /* Whether a rather than b: strangers before members, then whoever came longest ago. */
@@ -99,7 +97,7 @@ static struct place *place_of(struct rate_limit *l, const struct sockaddr *from,
 {
     struct place name = name_of(from);
     struct place *best = NULL;
-    struct slice bytes = slice_of((const char *)name.address, sizeof name.address);
+    struct slice bytes = slice_of((const char *)name.address, sizeof(name.address));
     size_t at = (size_t)(hash_local(bytes) % RATE_LIMIT_ADDRESSES);
 
     for (size_t i = 0; i < RATE_LIMIT_SLOTS; i++) {

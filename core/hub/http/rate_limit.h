@@ -8,8 +8,7 @@
 #ifndef CORE_HUB_HTTP_RATE_LIMIT_H
 #define CORE_HUB_HTTP_RATE_LIMIT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 struct sockaddr;
 

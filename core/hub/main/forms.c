@@ -3,11 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -36,11 +32,9 @@ static void make_anew(struct forms *f, const struct config *config, struct slice
         .wait = {.most_s = LIST_LOCK_WAIT_S, .stop = &f->stops}};
     enum err e = keyring_load(config->state_dir, &keys, &why);
 
-    if (e == ERR_OK) {
-        e = list_writer_open_configured(&opening, name, &w, &why);
-    }
+    THEN(e, list_writer_open_configured(&opening, name, &w, &why));
     list_writer_close(&w);
-    explicit_bzero(&keys, sizeof keys);
+    explicit_bzero(&keys, sizeof(keys));
     if (e != ERR_OK && !atomic_load(&f->stops)) {
         log_errinfo("list_form", &why);
     }
@@ -94,7 +88,7 @@ static void *run(void *context)
 enum err forms_new(const struct config *config, struct forms **ret,
                    struct errinfo *reterr)
 {
-    struct forms *f = calloc(1, sizeof *f);
+    struct forms *f = calloc(1, sizeof(*f));
 
     if (f == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");

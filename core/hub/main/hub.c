@@ -1,15 +1,9 @@
 #include "core/hub/main/hub.h"
 
-#include <errno.h>
 #include <event2/thread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -24,15 +18,15 @@ enum { STATUS_TICKS = 10, ONCE_MOST_S = 600 };
 
 void hub_trouble(struct hub *h, const char *event, const struct errinfo *why)
 {
-    char text[sizeof h->trouble];
+    char text[sizeof(h->trouble)];
 
     if (why == NULL) {
         h->trouble[0] = '\0';
         return;
     }
-    errinfo_format(why, text, sizeof text);
+    errinfo_format(why, text, sizeof(text));
     if (strcmp(text, h->trouble) != 0) {
-        memcpy(h->trouble, text, sizeof text);
+        memcpy(h->trouble, text, sizeof(text));
         log_errinfo(event, why);
     }
 }
@@ -135,7 +129,7 @@ static void reload(struct hub *h, struct buf *ret)
         for (size_t i = 0; i < errors.n; i++) {
             char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
 
-            buf_printf(ret, "%s\n", errinfo_format(&errors.v[i], line, sizeof line));
+            buf_printf(ret, "%s\n", errinfo_format(&errors.v[i], line, sizeof(line)));
             log_errinfo("reload", &errors.v[i]);
         }
         config_errors_free(&errors);
@@ -145,7 +139,7 @@ static void reload(struct hub *h, struct buf *ret)
     h->config = fresh;
     buf_init(&restart, 4096);
     h->nrestart_keys = config_needs_restart(h->started, fresh, CONFIG_OF_HUB, &restart);
-    (void)snprintf(h->restart_keys, sizeof h->restart_keys, "%s",
+    (void)snprintf(h->restart_keys, sizeof(h->restart_keys), "%s",
                    restart.n > 0 ? restart.p : "");
     buf_fini(&restart);
     h->config_id = config_id(fresh);
@@ -204,7 +198,7 @@ static enum err make_events(struct hub *h, struct errinfo *reterr)
     static const struct timeval second = {1, 0};
     bool ok = (h->base = event_base_new()) != NULL;
 
-    for (size_t i = 0; ok && i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; ok && i < LENGTH(numbers); i++) {
         h->signals[i] = evsignal_new(h->base, numbers[i], on_signal, h);
         ok = h->signals[i] != NULL && event_add(h->signals[i], NULL) == 0;
     }
@@ -240,31 +234,21 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     enum err e = statedir_make(h->config->state_dir, reterr);
 
     h->board = status_board_new();
-    if (e == ERR_OK) {
-        e = node_init(&h->node, h->config->state_dir, reterr);
-    }
+    THEN(e, node_init(&h->node, h->config->state_dir, reterr));
     if (e == ERR_OK && h->board == NULL) {
         e = errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
     }
-    if (e == ERR_OK) {
-        e = hub_signs_start(h, reterr);
-    }
-    if (e == ERR_OK) {
-        e = make_events(h, reterr);
-    }
+    THEN(e, hub_signs_start(h, reterr));
+    THEN(e, make_events(h, reterr));
     if (e == ERR_OK) { /* the control socket lies there */
         e = peer_file_make_dir(h->node.dir, reterr);
     }
-    if (e == ERR_OK) {
-        e = make_control(h, reterr);
-    }
+    THEN(e, make_control(h, reterr));
     if (e == ERR_OK) {
         subscribe_renew(&h->subscribe, h->config, h->o.is_once);
         e = hub_ring_make_ends(h, reterr);
     }
-    if (e == ERR_OK) {
-        e = feeds_new(h->config, h->board, h->o.is_once, &h->feeds, reterr);
-    }
+    THEN(e, feeds_new(h->config, h->board, h->o.is_once, &h->feeds, reterr));
     if (e == ERR_OK) {
         hub_api_start(h);
     }
@@ -282,7 +266,7 @@ static void tear_down(struct hub *h)
     count_publisher_free(&h->counts);
     list_publisher_free(&h->share);
     node_close(&h->node);
-    for (size_t i = 0; i < sizeof h->signals / sizeof h->signals[0]; i++) {
+    for (size_t i = 0; i < LENGTH(h->signals); i++) {
         if (h->signals[i] != NULL) {
             event_free(h->signals[i]);
         }
@@ -319,7 +303,7 @@ static void open_log(const struct hub *h)
 
 int hub_run(struct config *config, const struct hub_options *options)
 {
-    struct hub *h = calloc(1, sizeof *h);
+    struct hub *h = calloc(1, sizeof(*h));
     struct config *first = config_acquire(config); /* whose folder it works in */
     struct errinfo why = {.text = ""};
     enum err e = ERR_OK;

@@ -7,8 +7,6 @@
 #ifndef CORE_HUB_MAIN_HUB_H
 #define CORE_HUB_MAIN_HUB_H
 
-#include <stdbool.h>
-
 #include "core/config/config.h"
 
 enum { HUB_PORT = 8894 }; /* where no other is said */

@@ -1,16 +1,10 @@
 #include "core/hub/main/hub_control.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/listener.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/slice.h"
@@ -90,7 +84,7 @@ static void answer(struct visitor *v, struct slice line, struct buf *ret)
                     {SLICE_LIT("alerts"), c->hooks.alerts},
                     {SLICE_LIT("reload"), c->hooks.reload}};
 
-    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+    for (size_t i = 0; i < LENGTH(requests); i++) {
         if (slice_eq(line, requests[i].name)) {
             requests[i].hook(c->hooks.context, ret);
             return;
@@ -174,7 +168,7 @@ static struct visitor *place_of(struct control *c)
 static bool may_hold(evutil_socket_t fd)
 {
     struct ucred who = {.uid = (uid_t)-1};
-    socklen_t n = sizeof who;
+    socklen_t n = sizeof(who);
 
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 &&
            (who.uid == 0 || who.uid == geteuid());
@@ -219,7 +213,7 @@ static enum err failed(const char *path, int errnum, struct errinfo *reterr)
 static bool answers(const struct sockaddr_un *un)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool is = fd >= 0 && (connect(fd, (const struct sockaddr *)un, sizeof *un) == 0 ||
+    bool is = fd >= 0 && (connect(fd, (const struct sockaddr *)un, sizeof(*un)) == 0 ||
                           errno == EAGAIN);
 
     if (fd >= 0) {
@@ -232,12 +226,12 @@ static bool answers(const struct sockaddr_un *un)
 static enum err bind_at(struct control *c, struct errinfo *reterr)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
-    char before[sizeof un.sun_path];
+    char before[sizeof(un.sun_path)];
     struct stat st;
     mode_t mask = 0;
     unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC;
 
-    (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", c->path);
+    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s", c->path);
     if (lstat(c->path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
         return errinfo_set(reterr, ERR_EXISTS, c->path, 0,
                            "something that is no socket lies here; remove it");
@@ -246,12 +240,12 @@ static enum err bind_at(struct control *c, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_EXISTS, c->path, 0,
                            "another hub is running and answers here; stop it first");
     }
-    (void)snprintf(before, sizeof before, "%s.%ld.new", c->path, (long)getpid());
-    (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", before);
+    (void)snprintf(before, sizeof(before), "%s.%ld.new", c->path, (long)getpid());
+    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s", before);
     (void)unlink(before);
     mask = umask(0177);
     c->listener = evconnlistener_new_bind(c->base, on_accept, c, flags, BACKLOG,
-                                          (const struct sockaddr *)&un, sizeof un);
+                                          (const struct sockaddr *)&un, sizeof(un));
     (void)umask(mask);
     if (c->listener == NULL) {
         return failed(c->path, errno, reterr);
@@ -272,7 +266,7 @@ enum err control_new(struct event_base *base, const char *path,
                      const struct control_hooks *hooks, struct control **ret,
                      struct errinfo *reterr)
 {
-    struct control *c = calloc(1, sizeof *c);
+    struct control *c = calloc(1, sizeof(*c));
     enum err e;
 
     if (c == NULL) {
@@ -280,7 +274,7 @@ enum err control_new(struct event_base *base, const char *path,
     }
     c->base = base;
     c->hooks = *hooks;
-    if ((size_t)snprintf(c->path, sizeof c->path, "%s", path) >= sizeof c->path) {
+    if ((size_t)snprintf(c->path, sizeof(c->path), "%s", path) >= sizeof(c->path)) {
         free(c);
         return errinfo_set(reterr, ERR_LIMIT, path, 0,
                            "the path of a socket may have at most %d bytes; set "

@@ -1,5 +1,4 @@
 /* hub_ring - the service's side of its ring: files taken up and let go, keys that turn, what peers ask for. */
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"

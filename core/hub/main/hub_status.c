@@ -1,7 +1,5 @@
 /* hub_status - the hub's answers about itself and its peers. */
 #include <jansson.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/version.h"
@@ -45,7 +43,7 @@ static json_t *numbers(const struct hub *h)
                 {"config_restart_keys", h->nrestart_keys}};
     json_t *all = json_object();
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         (void)json_object_set_new(all, rows[i].name,
                                   json_integer((json_int_t)rows[i].v));
     }
@@ -199,7 +197,7 @@ static json_t *member(const struct hub *h, const struct manifest_member *m,
 static json_t *members(const struct hub *h)
 {
     const struct manifest *m = &h->node.manifest;
-    struct sync_origin_stat *v = calloc(MANIFEST_MEMBERS_MAX, sizeof *v);
+    struct sync_origin_stat *v = calloc(MANIFEST_MEMBERS_MAX, sizeof(*v));
     json_t *rows = json_array();
     size_t n = 0;
 
@@ -321,7 +319,7 @@ static void ask_feed(struct hub *h, struct slice what, struct slice name,
     uint64_t version = 0;
     uint64_t job = 0;
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (unsigned i = 0; i < LENGTH(names); i++) {
         if (!slice_eq(what, slice_str(names[i]))) {
             continue;
         }

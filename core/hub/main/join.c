@@ -1,7 +1,5 @@
 #include "core/hub/main/join.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -29,7 +27,7 @@ static void on_answer(void *context, const struct peer_client_answer *a)
     struct join *j = context;
 
     j->status = a->status;
-    (void)snprintf(j->why, sizeof j->why, "%s", a->why);
+    (void)snprintf(j->why, sizeof(j->why), "%s", a->why);
     buf_add(&j->response, a->body);
 }
 
@@ -37,7 +35,7 @@ static int complain(const struct errinfo *why, int status)
 {
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
 
-    (void)fprintf(stderr, "gillnet-hub: %s\n", errinfo_format(why, text, sizeof text));
+    (void)fprintf(stderr, "gillnet-hub: %s\n", errinfo_format(why, text, sizeof(text)));
     return status;
 }
 
@@ -60,9 +58,7 @@ static enum err ask(struct join *j, struct errinfo *reterr)
     if (base != NULL) {
         e = peer_client_new(base, j->node.dir, &client, reterr);
     }
-    if (e == ERR_OK) {
-        e = peer_client_start(client, &r, &call, reterr);
-    }
+    THEN(e, peer_client_start(client, &r, &call, reterr));
     if (e == ERR_OK) {
         (void)event_base_dispatch(base); /* ends when nothing is left to wait for */
     }
@@ -81,13 +77,9 @@ static int take(struct join *j, const struct config *config)
     struct errinfo why = {.text = ""};
     enum err e = file_path(path, "%s/LOCK", j->node.dir);
 
-    if (e == ERR_OK) {
-        e = filelock_take(&lock, path, &why);
-    }
-    if (e == ERR_OK) {
-        e = invite_accept(config->state_dir, &j->token, &j->self,
-                          buf_slice(&j->response), &answer, &why);
-    }
+    THEN(e, filelock_take(&lock, path, &why));
+    THEN(e, invite_accept(config->state_dir, &j->token, &j->self,
+                          buf_slice(&j->response), &answer, &why));
     filelock_drop(&lock);
     if (e != ERR_OK) {
         return complain(&why, e == ERR_EXISTS ? EX_UNAVAILABLE : EX_DATAERR);
@@ -128,7 +120,7 @@ static int finish(struct join *j, const struct config *config)
             j->response.p[i] = '?';
         }
     }
-    (void)snprintf(text, sizeof text, "%.200s",
+    (void)snprintf(text, sizeof(text), "%.200s",
                    j->response.n > 0 ? j->response.p : "no reason given");
     errinfo_set(&why, ERR_DENIED, j->token.address, 0, "refused (%u): %s", j->status,
                 text);
@@ -169,21 +161,11 @@ static enum err prepare(struct join *j, const struct config *config, const char 
     struct ring_self self;
     enum err e = node_init(&j->node, config->state_dir, reterr);
 
-    if (e == ERR_OK) {
-        e = invite_parse(slice_str(token), &j->token, reterr);
-    }
-    if (e == ERR_OK) {
-        e = check_ring(j, reterr);
-    }
-    if (e == ERR_OK) {
-        e = identity_load(j->node.dir, &j->self, reterr);
-    }
-    if (e == ERR_OK) {
-        e = ring_self_load(j->node.dir, HUB_PORT, &self, reterr);
-    }
-    if (e == ERR_OK) {
-        e = invite_request(&j->token, &j->self, self.address, &j->request);
-    }
+    THEN(e, invite_parse(slice_str(token), &j->token, reterr));
+    THEN(e, check_ring(j, reterr));
+    THEN(e, identity_load(j->node.dir, &j->self, reterr));
+    THEN(e, ring_self_load(j->node.dir, HUB_PORT, &self, reterr));
+    THEN(e, invite_request(&j->token, &j->self, self.address, &j->request));
     return e;
 }
 

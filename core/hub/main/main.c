@@ -4,10 +4,6 @@
 #include <curl/curl.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 
 #include "core/base/base.h"
@@ -51,8 +47,7 @@ static void print_nearest(const char *option)
 {
     static const char *const names[] = {"--config", "--foreground", "--once",
                                         "--version", "--help"};
-    const char *near =
-        nearest_name(slice_str(option), names, sizeof names / sizeof names[0]);
+    const char *near = nearest_name(slice_str(option), names, LENGTH(names));
 
     if (near != NULL && strcmp(near, option) != 0) {
         fprintf(stderr, "gillnet-hub: did you mean \"%s\"?\n", near);
@@ -134,7 +129,7 @@ static int load(const char *file, struct config **ret)
     }
     for (size_t i = 0; i < errors.n; i++) {
         fprintf(stderr, "gillnet-hub: %s\n",
-                errinfo_format(&errors.v[i], line, sizeof line));
+                errinfo_format(&errors.v[i], line, sizeof(line)));
     }
     config_errors_free(&errors);
     return EX_CONFIG;
@@ -167,7 +162,7 @@ int main(int argc, char **argv)
         char line[INVITE_TOKEN_MAX + 2] = "";
 
         if (strcmp(a.token, "-") == 0) { /* so that it is in no list of processes */
-            a.token = fgets(line, sizeof line, stdin);
+            a.token = fgets(line, sizeof(line), stdin);
             line[strcspn(line, "\r\n")] = '\0';
         }
         status = join_run(config, a.token != NULL ? a.token : "");

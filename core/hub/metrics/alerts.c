@@ -1,10 +1,6 @@
 /* alerts - when an alert fires and when it is over. */
 #include "core/hub/metrics/alerts.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/hub/metrics/alerts_internal.h"
@@ -28,7 +24,7 @@ static const struct {
 #include "core/hub/metrics/alert.def"
 #undef ALERT
 };
-enum { ALERTS = sizeof table / sizeof table[0] };
+enum { ALERTS = LENGTH(table) };
 
 static const char *const severities[] = {
     [SEVERITY_WARNING] = "warning", [SEVERITY_CRITICAL] = "critical"};
@@ -50,7 +46,7 @@ struct alerts {
 
 struct alerts *alerts_new(struct status_board *board)
 {
-    struct alerts *a = calloc(1, sizeof *a);
+    struct alerts *a = calloc(1, sizeof(*a));
 
     if (a != NULL) {
         a->board = board;
@@ -75,7 +71,7 @@ static void read_sample(const struct metrics_snapshot *s, struct alerts_sample *
 {
     ret->at_s = s->now_s;
     ret->has_times = s->has_history;
-    memcpy(ret->value, s->stats.value, sizeof ret->value);
+    memcpy(ret->value, s->stats.value, sizeof(ret->value));
     ret->message = s->history.time[HISTORY_MESSAGE];
 }
 
@@ -197,7 +193,7 @@ void alerts_look(struct alerts *a, const struct metrics_snapshot *s)
         char message[MESSAGE_MAX];
 
         table[i].look(&(struct alerts_case){.now = s, .rise = &rise}, &sight);
-        (void)snprintf(message, sizeof message, "%s%s%s", table[i].message,
+        (void)snprintf(message, sizeof(message), "%s%s%s", table[i].message,
                        sight.subjects[0] != '\0' ? ": " : "", sight.subjects);
         judge(&a->state[i], i, &sight, s->now_s, message);
         (void)json_array_append_new(rows, row_of(i, &a->state[i], &sight, message));

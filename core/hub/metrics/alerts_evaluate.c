@@ -1,7 +1,5 @@
 /* alerts_evaluate - each alert's value and threshold. What is not known is no reason to fire. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/config/config.h"
 #include "core/hub/metrics/alerts_internal.h"
@@ -33,8 +31,8 @@ static void add_subject(struct alerts_sight *ret, const char *name)
     const char *comma = n > 0 ? ", " : "";
 
     ret->value++;
-    if (n + strlen(comma) + strlen(name) < sizeof ret->subjects) {
-        (void)snprintf(ret->subjects + n, sizeof ret->subjects - n, "%s%s", comma,
+    if (n + strlen(comma) + strlen(name) < sizeof(ret->subjects)) {
+        (void)snprintf(ret->subjects + n, sizeof(ret->subjects) - n, "%s%s", comma,
                        name);
     }
 }
@@ -63,7 +61,7 @@ void alert_limits(const struct alerts_case *c, struct alerts_sight *ret)
         if (*limit_key(bit) != '\0' && met >= ALERTS_LIMITED_LEAST &&
             share(met, messages) > ret->value) {
             ret->value = share(met, messages);
-            (void)snprintf(ret->subjects, sizeof ret->subjects, "%s", limit_key(bit));
+            (void)snprintf(ret->subjects, sizeof(ret->subjects), "%s", limit_key(bit));
         }
     }
 }
@@ -283,7 +281,7 @@ void alert_noise(const struct alerts_case *c, struct alerts_sight *ret)
         STAT_count_noise_10m_ppb, STAT_count_noise_1h_ppb, STAT_count_noise_1d_ppb,
         STAT_count_noise_14d_ppb};
 
-    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(windows); i++) {
         ret->value = fmax(ret->value, stat_now(c, windows[i]) / PPB);
     }
     ret->threshold = c->now->config->count.noise_floor;

@@ -2,8 +2,6 @@
 #include "core/hub/metrics/metrics.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/hub/metrics/metrics_internal.h"
@@ -32,7 +30,7 @@ struct metrics {
 
 struct metrics *metrics_new(struct status_board *board)
 {
-    struct metrics *m = calloc(1, sizeof *m);
+    struct metrics *m = calloc(1, sizeof(*m));
 
     if (m == NULL || pthread_mutex_init(&m->mutex, NULL) != 0) {
         free(m);
@@ -66,7 +64,7 @@ static struct feed_times *times_of(struct metrics *m, const char *name)
     }
     struct feed_times *more =
         m->nfeeds < METRICS_FEEDS_MAX && strlen(name) <= LIST_NAME_MAX
-            ? realloc(m->feed, (m->nfeeds + 1) * sizeof *more)
+            ? realloc(m->feed, (m->nfeeds + 1) * sizeof(*more))
             : NULL;
     if (more == NULL) {
         return NULL;

@@ -1,7 +1,5 @@
 /* metrics_hub - the HTTP API, alerts, the hub itself and its process. */
 #include <dirent.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #include "core/base/footprint.h"
@@ -84,7 +82,7 @@ static void add_api(struct prom *p, const struct api_numbers *n)
     };
 
     add_routes(p, n);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         prom_alone(p, rows[i].name, rows[i].type, rows[i].help, (double)rows[i].value);
     }
 }
@@ -145,7 +143,7 @@ static void add_numbers(struct prom *p, const json_t *numbers)
          "objects of counts published"},
     };
 
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < LENGTH(known); i++) {
         if (json_object_get(numbers, known[i].key) != NULL) {
             prom_alone(p, known[i].name, known[i].type, known[i].help,
                        metrics_number(numbers, known[i].key));

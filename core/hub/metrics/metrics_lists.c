@@ -1,5 +1,4 @@
 /* metrics_lists - lists, feeds and peers. */
-#include <string.h>
 
 #include "core/hub/metrics/metrics_internal.h"
 
@@ -143,7 +142,7 @@ void metrics_add_lists(struct prom *p, const struct metrics_snapshot *s)
          "keys of mail for which only its filter said perhaps", false_positives},
     };
 
-    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
+    for (size_t f = 0; f < LENGTH(families); f++) {
         prom_family(p, families[f].name, families[f].type, families[f].help);
         for (size_t i = 0; i < s->nlists; i++) {
             prom_row(p, families[f].value(s, &s->lists[i]), "list", s->lists[i].name,
@@ -267,8 +266,7 @@ void metrics_add_feeds(struct prom *p, const struct metrics_snapshot *s)
     const json_t *rows = s->section[STATUS_BOARD_FEEDS];
 
     metrics_add_new_entries(p, s, "gillnet_new_threats_added_total");
-    metrics_add_fields(p, rows, "feed", "name", fields,
-                       sizeof fields / sizeof fields[0]);
+    metrics_add_fields(p, rows, "feed", "name", fields, LENGTH(fields));
     add_states(p, rows);
     prom_family(p, "gillnet_feed_refused_total", PROM_COUNTER,
                 "updates that were refused");
@@ -346,7 +344,7 @@ void metrics_add_peers(struct prom *p, const struct metrics_snapshot *s)
     json_t *rows = active_peers(s->section[STATUS_BOARD_PEERS]);
     const json_t *expires = json_object_get(s->section[STATUS_BOARD_RING], "expires_s");
 
-    metrics_add_fields(p, rows, "peer", "name", peers, sizeof peers / sizeof peers[0]);
+    metrics_add_fields(p, rows, "peer", "name", peers, LENGTH(peers));
     prom_family(p, "gillnet_peer_refused_total", PROM_COUNTER,
                 "objects of a peer that were refused");
     add_refused(p, rows, "peer");
@@ -356,6 +354,6 @@ void metrics_add_peers(struct prom *p, const struct metrics_snapshot *s)
                    json_number_value(expires));
     }
     metrics_add_fields(p, s->section[STATUS_BOARD_SUBSCRIPTIONS], "subscription",
-                       "subscription", followed, sizeof followed / sizeof followed[0]);
+                       "subscription", followed, LENGTH(followed));
     json_decref(rows);
 }

@@ -1,7 +1,5 @@
 /* metrics_mail - gillnetd's numbers. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/hub/metrics/metrics_internal.h"
 #include "core/list/rating.h"
@@ -10,7 +8,7 @@
 #define US   1e6
 #define NS   1e9
 #define BYTE 8
-enum { NAME_MAX = 80 };
+enum { METRIC_NAME_MAX = 80 };
 
 static double stat_now(const struct metrics_snapshot *s, enum stat_id id)
 {
@@ -64,7 +62,7 @@ static const struct grouped {
 
 static const struct grouped *group_of(enum stat_id id)
 {
-    for (size_t i = 0; i < sizeof grouped / sizeof grouped[0]; i++) {
+    for (size_t i = 0; i < LENGTH(grouped); i++) {
         if (grouped[i].id == id) {
             return &grouped[i];
         }
@@ -96,26 +94,27 @@ static bool ends_in(const char *text, const char *end)
 
 /* gillnet_ and the name, with the unit that Prometheus wants; numbers of all lists together do not take the names of
  * those of each list. */
-static double name_of(enum stat_id id, char name[NAME_MAX])
+static double name_of(enum stat_id id, char name[METRIC_NAME_MAX])
 {
     static const char lists[] = "list_";
     const char *ours = stats_name(id);
     const char *end = stats_is_counter(id) ? "_total" : "";
-    bool is_lists = strncmp(ours, lists, sizeof lists - 1) == 0;
+    bool is_lists = strncmp(ours, lists, sizeof(lists) - 1) == 0;
     const struct unit *u = units;
 
     while (!ends_in(ours, u->ours)) {
         u++;
     }
-    ours += is_lists ? sizeof lists - 1 : 0;
-    (void)snprintf(name, NAME_MAX, "gillnet_%s%.*s%s%s", is_lists ? "lists_" : "",
-                   (int)(strlen(ours) - strlen(u->ours)), ours, u->theirs, end);
+    ours += is_lists ? sizeof(lists) - 1 : 0;
+    (void)snprintf(name, METRIC_NAME_MAX, "gillnet_%s%.*s%s%s",
+                   is_lists ? "lists_" : "", (int)(strlen(ours) - strlen(u->ours)),
+                   ours, u->theirs, end);
     return u->divisor;
 }
 
 static void add_stat(struct prom *p, const struct metrics_snapshot *s, enum stat_id id)
 {
-    char name[NAME_MAX];
+    char name[METRIC_NAME_MAX];
     double divisor = name_of(id, name);
 
     prom_alone(p, name, stats_is_counter(id) ? PROM_COUNTER : PROM_GAUGE,

@@ -3,9 +3,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 
 #include "core/base/clock.h"
@@ -32,7 +29,7 @@ struct metrics_collector {
 struct metrics_collector *metrics_collector_new(const struct config *config,
                                                 struct status_board *board)
 {
-    struct metrics_collector *s = calloc(1, sizeof *s);
+    struct metrics_collector *s = calloc(1, sizeof(*s));
 
     if (s == NULL || pthread_mutex_init(&s->mutex, NULL) != 0) {
         free(s);
@@ -117,10 +114,10 @@ static void stat_of(struct metrics_collector *s, size_t i, const struct list_rea
 static void make_room(struct metrics_collector *s, size_t n)
 {
     struct known_list *more =
-        n > s->nknown ? realloc(s->known, n * sizeof *more) : NULL;
+        n > s->nknown ? realloc(s->known, n * sizeof(*more)) : NULL;
 
     if (more != NULL) {
-        memset(more + s->nknown, 0, (n - s->nknown) * sizeof *more);
+        memset(more + s->nknown, 0, (n - s->nknown) * sizeof(*more));
         s->known = more;
         s->nknown = n;
     }
@@ -134,7 +131,7 @@ static void look_at_list(struct metrics_collector *s,
     const struct config_list *config = listset_config(view->set, i);
     struct slice name = slice_str(list_reader_name(r));
 
-    (void)snprintf(ret->name, sizeof ret->name, "%s", list_reader_name(r));
+    (void)snprintf(ret->name, sizeof(ret->name), "%s", list_reader_name(r));
     stat_of(s, i, r, &ret->stat);
     ret->has_fault = list_reader_fault(r) != NULL;
     ret->error_target = config->filter_error;
@@ -152,7 +149,7 @@ static void look_at_lists(struct metrics_collector *s, struct metrics_snapshot *
         lists != NULL ? list_watcher_acquire(lists) : NULL;
     size_t n = view != NULL ? listset_count(view->set) : 0;
 
-    ret->lists = n > 0 ? calloc(n, sizeof *ret->lists) : NULL;
+    ret->lists = n > 0 ? calloc(n, sizeof(*ret->lists)) : NULL;
     ret->nlists = ret->lists != NULL ? n : 0;
     (void)pthread_mutex_lock(&s->mutex);
     make_room(s, n);
@@ -186,7 +183,7 @@ static void look_at_disk(struct metrics_snapshot *ret)
 
 struct metrics_snapshot *metrics_snapshot_take(struct metrics_collector *s)
 {
-    struct metrics_snapshot *v = calloc(1, sizeof *v);
+    struct metrics_snapshot *v = calloc(1, sizeof(*v));
     const struct api *api = atomic_load_explicit(&s->api, memory_order_acquire);
 
     if (v == NULL) {

@@ -9,8 +9,6 @@
 #define CORE_HUB_METRICS_METRICS_SNAPSHOT_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/hub/api/api.h"
 #include "core/hub/status/list_watcher.h"

@@ -1,10 +1,8 @@
 /* prom - the text format of Prometheus. */
 #include "core/hub/metrics/prom.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 
 /* Whole numbers below are written exactly. */
 #define WHOLE_MAX 1e15

@@ -8,9 +8,6 @@
 #ifndef CORE_HUB_METRICS_PROM_H
 #define CORE_HUB_METRICS_PROM_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 
 enum prom_type { PROM_COUNTER, PROM_GAUGE, PROM_HISTOGRAM };

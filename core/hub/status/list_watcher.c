@@ -1,10 +1,6 @@
 #include "core/hub/status/list_watcher.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -99,7 +95,7 @@ static bool fill_ask(struct lists_held *h)
     struct query_lists *ask = &h->view.ask;
     size_t n = listset_total(set);
 
-    h->asked = calloc(n + 1, sizeof *h->asked);
+    h->asked = calloc(n + 1, sizeof(*h->asked));
     *ask = (struct query_lists){.v = h->asked,
                                 .n = n,
                                 .nown = listset_count(set),
@@ -123,7 +119,7 @@ static bool fill_ask(struct lists_held *h)
 /* A view of the hold's snapshot. Takes config. NULL: no memory. */
 static struct lists_held *make_view(struct list_watcher *l, struct config *config)
 {
-    struct lists_held *h = calloc(1, sizeof *h);
+    struct lists_held *h = calloc(1, sizeof(*h));
 
     if (h == NULL) {
         config_release(&config);
@@ -151,13 +147,13 @@ static void set_trouble(struct list_watcher *l, enum err e, const struct errinfo
     char text[ERRINFO_TEXT_MAX] = "";
 
     if (e != ERR_OK) {
-        (void)snprintf(text, sizeof text, "%s",
+        (void)snprintf(text, sizeof(text), "%s",
                        why->text[0] != '\0' ? why->text : err_text(e));
     }
     (void)pthread_mutex_lock(&l->mutex);
     bool is_new = strcmp(text, l->trouble) != 0;
 
-    memcpy(l->trouble, text, sizeof text);
+    memcpy(l->trouble, text, sizeof(text));
     (void)pthread_mutex_unlock(&l->mutex);
     if (is_new && e != ERR_OK) {
         log_errinfo("lists", why);
@@ -221,7 +217,7 @@ static void *run(void *context)
 enum err list_watcher_new(const struct config *config, struct list_watcher **ret,
                           struct errinfo *reterr)
 {
-    struct list_watcher *l = calloc(1, sizeof *l);
+    struct list_watcher *l = calloc(1, sizeof(*l));
     struct errinfo why = {.text = ""};
     struct keyring keys;
 
@@ -234,7 +230,7 @@ enum err list_watcher_new(const struct config *config, struct list_watcher **ret
     (void)pthread_cond_init(&l->wake, NULL);
     l->config = config_acquire(config);
     l->hold = list_manager_new(config->state_dir, has_keys ? &keys : NULL);
-    explicit_bzero(&keys, sizeof keys);
+    explicit_bzero(&keys, sizeof(keys));
     if (l->hold != NULL) {
         set_trouble(l, list_manager_refresh(l->hold, config, &why), &why);
         l->now = make_view(l, config_acquire(config));
@@ -290,6 +286,6 @@ void list_watcher_renew(struct list_watcher *l, const struct config *config)
 void list_watcher_trouble(struct list_watcher *l, char ret[ERRINFO_TEXT_MAX])
 {
     (void)pthread_mutex_lock(&l->mutex);
-    memcpy(ret, l->trouble, sizeof l->trouble);
+    memcpy(ret, l->trouble, sizeof(l->trouble));
     (void)pthread_mutex_unlock(&l->mutex);
 }

@@ -1,9 +1,6 @@
 #include "core/hub/status/status_board.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 
@@ -33,7 +30,7 @@ static const char *empty_text(enum status_board_section s)
 
 struct status_board *status_board_new(void)
 {
-    struct status_board *b = calloc(1, sizeof *b);
+    struct status_board *b = calloc(1, sizeof(*b));
     bool ok = b != NULL && pthread_mutex_init(&b->mutex, NULL) == 0;
 
     if (!ok) {
@@ -147,8 +144,8 @@ struct board_task *status_board_task_begin(struct status_board *b, const char *w
     if (found != NULL) {
         *found = (struct board_task){
             .board = b, .share = -1, .since_s = clock_wall_us() / 1000000};
-        (void)snprintf(found->what, sizeof found->what, "%s", what);
-        (void)snprintf(found->name, sizeof found->name, "%s", name);
+        (void)snprintf(found->what, sizeof(found->what), "%s", what);
+        (void)snprintf(found->name, sizeof(found->name), "%s", name);
     }
     (void)pthread_mutex_unlock(&b->mutex);
     if (found != NULL) {
@@ -166,7 +163,7 @@ void status_board_task_show(struct board_task *t, const char *stage, double shar
         return;
     }
     (void)pthread_mutex_lock(&t->board->mutex);
-    (void)snprintf(t->stage, sizeof t->stage, "%s", stage);
+    (void)snprintf(t->stage, sizeof(t->stage), "%s", stage);
     t->share = share;
     is_due = now_us - t->shown_us >= SHOW_PAUSE_US;
     t->shown_us = is_due ? now_us : t->shown_us;

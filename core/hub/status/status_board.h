@@ -9,7 +9,6 @@
 #define CORE_HUB_STATUS_STATUS_BOARD_H
 
 #include <jansson.h>
-#include <stdint.h>
 
 #include "core/base/buf.h"
 

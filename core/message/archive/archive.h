@@ -9,9 +9,6 @@
 #ifndef CORE_MESSAGE_ARCHIVE_ARCHIVE_H
 #define CORE_MESSAGE_ARCHIVE_ARCHIVE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum {

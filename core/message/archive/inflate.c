@@ -60,9 +60,9 @@ size_t inflate_stream(struct archive_budget *budget, struct slice in,
         z.next_in = (const unsigned char *)in.p + at;
         z.avail_in = (uInt)step;
         z.next_out = out;
-        z.avail_out = sizeof out;
+        z.avail_out = sizeof(out);
         status = inflate(&z, Z_NO_FLUSH);
-        size_t n = sizeof out - z.avail_out;
+        size_t n = sizeof(out) - z.avail_out;
         size_t used = step - z.avail_in;
         at += used;
         given += n;

@@ -81,7 +81,7 @@ static bool is_html(struct slice head)
         head = slice_from(head, 3);
     }
     head = slice_trim(head);
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+    for (size_t i = 0; i < LENGTH(begins); i++) {
         if (slice_has_prefix_nocase(head, slice_str(begins[i]))) {
             return true;
         }
@@ -98,7 +98,7 @@ static bool has_pdf_mark(struct slice head)
 
 struct magic magic_of(struct slice head)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if (slice_has_prefix(head, rows[i].bytes)) {
             return rows[i].magic;
         }
@@ -112,7 +112,7 @@ struct magic magic_of(struct slice head)
 
 static bool is_silent(struct slice type)
 {
-    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+    for (size_t i = 0; i < LENGTH(silent); i++) {
         if (slice_has_prefix(type, slice_str(silent[i]))) {
             return true;
         }
@@ -141,7 +141,7 @@ bool magic_contradicts(const struct magic *found, struct slice declared)
         return !slice_has_prefix(declared, SLICE_LIT("text/")) &&
                !slice_has_prefix(declared, SLICE_LIT("application/xhtml"));
     }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if (slice_eq(rows[i].magic.type, found->type) &&
             may_go_by(&rows[i], declared)) {
             return false;

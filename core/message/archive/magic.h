@@ -6,8 +6,6 @@
 #ifndef CORE_MESSAGE_ARCHIVE_MAGIC_H
 #define CORE_MESSAGE_ARCHIVE_MAGIC_H
 
-#include <stdbool.h>
-
 #include "core/base/slice.h"
 
 enum { MAGIC_BYTES = 512 }; /* of the beginning are enough */

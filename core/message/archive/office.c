@@ -102,7 +102,7 @@ enum office_role office_role_of(enum office_kind kind, struct slice path)
     while (path.n > 0 && (path.p[0] == '/' || path.p[0] == '.')) {
         path = slice_from(path, 1);
     }
-    for (size_t i = 0; kind != OFFICE_NOT && i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; kind != OFFICE_NOT && i < LENGTH(rows); i++) {
         if (rows[i].kind == kind && fits(&rows[i], path)) {
             return rows[i].role;
         }

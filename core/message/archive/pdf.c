@@ -1,7 +1,5 @@
 #include "core/message/archive/pdf.h"
 
-#include <string.h>
-
 #include "core/message/archive/inflate.h"
 
 enum {
@@ -91,7 +89,7 @@ static void tell(struct scan *s)
 static bool may_be_url(struct slice text)
 {
     static const char *const begins[] = {"http://", "https://", "www."};
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+    for (size_t i = 0; i < LENGTH(begins); i++) {
         struct slice b = slice_str(begins[i]);
         struct slice head = slice_head(text, b.n);
         if (slice_eq_nocase(head, slice_head(b, head.n))) {

@@ -1,7 +1,5 @@
 #include "core/message/archive/rtf.h"
 
-#include <string.h>
-
 #include "core/base/cursor.h"
 
 enum {
@@ -15,7 +13,7 @@ static const char start_text[] =
     "{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss "
     "\\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier"
     "{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx";
-_Static_assert(sizeof start_text == START + 1, "as MS-OXRTFCP has it");
+_Static_assert(sizeof(start_text) == START + 1, "as MS-OXRTFCP has it");
 
 /* The dictionary is what was written last: each time it is full it is given. */
 struct unpacked {

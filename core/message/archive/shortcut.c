@@ -1,7 +1,5 @@
 #include "core/message/archive/shortcut.h"
 
-#include <string.h>
-
 struct run {
     char text[SHORTCUT_STRING_MAX];
     size_t n;
@@ -44,7 +42,7 @@ static void read_runs(struct slice file, size_t step,
             continue;
         }
         r.text[r.n++] = c;
-        if (r.n == sizeof r.text) {
+        if (r.n == sizeof(r.text)) {
             cut(&r, string, context);
         }
     }

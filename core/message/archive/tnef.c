@@ -1,7 +1,5 @@
 #include "core/message/archive/tnef.h"
 
-#include <string.h>
-
 #include "core/base/cursor.h"
 #include "core/message/archive/rtf.h"
 
@@ -111,7 +109,7 @@ static void close_attachment(struct tnef *t)
     struct attachment *a = &t->attachment;
     struct text names[] = {name_of(a->long_name), name_of(a->name), name_of(a->title)};
     struct archive_file file = {0};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < LENGTH(names); i++) {
         if (names[i].bytes.n == 0) {
             continue;
         }
@@ -126,7 +124,7 @@ static void close_attachment(struct tnef *t)
         file.type = SLICE_LIT("application/ms-tnef");
         tell_file(t, &file, a->embedded);
     }
-    memset(a, 0, sizeof *a);
+    memset(a, 0, sizeof(*a));
 }
 
 /* Bytes of one value of a type of fixed size, with what pads it; 0: no such type. */
@@ -137,7 +135,7 @@ static size_t fixed_bytes(unsigned type)
         size_t bytes;
     } rows[] = {{2, 4},  {3, 4},  {4, 4},  {5, 8},  {6, 8},  {7, 8},
                 {10, 4}, {11, 4}, {20, 8}, {64, 8}, {72, 16}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if (rows[i].type == type) {
             return rows[i].bytes;
         }

@@ -1,7 +1,5 @@
 #include "core/message/archive/uuencode.h"
 
-#include <string.h>
-
 enum { DATA_MAX = 63 }; /* bytes of one line */
 
 void uuencode_init(struct uuencode *u, struct archive_budget *budget,
@@ -149,7 +147,7 @@ void uuencode_feed(struct uuencode *u, struct slice text)
         const char *nl = memchr(text.p, '\n', text.n);
         size_t n = nl != NULL ? (size_t)(nl - text.p) : text.n;
         if (!u->skips) {
-            size_t room = sizeof u->line - u->nline;
+            size_t room = sizeof(u->line) - u->nline;
             size_t take = n < room ? n : room;
             memcpy(u->line + u->nline, text.p, take);
             u->nline += take;

@@ -1,8 +1,5 @@
 #include "core/message/archive/zip.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/cursor.h"
 #include "core/message/archive/inflate.h"
 
@@ -116,8 +113,8 @@ static int by_place(const void *a, const void *b)
 static bool read_directory(struct zip *z)
 {
     size_t max = z->budget->entries;
-    z->central = calloc(max + 1, sizeof *z->central);
-    z->visited = calloc(max + 1, sizeof *z->visited);
+    z->central = calloc(max + 1, sizeof(*z->central));
+    z->visited = calloc(max + 1, sizeof(*z->visited));
     if (z->central == NULL || z->visited == NULL) {
         return false;
     }
@@ -137,7 +134,7 @@ static bool read_directory(struct zip *z)
         z->ncentral++;
     }
     if (z->ncentral > 0) {
-        qsort(z->central, z->ncentral, sizeof *z->central, by_place);
+        qsort(z->central, z->ncentral, sizeof(*z->central), by_place);
     }
     return true;
 }
@@ -175,7 +172,7 @@ static const struct header *central_of(const struct zip *z, size_t at)
     struct header key = {.at = at};
     return z->ncentral == 0
                ? NULL
-               : bsearch(&key, z->central, z->ncentral, sizeof *z->central, by_place);
+               : bsearch(&key, z->central, z->ncentral, sizeof(*z->central), by_place);
 }
 
 /* Stored data goes in pieces through the same budget as inflated data: overlapping entries may
@@ -271,7 +268,7 @@ static void walk_directory(struct zip *z)
         tell_names(z, h);
         size_t end = 0;
         bool is_new = z->nvisited == 0 || bsearch(&h->at, z->visited, z->nvisited,
-                                                  sizeof *z->visited, by_size) == NULL;
+                                                  sizeof(*z->visited), by_size) == NULL;
         if ((i > 0 && h->at == h[-1].at) || !is_new) {
             continue;
         }

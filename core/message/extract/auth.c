@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "core/message/extract/extract_internal.h"
 #include "core/message/url/host.h"
@@ -87,7 +86,7 @@ static void read_property(struct result *r, struct slice name, struct slice valu
 
 static void read_result(struct slice text, struct result *ret)
 {
-    memset(ret, 0, sizeof *ret);
+    memset(ret, 0, sizeof(*ret));
     struct slice rest = slice_trim(text);
     while (rest.n > 0) {
         struct slice value = slice_cut(&rest, ' ');

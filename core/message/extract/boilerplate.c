@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "core/base/std.h"
 
 /* Both words are written under the lock, and read without: relaxed, they tell of nothing else. */
 struct slot {
@@ -52,18 +52,18 @@ struct boilerplate *boilerplate_new(size_t nshingles)
     while (nbuckets * BOILERPLATE_WAYS < nshingles) {
         nbuckets *= 2;
     }
-    struct boilerplate *u = calloc(1, sizeof *u);
+    struct boilerplate *u = calloc(1, sizeof(*u));
     if (u == NULL) {
         return NULL;
     }
     /* Not aligned_alloc: what calloc gives costs no memory before it is used. */
-    u->memory = calloc(1, nbuckets * sizeof u->bucket[0] + sizeof u->bucket[0]);
+    u->memory = calloc(1, nbuckets * sizeof(u->bucket[0]) + sizeof(u->bucket[0]));
     if (u->memory == NULL) {
         free(u);
         return NULL;
     }
-    size_t past = (uintptr_t)u->memory % sizeof u->bucket[0];
-    u->bucket = (struct bucket *)(void *)(u->memory + (sizeof u->bucket[0] - past));
+    size_t past = (uintptr_t)u->memory % sizeof(u->bucket[0]);
+    u->bucket = (struct bucket *)(void *)(u->memory + (sizeof(u->bucket[0]) - past));
     if (pthread_mutex_init(&u->learning, NULL) != 0) {
         free(u->memory);
         free(u);

@@ -14,9 +14,7 @@
 #ifndef CORE_MESSAGE_EXTRACT_BOILERPLATE_H
 #define CORE_MESSAGE_EXTRACT_BOILERPLATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum {
     BOILERPLATE_SENDERS = 3, /* so many make a shingle common */

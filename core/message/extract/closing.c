@@ -1,7 +1,5 @@
 #include "core/message/extract/closing.h"
 
-#include <string.h>
-
 enum { STEM = CLOSING_LONG_WORD, INITIALS_MAX = 4, MARK_BITS = 6 };
 
 /* How words of disclaimers begin, folded, in eleven languages; by their first letter, a space behind
@@ -32,11 +30,11 @@ static const char *const stems[26] = {
 static uint64_t mark_of(struct slice word)
 {
     unsigned letter = (unsigned char)word.p[0] - (unsigned)'a';
-    const char *stem = letter < sizeof stems / sizeof stems[0] ? stems[letter] : NULL;
+    const char *stem = letter < LENGTH(stems) ? stems[letter] : NULL;
     for (; stem != NULL && *stem != '\0'; stem += STEM + 1) {
         if (memcmp(stem, word.p, STEM) == 0) {
             uint64_t v = 0;
-            memcpy(&v, stem, sizeof v);
+            memcpy(&v, stem, sizeof(v));
             return (uint64_t)1 << (v * 0x9e3779b97f4a7c15u >> (64 - MARK_BITS));
         }
     }
@@ -174,8 +172,8 @@ static void hand_on(struct closing *c)
                 c->line[i].nshingles);
         n += c->line[i].nshingles;
     }
-    memmove(c->shingle, c->shingle + n, (c->nshingles - n) * sizeof c->shingle[0]);
-    memmove(c->line, c->line + nlines, (c->nlines + 1 - nlines) * sizeof c->line[0]);
+    memmove(c->shingle, c->shingle + n, (c->nshingles - n) * sizeof(c->shingle[0]));
+    memmove(c->line, c->line + nlines, (c->nlines + 1 - nlines) * sizeof(c->line[0]));
     c->nshingles -= n;
     c->nlines -= nlines;
 }

@@ -14,10 +14,6 @@
 #ifndef CORE_MESSAGE_EXTRACT_CLOSING_H
 #define CORE_MESSAGE_EXTRACT_CLOSING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 #include "core/message/extract/boilerplate.h"
 

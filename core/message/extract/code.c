@@ -1,7 +1,5 @@
 #include "core/message/extract/code.h"
 
-#include <string.h>
-
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"
 #include "core/message/url/find.h"
@@ -307,7 +305,7 @@ static size_t read_unc(struct extract *x, struct slice text)
 {
     char url[EXTRACT_UNC_MAX];
     size_t n = 0;
-    text = slice_head(text, sizeof url);
+    text = slice_head(text, sizeof(url));
     while (n < text.n && is_host_char(text.p[n])) {
         n++;
     }

@@ -14,7 +14,7 @@ struct address_text {
 /* Without white space: a long URL is broken over lines anywhere. */
 static void add(struct address_text *a, struct slice part)
 {
-    for (size_t i = 0; i < part.n && a->n < sizeof a->text; i++) {
+    for (size_t i = 0; i < part.n && a->n < sizeof(a->text); i++) {
         if ((unsigned char)part.p[i] > ' ') {
             a->text[a->n++] = part.p[i];
         }

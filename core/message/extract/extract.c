@@ -124,7 +124,7 @@ static void take_limits(struct extract *x, const struct extract_limits *limits)
 struct extract *extract_new(struct arena *arena, const struct extract_limits *limits,
                             char *const *trusted_authserv, size_t ntrusted)
 {
-    struct extract *x = arena_alloc(arena, sizeof *x);
+    struct extract *x = arena_alloc(arena, sizeof(*x));
     if (x == NULL) {
         return NULL;
     }
@@ -257,7 +257,7 @@ void extract_rcpt_to(struct extract *x, struct slice address)
     x->nrecipients++;
     if (x->recipients == NULL) {
         x->recipients =
-            arena_array(x->arena, EXTRACT_RECIPIENTS, sizeof x->recipients[0]);
+            arena_array(x->arena, EXTRACT_RECIPIENTS, sizeof(x->recipients[0]));
     }
     if (x->recipients != NULL && x->nkept < EXTRACT_RECIPIENTS &&
         address_parse(x->scratch, address, &a) == ERR_OK) {
@@ -345,7 +345,7 @@ void extract_add_mail_limits(struct extract *x, unsigned met)
         {MAIL_LIMIT_MEMORY, LIMIT_FLAG(memory)},
         {MAIL_LIMIT_READINGS, LIMIT_FLAG(readings)},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if ((met & rows[i].mail) != 0) {
             featureset_set_limit(x->set, rows[i].flag);
         }

@@ -11,9 +11,6 @@
 #ifndef CORE_MESSAGE_EXTRACT_EXTRACT_H
 #define CORE_MESSAGE_EXTRACT_EXTRACT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 #include "core/message/extract/fingerprint.h"

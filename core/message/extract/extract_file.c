@@ -1,5 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/message/archive/pdf.h"
 #include "core/message/archive/shortcut.h"
@@ -35,7 +33,7 @@ static enum file_kind kind_by_name(struct slice name)
         {".odp", FILE_ZIP},     {".jar", FILE_ZIP},     {".pdf", FILE_PDF},
         {".eml", FILE_MESSAGE}, {".mht", FILE_MESSAGE}, {".mhtml", FILE_MESSAGE},
         {".p7m", FILE_SIGNED},  {".lnk", FILE_SHORTCUT}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if (slice_has_suffix_nocase(name, slice_str(rows[i].suffix))) {
             return rows[i].kind;
         }
@@ -133,7 +131,7 @@ void extract_file_ready(struct extract *x)
         x->held.n > 0) {
         featureset_set_limit(x->set, LIMIT_FLAG(archive_depth));
     } else if (x->held.n > 0 && !shares_all_is_over(&x->shares) &&
-               (file = calloc(1, sizeof *file)) != NULL) {
+               (file = calloc(1, sizeof(*file))) != NULL) {
         file->kind = x->holds;
         file->depth = x->leaf.depth;
         file->bytes = x->held; /* taken */
@@ -378,7 +376,7 @@ static void add_archive_limits(struct extract *x)
     } rows[] = {{ARCHIVE_LIMIT_ENTRIES, LIMIT_FLAG(archive_entries)},
                 {ARCHIVE_LIMIT_RATIO, LIMIT_FLAG(archive_ratio)},
                 {ARCHIVE_LIMIT_INFLATED, LIMIT_FLAG(archive_bytes)}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if ((x->archive.limits_met & rows[i].archive) != 0) {
             featureset_set_limit(x->set, rows[i].flag);
         }
@@ -429,13 +427,13 @@ void extract_file_page(struct extract *x, struct slice base64)
 {
     struct extract_file *file = NULL;
     struct transfer t;
-    char step[PAGE_STEP + sizeof t.held + 4];
+    char step[PAGE_STEP + sizeof(t.held) + 4];
     if (x->leaf.depth >= x->limits.archive_depth) {
         featureset_set_limit(x->set, LIMIT_FLAG(archive_depth));
         return;
     }
     if (!archive_budget_entry(&x->archive) ||
-        (file = calloc(1, sizeof *file)) == NULL) {
+        (file = calloc(1, sizeof(*file))) == NULL) {
         return;
     }
     file->kind = FILE_PLAIN;
@@ -462,7 +460,7 @@ static bool on_uu_begin(void *context, const struct archive_file *file)
 {
     struct extract *x = context;
     extract_add_name(x, FEATURE_attachment_name, file->name, SLICE_NONE);
-    x->uu_file = calloc(1, sizeof *x->uu_file);
+    x->uu_file = calloc(1, sizeof(*x->uu_file));
     if (x->is_over || x->uu_file == NULL || sha256_init(&x->uu_sum) != ERR_OK) {
         free_file(&x->uu_file);
         return false;

@@ -1,5 +1,4 @@
 /* extract_html - what a reader of an HTML part sees, follows and loads. */
-#include <string.h>
 
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"
@@ -133,7 +132,7 @@ static void page_in_link(struct extract *x, struct slice value)
                                         "data:application/xhtml"};
     struct slice head = slice_head(value, slice_find(value, ','));
     bool is_page = false;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < LENGTH(kinds); i++) {
         is_page = is_page || slice_has_prefix_nocase(head, slice_str(kinds[i]));
     }
     if (is_page && slice_has_suffix_nocase(slice_trim(head), SLICE_LIT(";base64"))) {
@@ -322,10 +321,10 @@ static void links_in_base64(struct extract *x, struct slice code)
         while (n < code.n && is_base64(code.p[n])) {
             n++;
         }
-        if (n > sizeof plain) {
+        if (n > sizeof(plain)) {
             featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
         }
-        struct slice base64 = slice_head(code, n < sizeof plain ? n : sizeof plain);
+        struct slice base64 = slice_head(code, n < sizeof(plain) ? n : sizeof(plain));
         extract_links_in_code(x, slice_of(plain, unwrap_base64(base64, plain)));
         code = slice_from(code, n);
     }

@@ -1,9 +1,5 @@
 #include "core/message/extract/fingerprint.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/checksum.h"
 #include "core/message/extract/closing.h"
 #include "core/message/extract/structure.h"
@@ -104,7 +100,7 @@ static void on_shingles(void *context, enum closing_kind kind, const uint64_t *s
     if (p->learnt != NULL) {
         size_t room = FINGERPRINT_LEARNT_MAX - p->nlearnt;
         size_t taken = n < room ? n : room;
-        memcpy(p->learnt + p->nlearnt, shingles, taken * sizeof *shingles);
+        memcpy(p->learnt + p->nlearnt, shingles, taken * sizeof(*shingles));
         p->nlearnt += taken;
     }
     for (size_t i = 0; i < n && p->options->on_shingle != NULL; i++) {
@@ -121,7 +117,7 @@ static void on_shingles(void *context, enum closing_kind kind, const uint64_t *s
 struct fingerprint *fingerprint_new(struct arena *arena,
                                     const struct fingerprint_options *options)
 {
-    struct fingerprint *p = arena_alloc(arena, sizeof *p);
+    struct fingerprint *p = arena_alloc(arena, sizeof(*p));
     if (p == NULL) {
         return NULL;
     }
@@ -130,7 +126,7 @@ struct fingerprint *fingerprint_new(struct arena *arena,
     fold_init(&p->fold, on_word, p);
     p->shingler.keys = &options->keys;
     if (options->learner != NULL) {
-        p->learnt = arena_alloc(arena, FINGERPRINT_LEARNT_MAX * sizeof p->learnt[0]);
+        p->learnt = arena_alloc(arena, FINGERPRINT_LEARNT_MAX * sizeof(p->learnt[0]));
     }
     fingerprint_part(p, FINGERPRINT_OTHER);
     return p;
@@ -309,7 +305,7 @@ static void add_bands(const struct fingerprint *p, const struct sketch *sketch,
         if (!sketch_bands(sketch, keys, e, band)) {
             return;
         }
-        int n = snprintf(text, sizeof text, "%x.??.", keys->epoch[e].number);
+        int n = snprintf(text, sizeof(text), "%x.??.", keys->epoch[e].number);
         size_t digits = (size_t)n - 3;
         for (unsigned i = 0; i < SHINGLE_BANDS; i++) {
             text[digits] = (char)('0' + i / 10);
@@ -327,8 +323,8 @@ static void add_pair(struct featureset *set, enum feature_type type,
     char text[PAIR_TEXT];
     if (with != NULL) {
         int n =
-            snprintf(text, sizeof text, "%s %.*s", template, SLICE_ARGS(with->text));
-        if (n > 0 && (size_t)n < sizeof text) {
+            snprintf(text, sizeof(text), "%s %.*s", template, SLICE_ARGS(with->text));
+        if (n > 0 && (size_t)n < sizeof(text)) {
             featureset_add(set, type, slice_of(text, (size_t)n));
         }
     }
@@ -346,7 +342,8 @@ static void add_templates(const struct wordsum *words, struct featureset *set)
     if (domain == NULL) {
         domain = featureset_first(set, FEATURE_envelope_domain);
     }
-    (void)snprintf(hex, sizeof hex, "%016llx%016llx", (unsigned long long)words->sum[0],
+    (void)snprintf(hex, sizeof(hex), "%016llx%016llx",
+                   (unsigned long long)words->sum[0],
                    (unsigned long long)words->sum[1]);
     add_pair(set, FEATURE_template_sender, hex, domain);
     add_pair(set, FEATURE_template_network, hex,
@@ -364,7 +361,7 @@ static void add_link_set(struct featureset *set, struct arena *scratch)
     size_t n = 0;
     size_t cap = featureset_count_type(set, FEATURE_url_domain) +
                  featureset_count_type(set, FEATURE_url_template);
-    struct slice *links = arena_array(scratch, cap, sizeof *links);
+    struct slice *links = arena_array(scratch, cap, sizeof(*links));
     struct sha256 sum = {NULL};
     char hex[SHA256_HEX + 1];
     if (cap < FINGERPRINT_LINKS_MIN ||
@@ -378,7 +375,7 @@ static void add_link_set(struct featureset *set, struct arena *scratch)
             links[n++] = f->text;
         }
     }
-    qsort(links, n, sizeof *links, by_text);
+    qsort(links, n, sizeof(*links), by_text);
     for (size_t i = 0; i < n; i++) {
         sha256_add(&sum, links[i]);
         sha256_add(&sum, SLICE_LIT("\n"));

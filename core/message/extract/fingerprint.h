@@ -12,8 +12,6 @@
 #ifndef CORE_MESSAGE_EXTRACT_FINGERPRINT_H
 #define CORE_MESSAGE_EXTRACT_FINGERPRINT_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/message/extract/shingle.h"
 #include "core/message/feature/feature.h"

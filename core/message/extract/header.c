@@ -181,7 +181,7 @@ static const struct field fields[] = {
 /* NULL: not read. */
 static const struct field *field_of(struct slice name)
 {
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    for (size_t i = 0; i < LENGTH(fields); i++) {
         if (slice_eq_nocase(name, fields[i].name)) {
             return &fields[i];
         }

@@ -7,9 +7,6 @@
 #ifndef CORE_MESSAGE_EXTRACT_HTML_BASE_H
 #define CORE_MESSAGE_EXTRACT_HTML_BASE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/message/url/weburl.h"
 
 enum {

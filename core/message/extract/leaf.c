@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "core/message/extract/extract_internal.h"
 #include "core/message/extract/xml.h"
@@ -144,11 +143,11 @@ void extract_leaf_data(struct extract *x, struct slice bytes)
         extract_cpu_step(x, bytes.n);
     }
     if (!x->is_decided) {
-        struct slice part = slice_head(bytes, sizeof x->head - x->nhead);
+        struct slice part = slice_head(bytes, sizeof(x->head) - x->nhead);
         memcpy(x->head + x->nhead, part.p, part.n);
         x->nhead += part.n;
         bytes = slice_from(bytes, part.n);
-        if (x->nhead < sizeof x->head) {
+        if (x->nhead < sizeof(x->head)) {
             return;
         }
         decide(x);

@@ -1,5 +1,4 @@
 /* location - the names of parts: their ordinals, from the outermost part on. */
-#include <stdio.h>
 
 #include "core/message/extract/extract_internal.h"
 

@@ -10,9 +10,6 @@
 #ifndef CORE_MESSAGE_EXTRACT_MAILING_LIST_H
 #define CORE_MESSAGE_EXTRACT_MAILING_LIST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 #include "core/message/feature/feature.h"
 

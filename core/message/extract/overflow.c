@@ -1,14 +1,12 @@
 #include "core/message/extract/overflow.h"
 
-#include <stdlib.h>
-
 #include "core/base/digest.h"
 
 static bool make_batch(struct overflow *o)
 {
     if (o->arena == NULL) {
         o->arena = arena_new(OVERFLOW_BYTES);
-        o->lately = calloc(OVERFLOW_LATELY, sizeof *o->lately);
+        o->lately = calloc(OVERFLOW_LATELY, sizeof(*o->lately));
     }
     if (o->batch == NULL && o->arena != NULL && o->lately != NULL) {
         o->batch = featureset_new(o->arena, OVERFLOW_BATCH);

@@ -9,9 +9,6 @@
 #ifndef CORE_MESSAGE_EXTRACT_OVERFLOW_H
 #define CORE_MESSAGE_EXTRACT_OVERFLOW_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
 #include "core/message/feature/feature.h"
 

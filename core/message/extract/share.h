@@ -10,9 +10,7 @@
 #ifndef CORE_MESSAGE_EXTRACT_SHARE_H
 #define CORE_MESSAGE_EXTRACT_SHARE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum share {
     SHARE_STRUCTURE, /* bounded by SHARE_WHOLE only */

@@ -1,7 +1,5 @@
 #include "core/message/extract/shingle.h"
 
-#include <string.h>
-
 #include "core/base/keyring.h"
 
 enum { EMPTY_TRIES = 64, KEY_BYTES = 32, AHEAD = 8, TURN = 23 };
@@ -48,15 +46,15 @@ void shingle_keys_make(const struct hashkey *ring, uint64_t unix_s,
 
 void sketch_init(struct sketch *s)
 {
-    memset(s->least, 0xff, sizeof s->least);
-    memset(s->seen, 0, sizeof s->seen);
+    memset(s->least, 0xff, sizeof(s->least));
+    memset(s->seen, 0, sizeof(s->seen));
 }
 
 /* The first n bytes of 8, in the order of the machine: nothing of this is stored elsewhere. */
 static uint64_t load(const char *p, size_t n)
 {
     uint64_t v = 0;
-    memcpy(&v, p, sizeof v);
+    memcpy(&v, p, sizeof(v));
     return v & (UINT64_MAX >> (64 - 8 * n));
 }
 

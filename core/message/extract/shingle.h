@@ -14,9 +14,6 @@
 #ifndef CORE_MESSAGE_EXTRACT_SHINGLE_H
 #define CORE_MESSAGE_EXTRACT_SHINGLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/digest.h"
 #include "core/message/extract/boilerplate.h"
 #include "core/message/text/fold.h"

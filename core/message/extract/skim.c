@@ -1,5 +1,4 @@
 /* skim - links found by their form alone, in text of a leaf that has used its time. */
-#include <string.h>
 
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"
@@ -59,7 +58,7 @@ static size_t after_slashes(struct extract *x, struct slice text, size_t i)
     static const struct slice schemes[] = {{"https:", 6}, {"http:", 5}, {"ftp:", 4}};
     size_t begin = i + 2;
 
-    for (size_t k = 0; k < sizeof schemes / sizeof schemes[0]; k++) {
+    for (size_t k = 0; k < LENGTH(schemes); k++) {
         struct slice before = i >= schemes[k].n
                                   ? slice_of(text.p + i - schemes[k].n, schemes[k].n)
                                   : SLICE_NONE;

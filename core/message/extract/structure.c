@@ -1,7 +1,5 @@
 #include "core/message/extract/structure.h"
 
-#include <string.h>
-
 static uint32_t name_hash(struct slice name)
 {
     uint32_t hash = 0x811c9dc5u; /* FNV-1a */
@@ -26,7 +24,7 @@ static void add_tags(struct structure *s, size_t n)
     if (s->has_sum) {
         sha256_add(&s->sum, slice_of(bytes, 4 * n));
     }
-    memmove(s->window, s->window + n, (s->n - n) * sizeof s->window[0]);
+    memmove(s->window, s->window + n, (s->n - n) * sizeof(s->window[0]));
     s->n -= n;
 }
 
@@ -49,7 +47,7 @@ void structure_tag(struct structure *s, struct slice name)
     if (repeated > 0) { /* the last row is the one before it again */
         s->n -= repeated;
         s->ntags -= repeated;
-        memset(s->run, 0, sizeof s->run);
+        memset(s->run, 0, sizeof(s->run));
     }
 }
 

@@ -7,10 +7,6 @@
 #ifndef CORE_MESSAGE_EXTRACT_STRUCTURE_H
 #define CORE_MESSAGE_EXTRACT_STRUCTURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/checksum.h"
 #include "core/base/slice.h"
 

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "core/base/uninitialized.h"
 #include "core/message/extract/extract_internal.h"

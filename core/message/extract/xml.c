@@ -1,7 +1,5 @@
 #include "core/message/extract/xml.h"
 
-#include <string.h>
-
 #include "core/message/extract/extract_internal.h"
 
 enum where {
@@ -97,11 +95,11 @@ static void make_room(struct extract_xml *m)
 static void add_text(struct extract_xml *m, struct slice text)
 {
     while (text.n > 0) {
-        struct slice part = slice_head(text, sizeof m->text - m->n);
+        struct slice part = slice_head(text, sizeof(m->text) - m->n);
         memcpy(m->text + m->n, part.p, part.n);
         m->n += part.n;
         text = slice_from(text, part.n);
-        if (m->n == sizeof m->text) {
+        if (m->n == sizeof(m->text)) {
             make_room(m);
         }
     }
@@ -109,7 +107,7 @@ static void add_text(struct extract_xml *m, struct slice text)
 
 static void add_field(struct extract_xml *m, struct slice text)
 {
-    text = slice_head(text, sizeof m->field - m->nfield);
+    text = slice_head(text, sizeof(m->field) - m->nfield);
     memcpy(m->field + m->nfield, text.p, text.n);
     m->nfield += text.n;
 }
@@ -198,7 +196,7 @@ static void on_attribute(struct extract_xml *m, const struct html_token *token)
             m->is_external || (slice_eq(name, SLICE_LIT("targetmode")) &&
                                slice_eq_nocase(token->value, SLICE_LIT("External")));
         if (is_target) {
-            m->ntarget = slice_head(token->value, sizeof m->target).n;
+            m->ntarget = slice_head(token->value, sizeof(m->target)).n;
             memcpy(m->target, token->value.p, m->ntarget);
         }
     } else if (is_one_of(name, addresses)) {
@@ -325,7 +323,7 @@ bool extract_xml_begin(struct extract *x)
 {
     struct extract_xml *m = x->xml;
     if (m == NULL) {
-        m = arena_alloc(x->arena, sizeof *m);
+        m = arena_alloc(x->arena, sizeof(*m));
         if (m == NULL || (m->html = html_new(x->arena, on_token, m)) == NULL) {
             return false;
         }

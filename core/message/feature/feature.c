@@ -1,7 +1,6 @@
 #include "core/message/feature/feature.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "core/base/digest.h"
 
@@ -11,7 +10,7 @@ static const struct feature_info table[] = {
 #include "core/message/feature/feature.def"
 #undef FEATURE
 };
-enum { TABLE_ROWS = sizeof table / sizeof table[0] };
+enum { TABLE_ROWS = LENGTH(table) };
 
 enum limit_kind { USUAL, ODD };
 
@@ -43,7 +42,7 @@ const struct feature_info *feature_info(enum feature_type type)
 {
     unsigned number = (unsigned)type;
 
-    if (number >= sizeof row_of || row_of[number] == ROW_NONE) {
+    if (number >= sizeof(row_of) || row_of[number] == ROW_NONE) {
         return NULL;
     }
     return &table[row_of[number] - 1];
@@ -156,15 +155,15 @@ struct featureset {
 static bool grow(struct featureset *fs, size_t size)
 {
     size_t nslots = size * 2;
-    struct feature *rows = arena_array(fs->arena, size, sizeof *rows);
-    uint64_t *hashes = arena_array(fs->arena, size, sizeof *hashes);
-    uint32_t *slots = arena_array(fs->arena, nslots, sizeof *slots);
+    struct feature *rows = arena_array(fs->arena, size, sizeof(*rows));
+    uint64_t *hashes = arena_array(fs->arena, size, sizeof(*hashes));
+    uint32_t *slots = arena_array(fs->arena, nslots, sizeof(*slots));
     if (rows == NULL || hashes == NULL || slots == NULL) {
         return false;
     }
     if (fs->n > 0) {
-        memcpy(rows, fs->rows, fs->n * sizeof *rows);
-        memcpy(hashes, fs->hashes, fs->n * sizeof *hashes);
+        memcpy(rows, fs->rows, fs->n * sizeof(*rows));
+        memcpy(hashes, fs->hashes, fs->n * sizeof(*hashes));
     }
     for (size_t i = 0; i < fs->n; i++) {
         size_t at = (size_t)hashes[i] & (nslots - 1);
@@ -182,7 +181,7 @@ static bool grow(struct featureset *fs, size_t size)
 
 struct featureset *featureset_new(struct arena *arena, size_t max)
 {
-    struct featureset *fs = arena_alloc(arena, sizeof *fs);
+    struct featureset *fs = arena_alloc(arena, sizeof(*fs));
     if (fs == NULL) {
         return NULL;
     }
@@ -237,7 +236,7 @@ static const struct feature_place *place_of(struct featureset *fs)
     if (fs->place != NULL || fs->now.part.n + fs->now.header.n == 0) {
         return fs->place;
     }
-    struct feature_place *place = arena_alloc(fs->arena, sizeof *place);
+    struct feature_place *place = arena_alloc(fs->arena, sizeof(*place));
     if (place == NULL) {
         return NULL;
     }

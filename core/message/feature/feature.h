@@ -8,10 +8,6 @@
 #ifndef CORE_MESSAGE_FEATURE_FEATURE_H
 #define CORE_MESSAGE_FEATURE_FEATURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -1,8 +1,6 @@
 /* feature_json - features, limits and any bytes as JSON. */
 #include "core/message/feature/feature_json.h"
 
-#include <string.h>
-
 #include "core/base/buf.h"
 #include "core/base/utf8.h"
 

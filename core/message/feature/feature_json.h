@@ -8,7 +8,6 @@
 #define CORE_MESSAGE_FEATURE_FEATURE_JSON_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "core/base/slice.h"
 #include "core/message/feature/feature.h"

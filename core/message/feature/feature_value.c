@@ -170,7 +170,7 @@ static const struct {
     {FEATURE_attachment, FEATURE_html_structure},
     {FEATURE_attachment, FEATURE_link_set},
 };
-enum { NSTANDING = sizeof standing_for / sizeof standing_for[0] };
+enum { NSTANDING = LENGTH(standing_for) };
 
 static void add(struct value_features *f, enum feature_type type, struct slice text)
 {

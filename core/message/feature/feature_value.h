@@ -10,8 +10,6 @@
 #ifndef CORE_MESSAGE_FEATURE_FEATURE_VALUE_H
 #define CORE_MESSAGE_FEATURE_FEATURE_VALUE_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/message/feature/feature.h"

@@ -38,7 +38,7 @@ static void add_networks(struct ham_log_message *m, const struct hashkey *key,
     static const uint8_t v6[] = {128, 64, 48};
     bool is_v4 = host_ip_is_v4(addr);
     const uint8_t *length = is_v4 ? v4 : v6;
-    for (size_t i = 0; i < (is_v4 ? sizeof v4 : sizeof v6); i++) {
+    for (size_t i = 0; i < (is_v4 ? sizeof(v4) : sizeof(v6)); i++) {
         struct slice text = feature_network_text(scratch, addr, length[i]);
         if (text.n > 0) {
             add(m, key_of(key, FEATURE_network, text));
@@ -60,7 +60,7 @@ size_t ham_keys_gather(const struct featureset *features, size_t from,
     uint8_t addr[16];
     const struct feature *net = featureset_first(features, FEATURE_client_net);
     size_t i = from;
-    for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++) {
+    for (size_t k = 0; k < LENGTH(kept); k++) {
         feature_classes_add(&classes, kept[k]);
     }
     ret->network = net != NULL ? key_of(key, net->type, net->text) : 0;

@@ -69,7 +69,7 @@ unsigned feature_derived(const struct feature_classes *held,
     bool is_known = feature_classes_are_known(held);
     unsigned which = is_known ? 0 : FEATURE_FOLDED | FEATURE_FORMER;
 
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(classes); i++) {
         if (feature_classes_have(is_known ? held : named, classes[i])) {
             which |= feature_derived_bit(classes[i]);
         }

@@ -1,9 +1,5 @@
 #include "core/message/feature/network.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/message/url/host.h"
 
 enum {
@@ -23,13 +19,13 @@ static const uint8_t prefixes_v6[] = {128, 64, 60, 56, 52, 48, 47, 46, 45, 44, 4
 
 const uint8_t *feature_prefixes_v4(size_t *retcount)
 {
-    *retcount = sizeof prefixes_v4;
+    *retcount = sizeof(prefixes_v4);
     return prefixes_v4;
 }
 
 const uint8_t *feature_prefixes_v6(size_t *retcount)
 {
-    *retcount = sizeof prefixes_v6;
+    *retcount = sizeof(prefixes_v6);
     return prefixes_v6;
 }
 
@@ -40,7 +36,7 @@ struct slice feature_network_text(struct arena *arena, const uint8_t addr[16],
     unsigned full = v4 ? V4_BITS : V6_BITS;
     unsigned kept = v4 ? length + V4_MAPPED_BITS : length;
     uint8_t masked[16];
-    for (unsigned i = 0; i < sizeof masked; i++) {
+    for (unsigned i = 0; i < sizeof(masked); i++) {
         unsigned bits = kept > i * 8 ? kept - i * 8 : 0;
         unsigned mask = bits >= 8 ? 0xff : 0xff & ~(0xffu >> bits);
         masked[i] = (uint8_t)(addr[i] & mask);
@@ -49,7 +45,7 @@ struct slice feature_network_text(struct arena *arena, const uint8_t addr[16],
     /* A short IPv6 network may look like a mapped IPv4 one once masked; never below /19. */
     size_t n = host_ip_text(masked, dst).n;
     if (length < full) {
-        int more = snprintf(dst + n, sizeof dst - n, "/%u", length);
+        int more = snprintf(dst + n, sizeof(dst) - n, "/%u", length);
         n += more > 0 ? (size_t)more : 0;
     }
     return arena_copy(arena, slice_of(dst, n));
@@ -83,18 +79,18 @@ static enum err check_length(bool v4, unsigned length, struct errinfo *reterr)
                            "/%u is no prefix length of an IPv4 network (8 to 32)",
                            length);
     }
-    if (v4 && length < prefixes_v4[sizeof prefixes_v4 - 1]) {
+    if (v4 && length < prefixes_v4[sizeof(prefixes_v4) - 1]) {
         return errinfo_set(reterr, ERR_RANGE, "", 0,
                            "an IPv4 network wider than /8 would list too much of the "
                            "Internet; write the networks that are meant");
     }
-    if (!v4 && length < prefixes_v6[sizeof prefixes_v6 - 1]) {
+    if (!v4 && length < prefixes_v6[sizeof(prefixes_v6) - 1]) {
         return errinfo_set(reterr, ERR_RANGE, "", 0,
                            "an IPv6 network wider than /19 would list too much of the "
                            "Internet; write the networks that are meant");
     }
-    if (v4 ? !is_one_of(prefixes_v4, sizeof prefixes_v4, length)
-           : !is_one_of(prefixes_v6, sizeof prefixes_v6, length)) {
+    if (v4 ? !is_one_of(prefixes_v4, sizeof(prefixes_v4), length)
+           : !is_one_of(prefixes_v6, sizeof(prefixes_v6), length)) {
         return errinfo_set(reterr, ERR_RANGE, "", 0,
                            "IPv6 networks may have the prefix lengths 19 to 48, 52, "
                            "56, 60, 64 and 128, not /%u; split or widen it",

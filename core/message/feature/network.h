@@ -5,9 +5,6 @@
 #ifndef CORE_MESSAGE_FEATURE_NETWORK_H
 #define CORE_MESSAGE_FEATURE_NETWORK_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -1,7 +1,5 @@
 #include "core/message/feature/normalize.h"
 
-#include <stdbool.h>
-
 enum { SHA256_DIGITS = 64 };
 
 static bool is_blank(char c)

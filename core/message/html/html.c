@@ -1,9 +1,6 @@
 /* html - text and references, the loop over the states, the end of the input. */
 #include "core/message/html/html.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #include "core/message/html/html_internal.h"
 #include "core/message/html/html_ref.h"
 #include "core/message/text/ascii.h"

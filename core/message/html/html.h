@@ -14,8 +14,6 @@
 #ifndef CORE_MESSAGE_HTML_HTML_H
 #define CORE_MESSAGE_HTML_HTML_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 

@@ -13,8 +13,6 @@
 #ifndef CORE_MESSAGE_HTML_HTML_INTERNAL_H
 #define CORE_MESSAGE_HTML_HTML_INTERNAL_H
 
-#include <stdint.h>
-
 #include "core/message/html/html.h"
 #include "core/message/html/html_ref.h"
 #include "core/message/text/ascii.h"

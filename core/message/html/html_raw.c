@@ -23,7 +23,7 @@ void html_begin_raw(struct html *h)
     };
     size_t i = 0;
 
-    for (i = 0; i < sizeof(raw) / sizeof(raw[0]); i++) {
+    for (i = 0; i < LENGTH(raw); i++) {
         if (slice_eq(html_text_slice(&h->tag), raw[i].tag)) {
             h->state = raw[i].state;
             h->raw = raw[i].state;

@@ -1,8 +1,6 @@
 /* html_ref - the reader of references; a name is sought by bisection, at most six times. */
 #include "core/message/html/html_ref.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 
 enum {
@@ -147,7 +145,7 @@ static uint32_t number_code(uint32_t value)
 static const struct entity *find_entity(struct slice name)
 {
     size_t low = 0;
-    size_t high = sizeof(entities) / sizeof(entities[0]);
+    size_t high = LENGTH(entities);
 
     while (low < high) {
         size_t middle = (low + high) / 2;

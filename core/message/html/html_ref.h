@@ -9,10 +9,6 @@
 #ifndef CORE_MESSAGE_HTML_HTML_REF_H
 #define CORE_MESSAGE_HTML_HTML_REF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum { HTML_REF_HELD = 40, HTML_REF_OUT = 48 };

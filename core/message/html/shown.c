@@ -1,8 +1,6 @@
 /* shown - runs of text, links and conditional comments, token by token. */
 #include "core/message/html/shown.h"
 
-#include <string.h>
-
 #include "core/message/html/shown_internal.h"
 
 _Static_assert(LONGURL_MAX <= SHOWN_RUN_MAX / 2, "a run with a long URL in it goes on");
@@ -146,7 +144,7 @@ static enum shown_where where_of(struct slice raw)
     };
     size_t i = 0;
 
-    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (i = 0; i < LENGTH(table); i++) {
         if (slice_eq(raw, table[i].tag)) {
             return table[i].where;
         }

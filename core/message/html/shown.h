@@ -14,8 +14,6 @@
 #ifndef CORE_MESSAGE_HTML_SHOWN_H
 #define CORE_MESSAGE_HTML_SHOWN_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 #include "core/message/html/html.h"

@@ -9,8 +9,6 @@
 #ifndef CORE_MESSAGE_HTML_SHOWN_INTERNAL_H
 #define CORE_MESSAGE_HTML_SHOWN_INTERNAL_H
 
-#include <stdint.h>
-
 #include "core/message/html/shown.h"
 #include "core/message/url/longurl.h"
 

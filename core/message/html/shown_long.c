@@ -1,5 +1,4 @@
 /* shown_long - values that come in pieces: a URL that is padded says where it leads all the same. */
-#include <string.h>
 
 #include "core/message/html/shown_internal.h"
 #include "core/message/text/ascii.h"

@@ -119,7 +119,7 @@ static const struct {
     {NAME("wbr"), V | I},
     {NAME("xmp"), P},
 };
-enum { NTAGS = sizeof(tags) / sizeof(tags[0]) };
+enum { NTAGS = LENGTH(tags) };
 
 struct shown_tag shown_tag_of(struct slice name)
 {

@@ -1,5 +1,4 @@
 /* shown_value - attributes: which are URLs, and what styles hide. */
-#include <string.h>
 
 #include "core/base/uninitialized.h"
 #include "core/message/html/html_internal.h"
@@ -424,13 +423,13 @@ static bool kind_of(struct slice name, enum shown_value_kind *ret)
         {{"profile", 7}, SHOWN_VALUE_OTHER},    {{"usemap", 6}, SHOWN_VALUE_OTHER}};
     size_t i = 0;
 
-    while (i < sizeof(kinds) / sizeof(kinds[0]) && !slice_eq(name, kinds[i].name)) {
+    while (i < LENGTH(kinds) && !slice_eq(name, kinds[i].name)) {
         i++;
     }
-    if (i < sizeof(kinds) / sizeof(kinds[0])) {
+    if (i < LENGTH(kinds)) {
         *ret = kinds[i].kind;
     }
-    return i < sizeof(kinds) / sizeof(kinds[0]);
+    return i < LENGTH(kinds);
 }
 
 static bool is_href(struct slice name)

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "core/message/mail/mail_internal.h"
 #include "core/message/mail/params.h"
@@ -30,7 +29,7 @@ void entity_push(struct mail *m)
     }
 
     struct entity *e = &m->stack[m->nstack];
-    memset(e, 0, sizeof *e);
+    memset(e, 0, sizeof(*e));
     e->part.number = m->nparts++;
     e->part.depth = m->nstack;
     e->part.is_extra = m->rereads;
@@ -47,8 +46,8 @@ static size_t levels(const struct mail *m)
 
 bool entity_open_root(struct mail *m)
 {
-    m->stack = arena_array(m->arena, levels(m), sizeof *m->stack);
-    m->strings = arena_array(m->arena, levels(m), sizeof *m->strings);
+    m->stack = arena_array(m->arena, levels(m), sizeof(*m->stack));
+    m->strings = arena_array(m->arena, levels(m), sizeof(*m->strings));
     if (m->stack == NULL || m->strings == NULL) {
         return false;
     }
@@ -235,7 +234,7 @@ bool entity_is_flat_boundary(const struct mail *m, struct slice line, bool *retc
 static void flatten(struct mail *m, struct entity *e)
 {
     if (m->flat == NULL) {
-        m->flat = arena_array(m->arena, MAIL_FLAT_SLOTS, sizeof *m->flat);
+        m->flat = arena_array(m->arena, MAIL_FLAT_SLOTS, sizeof(*m->flat));
     }
     if (m->flat == NULL) {
         m->limits_met |= MAIL_LIMIT_MEMORY;
@@ -252,7 +251,7 @@ static void flatten(struct mail *m, struct entity *e)
 static void forget_flat(struct mail *m)
 {
     if (m->nflat > 0) {
-        memset(m->flat, 0, MAIL_FLAT_SLOTS * sizeof *m->flat);
+        memset(m->flat, 0, MAIL_FLAT_SLOTS * sizeof(*m->flat));
         m->nflat = 0;
     }
 }

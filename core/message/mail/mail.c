@@ -1,7 +1,5 @@
 #include "core/message/mail/mail.h"
 
-#include <string.h>
-
 #include "core/message/mail/mail_internal.h"
 
 static const char *const content_names[CONTENT_FIELDS] = {
@@ -42,7 +40,7 @@ void grown_add(struct mail *m, struct grown *g, struct slice bytes)
 struct mail *mail_new(struct arena *arena, const struct mail_limits *limits,
                       const struct mail_events *events, void *context)
 {
-    struct mail *m = arena_alloc(arena, sizeof *m);
+    struct mail *m = arena_alloc(arena, sizeof(*m));
     if (m == NULL) {
         return NULL;
     }
@@ -53,7 +51,7 @@ struct mail *mail_new(struct arena *arena, const struct mail_limits *limits,
     m->out = arena_bytes(arena, MAIL_OUT_BYTES);
     /* transfer_end may give what the decoder held. */
     m->decoded =
-        arena_bytes(arena, transfer_bound(MAIL_DECODE_STEP) + sizeof m->transfer.held);
+        arena_bytes(arena, transfer_bound(MAIL_DECODE_STEP) + sizeof(m->transfer.held));
     m->field.max = (size_t)limits->header_field;
     for (unsigned i = 0; i < CONTENT_FIELDS; i++) {
         m->content[i].max = (size_t)limits->header_field;

@@ -25,10 +25,6 @@
 #ifndef CORE_MESSAGE_MAIL_MAIL_H
 #define CORE_MESSAGE_MAIL_MAIL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 

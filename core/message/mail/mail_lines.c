@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "core/message/mail/mail_internal.h"
 
@@ -17,7 +16,7 @@ static struct slice hold_more(struct mail *m, struct slice bytes)
 {
     size_t nl = slice_find(bytes, '\n');
     size_t want = nl < bytes.n ? nl + 1 : bytes.n;
-    size_t room = sizeof m->hold - m->nhold;
+    size_t room = sizeof(m->hold) - m->nhold;
     size_t n = want < room ? want : room;
     /* Never between CR and LF. */
     if (n < want && n > 0 && bytes.p[n - 1] == '\r') {
@@ -261,7 +260,7 @@ static void try_held(struct mail *m, bool is_last)
         bool whole = held_is_complete(m) || is_last;
         bool may_be_boundary = m->open_multiparts > 0 && m->nhold > 0 &&
                                m->hold[0] == '-' && (m->nhold < 2 || m->hold[1] == '-');
-        bool is_full = m->nhold + 1 >= sizeof m->hold;
+        bool is_full = m->nhold + 1 >= sizeof(m->hold);
         if (may_be_boundary && !whole && !is_full) {
             return;
         }

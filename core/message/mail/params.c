@@ -1,8 +1,5 @@
 #include "core/message/mail/params.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "core/message/text/charset.h"
 #include "core/message/text/encoded_word.h"
 
@@ -171,7 +168,7 @@ static bool piece_index(struct slice name, struct slice base, unsigned *retindex
 
 static void find_param(struct slice field, struct slice name, struct found *ret)
 {
-    memset(ret, 0, sizeof *ret);
+    memset(ret, 0, sizeof(*ret));
     struct slice rest;
     (void)cut_main(field, &rest);
     struct param p;

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "core/message/mail/mail_internal.h"
 #include "core/message/mail/params.h"
@@ -25,7 +24,7 @@ static struct reading *open_reading(struct mail *m, enum reading_kind kind,
         if (r->state != READING_FREE) {
             continue;
         }
-        memset(r, 0, sizeof *r);
+        memset(r, 0, sizeof(*r));
         r->state = READING_OPEN;
         r->kind = kind;
         r->level = level;
@@ -243,7 +242,7 @@ static struct slice decoded_whole(struct mail *m, const struct reading *r)
 {
     struct transfer t;
     transfer_init(&t, transfer_kind_of(r->content[CONTENT_TRANSFER]));
-    char *p = arena_bytes(m->arena, transfer_bound(r->text.n) + sizeof t.held);
+    char *p = arena_bytes(m->arena, transfer_bound(r->text.n) + sizeof(t.held));
     if (p == NULL) {
         m->limits_met |= MAIL_LIMIT_MEMORY;
         return SLICE_NONE;

@@ -6,7 +6,7 @@
 #ifndef CORE_MESSAGE_TEXT_ASCII_H
 #define CORE_MESSAGE_TEXT_ASCII_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum {
     ASCII_DIGIT = 0x01,

@@ -1,8 +1,6 @@
 /* charset - the paths by cost: ASCII, UTF-8, windows-1252 by table, everything else by ICU. */
 #include "core/message/text/charset.h"
 
-#include <stdint.h>
-#include <string.h>
 #include <unicode/ucnv.h>
 #include <unicode/ucnv_cb.h>
 #include <unicode/ucnv_err.h>

@@ -8,8 +8,6 @@
 #ifndef CORE_MESSAGE_TEXT_CHARSET_H
 #define CORE_MESSAGE_TEXT_CHARSET_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 

@@ -4,7 +4,6 @@
 #ifndef CORE_MESSAGE_TEXT_CHARSET_INTERNAL_H
 #define CORE_MESSAGE_TEXT_CHARSET_INTERNAL_H
 
-#include <stddef.h>
 #include <unicode/ucnv.h>
 #include <unicode/ucnv_err.h>
 

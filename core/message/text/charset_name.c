@@ -1,8 +1,6 @@
 /* charset_name - the table of names, sorted, and its binary search. */
 #include "core/message/text/charset_name.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 
 enum { CHARSET_NAME_MAX = 19 }; /* longest key below */
@@ -355,7 +353,7 @@ static bool make_key(struct slice name, char key[CHARSET_NAME_MAX + 1])
 enum charset_kind charset_name_kind(struct slice name, const char **reticu)
 {
     size_t low = 0;
-    size_t high = sizeof(charset_rows) / sizeof(charset_rows[0]);
+    size_t high = LENGTH(charset_rows);
     char key[CHARSET_NAME_MAX + 1];
 
     if (!make_key(name, key)) {

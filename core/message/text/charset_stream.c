@@ -1,6 +1,4 @@
 /* charset_stream - ICU's converter kept open from piece to piece. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/message/text/charset.h"
 #include "core/message/text/charset_internal.h"
@@ -98,7 +96,7 @@ struct slice charset_by_head(struct slice charset, struct slice head, size_t *re
 {
     const char *icu = NULL;
     *retmark = 0;
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+    for (size_t i = 0; i < LENGTH(marks); i++) {
         if (slice_has_prefix(head, marks[i].bytes) &&
             is_meant(marks[i].bytes, charset, head)) {
             *retmark = marks[i].bytes.n;
@@ -130,7 +128,7 @@ struct charset_stream *charset_stream_new(struct slice charset)
     if (charset_name_kind(charset, &icu) != CHARSET_ICU) {
         return NULL;
     }
-    struct charset_stream *s = calloc(1, sizeof *s);
+    struct charset_stream *s = calloc(1, sizeof(*s));
     if (s == NULL) {
         return NULL;
     }

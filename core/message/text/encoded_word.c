@@ -1,8 +1,6 @@
 /* encoded_word - one pass over the field; decoded bytes wait until a run of equal words ends. */
 #include "core/message/text/encoded_word.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/text/charset.h"
 #include "core/message/text/transfer.h"

@@ -1,7 +1,5 @@
 #include "core/message/text/enriched.h"
 
-#include <string.h>
-
 void enriched_init(struct enriched *e)
 {
     e->ncommand = 0;
@@ -12,7 +10,7 @@ void enriched_init(struct enriched *e)
 static size_t put(struct enriched *e, char c, char *dst)
 {
     if (e->in_param) {
-        if (e->nparam < sizeof e->param) {
+        if (e->nparam < sizeof(e->param)) {
             e->param[e->nparam++] = c;
         }
         return 0;
@@ -46,7 +44,7 @@ static size_t end_command(struct enriched *e, char *dst)
     if (slice_eq_nocase(name, SLICE_LIT("param")) ||
         slice_eq_nocase(name, SLICE_LIT("/param"))) {
         if (!e->in_param && name.p[0] != '/' && e->nparam > 0 &&
-            e->nparam < sizeof e->param) {
+            e->nparam < sizeof(e->param)) {
             e->param[e->nparam++] = ' '; /* a second one in the word */
         }
         e->in_param = name.p[0] != '/';
@@ -72,7 +70,8 @@ static size_t step(struct enriched *e, char c, char *dst)
     }
     size_t n = 0;
     bool is_blank = (unsigned char)c <= ' ';
-    if (e->ncommand > 0 && (c == '<' || is_blank || e->ncommand == sizeof e->command)) {
+    if (e->ncommand > 0 &&
+        (c == '<' || is_blank || e->ncommand == sizeof(e->command))) {
         /* none: no command has blanks */
         n = put_all(e, slice_of(e->command, e->ncommand), dst);
         e->ncommand = 0;

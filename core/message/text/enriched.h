@@ -8,8 +8,6 @@
 #ifndef CORE_MESSAGE_TEXT_ENRICHED_H
 #define CORE_MESSAGE_TEXT_ENRICHED_H
 
-#include <stdbool.h>
-
 #include "core/base/slice.h"
 
 enum {

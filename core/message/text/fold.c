@@ -1,9 +1,5 @@
 #include "core/message/text/fold.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/text/fold_table.h"
 
@@ -459,10 +455,10 @@ static uint64_t others_of(uint64_t *word)
 static size_t take_letters(const unsigned char *p, char *to)
 {
     uint64_t v = 0;
-    memcpy(&v, p, sizeof v);
+    memcpy(&v, p, sizeof(v));
     uint64_t others = others_of(&v);
-    memcpy(to, &v, sizeof v);
-    return others != 0 ? (size_t)__builtin_ctzll(others) / 8 : sizeof v;
+    memcpy(to, &v, sizeof(v));
+    return others != 0 ? (size_t)__builtin_ctzll(others) / 8 : sizeof(v);
 }
 
 /* Sixteen bytes that are stored at once: who reads them at once need not wait for two stores. */
@@ -474,14 +470,14 @@ static size_t take_short_word(const unsigned char *p, char *to)
     const uint64_t lower = UINT64_C(0x2020202020202020);
     uint64_t v[2];
     wide both;
-    memcpy(v, p, sizeof v);
-    memcpy(&both, p, sizeof both);
+    memcpy(v, p, sizeof(v));
+    memcpy(&both, p, sizeof(both));
     both |= (wide){lower, lower};
-    memcpy(to, &both, sizeof both);
+    memcpy(to, &both, sizeof(both));
     uint64_t first = others_of(&v[0]);
     uint64_t second = others_of(&v[1]);
     /* of zero __builtin_ctzll says nothing */
-    size_t n = (size_t)__builtin_ctzll(second | UINT64_C(1) << 63) / 8 + sizeof v[0];
+    size_t n = (size_t)__builtin_ctzll(second | UINT64_C(1) << 63) / 8 + sizeof(v[0]);
     n += second == 0;
     return first != 0 ? (size_t)__builtin_ctzll(first) / 8 : n;
 }

@@ -13,9 +13,6 @@
 #ifndef CORE_MESSAGE_TEXT_FOLD_H
 #define CORE_MESSAGE_TEXT_FOLD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 

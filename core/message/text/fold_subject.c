@@ -1,6 +1,4 @@
 /* fold_subject - a subject without what changes from message to message. */
-#include <stdbool.h>
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/text/fold.h"
@@ -26,7 +24,7 @@ static bool is_prefix_word(struct slice word)
     static const char *const words[] = {"re",  "fw",   "fwd", "aw", "wg",  "sv",
                                         "vs",  "antw", "tr",  "rv", "enc", "odp",
                                         "ref", "res",  "vl",  "ynt"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < LENGTH(words); i++) {
         if (slice_eq_nocase(word, slice_str(words[i]))) {
             return true;
         }

@@ -1,7 +1,5 @@
 #include "core/message/text/fold_table.h"
 
-#include <string.h>
-
 enum { PAGE_BITS = 7, PAGE = 1 << PAGE_BITS, TABLE_END = 0x20000, FOLDED_MAX = 12 };
 
 #define FOLD_PAGE(...)
@@ -66,7 +64,7 @@ bool fold_table_is_styled(uint32_t point)
 {
     static const uint16_t small_capitals[] = {0x262, 0x26a, 0x274, 0x280,
                                               0x28f, 0x299, 0x29c, 0x29f};
-    for (size_t i = 0; i < sizeof small_capitals / sizeof small_capitals[0]; i++) {
+    for (size_t i = 0; i < LENGTH(small_capitals); i++) {
         if (point == small_capitals[i]) {
             return true;
         }

@@ -7,10 +7,6 @@
 #ifndef CORE_MESSAGE_TEXT_FOLD_TABLE_H
 #define CORE_MESSAGE_TEXT_FOLD_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum { /* those of contrib/gen-fold */

@@ -1,9 +1,6 @@
 /* script - the tokens of a script: what is a string, a name, an operator, a comment. */
 #include "core/message/text/script.h"
 
-#include <stddef.h>
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/text/script_inside.h"
 
@@ -21,7 +18,7 @@ enum {
 
 struct script *script_new(struct arena *arena, script_fn *on_value, void *context)
 {
-    struct script *s = arena_alloc(arena, sizeof *s);
+    struct script *s = arena_alloc(arena, sizeof(*s));
     if (s != NULL) {
         s->on_value = on_value;
         s->context = context;
@@ -77,7 +74,7 @@ static bool is_keyword(struct slice name)
     static const char *const words[] = {"return", "in",     "of",  "case",  "else",
                                         "typeof", "void",   "new", "await", "yield",
                                         "throw",  "delete", "then"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < LENGTH(words); i++) {
         if (slice_eq(name, slice_str(words[i]))) {
             return true;
         }

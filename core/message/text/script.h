@@ -18,8 +18,6 @@
 #ifndef CORE_MESSAGE_TEXT_SCRIPT_H
 #define CORE_MESSAGE_TEXT_SCRIPT_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 

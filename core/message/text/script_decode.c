@@ -1,5 +1,4 @@
 /* script_decode - what unescape, atob and String.fromCharCode make of their arguments. */
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/text/script_inside.h"

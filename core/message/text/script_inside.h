@@ -4,8 +4,6 @@
 #ifndef CORE_MESSAGE_TEXT_SCRIPT_INSIDE_H
 #define CORE_MESSAGE_TEXT_SCRIPT_INSIDE_H
 
-#include <stdint.h>
-
 #include "core/message/text/script.h"
 
 /* In a string: a part that is not known, and what divides the elements of a list. A script that

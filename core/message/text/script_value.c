@@ -1,5 +1,4 @@
 /* script_value - the string in hand: operands, calls that wait for their ")", variables. */
-#include <string.h>
 
 #include "core/message/text/script_inside.h"
 
@@ -449,7 +448,7 @@ enum script_call script_call_of(struct slice name, bool is_method)
         {"char", CALL_CODES}, /* of worksheets */
         {"strreverse", CALL_REVERSED},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if (is_method == (rows[i].call >= CALL_SPLIT) &&
             slice_eq_nocase(name, slice_str(rows[i].name))) {
             return rows[i].call;

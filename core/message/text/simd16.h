@@ -7,9 +7,7 @@
 #ifndef CORE_MESSAGE_TEXT_SIMD16_H
 #define CORE_MESSAGE_TEXT_SIMD16_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "core/base/std.h"
 
 enum { BLOCK_BYTES = 16 };
 #define BLOCK_VECTOR __attribute__((vector_size(BLOCK_BYTES)))

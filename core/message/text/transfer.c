@@ -1,8 +1,6 @@
 /* transfer - base64 and quoted-printable as byte-wise state machines with fast inner loops. */
 #include "core/message/text/transfer.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 
 enum { B64_JUNK = 64, B64_PAD = 65 };

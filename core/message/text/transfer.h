@@ -7,10 +7,6 @@
 #ifndef CORE_MESSAGE_TEXT_TRANSFER_H
 #define CORE_MESSAGE_TEXT_TRANSFER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 
 enum transfer_kind { TRANSFER_IDENTITY, TRANSFER_BASE64, TRANSFER_QUOTED_PRINTABLE };
@@ -29,7 +25,7 @@ enum transfer_kind transfer_kind_of(struct slice value);
 void transfer_init(struct transfer *t, enum transfer_kind kind);
 /* Decodes in; dst must hold transfer_bound(in.n) bytes; returns bytes written. */
 size_t transfer_feed(struct transfer *t, struct slice in, char *dst);
-size_t transfer_end(struct transfer *t, char *dst); /* at most sizeof held bytes */
+size_t transfer_end(struct transfer *t, char *dst); /* at most sizeof(held) bytes */
 size_t transfer_bound(size_t n);
 
 #endif

@@ -1,7 +1,5 @@
 #include "core/message/text/unfold.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 
 void unfold_init(struct unfold *u)

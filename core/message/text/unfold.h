@@ -8,8 +8,6 @@
 #ifndef CORE_MESSAGE_TEXT_UNFOLD_H
 #define CORE_MESSAGE_TEXT_UNFOLD_H
 
-#include <stdbool.h>
-
 #include "core/base/slice.h"
 
 enum { UNFOLD_HELD_MAX = 4, UNFOLD_NAME_MAX = 128 };

@@ -1,8 +1,6 @@
 /* address - one pass that cuts a field into entries at , ; < > outside quotes and comments. */
 #include "core/message/url/address.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/url/host.h"
 

@@ -8,9 +8,6 @@
 #ifndef CORE_MESSAGE_URL_ADDRESS_H
 #define CORE_MESSAGE_URL_ADDRESS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

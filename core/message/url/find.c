@@ -1,8 +1,6 @@
 /* find - jumps from one character that could belong to a find to the next. */
 #include "core/message/url/find.h"
 
-#include <string.h>
-
 #include "core/base/uninitialized.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/simd16.h"
@@ -116,11 +114,10 @@ static bool is_wide_stop(struct slice text, size_t i)
                                         {"\xef\xbd\xa1", 3}};
     size_t k = 0;
 
-    while (k < sizeof(wide) / sizeof(wide[0]) &&
-           !slice_has_prefix(slice_from(text, i), wide[k])) {
+    while (k < LENGTH(wide) && !slice_has_prefix(slice_from(text, i), wide[k])) {
         k++;
     }
-    return k < sizeof(wide) / sizeof(wide[0]);
+    return k < LENGTH(wide);
 }
 
 static size_t next_stop(struct slice text, size_t i)

@@ -21,8 +21,6 @@
 #ifndef CORE_MESSAGE_URL_FIND_H
 #define CORE_MESSAGE_URL_FIND_H
 
-#include <stddef.h>
-
 #include "core/base/slice.h"
 
 enum {

@@ -1,5 +1,4 @@
 /* find_address - what stands round an @: addresses, and hosts behind a name. */
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/url/find_internal.h"
@@ -36,7 +35,7 @@ static size_t mailto_begin(const struct find_scan *s, size_t i)
     struct slice head = slice_of(s->text.p + s->from, i - s->from);
     size_t k = 0;
 
-    for (k = 0; k < sizeof(forms) / sizeof(forms[0]); k++) {
+    for (k = 0; k < LENGTH(forms); k++) {
         if (slice_has_suffix_nocase(head, forms[k])) {
             return i - forms[k].n;
         }
@@ -67,7 +66,7 @@ static size_t after_property(struct slice text, size_t local, size_t at)
     size_t equals = slice_find(name, '=');
     size_t k = 0;
 
-    for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+    for (k = 0; k < LENGTH(kinds); k++) {
         if (equals + 1 < name.n && slice_has_prefix_nocase(name, kinds[k])) {
             return local + equals + 1;
         }
@@ -92,7 +91,7 @@ static bool says_id(struct slice text, size_t i)
     if (head.n > 0 && strchr(":=", head.p[head.n - 1]) != NULL) {
         head.n--;
     }
-    for (k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+    for (k = 0; k < LENGTH(words); k++) {
         if (slice_has_suffix_nocase(head, words[k])) {
             return true;
         }

@@ -1,10 +1,6 @@
 /* find_host - asks the suffix list with the name in lower case and A-labels. */
 #include "core/message/url/find_host.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/uninitialized.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/charset.h"
@@ -195,12 +191,11 @@ static bool is_word_top(const char *top)
         return false;
     }
     if (strlen(top) == 2) {
-        return bsearch(top, word_countries,
-                       sizeof(word_countries) / sizeof(word_countries[0]),
+        return bsearch(top, word_countries, LENGTH(word_countries),
                        sizeof(word_countries[0]), compare_country) != NULL;
     }
-    return bsearch(top, plain_tops, sizeof(plain_tops) / sizeof(plain_tops[0]),
-                   sizeof(plain_tops[0]), compare_name) == NULL;
+    return bsearch(top, plain_tops, LENGTH(plain_tops), sizeof(plain_tops[0]),
+                   compare_name) == NULL;
 }
 
 /* "2.0.9-sf.net": two numbers and a word that begins with one are a version. */

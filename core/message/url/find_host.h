@@ -9,8 +9,6 @@
 #ifndef CORE_MESSAGE_URL_FIND_HOST_H
 #define CORE_MESSAGE_URL_FIND_HOST_H
 
-#include <stdbool.h>
-
 #include "core/base/slice.h"
 
 enum find_host {

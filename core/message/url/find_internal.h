@@ -11,8 +11,6 @@
 #ifndef CORE_MESSAGE_URL_FIND_INTERNAL_H
 #define CORE_MESSAGE_URL_FIND_INTERNAL_H
 
-#include <stdbool.h>
-
 #include "core/message/url/find.h"
 #include "core/message/url/find_host.h"
 #include "core/message/url/find_mark.h"

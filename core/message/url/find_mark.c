@@ -1,7 +1,6 @@
 /* find_mark - decodes UTF-8 by hand and asks ICU only beyond ASCII. */
 #include "core/message/url/find_mark.h"
 
-#include <stdint.h>
 #include <unicode/uchar.h>
 
 enum { UTF8_MAX = 4, DEFANG_MIN = 3, DEFANG_MAX = 5 };
@@ -122,10 +121,10 @@ static enum mark_kind kind_of(uint32_t code)
     if (code == 0x3002 || code == 0xff0e || code == 0xff61) {
         return MARK_DOT;
     }
-    if (in_ranges(hidden, sizeof(hidden) / sizeof(hidden[0]), code)) {
+    if (in_ranges(hidden, LENGTH(hidden), code)) {
         return MARK_HIDDEN;
     }
-    if (in_ranges(ending, sizeof(ending) / sizeof(ending[0]), code)) {
+    if (in_ranges(ending, LENGTH(ending), code)) {
         return MARK_END;
     }
     if (is_fullwidth_latin(code)) {
@@ -181,7 +180,7 @@ static struct mark defanged(struct slice s)
     } else {
         closing = s.p[0] == '(' ? ')' : '}';
     }
-    for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (i = 0; i < LENGTH(forms); i++) {
         size_t n = forms[i].text.n;
 
         if (s.n >= n + 2 && s.p[n + 1] == closing &&

@@ -6,9 +6,6 @@
 #ifndef CORE_MESSAGE_URL_FIND_MARK_H
 #define CORE_MESSAGE_URL_FIND_MARK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/slice.h"
 #include "core/message/text/ascii.h"
 

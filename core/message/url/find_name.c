@@ -1,5 +1,4 @@
 /* find_name - hosts without a scheme: words with dots whose suffix is known. */
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/url/find_internal.h"

@@ -1,10 +1,6 @@
 /* find_number - looks at each run of letters and digits, and at what begins with + or 00. */
 #include "core/message/url/find_number.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "core/base/checksum.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/simd16.h"
@@ -170,7 +166,7 @@ static bool is_bech32_wallet(struct slice text, char lower[WALLET_BYTES_MAX])
         has_small = has_small || (text.p[i] >= 'a' && text.p[i] <= 'z');
         has_large = has_large || lower[i] != text.p[i];
     }
-    for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+    for (i = 0; i < LENGTH(prefixes); i++) {
         if (!(has_small && has_large) &&
             slice_has_prefix(slice_of(lower, text.n), prefixes[i])) {
             return bech32_is_right(slice_of(lower, text.n), prefixes[i].n - 1);
@@ -311,7 +307,7 @@ static size_t at_american(const struct scan *s, size_t i)
     if (!may_be_american(s->text, i)) {
         return i; /* most digits and brackets */
     }
-    for (k = 0; k < sizeof(patterns) / sizeof(patterns[0]); k++) {
+    for (k = 0; k < LENGTH(patterns); k++) {
         size_t end = i + strlen(patterns[k]);
         char text[2 + NANP_DIGITS] = "+1";
         size_t n = 2;

@@ -13,8 +13,6 @@
 #ifndef CORE_MESSAGE_URL_FIND_NUMBER_H
 #define CORE_MESSAGE_URL_FIND_NUMBER_H
 
-#include <stddef.h>
-
 #include "core/base/slice.h"
 
 enum { PHONE_DIGITS_MIN = 8, PHONE_DIGITS_MAX = 15, WALLET_BYTES_MAX = 90 };

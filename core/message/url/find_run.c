@@ -1,5 +1,4 @@
 /* find_run - words joined by dots, and the hosts in them. */
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/url/find_internal.h"

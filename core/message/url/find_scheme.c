@@ -1,5 +1,4 @@
 /* find_scheme - a scheme, its colon and its slashes, however they are written. */
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/url/find_internal.h"
@@ -25,7 +24,7 @@ static const struct spelling slashes[] = {
     {{"&sol;", 5}, 0, true},  {{"&#47;", 5}, 0, true},  {{"&#x2f;", 6}, 0, true},
     {{"&bsol;", 6}, 0, true}, {{"&#92;", 5}, 0, true},  {{"\xef\xbc\x8f", 3}, 0, true}};
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define COUNT(array) (LENGTH(array))
 
 static const struct spelling *spelled(struct slice text, const struct spelling *all,
                                       size_t count)
@@ -161,7 +160,7 @@ static const struct scheme *known_scheme(const struct word *w)
 {
     size_t i = 0;
 
-    for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+    for (i = 0; i < LENGTH(schemes); i++) {
         if (slice_has_suffix_nocase(slice_of(w->text, w->n), schemes[i].written)) {
             return &schemes[i];
         }

@@ -1,7 +1,6 @@
 /* find_turned - text as it is shown where a bidirectional override turns it round. */
 #include "core/message/url/find_turned.h"
 
-#include <string.h>
 #include <unicode/ubidi.h>
 #include <unicode/ustring.h>
 

@@ -1,5 +1,4 @@
 /* find_url - where a URL ends: the marks of its surroundings, line ends, trailing punctuation. */
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/url/find_host.h"

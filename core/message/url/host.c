@@ -1,8 +1,6 @@
 /* host - the host parser of the WHATWG URL standard, stricter about empty and long labels. */
 #include "core/message/url/host.h"
 
-#include <string.h>
-
 #include "core/base/uninitialized.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/charset.h"

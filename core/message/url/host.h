@@ -10,9 +10,6 @@
 #ifndef CORE_MESSAGE_URL_HOST_H
 #define CORE_MESSAGE_URL_HOST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

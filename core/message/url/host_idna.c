@@ -2,9 +2,6 @@
 #include "core/message/url/host_idna.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <unicode/uidna.h>
 
 #include "core/base/uninitialized.h"
@@ -44,7 +41,7 @@ static uint32_t mapped(uint32_t c)
     if ((c >= 0x10a0 && c <= 0x10c5) || c == 0x10c7 || c == 0x10cd) {
         return c - 0x10a0 + 0x2d00; /* Georgian capitals */
     }
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < LENGTH(rows); i++) {
         if (rows[i].from == c) {
             return rows[i].to;
         }

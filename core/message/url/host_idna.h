@@ -7,8 +7,6 @@
 #ifndef CORE_MESSAGE_URL_HOST_IDNA_H
 #define CORE_MESSAGE_URL_HOST_IDNA_H
 
-#include <stddef.h>
-
 #include "core/base/slice.h"
 #include "core/message/url/host.h"
 

@@ -2,8 +2,6 @@
 #include "core/message/url/host_ip.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/message/text/ascii.h"
 #include "core/message/url/host.h"

@@ -7,9 +7,6 @@
 #ifndef CORE_MESSAGE_URL_HOST_IP_H
 #define CORE_MESSAGE_URL_HOST_IP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/slice.h"
 #include "core/message/url/host.h"
 

@@ -1,8 +1,6 @@
 /* longurl - one state per component; each byte is looked at a bounded number of times. */
 #include "core/message/url/longurl.h"
 
-#include <string.h>
-
 #include "core/base/uninitialized.h"
 #include "core/message/text/ascii.h"
 #include "core/message/url/url_split.h"
@@ -102,11 +100,10 @@ static bool is_ignored(unsigned utf8)
                                        0xe281a4, 0xefbbbf};
     size_t i = 0;
 
-    while (i < sizeof(ignored) / sizeof(ignored[0]) && utf8 != ignored[i]) {
+    while (i < LENGTH(ignored) && utf8 != ignored[i]) {
         i++;
     }
-    return i < sizeof(ignored) / sizeof(ignored[0]) ||
-           (utf8 >= 0xefb880 && utf8 <= 0xefb88f);
+    return i < LENGTH(ignored) || (utf8 >= 0xefb880 && utf8 <= 0xefb88f);
 }
 
 /* Drops a character at the end of a host that browsers leave out. */

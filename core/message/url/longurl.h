@@ -13,9 +13,6 @@
 #ifndef CORE_MESSAGE_URL_LONGURL_H
 #define CORE_MESSAGE_URL_LONGURL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/slice.h"
 
 enum {

@@ -1,9 +1,6 @@
 /* mailbox - the provider is found by a binary search; most addresses are in lower case and at none. */
 #include "core/message/url/mailbox.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/url/address.h"
 
@@ -34,7 +31,7 @@ static const struct provider providers[] = {
 static const struct provider *provider_of(struct slice domain)
 {
     size_t low = 0;
-    size_t high = sizeof providers / sizeof providers[0];
+    size_t high = LENGTH(providers);
 
     while (low < high) {
         size_t middle = (low + high) / 2;

@@ -10,8 +10,6 @@
 #ifndef CORE_MESSAGE_URL_MAILBOX_H
 #define CORE_MESSAGE_URL_MAILBOX_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 

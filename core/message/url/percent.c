@@ -1,8 +1,6 @@
 /* percent - the sets as strings, and the queries of pages that are not UTF-8. */
 #include "core/message/url/percent.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unicode/ucnv.h>
 #include <unicode/ucnv_err.h>
 #include <unicode/ustring.h>

@@ -6,9 +6,6 @@
 #ifndef CORE_MESSAGE_URL_PERCENT_H
 #define CORE_MESSAGE_URL_PERCENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 

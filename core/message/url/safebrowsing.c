@@ -1,8 +1,6 @@
 /* safebrowsing - the published steps in their order: unescape, split, clean, escape. */
 #include "core/message/url/safebrowsing.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/text/charset.h"
 #include "core/message/url/host.h"

@@ -12,8 +12,6 @@
 #ifndef CORE_MESSAGE_URL_SAFEBROWSING_H
 #define CORE_MESSAGE_URL_SAFEBROWSING_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -4,8 +4,6 @@
 #include <libpsl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "core/base/digest.h"
 #include "core/base/uninitialized.h"

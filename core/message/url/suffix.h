@@ -10,9 +10,6 @@
 #ifndef CORE_MESSAGE_URL_SUFFIX_H
 #define CORE_MESSAGE_URL_SUFFIX_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/slice.h"
 
 enum { SUFFIX_NAME_MAX = 253 /* bytes; a longer name has no suffix */ };

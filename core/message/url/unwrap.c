@@ -1,8 +1,6 @@
 /* unwrap - a list of targets that grows while it is read, instead of recursion. */
 #include "core/message/url/unwrap.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/url/host.h"
 #include "core/message/url/unwrap_decode.h"
@@ -176,7 +174,7 @@ static bool is_redirect_name(struct slice name)
 {
     size_t i = 0;
 
-    for (i = 0; i < sizeof(redirect_names) / sizeof(redirect_names[0]); i++) {
+    for (i = 0; i < LENGTH(redirect_names); i++) {
         if (slice_eq_nocase(redirect_names[i], name)) {
             return true;
         }
@@ -414,7 +412,7 @@ static void read_one(struct work *w, struct slice text)
     w->host = host.text;
     w->rest = slice_of(w->url.path.p,
                        w->url.href.n - (size_t)(w->url.path.p - w->url.href.p));
-    for (i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
+    for (i = 0; i < LENGTH(wrappers); i++) {
         if (is_of(w, &wrappers[i])) {
             apply(w, &wrappers[i]);
         }
@@ -435,7 +433,7 @@ static bool is_path_wrapper(struct slice host)
     };
     size_t i = 0;
 
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (i = 0; i < LENGTH(names); i++) {
         if (slice_find_slice(host, names[i]) < host.n) {
             return true;
         }
@@ -541,7 +539,7 @@ static bool is_listed_shortener(struct slice name)
 #undef SHORTENER
     };
     size_t low = 0;
-    size_t high = sizeof(names) / sizeof(names[0]);
+    size_t high = LENGTH(names);
 
     while (low < high) {
         size_t middle = (low + high) / 2;

@@ -11,9 +11,6 @@
 #ifndef CORE_MESSAGE_URL_UNWRAP_H
 #define CORE_MESSAGE_URL_UNWRAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 

@@ -1,10 +1,6 @@
 /* unwrap_decode - written from the wrappers' published decoders' behaviour. */
 #include "core/message/url/unwrap_decode.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/url/url.h"
 #include "core/message/url/url_split.h"

@@ -1,9 +1,6 @@
 /* url - reading in the order of the WHATWG parser, then the path by Safe Browsing's rules. */
 #include "core/message/url/url.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/message/url/url_path.h"
 #include "core/message/url/url_split.h"
 

@@ -1,9 +1,6 @@
 /* url_normal - most URLs lose their ends at most: a copy is made only where something inside changes. */
 #include "core/message/url/url_normal.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 #include "core/message/url/url_path.h"
 #include "core/message/url/urlkey.h"

@@ -1,9 +1,6 @@
 /* url_path - decoding, dot segments and escaping, each in one pass. */
 #include "core/message/url/url_path.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 
 /* If dst ends in a percent escape, its value replaces it; true when it did. */

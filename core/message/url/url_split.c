@@ -115,7 +115,7 @@ enum err url_known_scheme(struct slice scheme, struct slice *ret)
     };
     size_t i = 0;
 
-    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    for (i = 0; i < LENGTH(known); i++) {
         if (slice_eq_nocase(scheme, known[i])) {
             *ret = known[i];
             return ERR_OK;

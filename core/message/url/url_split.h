@@ -8,8 +8,6 @@
 #ifndef CORE_MESSAGE_URL_URL_SPLIT_H
 #define CORE_MESSAGE_URL_URL_SPLIT_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

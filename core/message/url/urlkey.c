@@ -1,8 +1,6 @@
 /* urlkey - each key in one pass over the canonical form; most URLs are their own. */
 #include "core/message/url/urlkey.h"
 
-#include <string.h>
-
 #include "core/message/text/ascii.h"
 
 enum { ESCAPE_BYTES = 3, NAME_MAX_BYTES = 32 };
@@ -23,7 +21,7 @@ static const struct tracking trackings[] = {
 bool urlkey_is_tracking(struct slice parameter_name)
 {
     size_t low = 0;
-    size_t high = sizeof(trackings) / sizeof(trackings[0]);
+    size_t high = LENGTH(trackings);
     char bytes[NAME_MAX_BYTES];
     struct slice name = slice_head(parameter_name, NAME_MAX_BYTES);
     size_t i = 0;

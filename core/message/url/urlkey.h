@@ -13,8 +13,6 @@
 #ifndef CORE_MESSAGE_URL_URLKEY_H
 #define CORE_MESSAGE_URL_URLKEY_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/slice.h"
 #include "core/message/url/url.h"

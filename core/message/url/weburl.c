@@ -1,9 +1,6 @@
 /* weburl - the states of the standard's parser, as straight code over the pieces of url_split. */
 #include "core/message/url/weburl.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/message/url/percent.h"
 #include "core/message/url/url.h"
 #include "core/message/url/url_split.h"

@@ -10,8 +10,6 @@
 #ifndef CORE_MESSAGE_URL_WEBURL_H
 #define CORE_MESSAGE_URL_WEBURL_H
 
-#include <stdbool.h>
-
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"

@@ -1,11 +1,6 @@
 /* publish - what changed since the last publication, and the heads that show it. */
 #include "core/ring/publish/publish.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "core/base/random.h"
 #include "core/ring/publish/publish_internal.h"
 #include "core/ring/trust/peer_file.h"
@@ -45,10 +40,8 @@ static enum err make_folders(struct publish *p, struct errinfo *reterr)
         return too_long(p->o.state_dir, reterr);
     }
     e = peer_file_make_dir(dir, reterr);
-    if (e == ERR_OK) {
-        e = peer_file_make_dir(p->dir, reterr);
-    }
-    for (size_t i = 0; e == ERR_OK && i < sizeof(below) / sizeof(below[0]); i++) {
+    THEN(e, peer_file_make_dir(p->dir, reterr));
+    for (size_t i = 0; e == ERR_OK && i < LENGTH(below); i++) {
         e = file_path(dir, "%s%s", p->place, below[i]) == ERR_OK
                 ? file_make_dir(dir, FOLDER_MODE, reterr)
                 : too_long(p->place, reterr);
@@ -127,19 +120,13 @@ static enum err open_all(struct publish *p, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = make_folders(p, reterr);
-    if (e == ERR_OK) {
-        e = take_lock(p, reterr);
-    }
-    if (e == ERR_OK) {
-        e = file_path(path, "%s/heads", p->dir) == ERR_OK
+    THEN(e, take_lock(p, reterr));
+    THEN(e, file_path(path, "%s/heads", p->dir) == ERR_OK
                 ? take_heads(p, path, false, reterr)
-                : too_long(p->dir, reterr);
-    }
-    if (e == ERR_OK) {
-        e = file_path(path, "%s/v1/heads", p->place) == ERR_OK
+                : too_long(p->dir, reterr));
+    THEN(e, file_path(path, "%s/v1/heads", p->place) == ERR_OK
                 ? take_heads(p, path, true, reterr)
-                : too_long(p->place, reterr);
-    }
+                : too_long(p->place, reterr));
     return e;
 }
 
@@ -200,9 +187,7 @@ static enum err open_publishing(struct publishing *x, struct errinfo *reterr)
         return too_long(p->dir, reterr);
     }
     enum err e = peer_file_make_dir(x->dir, reterr);
-    if (e == ERR_OK) {
-        e = peer_file_make_dir(x->out, reterr);
-    }
+    THEN(e, peer_file_make_dir(x->out, reterr));
     if (e == ERR_OK && !p->o.is_anew) {
         e = textfile_read(x->dir, "state", &x->state, reterr);
         x->has_state = e == ERR_OK;
@@ -288,9 +273,7 @@ static enum err add_changes(struct publishing *x, const struct textlist *entries
         return errinfo_set(reterr, e, x->name, 0, "no memory to compare the list");
     }
     e = add_deltas(x, &first, reterr);
-    if (e == ERR_OK) {
-        e = add_deltas(x, &second, reterr);
-    }
+    THEN(e, add_deltas(x, &second, reterr));
     textlist_fini(&first);
     textlist_fini(&second);
     return e;
@@ -382,15 +365,11 @@ static enum err publish_all(struct publishing *x, const struct textlist *entries
     if (e == ERR_OK) {
         e = publishing_deliver(x, reterr); /* what a crash left */
     }
-    if (e == ERR_OK) {
-        e = bring(x, entries, reterr);
-    }
+    THEN(e, bring(x, entries, reterr));
     if (e == ERR_OK && x->result.objects > 0) {
         e = textfile_write(x->dir, "state", &x->state, reterr);
     }
-    if (e == ERR_OK) {
-        e = publishing_deliver(x, reterr);
-    }
+    THEN(e, publishing_deliver(x, reterr));
     return e == ERR_OK ? set_row(x, keep, reterr) : e;
 }
 
@@ -403,9 +382,7 @@ enum err publish_entries(struct publish *p, const char *name,
         return errinfo_set(reterr, ERR_SYNTAX, name, 0, "no name of a list");
     }
     enum err e = open_publishing(&x, reterr);
-    if (e == ERR_OK) {
-        e = publish_all(&x, entries, reterr);
-    }
+    THEN(e, publish_all(&x, entries, reterr));
     if (x.state.list.v == entries->v) {
         x.state.list = (struct textlist){0}; /* borrowed */
     }
@@ -499,12 +476,8 @@ enum err publish_list(struct publish *p, const char *name, struct publish_result
     struct list_reader *list = NULL;
     enum err e =
         list_reader_open(p->o.state_dir, slice_str(name), p->o.keys, &list, reterr);
-    if (e == ERR_OK) {
-        e = read_list(&r, list, reterr);
-    }
-    if (e == ERR_OK) {
-        e = publish_entries(p, name, &r.entries, ret, reterr);
-    }
+    THEN(e, read_list(&r, list, reterr));
+    THEN(e, publish_entries(p, name, &r.entries, ret, reterr));
     if (e == ERR_OK) {
         ret->without_text = r.without_text;
     }
@@ -538,9 +511,7 @@ static enum err write_heads(const struct publish *p, struct slice heads,
     }
     buf_fini(&key);
     buf_fini(&old);
-    if (e == ERR_OK) {
-        e = peer_file_write(p->dir, "heads", heads, PEER_FILE_MODE, reterr);
-    }
+    THEN(e, peer_file_write(p->dir, "heads", heads, PEER_FILE_MODE, reterr));
     return e == ERR_OK ? file_write_atomic(path, heads, HEADS_MODE, reterr) : e;
 }
 

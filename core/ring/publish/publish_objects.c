@@ -1,11 +1,5 @@
 /* publish_objects - objects of a publisher: signed, staged in STATE, brought into the place. */
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/ring/publish/publish_internal.h"
 #include "core/ring/trust/peer_file.h"
@@ -95,10 +89,8 @@ static enum err sign_and_stage(struct publishing *x, struct object *o,
     struct slice header = slice_head(buf_slice(&all), OBJECT_HEADER_BYTES);
     struct object check;
     e = object_parse(header, &check, reterr); /* what nobody would take is not shown */
-    if (e == ERR_OK) {
-        e = stage(x, o->seq, 'o', o->type == OBJECT_SNAP ? header : buf_slice(&all),
-                  reterr);
-    }
+    THEN(e, stage(x, o->seq, 'o', o->type == OBJECT_SNAP ? header : buf_slice(&all),
+                  reterr));
     if (e == ERR_OK && o->type == OBJECT_SNAP) {
         e = stage(x, o->seq, 's', buf_slice(&all), reterr);
     }
@@ -244,9 +236,7 @@ static enum err deliver_one(struct publishing *x, const char *name, uint64_t seq
     }
     buf_init(&bytes, (size_t)TEXTLIST_PACKED_MAX + OBJECT_HEADER_BYTES);
     enum err e = file_read(from, &bytes, reterr);
-    if (e == ERR_OK) {
-        e = file_write_atomic(to, buf_slice(&bytes), PLACE_FILE_MODE, reterr);
-    }
+    THEN(e, file_write_atomic(to, buf_slice(&bytes), PLACE_FILE_MODE, reterr));
     buf_fini(&bytes);
     return e == ERR_OK ? remove_staged(x, name, reterr) : e;
 }
@@ -267,9 +257,7 @@ static enum err make_folder(const struct publishing *x, char kind,
 enum err publishing_deliver(struct publishing *x, struct errinfo *reterr)
 {
     enum err e = make_folder(x, 'o', reterr);
-    if (e == ERR_OK) {
-        e = make_folder(x, 's', reterr);
-    }
+    THEN(e, make_folder(x, 's', reterr));
     return e == ERR_OK ? each_staged(x, deliver_one, reterr) : e;
 }
 

@@ -1,10 +1,5 @@
 /* publish_sweep - lists that are published no more, and files of streams that no heads name. */
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/ring/publish/publish_internal.h"
 

@@ -1,11 +1,6 @@
 /* repository - names and texts of a place, and what one signature of its heads covers. */
 #include "core/ring/publish/repository.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { KEY_LINES = 5, BEFORE_HEADS = 16 };
 
 static void object_path(char kind, const struct object_id *stream, uint64_t seq,

@@ -2,12 +2,6 @@
 #include "core/ring/publish/subscription.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/ring/publish/subscription_internal.h"
 #include "core/ring/trust/peer_file.h"
@@ -174,12 +168,8 @@ static enum err open_all(struct subscription *s, const char *state_dir,
                          struct errinfo *reterr)
 {
     enum err e = make_folders(state_dir, s->dir, reterr);
-    if (e == ERR_OK) {
-        e = file_sweep_temps(s->dir, reterr);
-    }
-    if (e == ERR_OK) {
-        e = load_seen(s, reterr);
-    }
+    THEN(e, file_sweep_temps(s->dir, reterr));
+    THEN(e, load_seen(s, reterr));
     if (e == ERR_OK && has_others(s)) {
         e = forget_lists(s, reterr);
     }
@@ -213,9 +203,7 @@ enum err subscription_open(const struct subscription_options *options,
     for (size_t i = 0; e == ERR_OK && i < options->nmaps; i++) {
         s->follow[s->nfollow++].map = options->maps[i];
     }
-    if (e == ERR_OK) {
-        e = open_all(s, options->state_dir, reterr);
-    }
+    THEN(e, open_all(s, options->state_dir, reterr));
     if (e != ERR_OK) {
         subscription_close(&s);
         return e;
@@ -380,9 +368,7 @@ static enum subscription_answer judge(struct subscription *s, unsigned place,
         s->was_outdated = true;
         return SUBSCRIPTION_OLDER;
     }
-    if (e == ERR_OK) {
-        e = check_time(s, p, binding->not_before_ms, reterr);
-    }
+    THEN(e, check_time(s, p, binding->not_before_ms, reterr));
     if (e == ERR_OK && p->heartbeat.created_ms == s->seen.created_ms) {
         if (hash256_equal(&hash, &s->seen.heads)) {
             keep_rows(s, s->has_heads ? s->place : place, p);
@@ -391,12 +377,8 @@ static enum subscription_answer judge(struct subscription *s, unsigned place,
         e = refuse(reterr, ERR_RANGE,
                    "a fork: the publisher signed two heads for one moment");
     }
-    if (e == ERR_OK) {
-        e = check_newer(s, p, reterr);
-    }
-    if (e == ERR_OK) {
-        e = adopt(s, place, p, &hash, binding, reterr);
-    }
+    THEN(e, check_newer(s, p, reterr));
+    THEN(e, adopt(s, place, p, &hash, binding, reterr));
     return e == ERR_OK ? SUBSCRIPTION_NEWER : SUBSCRIPTION_REFUSED;
 }
 

@@ -18,9 +18,6 @@
 #ifndef CORE_RING_PUBLISH_SUBSCRIPTION_H
 #define CORE_RING_PUBLISH_SUBSCRIPTION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/keyring.h"
 #include "core/list/list.h"
 #include "core/ring/publish/repository.h"

@@ -1,9 +1,4 @@
 /* subscription_state - what a subscription remembers, and how an update becomes a list's entries. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/hash256.h"
@@ -197,13 +192,9 @@ static enum err give(const struct subscription *s, const struct stream_key *k,
     enum err e = buf_failed(&raw) ? errinfo_set(reterr, ERR_NOMEM, s->name, 0,
                                                 "no memory for an update")
                                   : ERR_OK;
-    if (e == ERR_OK) {
-        e = payload_reader_init(&records, OBJECT_LIST, is_snap, m->n, buf_slice(&raw),
-                                reterr);
-    }
-    if (e == ERR_OK) {
-        e = peerlist_apply(s->lists, &o, s->name, &records, reterr);
-    }
+    THEN(e, payload_reader_init(&records, OBJECT_LIST, is_snap, m->n, buf_slice(&raw),
+                                reterr));
+    THEN(e, peerlist_apply(s->lists, &o, s->name, &records, reterr));
     buf_fini(&raw);
     return e;
 }
@@ -322,9 +313,7 @@ enum err follow_apply(struct subscription *s, struct work *w, struct errinfo *re
     if (e == ERR_OK && w->now.number[NUMBER_REFUSED] != f->refused) {
         e = textfile_write(s->dir, name, &w->now, reterr);
     }
-    if (e == ERR_OK) {
-        e = take_place(s, f, reterr);
-    }
+    THEN(e, take_place(s, f, reterr));
     if (e == ERR_OK) {
         know(f, &w->now);
     }

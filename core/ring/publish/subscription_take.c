@@ -1,6 +1,4 @@
 /* subscription_take - one list at a time: along the chain, or by a SNAP, to where the heads say it is. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "core/ring/publish/subscription_internal.h"
 
@@ -182,9 +180,7 @@ static enum err unpack(const struct object *o, struct slice payload, bool is_sna
     if (o->raw_len > 0) {
         e = payload_unpack(payload, o->raw_len, &raw, reterr);
     }
-    if (e == ERR_OK) {
-        e = textlist_read(&raw, o->records, is_snap, ret, reterr);
-    }
+    THEN(e, textlist_read(&raw, o->records, is_snap, ret, reterr));
     buf_fini(&raw);
     return e;
 }
@@ -264,9 +260,7 @@ static enum err take_chain(struct subscription *s, const struct object *o,
     enum err e = ERR_OK;
     if (o->type == OBJECT_DELTA) {
         e = unpack(o, payload, false, &steps, reterr);
-        if (e == ERR_OK) {
-            e = take_steps(w, &steps, &root, reterr);
-        }
+        THEN(e, take_steps(w, &steps, &root, reterr));
         textlist_fini(&steps);
     } else if (payload.n != 0) {
         e = refuse(reterr, ERR_SYNTAX, "sent_len", "in the chain a SNAP is its header");
@@ -370,14 +364,10 @@ static enum err take(struct subscription *s, struct slice bytes, bool *retis_who
     struct work *w = &s->work;
     struct object o;
     enum err e = object_parse(bytes, &o, reterr);
-    if (e == ERR_OK) {
-        e = check_header(s, bytes, &o, reterr);
-    }
-    if (e == ERR_OK) {
-        e = w->has_now
+    THEN(e, check_header(s, bytes, &o, reterr));
+    THEN(e, w->has_now
                 ? take_chain(s, &o, slice_from(bytes, OBJECT_HEADER_BYTES), reterr)
-                : take_snap(s, bytes, &o, reterr);
-    }
+                : take_snap(s, bytes, &o, reterr));
     if (e == ERR_OK) {
         w->now.object = o;
         memcpy(w->now.header, bytes.p, OBJECT_HEADER_BYTES);

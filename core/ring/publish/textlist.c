@@ -1,9 +1,6 @@
 /* textlist - linear merges of two sorted sequences, and a signed place in the chain with its state in one file. */
 #include "core/ring/publish/textlist.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/cursor.h"
 #include "core/ring/trust/peer_file.h"
 
@@ -134,10 +131,8 @@ enum err textlist_read(struct buf *raw, uint64_t records, bool is_snap,
                      : errinfo_set(reterr, ERR_LIMIT, "records", 0,
                                    "a published list has at most %d entries",
                                    TEXTLIST_ENTRIES_MAX);
-    if (e == ERR_OK) {
-        e = payload_reader_init(&reader, OBJECT_TEXT, is_snap, records,
-                                buf_slice(&t.held), reterr);
-    }
+    THEN(e, payload_reader_init(&reader, OBJECT_TEXT, is_snap, records,
+                                buf_slice(&t.held), reterr));
     if (e == ERR_OK && make_room(&t, (size_t)records + 1) != ERR_OK) {
         e = errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a published list");
     }
@@ -329,9 +324,7 @@ enum err textfile_write(const char *dir, const char *name, const struct textfile
     buf_init(&all, (size_t)TEXTLIST_PACKED_MAX + 1024);
     textlist_print(&f->list, &raw);
     enum err e = buf_failed(&raw) ? ERR_NOMEM : ERR_OK;
-    if (e == ERR_OK) {
-        e = raw.n > 0 ? payload_pack(buf_slice(&raw), &packed) : ERR_OK;
-    }
+    THEN(e, raw.n > 0 ? payload_pack(buf_slice(&raw), &packed) : ERR_OK);
     if (e == ERR_OK) {
         print_file(f, buf_slice(&packed), raw.n, &all);
         e = buf_failed(&all) ? ERR_NOMEM : ERR_OK;
@@ -384,12 +377,8 @@ static enum err parse_file(struct slice bytes, struct textfile *ret,
     enum err e = object_parse(header, &ret->object, reterr);
     struct buf raw;
     buf_init(&raw, TEXTLIST_BYTES_MAX);
-    if (e == ERR_OK) {
-        e = raw_len > 0 ? payload_unpack(packed, raw_len, &raw, reterr) : ERR_OK;
-    }
-    if (e == ERR_OK) {
-        e = textlist_read(&raw, records, true, &ret->list, reterr);
-    }
+    THEN(e, raw_len > 0 ? payload_unpack(packed, raw_len, &raw, reterr) : ERR_OK);
+    THEN(e, textlist_read(&raw, records, true, &ret->list, reterr));
     buf_fini(&raw);
     return e == ERR_OK || e == ERR_NOMEM ? e : ERR_CORRUPT;
 }

@@ -10,8 +10,6 @@
 #ifndef CORE_RING_PUBLISH_TEXTLIST_H
 #define CORE_RING_PUBLISH_TEXTLIST_H
 
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/ring/stream/payload.h"

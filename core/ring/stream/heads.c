@@ -1,9 +1,6 @@
 /* heads - answers of heads as bytes. */
 #include "core/ring/stream/heads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/ring/stream/object_internal.h"
 
 enum { PADDING = 16 };
@@ -173,9 +170,7 @@ enum err heads_parse(struct slice bytes, struct heads *ret, struct errinfo *rete
         return errinfo_set(reterr, ERR_NOMEM, "heads", 0, "no memory for %zu", n);
     }
     e = read_heads(&c, n, &h, reterr);
-    if (e == ERR_OK) {
-        e = read_heartbeats(&c, &h, reterr);
-    }
+    THEN(e, read_heartbeats(&c, &h, reterr));
     if (e != ERR_OK) {
         heads_fini(&h);
         return e;

@@ -6,9 +6,7 @@
 #ifndef CORE_RING_STREAM_LEB128_H
 #define CORE_RING_STREAM_LEB128_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum { LEB128_MAX = 10 };
 

@@ -1,8 +1,6 @@
 /* object - headers as bytes: printing, and what can be told of them without knowing anybody. */
 #include "core/ring/stream/object.h"
 
-#include <string.h>
-
 #include "core/ring/stream/object_internal.h"
 #include "core/ring/stream/payload.h"
 
@@ -330,9 +328,7 @@ enum err object_parse(struct slice header, struct object *ret, struct errinfo *r
     }
     struct cursor c = cursor_of(slice_head(header, OBJECT_SIGNED_BYTES));
     enum err e = read_begin(&c, &o, &is_later, reterr);
-    if (e == ERR_OK) {
-        e = read_rest(&c, &o, reterr);
-    }
+    THEN(e, read_rest(&c, &o, reterr));
     if (e != ERR_OK) {
         return e;
     }

@@ -16,9 +16,6 @@
 #ifndef CORE_RING_STREAM_OBJECT_H
 #define CORE_RING_STREAM_OBJECT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/base/hash256.h"

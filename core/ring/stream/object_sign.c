@@ -1,7 +1,6 @@
 /* object_sign - signatures of headers: Ed25519 of OpenSSL. */
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <string.h>
 
 #include "core/base/cursor.h"
 #include "core/ring/stream/object.h"

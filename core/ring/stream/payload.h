@@ -13,8 +13,6 @@
 #ifndef CORE_RING_STREAM_PAYLOAD_H
 #define CORE_RING_STREAM_PAYLOAD_H
 
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/digest.h"
 #include "core/base/err.h"

@@ -5,7 +5,6 @@
  * size, a packed one is at most a block's. So a frame that lies about its size is mostly refused
  * here, and the rest costs the declared size, which the object's header bounds.
  */
-#include <string.h>
 #include <zstd.h>
 
 #include "core/base/cursor.h"

@@ -1,6 +1,4 @@
 /* payload_read - columns back into records: judged in one walk, read in a second. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "core/ring/stream/leb128.h"
 #include "core/ring/stream/payload.h"

@@ -2,9 +2,6 @@
 #include "core/ring/stream/root.h"
 
 #include <endian.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 
 enum { WORDS = 4, HEAD_MAX = 48 };
 

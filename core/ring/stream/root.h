@@ -11,9 +11,6 @@
 #ifndef CORE_RING_STREAM_ROOT_H
 #define CORE_RING_STREAM_ROOT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/ring/stream/object.h"
 #include "core/ring/stream/payload.h"
 

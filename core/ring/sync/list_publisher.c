@@ -3,12 +3,6 @@
  */
 #include "core/ring/sync/list_publisher.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
 #include "core/base/log.h"
@@ -190,9 +184,7 @@ static enum err compare(struct list_publisher *x, struct shared_list *l,
                    ? list_publisher_compared(x, l, &end)
                    : ERR_EXISTS;
     }
-    if (e == ERR_OK) {
-        e = publish_steps(x, l, reterr);
-    }
+    THEN(e, publish_steps(x, l, reterr));
     return e == ERR_OK && is_whole && !l->is_again ? list_publisher_compared(x, l, &end)
                                                    : e;
 }
@@ -226,9 +218,7 @@ static enum err step_of(struct list_publisher *x, struct shared_list *l,
     struct list_record held = {.digest = *d};
     struct mirror_entry own = {.digest = *d};
     enum err e = peerlist_get(sync_lists(x->sync), k, &held, reterr);
-    if (e == ERR_OK) {
-        e = mirror_get_of_reader(l->reader, x->now_s, &own, reterr);
-    }
+    THEN(e, mirror_get_of_reader(l->reader, x->now_s, &own, reterr));
     if (e == ERR_OK) {
         add_step(x, l, &own, &held);
     }
@@ -259,9 +249,7 @@ static enum err follow(struct list_publisher *x, struct shared_list *l,
             e = step_of(x, l, &k, &x->news[i], reterr);
         }
     }
-    if (e == ERR_OK) {
-        e = publish_steps(x, l, reterr);
-    }
+    THEN(e, publish_steps(x, l, reterr));
     if (e == ERR_OK && !l->is_again) { /* else the same is looked at once more */
         l->position = at;
     }

@@ -1,8 +1,4 @@
 /* list_publisher_filter - whole filters of a list that is shared as such, and the names that none of others may hold. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/list/peer_filter.h"
 #include "core/message/feature/feature.h"
@@ -21,9 +17,8 @@ static enum err publish_file(struct list_publisher *x, const struct shared_list 
     struct buf file;
     buf_init(&file, OBJECT_SNAP_MAX);
     enum err e = file_read(path, &file, reterr);
-    if (e == ERR_OK) {
-        e = sync_publish_member(x->sync, l->name, is_revoked, buf_slice(&file), reterr);
-    }
+    THEN(e,
+         sync_publish_member(x->sync, l->name, is_revoked, buf_slice(&file), reterr));
     buf_fini(&file);
     return e;
 }
@@ -41,9 +36,7 @@ static enum err publish_filter(struct list_publisher *x, const struct shared_lis
     }
     enum err e = of ? list_member_make(of, is_revoked, path, &entries, reterr)
                     : list_member_empty(&x->keys->ring[0], is_revoked, path, reterr);
-    if (e == ERR_OK) {
-        e = publish_file(x, l, is_revoked, path, reterr);
-    }
+    THEN(e, publish_file(x, l, is_revoked, path, reterr));
     (void)unlink(path);
     return e;
 }
@@ -121,7 +114,7 @@ static size_t add_names(const struct config_strings *names, const struct hashkey
     static const uint16_t types[] = {FEATURE_domain, FEATURE_host, FEATURE_address};
     size_t n = 0;
     for (size_t i = 0; i < names->n; i++) {
-        for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+        for (size_t t = 0; t < LENGTH(types); t++) {
             digest_make(key, types[t], slice_str(names->v[i]), &ret[n++]);
         }
     }

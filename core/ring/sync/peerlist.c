@@ -4,11 +4,6 @@
  */
 #include "core/ring/sync/peerlist.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/ring/sync/peerlist_internal.h"
 
 enum { RENEW_EVERY = 64 /* changes; a large one by itself */ };
@@ -224,9 +219,7 @@ static enum err count_changes(struct list_writer *w,
         }
         ret->n++;
     }
-    if (e == ERR_OK) {
-        e = replacing_failed(&x, reterr);
-    }
+    THEN(e, replacing_failed(&x, reterr));
     mirror_iter_free(&x.walk);
     return e;
 }
@@ -253,12 +246,8 @@ static enum err replace(struct list_writer *w, const struct payload_reader *reco
     } else if (e == ERR_OK) {
         struct replacing x;
         e = replacing_begin(&x, w, records, reterr);
-        if (e == ERR_OK) {
-            e = mirror_apply(w, next_change, &x, few.n, source, reterr);
-        }
-        if (e == ERR_OK) {
-            e = replacing_failed(&x, reterr);
-        }
+        THEN(e, mirror_apply(w, next_change, &x, few.n, source, reterr));
+        THEN(e, replacing_failed(&x, reterr));
         mirror_iter_free(&x.walk);
     }
     free(few.v);
@@ -272,9 +261,7 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
     struct held *h = NULL;
     char source[LIST_SOURCE_MAX];
     enum err e = owner_read(p, &o->stream, &owner, reterr);
-    if (e == ERR_OK) {
-        e = held_open(p, &o->stream, &h, reterr);
-    }
+    THEN(e, held_open(p, &o->stream, &h, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -319,9 +306,7 @@ enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
     struct held *h = NULL;
     struct mirror_entry s = {.digest = io->digest};
     enum err e = find(p, k, &h, reterr);
-    if (e == ERR_OK) {
-        e = mirror_get(h->w, &s, reterr);
-    }
+    THEN(e, mirror_get(h->w, &s, reterr));
     if (e == ERR_OK) {
         *io = record_of(&s);
     }

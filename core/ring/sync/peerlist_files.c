@@ -2,12 +2,6 @@
  * peerlist_files - one folder for each origin, a few lists open at a time.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/list/files.h"
 #include "core/list/peer_filter.h"
@@ -224,20 +218,14 @@ static enum err held_make(struct peerlists *p, const struct stream_key *k,
     struct slice list = slice_str(k->list);
     struct list_writer *w = NULL;
     enum err e = origin_path(p, &k->origin, folder, reterr);
-    if (e == ERR_OK) {
-        e = file_make_dir(folder, LIST_DIR_MODE, reterr);
-    }
-    if (e == ERR_OK) {
-        e = mirror_open(folder, list, p->keys, k->ring_key, &w, reterr);
-    }
+    THEN(e, file_make_dir(folder, LIST_DIR_MODE, reterr));
+    THEN(e, mirror_open(folder, list, p->keys, k->ring_key, &w, reterr));
     bool is_foreign = w ? list_writer_key(w) != k->ring_key
                         : e == ERR_KEY && keyring_find(p->keys, k->ring_key);
     if (is_foreign) { /* its key went, and its digests say nothing under the new one */
         list_writer_close(&w);
         e = list_remove(folder, k->list, reterr);
-        if (e == ERR_OK) {
-            e = mirror_open(folder, list, p->keys, k->ring_key, &w, reterr);
-        }
+        THEN(e, mirror_open(folder, list, p->keys, k->ring_key, &w, reterr));
     }
     if (e == ERR_OK) {
         h->w = w;
@@ -286,9 +274,7 @@ static enum err copy_filter(const struct list_writer *from, struct list_writer *
     if (e == ERR_NOT_FOUND) {
         return ERR_OK;
     }
-    if (e == ERR_OK) {
-        e = path_failed(file_path(temp, "%s/filter", folder), folder, reterr);
-    }
+    THEN(e, path_failed(file_path(temp, "%s/filter", folder), folder, reterr));
     if (e == ERR_OK && link(path, temp) != 0) {
         e = errinfo_errno(reterr, temp, "cannot link a peer's filter");
     }
@@ -304,13 +290,9 @@ static enum err renew_into(struct peerlists *p, struct held *h, const char *fold
     (void)snprintf(source, sizeof(source), "peer:%s", name);
     enum err e = mirror_open(folder, slice_str(h->list), p->keys, list_writer_key(h->w),
                              &fresh, reterr);
-    if (e == ERR_OK) {
-        e = mirror_iter_new(h->w, &walk, reterr);
-    }
-    if (e == ERR_OK) {
-        e = mirror_apply(fresh, walk_step, walk, mirror_count(h->w), slice_str(source),
-                         reterr);
-    }
+    THEN(e, mirror_iter_new(h->w, &walk, reterr));
+    THEN(e, mirror_apply(fresh, walk_step, walk, mirror_count(h->w), slice_str(source),
+                         reterr));
     if (e == ERR_OK && mirror_count(fresh) != mirror_count(h->w)) {
         e = errinfo_set(reterr, ERR_CORRUPT, folder, 0, "a peer's list is damaged");
     }
@@ -340,15 +322,9 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
                         file_path(place, "%s/lists/%s", folder, h->list) != ERR_OK)) {
         e = path_failed(ERR_LIMIT, folder, reterr);
     }
-    if (e == ERR_OK) {
-        e = file_remove_tree(renew, reterr);
-    }
-    if (e == ERR_OK) {
-        e = file_make_dir(renew, LIST_DIR_MODE, reterr);
-    }
-    if (e == ERR_OK) {
-        e = renew_into(p, h, renew, name, reterr);
-    }
+    THEN(e, file_remove_tree(renew, reterr));
+    THEN(e, file_make_dir(renew, LIST_DIR_MODE, reterr));
+    THEN(e, renew_into(p, h, renew, name, reterr));
     if (e == ERR_OK) {
         held_close(h);
         e = file_exchange(fresh, place, reterr);
@@ -399,12 +375,8 @@ static enum err open_as(bool is_subscribed, const char *dir, const struct keyrin
     p->renew = is_subscribed ? renew_subscribed : renew_ring;
     p->drop = is_subscribed ? drop_subscribed : drop_ring;
     enum err e = path_failed(file_path(p->dir, "%s", dir), dir, reterr);
-    if (e == ERR_OK) {
-        e = file_make_dir(dir, LIST_DIR_MODE, reterr);
-    }
-    if (e == ERR_OK) {
-        e = sweep(p, dir, reterr);
-    }
+    THEN(e, file_make_dir(dir, LIST_DIR_MODE, reterr));
+    THEN(e, sweep(p, dir, reterr));
     if (e != ERR_OK) {
         peerlists_close(&p);
         return e;
@@ -472,13 +444,9 @@ enum err peerlists_drop(struct peerlists *p, const struct object_id *origin,
     }
     hex_print(origin->b, OBJECT_ID_BYTES, hex);
     enum err e = origin_path(p, origin, folder, reterr);
-    if (e == ERR_OK) {
-        e = path_failed(file_path(gone, "%s/%s%s", p->dir, p->drop, hex), p->dir,
-                        reterr);
-    }
-    if (e == ERR_OK) {
-        e = file_remove_tree(gone, reterr);
-    }
+    THEN(e,
+         path_failed(file_path(gone, "%s/%s%s", p->dir, p->drop, hex), p->dir, reterr));
+    THEN(e, file_remove_tree(gone, reterr));
     if (e != ERR_OK) {
         return e;
     }

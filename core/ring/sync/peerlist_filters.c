@@ -1,8 +1,6 @@
 /*
  * peerlist_filters - whole filters of an origin: judged as files, kept as the bytes that came.
  */
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "core/list/files.h"
 #include "core/list/peer_filter.h"
@@ -71,12 +69,8 @@ enum err peermember_check(struct peerlists *p, const struct object *o,
     if (e == ERR_OK && !owner_is(&owner, &o->stream)) {
         e = owner_may_become(p, &owner, &o->stream, reterr);
     }
-    if (e == ERR_OK) {
-        e = file_path(path, "%s/.check" FILE_TEMP_SUFFIX, p->dir);
-    }
-    if (e == ERR_OK) {
-        e = temp_write(path, file, false, reterr);
-    }
+    THEN(e, file_path(path, "%s/.check" FILE_TEMP_SUFFIX, p->dir));
+    THEN(e, temp_write(path, file, false, reterr));
     if (e == ERR_OK) {
         e = believe(p, o, path, reterr);
         (void)unlink(path);
@@ -95,15 +89,9 @@ enum err peermember_apply(struct peerlists *p, const struct object *o,
         held_settle(p, h);
         e = origin_path(p, &o->stream.origin, folder, reterr);
     }
-    if (e == ERR_OK) {
-        e = file_path(path, "%s/lists/filter" FILE_TEMP_SUFFIX, folder);
-    }
-    if (e == ERR_OK) {
-        e = temp_write(path, file, true, reterr);
-    }
-    if (e == ERR_OK) {
-        e = list_member_replace(h->w, is_revoked(&o->stream), path, reterr);
-    }
+    THEN(e, file_path(path, "%s/lists/filter" FILE_TEMP_SUFFIX, folder));
+    THEN(e, temp_write(path, file, true, reterr));
+    THEN(e, list_member_replace(h->w, is_revoked(&o->stream), path, reterr));
     return e == ERR_OK ? owner_write(p, &o->stream, reterr) : e;
 }
 
@@ -117,9 +105,7 @@ static enum err find(struct peerlists *p, const struct stream_key *k,
     if (e == ERR_OK && !owner_is(&owner, k)) {
         e = errinfo_set(reterr, ERR_NOT_FOUND, k->list, 0, "this stream is not held");
     }
-    if (e == ERR_OK) {
-        e = held_open(p, k, &h, reterr);
-    }
+    THEN(e, held_open(p, k, &h, reterr));
     return e == ERR_OK ? list_member_path(h->w, is_revoked(k), ret, reterr) : e;
 }
 

@@ -2,9 +2,6 @@
 #include "core/ring/sync/sync.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/cursor.h"
@@ -95,7 +92,7 @@ static enum err sweep(struct sync *s, struct errinfo *reterr)
 {
     static const char *const names[] = {"counts/runs", "counts/sheets", "own/runs"};
     enum err e = ERR_OK;
-    for (unsigned i = 0; i < sizeof(names) / sizeof(*names) && e == ERR_OK; i++) {
+    for (unsigned i = 0; i < LENGTH(names) && e == ERR_OK; i++) {
         char path[FILE_PATH_MAX];
         e = sync_path(s, path, "%s", names[i]) == ERR_OK
                 ? file_sweep_temps(path, reterr)
@@ -113,7 +110,7 @@ static enum err open_table(struct sync *s, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
     }
     enum err e = table_open(path, true, SYNC_TABLE_MAX, &s->table, reterr);
-    e = e == ERR_OK ? table_begin(s->table, false, &x, reterr) : e;
+    THEN(e, table_begin(s->table, false, &x, reterr));
     if (e == ERR_OK && table_get(x, SLICE_LIT("self"), &value) == ERR_OK) {
         struct cursor c = cursor_of(value);
         s->nsigned = cursor_u64(&c);
@@ -179,18 +176,18 @@ static enum err open_all(struct sync *s, const struct sync_options *options,
     if (e == ERR_OK && sync_path(s, path, "LOCK") == ERR_OK) {
         e = filelock_take(&s->lock, path, reterr);
     }
-    e = e == ERR_OK ? sweep(s, reterr) : e;
-    e = e == ERR_OK ? manifest_copy(options->manifest, &s->manifest) : e;
-    e = e == ERR_OK ? open_table(s, reterr) : e;
-    e = e == ERR_OK ? open_lists(s, reterr) : e;
+    THEN(e, sweep(s, reterr));
+    THEN(e, manifest_copy(options->manifest, &s->manifest));
+    THEN(e, open_table(s, reterr));
+    THEN(e, open_lists(s, reterr));
     if (e == ERR_OK) {
         sync_work_init(s);
     }
-    e = e == ERR_OK ? sync_trust(s, reterr) : e;
-    e = e == ERR_OK ? sync_load_streams(s, reterr) : e;
-    e = e == ERR_OK ? sync_restored(s, reterr) : e;
-    e = e == ERR_OK ? sync_trust(s, reterr) : e; /* streams of revoked keys */
-    e = e == ERR_OK ? sync_finish_objects(s, reterr) : e;
+    THEN(e, sync_trust(s, reterr));
+    THEN(e, sync_load_streams(s, reterr));
+    THEN(e, sync_restored(s, reterr));
+    THEN(e, sync_trust(s, reterr)); /* streams of revoked keys */
+    THEN(e, sync_finish_objects(s, reterr));
     if (e == ERR_OK) {
         recover_streams(s);
         bucket_clock_init(&s->period, newest_bucket(s), false, clock_wall_us(),
@@ -218,7 +215,7 @@ enum err sync_open(const struct sync_options *options, struct sync **ret,
     s->version = (uint64_t)(session | 1U) << VERSION_BITS;
     s->opened_ms = sync_now_ms();
     enum err e = file_path(s->state_dir, "%s", options->state_dir);
-    e = e == ERR_OK ? file_path(s->dir, "%s/peers", options->state_dir) : e;
+    THEN(e, file_path(s->dir, "%s/peers", options->state_dir));
     e = e == ERR_OK
             ? open_all(s, options, reterr)
             : errinfo_set(reterr, e, options->state_dir, 0, "the path is too long");

@@ -19,10 +19,6 @@
 #ifndef CORE_RING_SYNC_SYNC_H
 #define CORE_RING_SYNC_SYNC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/base/keyring.h"
 #include "core/ring/stream/heads.h"

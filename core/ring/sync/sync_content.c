@@ -1,9 +1,6 @@
 /* sync_content - records in a growing array; parts in order are merged two by two. */
 #include "core/ring/sync/sync_content.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { ROOM_MIN = 64 };
 
 void content_reserve(struct content *c, size_t n)

@@ -6,9 +6,6 @@
 #ifndef CORE_RING_SYNC_SYNC_CONTENT_H
 #define CORE_RING_SYNC_SYNC_CONTENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/base/err.h"
 #include "core/store/run.h"
 

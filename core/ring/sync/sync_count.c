@@ -1,10 +1,5 @@
 /* sync_count - COUNT streams: applied to files that gillnetd follows, runs once they are over. */
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/log.h"
 #include "core/count/merged_runs.h"
@@ -48,7 +43,7 @@ static enum err run_of(const struct sync *s, const struct stream *st,
     char name[FILE_PATH_MAX];
     const struct run_id id = id_of(st);
     enum err e = dir_of(s, st, dir);
-    e = e == ERR_OK ? runset_name(&id, name) : e;
+    THEN(e, runset_name(&id, name));
     return e != ERR_OK ? e : file_path(ret, "%s/runs/%s", dir, name);
 }
 
@@ -162,7 +157,7 @@ enum err sync_count_content(struct sync *s, struct stream *st, struct content *r
         e = file_of(s, st, path);
         e = e == ERR_OK ? read_file(path, &c, reterr) : too_long(s, reterr);
     }
-    e = e == ERR_OK ? content_sort(&c, reterr) : e;
+    THEN(e, content_sort(&c, reterr));
     if (e != ERR_OK) {
         content_fini(&c);
         return e;
@@ -212,7 +207,7 @@ enum err sync_count_own(struct sync *s, struct stream *st, struct content *ret,
     for (uint64_t seq = 1; seq <= st->own_seq && e == ERR_OK; seq++) {
         e = add_object(s, st, seq, &c, reterr);
     }
-    e = e == ERR_OK ? content_sort(&c, reterr) : e;
+    THEN(e, content_sort(&c, reterr));
     if (e != ERR_OK) {
         content_fini(&c);
         return e;
@@ -342,7 +337,7 @@ static enum err apply_whole(struct sync *s, struct offer *f, struct errinfo *ret
             content_add(&more, record.key, record.count - has);
         }
     }
-    e = e == ERR_OK ? add_records(s, f->stream, f->o.seq, &more, reterr) : e;
+    THEN(e, add_records(s, f->stream, f->o.seq, &more, reterr));
     content_fini(&held);
     content_fini(&more);
     return e;
@@ -424,14 +419,12 @@ static enum err apply_count(struct sync *s, struct offer *f, struct errinfo *ret
     }
     if (f->has_payload) {
         e = open_writer(s, st, reterr);
-        if (e == ERR_OK) {
-            e = f->o.type == OBJECT_SNAP ? apply_whole(s, f, reterr)
-                                         : apply_delta(s, f, reterr);
-        }
+        THEN(e, f->o.type == OBJECT_SNAP ? apply_whole(s, f, reterr)
+                                         : apply_delta(s, f, reterr));
     }
     if (e == ERR_OK && is_end) {
         e = sync_count_seal(s, st, reterr);
-        e = e == ERR_OK ? strip(s, st, f, reterr) : e;
+        THEN(e, strip(s, st, f, reterr));
     }
     return e;
 }

@@ -1,6 +1,4 @@
 /* sync_proof - signs of life, and what shows that an origin signed two histories. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"

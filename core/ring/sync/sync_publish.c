@@ -1,7 +1,4 @@
 /* sync_publish - our own streams: one signature for each place, durable before anybody sees it. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
@@ -87,14 +84,14 @@ enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
     }
     buf_init(&header, OBJECT_HEADER_BYTES);
     enum err e = sync_catch_up(s, f->stream, reterr);
-    e = e == ERR_OK ? sign(s, f, &header, reterr) : e;
-    e = e == ERR_OK ? object_parse(f->header, &parsed, reterr) : e;
+    THEN(e, sign(s, f, &header, reterr));
+    THEN(e, object_parse(f->header, &parsed, reterr));
     if (e == ERR_OK && f->o.type == OBJECT_SNAP && f->is_same &&
         !sync_ops(f->o.stream.kind)->keeps_snaps) {
         f->payload = SLICE_NONE; /* who holds the stream can make it */
         f->has_payload = false;
     }
-    e = e == ERR_OK ? sync_keep(s, f, reterr) : e;
+    THEN(e, sync_keep(s, f, reterr));
     f->stream->is_signed_here = f->stream->is_signed_here || e == ERR_OK;
     if (e == ERR_OK && sync_apply(s, f, &why) != ERR_OK) {
         log_errinfo("peers", &why); /* it is kept: sync_tick applies it */
@@ -297,7 +294,7 @@ static enum err count_part(struct sync *s, uint64_t start_s,
             : payload_reader_init(&f.reader, OBJECT_COUNT, false, n, f.records, reterr);
     f.payload = buf_slice(&packed);
     f.has_payload = true;
-    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
+    THEN(e, sync_publish(s, &f, reterr));
     if (f.stream->seq == 0) {
         sync_forget(s, f.stream);
     }
@@ -381,7 +378,7 @@ enum err sync_publish_counts(struct sync *s, uint64_t start_s,
     }
     do {
         e = published_of(s, start_s, &p, reterr);
-        e = e == ERR_OK ? differences(p, totals, n, &more, reterr) : e;
+        THEN(e, differences(p, totals, n, &more, reterr));
         if (e == ERR_OK && more.n > 0) {
             e = publish_differences(s, start_s, p, &more, reterr);
         }
@@ -405,7 +402,7 @@ enum err sync_close_stream(struct sync *s, struct stream *st, struct errinfo *re
     f.payload = buf_slice(&whole);
     f.o.raw_len = whole.n;
     f.o.total = st->total;
-    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
+    THEN(e, sync_publish(s, &f, reterr));
     buf_fini(&whole);
     return e;
 }

@@ -1,6 +1,4 @@
 /* sync_publish_list - our own lists and filters: their next steps, and the whole now and then. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/ring/sync/peerlist.h"
@@ -110,8 +108,8 @@ static enum err list_part(struct sync *s, const char *list, const struct list_re
     f.payload = buf_slice(&packed);
     f.o.stream = f.stream->key;
     f.o.seq = f.stream->seq + 1;
-    e = e == ERR_OK ? peerlist_check(s->lists, &f.o, &f.reader, reterr) : e;
-    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
+    THEN(e, peerlist_check(s->lists, &f.o, &f.reader, reterr));
+    THEN(e, sync_publish(s, &f, reterr));
     forget_empty(s, f.stream);
     offer_fini(&f);
     buf_fini(&packed);
@@ -148,7 +146,7 @@ static enum err list_empty(struct sync *s, const char *list, struct errinfo *ret
         return e;
     }
     e = payload_reader_init(&f.reader, OBJECT_LIST, true, 0, SLICE_NONE, reterr);
-    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
+    THEN(e, sync_publish(s, &f, reterr));
     forget_empty(s, f.stream);
     return e;
 }
@@ -200,7 +198,7 @@ enum err sync_list_position(struct sync *s, const char *list, struct buf *ret)
     }
     memcpy(key + 1, list, n); /* NOLINT(bugprone-not-null-terminated-result): a slice */
     enum err e = table_begin(s->table, false, &x, NULL);
-    e = e == ERR_OK ? table_get(x, slice_of(key, 1 + n), &value) : e;
+    THEN(e, table_get(x, slice_of(key, 1 + n), &value));
     if (e == ERR_OK) {
         buf_add(ret, value);
         e = buf_failed(ret) ? ERR_NOMEM : ERR_OK;
@@ -221,7 +219,7 @@ enum err sync_publish_member(struct sync *s, const char *list, bool is_revoked,
                         "a filter of %zu bytes cannot be shared: at most %d", file.n,
                         OBJECT_SNAP_MAX);
     }
-    e = e == ERR_OK ? list_stream(s, kind, list, &f.stream, reterr) : e;
+    THEN(e, list_stream(s, kind, list, &f.stream, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -232,7 +230,7 @@ enum err sync_publish_member(struct sync *s, const char *list, bool is_revoked,
     f.o.stream = f.stream->key;
     f.o.seq = f.stream->seq + 1;
     e = peermember_check(s->lists, &f.o, file, reterr);
-    e = e == ERR_OK ? sync_publish(s, &f, reterr) : e;
+    THEN(e, sync_publish(s, &f, reterr));
     forget_empty(s, f.stream);
     return e;
 }

@@ -1,7 +1,4 @@
 /* sync_quota - how much one origin may bring: what the manifest allows, and what is usual for it. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/cursor.h"
 #include "core/ring/sync/sync_modules.h"

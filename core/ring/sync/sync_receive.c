@@ -1,6 +1,4 @@
 /* sync_receive - the rules that an object meets on its way in, in their order. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -412,7 +410,7 @@ static enum err apply_stored(struct sync *s, struct stream *st, uint64_t seq,
         object_hash(f.header, &f.hash);
         e = sync_unpack(&f, reterr) == SYNC_APPLIED ? ERR_OK : ERR_CORRUPT;
     }
-    e = e == ERR_OK ? sync_apply(s, &f, reterr) : e;
+    THEN(e, sync_apply(s, &f, reterr));
     offer_fini(&f);
     buf_fini(&bytes);
     return e;
@@ -472,7 +470,7 @@ static enum sync_result take(struct sync *s, struct offer *f, struct errinfo *re
     }
     f->is_own = s->is_adopting;
     enum err e = mark_left(s, f->stream, reterr);
-    e = e == ERR_OK ? sync_keep(s, f, reterr) : e;
+    THEN(e, sync_keep(s, f, reterr));
     if (e != ERR_OK) {
         if (is_new) {
             sync_forget(s, f->stream);

@@ -1,7 +1,4 @@
 /* sync_restored - this folder was put back from a back-up: what was signed since is with the peers, and unknown here. */
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/base/cursor.h"
 #include "core/base/log.h"
@@ -37,7 +34,7 @@ static enum err note(struct sync *s, struct errinfo *reterr)
     buf_init(&b, sizeof(s->counts_from_s));
     buf_add_u64(&b, s->counts_from_s);
     e = buf_failed(&b) ? ERR_NOMEM : leave_lists(s, x);
-    e = e == ERR_OK ? table_put(x, SLICE_LIT(MARK), buf_slice(&b)) : e;
+    THEN(e, table_put(x, SLICE_LIT(MARK), buf_slice(&b)));
     buf_fini(&b);
     if (e != ERR_OK) {
         table_abort(&x);

@@ -1,6 +1,4 @@
 /* sync_serve - what peers ask for, and what we ask peers for. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/ring/sync/sync_modules.h"
 
@@ -124,9 +122,7 @@ enum err sync_chain(struct sync *s, const struct object_id *stream, uint64_t fro
         buf_init(&bytes, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
         enum err e = sync_object_read(s, st, seq, &bytes, NULL);
         struct slice all = buf_slice(&bytes);
-        if (e == ERR_OK) {
-            e = object_parse(all, &o, NULL);
-        }
+        THEN(e, object_parse(all, &o, NULL));
         if (e == ERR_OK && o.type == OBJECT_SNAP) {
             all = slice_head(all, OBJECT_HEADER_BYTES);
         }

@@ -1,5 +1,4 @@
 /* sync_stat - what can be seen of each origin. */
-#include <string.h>
 
 #include "core/ring/sync/sync_modules.h"
 

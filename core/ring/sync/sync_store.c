@@ -1,11 +1,5 @@
 /* sync_store - one file for each signed object; the cursor moves once it is durable. */
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
@@ -52,8 +46,8 @@ static enum err make_dirs(const struct sync *s, const struct stream *st,
         return ERR_OK;
     }
     enum err e = file_make_dir(parent, SYNC_DIR_MODE, reterr);
-    e = e == ERR_OK ? file_sync_dir(top, reterr) : e;
-    e = e == ERR_OK ? file_make_dir(dir, SYNC_DIR_MODE, reterr) : e;
+    THEN(e, file_sync_dir(top, reterr));
+    THEN(e, file_make_dir(dir, SYNC_DIR_MODE, reterr));
     return e == ERR_OK ? file_sync_dir(parent, reterr) : e;
 }
 
@@ -196,9 +190,7 @@ enum err sync_keep(struct sync *s, struct offer *f, struct errinfo *reterr)
     const struct stream next = advanced(st, f);
     const uint64_t was = st->bytes;
     enum err e = write_offer(s, st, f, reterr);
-    if (e == ERR_OK) {
-        e = table_begin(s->table, true, &x, reterr);
-    }
+    THEN(e, table_begin(s->table, true, &x, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -206,9 +198,7 @@ enum err sync_keep(struct sync *s, struct offer *f, struct errinfo *reterr)
     if (e == ERR_OK && f->is_own) {
         e = put_signed(x, s->nsigned + 1);
     }
-    if (e == ERR_OK) {
-        e = put_position(x, f);
-    }
+    THEN(e, put_position(x, f));
     if (e != ERR_OK) {
         table_abort(&x);
         return errinfo_set(reterr, e, s->dir, 0, "cannot note how far a stream is: %s",

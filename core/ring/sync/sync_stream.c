@@ -1,6 +1,4 @@
 /* sync_stream - the streams that are held, in a hash table, and their cursors in the table on disk. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/cursor.h"
 #include "core/base/log.h"
@@ -154,7 +152,7 @@ enum err sync_put_cursor(struct table_txn *x, const struct stream *st)
     const uint64_t numbers[] = {st->key_id,     st->seq,     st->from,   st->snap_seq,
                                 st->records,    st->total,   st->bytes,  st->snap_bytes,
                                 st->changed_ms, st->applied, st->own_seq};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+    for (size_t i = 0; i < LENGTH(numbers); i++) {
         buf_add_u64(&b, numbers[i]);
     }
     enum err e = buf_failed(&b)
@@ -188,7 +186,7 @@ static bool read_cursor(struct slice bytes, struct stream *ret)
                                  &ret->snap_seq, &ret->records,    &ret->total,
                                  &ret->bytes,    &ret->snap_bytes, &ret->changed_ms,
                                  &ret->applied,  &ret->own_seq};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+    for (size_t i = 0; i < LENGTH(numbers); i++) {
         *numbers[i] = cursor_u64(&c);
     }
     return is_good && cursor_done(&c);
@@ -242,7 +240,7 @@ enum err sync_load_streams(struct sync *s, struct errinfo *reterr)
     }
     e = table_each(x, SLICE_LIT("s"), load_one, &l);
     table_abort(&x);
-    e = e == ERR_OK ? l.e : e;
+    THEN(e, l.e);
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, s->dir, 0, "cannot read the cursors: %s",
                            err_text(e));

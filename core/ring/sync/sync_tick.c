@@ -1,7 +1,4 @@
 /* sync_tick - what time brings: heartbeats, endings, days merged, what is over removed. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/cursor.h"
@@ -170,7 +167,7 @@ static enum err new_bucket(struct sync *s, uint64_t bucket, struct errinfo *rete
 {
     const uint64_t over = (bucket - 2) * OBJECT_BUCKET_S; /* all that comes came */
     enum err e = sync_quota_learn(s, over, reterr);
-    e = e == ERR_OK ? merge_days(s, bucket, reterr) : e;
+    THEN(e, merge_days(s, bucket, reterr));
     if (e == ERR_OK && !s->period.is_suspended) {
         e = clear_graves(s, bucket * OBJECT_BUCKET_S, reterr);
     }
@@ -188,22 +185,22 @@ enum err sync_tick(struct sync *s, struct errinfo *reterr)
     if (now_ms >= s->next_heartbeat_ms ||
         s->next_heartbeat_ms > now_ms + SYNC_HEARTBEAT_S * UINT64_C(1000)) {
         enum err one = sync_heartbeat(s, reterr);
-        e = e == ERR_OK ? one : e;
+        THEN(e, one);
         s->next_heartbeat_ms = now_ms + SYNC_HEARTBEAT_S * UINT64_C(1000);
     }
     if (now_ms >= s->trimmed_ms + TRIM_S * UINT64_C(1000) || now_ms < s->trimmed_ms) {
         s->trimmed_ms = now_ms;
         enum err one = look_after_streams(s, now_ms, reterr);
-        e = e == ERR_OK ? one : e;
+        THEN(e, one);
     }
     if (s->period.bucket != s->cared_bucket && s->period.bucket > 2) {
         enum err one = new_bucket(s, s->period.bucket, reterr);
         s->cared_bucket = s->period.bucket;
         s->sheets_at_s = 0;
-        e = e == ERR_OK ? one : e;
+        THEN(e, one);
     } else if (s->sheets_at_s != UINT64_MAX && s->work.kind != WORK_DAYS) {
         enum err one = make_sheet(s, reterr);
-        e = e == ERR_OK ? one : e;
+        THEN(e, one);
     }
     return e;
 }

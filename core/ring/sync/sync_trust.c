@@ -1,8 +1,5 @@
 /* sync_trust - whom the manifest trusts; what the others brought goes. */
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/ring/sync/peerlist.h"
@@ -88,13 +85,11 @@ enum err sync_drop_origin(struct sync *s, const struct object_id *id,
     }
     /* objects last: while they are there the next start drops it again */
     enum err e = peerlists_drop(s->lists, id, reterr);
-    e = e == ERR_OK ? sync_count_drop(s, id, reterr) : e;
-    e = e == ERR_OK ? remove_entries(s, id, reterr) : e;
-    if (e == ERR_OK) {
-        e = sync_path(s, path, "objects/%s", hex) == ERR_OK
+    THEN(e, sync_count_drop(s, id, reterr));
+    THEN(e, remove_entries(s, id, reterr));
+    THEN(e, sync_path(s, path, "objects/%s", hex) == ERR_OK
                 ? file_remove_tree(path, reterr)
-                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
+                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long"));
     return e;
 }
 
@@ -273,9 +268,9 @@ enum err sync_trust(struct sync *s, struct errinfo *reterr)
         return errinfo_set(reterr, e, s->dir, 0, "no memory for the members");
     }
     e = sync_load_proofs(s, reterr);
-    e = e == ERR_OK ? sync_quota_load(s, reterr) : e;
+    THEN(e, sync_quota_load(s, reterr));
     /* gillnetd stops believing before the files go */
-    e = e == ERR_OK ? sync_write_origins(s, reterr) : e;
-    e = e == ERR_OK ? drop_untrusted(s, reterr) : e;
+    THEN(e, sync_write_origins(s, reterr));
+    THEN(e, drop_untrusted(s, reterr));
     return e == ERR_OK ? drop_strangers(s, reterr) : e;
 }

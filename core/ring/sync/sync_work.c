@@ -4,7 +4,6 @@
  * The thread sees a walk of a list that nobody changes meanwhile (peerlist.h), or runs of days that are over; cursors,
  * signatures and what is served stay with the owner, in their order.
  */
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/count/runset.h"
@@ -26,9 +25,7 @@ static void run_days(void *context)
     struct runset *runs = NULL;
     begin(w);
     enum err e = runset_open(w->runs, NULL, NULL, &runs, &w->why);
-    if (e == ERR_OK) {
-        e = runset_merge_days(runs, w->first_day, &w->why);
-    }
+    THEN(e, runset_merge_days(runs, w->first_day, &w->why));
     if (e == ERR_OK && w->expires) {
         e = runset_expire(runs, w->bucket, &w->why);
     }
@@ -194,7 +191,7 @@ enum err sync_work_snap(struct sync *s, struct stream *st, struct errinfo *reter
     w->stream = st->id;
     w->seq = w->is_own ? st->seq + 1 : st->seq;
     enum err e = begin_whole(s, st, reterr);
-    e = e == ERR_OK ? peerlist_snap_begin(s->lists, &st->key, &w->snap, reterr) : e;
+    THEN(e, peerlist_snap_begin(s->lists, &st->key, &w->snap, reterr));
     if (e != ERR_OK) {
         buf_fini(&w->whole);
         return e == ERR_EXISTS ? ERR_OK : e;

@@ -1,9 +1,7 @@
 /* digest_key - the ring's secret key between members and in keys/ring.key. */
 #include "core/ring/trust/digest_key.h"
 
-#include <inttypes.h>
 #include <openssl/crypto.h>
-#include <string.h>
 
 #include "core/base/arena.h"
 #include "core/base/file.h"

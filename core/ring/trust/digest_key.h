@@ -8,8 +8,6 @@
 #ifndef CORE_RING_TRUST_DIGEST_KEY_H
 #define CORE_RING_TRUST_DIGEST_KEY_H
 
-#include <stdbool.h>
-
 #include "core/base/keyring.h"
 #include "core/ring/trust/manifest.h"
 

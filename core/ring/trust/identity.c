@@ -3,10 +3,6 @@
 #include "core/ring/trust/identity.h"
 
 #include <openssl/crypto.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/random.h"
@@ -100,16 +96,12 @@ static enum err read_signing(const char *dir, const char *name,
 
     buf_init(&pem, IDENTITY_PEM_MAX);
     enum err e = peer_file_read_secret(dir, name, &pem, NULL);
-    if (e == ERR_OK) {
-        e = identity_pem_parse(buf_slice(&pem), retsecret);
-    }
+    THEN(e, identity_pem_parse(buf_slice(&pem), retsecret));
     if (e == ERR_OK) {
         identity_public_of(retsecret, b.key);
         e = identity_cert_parse(buf_slice(&pem), b.key, &b.not_before_ms, retcert);
     }
-    if (e == ERR_OK) {
-        e = identity_bind(identity_secret, &b);
-    }
+    THEN(e, identity_bind(identity_secret, &b));
     if (e == ERR_OK) {
         *ret = b;
     }
@@ -162,9 +154,7 @@ static enum err read_identity(const char *dir, uint8_t ret[OBJECT_KEY_BYTES],
     }
     buf_init(&pem, IDENTITY_PEM_MAX);
     enum err e = peer_file_read_secret(dir, identity_name, &pem, NULL);
-    if (e == ERR_OK) {
-        e = identity_pem_parse(buf_slice(&pem), ret);
-    }
+    THEN(e, identity_pem_parse(buf_slice(&pem), ret));
     peer_file_forget(&pem);
     return e == ERR_OK ? e : explain(dir, identity_name, e, reterr);
 }
@@ -217,9 +207,7 @@ enum err identity_create(const char *dir, struct identity *ret, struct errinfo *
     /* The identity last: without it nothing was made, and the next try begins anew. Good from the beginning
      * of time, for the clock of a new machine may be wrong. */
     e = write_signing(dir, signing_name, signing, &origin, 0, reterr);
-    if (e == ERR_OK) {
-        e = write_identity(dir, secret, reterr);
-    }
+    THEN(e, write_identity(dir, secret, reterr));
     OPENSSL_cleanse(secret, sizeof(secret));
     OPENSSL_cleanse(signing, sizeof(signing));
     return e == ERR_OK ? identity_load(dir, ret, reterr) : e;
@@ -281,9 +269,7 @@ enum err identity_rotate(const char *dir, struct identity *io, struct errinfo *r
         return errinfo_errno(reterr, to, "cannot put the new key in place");
     }
     e = file_sync_dir(dir, reterr);
-    if (e == ERR_OK) {
-        e = identity_load(dir, &i, reterr);
-    }
+    THEN(e, identity_load(dir, &i, reterr));
     if (e == ERR_OK) {
         *io = i;
     }

@@ -10,8 +10,6 @@
 #ifndef CORE_RING_TRUST_IDENTITY_H
 #define CORE_RING_TRUST_IDENTITY_H
 
-#include <stdint.h>
-
 #include "core/base/err.h"
 #include "core/ring/stream/object.h"
 

@@ -4,8 +4,6 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
-#include <string.h>
-#include <time.h>
 
 #include "core/base/hash256.h"
 #include "core/base/random.h"

@@ -6,8 +6,6 @@
 #ifndef CORE_RING_TRUST_IDENTITY_INTERNAL_H
 #define CORE_RING_TRUST_IDENTITY_INTERNAL_H
 
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/ring/trust/identity.h"

@@ -2,8 +2,6 @@
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/hash256.h"
 #include "core/ring/trust/identity.h"

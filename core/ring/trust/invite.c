@@ -2,8 +2,6 @@
 #include "core/ring/trust/invite.h"
 
 #include <openssl/crypto.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -96,9 +94,7 @@ enum err invite_make(const struct invite_server *s, const struct manifest *m,
     uint8_t seal[INVITE_SEAL_BYTES];
     enum err e = check_invitation(s, m, name, reterr);
 
-    if (e == ERR_OK) {
-        e = check_expiry(m, now_s, reterr);
-    }
+    THEN(e, check_expiry(m, now_s, reterr));
 
     if (e == ERR_OK &&
         (expires_s <= now_s || expires_s > now_s + INVITE_EXPIRY_MAX_S)) {
@@ -228,9 +224,7 @@ static enum err admit(struct redemption *x, const struct invite_line *row,
         return deny(x->reterr);
     }
     enum err e = check_expiry(x->io, x->now_s, x->reterr);
-    if (e == ERR_OK) {
-        e = ring_change(x->s->dir, ring_edit_join, &join, x->io, &outcome, x->reterr);
-    }
+    THEN(e, ring_change(x->s->dir, ring_edit_join, &join, x->io, &outcome, x->reterr));
     *retversion = outcome.version;
     return e;
 }

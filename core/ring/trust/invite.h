@@ -11,9 +11,6 @@
 #ifndef CORE_RING_TRUST_INVITE_H
 #define CORE_RING_TRUST_INVITE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/base/keyring.h"
 #include "core/ring/trust/ring.h"
 

@@ -1,11 +1,4 @@
 /* invite_file - the file of invitations: hashes of secrets, and who used them. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

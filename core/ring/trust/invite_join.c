@@ -1,6 +1,5 @@
 /* invite_join - what a joining server takes from the answer that it gets. */
 #include <openssl/crypto.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -104,16 +103,12 @@ static enum err take_membership(const char *state_dir, const struct invite_token
     if (file_path(dir, "%s/peers", state_dir) != ERR_OK) {
         e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
     }
-    if (e == ERR_OK) {
-        e = check_ring(&m, t, self, now_s, reterr);
-    }
+    THEN(e, check_ring(&m, t, self, now_s, reterr));
     if (e == ERR_OK && (invite_token_open(t, r->seal, &key) != ERR_OK ||
                         !invite_ring_has_key(&m, key.id))) {
         e = refuse("the ring key in the token could not be opened", reterr);
     }
-    if (e == ERR_OK) {
-        e = check_former(dir, &m, &is_newer, reterr);
-    }
+    THEN(e, check_former(dir, &m, &is_newer, reterr));
     if (e == ERR_OK) { /* the key first: a member without it could not do anything */
         e = digest_key_put(state_dir, &key,
                            key.id == digest_key_in_force(&m, now_s * MS), reterr);

@@ -1,9 +1,7 @@
 /* invite_token - tokens, requests and answers as bytes. */
-#include <inttypes.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <string.h>
 
 #include "core/base/cursor.h"
 #include "core/ring/trust/invite_internal.h"
@@ -86,7 +84,7 @@ void invite_seal_key(const struct identity *self, const uint8_t id[INVITE_ID_BYT
                             SLICE_LIT("gillnet-invite-seal/1\0"),
                             bytes_of(id, INVITE_ID_BYTES)};
 
-    hash256_make(parts, sizeof(parts) / sizeof(parts[0]), &hash);
+    hash256_make(parts, LENGTH(parts), &hash);
     memcpy(ret, hash.b, INVITE_SEAL_BYTES);
     OPENSSL_cleanse(&hash, sizeof(hash));
 }
@@ -98,7 +96,7 @@ void invite_secret_hash(const uint8_t id[INVITE_ID_BYTES],
                             bytes_of(id, INVITE_ID_BYTES),
                             bytes_of(secret, INVITE_SECRET_BYTES)};
 
-    hash256_make(parts, sizeof(parts) / sizeof(parts[0]), ret);
+    hash256_make(parts, LENGTH(parts), ret);
 }
 
 /* What lies before the sealed key: sealed with it, so that no part can be exchanged. */

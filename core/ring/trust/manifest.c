@@ -1,9 +1,6 @@
 /* manifest - text, signatures, which one replaces which, and the file. */
 #include "core/ring/trust/manifest.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/ring/trust/identity_internal.h"
@@ -153,15 +150,9 @@ enum err manifest_parse(struct slice text, struct manifest *ret, struct errinfo 
     unsigned n = 0;
     enum err e = split_text(text, &body, &rest, reterr);
 
-    if (e == ERR_OK) {
-        e = read_signatures(body, rest, signatures, &n, reterr);
-    }
-    if (e == ERR_OK) {
-        e = manifest_body_parse(body, &m, reterr);
-    }
-    if (e == ERR_OK) {
-        e = keep_text(text, &m, reterr);
-    }
+    THEN(e, read_signatures(body, rest, signatures, &n, reterr));
+    THEN(e, manifest_body_parse(body, &m, reterr));
+    THEN(e, keep_text(text, &m, reterr));
     if (e != ERR_OK) {
         manifest_fini(&m);
         return e;
@@ -190,9 +181,7 @@ enum err manifest_sign(const uint8_t secret[OBJECT_KEY_BYTES], struct buf *text,
     unsigned n = 0;
     enum err e = split_text(buf_slice(text), &body, &rest, reterr);
 
-    if (e == ERR_OK) {
-        e = read_signatures(body, rest, there, &n, reterr);
-    }
+    THEN(e, read_signatures(body, rest, there, &n, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -314,9 +303,7 @@ enum err manifest_may_replace(const struct manifest *m, const struct manifest *o
     if (e == ERR_OK && old != NULL) {
         e = check_signatures(m, old, "former", reterr);
     }
-    if (e == ERR_OK) {
-        e = check_signatures(m, m, "new", reterr);
-    }
+    THEN(e, check_signatures(m, m, "new", reterr));
     for (unsigned i = 0; e == ERR_OK && old != NULL && i < old->nmembers; i++) {
         if (forgives_a_key(m, &old->members[i])) {
             e = errinfo_set(reterr, ERR_DENIED, "manifest", 0,

@@ -10,10 +10,6 @@
 #ifndef CORE_RING_TRUST_MANIFEST_H
 #define CORE_RING_TRUST_MANIFEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/ring/stream/object.h"

@@ -2,8 +2,6 @@
  * recurses and allocates, sees it; every field must be there ("kind" may), and no other. */
 #include <arpa/inet.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/hash256.h"
 #include "core/ring/trust/manifest_internal.h"
@@ -25,11 +23,11 @@ static const uint64_t records_max = 1000000000000ull;
 
 static const char *const state_names[] = {
     [MEMBER_ACTIVE] = "active", [MEMBER_LEFT] = "left", [MEMBER_DROPPED] = "dropped"};
-enum { NSTATES = sizeof(state_names) / sizeof(state_names[0]) };
+enum { NSTATES = LENGTH(state_names) };
 
 static const char *const kind_names[] = {
     [RING_FEDERATION] = "federation", [RING_OWN] = "own"};
-enum { NKINDS = sizeof(kind_names) / sizeof(kind_names[0]) };
+enum { NKINDS = LENGTH(kind_names) };
 static const char kind_field[] = "kind";
 
 const char *member_state_name(enum member_state s)
@@ -355,9 +353,7 @@ static enum err parse_arrays(struct fields *f, struct manifest *m)
         }
         m->nadmins++;
     }
-    if (e == ERR_OK) {
-        e = parse_members(members, m, f->reterr);
-    }
+    THEN(e, parse_members(members, m, f->reterr));
     for (size_t i = 0; i < json_array_size(ring_keys) && e == ERR_OK; i++) {
         e = parse_ring_key(json_array_get(ring_keys, i), i + 1, &m->ring_keys[i],
                            f->reterr);
@@ -513,9 +509,7 @@ enum err manifest_body_parse(struct slice body, struct manifest *m,
     }
     e = parse_ring(root, m, reterr);
     json_decref(root);
-    if (e == ERR_OK) {
-        e = check_keys(m, reterr);
-    }
+    THEN(e, check_keys(m, reterr));
     return e == ERR_OK ? check_members(m, reterr) : e;
 }
 

@@ -1,11 +1,7 @@
 /* peer_file - files in STATE/peers and whose they are. */
 #include "core/ring/trust/peer_file.h"
 
-#include <errno.h>
 #include <openssl/crypto.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/uninitialized.h"
@@ -49,9 +45,7 @@ enum err peer_file_write(const char *dir, const char *name, struct slice bytes,
     struct stat st;
     enum err e = path_of(dir, name, path, reterr);
 
-    if (e == ERR_OK) {
-        e = file_out_open(&out, path, mode, reterr);
-    }
+    THEN(e, file_out_open(&out, path, mode, reterr));
     if (e != ERR_OK) {
         return e;
     }

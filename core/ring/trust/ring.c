@@ -1,13 +1,7 @@
 /* ring - making, signing and taking the versions of a manifest. */
 #include "core/ring/trust/ring.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <openssl/crypto.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -194,18 +188,14 @@ enum err ring_sign(const char *dir, const char *key_file, const struct manifest 
     uint8_t key[OBJECT_KEY_BYTES];
     enum err e = check_only_one(dir, m, old, reterr);
 
-    if (e == ERR_OK) {
-        e = ring_admin_key(dir, key_file, false, secret, key, reterr);
-    }
+    THEN(e, ring_admin_key(dir, key_file, false, secret, key, reterr));
     if (e == ERR_OK && old != NULL && !is_admin(m, key) && !is_admin(old, key)) {
         e = errinfo_set(reterr, ERR_DENIED, key_file != NULL ? key_file : dir, 0,
                         "the administrator's key here (%s) is none of this ring's "
                         "administrators; sign with one of their keys",
                         key_file != NULL ? "--admin-key" : "admin.key");
     }
-    if (e == ERR_OK) {
-        e = manifest_sign(secret, text, reterr);
-    }
+    THEN(e, manifest_sign(secret, text, reterr));
     OPENSSL_cleanse(secret, sizeof(secret));
     return e;
 }
@@ -251,9 +241,7 @@ enum err ring_next(const char *dir, struct manifest *ret, struct errinfo *reterr
     }
     buf_init(&text, MANIFEST_BYTES_MAX);
     enum err e = peer_file_read(dir, next_name, &text, reterr);
-    if (e == ERR_OK) {
-        e = manifest_parse(buf_slice(&text), ret, reterr);
-    }
+    THEN(e, manifest_parse(buf_slice(&text), ret, reterr));
     buf_fini(&text);
     return e;
 }
@@ -277,12 +265,8 @@ static enum err place_version(const char *dir, const struct manifest *m,
                                PEER_FILE_MODE, reterr);
     }
     e = manifest_may_replace(m, old, reterr);
-    if (e == ERR_OK) {
-        e = manifest_store(dir, m, reterr);
-    }
-    if (e == ERR_OK) {
-        e = ring_discard(dir, reterr);
-    }
+    THEN(e, manifest_store(dir, m, reterr));
+    THEN(e, ring_discard(dir, reterr));
     ret->is_in_force = e == ERR_OK;
     return e;
 }
@@ -303,9 +287,7 @@ static enum err make_version(const char *dir, const struct manifest *draft,
                         "the manifest would be larger than %d bytes",
                         MANIFEST_BYTES_MAX);
     }
-    if (e == ERR_OK) {
-        e = manifest_parse(buf_slice(&text), ret, reterr);
-    }
+    THEN(e, manifest_parse(buf_slice(&text), ret, reterr));
     buf_fini(&text);
     return e;
 }
@@ -348,17 +330,13 @@ enum err ring_change(const char *dir, ring_edit_fn *edit, void *context,
     struct manifest new = {.version = 0};
     enum err e = make_draft(dir, io, &draft, reterr);
 
-    if (e == ERR_OK) {
-        e = edit(&draft, context, reterr);
-    }
+    THEN(e, edit(&draft, context, reterr));
     if (e == ERR_OK) {
         draft.version = io->version + 1;
         set_times(&draft);
         e = make_version(dir, &draft, io, &new, reterr);
     }
-    if (e == ERR_OK) {
-        e = place_version(dir, &new, io, ret, reterr);
-    }
+    THEN(e, place_version(dir, &new, io, ret, reterr));
     manifest_fini(&draft);
     if (e == ERR_OK && ret->is_in_force) {
         manifest_fini(io);
@@ -385,9 +363,7 @@ enum err ring_create(const char *dir, const struct manifest *m,
     draft.version = 1;
     set_times(&draft);
     enum err e = make_version(dir, &draft, NULL, &new, reterr);
-    if (e == ERR_OK) {
-        e = place_version(dir, &new, NULL, ret, reterr);
-    }
+    THEN(e, place_version(dir, &new, NULL, ret, reterr));
     manifest_fini(&new);
     return e;
 }
@@ -489,9 +465,7 @@ enum err ring_accept(const char *dir, struct slice text, struct ring_outcome *re
         manifest_fini(&old);
     } else if (there == ERR_NOT_FOUND || there == ERR_SYNTAX || there == ERR_CORRUPT) {
         e = check_membership(dir, &m, reterr);
-        if (e == ERR_OK) {
-            e = accept_over(dir, &m, NULL, ret, reterr);
-        }
+        THEN(e, accept_over(dir, &m, NULL, ret, reterr));
     } else {
         e = manifest_load(dir, &old, reterr); /* says why it cannot be read */
     }

@@ -10,8 +10,6 @@
 #ifndef CORE_RING_TRUST_RING_H
 #define CORE_RING_TRUST_RING_H
 
-#include <stdbool.h>
-
 #include "core/ring/trust/manifest.h"
 
 enum { RING_KEY_KEEP_DAYS = 15 }; /* longer than anything is counted */

@@ -1,6 +1,5 @@
 /* ring_admin - the key that an administrator signs a ring's manifest with: beside the hub, or in a file of its own. */
 #include <openssl/crypto.h>
-#include <sys/stat.h>
 
 #include "core/base/file.h"
 #include "core/base/random.h"

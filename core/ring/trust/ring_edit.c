@@ -1,8 +1,4 @@
 /* ring_edit - the changes that a manifest can undergo; each looks at the manifest alone. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/keyring.h"
 #include "core/ring/trust/ring.h"

@@ -61,7 +61,7 @@ static void join(const struct world *w, char **names)
     for (; names[o.n] != NULL; o.n++) {
         rows[o.n] = (struct origin_row){.cap = 10, .state = ORIGIN_ACTIVE};
         origin_of(names[o.n], rows[o.n].origin);
-        (void)snprintf(rows[o.n].name, sizeof rows[o.n].name, "%s", names[o.n]);
+        (void)snprintf(rows[o.n].name, sizeof(rows[o.n].name), "%s", names[o.n]);
     }
     must(origins_write(w->state, &o, &why), &why);
 }
@@ -80,7 +80,7 @@ static void told(const struct world *w, char **args)
         exit(2);
     }
     char value[1024]; /* with count.prefix, as it is by default */
-    int n = snprintf(value, sizeof value, "in%c%s", 0, args[2]);
+    int n = snprintf(value, sizeof(value), "in%c%s", 0, args[2]);
     digest_make(&keys.ring[0], (uint16_t)info->type, slice_of(value, (size_t)n),
                 &digest);
     struct run_record v = {.count = strtoull(args[3], NULL, 10)};
@@ -135,7 +135,7 @@ static void close_one(const struct world *w, const char *path)
             sums.slots[n++] = sums.slots[i];
         }
     }
-    qsort(sums.slots, n, sizeof sums.slots[0], by_key);
+    qsort(sums.slots, n, sizeof(sums.slots[0]), by_key);
     for (size_t i = 0; i < n; i++) {
         run_writer_add(out, &sums.slots[i]);
     }

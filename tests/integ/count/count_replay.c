@@ -58,7 +58,7 @@ static void add_proof(struct extract *x, struct slice bytes)
     }
     from = slice_head(from, name_length(from));
     (void)snprintf(
-        text, sizeof text,
+        text, sizeof(text),
         "Authentication-Results: replay.example; dmarc=pass header.from=%.*s\n",
         SLICE_ARGS(from));
     extract_raw(x, slice_str(text));
@@ -127,7 +127,7 @@ static bool forget(struct replay *r)
     };
 
     count_close(&r->count);
-    (void)snprintf(folder, sizeof folder, "%s/%u", r->folder, serial++);
+    (void)snprintf(folder, sizeof(folder), "%s/%u", r->folder, serial++);
     if (file_make_dir(folder, 0700, &why) != ERR_OK ||
         count_open(&options, &r->count, &why) != ERR_OK) {
         fprintf(stderr, "%s\n", why.text);
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
     if (!set_up(&r, argv[1], argv[2])) {
         return 70;
     }
-    while (fgets(line, sizeof line, stdin) != NULL) {
+    while (fgets(line, sizeof(line), stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == 'R') {
             if (!forget(&r)) {

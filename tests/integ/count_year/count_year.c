@@ -74,8 +74,8 @@ static void digest_of(const struct year *y, unsigned key,
                       struct digest ret[KEYRING_MAX])
 {
     char text[16];
-    int n = snprintf(text, sizeof text, "key %u", key);
-    memset(ret, 0, KEYRING_MAX * sizeof ret[0]);
+    int n = snprintf(text, sizeof(text), "key %u", key);
+    memset(ret, 0, KEYRING_MAX * sizeof(ret[0]));
     digest_make(&y->keys.ring[0], 14, slice_of(text, (size_t)n), &ret[0]);
 }
 
@@ -85,7 +85,7 @@ static void traffic(struct year *y)
     size_t at = now % RING;
     if (y->bucket[at] != now) {
         y->bucket[at] = now;
-        memset(y->seen[at], 0, sizeof y->seen[at]);
+        memset(y->seen[at], 0, sizeof(y->seen[at]));
     }
     for (unsigned i = 0; i < 4; i++) {
         unsigned key = (unsigned)(next_random(y) % KEYS);

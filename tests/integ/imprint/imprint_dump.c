@@ -19,7 +19,7 @@ static size_t nshingles;
 static void on_shingle(void *context, uint64_t shingle)
 {
     (void)context;
-    if (nshingles < sizeof shingles / sizeof shingles[0]) {
+    if (nshingles < sizeof(shingles) / sizeof(shingles[0])) {
         shingles[nshingles++] = shingle;
     }
 }
@@ -90,7 +90,7 @@ int main(void)
     shingle_keys_make(&ring, (uint64_t)1000 * SHINGLE_EPOCH_S, &limits.imprint.keys);
     limits.imprint.guard = guard;
     limits.imprint.on_shingle = on_shingle;
-    while (fgets(line, sizeof line, stdin) != NULL) {
+    while (fgets(line, sizeof(line), stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == 'T') {
             line[0] = line[1] = '\n'; /* no header fields, then the text */

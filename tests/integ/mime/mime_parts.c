@@ -67,7 +67,7 @@ static int print_parts(const char *path)
     }
     printf("FILE %s\n", path);
     size_t n = 0;
-    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0) {
+    while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0) {
         mail_raw(m, slice_of(chunk, n));
     }
     mail_end(m);

@@ -1,8 +1,5 @@
 /* test_api_auth - tokens of a file and who they are, local clients, and requests that another site's page made. */
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
@@ -24,11 +21,11 @@ struct fixture {
 
 static int setup(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
+    struct fixture *f = calloc(1, sizeof(*f));
 
     assert_non_null(f);
     assert_int_equal(tempdir_setup((void **)&f->dir), 0);
-    (void)snprintf(f->path, sizeof f->path, "%s/tokens", f->dir->path);
+    (void)snprintf(f->path, sizeof(f->path), "%s/tokens", f->dir->path);
     clock_set_for_test(UINT64_C(1700000000) * US_PER_S, US_PER_S);
     f->config.api.local_role = API_READ;
     f->tokens = api_tokens_new();
@@ -70,7 +67,7 @@ static void save(struct fixture *f, mode_t mode)
 {
     char fresh[160];
 
-    (void)snprintf(fresh, sizeof fresh, "%s.new", f->path);
+    (void)snprintf(fresh, sizeof(fresh), "%s.new", f->path);
     int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     assert_int_equal(write(fd, f->text.p, f->text.n), (ssize_t)f->text.n);
     assert_int_equal(fchmod(fd, mode), 0);
@@ -95,7 +92,7 @@ static bool is_taken(struct fixture *f, const char *token)
 {
     char field[128];
 
-    (void)snprintf(field, sizeof field, "Bearer %s", token);
+    (void)snprintf(field, sizeof(field), "Bearer %s", token);
     return ask(f, field, false);
 }
 
@@ -139,7 +136,7 @@ static void test_tokens__in_lines_that_are_bad__then_only_those_are_left_out(
         "one read x%s\n",     "one read %s0\n"};
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < LENGTH(bad); i++) {
         struct buf hash;
 
         add_row(f, "x", "read", "one");
@@ -149,7 +146,7 @@ static void test_tokens__in_lines_that_are_bad__then_only_those_are_left_out(
         add_row(f, "before", "read", "two");
         char line[160];
         const char *at = strstr(bad[i], "%s");
-        (void)snprintf(line, sizeof line, "%.*s%s%s", (int)(at - bad[i]), bad[i],
+        (void)snprintf(line, sizeof(line), "%.*s%s%s", (int)(at - bad[i]), bad[i],
                        hash.p, at + 2);
         buf_add_str(&f->text, line);
         add_row(f, "behind", "admin", "three");
@@ -167,7 +164,7 @@ static void test_token_name__at_its_bounds__then_as_it_says(void **state)
     char name[API_NAME_MAX + 2];
 
     (void)state;
-    memset(name, 'a', sizeof name);
+    memset(name, 'a', sizeof(name));
     assert_true(api_token_name_is_valid(slice_of(name, 1)));
     assert_true(api_token_name_is_valid(slice_of(name, API_NAME_MAX)));
     assert_false(api_token_name_is_valid(slice_of(name, API_NAME_MAX + 1)));
@@ -186,15 +183,15 @@ static void test_tokens__that_are_too_many__then_the_first_of_them(void **state)
     char name[API_NAME_MAX + 1];
 
     for (int i = 0; i <= API_TOKENS_MAX; i++) {
-        (void)snprintf(name, sizeof name, "t%d", i);
+        (void)snprintf(name, sizeof(name), "t%d", i);
         add_row(f, name, "read", name);
     }
     save(f, 0600);
     look(f);
     assert_true(is_taken(f, "t0"));
-    (void)snprintf(name, sizeof name, "t%d", API_TOKENS_MAX - 1);
+    (void)snprintf(name, sizeof(name), "t%d", API_TOKENS_MAX - 1);
     assert_true(is_taken(f, name));
-    (void)snprintf(name, sizeof name, "t%d", API_TOKENS_MAX);
+    (void)snprintf(name, sizeof(name), "t%d", API_TOKENS_MAX);
     assert_false(is_taken(f, name));
 }
 
@@ -331,9 +328,9 @@ static void test_who__by_another_hosts_name__then_not_local(void **state)
     };
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         const struct http_request r = {.host = slice_str(rows[i].host),
-                                      .referer = slice_str(rows[i].referer)};
+                                       .referer = slice_str(rows[i].referer)};
         for (int is_unix = 0; is_unix < 2; is_unix++) {
             bool want = is_unix ? rows[i].is_local_unix : rows[i].is_local;
             assert_true(
@@ -362,7 +359,7 @@ static void test_who__with_any_form_of_the_field__then_bearer_alone(void **state
     add_row(f, "x", "admin", "one");
     save(f, 0600);
     look(f);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         bool near = ask(f, rows[i].field, true); /* a wrong token is not forgiven */
         bool far = ask(f, rows[i].field, false);
 
@@ -424,12 +421,12 @@ static void test_foreign__by_the_name_in_host__then_ours_alone(void **state)
     struct fixture *f = *state;
 
     f->config.api.names = (struct config_strings){.n = 1, .v = names};
-    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+    for (size_t i = 0; i < LENGTH(ours); i++) {
         if (is_foreign(f, ours[i], "", "", false)) {
             fail_msg("%s is ours", ours[i]);
         }
     }
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < LENGTH(others); i++) {
         if (!is_foreign(f, others[i], "", "", false)) {
             fail_msg("%s is not ours", others[i]);
         }
@@ -457,7 +454,7 @@ static void test_foreign__by_origin__then_only_the_same_one(void **state)
     };
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         bool by_unix = is_foreign(f, "localhost:8896", rows[i].origin, "", true);
 
         if (is_foreign(f, "localhost:8896", rows[i].origin, "", false) !=
@@ -474,7 +471,7 @@ static void test_foreign__by_fetch_site__then_cross_site_alone(void **state)
     static const char *const near[] = {"", "same-origin", "same-site", "none"};
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+    for (size_t i = 0; i < LENGTH(near); i++) {
         assert_false(is_foreign(f, "localhost", "", near[i], false));
     }
     assert_true(is_foreign(f, "localhost", "", "cross-site", false));

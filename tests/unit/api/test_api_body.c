@@ -29,7 +29,7 @@ static enum err read_text(struct fixture *f, struct slice text)
 
 static int set_up(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
+    struct fixture *f = calloc(1, sizeof(*f));
 
     f->arena = arena_new(1 << 20);
     *state = f;
@@ -151,7 +151,7 @@ static void test_read__when_wrong__then_which_way(void **state)
     };
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(read_text(f, rows[i].text), rows[i].e);
     }
 }

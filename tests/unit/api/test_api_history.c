@@ -38,17 +38,17 @@ struct world {
 
 static int begin(void **state)
 {
-    struct world *w = calloc(1, sizeof *w);
+    struct world *w = calloc(1, sizeof(*w));
     void *dir = NULL;
     assert_non_null(w);
     assert_int_equal(tempdir_setup(&dir), 0);
     w->dir = dir;
-    (void)snprintf(w->state, sizeof w->state, "%s/state", w->dir->path);
-    (void)snprintf(w->socket, sizeof w->socket, "%s/ctl", w->dir->path);
+    (void)snprintf(w->state, sizeof(w->state), "%s/state", w->dir->path);
+    (void)snprintf(w->socket, sizeof(w->socket), "%s/ctl", w->dir->path);
     assert_int_equal(keyring_load_or_create(w->state, &w->keys, NULL), ERR_OK);
-    (void)snprintf(w->page, sizeof w->page, "%s/counts", w->state);
+    (void)snprintf(w->page, sizeof(w->page), "%s/counts", w->state);
     assert_int_equal(mkdir(w->page, 0700), 0);
-    (void)snprintf(w->page, sizeof w->page, "%s/" STATE_HISTORY_FILE, w->state);
+    (void)snprintf(w->page, sizeof(w->page), "%s/" STATE_HISTORY_FILE, w->state);
     w->config.state_dir = w->state;
     w->config.control_socket = w->socket;
     for (unsigned a = 0; a < ACTION_COUNT; a++) {
@@ -105,7 +105,7 @@ static void *serve(void *context)
     int fd = -1;
     while ((fd = accept(w->listen_fd, NULL, NULL)) >= 0) {
         char line[4096];
-        ssize_t n = recv(fd, line, sizeof line, 0);
+        ssize_t n = recv(fd, line, sizeof(line), 0);
         struct buf answer;
         buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
         count_wire_answer(slice_trim(slice_of(line, n > 0 ? (size_t)n : 0)), &port,
@@ -121,9 +121,9 @@ static void *serve(void *context)
 static void start_server(struct world *w)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
-    (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", w->socket);
+    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s", w->socket);
     w->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(w->listen_fd, (struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(bind(w->listen_fd, (struct sockaddr *)&un, sizeof(un)), 0);
     assert_int_equal(listen(w->listen_fd, 8), 0);
     assert_int_equal(pthread_create(&w->thread, NULL, serve, w), 0);
 }
@@ -252,9 +252,9 @@ static void test_json__gillnetd_is_silent__waited_for_no_longer_than_said(void *
     struct world *w = *state;
     fill_page(w);
     struct sockaddr_un un = {.sun_family = AF_UNIX};
-    (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", w->socket);
+    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s", w->socket);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof(un)), 0);
     assert_int_equal(listen(fd, 8), 0);
     clock_unset_for_test();
     uint64_t before = clock_mono_us();

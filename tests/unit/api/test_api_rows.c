@@ -20,7 +20,7 @@ static json_t *row_of(unsigned i)
 {
     char name[32];
 
-    (void)snprintf(name, sizeof name, "list%05u", i);
+    (void)snprintf(name, sizeof(name), "list%05u", i);
     return json_pack("{s:s, s:s?, s:i, s:s?}", "name", name, "origin",
                      i % 2 != 0 ? "two" : NULL, "entries", (int)(i % 7), "fault",
                      i % 5 == 0 ? "damaged" : NULL);
@@ -80,7 +80,7 @@ static size_t walk(json_t *all, const char *query, unsigned char seen[MANY],
             drop(&p);
             return pages;
         }
-        (void)snprintf(whole, sizeof whole, "%s&cursor=%s", query,
+        (void)snprintf(whole, sizeof(whole), "%s&cursor=%s", query,
                        json_string_value(p.next));
         drop(&p);
         if (change != NULL) {
@@ -103,7 +103,7 @@ static void test_pages__of_many_rows__then_each_comes_once(void **state)
     json_t *all = rows_of(0, MANY);
 
     (void)state;
-    for (size_t k = 0; k < sizeof orders / sizeof orders[0]; k++) {
+    for (size_t k = 0; k < sizeof(orders) / sizeof(orders[0]); k++) {
         assert_int_equal(walk(all, orders[k], seen, NULL), MANY / 100);
         for (size_t i = 0; i < MANY; i++) {
             assert_int_equal(seen[i], 1);
@@ -200,7 +200,7 @@ static void test_query__that_is_not_meant__then_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct api_rows_query q;
         struct errinfo why = {.text = ""};
 

@@ -31,9 +31,9 @@ struct play {
 static void listen_at(struct play *p, const char *path)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
-    (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", path);
+    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
     p->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(p->listen_fd, (struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(bind(p->listen_fd, (struct sockaddr *)&un, sizeof(un)), 0);
     assert_int_equal(listen(p->listen_fd, 1), 0);
 }
 
@@ -44,12 +44,12 @@ static void *run(void *context)
     char byte[512];
     size_t n = 0;
     while (n < p->reads) {
-        size_t room = p->reads - n < sizeof byte ? p->reads - n : sizeof byte;
+        size_t room = p->reads - n < sizeof(byte) ? p->reads - n : sizeof(byte);
         ssize_t got = recv(fd, byte, room, 0);
         if (got <= 0) {
             break;
         }
-        for (ssize_t i = 0; i < got && p->ngot < sizeof p->got - 1; i++) {
+        for (ssize_t i = 0; i < got && p->ngot < sizeof(p->got) - 1; i++) {
             p->got[p->ngot++] = byte[i];
         }
         n += (size_t)got;
@@ -57,9 +57,9 @@ static void *run(void *context)
     if (p->answer != NULL) {
         (void)send(fd, p->answer, strlen(p->answer), MSG_NOSIGNAL);
     }
-    while (p->is_endless && send(fd, byte, sizeof byte, MSG_NOSIGNAL) > 0) {
+    while (p->is_endless && send(fd, byte, sizeof(byte), MSG_NOSIGNAL) > 0) {
     }
-    while (p->waits && recv(fd, byte, sizeof byte, 0) > 0) {
+    while (p->waits && recv(fd, byte, sizeof(byte), 0) > 0) {
     }
     close(fd);
     return NULL;
@@ -102,7 +102,7 @@ static void test_ask__refusals__then_their_reason(void **state)
                 {"HTTP/1.1 200 OK\r\n", ERR_IO, "no answer of gillnetd"},
                 {"o", ERR_IO, "ended without an answer"},
                 {NULL, ERR_IO, "ended without an answer"}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct errinfo why;
         struct buf answer;
         struct play p = {.reads = 5, .answer = rows[i].answer};
@@ -162,7 +162,7 @@ static void test_ask__nobody_there__then_told(void **state)
                                         SLICE_NONE, end, &answer, &why),
                      ERR_NOT_FOUND);
     char longer[200] = "";
-    memset(longer, 'x', sizeof longer - 1);
+    memset(longer, 'x', sizeof(longer) - 1);
     assert_int_equal(
         control_client_ask(longer, SLICE_LIT("ping"), SLICE_NONE, end, &answer, &why),
         ERR_LIMIT);
@@ -183,7 +183,7 @@ static void test_scan__line_and_message__then_the_object(void **state)
     struct buf json;
     struct scan_request line = {.helo = SLICE_LIT("a b")};
     static const char want[] = "scan 4 helo=a%20b\nmail";
-    struct play p = {.reads = sizeof want - 1, .answer = "ok\n{\"score\":0}\n"};
+    struct play p = {.reads = sizeof(want) - 1, .answer = "ok\n{\"score\":0}\n"};
     listen_at(&p, tempdir_file(t, "ctl"));
     assert_int_equal(pthread_create(&p.thread, NULL, run, &p), 0);
     buf_init(&json, ANSWER_MAX);

@@ -26,15 +26,15 @@ static void test_find__when_the_path_is_a_file__then_its_bytes(void **state)
                 {"/page.js", "page.js", "text/javascript; charset=utf-8"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct page_file *f = page_find(rows[i].path);
         struct buf there;
         struct errinfo why = {0};
         char file[1024];
 
         buf_init(&there, PAGE_BYTES_MAX);
-        (void)snprintf(file, sizeof file, "%s/core/hub/api/page/%s", GILLNET_SOURCE_DIR,
-                       rows[i].file);
+        (void)snprintf(file, sizeof(file), "%s/core/hub/api/page/%s",
+                       GILLNET_SOURCE_DIR, rows[i].file);
         assert_int_equal(file_read(file, &there, &why), ERR_OK);
         assert_non_null(f);
         assert_string_equal(f->type, rows[i].type);
@@ -50,7 +50,7 @@ static void test_find__when_no_file_has_the_path__then_null(void **state)
                                        "/page", "/page.js/",   "page.js"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_null(page_find(rows[i]));
     }
 }
@@ -68,7 +68,7 @@ static void test_files__when_put_together__then_within_the_policy_and_small(
     (void)state;
     for (const struct page_file *f = page_files; f->path != NULL; f++) {
         total += f->bytes.n;
-        for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+        for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
             if (has(f->bytes, never[i])) {
                 fail_msg("%s has %s", f->path, never[i]);
             }

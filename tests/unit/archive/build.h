@@ -56,7 +56,7 @@ struct build_entry {
 
 static BUILD_UNUSED void build_zip_begin(struct build_zip *z)
 {
-    memset(z, 0, sizeof *z);
+    memset(z, 0, sizeof(*z));
     buf_init(&z->file, BUILD_CAP);
     buf_init(&z->directory, BUILD_CAP);
 }
@@ -225,7 +225,7 @@ static const struct archive_events build_events BUILD_UNUSED = {
 
 static BUILD_UNUSED void build_record_init(struct build_record *r)
 {
-    memset(r, 0, sizeof *r);
+    memset(r, 0, sizeof(*r));
     buf_init(&r->text, BUILD_CAP);
 }
 

@@ -44,7 +44,7 @@ static const struct row rows[] = {
 static void test_head__of_each_kind__tells_type_and_lies(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct magic m = magic_of(rows[i].head);
         assert_int_equal(m.kind == MAGIC_NONE, rows[i].type[0] == '\0');
         assert_true(slice_eq(m.type, slice_str(rows[i].type)));

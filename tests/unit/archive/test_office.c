@@ -12,14 +12,14 @@ static void test_office_kind_of__by_the_entries_that_each_kind_must_have__is_tol
     (void)state;
     static const char head[30] = "PK\3\4";
     char zip[200];
-    memcpy(zip, head, sizeof head);
+    memcpy(zip, head, sizeof(head));
     struct slice text = SLICE_LIT("mimetypeapplication/vnd.oasis.opendocument.text");
-    memcpy(zip + sizeof head, text.p, text.n);
-    assert_int_equal(office_kind_of(slice_of(zip, sizeof head + text.n)),
+    memcpy(zip + sizeof(head), text.p, text.n);
+    assert_int_equal(office_kind_of(slice_of(zip, sizeof(head) + text.n)),
                      OFFICE_OPEN_DOCUMENT);
-    assert_int_equal(office_kind_of(slice_of(zip, sizeof head + text.n - 5)),
+    assert_int_equal(office_kind_of(slice_of(zip, sizeof(head) + text.n - 5)),
                      OFFICE_OPEN_DOCUMENT);
-    assert_int_equal(office_kind_of(slice_of(zip, sizeof head)), OFFICE_NOT);
+    assert_int_equal(office_kind_of(slice_of(zip, sizeof(head))), OFFICE_NOT);
     assert_int_equal(office_kind_of(SLICE_NONE), OFFICE_NOT);
     assert_int_equal(office_kind_of(SLICE_LIT("PK\3\4...[Content_Types].xml...")),
                      OFFICE_OPEN_XML);
@@ -73,7 +73,7 @@ static void test_office_role_of__paths_of_each_kind__by_the_table(void **state)
         {OFFICE_NOT, "", OFFICE_FILE},
         {OFFICE_OPEN_XML, "", OFFICE_FILE},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (office_role_of(rows[i].kind, slice_str(rows[i].path)) != rows[i].role) {
             fail_msg("%s", rows[i].path);
         }

@@ -70,7 +70,7 @@ static const struct row rows[] = {
 static void test_links__each_way_of_writing__are_told(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct buf got;
         assert_int_equal(links_of(rows[i].file, &got), 0);
         size_t n = strlen(rows[i].links);
@@ -112,7 +112,7 @@ static void test_object_stream__inflated__its_links_are_told(void **state)
         {"/Type/XObject/Filter/FlateDecode", "http://b.com/\n"},
         {"/Type/ObjStm", "http://b.com/\n"},
     };
-    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+    for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
         struct buf file;
         struct buf got;
         build_pdf(&file, streams[i].dictionary,
@@ -194,7 +194,7 @@ static void test_encryption__named_in_a_dictionary__is_told(void **state)
         {"/Encrypt/Name (/Encrypt) /Encryption 1 0 R", false},
         {"", false},
     };
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         struct buf got;
         (void)links_of(slice_str(files[i].file), &got);
         assert_int_equal(is_encrypted, files[i].is_encrypted);

@@ -38,9 +38,9 @@ static void test_rtf__examples_of_the_standard__are_unpacked(void **state)
         struct slice in;
         const char *out;
     } rows[] = {
-        {{RTF_HELLO, sizeof RTF_HELLO - 1},
+        {{RTF_HELLO, sizeof(RTF_HELLO) - 1},
          "{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"},
-        {{RTF_CROSSING, sizeof RTF_CROSSING - 1}, "{\\rtf1 WXYZWXYZWXYZWXYZWXYZ}"},
+        {{RTF_CROSSING, sizeof(RTF_CROSSING) - 1}, "{\\rtf1 WXYZWXYZWXYZWXYZWXYZ}"},
         {{"\x0a\0\0\0\x04\0\0\0MELA\0\0\0\0{rt}",
           sizeof "\x0a\0\0\0\x04\0\0\0MELA\0\0\0\0{rt}" - 1},
          "{rt}"},
@@ -49,7 +49,7 @@ static void test_rtf__examples_of_the_standard__are_unpacked(void **state)
          ""},
         {{"short", sizeof "short" - 1}, ""},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct archive_budget budget = archive_budget_start();
         struct build_record r;
         build_record_init(&r);
@@ -132,8 +132,8 @@ static void test_file__of_all_kinds__is_told(void **state)
         "+ long name.txt\n= data\n- whole\n"
         "N msg windows-1252\n+ msg type=application/ms-tnef\n"
         "= \x78\x9f\x3e\x22\1\0\1\x0c\x80\2\0\2\0\0\0in\0\0\n- whole\n";
-    assert_int_equal(r.text.n, sizeof want - 1);
-    assert_memory_equal(build_text(&r), want, sizeof want - 1);
+    assert_int_equal(r.text.n, sizeof(want) - 1);
+    assert_memory_equal(build_text(&r), want, sizeof(want) - 1);
     buf_fini(&r.text);
     buf_fini(&f);
 }

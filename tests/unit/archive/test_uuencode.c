@@ -51,7 +51,7 @@ static const struct row rows[] = {
 static void test_text__each_form__gives_its_files_however_cut(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         for (size_t step = 1; step < 40; step += step < 5 ? 1 : 34) {
             struct build_record r;
             find_files(slice_str(rows[i].text), step, &r);

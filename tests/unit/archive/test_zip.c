@@ -279,15 +279,15 @@ static void test_entries__overlapping__share_the_budget(void **state)
     struct build_zip z;
     char zeros[4096] = {0};
     struct build_entry e = {
-        .name = "k", .data = slice_of(zeros, sizeof zeros), .method = 0};
+        .name = "k", .data = slice_of(zeros, sizeof(zeros)), .method = 0};
     build_zip_begin(&z);
     build_zip_add(&z, &e);
     for (size_t i = 0; i < 500; i++) {
-        build_zip_central(&z, "k", &e, i, sizeof zeros);
+        build_zip_central(&z, "k", &e, i, sizeof(zeros));
     }
     struct build_record r;
     assert_int_equal(read_zip(build_zip_end(&z), &r), 0);
-    assert_int_equal(r.bytes, sizeof zeros);
+    assert_int_equal(r.bytes, sizeof(zeros));
     buf_fini(&r.text);
     build_zip_fini(&z);
 }

@@ -63,15 +63,15 @@ static void test_takes__then_what_lasts_and_nothing_else(void **state)
     };
     char longest[CONTENTS_PATH_MAX + 2] = "feeds/";
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct slice path = slice_str(rows[i].path);
         if (contents_takes(path, true) != rows[i].is_taken ||
             contents_takes(path, false) != rows[i].without_counts) {
             fail_msg("%s", rows[i].path);
         }
     }
-    memset(longest + 6, 'x', sizeof longest - 7);
-    for (size_t i = 150; i < sizeof longest - 1; i += 150) {
+    memset(longest + 6, 'x', sizeof(longest) - 7);
+    for (size_t i = 150; i < sizeof(longest) - 1; i += 150) {
         longest[i] = '/';
     }
     assert_false(contents_takes(slice_str(longest), true));
@@ -148,7 +148,7 @@ static void test_parse__when_it_is_not_right__then_refused_with_its_line(void **
         {HEAD "1\n\n0600 5 keys/a.key\n0600 5 keys/b.key\n", ERR_SYNTAX, 9},
         {HEAD "4000001\n\n", ERR_LIMIT, 8},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct contents c;
         struct errinfo why = {.line = 0};
         enum err e = parse(rows[i].text, &c, &why);
@@ -169,7 +169,7 @@ static void test_sums__when_one_differs__then_its_file_is_named(void **state)
     struct buf sums;
     (void)state;
     assert_int_equal(parse(HEAD "1\n\n0600 5 keys/a.key\n", &c, &why), ERR_OK);
-    (void)snprintf(c.v[0].sha256, sizeof c.v[0].sha256, "%s", SUM_B);
+    (void)snprintf(c.v[0].sha256, sizeof(c.v[0].sha256), "%s", SUM_B);
     buf_init(&sums, CONTENTS_TEXT_MAX);
     contents_print_sums(&c, SUM_A, &sums);
     const struct slice whole = buf_slice(&sums);

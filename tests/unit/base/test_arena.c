@@ -140,7 +140,7 @@ static void test_copy__text__gets_a_nul(void **state)
 static void test_rewind__after_any_allocations__as_before(void **state)
 {
     static const size_t sizes[] = {1, 100, 5000, 20000, 300000, 1000000};
-    const size_t n = sizeof sizes / sizeof sizes[0];
+    const size_t n = sizeof(sizes) / sizeof(sizes[0]);
     (void)state;
     for (size_t i = 0; i < n * n * n; i++) {
         struct arena *a = arena_new(64 << 20);

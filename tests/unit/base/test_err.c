@@ -116,6 +116,17 @@ static void test_format__what_is_known__is_shown(void **state)
     assert_string_equal(errinfo_format(&info, small, sizeof(small)), "abcde");
 }
 
+static void test_nomem__a_source__is_named(void **state)
+{
+    struct errinfo info;
+    char out[64];
+    (void)state;
+
+    assert_int_equal(errinfo_nomem(&info, "f"), ERR_NOMEM);
+    assert_string_equal(errinfo_format(&info, out, sizeof(out)), "f: out of memory");
+    assert_int_equal(errinfo_nomem(NULL, "f"), ERR_NOMEM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_set__texts_of_the_target_itself__are_kept),
         cmocka_unit_test(test_errno__a_value__is_explained),
         cmocka_unit_test(test_set__control_bytes__command_no_terminal),
+        cmocka_unit_test(test_nomem__a_source__is_named),
         cmocka_unit_test(test_format__what_is_known__is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * test_file - the old file or the new one, never something else; links, limits, locks.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,6 +53,37 @@ static void test_path__around_the_limit__is_told(void **state)
     name[FILE_PATH_MAX - 1] = 'a';
     name[FILE_PATH_MAX] = '\0';
     assert_int_equal(file_path(dst, "%s", name), ERR_LIMIT);
+    struct errinfo why = {.text = ""};
+    assert_int_equal(path_make(dst, &why, "%s", name), ERR_LIMIT);
+    assert_string_equal(why.text, "the path is too long");
+    assert_memory_equal(why.source, name, sizeof(why.source) - 1);
+    assert_int_equal(path_make(dst, &why, "%s/%d", "a", 1), ERR_OK);
+    assert_string_equal(dst, "a/1");
+}
+
+static void test_open_file__bytes_at_offsets__are_written_and_read(void **state)
+{
+    struct tempdir *t = *state;
+    char b[8] = "";
+    int fd = open(tempdir_file(t, "f"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    assert_true(file_write_all(fd, SLICE_LIT("abc")));
+    assert_true(file_write_all(fd, SLICE_LIT("def")));
+    assert_true(file_write_all(fd, SLICE_NONE));
+    assert_true(file_write_at(fd, 2, SLICE_LIT("CD")));
+    assert_int_equal(file_read_at(fd, 1, b, 4), 4);
+    assert_memory_equal(b, "bCDe", 4);
+    errno = EIO;
+    assert_int_equal(file_read_at(fd, 4, b, sizeof(b)), 2);
+    assert_int_equal(errno, 0);
+    assert_memory_equal(b, "ef", 2);
+    fd_close(&fd);
+    assert_int_equal(fd, -1);
+    fd_close(&fd);
+    assert_int_equal(file_read_at(fd, 0, b, 1), 0);
+    assert_int_equal(errno, EBADF);
+    assert_false(file_write_all(fd, SLICE_LIT("a")));
+    assert_int_equal(errno, EBADF);
 }
 
 static void test_read__around_the_cap__is_told(void **state)
@@ -411,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_path__around_the_limit__is_told),
+        TEST(test_open_file__bytes_at_offsets__are_written_and_read),
         TEST(test_read__around_the_cap__is_told),
         TEST(test_read__not_a_plain_file__is_refused_at_once),
         TEST(test_write_atomic__link_in_place__is_replaced_not_followed),

@@ -16,7 +16,7 @@
 static void put(struct tempdir *t, const char *name, const char *text)
 {
     char path[TEMPDIR_PATH];
-    (void)snprintf(path, sizeof path, "%s", tempdir_file(t, name));
+    (void)snprintf(path, sizeof(path), "%s", tempdir_file(t, name));
     for (char *p = path + strlen(t->path) + 1; (p = strchr(p, '/')) != NULL; p++) {
         *p = '\0';
         (void)mkdir(path, 0755);

@@ -150,11 +150,11 @@ static void test_derive__purpose_and_number__give_a_key_of_their_own(void **stat
         key.bytes[i] = i;
     }
     keyring_derive(&key, "purpose", 7, got);
-    assert_memory_equal(got, expected, sizeof got);
+    assert_memory_equal(got, expected, sizeof(got));
     keyring_derive(&key, "purpose", 8, got);
-    assert_memory_not_equal(got, expected, sizeof got);
+    assert_memory_not_equal(got, expected, sizeof(got));
     keyring_derive(&key, "purposes", 7, got);
-    assert_memory_not_equal(got, expected, sizeof got);
+    assert_memory_not_equal(got, expected, sizeof(got));
 }
 
 static void test_load__bad_texts__are_refused_with_the_line(void **state)

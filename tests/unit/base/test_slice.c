@@ -106,6 +106,70 @@ static void test_cut__loop__gives_each_part(void **state)
     assert_null(whole.p);
 }
 
+static void test_hex_digit__each_byte__has_its_value_or_none(void **state)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+    (void)state;
+
+    for (int c = 0; c < 256; c++) {
+        const char *found = c == 0 ? NULL : strchr(digits, c);
+        const int at = found == NULL ? -1 : (int)(found - digits);
+
+        assert_int_equal(hex_digit_value((char)c), at < 16 ? at : at - 6);
+    }
+}
+
+static void test_to_u64__texts__are_numbers_or_refused(void **state)
+{
+    static const struct {
+        struct slice s;
+        unsigned base;
+        uint64_t most, want;
+        bool ok;
+    } rows[] = {
+        {{"0", 1}, 10, UINT64_MAX, 0, true},
+        {{"0", 1}, 10, 0, 0, true},
+        {{"1", 1}, 10, 0, 7, false},
+        {{"007", 3}, 10, 7, 7, true},
+        {{"65535", 5}, 10, 65535, 65535, true},
+        {{"65536", 5}, 10, 65535, 7, false},
+        {{"18446744073709551615", 20}, 10, UINT64_MAX, UINT64_MAX, true},
+        {{"18446744073709551616", 20}, 10, UINT64_MAX, 7, false},
+        {{"fF", 2}, 16, UINT64_MAX, 255, true},
+        {{"f", 1}, 16, 14, 7, false},
+        {{"10000000000000000", 17}, 16, UINT64_MAX, 7, false},
+        {{"a", 1}, 10, UINT64_MAX, 7, false},
+        {{"2", 1}, 2, UINT64_MAX, 7, false},
+        {{"", 0}, 10, UINT64_MAX, 7, false},
+        {{NULL, 0}, 10, UINT64_MAX, 7, false},
+        {{"+1", 2}, 10, UINT64_MAX, 7, false},
+        {{" 1", 2}, 10, UINT64_MAX, 7, false},
+        {{"1\0", 2}, 10, UINT64_MAX, 7, false},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint64_t v = 7;
+
+        assert_int_equal(slice_to_u64(rows[i].s, rows[i].base, rows[i].most, &v),
+                         rows[i].ok);
+        assert_int_equal(v, rows[i].want);
+    }
+}
+
+static void test_name_index__with_a_hole__is_exact(void **state)
+{
+    static const char *const names[] = {"one", NULL, "two"};
+    (void)state;
+
+    assert_int_equal(name_index(S("one"), names, 3), 0);
+    assert_int_equal(name_index(S("two"), names, 3), 2);
+    assert_int_equal(name_index(S("two"), names, 2), -1);
+    assert_int_equal(name_index(S("on"), names, 3), -1);
+    assert_int_equal(name_index(S("One"), names, 3), -1);
+    assert_int_equal(name_index(SLICE_NONE, names, 3), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +180,9 @@ int main(void)
         cmocka_unit_test(test_trim__white_space__goes_at_both_ends),
         cmocka_unit_test(test_find__first_or_length__is_given),
         cmocka_unit_test(test_cut__loop__gives_each_part),
+        cmocka_unit_test(test_hex_digit__each_byte__has_its_value_or_none),
+        cmocka_unit_test(test_to_u64__texts__are_numbers_or_refused),
+        cmocka_unit_test(test_name_index__with_a_hole__is_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

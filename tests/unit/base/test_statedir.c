@@ -110,8 +110,8 @@ static void on_trouble(void *context, const char *what, const char *mend)
     struct seen *s = context;
 
     s->n++;
-    snprintf(s->what, sizeof s->what, "%s", what);
-    snprintf(s->mend, sizeof s->mend, "%s", mend);
+    snprintf(s->what, sizeof(s->what), "%s", what);
+    snprintf(s->mend, sizeof(s->mend), "%s", mend);
 }
 
 static void test_try__as_the_user__names_the_file_and_what_mends_it(void **state)

@@ -37,7 +37,7 @@ static void test_length__of_what_begins__is_that_of_the_character(void **state)
         {"\xff", 0},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         size_t n = strlen(rows[i].bytes);
         size_t length =
             utf8_length((const unsigned char *)rows[i].bytes, n > 0 ? n : 1);

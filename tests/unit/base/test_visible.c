@@ -20,10 +20,10 @@ static void test_is__of_each_kind__then_false(void **state)
                                     0x5d0,  0x627,  0x2010,  0x202f,  0x2070, 0x4e2d,
                                     0xfffd, 0xac00, 0x1f600, 0x10ffff};
 
-    for (size_t i = 0; i < sizeof unseen / sizeof unseen[0]; i++) {
+    for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
         assert_false(visible_is(unseen[i]));
     }
-    for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++) {
+    for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
         assert_true(visible_is(seen[i]));
     }
 }
@@ -48,9 +48,9 @@ static void test_print__mixed__then_codes_in_their_place(void **state)
         {"\xc2\x85", "<U+0085>"},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char dst[100];
-        size_t n = visible_print(dst, sizeof dst, slice_str(rows[i].from));
+        size_t n = visible_print(dst, sizeof(dst), slice_str(rows[i].from));
 
         assert_string_equal(dst, rows[i].to);
         assert_int_equal(n, strlen(rows[i].to));
@@ -67,15 +67,15 @@ static void test_print__into_any_room__then_whole_characters_and_dots(void **sta
     static const char whole[] = "ab<U+202E>c\xc3\xbc"
                                 "d\\xff";
 
-    for (size_t size = 4; size <= sizeof whole + 2; size++) {
-        char dst[sizeof whole + 4];
+    for (size_t size = 4; size <= sizeof(whole) + 2; size++) {
+        char dst[sizeof(whole) + 4];
 
-        memset(dst, 'X', sizeof dst);
+        memset(dst, 'X', sizeof(dst));
         size_t n = visible_print(dst, size, slice_str(text));
         assert_true(n < size);
         assert_int_equal(strlen(dst), n);
         assert_int_equal(dst[size], 'X');
-        if (size >= sizeof whole) {
+        if (size >= sizeof(whole)) {
             assert_string_equal(dst, whole);
         } else {
             assert_string_equal(dst + n - 3, "...");

@@ -9,7 +9,7 @@ enum { NOW = 1800000000 };
 static struct stats_view page_of(uint64_t fill_percent, uint64_t days)
 {
     struct stats_view page;
-    memset(&page, 0, sizeof page);
+    memset(&page, 0, sizeof(page));
     page.value[STAT_count_messages_per_day] = 10000;
     page.value[STAT_count_door_entries] = fill_percent * 1000;
     page.value[STAT_count_door_room] = 100000;
@@ -34,7 +34,7 @@ static void test_size__by_fill_and_age__advised(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct stats_view page = page_of(rows[i].fill, rows[i].days);
         struct count_numbers n;
         count_numbers_get(&page, 0.001, NOW, &n);
@@ -69,7 +69,7 @@ static void on_trouble(void *context, bool is_serious, const char *text,
     s->n++;
     s->nserious += is_serious;
     assert_true(advice[0] != '\0');
-    strncat(s->text, text, sizeof s->text - strlen(s->text) - 1);
+    strncat(s->text, text, sizeof(s->text) - strlen(s->text) - 1);
 }
 
 static void test_troubles__each_said_once(void **state)

@@ -40,7 +40,7 @@ static void collect(void *context, struct slice bytes)
 /* The messages of text, each with a "|" behind it; the caller frees. */
 static char *split(const char *text, size_t n, size_t piece, bool may_be_mbox)
 {
-    struct mailbox *m = malloc(sizeof *m);
+    struct mailbox *m = malloc(sizeof(*m));
     char *got = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&got, &size);
@@ -90,7 +90,7 @@ static void test_mailbox__cut_anywhere__the_same_messages(void **state)
          "Content-Length: 9999\n\nx\n|S: b\n\ny\n|"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         size_t n = strlen(rows[i].text);
         for (size_t piece = 1; piece <= n + 1; piece++) {
             char *got = split(rows[i].text, n, piece, true);
@@ -103,10 +103,10 @@ static void test_mailbox__cut_anywhere__the_same_messages(void **state)
 static void test_mailbox__of_a_maildir__is_one_message(void **state)
 {
     static const char text[] = FROM1 "S: a\n\none\n\n" FROM2 "S: b\n\ntwo\n";
-    char *got = split(text, sizeof text - 1, sizeof text, false);
+    char *got = split(text, sizeof(text) - 1, sizeof(text), false);
     (void)state;
-    assert_int_equal(strlen(got), sizeof text); /* and the bar */
-    assert_memory_equal(got, text, sizeof text - 1);
+    assert_int_equal(strlen(got), sizeof(text)); /* and the bar */
+    assert_memory_equal(got, text, sizeof(text) - 1);
     free(got);
 }
 

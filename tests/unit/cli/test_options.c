@@ -76,12 +76,12 @@ static void test_options__wrong__then_usage(void **state)
     const struct cli_option table[] = {{"--size", &size, NULL, NULL},
                                        {"--quick", NULL, &is_quick, NULL}};
     (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         char a0[] = "try";
         char a1[32];
         char *argv[] = {a0, a1, NULL};
         int argc = 2;
-        (void)snprintf(a1, sizeof a1, "%s", wrong[i]);
+        (void)snprintf(a1, sizeof(a1), "%s", wrong[i]);
         assert_int_equal(cli_options(&command, table, 2, &argc, argv), EX_USAGE);
     }
 }

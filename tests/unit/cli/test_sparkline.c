@@ -9,7 +9,7 @@ static void assert_bars(const uint64_t *v, size_t n, uint64_t max, bool is_utf8,
                         const char *want)
 {
     char got[256] = "";
-    FILE *f = fmemopen(got, sizeof got, "w");
+    FILE *f = fmemopen(got, sizeof(got), "w");
     assert_non_null(f);
     sparkline_print(f, v, n, max, is_utf8);
     assert_int_equal(fclose(f), 0);

@@ -35,10 +35,10 @@ static void test_id__when_values_are_equal__then_equal_wherever_they_stand(void 
         "# one more\n\nlists = ( { name = \"x\"; weight = 2.0; } ); deadline = \"1000ms\";",
         "deadline = \"1s\"; lists = ( { name = \"x\"; weight = 2.5; } );",
         "lists = ( { name = \"x\"; weight = 2.0; } );", ""};
-    uint32_t id[sizeof texts / sizeof texts[0]];
+    uint32_t id[sizeof(texts) / sizeof(texts[0])];
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct config *c = confdir_load(confdir_put("a.conf", texts[i]));
 
         id[i] = config_id(c);
@@ -46,8 +46,8 @@ static void test_id__when_values_are_equal__then_equal_wherever_they_stand(void 
         config_release(&c);
     }
     assert_int_equal(id[0], id[1]);
-    for (size_t i = 1; i < sizeof texts / sizeof texts[0]; i++) {
-        for (size_t j = i + 1; j < sizeof texts / sizeof texts[0]; j++) {
+    for (size_t i = 1; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        for (size_t j = i + 1; j < sizeof(texts) / sizeof(texts[0]); j++) {
             assert_int_not_equal(id[i], id[j]);
         }
     }

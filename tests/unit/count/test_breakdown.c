@@ -53,7 +53,7 @@ static void test_bounded__when_they_are_one_owners__then_all_add_up(void **state
         {{10, 10, -1}, 0, 2, 35},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct count_breakdown s;
         make_ring(&s, 15, cases[i].peers, ORIGIN_NO_CAP, 0);
         count_breakdown_limit(&s, cases[i].cap, cases[i].quorum);
@@ -84,7 +84,7 @@ static void test_bounded__by_what_peers_say__cap_quorum_and_liars(void **state)
         {0, 0, {0, 0, 0, 0, 0, 0, 0, 0, -1}},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct count_breakdown s;
         make(&s, cases[i].own, cases[i].peers, 10);
         assert_int_equal(count_breakdown_bounded(&s, 2), cases[i].want);
@@ -145,7 +145,7 @@ static void test_limit__by_the_configuration__only_ever_less(void **state)
         uint64_t want;
     } cases[] = {{0, 0, 18}, {4, 0, 8}, {100, 0, 18}, {0, 1, 18}, {0, 3, 0}};
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct count_breakdown s;
         make(&s, 0, peers, 10);
         count_breakdown_limit(&s, cases[i].cap, cases[i].quorum);

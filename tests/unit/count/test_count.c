@@ -69,8 +69,8 @@ static void key_digest(const struct site *s, unsigned key,
                        struct digest ret[KEYRING_MAX])
 {
     char text[16];
-    int n = snprintf(text, sizeof text, "key %u", key);
-    memset(ret, 0, KEYRING_MAX * sizeof ret[0]);
+    int n = snprintf(text, sizeof(text), "key %u", key);
+    memset(ret, 0, KEYRING_MAX * sizeof(ret[0]));
     for (unsigned i = 0; i < s->keys.n; i++) {
         digest_make(&s->keys.ring[i], 14, slice_of(text, (size_t)n), &ret[i]);
     }
@@ -95,7 +95,7 @@ static void exact(struct site *s, unsigned key, uint64_t ret[COUNT_WINDOWS])
 
 static int setup(void **state)
 {
-    struct site *s = calloc(1, sizeof *s);
+    struct site *s = calloc(1, sizeof(*s));
     struct errinfo why;
     assert_true(tempdir_make_fast(s->dir));
     assert_int_equal(keyring_load_or_create(s->dir, &s->keys, &why), ERR_OK);
@@ -201,7 +201,7 @@ static void check(struct site *s, const struct truth *t, unsigned key)
 static void test_all__random_traffic_and_restarts__exact_and_never_under(void **state)
 {
     struct site *s = *state;
-    struct truth t = {.v = calloc((size_t)STEPS * 8, sizeof *t.v)};
+    struct truth t = {.v = calloc((size_t)STEPS * 8, sizeof(*t.v))};
     uint64_t seed = UINT64_C(0x6a09e667f3bcc909);
     print_message("seed %llx\n", (unsigned long long)seed);
     uint64_t rng = seed;

@@ -85,7 +85,7 @@ static void open_count(struct ring *r)
 
 static int setup(void **state)
 {
-    struct ring *r = calloc(1, sizeof *r);
+    struct ring *r = calloc(1, sizeof(*r));
     assert_non_null(r);
     assert_true(tempdir_make_fast(r->dir));
     assert_int_equal(keyring_load_or_create(r->dir, &r->keys, NULL), ERR_OK);
@@ -93,7 +93,7 @@ static int setup(void **state)
     for (unsigned i = 0; i <= PEERS; i++) {
         r->rows[i] = (struct origin_row){
             .origin = {(uint8_t)(i + 1)}, .cap = 10, .state = ORIGIN_ACTIVE};
-        (void)snprintf(r->rows[i].name, sizeof r->rows[i].name, "peer%u", i);
+        (void)snprintf(r->rows[i].name, sizeof(r->rows[i].name), "peer%u", i);
     }
     memcpy(r->origins.self, r->rows[0].origin, ORIGIN_BYTES);
     *state = r;
@@ -137,8 +137,8 @@ static void digest_of(const struct ring *r, unsigned key,
                       struct digest ret[KEYRING_MAX])
 {
     char text[16];
-    int n = snprintf(text, sizeof text, "key %u", key);
-    memset(ret, 0, KEYRING_MAX * sizeof ret[0]);
+    int n = snprintf(text, sizeof(text), "key %u", key);
+    memset(ret, 0, KEYRING_MAX * sizeof(ret[0]));
     for (unsigned i = 0; i < r->keys.n; i++) {
         digest_make(&r->keys.ring[i], 14, slice_of(text, (size_t)n), &ret[i]);
     }
@@ -155,7 +155,7 @@ static void note(struct ring *r, unsigned who, uint64_t bucket, unsigned key,
                  uint64_t amount)
 {
     if (r->n % 1024 == 0) {
-        r->v = realloc(r->v, (r->n + 1024) * sizeof r->v[0]);
+        r->v = realloc(r->v, (r->n + 1024) * sizeof(r->v[0]));
         assert_non_null(r->v);
     }
     r->v[r->n++] = (struct event){who, bucket, key, amount};
@@ -245,7 +245,7 @@ static void closed(struct ring *r, size_t at, unsigned more, bool stays)
             v[n++] = (struct run_record){key_of(r, i), o->count[i]};
         }
     }
-    qsort(v, n, sizeof v[0], by_key);
+    qsort(v, n, sizeof(v[0]), by_key);
     run_path(r, &o->id, path);
     assert_int_equal(run_writer_new(path, &o->id, &w, NULL), ERR_OK);
     for (size_t i = 0; i < n; i++) {
@@ -461,7 +461,7 @@ static void step(struct ring *r)
     if (what < 25) {
         (void)own(r, key, amount + 1);
     } else if (what < 55) {
-        long back = backs[lrand48() % (long)(sizeof backs / sizeof backs[0])];
+        long back = backs[lrand48() % (long)(sizeof(backs) / sizeof(backs[0]))];
         told(r, who, lrand48() % 20 == 0 ? now + 1 : now - (uint64_t)back, key,
              amount + 1);
     } else if (what < 70 && r->nopen > 0) {

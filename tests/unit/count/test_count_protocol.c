@@ -45,7 +45,7 @@ static struct keyring make_keys(unsigned n)
 
 static void make_items(struct count_item *items, size_t n)
 {
-    memset(items, 0, n * sizeof *items);
+    memset(items, 0, n * sizeof(*items));
     for (size_t i = 0; i < n; i++) {
         items[i].digest[0].b[0] = (uint8_t)i;
         items[i].digest[0].b[15] = 0xfe;
@@ -104,7 +104,7 @@ static void test_exact__there_and_back__whole_history(void **state)
     struct buf answer;
 
     (void)state;
-    memset(&got, 0, sizeof got);
+    memset(&got, 0, sizeof(got));
     f.count[9] = 77;
     fake_exact(&f, digest, &want);
     buf_init(&request, COUNT_WIRE_REQUEST_MAX);
@@ -114,8 +114,8 @@ static void test_exact__there_and_back__whole_history(void **state)
     assert_int_equal(got.now, 3);
     assert_int_equal(got.ndamaged, 2);
     assert_true(got.last_s == UINT64_MAX);
-    assert_memory_equal(got.bucket, want.bucket, sizeof want.bucket);
-    assert_memory_equal(got.day, want.day, sizeof want.day);
+    assert_memory_equal(got.bucket, want.bucket, sizeof(want.bucket));
+    assert_memory_equal(got.day, want.day, sizeof(want.day));
     for (size_t cut = 0; cut < answer.n; cut++) {
         assert_false(count_wire_history(slice_head(buf_slice(&answer), cut), &got));
     }
@@ -153,7 +153,7 @@ static void test_answer__bad_requests__refused_and_nothing_counted(void **state)
     struct keyring keys = make_keys(1);
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct fake f = {.nbatches = 0};
         struct buf answer;
         ask(&f, &keys, slice_str(bad[i]), &answer);
@@ -217,7 +217,7 @@ static void test_values__what_is_no_answer__refused(void **state)
     struct count_item item;
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         if (count_wire_values(slice_str(bad[i]), &item, 1)) {
             fail_msg("taken: %s", bad[i]);
         }
@@ -314,7 +314,7 @@ static void test_shares__when_the_answer_is_hostile__then_it_is_none(void **stat
         ("peer 02000000000000000000000000000000 "
          "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1 0 0 0 0 0 0 0\n"),
     };
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct buf request;
         struct buf answer;
         struct count_breakdown back;

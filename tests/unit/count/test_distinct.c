@@ -54,7 +54,7 @@ static int set_up(void **state)
     }
     bench.port = count_port_of(bench.count);
     for (size_t i = 0; i < RCPTS; i++) {
-        snprintf(bench.rcpt[i], sizeof bench.rcpt[i], "user%zu@our.example", i);
+        snprintf(bench.rcpt[i], sizeof(bench.rcpt[i]), "user%zu@our.example", i);
     }
     return 0;
 }
@@ -248,7 +248,7 @@ static void test_distinct__when_mail_is_random__then_as_many_as_the_sets_have(
     struct prng r;
 
     (void)state;
-    memset(&sets, 0, sizeof sets);
+    memset(&sets, 0, sizeof(sets));
     prng_init(&r, 20261122, 0); /* the seed */
     for (size_t i = 0; i < MAILS; i++) {
         size_t text = prng_below(&r, TEXTS);
@@ -260,8 +260,8 @@ static void test_distinct__when_mail_is_random__then_as_many_as_the_sets_have(
             texts[text],           net_text, from_text, prng_below(&r, RCPTS - 4),
             1 + prng_below(&r, 4), false};
 
-        snprintf(net_text, sizeof net_text, "10.%zu.0.0/24", net);
-        snprintf(from_text, sizeof from_text, "d%zu.example", from);
+        snprintf(net_text, sizeof(net_text), "10.%zu.0.0/24", net);
+        snprintf(from_text, sizeof(from_text), "d%zu.example", from);
         for (size_t k = 0; k < m.nrcpt; k++) {
             put(&sets, text, DISTINCT_RCPT, m.first + k);
         }

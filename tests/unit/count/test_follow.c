@@ -76,17 +76,17 @@ static enum err look(struct world *w, uint64_t now_s)
 
 static int world_setup(void **state)
 {
-    struct world *w = calloc(1, sizeof *w);
+    struct world *w = calloc(1, sizeof(*w));
     uint8_t derived[KEYRING_DERIVED_BYTES];
     char dir[64];
     assert_non_null(w);
     assert_true(tempdir_make_fast(dir));
-    (void)snprintf(w->dir, sizeof w->dir, "%s", dir);
-    (void)snprintf(w->counts, sizeof w->counts, "%s/counts", w->dir);
-    (void)snprintf(w->runs, sizeof w->runs, "%s/runs", w->counts);
+    (void)snprintf(w->dir, sizeof(w->dir), "%s", dir);
+    (void)snprintf(w->counts, sizeof(w->counts), "%s/counts", w->dir);
+    (void)snprintf(w->runs, sizeof(w->runs), "%s/runs", w->counts);
     assert_int_equal(keyring_load_or_create(w->dir, &w->keys, NULL), ERR_OK);
     keyring_derive(&w->keys.node, COUNT_ORIGIN_PURPOSE, 0, derived);
-    memcpy(w->origin, derived, sizeof w->origin);
+    memcpy(w->origin, derived, sizeof(w->origin));
     assert_int_equal(follow_open(w->dir, &w->keys, &w->f, NULL), ERR_OK);
     assert_int_equal(look(w, START_S), ERR_NOT_FOUND);
     assert_int_equal(mkdir(w->counts, 0700), 0);
@@ -121,7 +121,7 @@ static void begin(const struct world *w, struct counting *c, uint64_t inc,
                         .start_s = START_S + bucket * COUNT_BUCKET_S,
                         .len_s = COUNT_BUCKET_S,
                         .key_id = w->keys.ring[0].id};
-    memcpy(id.origin, w->origin, sizeof id.origin);
+    memcpy(id.origin, w->origin, sizeof(id.origin));
     *c = (struct counting){.inc = inc, .bucket = bucket};
     assert_int_equal(live_new(w->counts, &id, SHARDS, SLOTS, &c->live, NULL), ERR_OK);
 }
@@ -140,7 +140,7 @@ static void flush(struct counting *c)
         live_flush_shard(c->live, i);
     }
     assert_int_equal(live_flush(c->live, NULL), ERR_OK);
-    memcpy(c->kept, c->count, sizeof c->kept);
+    memcpy(c->kept, c->count, sizeof(c->kept));
 }
 
 static void seal(const struct world *w, struct counting *c)
@@ -149,7 +149,7 @@ static void seal(const struct world *w, struct counting *c)
     assert_true(e == ERR_OK || e == ERR_NOT_FOUND);
     live_forget(c->live);
     live_free(&c->live, true);
-    memcpy(c->kept, c->count, sizeof c->kept);
+    memcpy(c->kept, c->count, sizeof(c->kept));
 }
 
 static void check(const struct world *w, uint64_t bucket, const uint64_t want[KEYS])
@@ -280,7 +280,7 @@ static void test_follow__when_the_journal_is_damaged__then_what_is_whole_is_told
         assert_int_equal(file_write_atomic(path, buf_slice(&whole), 0600, NULL),
                          ERR_OK);
         whole.p[bit / 8] = (char)(whole.p[bit / 8] ^ 1 << bit % 8);
-        memset(w->told, 0, sizeof w->told);
+        memset(w->told, 0, sizeof(w->told));
         follow_close(&w->f);
         assert_int_equal(follow_open(w->dir, &w->keys, &w->f, NULL), ERR_OK);
         (void)look(w, START_S);
@@ -317,8 +317,8 @@ static void play(struct world *w, uint64_t seed)
     uint64_t inc = 1;
     struct counting c;
 
-    memset(want, 0, sizeof want);
-    memset(w->told, 0, sizeof w->told);
+    memset(want, 0, sizeof(want));
+    memset(w->told, 0, sizeof(w->told));
     srand48((long)seed);
     begin(w, &c, inc, 0);
     while (c.bucket < 12) {
@@ -353,7 +353,7 @@ static void play(struct world *w, uint64_t seed)
         } else {
             follow_close(&w->f);
             assert_int_equal(follow_open(w->dir, &w->keys, &w->f, NULL), ERR_OK);
-            memset(w->told, 0, sizeof w->told);
+            memset(w->told, 0, sizeof(w->told));
         }
         for (unsigned i = 0; i < KEYS; i++) {
             assert_true(w->told[c.bucket].count[i] <= want[c.bucket][i] + c.kept[i]);

@@ -155,7 +155,7 @@ static void change_origins(struct world *w)
     static const enum origin_state states[] = {
         ORIGIN_ACTIVE, ORIGIN_ACTIVE, ORIGIN_LEFT, ORIGIN_DROPPED, ORIGIN_ASIDE};
     w->rows[1 + below(w, ORIGINS - 1)].state =
-        states[below(w, sizeof states / sizeof states[0])];
+        states[below(w, sizeof(states) / sizeof(states[0]))];
     write_origins(w);
 }
 
@@ -196,15 +196,15 @@ static int setup(void **state)
 {
     static const char *const folders[] = {"peers", "peers/counts", "peers/counts/runs",
                                           "peers/counts/sheets"};
-    struct world *w = calloc(1, sizeof *w);
+    struct world *w = calloc(1, sizeof(*w));
     uint8_t bytes[HASHKEY_BYTES];
     assert_non_null(w);
     assert_true(tempdir_make_fast(w->dir));
     assert_int_equal(keyring_load_or_create(w->dir, &w->keys, NULL), ERR_OK);
-    random_bytes(bytes, sizeof bytes);
+    random_bytes(bytes, sizeof(bytes));
     keyring_key_of(bytes, &w->keys.ring[1]);
     w->keys.n = KEYRING_MAX;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         char path[FILE_PATH_MAX];
         assert_int_equal(file_path(path, "%s/%s", w->dir, folders[i]), ERR_OK);
         assert_int_equal(file_make_dir(path, 0700, NULL), ERR_OK);
@@ -212,7 +212,7 @@ static int setup(void **state)
     assert_int_equal(file_path(w->counts, "%s/peers/counts", w->dir), ERR_OK);
     for (unsigned i = 0; i < ORIGINS; i++) {
         w->rows[i] = (struct origin_row){.origin = {(uint8_t)(i + 1)}, .cap = 10};
-        (void)snprintf(w->rows[i].name, sizeof w->rows[i].name, "n%u", i);
+        (void)snprintf(w->rows[i].name, sizeof(w->rows[i].name), "n%u", i);
     }
     write_origins(w);
     assert_int_equal(remote_open(w->dir, &w->keys, &w->r, NULL), ERR_OK);
@@ -236,7 +236,7 @@ static void test_sheets__whatever_changes__then_answers_are_those_of_the_runs(
     const char *given = getenv("GILLNET_SEED"); /* NOLINT(concurrency-mt-unsafe) */
     uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : 0;
     if (given == NULL) {
-        random_bytes(&seed, sizeof seed);
+        random_bytes(&seed, sizeof(seed));
     }
     print_message("GILLNET_SEED=%" PRIu64 "\n", seed);
     prng_init(&w->prng, seed, 0);
@@ -244,7 +244,7 @@ static void test_sheets__whatever_changes__then_answers_are_those_of_the_runs(
         static void (*const act[])(struct world *) = {
             add_run, add_run,     add_run,     add_run,        add_run,   remove_run,
             drop,    make_sheets, make_sheets, change_origins, merge_day, hurt};
-        act[below(w, sizeof act / sizeof act[0])](w);
+        act[below(w, sizeof(act) / sizeof(act[0]))](w);
         remote_refresh(w->r, NOW, NULL, NULL);
         check(w);
     }

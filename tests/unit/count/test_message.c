@@ -27,12 +27,12 @@ struct site {
 
 static int setup(void **state)
 {
-    struct site *s = calloc(1, sizeof *s);
+    struct site *s = calloc(1, sizeof(*s));
     struct errinfo why;
     struct config_errors errors = {.n = 0};
     char path[96];
     assert_true(tempdir_make_fast(s->dir));
-    (void)snprintf(path, sizeof path, "%s/c.conf", s->dir);
+    (void)snprintf(path, sizeof(path), "%s/c.conf", s->dir);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     (void)fprintf(f,
@@ -71,7 +71,7 @@ static struct counted send(struct site *s, unsigned rcpt, const char *net,
                            uint64_t ndeliveries, bool is_reading)
 {
     char address[32];
-    int n = snprintf(address, sizeof address, "r%u@c.example", rcpt);
+    int n = snprintf(address, sizeof(address), "r%u@c.example", rcpt);
     struct slice one = slice_of(address, (size_t)n);
     struct message_facts facts = {.rcpt = &one, .nrcpt = 1, .ndeliveries = ndeliveries};
     struct message_counts counts;
@@ -152,7 +152,7 @@ static void test_digest__prefix__keeps_name_spaces_apart(void **state)
     digest_make(&s->keys.ring[0], FEATURE_from, SLICE_LIT("a@b.example"), &plain);
     assert_int_not_equal(digest_cmp(&in[0], &plain), 0);
     static const char value[] = "in\0a@b.example";
-    digest_make(&s->keys.ring[0], FEATURE_from, slice_of(value, sizeof value - 1),
+    digest_make(&s->keys.ring[0], FEATURE_from, slice_of(value, sizeof(value) - 1),
                 &plain);
     assert_int_equal(digest_cmp(&in[0], &plain), 0);
 }

@@ -41,7 +41,7 @@ static void write_origins(struct folder *f)
 
 static int setup(void **state)
 {
-    struct folder *f = calloc(1, sizeof *f);
+    struct folder *f = calloc(1, sizeof(*f));
     assert_non_null(f);
     assert_true(tempdir_make_fast(f->dir));
     assert_int_equal(keyring_load_or_create(f->dir, &f->keys, NULL), ERR_OK);
@@ -51,7 +51,7 @@ static int setup(void **state)
     for (unsigned i = 0; i < 2; i++) {
         f->rows[i] = (struct origin_row){
             .origin = {(uint8_t)(i + 1)}, .cap = 10, .state = ORIGIN_ACTIVE};
-        (void)snprintf(f->rows[i].name, sizeof f->rows[i].name, "n%u", i);
+        (void)snprintf(f->rows[i].name, sizeof(f->rows[i].name), "n%u", i);
     }
     write_origins(f);
     assert_int_equal(remote_open(f->dir, &f->keys, &f->r, NULL), ERR_OK);
@@ -255,7 +255,7 @@ static void test_remote__when_files_are_hostile__then_the_others_count(void **st
     id.inc = 9;
     write_run(f, &id, 64, path);
     char moved[FILE_PATH_MAX + 32];
-    (void)snprintf(moved, sizeof moved, "%s/peers/counts/runs/%s", f->dir, "x.run");
+    (void)snprintf(moved, sizeof(moved), "%s/peers/counts/runs/%s", f->dir, "x.run");
     assert_int_equal(rename(path, moved), 0);
     for (unsigned i = 0; i < 3; i++) {
         look(f, NOW + (i == 2));

@@ -79,7 +79,7 @@ static void test_stream__when_followed__then_each_pair_comes_once(void **state)
     struct stream_reader r;
     struct sink sink = {0};
     assert_int_equal(stream_reader_open(path, &r, NULL), ERR_OK);
-    assert_memory_equal(&r.id, &an_id, sizeof an_id);
+    assert_memory_equal(&r.id, &an_id, sizeof(an_id));
     assert_int_equal(stream_reader_next(&r, path, take, &sink, NULL), ERR_OK);
     assert_int_equal(sink.n, 2 * PAIRS);
     assert_int_equal(sink.sum, 3 * PAIRS);
@@ -197,7 +197,7 @@ static void test_stream__when_another_takes_its_place__then_it_is_not_followed(
     assert_int_equal(stream_reader_open(path, &r, NULL), ERR_OK);
     assert_int_equal(stream_reader_next(&r, path, take, &sink, NULL), ERR_OK);
     char *bytes = read_file(path, &n);
-    (void)snprintf(temp, sizeof temp, "%s.x", path);
+    (void)snprintf(temp, sizeof(temp), "%s.x", path);
     FILE *f = fopen(temp, "w");
     assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, n, f), n);
@@ -282,7 +282,7 @@ static void test_stream_name__when_it_is_no_streams__then_it_is_passed_over(
         {"..", false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct run_id id = {.inc = 0};
         assert_int_equal(stream_name_parse(slice_str(cases[i].name), &id),
                          cases[i].is_one);

@@ -1,7 +1,6 @@
 /*
  * test_peer_request - requests are read as meant or not at all; addresses.
  */
-#include <stdio.h>
 
 #include "core/hub/exchange/peer_request.h"
 #include "core/hub/http/http_syntax.h"
@@ -47,9 +46,9 @@ static void test_parse__when_a_peer_asks__then_understood(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct http_request http;
-    struct peer_request r;
+        struct peer_request r;
 
         assert_int_equal(parse(rows[i].text, &http, &r), 0);
         assert_int_equal(r.route, rows[i].route);
@@ -119,9 +118,9 @@ static void test_parse__when_it_could_mean_two_things__then_refused(void **state
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct http_request http;
-    struct peer_request r;
+        struct peer_request r;
         unsigned status = parse(rows[i].text, &http, &r);
 
         if (status != rows[i].status) {
@@ -168,7 +167,7 @@ static void test_parse__when_cut_anywhere__then_nothing_is_read_beyond(void **st
     struct peer_request r;
 
     (void)state;
-    for (size_t n = 0; n < sizeof text - 1; n++) {
+    for (size_t n = 0; n < sizeof(text) - 1; n++) {
         char *copy = malloc(n + 1); /* the sanitizer sees one byte too many */
 
         memcpy(copy, text, n);
@@ -206,7 +205,7 @@ static void test_address__when_split__then_host_and_port(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         char host[HTTP_ADDRESS_MAX];
         unsigned port = 0;
         bool ok = http_address_split(slice_str(rows[i].text), host, &port);

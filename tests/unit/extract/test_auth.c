@@ -94,7 +94,7 @@ static void test_auth__each_field__is_read_as_rfc_8601_says(void **state)
          "spf- dkim- dmarc-"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char line[256];
         if (strcmp(auth_of(rows[i].text, 2, line), rows[i].auth) != 0) {
             fail_msg("%s gave %s", rows[i].text, line);

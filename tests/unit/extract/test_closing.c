@@ -43,7 +43,7 @@ static void test_take__of_any_number_of_lines__gets_each_shingle_once(void **sta
     static const size_t words[] = {0, 1, 7, CLOSING_SHINGLES, 3 * CLOSING_SHINGLES + 1};
     (void)state;
     for (size_t nlines = 1; nlines < 3 * CLOSING_LINES; nlines += 7) {
-        for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
+        for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
             struct taken t = {.is_in_order = true};
             static struct closing c;
             closing_init(&c, take, &t);
@@ -154,7 +154,7 @@ static void test_begin__where_quotes_begin_and_end__says_so(void **state)
     struct taken t = {.is_in_order = true};
     (void)state;
     closing_init(&c, take, &t);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(closing_begin(&c, slice_str(rows[i].text)), rows[i].is_other);
         closing_end(&c, slice_str(rows[i].text), 1, rows[i].text[0] != '\0');
     }

@@ -48,7 +48,7 @@ static void take(struct extract *x, struct outcome *ret)
     struct featureset *fs = extract_finish(x);
     list_features(fs, &ret->features);
     const struct feature *body = featureset_first(fs, FEATURE_body);
-    snprintf(ret->body, sizeof ret->body, "%.*s", body != NULL ? (int)body->text.n : 0,
+    snprintf(ret->body, sizeof(ret->body), "%.*s", body != NULL ? (int)body->text.n : 0,
              body != NULL ? body->text.p : "");
     ret->limits = featureset_limits(fs);
 }
@@ -211,7 +211,7 @@ static const struct row rows[] = {
      "attachment_type:image/png\n"
      "attachment:16a35e7c031e883502e24bd8094e447183ffb1108f2389ba7fb9e48404f13675\n"},
 };
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 static void test_raw__each_kind_of_message__gives_its_features(void **state)
 {
@@ -290,7 +290,7 @@ static void test_envelope__given__is_normalised(void **state)
         {NULL, "", "", "nonsense", ""},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         struct arena *arena = arena_new(ARENA);
         struct extract *x = extract_new(arena, &limits_default, NULL, 0);
         struct outcome o;
@@ -360,7 +360,7 @@ static void test_text__longer_than_a_window__loses_no_url(void **state)
         run_raw(slice_of(text, (size_t)at), 1000, &limits_default, &o);
         for (int i = 0; i < URLS; i++) {
             char want[512];
-            snprintf(want, sizeof want, "url:h%d.com/%0*d\n", i, i % 11 * 20 + 1, i);
+            snprintf(want, sizeof(want), "url:h%d.com/%0*d\n", i, i % 11 * 20 + 1, i);
             assert_non_null(strstr(text_of(&o), want));
         }
         buf_fini(&o.features);
@@ -396,7 +396,7 @@ static void list_places(const struct featureset *fs, struct buf *ret)
             buf_add(ret, f->text);
         }
         if (f->place != NULL) {
-            snprintf(at, sizeof at, "+%u", f->offset);
+            snprintf(at, sizeof(at), "+%u", f->offset);
             buf_add_str(ret, "@");
             buf_add(ret, f->place->part);
             buf_add_str(ret, "/");
@@ -440,7 +440,7 @@ static void test_places__of_features__are_where_they_stand_first(void **state)
          "e.com/@3.1/Subject+0\nf.com/@3.1/+0\n\n"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         size_t n = strlen(table[i].text);
         for (size_t step = 1; step <= n; step++) {
             check_places(&table[i], step);

@@ -89,13 +89,13 @@ static void check(struct buf *message, const char *wanted, const char *unwanted)
         while (rest.n > 0) {
             char line[200];
             struct slice word = slice_cut(&rest, ' ');
-            (void)snprintf(line, sizeof line, " %.*s\n", (int)word.n, word.p);
+            (void)snprintf(line, sizeof(line), " %.*s\n", (int)word.n, word.p);
             if ((strstr(got.p, line) != NULL) != (side == 0)) {
                 fail_msg("%s: %s\n%s", side == 0 ? "no" : "unwanted", line, got.p);
             }
         }
     }
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         struct buf again;
         if (message->n > 20000 && steps[i] < 100) {
             continue;
@@ -325,7 +325,7 @@ static void test_signed__not_encrypted__is_read(void **state)
         "Content-Type: application/x-pkcs7-mime\n",
         "Content-Type: application/octet-stream; name=smime.p7m\n"};
     struct buf f;
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         build_signed(&f, "Content-Type: ");
         check_attached(fields[i], &f, "url:a.com/x", "");
     }
@@ -341,8 +341,8 @@ static void test_page__in_a_link__is_read(void **state)
         "data:text/html;base64," PAGE, "DATA:text/html;charset=utf-8;Base64," PAGE,
         "data:image/svg+xml;base64,PGEgaHJlZj1odHRwOi8vYS5jb20veD4%3D"};
     char text[200];
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        (void)snprintf(text, sizeof text,
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        (void)snprintf(text, sizeof(text),
                        "Content-Type: text/html\n\n<a href='%s'>x</a>\n", values[i]);
         check_text(text, "url:a.com/x", "limit:archive_depth");
     }
@@ -377,10 +377,10 @@ static void test_page__by_name__is_read(void **state)
 {
     (void)state;
     static const char *const names[] = {"a.hta", "a.xht", "a.webloc"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct buf f;
         char fields[80];
-        (void)snprintf(fields, sizeof fields,
+        (void)snprintf(fields, sizeof(fields),
                        "Content-Type: application/octet-stream; name=%s\n", names[i]);
         buf_init(&f, BUILD_CAP);
         buf_add_str(&f, "<?xml version='1.0'?><plist><dict><key>URL</key>"
@@ -468,7 +468,7 @@ static void test_zip__over_each_limit__sets_its_flag(void **state)
          "limit:archive_bytes"},
     };
     char *zeros = calloc(1, ARCHIVE_RATIO_FREE + 1);
-    for (size_t i = 0; i < sizeof zips / sizeof zips[0]; i++) {
+    for (size_t i = 0; i < sizeof(zips) / sizeof(zips[0]); i++) {
         struct build_zip z;
         build_zip_begin(&z);
         for (size_t k = 0; k < zips[i].files; k++) {

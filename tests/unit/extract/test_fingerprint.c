@@ -145,7 +145,7 @@ static void test_text__of_two_messages__is_the_same_where_a_reader_sees_the_same
     void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         struct message a = read_whole(pairs[i].a);
         struct message b = read_whole(pairs[i].b);
         if (same(&a, &b, FEATURE_text) != pairs[i].is_same ||
@@ -214,7 +214,7 @@ static void test_short_text__has_a_key_only_with_its_sender(void **state)
          0, 0, 0},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct message m = read_whole(rows[i].text);
         assert_int_equal(featureset_count_type(m.set, FEATURE_text_band),
                          rows[i].bands);
@@ -280,7 +280,7 @@ static void test_all__of_a_message_with_too_many_features__are_there(void **stat
     (void)state;
     extract_raw(x, SLICE_LIT("From: a@b.com\n\n" BODY "\n"));
     for (unsigned i = 0; i < 40000; i++) {
-        int n = snprintf(line, sizeof line, "j%u@evil.com\n", i);
+        int n = snprintf(line, sizeof(line), "j%u@evil.com\n", i);
         extract_raw(x, slice_of(line, (size_t)n));
     }
     struct featureset *set = extract_finish(x);
@@ -422,7 +422,7 @@ static void test_guard__of_senders__learns_from_proved_ones_only(void **state)
          false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct boilerplate *guard = boilerplate_new(1 << 12);
         for (uint64_t day = 100; day < 103; day++) {
             for (size_t k = 0; k < 3;

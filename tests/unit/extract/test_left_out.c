@@ -126,7 +126,7 @@ static void test_bands__of_text_with_something_around__are_those_of_the_text(
          false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct message a = read_with(NULL, "From: a@b.com\n", rows[i].a, "a");
         struct message b = read_with(NULL, "From: a@b.com\n", rows[i].b, "a");
         if (same_bands(&a, &b) != rows[i].is_same) {
@@ -150,7 +150,7 @@ static void test_bands__of_html__leave_out_what_those_of_text_do(void **state)
     };
     struct message plain = read_with(NULL, "From: a@b.com\n", BODY "\n", "a");
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct message m = read_with(NULL, HTML, rows[i], "a");
         if (!same_bands(&plain, &m)) {
             fail_msg("%s: %zu shared", rows[i], shared_bands(&plain, &m));
@@ -176,7 +176,7 @@ static void test_bands__of_text_that_is_all_left_out__are_there(void **state)
     };
     struct message plain = read_with(NULL, "From: a@b.com\n", CAMPAIGN, "a");
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct message m = read_with(NULL, "From: c@d.com\n", rows[i], "b");
         if (shared_bands(&plain, &m) == 0) {
             fail_msg("%s", rows[i]);
@@ -223,14 +223,14 @@ static const char *const fronts[] = {
     "ladder against a wall without windows, and children like it better than any other "
     "place in town",
 };
-enum { NFRONTS = sizeof fronts / sizeof fronts[0] };
+enum { NFRONTS = sizeof(fronts) / sizeof(fronts[0]) };
 
 static void teach(struct boilerplate *guard, const char *head, const char *end,
                   size_t n, const char *client)
 {
     char body[TEXT];
     for (size_t i = 0; i < n; i++) {
-        (void)snprintf(body, sizeof body, "%s\n%s", fronts[i % NFRONTS], end);
+        (void)snprintf(body, sizeof(body), "%s\n%s", fronts[i % NFRONTS], end);
         struct message m = read_with(guard, head, body, client);
         drop(&m);
     }
@@ -285,7 +285,7 @@ static void test_footer__under_copies_of_one_text__is_not_learnt(void **state)
     (void)state;
     for (size_t i = 0; i < 100; i++) {
         char body[TEXT];
-        (void)snprintf(body, sizeof body,
+        (void)snprintf(body, sizeof(body),
                        "Dear Bob number %zu and all yours,\n%s\n" FOOTER, i, fronts[0]);
         struct message m = read_with(guard, LIST("no.example"), body, "a");
         drop(&m);
@@ -306,7 +306,7 @@ static void test_footer__that_is_a_campaign__does_not_hide_it(void **state)
     (void)state;
     teach(guard, LIST("evil.example"), CAMPAIGN, 100, "a");
     teach(guard, LIST("no.example"), FOOTER, 100, "a");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct message m = read_with(guard, LIST("evil.example"), rows[i], "a");
         assert_true(shared_bands(&plain, &m) > 0);
         drop(&m);

@@ -194,7 +194,7 @@ static void test_mail_limits__of_the_parser__are_named(void **state)
         {{999, 99, 99, 999, 99, 3, 9}, LIMIT_FLAG(parts)},
         {{999, 99, 99, 999, 99, 99, 1}, LIMIT_FLAG(mime_depth)},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct extract_limits l = limits_default;
         struct buf b;
         l.mail = rows[i].mail;

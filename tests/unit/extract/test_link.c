@@ -26,7 +26,7 @@ static void list_features(const struct featureset *fs, const char *types,
         const struct feature *f = featureset_at(fs, i);
         const char *name = name_in_rows(f->type);
         char word[64];
-        snprintf(word, sizeof word, " %s ", name);
+        snprintf(word, sizeof(word), " %s ", name);
         if (strstr(types, word) == NULL) {
             continue;
         }
@@ -182,7 +182,7 @@ static const struct row rows[] = {
      "Authentication-Results: mx.their.example; dkim=pass header.d=no.com\n\n",
      "dkim_domain:one.com dkim_domain:two.com"},
 };
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 static void test_features__of_each_message__are_these(void **state)
 {
@@ -247,7 +247,7 @@ static void test_base__links_before_it__as_many_as_are_kept(void **state)
         {2, 2048, 2, false}, {2, 2049, 1, true},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         size_t found = 0;
         unsigned limits = run_early(table[i].count, table[i].n, &found);
         assert_int_equal(found, table[i].found);
@@ -263,10 +263,10 @@ static void test_base__long_or_many__limit_is_told(void **state)
     } table[] = {{2047, false}, {2048, false}, {2049, true}};
     char text[4096];
     (void)state;
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         struct row row = {" url_host ", text, NULL};
         struct buf got;
-        snprintf(text, sizeof text, HTML "<base href=http://evil.com/%0*d>",
+        snprintf(text, sizeof(text), HTML "<base href=http://evil.com/%0*d>",
                  table[i].bytes - 16, 1);
         unsigned limits = run(&row, SIZE_MAX, &got);
         assert_int_equal(limits, table[i].is_limit ? LIMIT_FLAG(html_base) : 0);

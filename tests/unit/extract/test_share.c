@@ -62,7 +62,7 @@ static const struct row {
 static void test_share__one_part_is_costly__the_next_is_read(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct arena *arena = arena_new(ARENA);
         struct buf text;
 
@@ -94,7 +94,7 @@ static void test_skim__each_way_of_writing__is_found(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
         struct arena *arena = arena_new(ARENA);
         struct buf text;
 

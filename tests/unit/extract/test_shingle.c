@@ -75,7 +75,7 @@ static void append_words(struct text *t, size_t n)
 static void put(struct shingler *s, struct sketch *sketch, unsigned number)
 {
     char text[WORD_TEXT] = "";
-    int n = snprintf(text, sizeof text, "w%uq", number);
+    int n = snprintf(text, sizeof(text), "w%uq", number);
     struct fold_word word = {FOLD_TEXT, slice_of(text, (size_t)n)};
     uint64_t shingle = 0;
     if (shingler_word(s, NULL, &word, &shingle)) {
@@ -311,14 +311,14 @@ static void test_keys__of_the_next_epoch__keep_the_one_before(void **state)
     assert_int_equal(now.epoch[0].number, 700);
     assert_int_equal(now.epoch[1].number, 699);
     assert_int_equal(later.epoch[1].number, now.epoch[0].number);
-    assert_memory_equal(later.epoch[1].key, now.epoch[0].key, sizeof now.epoch[0].key);
-    assert_memory_equal(later.word, now.word, sizeof now.word);
+    assert_memory_equal(later.epoch[1].key, now.epoch[0].key, sizeof(now.epoch[0].key));
+    assert_memory_equal(later.word, now.word, sizeof(now.word));
     assert_memory_not_equal(later.epoch[0].key, now.epoch[0].key,
-                            sizeof now.epoch[0].key);
+                            sizeof(now.epoch[0].key));
     assert_memory_not_equal(foreign.epoch[0].key, now.epoch[0].key,
-                            sizeof now.epoch[0].key);
-    assert_memory_not_equal(foreign.word, now.word, sizeof now.word);
-    assert_memory_not_equal(now.word, now.epoch[0].key, sizeof now.word);
+                            sizeof(now.epoch[0].key));
+    assert_memory_not_equal(foreign.word, now.word, sizeof(now.word));
+    assert_memory_not_equal(now.word, now.epoch[0].key, sizeof(now.word));
     shingle_keys_make(&ring, 0, &now); /* there is no epoch before the first */
     assert_int_equal(now.epoch[1].number, 0);
 }
@@ -340,7 +340,7 @@ static void test_guard__of_common_shingles__takes_them_out(void **state)
     unsigned distinct = sketch_distinct(&sketch);
     for (size_t i = 0; i < WORDS; i++) {
         char word[WORD_TEXT] = "";
-        int length = snprintf(word, sizeof word, "w%uq", text.word[i]);
+        int length = snprintf(word, sizeof(word), "w%uq", text.word[i]);
         struct fold_word folded = {FOLD_TEXT, slice_of(word, (size_t)length)};
         n += shingler_word(&s, NULL, &folded, &shingles[n]);
     }
@@ -372,7 +372,7 @@ static void test_shingle__of_numbers_ids_and_links__is_none(void **state)
     struct shingle_keys keys;
     (void)state;
     shingle_keys_make(&ring, now_s, &keys);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         static const char text[FOLD_WORD_MAX] = "x";
         struct shingler s = {.keys = &keys};
         uint64_t shingle = 0;

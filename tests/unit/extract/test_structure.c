@@ -34,7 +34,7 @@ static void test_end__rows_that_repeat__count_once(void **state)
         "tr", "tr td td", "tr td a img td p b a",
         "a b c d e f g h i j k l m n o p q r s t u v w x"};
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char one[SHA256_HEX + 1];
         char many[SHA256_HEX + 1];
         assert_true(sum_of("html body table", rows[i], 1, "p hr", one));

@@ -91,7 +91,7 @@ static void test_set__below_at_and_above_the_cap__flag_only_above(void **state)
     struct featureset *fs = featureset_new(a, MANY);
     char text[16];
     for (int i = 0; i < MANY; i++) {
-        snprintf(text, sizeof text, "f%d", i);
+        snprintf(text, sizeof(text), "f%d", i);
         assert_true(featureset_add(fs, FEATURE_url, slice_str(text)));
     }
     assert_int_equal(featureset_limits(fs), 0);
@@ -102,7 +102,7 @@ static void test_set__below_at_and_above_the_cap__flag_only_above(void **state)
     /* all there, in order, found again after the table grew */
     assert_int_equal(featureset_count(fs), MANY);
     for (int i = 0; i < MANY; i++) {
-        snprintf(text, sizeof text, "f%d", i);
+        snprintf(text, sizeof(text), "f%d", i);
         assert_true(slice_eq(featureset_at(fs, (size_t)i)->text, slice_str(text)));
         assert_true(featureset_has(fs, FEATURE_url, slice_str(text)));
     }
@@ -118,7 +118,7 @@ static void test_set__every_arena_cap__keeps_what_it_has_and_says_memory(void **
         size_t added = 0;
         char text[16];
         for (int i = 0; fs != NULL && i < 300; i++) {
-            snprintf(text, sizeof text, "f%d", i);
+            snprintf(text, sizeof(text), "f%d", i);
             added += featureset_add(fs, FEATURE_url, slice_str(text));
         }
         if (fs != NULL) {

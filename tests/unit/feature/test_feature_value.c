@@ -52,7 +52,7 @@ static void test_value__by_its_look__stands_for(void **state)
     struct arena *arena = arena_new(1 << 20);
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct value_features f;
         struct errinfo why = {.code = ERR_OK};
         assert_int_equal(value_features_of(slice_str(rows[i].value), arena, &f, &why),
@@ -92,7 +92,7 @@ static void test_value__what_is_none__refused(void **state)
     struct arena *arena = arena_new(1 << 20);
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct value_features f;
         struct errinfo why = {.code = ERR_OK};
         if (value_features_of(slice_str(bad[i]), arena, &f, &why) == ERR_OK) {

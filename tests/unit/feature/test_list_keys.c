@@ -111,7 +111,7 @@ static void test_keys__each_kind_of_feature__gives_its_keys(void **state)
     };
     char line[LINE];
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_string_equal(keys_line(rows[i].type, rows[i].text, line), rows[i].keys);
     }
 }
@@ -159,7 +159,7 @@ static void test_expressions__of_each_url__end_at_the_registrable_domain(void **
     };
     char line[LINE];
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_string_equal(expressions_line(rows[i].url, line), rows[i].expressions);
     }
 }
@@ -188,7 +188,7 @@ static void test_expressions__of_shared_hosting__do_not_meet(void **state)
         {"url:evil.com/a/", "evil.com/a/b", false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct feature_key keys[FEATURE_KEYS_MAX];
         struct feature f = {.type = FEATURE_url_exact, .text = slice_str(rows[i].url)};
         struct feature_entry e;
@@ -371,7 +371,7 @@ static void test_entry__as_people_and_feeds_write_it__has_the_normal_key(void **
         {"192.0.2.0/24", FEATURE_client_net, FEATURE_network, "192.0.2.0/24"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct feature_entry e;
         struct errinfo why = {0};
         enum err code =
@@ -427,7 +427,7 @@ static void test_entry__that_would_list_too_much_or_nothing__is_refused(void **s
         {"  \t ", FEATURE_subject, ERR_SYNTAX},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct feature_entry e;
         struct errinfo why = {0};
         enum err code =
@@ -461,7 +461,7 @@ static void test_entry__of_a_domain__is_among_the_keys_wherever_it_stands(void *
     assert_int_equal(
         feature_entry_parse(SLICE_LIT("evil.com"), FEATURE_NONE, arena, &e, NULL),
         ERR_OK);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct feature_key keys[FEATURE_KEYS_MAX];
         size_t n = keys_of(rows[i].type, rows[i].text, keys);
         bool found = false;
@@ -478,7 +478,7 @@ static void test_entry__without_memory__says_so(void **state)
     (void)state;
     static const char *const texts[] = {"evil.com", "joe@evil.com", "evil.com/x",
                                         "192.0.2.0/24", "subject:x"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct arena *tiny = arena_new(1);
         struct feature_entry e;
         (void)arena_bytes(tiny, 1);

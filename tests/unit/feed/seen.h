@@ -63,7 +63,7 @@ static inline void on_progress(void *context, uint64_t bytes)
 static inline int feed_fixture(const char *name)
 {
     char path[4096];
-    (void)snprintf(path, sizeof path, "%s/tests/data/feeds/%s", GILLNET_SOURCE_DIR,
+    (void)snprintf(path, sizeof(path), "%s/tests/data/feeds/%s", GILLNET_SOURCE_DIR,
                    name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);

@@ -31,7 +31,7 @@ static void test_csv__column__then_by_name_number_or_look(void **state)
         {"url,domain\nx.example,y.example\n", "", ERR_OK, "url:x.example\n"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct seen s = {.n = 0};
         struct feed_options o = {.format = FEED_CSV,
                                  .csv_column = slice_str(cases[i].column)};

@@ -104,7 +104,7 @@ static const struct {
 static void test_read__each_format__then_entries_and_bad_lines(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         for (int given = 0; given < 2; given++) {
             struct seen s = {.n = 0};
             struct feed_options o = {.format = given ? files[i].format : FEED_AUTO};
@@ -147,9 +147,9 @@ static void test_read__pipe_in_pieces__then_same_entries(void **state)
     static const size_t steps[] = {1, 3, 64};
     static char text[65536];
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         int fd = feed_fixture(files[i].file);
-        ssize_t n = read(fd, text, sizeof text);
+        ssize_t n = read(fd, text, sizeof(text));
         close(fd);
         assert_true(n > 0);
         for (size_t k = 0; k < 3; k++) {
@@ -173,9 +173,9 @@ static void test_read__every_truncation__then_no_entry_but_cut_ones(void **state
 {
     static char text[65536];
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         int fd = feed_fixture(files[i].file);
-        ssize_t n = read(fd, text, sizeof text);
+        ssize_t n = read(fd, text, sizeof(text));
         close(fd);
         for (ssize_t cut = 0; cut < n; cut += 7) {
             struct seen s = {.n = 0};
@@ -210,7 +210,7 @@ static void test_read__no_list__then_refused_with_reason(void **state)
                  {"binary.bin", "binary"},
                  {"list.txt.gz", "compressed"}};
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (int given = 0; given < 2; given++) {
             struct seen s = {.n = 0};
             struct feed_options o = {.format = given ? FEED_PLAIN : FEED_AUTO};
@@ -254,7 +254,7 @@ static void test_read__line_at_limit__then_read_and_above_bad(void **state)
         {300000, "\n", true},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct seen s = {.n = 0};
         read_long(cases[i].n, cases[i].end, &s);
         /* a URL has a bound of its own below that of a line: bad either way, by its reason */
@@ -308,9 +308,9 @@ static void test_read__nul_byte__then_bad_line(void **state)
     struct seen s = {.n = 0};
     char text[8192];
     (void)state;
-    memset(text, '#', sizeof text);
+    memset(text, '#', sizeof(text));
     memcpy(text + 5000, "\nevil\0.example\nb.example\n", 25);
-    assert_int_equal(read_text(slice_of(text, sizeof text),
+    assert_int_equal(read_text(slice_of(text, sizeof(text)),
                                &(struct feed_options){.format = FEED_AUTO}, &s),
                      ERR_OK);
     assert_string_equal(s.entries.p, "domain:b.example\n");

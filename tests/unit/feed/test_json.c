@@ -31,9 +31,9 @@ static void test_read__json_cut_anywhere__then_an_error_and_no_guess(void **stat
     };
     static char text[65536];
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         int fd = feed_fixture(files[i].file);
-        size_t n = (size_t)read(fd, text, sizeof text);
+        size_t n = (size_t)read(fd, text, sizeof(text));
         close(fd);
         n = slice_trim(slice_of(text, n)).n;
         for (size_t cut = 2; cut < n; cut += 5) {
@@ -67,7 +67,7 @@ static void test_read__broken_json__then_refused(void **state)
     };
     struct seen s;
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (read_as(FEED_URLHAUS, slice_str(texts[i]), &s) == ERR_OK) {
             fail_msg("%s", texts[i]);
         }
@@ -152,7 +152,7 @@ static void test_read__wrong_encoding_or_form__then_says_so(void **state)
         {{"<html>quota", 11}, FEED_MISP, "web page"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct seen s;
         if (read_as(cases[i].format, cases[i].text, &s) != ERR_SYNTAX ||
             strstr(s.info.text, cases[i].says) == NULL) {
@@ -169,7 +169,7 @@ static void test_read__nothing__then_no_entry_in_any_format(void **state)
     (void)state;
     for (unsigned f = FEED_AUTO; f < FEED_FORMAT_COUNT; f++) {
         for (size_t i = 0;
-             i < (f < FEED_PHISHTANK ? 2 : sizeof texts / sizeof texts[0]); i++) {
+             i < (f < FEED_PHISHTANK ? 2 : sizeof(texts) / sizeof(texts[0])); i++) {
             (void)read_as((enum feed_format)f, slice_str(texts[i]), &s);
             assert_int_equal(s.counts.entries, 0);
             assert_int_equal(i < 2 ? s.info.code : ERR_OK, ERR_OK);
@@ -212,7 +212,7 @@ static void test_time__forms__then_seconds(void **state)
         {"12 Foo 2026", 0},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint32_t s = feed_time(slice_str(cases[i].text));
         if (s != cases[i].s) {
             fail_msg("%s: %u", cases[i].text, (unsigned)s);

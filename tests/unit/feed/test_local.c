@@ -22,13 +22,13 @@ struct fixture {
 
 static int setup(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
+    struct fixture *f = calloc(1, sizeof(*f));
 
     assert_non_null(f);
     assert_int_equal(tempdir_setup((void **)&f->dir), 0);
     assert_int_equal(mkdir(tempdir_file(f->dir, "in"), 0755), 0);
-    (void)snprintf(f->url, sizeof f->url, "file://%s/in", f->dir->path);
-    (void)snprintf(f->body, sizeof f->body, "%s/body", f->dir->path);
+    (void)snprintf(f->url, sizeof(f->url), "file://%s/in", f->dir->path);
+    (void)snprintf(f->body, sizeof(f->body), "%s/body", f->dir->path);
     f->feed = (struct config_feed){.url = f->url, .bytes = 1000, .expanded = 1000};
     *state = f;
     return 0;
@@ -47,7 +47,7 @@ static const char *path_of(struct fixture *f, const char *name)
 {
     char below[64];
 
-    (void)snprintf(below, sizeof below, "in/%s", name);
+    (void)snprintf(below, sizeof(below), "in/%s", name);
     return tempdir_file(f->dir, below);
 }
 
@@ -100,7 +100,7 @@ static void test_read__of_one_file__then_its_bytes(void **state)
     char url[192];
 
     put(f, ".hidden", "a.example\nb.example");
-    (void)snprintf(url, sizeof url, "%s/.hidden", f->url); /* named: no matter */
+    (void)snprintf(url, sizeof(url), "%s/.hidden", f->url); /* named: no matter */
     f->feed.url = url;
     assert_int_equal(read_feed(f, ""), ERR_OK);
     assert_false(f->local.is_same);
@@ -142,7 +142,7 @@ static void test_read__when_nothing_changed__then_same_and_nothing_written(void 
     put(f, "a", "1\n");
     assert_int_equal(read_feed(f, ""), ERR_OK);
     assert_int_equal(strlen(f->local.tag), 65);
-    memcpy(tag, f->local.tag, sizeof tag);
+    memcpy(tag, f->local.tag, sizeof(tag));
     assert_int_equal(unlink(f->body), 0);
     assert_int_equal(read_feed(f, tag), ERR_OK);
     assert_true(f->local.is_same);
@@ -168,10 +168,10 @@ static void test_read__when_one_thing_changed__then_read(void **state)
         char tag[FEED_LOCAL_TAG_MAX];
         char former[TEMPDIR_PATH];
 
-        memcpy(tag, f->local.tag, sizeof tag);
+        memcpy(tag, f->local.tag, sizeof(tag));
         assert_int_equal(read_feed(f, tag), ERR_OK);
         assert_true(f->local.is_same);
-        (void)snprintf(former, sizeof former, "%s", path_of(f, "a"));
+        (void)snprintf(former, sizeof(former), "%s", path_of(f, "a"));
         switch (i) {
         case 0:
             assert_int_equal(utimensat(AT_FDCWD, former, later, 0), 0);
@@ -277,7 +277,7 @@ static void test_read__of_so_many_files__then_no_more(void **state)
     char name[16];
 
     for (int i = 0; i < FEED_LOCAL_FILES_MAX; i++) {
-        (void)snprintf(name, sizeof name, "%04d", i);
+        (void)snprintf(name, sizeof(name), "%04d", i);
         put(f, name, "");
     }
     assert_int_equal(read_feed(f, ""), ERR_OK);
@@ -297,7 +297,7 @@ static void test_read__when_the_body_is_a_link__then_not_followed(void **state)
     put(f, ".kept", "kept");
     assert_int_equal(symlink(path_of(f, ".kept"), f->body), 0);
     assert_int_not_equal(read_feed(f, ""), ERR_OK);
-    (void)snprintf(f->body, sizeof f->body, "%s", path_of(f, ".kept"));
+    (void)snprintf(f->body, sizeof(f->body), "%s", path_of(f, ".kept"));
     assert_body(f, "kept");
 }
 

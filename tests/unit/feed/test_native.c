@@ -152,7 +152,7 @@ static void print_unused(const struct feed_counts *c, struct buf *ret)
 static void test_read__native_form__then_entries_times_and_reasons(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         for (int named = files[i].is_found ? 0 : 1; named < 2; named++) {
             struct seen s = {.has_times = true};
             struct buf unused;
@@ -181,13 +181,13 @@ static void test_read__native_form_from_windows__then_the_same(void **state)
 {
     static char text[65536];
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         struct seen s = {.has_times = true};
         struct buf b;
         struct feed_options o = {
             .format = files[i].is_found ? FEED_AUTO : files[i].format, .now_s = NOW_S};
         int fd = feed_fixture(files[i].file);
-        ssize_t n = read(fd, text, sizeof text);
+        ssize_t n = read(fd, text, sizeof(text));
         close(fd);
         assert_true(n > 0);
         buf_init(&b, 1 << 20);
@@ -226,7 +226,7 @@ static void test_read__endless_line_and_nul__then_the_rest_is_read(void **state)
         {FEED_MISP, "value,type,to_ids\n", "evil.example,domain,1\n"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         struct seen s = {.n = 0};
         struct buf b;
         struct feed_options o = {.format = forms[i].format};
@@ -270,7 +270,7 @@ static void test_read__answers_over_quota__then_no_entry(void **state)
         {FEED_THREATFOX, "ioc_value,ioc_type\n127.255.255.254,domain\n"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct seen s = {.n = 0};
         struct feed_options o = {.format = cases[i].format};
         assert_int_equal(read_text(slice_str(cases[i].text), &o, &s), ERR_OK);

@@ -18,7 +18,7 @@ enum { INTERVAL_MIN_S = 300, TEXT_MAX = 64 * 1024 };
 static void read_preset(const char *name, struct buf *text)
 {
     char path[1024];
-    snprintf(path, sizeof path, PRESETS "/%s", name);
+    snprintf(path, sizeof(path), PRESETS "/%s", name);
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     for (int c = getc(f); c != EOF; c = getc(f)) {
@@ -110,7 +110,7 @@ static void test_presets__all_in_conf_d__then_one_feed_each(void **state)
 
     (void)state;
     assert_non_null(d);
-    snprintf(folder, sizeof folder, "%s/conf.d", confdir);
+    snprintf(folder, sizeof(folder), "%s/conf.d", confdir);
     assert_int_equal(mkdir(folder, 0700), 0);
     buf_init(&text, TEXT_MAX);
     /* cppcheck-suppress readdirCalled */
@@ -120,7 +120,7 @@ static void test_presets__all_in_conf_d__then_one_feed_each(void **state)
         }
         buf_clear(&text);
         read_preset(e->d_name, &text);
-        snprintf(path, sizeof path, "conf.d/%.200s", e->d_name);
+        snprintf(path, sizeof(path), "conf.d/%.200s", e->d_name);
         confdir_put_bytes(path, text.p, text.n);
         for (struct slice rest = buf_slice(&text); rest.n > 0;) {
             struct slice line = slice_cut(&rest, '\n');

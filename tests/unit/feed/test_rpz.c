@@ -33,7 +33,7 @@ static void test_rpz__origin__then_stripped(void **state)
         {"$GENERATE 1-9 a$.test CNAME .\n", NULL, 1},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct seen s = {.n = 0};
         struct feed_options o = {.format = FEED_RPZ};
         assert_int_equal(read_text(slice_str(cases[i].text), &o, &s), ERR_OK);

@@ -29,7 +29,7 @@ static void test_feed_shown__secrets__are_not_there(void **state)
     char shown[FEED_SHOWN_MAX];
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_string_equal(feed_shown(shown, rows[i].url), rows[i].shown);
     }
 }

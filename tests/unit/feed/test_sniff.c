@@ -38,7 +38,7 @@ static void test_sniff__text__then_format(void **state)
         {"<html>evil.example\n", FEED_AUTO},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         enum feed_format f = feed_sniff(slice_str(cases[i].text));
         if (f != cases[i].format) {
             fail_msg("%s: %s", cases[i].text, feed_format_name(f));

@@ -155,7 +155,7 @@ static void test_unpack__when_packed_in_any_way__then_what_is_in_it(void **state
     struct buf text = text_of(TEXT_LINES);
 
     (void)state;
-    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
         struct buf b = packed(filters[i], buf_slice(&text));
 
         assert_true(b.n < text.n);
@@ -187,7 +187,7 @@ static void test_unpack__when_packed_twice__then_one_layer_is_undone(void **stat
 static void test_unpack__when_empty_inside__then_nothing(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
         struct buf b = packed(filters[i], SLICE_NONE);
 
         assert_gives(buf_slice(&b), SLICE_NONE);
@@ -204,7 +204,7 @@ static void test_unpack__when_parts_follow_each_other__then_all_of_them(void **s
     buf_init(&twice, PACKED_MAX);
     buf_add(&twice, buf_slice(&text));
     buf_add(&twice, buf_slice(&text));
-    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
         struct buf b = packed(filters[i], buf_slice(&text));
         struct buf c;
 
@@ -288,7 +288,7 @@ static void test_unpack__when_a_checksum_is_wrong__then_damaged(void **state)
                          zipped(one, 1, buf_slice(&text), NULL)};
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         rows[i].p[rows[i].n / 2] ^= 0x10;
         assert_fails(buf_slice(&rows[i]), LEFT, ERR_CORRUPT);
         buf_fini(&rows[i]);
@@ -308,7 +308,7 @@ static void test_unpack__at_the_bound__then_exactly_so_many_bytes(void **state)
                          text_of(TEXT_LINES)};
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct out r = unpack(buf_slice(&rows[i]), text.n);
 
         assert_int_equal(r.e, ERR_OK);
@@ -340,7 +340,7 @@ static void test_unpack__when_bytes_look_like_none__then_as_they_are(void **stat
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_gives(rows[i], rows[i]);
     }
 }
@@ -354,7 +354,7 @@ static void test_unpack__when_only_the_first_bytes_are_there__then_damaged(void 
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct out r = unpack(rows[i], LEFT);
 
         if (r.e != ERR_CORRUPT) {

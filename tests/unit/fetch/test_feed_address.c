@@ -77,12 +77,12 @@ static void test_feed_address_reach__networks_and_their_edges__as_registered(
         "2002:909:909::1",  "2a00:1450::1",    "3ffe::1"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++) {
+    for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); i++) {
         if (is_public(closed[i])) {
             fail_msg("%s is taken for public", closed[i]);
         }
     }
-    for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
         if (!is_public(open[i])) {
             fail_msg("%s is not taken for public", open[i]);
         }
@@ -99,12 +99,12 @@ static void test_feed_host_reach__ways_to_write_it__known_without_dns(void **sta
                                        "localhost.example", "notlocalhost", ""};
 
     (void)state;
-    for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++) {
+    for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); i++) {
         if (feed_host_reach(closed[i]) == FEED_REACH_PUBLIC) {
             fail_msg("%s is taken for public", closed[i]);
         }
     }
-    for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
         if (feed_host_reach(open[i]) != FEED_REACH_PUBLIC) {
             fail_msg("%s is not taken for public", open[i]);
         }
@@ -137,7 +137,7 @@ static void test_feed_host_reach__this_machine_and_its_link__told_apart(void **s
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (feed_host_reach(rows[i].host) != rows[i].reach) {
             fail_msg("%s: %d", rows[i].host, (int)feed_host_reach(rows[i].host));
         }

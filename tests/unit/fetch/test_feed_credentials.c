@@ -25,12 +25,12 @@ struct fixture {
 
 static int setup(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
+    struct fixture *f = calloc(1, sizeof(*f));
 
     assert_non_null(f);
     assert_int_equal(tempdir_setup((void **)&f->dir), 0);
-    (void)snprintf(f->url, sizeof f->url, "https://feeds.example/f");
-    (void)snprintf(f->name, sizeof f->name, "phish");
+    (void)snprintf(f->url, sizeof(f->url), "https://feeds.example/f");
+    (void)snprintf(f->name, sizeof(f->name), "phish");
     f->feed = (struct config_feed){.name = f->name,
                                    .url = f->url,
                                    .user = f->user,
@@ -106,8 +106,8 @@ static void test_address__with_user_and_password__then_decoded(void **state)
     };
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        (void)snprintf(f->url, sizeof f->url, "%s", rows[i].url);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)snprintf(f->url, sizeof(f->url), "%s", rows[i].url);
         assert_int_equal(read_secret(f), ERR_OK);
         assert_string_equal(f->secret.user, rows[i].user);
         assert_string_equal(f->secret.password, rows[i].password);
@@ -120,14 +120,14 @@ static void test_address__of_more_than_fits__then_said(void **state)
     struct fixture *f = *state;
     struct buf b;
 
-    buf_init(&b, sizeof f->url);
+    buf_init(&b, sizeof(f->url));
     for (size_t n = FEED_USER_MAX - 1; n <= FEED_USER_MAX; n++) {
         for (int of_user = 0; of_user < 2; of_user++) {
             buf_clear(&b);
             buf_add_str(&b, of_user ? "https://" : "https://me:");
             add_chars(&b, 'x', n);
             buf_add_str(&b, of_user ? ":pw@feeds.example/f" : "@feeds.example/f");
-            (void)snprintf(f->url, sizeof f->url, "%s", b.p);
+            (void)snprintf(f->url, sizeof(f->url), "%s", b.p);
             if (n < FEED_USER_MAX) {
                 assert_int_equal(read_secret(f), ERR_OK);
                 assert_int_equal(strlen(of_user ? f->secret.user : f->secret.password),
@@ -149,8 +149,8 @@ static void test_address__with_what_no_password_has__then_said(void **state)
                                        "https://m%0de:pw@feeds.example/f"};
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        (void)snprintf(f->url, sizeof f->url, "%s", rows[i]);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)snprintf(f->url, sizeof(f->url), "%s", rows[i]);
         assert_int_equal(read_secret(f), ERR_SYNTAX);
     }
 }
@@ -162,8 +162,8 @@ static void test_user__of_the_configuration__then_before_that_of_the_address(
 {
     struct fixture *f = *state;
 
-    (void)snprintf(f->url, sizeof f->url, "https://me:pw@feeds.example/f");
-    (void)snprintf(f->user, sizeof f->user, "you");
+    (void)snprintf(f->url, sizeof(f->url), "https://me:pw@feeds.example/f");
+    (void)snprintf(f->user, sizeof(f->user), "you");
     assert_int_equal(read_secret(f), ERR_OK);
     assert_string_equal(f->secret.user, "you");
     assert_string_equal(f->secret.password, "pw");
@@ -192,7 +192,7 @@ static void test_password__of_a_file__then_its_first_line(void **state)
     };
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         put_password(f, rows[i].text);
         if (rows[i].password != NULL) {
             assert_int_equal(read_secret(f), ERR_OK);
@@ -256,7 +256,7 @@ static void test_headers__with_a_line_that_is_none__then_its_number(void **state
     };
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         put_headers(f, rows[i].text);
         assert_int_equal(read_secret(f), ERR_SYNTAX);
         assert_int_equal(f->why.line, rows[i].line);
@@ -336,17 +336,17 @@ static void test_forget__when_read_or_not__then_nothing_is_left(void **state)
     static const struct feed_credentials none;
     struct fixture *f = *state;
 
-    (void)snprintf(f->url, sizeof f->url, "https://me:pw@feeds.example/f");
+    (void)snprintf(f->url, sizeof(f->url), "https://me:pw@feeds.example/f");
     put_headers(f, SLICE_LIT("A: b\n"));
     assert_int_equal(read_secret(f), ERR_OK);
     feed_credentials_forget(&f->secret);
-    assert_memory_equal(f->secret.user, none.user, sizeof none.user);
-    assert_memory_equal(f->secret.password, none.password, sizeof none.password);
+    assert_memory_equal(f->secret.user, none.user, sizeof(none.user));
+    assert_memory_equal(f->secret.password, none.password, sizeof(none.password));
     assert_null(f->secret.text.p);
     put_headers(f, SLICE_LIT("no field\n")); /* what was read before it failed */
     assert_int_equal(read_secret(f), ERR_SYNTAX);
     feed_credentials_forget(&f->secret);
-    assert_memory_equal(f->secret.password, none.password, sizeof none.password);
+    assert_memory_equal(f->secret.password, none.password, sizeof(none.password));
     assert_null(f->secret.text.p);
 }
 

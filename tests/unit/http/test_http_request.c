@@ -1,5 +1,4 @@
 /* test_http_request - heads of requests: one reading, or none. */
-#include <stdio.h>
 
 #include "core/hub/http/http_request.h"
 
@@ -113,16 +112,16 @@ static void test_parse__when_a_proxy_shows_itself__then_passed_on(void **state)
     char head[256];
 
     (void)state;
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        (void)snprintf(head, sizeof head,
+    for (size_t i = 0; i < LENGTH(marks); i++) {
+        (void)snprintf(head, sizeof(head),
                        "GET / HTTP/1.1\r\nHost: localhost\r\n%s: x\r\n\r\n", marks[i]);
         assert_int_equal(parse(head, &r), 0);
         if (!r.is_passed_on) {
             fail_msg("%s", marks[i]);
         }
     }
-    for (size_t i = 0; i < sizeof innocent / sizeof innocent[0]; i++) {
-        (void)snprintf(head, sizeof head,
+    for (size_t i = 0; i < LENGTH(innocent); i++) {
+        (void)snprintf(head, sizeof(head),
                        "GET / HTTP/1.1\r\nHost: localhost\r\n%s: x\r\n\r\n",
                        innocent[i]);
         assert_int_equal(parse(head, &r), 0);
@@ -142,7 +141,7 @@ static void test_parse__when_the_connection_ends_with_it__then_said(void **state
     struct http_request r;
 
     (void)state;
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+    for (size_t i = 0; i < LENGTH(heads); i++) {
         assert_int_equal(parse(heads[i], &r), 0);
         assert_false(r.keeps_alive);
     }
@@ -173,8 +172,8 @@ static void test_parse__when_it_could_be_read_in_two_ways__then_refused(void **s
     struct http_request r;
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        (void)snprintf(head, sizeof head, "POST / HTTP/1.1\r\nHost: a\r\n%s\r\n",
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        (void)snprintf(head, sizeof(head), "POST / HTTP/1.1\r\nHost: a\r\n%s\r\n",
                        rows[i].fields);
         assert_int_equal(parse(head, &r), rows[i].status);
     }
@@ -196,7 +195,7 @@ static void test_accepts__when_ranges_and_weights__then_as_the_rules_say(void **
                 {"application/json;q=0, */*;q=0.1", true}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         assert_int_equal(
             http_accepts(slice_str(rows[i].accept), SLICE_LIT("application/json")),
             rows[i].is_accepted);
@@ -211,19 +210,19 @@ static void test_query__when_escaped__then_undone_or_refused(void **state)
     bool is_bad = false;
 
     (void)state;
-    assert_true(http_query_next(&rest, &name, value, sizeof value, &is_bad));
+    assert_true(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
     assert_true(slice_eq(name, SLICE_LIT("from")));
     assert_string_equal(value, "a@b c");
-    assert_true(http_query_next(&rest, &name, value, sizeof value, &is_bad));
+    assert_true(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
     assert_string_equal(value, "");
-    assert_true(http_query_next(&rest, &name, value, sizeof value, &is_bad));
-    assert_false(http_query_next(&rest, &name, value, sizeof value, &is_bad));
+    assert_true(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
+    assert_false(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
     assert_false(is_bad);
     static const char *const bad[] = {
         "a=%", "a=%4", "a=%zz", "a=%00", "a=%0a", "&a=b", "a=0123456789abcdef"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < LENGTH(bad); i++) {
         rest = slice_str(bad[i]);
-        assert_false(http_query_next(&rest, &name, value, sizeof value, &is_bad));
+        assert_false(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
         assert_true(is_bad);
     }
 }

@@ -89,7 +89,7 @@ static void test_admit__when_v6__then_by_64(void **state)
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        snprintf(text, sizeof text, "2001:db8::%x", i + 1);
+        snprintf(text, sizeof(text), "2001:db8::%x", i + 1);
         admitted += admit(l, text, S) ? 1 : 0;
     }
     assert_int_equal(admitted, (unsigned)rate_limit_address_rate.burst);
@@ -113,7 +113,7 @@ static void test_admit__when_many_addresses_flood__then_a_known_one_comes_in(
     (void)state;
     rate_limit_know(l, (struct sockaddr *)&known, S);
     for (int i = 0; i < 20000; i++) {
-        snprintf(text, sizeof text, "10.%d.%d.1", i / 250, i % 250);
+        snprintf(text, sizeof(text), "10.%d.%d.1", i / 250, i % 250);
         admitted += admit(l, text, S + 1) ? 1 : 0;
     }
     assert_int_equal(admitted, (unsigned)rate_limit_all_rate.burst);

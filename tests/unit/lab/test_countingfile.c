@@ -67,7 +67,7 @@ static void test_countingfile__written_and_opened__counts_are_the_same(void **st
 {
     static const unsigned widths[] = {4, 5, 6, 8, 16};
     char path[FILE_PATH_MAX];
-    for (unsigned w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+    for (unsigned w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
         struct site s = usual;
         struct countingfile before;
         struct countingfile after = {.bytes = 0};
@@ -135,7 +135,7 @@ static void test_countingfile_merge__other_parameters__refused_by_name(void **st
     write_site(((struct tempdir *)*state)->path, "a", &usual, a);
     assert_int_equal(countingfile_open(&all, a, NULL, NULL), ERR_OK);
     uint64_t sum = checksum64(slice_of((const char *)all.c.words, all.bytes));
-    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct errinfo why = {.text = ""};
         write_site(((struct tempdir *)*state)->path, "b", &rows[i].site, b);
         assert_int_equal(countingfile_merge(&all, b, &why), rows[i].e);
@@ -229,13 +229,13 @@ static void test_countingfile_open__impossible_header__refused(void **state)
     };
     char path[FILE_PATH_MAX];
     write_site(((struct tempdir *)*state)->path, "a", &usual, path);
-    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct buf bytes;
         read_bytes(path, &bytes);
         memcpy(bytes.p + rows[i].at, &rows[i].value, rows[i].n);
         uint64_t sum =
-            checksum64(slice_of(bytes.p, COUNTINGFILE_HEADER_BYTES - sizeof sum));
-        memcpy(bytes.p + COUNTINGFILE_HEADER_BYTES - sizeof sum, &sum, sizeof sum);
+            checksum64(slice_of(bytes.p, COUNTINGFILE_HEADER_BYTES - sizeof(sum)));
+        memcpy(bytes.p + COUNTINGFILE_HEADER_BYTES - sizeof(sum), &sum, sizeof(sum));
         if (open_bytes(((struct tempdir *)*state)->path, &bytes, bytes.n) !=
             ERR_CORRUPT) {
             fail_msg("row %u", i);

@@ -113,7 +113,7 @@ static const struct mail_events record_events = {.header = record_header,
 
 static void record_init(struct record *r)
 {
-    memset(r, 0, sizeof *r);
+    memset(r, 0, sizeof(*r));
     buf_init(&r->events, RECORD_CAP);
     buf_init(&r->body, RECORD_CAP);
 }

@@ -187,7 +187,7 @@ static void test_parts__very_many__cost_no_memory(void **state)
                                             .part_end = nothing,
                                             .body = no_body};
     (void)state;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         size_t bytes = 0;
         struct arena *arena = arena_new(RECORD_ARENA);
         struct mail *m = mail_new(arena, &record_limits, &none, &bytes);
@@ -257,11 +257,12 @@ static void test_depth__over_the_limit__parts_are_opened(void **state)
             char tail[128];
             struct record r;
             if (i == 1) {
-                snprintf(tail, sizeof tail, "\n--b%u--\n--b%u\n" ENCODED, n - 1, n - 2);
+                snprintf(tail, sizeof(tail), "\n--b%u--\n--b%u\n" ENCODED, n - 1,
+                         n - 2);
             } else if (i == 3) {
-                snprintf(tail, sizeof tail, "\n--b%u--\n\nx\n--b5\n" ENCODED, n - 1);
+                snprintf(tail, sizeof(tail), "\n--b%u--\n\nx\n--b5\n" ENCODED, n - 1);
             } else {
-                snprintf(tail, sizeof tail, "\n--b%u\n" ENCODED, i == 0 ? n - 1 : 0);
+                snprintf(tail, sizeof(tail), "\n--b%u\n" ENCODED, i == 0 ? n - 1 : 0);
             }
             assert_int_equal(limits_of(with_tail(nested(n), tail), &l, &r),
                              MAIL_LIMIT_DEPTH);
@@ -402,8 +403,8 @@ static void test_boundary__at_and_above_70__is_flagged_and_used(void **state)
     for (int n = MAIL_BOUNDARY_MAX; n <= MAIL_BOUNDARY_MAX + 1; n++) {
         char text[512];
         char boundary[128];
-        memset(boundary, 'b', sizeof boundary);
-        snprintf(text, sizeof text,
+        memset(boundary, 'b', sizeof(boundary));
+        snprintf(text, sizeof(text),
                  "Content-Type: multipart/mixed; boundary=%.*s\n\n--%.*s\n\nleaf\n", n,
                  boundary, n, boundary);
         struct record r;

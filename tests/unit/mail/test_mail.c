@@ -141,7 +141,7 @@ static const struct fixture fixtures[] = {
      "H - Content-Type=multipart/mixed; boundary=\"a:b\"\n+ 0 0 multipart/mixed/\n"
      "H 1 A=b\n+ 1 1 text/plain\n- 1\n- 0\n"},
 };
-enum { FIXTURES = sizeof fixtures / sizeof fixtures[0] };
+enum { FIXTURES = sizeof(fixtures) / sizeof(fixtures[0]) };
 
 /* The text with other line ends; returns malloc'ed bytes. */
 static struct slice with_line_ends(const char *text, const char *end)
@@ -283,9 +283,9 @@ static void test_body__line_without_end__is_streamed(void **state)
     struct mail *m = mail_new(arena, &record_limits, &record_events, &r);
     mail_raw(m, slice_str(head));
     char block[4096];
-    memset(block, '-', sizeof block);
-    for (size_t i = 0; i < LONG / sizeof block; i++) {
-        mail_raw(m, slice_of(block, sizeof block));
+    memset(block, '-', sizeof(block));
+    for (size_t i = 0; i < LONG / sizeof(block); i++) {
+        mail_raw(m, slice_of(block, sizeof(block)));
     }
     mail_raw(m, SLICE_LIT("\n--b--\n"));
     mail_end(m);

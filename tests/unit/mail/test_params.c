@@ -27,7 +27,7 @@ static void test_main__with_quotes_comments_and_spaces__is_the_value_alone(void 
         {"(open", ""},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_true(
             slice_eq(param_main(slice_str(rows[i].field)), slice_str(rows[i].value)));
     }
@@ -78,7 +78,7 @@ static void test_param__as_mailers_write_it__is_found(void **state)
     };
     (void)state;
     struct arena *a = arena_new(ARENA);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct slice field = slice_str(rows[i].field);
         struct slice name = slice_str(rows[i].name);
         struct slice token = param_token(a, field, name);
@@ -99,7 +99,7 @@ static void test_param__pieces_at_and_above_the_limit__later_ones_are_left(void 
     char field[4096] = "a";
     size_t at = 1;
     for (int i = 0; i <= PARAM_PIECES_MAX; i++) {
-        at += (size_t)snprintf(field + at, sizeof field - at, "; n*%d=x", i);
+        at += (size_t)snprintf(field + at, sizeof(field) - at, "; n*%d=x", i);
     }
     assert_int_equal(param_text(a, slice_str(field), SLICE_LIT("n")).n,
                      PARAM_PIECES_MAX);
@@ -115,7 +115,7 @@ static void test_param__hostile_field__is_linear(void **state)
     (void)state;
     char *field = malloc(SIZE);
     assert_non_null(field);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         size_t unit = strlen(units[i]);
         for (size_t k = 0; k < SIZE; k++) {
             field[k] = units[i][k % unit];

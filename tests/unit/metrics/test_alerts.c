@@ -42,7 +42,7 @@ static void make_well(struct fixture *f)
     s->has_history = true;
     s->nlists = 1;
     s->lists = &f->list;
-    (void)snprintf(f->list.name, sizeof f->list.name, "phish");
+    (void)snprintf(f->list.name, sizeof(f->list.name), "phish");
     s->disk_bytes = 100000;
     s->disk_free_bytes = 10000;
     v[STAT_memory_bytes] = 84;
@@ -61,7 +61,7 @@ static void make_well(struct fixture *f)
 
 static int setup(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
+    struct fixture *f = calloc(1, sizeof(*f));
 
     assert_non_null(f);
     f->s.config = feed_config();
@@ -313,7 +313,7 @@ static const struct example {
     {"GillnetRestartNeeded", "warning", restart, "another value than the file",
      "gillnet doctor"},
 };
-enum { EXAMPLES = sizeof examples / sizeof examples[0] };
+enum { EXAMPLES = sizeof(examples) / sizeof(examples[0]) };
 
 /* Looks in the state that the example makes, n times. */
 static void look_at(struct fixture *f, const struct example *e, bool bad, unsigned n)
@@ -392,7 +392,7 @@ static void test_table__when_it_grows__then_there_is_an_example(void **state)
 #undef ALERT
     };
     (void)state;
-    assert_int_equal(sizeof names / sizeof names[0], EXAMPLES);
+    assert_int_equal(sizeof(names) / sizeof(names[0]), EXAMPLES);
     for (size_t i = 0; i < EXAMPLES; i++) {
         assert_string_equal(names[i], examples[i].name);
     }
@@ -436,8 +436,8 @@ static void test_look__when_the_page_is_gone_for_a_moment__then_old_sums_are_no_
     before = f->s;
     f->s.has_stats = false;
     f->s.has_history = false;
-    memset(&f->s.stats, 0, sizeof f->s.stats);
-    memset(&f->s.history, 0, sizeof f->s.history);
+    memset(&f->s.stats, 0, sizeof(f->s.stats));
+    memset(&f->s.history, 0, sizeof(f->s.history));
     alerts_look(f->alerts, &f->s);
     f->s = before;
     look(f);

@@ -24,7 +24,7 @@ struct fixture {
 
 static int setup(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
+    struct fixture *f = calloc(1, sizeof(*f));
 
     assert_non_null(f);
     f->s.config = feed_config();
@@ -65,7 +65,7 @@ static void assert_line(const struct fixture *f, const char *line)
 {
     char whole[512];
 
-    (void)snprintf(whole, sizeof whole, "\n%s\n", line);
+    (void)snprintf(whole, sizeof(whole), "\n%s\n", line);
     if (strstr(f->text.p, whole) == NULL) {
         fail_msg("no line %s in\n%s", line, f->text.p);
     }
@@ -89,7 +89,7 @@ static void test_rows__of_any_number__then_as_prometheus_reads_them(void **state
                     {-HUGE_VAL, "x -Inf\n"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
         struct buf b;
         struct prom p = {.to = &b, .name = "x"};
 
@@ -184,7 +184,7 @@ static void test_list__then_its_rows(void **state)
 
     f->s.nlists = 1;
     f->s.lists = &f->list;
-    (void)snprintf(f->list.name, sizeof f->list.name, "phish");
+    (void)snprintf(f->list.name, sizeof(f->list.name), "phish");
     f->list.stat =
         (struct list_stat){.entries = 5, .fill = 0.5, .updated_s = START_S - 60};
     f->list.has_fault = true;
@@ -257,7 +257,7 @@ static void test_updates__of_very_many_feeds__then_bounded(void **state)
     for (int i = 0; i < 2 * METRICS_FEEDS_MAX; i++) {
         char name[16];
 
-        (void)snprintf(name, sizeof name, "feed%d", i);
+        (void)snprintf(name, sizeof(name), "feed%d", i);
         (void)json_array_append_new(rows,
                                     json_pack("{s:s, s:I}", "name", name, "changed_s",
                                               (json_int_t)START_S + 1));

@@ -26,11 +26,11 @@ __attribute__((format(printf, 2, 3))) static void note(SMFICTX *ctx, const char 
     struct fake_ctx *f = ctx_of(ctx);
     va_list ap;
     va_start(ap, format);
-    int n = vsnprintf(f->log + f->n, sizeof f->log - f->n, format, ap);
+    int n = vsnprintf(f->log + f->n, sizeof(f->log) - f->n, format, ap);
     va_end(ap);
     f->n += n > 0 ? (size_t)n : 0;
-    if (f->n >= sizeof f->log) {
-        f->n = sizeof f->log - 1;
+    if (f->n >= sizeof(f->log)) {
+        f->n = sizeof(f->log) - 1;
     }
 }
 
@@ -54,7 +54,7 @@ char *smfi_getsymval(SMFICTX *ctx, char *name)
     for (size_t i = 0; i < FAKE_MACROS_MAX; i++) {
         if (f->macros[i].name && strcmp(f->macros[i].name, name) == 0) {
             static char value[256];
-            snprintf(value, sizeof value, "%s", f->macros[i].value);
+            snprintf(value, sizeof(value), "%s", f->macros[i].value);
             return value;
         }
     }

@@ -29,7 +29,7 @@ static struct config *load(const char *folder, const char *more)
     char path[TEMPDIR_PATH];
     struct config *c = NULL;
     struct config_errors errors = {.n = 0};
-    snprintf(path, sizeof path, "%s/gillnet.conf", folder);
+    snprintf(path, sizeof(path), "%s/gillnet.conf", folder);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fprintf(f, "state_dir = \"%s\";\n%s", folder, more);
@@ -43,8 +43,8 @@ static struct config *load(const char *folder, const char *more)
 static void begin(const struct tempdir *t, const char *more, unsigned max_sessions)
 {
     struct keyring keys = {.n = 1};
-    random_bytes(&keys.ring[0], sizeof keys.ring[0]);
-    random_bytes(&keys.node, sizeof keys.node);
+    random_bytes(&keys.ring[0], sizeof(keys.ring[0]));
+    random_bytes(&keys.node, sizeof(keys.node));
     lists = list_manager_new(t->path, &keys);
     assert_non_null(lists);
     struct config *config = load(t->path, more);
@@ -87,8 +87,8 @@ static int give_header(const char *name, const char *value)
 {
     char n[256];
     char v[256];
-    snprintf(n, sizeof n, "%s", name);
-    snprintf(v, sizeof v, "%s", value);
+    snprintf(n, sizeof(n), "%s", name);
+    snprintf(v, sizeof(v), "%s", value);
     return call.xxfi_header(fake_smfi(&fake), n, v);
 }
 
@@ -124,7 +124,7 @@ static int step(char c)
     case 'E':
         return call.xxfi_eoh(ctx);
     case 'B':
-        return call.xxfi_body(ctx, body, sizeof body - 1);
+        return call.xxfi_body(ctx, body, sizeof(body) - 1);
     case 'D':
         return call.xxfi_eom(ctx);
     case 'A':
@@ -182,7 +182,7 @@ static void test_sequence__any_order__answers_and_holds_nothing(void **state)
         "NNCHMRTLEBDQ",
         "MRTLEBDQ", /* no negotiation at all */
     };
-    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+    for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++) {
         begin(*state, "", 10);
         run(sequences[i]);
         if (fake.priv) { /* sequences without Q at the end */
@@ -201,13 +201,13 @@ static void test_sequence__every_short_one__holds_nothing(void **state)
     begin(*state, "", 10);
     size_t total = 1;
     for (int i = 0; i < DEPTH; i++) {
-        total *= sizeof letters - 1;
+        total *= sizeof(letters) - 1;
     }
     for (size_t k = 0; k < total; k++) {
         size_t rest = k;
         for (int i = 0; i < DEPTH; i++) {
-            (void)step(letters[rest % (sizeof letters - 1)]);
-            rest /= sizeof letters - 1;
+            (void)step(letters[rest % (sizeof(letters) - 1)]);
+            rest /= sizeof(letters) - 1;
         }
         (void)step('Q');
         fake_clear_log(&fake);
@@ -251,7 +251,7 @@ static void test_shingle_keys__as_time_goes__are_those_of_the_ring_then(void **s
         assert_int_equal(made.keys.epoch[0].number, epoch);
         assert_int_equal(made.keys.epoch[1].number, epoch - 1);
         assert_memory_equal(made.keys.epoch[0].key, expected.epoch[0].key,
-                            sizeof made.keys.epoch[0].key);
+                            sizeof(made.keys.epoch[0].key));
     }
     clock_unset_for_test();
     service_set_digest_key(NULL);
@@ -276,7 +276,7 @@ static void test_message__forged_names_around_the_limit__own_always_gone(void **
         run("NCHMRT");
         for (unsigned i = 0; i < n; i++) {
             char name[64];
-            snprintf(name, sizeof name, "X-Gillnet-Other-%u", i);
+            snprintf(name, sizeof(name), "X-Gillnet-Other-%u", i);
             give_header(name, "x");
         }
         give_header("X-GILLNET-SYMBOLS", "x");
@@ -307,7 +307,7 @@ static void test_message__trusted_client_or_login__skipped_but_stripped(void **s
         {"", "192.0.2.1", "{auth_type}", true},
         {"skip_authenticated = false;\n", "192.0.2.1", "{auth_authen}", false},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         begin(*state, rows[i].config, 10);
         uint64_t skipped = stats_get(STAT_messages_skipped);
         fake.macros[0].name = rows[i].macro;
@@ -378,7 +378,7 @@ static void test_body__of_a_message_that_is_not_examined__skip(void **state)
 {
     static const char *const clients[] = {"192.0.2.1", "198.51.100.1"};
     unsigned char body[600];
-    memset(body, 'x', sizeof body);
+    memset(body, 'x', sizeof(body));
     begin(
         *state,
         "trusted_networks = [\"192.0.2.0/24\"];\nlimits: { message_bytes = \"1K\"; };\n",
@@ -392,7 +392,7 @@ static void test_body__of_a_message_that_is_not_examined__skip(void **state)
         (void)connect_from(clients[i % 2]);
         step('M');
         for (int chunk = 0; chunk < 3; chunk++) {
-            assert_int_equal(call.xxfi_body(ctx, body, sizeof body),
+            assert_int_equal(call.xxfi_body(ctx, body, sizeof(body)),
                              may_skip ? SMFIS_SKIP : SMFIS_CONTINUE);
         }
         step('D');
@@ -407,7 +407,7 @@ static void test_memory__too_little__accepted_with_a_header_that_says_so(void **
     run("NCHM");
     char name[] = "X-Long";
     static char value[60000];
-    memset(value, 'v', sizeof value - 1);
+    memset(value, 'v', sizeof(value) - 1);
     for (int i = 0; i < 20; i++) {
         call.xxfi_header(fake_smfi(&fake), name, value);
     }

@@ -76,7 +76,7 @@ static enum packet_fault feed(const char *bytes, size_t n, size_t step)
 static void shapes__found_in_every_cut(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const struct row *r = &rows[i];
         char bytes[64] = {0, 0, 0, (char)(r->data.n + 1), r->command};
         memcpy(bytes + PACKET_HEAD, r->data.p, r->data.n);

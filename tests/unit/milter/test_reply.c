@@ -19,13 +19,13 @@ static void prepare(struct session *s, struct fake_ctx *f, unsigned long actions
     *f = (struct fake_ctx){.priv = NULL};
     *s = (struct session){.options = {.actions = actions}, .has_message = true};
     s->message.config = &config;
-    snprintf(s->message.queue_id, sizeof s->message.queue_id, "4Xyz");
+    snprintf(s->message.queue_id, sizeof(s->message.queue_id), "4Xyz");
 }
 
 static void make_verdict(struct verdict *v, enum action action)
 {
     *v = (struct verdict){.action = action, .score = 6.0, .nsymbols = 1};
-    snprintf(v->symbols[0].name, sizeof v->symbols[0].name, "LIST_PHISH");
+    snprintf(v->symbols[0].name, sizeof(v->symbols[0].name), "LIST_PHISH");
     v->symbols[0].score = 6.0;
     v->symbols[0].detail = SLICE_LIT("url_domain=evil.example");
 }
@@ -75,7 +75,7 @@ static void test_verdict__each_action_and_offer__mapped_or_milder(void **state)
          "reply 550 5.7.1 refused 4Xyz LIST_PHISH(6.0) 100%%\n"},
         {ACTION_DISCARD, 0, false, false, ACTION_DISCARD, SMFIS_DISCARD, ""},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         static struct fake_ctx f;
         struct session s;
         struct verdict v;
@@ -183,7 +183,7 @@ static void test_shortfall__deadline_and_on_error__defers_only_when_asked(void *
         {LIMIT_FLAG(deadline), ACTION_REJECT, NULL, ACTION_DEFER, false},
         {LIMIT_FLAG(urls), ACTION_ACCEPT, NULL, ACTION_DEFER, false},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct config c = {.on_error = rows[i].on_error};
         struct verdict v = {
             .limits = rows[i].limits, .action = rows[i].action, .allow = rows[i].allow};

@@ -11,7 +11,7 @@
 static void add(struct verdict *v, const char *name, double score, const char *detail)
 {
     struct symbol *s = &v->symbols[v->nsymbols++];
-    snprintf(s->name, sizeof s->name, "%s", name);
+    snprintf(s->name, sizeof(s->name), "%s", name);
     s->score = score;
     s->detail = slice_str(detail);
 }
@@ -80,13 +80,13 @@ static void test_symbols__at_the_limit__rest_is_counted(void **state)
 {
     (void)state;
     static char detail[400];
-    memset(detail, 'd', sizeof detail - 1);
+    memset(detail, 'd', sizeof(detail) - 1);
     for (size_t n = 1; n <= VERDICT_SYMBOLS_MAX; n++) {
         char text[REPLYTEXT_HEADER_SIZE];
         struct verdict v = {.nsymbols = 0};
         for (size_t i = 0; i < n; i++) {
             char name[VERDICT_SYMBOL_NAME];
-            snprintf(name, sizeof name, "LIST_ABCDEFGHIJKLMNOPQRSTUVWXYZ_%hu",
+            snprintf(name, sizeof(name), "LIST_ABCDEFGHIJKLMNOPQRSTUVWXYZ_%hu",
                      (unsigned short)i);
             add(&v, name, 1.0, detail);
         }
@@ -96,7 +96,7 @@ static void test_symbols__at_the_limit__rest_is_counted(void **state)
             assert_null(strstr(text, "more)"));
         } else {
             char more[32];
-            snprintf(more, sizeof more, "(+%zu more)", n - 4);
+            snprintf(more, sizeof(more), "(+%zu more)", n - 4);
             char *last = strstr(text, "(+");
             assert_non_null(last);
             assert_string_equal(last, more);
@@ -186,13 +186,13 @@ static void test_names__buffer_too_small__cut_at_a_symbol(void **state)
     (void)state;
     char text[24];
     struct verdict v = {.nsymbols = 0};
-    replytext_symbol_names(&v, text, sizeof text);
+    replytext_symbol_names(&v, text, sizeof(text));
     assert_string_equal(text, "-");
     add(&v, "LIST_A", 1.0, "");
     add(&v, "LIST_B", 2.5, "");
-    replytext_symbol_names(&v, text, sizeof text);
+    replytext_symbol_names(&v, text, sizeof(text));
     assert_string_equal(text, "LIST_A(1.0),LIST_B(2.5)");
-    replytext_symbol_names(&v, text, sizeof text - 1);
+    replytext_symbol_names(&v, text, sizeof(text) - 1);
     assert_string_equal(text, "LIST_A(1.0)");
 }
 
@@ -200,10 +200,10 @@ static void test_limits__flags__named(void **state)
 {
     (void)state;
     char text[256];
-    replytext_limits(0, text, sizeof text);
+    replytext_limits(0, text, sizeof(text));
     assert_string_equal(text, "-");
     replytext_limits(LIMIT_FLAG(message_bytes) | LIMIT_FLAG(charset), text,
-                     sizeof text);
+                     sizeof(text));
     assert_string_equal(text, "message_bytes,charset");
     replytext_limits(LIMIT_FLAG(message_bytes) | LIMIT_FLAG(charset), text, 20);
     assert_string_equal(text, "message_bytes");

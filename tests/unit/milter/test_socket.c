@@ -38,7 +38,7 @@ static void test_parse__every_spelling__both_mta_spellings(void **state)
         {"inet6:8895@::1", "inet:[::1]:8895", "inet6:8895@[::1]"},
         {"inet6:8895@[::1]", "inet:[::1]:8895", "inet6:8895@[::1]"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct milter_socket s;
         char text[SOCKET_TEXT_MAX];
         assert_int_equal(socket_parse(rows[i].text, &s, NULL), ERR_OK);
@@ -77,7 +77,7 @@ static void test_parse__bad_spellings__refused_with_a_reason(void **state)
         {"tcp:127.0.0.1:1", "no socket that"},
         {"fd:3", "no socket that"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct milter_socket s;
         struct errinfo why;
         assert_int_not_equal(socket_parse(rows[i].text, &s, &why), ERR_OK);
@@ -105,7 +105,7 @@ static void test_parse__path_lengths_around_the_limit__named_error(void **state)
     memset(path, 'p', SOCKET_PATH_MAX);
     path[SOCKET_PATH_MAX] = '\0';
     unix_place_private(path, private);
-    assert_true(strlen(private) < sizeof un.sun_path);
+    assert_true(strlen(private) < sizeof(un.sun_path));
 }
 
 /* ---- Unix sockets in their place ---- */
@@ -115,7 +115,7 @@ static char folder[64];
 static int make_folder(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/test_socket.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_socket.XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -128,10 +128,10 @@ static int remove_folder(void **state)
 static int bind_at(const char *path)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
-    snprintf(un.sun_path, sizeof un.sun_path, "%s", path);
+    snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof(un)), 0);
     assert_int_equal(listen(fd, 1), 0);
     return fd;
 }
@@ -247,7 +247,7 @@ static void test_listen__socket_taken__says_another_instance(void **state)
     char path[128];
     char text[160];
     put_in(path, "s");
-    snprintf(text, sizeof text, "unix:%s", path);
+    snprintf(text, sizeof(text), "unix:%s", path);
     int fd = bind_at(path);
     assert_int_equal(socket_parse(text, &s, NULL), ERR_OK);
     assert_int_equal(milter_listen(&l, &s, &config, &why), ERR_EXISTS);

@@ -25,7 +25,7 @@ static struct list_manager *lists;
 
 static void write_config(const struct tempdir *t, const char *more)
 {
-    snprintf(file, sizeof file, "%s/gillnet.conf", t->path);
+    snprintf(file, sizeof(file), "%s/gillnet.conf", t->path);
     FILE *f = fopen(file, "w");
     assert_non_null(f);
     fprintf(f, "state_dir = \"%s\";\n%s\n", t->path, more);
@@ -37,8 +37,8 @@ static void begin(const struct tempdir *t)
     struct keyring keys = {.n = 1};
     struct config *c = NULL;
     struct config_errors errors = {.n = 0};
-    random_bytes(&keys.ring[0], sizeof keys.ring[0]);
-    random_bytes(&keys.node, sizeof keys.node);
+    random_bytes(&keys.ring[0], sizeof(keys.ring[0]));
+    random_bytes(&keys.node, sizeof(keys.node));
     write_config(t, "");
     assert_int_equal(config_load(file, NULL, &c, &errors), ERR_OK);
     lists = list_manager_new(t->path, &keys);
@@ -136,10 +136,10 @@ static void test_ring_key__another_is_written_with__said_until_restarted(void **
     char page[TEMPDIR_PATH + 8];
     uint8_t bytes[HASHKEY_BYTES];
     struct keyring k;
-    snprintf(page, sizeof page, "%s/stats", t->path);
+    snprintf(page, sizeof(page), "%s/stats", t->path);
     assert_int_equal(stats_open(page, NULL), ERR_OK);
     assert_int_equal(keyring_load_or_create(t->path, &k, NULL), ERR_OK);
-    random_bytes(bytes, sizeof bytes);
+    random_bytes(bytes, sizeof(bytes));
     keyring_key_of(bytes, &k.ring[1]);
     watch_set_ring(t->path, k.ring[0].id);
     begin(t);

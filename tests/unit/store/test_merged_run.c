@@ -41,7 +41,7 @@ static void make_keys(struct written *w, uint64_t *state)
     }
     w->key[0] = 1;
     w->key[1] = UINT64_MAX;
-    qsort(w->key, KEYS, sizeof w->key[0], by_number);
+    qsort(w->key, KEYS, sizeof(w->key[0]), by_number);
 }
 
 static bool is_again(const struct written *w, size_t k)
@@ -69,7 +69,7 @@ static void make_run(struct tempdir *t, struct written *w, size_t i, uint64_t *s
                         .key_id = 9};
     struct run_writer *rw = NULL;
     char name[16];
-    snprintf(name, sizeof name, "%zu.run", i);
+    snprintf(name, sizeof(name), "%zu.run", i);
     assert_int_equal(run_writer_new(tempdir_file(t, name), &id, &rw, NULL), ERR_OK);
     for (size_t k = 0; k < KEYS && i + 1 < RUNS; k++) {
         w->count[i][k] = is_again(w, k) ? 0 : make_count(state, k);
@@ -92,12 +92,12 @@ static void make_runs(struct tempdir *t, struct written *w)
 
 static struct written *begin(struct tempdir *t, const char **retpath)
 {
-    struct written *w = calloc(1, sizeof *w);
+    struct written *w = calloc(1, sizeof(*w));
     size_t bad = 0;
     assert_non_null(w);
     make_runs(t, w);
     static char path[TEMPDIR_PATH];
-    snprintf(path, sizeof path, "%s", tempdir_file(t, "a.sheet"));
+    snprintf(path, sizeof(path), "%s", tempdir_file(t, "a.sheet"));
     *retpath = path;
     assert_int_equal(
         merged_run_write(*retpath, (const struct run *const *)w->run, RUNS, &bad, NULL),

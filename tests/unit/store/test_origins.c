@@ -80,9 +80,9 @@ static void test_origins__when_they_cannot_be_written__then_it_is_said(void **st
     static const char *const names[] = {"", "A", "a b", "a\n", "\xc3\xa4", "a/b"};
 
     (void)mkdir(tempdir_file(t, "peers"), 0700);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct origin_row row = {.state = ORIGIN_ACTIVE};
-        (void)snprintf(row.name, sizeof row.name, "%s", names[i]);
+        (void)snprintf(row.name, sizeof(row.name), "%s", names[i]);
         const struct origins o = {.v = &row, .n = 1};
         assert_int_equal(origins_write(t->path, &o, NULL), ERR_RANGE);
     }
@@ -121,7 +121,7 @@ static void test_origins__when_the_text_is_not_ours__then_nobody_has_a_say(void 
         {HEAD A " alpha 10 active\n" B " alpha 10 active\n", ERR_SYNTAX, 5},
     };
     struct tempdir *t = *state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct origins o;
         struct errinfo why = {.line = 0};
         put(t, cases[i].text, strlen(cases[i].text));

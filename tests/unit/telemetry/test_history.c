@@ -87,7 +87,7 @@ static void test_scores__edges__are_the_beginnings_of_ranges(void **state)
     struct tempdir *t = *state;
     open_page(t, now);
     static const double scores[] = {-1e9, -5.01, -5, -4.51, 0, 0.49, 29.99, 30, 1e9};
-    for (size_t i = 0; i < sizeof scores / sizeof scores[0]; i++) {
+    for (size_t i = 0; i < sizeof(scores) / sizeof(scores[0]); i++) {
         add(now, HISTORY_ACCEPT, scores[i]);
     }
     look(t->file, now);
@@ -162,7 +162,7 @@ static void test_symbols__too_many__the_others_are_one(void **state)
     open_page(t, now);
     char name[32];
     for (int i = 0; i < 2 * HISTORY_SYMBOLS; i++) {
-        (void)snprintf(name, sizeof name, "LIST_%d", i);
+        (void)snprintf(name, sizeof(name), "LIST_%d", i);
         history_symbol(now, slice_str(name));
         history_symbol(now, slice_str(name));
     }
@@ -180,8 +180,8 @@ static void test_symbols__too_many__the_others_are_one(void **state)
 static struct history_key key_of(unsigned id, uint64_t day, uint64_t at_s)
 {
     struct history_key k = {.type = 65, .day = day, .at_s = at_s};
-    memcpy(k.digest[0].b, &id, sizeof id);
-    k.n = (size_t)snprintf(k.text, sizeof k.text, "key %u", id);
+    memcpy(k.digest[0].b, &id, sizeof(id));
+    k.n = (size_t)snprintf(k.text, sizeof(k.text), "key %u", id);
     return k;
 }
 
@@ -309,13 +309,13 @@ static void test_open__random_bytes_behind_the_header__bounded(void **state)
         history_close();
         size_t from = offsetof(struct history_page, bucket);
         unsigned char *bytes = (unsigned char *)&page;
-        for (size_t i = from; i < sizeof page; i++) {
+        for (size_t i = from; i < sizeof(page); i++) {
             seed ^= seed << 13;
             seed ^= seed >> 7;
             seed ^= seed << 17;
             bytes[i] = (unsigned char)(round % 2 ? seed : seed % 2);
         }
-        patch(t->file, from, bytes + from, sizeof page - from);
+        patch(t->file, from, bytes + from, sizeof(page) - from);
         look(t->file, now);
         open_page(t, now);
         look(t->file, now);
@@ -346,7 +346,7 @@ static void *count(void *context)
     char name[32];
     for (unsigned i = 0; i < ROUNDS; i++) {
         add(now + i / 10 * UINT64_C(600), HISTORY_ACCEPT, (double)(i % 40));
-        (void)snprintf(name, sizeof name, "LIST_%u", i % 50);
+        (void)snprintf(name, sizeof(name), "LIST_%u", i % 50);
         history_symbol(now, slice_str(name));
         history_time(HISTORY_MESSAGE, i, 1);
         struct history_key k = key_of(i % 100 + *id * 1000, 10 + i % 77, now);
@@ -371,7 +371,7 @@ static void test_threads__count_and_read__nothing_is_lost(void **state)
             unsigned of = 0;
             memcpy(&of, view.key[k].digest[0].b, sizeof of);
             char text[HISTORY_KEY_TEXT];
-            (void)snprintf(text, sizeof text, "key %u", of);
+            (void)snprintf(text, sizeof(text), "key %u", of);
             assert_int_equal(view.key[k].n, strlen(text));
             assert_memory_equal(view.key[k].text, text, view.key[k].n);
         }

@@ -72,7 +72,7 @@ static void test_parse__what_is_none__then_refused(void **state)
         {"1 count=1 count=1", ERR_SYNTAX, "once"},
         {"1 HELO=a", ERR_SYNTAX, "understood"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(parse(rows[i].rest), rows[i].want);
         if (strstr(why.text, rows[i].why) == NULL) {
             fail_msg("%s: %s", rows[i].rest, why.text);

@@ -81,7 +81,7 @@ static size_t decode(const struct row *row, size_t step, char *dst)
 static void test_text__cut_anywhere__is_the_same(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         for (size_t step = 1; step <= rows[i].bytes.n; step++) {
             char got[100];
             got[decode(&rows[i], step, got)] = '\0';
@@ -121,7 +121,7 @@ static void test_stream__of_bytes_that_need_none__is_none(void **state)
 {
     (void)state;
     const char *const names[] = {"utf-8", "us-ascii", "iso-8859-1", "", "nonsense"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_null(charset_stream_new(slice_str(names[i])));
     }
 }
@@ -156,7 +156,7 @@ static void test_head__with_mark_or_zeros__wins_over_the_name(void **state)
         {"utf-8", BYTES("ht\0tp:\0//a\0.b"), "utf-8", 0},
         {"utf-8", BYTES("\0\0\0\0\0\0\0\0"), "utf-8", 0},
     };
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         size_t mark = 99;
         struct slice is =
             charset_by_head(slice_str(heads[i].charset), heads[i].head, &mark);

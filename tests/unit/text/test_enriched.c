@@ -28,7 +28,7 @@ static const struct row rows[] = {
 static void test_enriched__commands__leave_the_text_shown(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         for (size_t step = 1; step < 200; step += 66) {
             char dst[4096];
             struct enriched e;
@@ -52,12 +52,12 @@ static void test_enriched__long_param__is_kept_up_to_its_bound(void **state)
 {
     (void)state;
     static char in[3 * ENRICHED_PARAM_MAX];
-    static char dst[sizeof in + ENRICHED_HELD_MAX];
+    static char dst[sizeof(in) + ENRICHED_HELD_MAX];
     struct enriched e;
-    memset(in, 'x', sizeof in);
+    memset(in, 'x', sizeof(in));
     memcpy(in, "<param>", 7);
     enriched_init(&e);
-    assert_int_equal(enriched_feed(&e, slice_of(in, sizeof in), dst), 0);
+    assert_int_equal(enriched_feed(&e, slice_of(in, sizeof(in)), dst), 0);
     assert_int_equal(enriched_end(&e, dst), ENRICHED_PARAM_MAX + 2);
 }
 

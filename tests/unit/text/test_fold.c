@@ -95,7 +95,7 @@ static void test_feed__each_kind_of_text__gives_its_words(void **state)
          "t:a t:b "},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         check_words(rows[i][0], rows[i][1]);
     }
 }
@@ -126,7 +126,7 @@ static void test_feed__cut_anywhere_in_a_word__is_the_same(void **state)
     struct fold fold;
     (void)state;
     fold_all(SLICE_LIT("Hello w0rld caf\xc3\xa9 12 xyz"), &whole, &fold);
-    for (size_t i = 0; i < sizeof text - 1; i++) {
+    for (size_t i = 0; i < sizeof(text) - 1; i++) {
         struct buf got;
         if (((unsigned char)text[i] & 0xc0) == 0x80) {
             continue; /* text comes in whole characters */
@@ -134,7 +134,7 @@ static void test_feed__cut_anywhere_in_a_word__is_the_same(void **state)
         buf_init(&got, TEXT);
         fold_init(&fold, on_word, &got);
         fold_feed(&fold, slice_of(text, i));
-        fold_feed(&fold, slice_of(text + i, sizeof text - 1 - i));
+        fold_feed(&fold, slice_of(text + i, sizeof(text) - 1 - i));
         fold_break(&fold);
         assert_int_equal(got.n, whole.n);
         assert_memory_equal(got.p, whole.p, whole.n);
@@ -167,7 +167,7 @@ static void test_feed__disguises__are_counted_and_usual_writing_is_not(void **st
          0, 0, 0},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct buf got;
         struct fold f;
         fold_all(slice_str(rows[i].text), &got, &f);
@@ -207,7 +207,7 @@ static void test_subject__what_changes__is_left_out(void **state)
         {"", ""},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct arena *arena = arena_new(ARENA);
         struct slice got = fold_subject(arena, slice_str(rows[i][0]));
         if (!slice_eq(got, slice_str(rows[i][1]))) {

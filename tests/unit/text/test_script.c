@@ -48,7 +48,7 @@ static void check(enum script_dialect dialect, const struct row *rows, size_t n)
     static const size_t steps[] = {1, 3, 100000};
     size_t wrong = 0;
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
+        for (size_t k = 0; k < sizeof(steps) / sizeof(steps[0]); k++) {
             struct buf got;
             values_of(dialect, slice_str(rows[i].text), steps[k], &got);
             if (!slice_eq(buf_slice(&got), slice_str(rows[i].values))) {

@@ -50,7 +50,7 @@ static size_t unfold(const char *text, size_t step, char *dst)
 static void test_text__folded_and_escaped__is_as_meant_however_cut(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         for (size_t step = 1; step <= strlen(rows[i].text) + 1; step++) {
             char got[200];
             size_t n = unfold(rows[i].text, step, got);

@@ -53,7 +53,7 @@ static void test_mailbox__table__is_sorted_and_its_mailboxes_are_their_own(void 
 
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         char text[64];
-        int n = snprintf(text, sizeof text, "Joe@%s", table[i].to.p);
+        int n = snprintf(text, sizeof(text), "Joe@%s", table[i].to.p);
         struct slice once = mailbox_of(*state, slice_of(text, (size_t)n));
 
         assert_true(i == 0 || slice_cmp(table[i - 1].domain, table[i].domain) < 0);

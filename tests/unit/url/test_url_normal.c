@@ -130,13 +130,13 @@ static void test_normal__of_any_text__is_its_own_normal_form(void **state)
 
     for (unsigned turn = 0; turn < TURNS; turn++) {
         char text[BYTES];
-        size_t n = (size_t)snprintf(text, sizeof text, "%s",
+        size_t n = (size_t)snprintf(text, sizeof(text), "%s",
                                     turn % 2 == 0 ? "http://" : "https://e.example");
         struct url url;
         unsigned npieces = 1 + next_random(&seed, PIECES);
 
         for (unsigned i = 0; i < npieces; i++) {
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s",
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
                                   pieces[next_random(&seed, COUNT_OF(pieces))]);
         }
         arena_reset(*state);

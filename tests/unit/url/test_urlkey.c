@@ -117,7 +117,7 @@ static void test_tracking__table__is_sorted_and_found(void **state)
     (void)state;
     for (i = 0; i < COUNT_OF(table); i++) {
         char longer[64];
-        int n = snprintf(longer, sizeof longer, "%sx", table[i].name.p);
+        int n = snprintf(longer, sizeof(longer), "%sx", table[i].name.p);
 
         assert_true(i == 0 || slice_cmp(table[i - 1].name, table[i].name) < 0);
         assert_true(urlkey_is_tracking(table[i].name));

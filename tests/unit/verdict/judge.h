@@ -116,7 +116,7 @@ static inline int set_up(void **state)
     b.config.threshold[ACTION_REJECT] = 15;
     b.config.skip_authenticated = true;
     b.found.v = b.hits;
-    memset(&lists, 0, sizeof lists);
+    memset(&lists, 0, sizeof(lists));
     lookup_result = ERR_OK;
     *state = &b;
     return 0;

@@ -22,7 +22,7 @@ static void test_allow__network_or_login__then_accept_with_score_zero(void **sta
     add_hit(b, 0, FEATURE_url, "evil.example/x");
     b->config.allow_networks = &net;
     b->config.nallow_networks = 1;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         b->context = cases[i].context;
         b->config.skip_authenticated = cases[i].skip_authenticated;
         judge(b);
@@ -110,7 +110,7 @@ static void test_allow__configured_sender__then_only_with_proof(void **state)
     char *domain[] = {TEXT("good.example")};
     struct bench *b = *state;
     add_sender(b);
-    for (size_t i = 0; i < sizeof proofs / sizeof proofs[0]; i++) {
+    for (size_t i = 0; i < sizeof(proofs) / sizeof(proofs[0]); i++) {
         bool from_ok = proofs[i].is_from_ok;
         bool envelope_ok = proofs[i].is_envelope_ok;
         b->context.auth = proofs[i].auth;
@@ -179,10 +179,10 @@ static void test_allow__list_of_senders__then_only_with_proof(void **state)
     struct bench *b = *state;
     add_sender(b);
     add_list("friends", 0)->is_allow = true;
-    for (size_t k = 0; k < sizeof hits / sizeof hits[0]; k++) {
+    for (size_t k = 0; k < sizeof(hits) / sizeof(hits[0]); k++) {
         b->found.n = 1;
         add_hit(b, 1, hits[k].type, hits[k].value);
-        for (size_t i = 0; i < sizeof proofs / sizeof proofs[0]; i++) {
+        for (size_t i = 0; i < sizeof(proofs) / sizeof(proofs[0]); i++) {
             b->context.auth = proofs[i].auth;
             expect_allowed(b, proofs[i].what,
                            hits[k].is_envelope ? proofs[i].is_envelope_ok
@@ -225,7 +225,7 @@ static void test_allow__list_with_reply_to_or_helo__then_no_effect(void **state)
     add_sender(b);
     add_list("friends", 0)->is_allow = true;
     b->context.auth = &dmarc_pass;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         b->found.n = 1;
         add_hit(b, 1, types[i], "good.example");
         expect_allowed(b, "type", false);
@@ -257,7 +257,7 @@ static void test_allow__list_with_looser_keys_of_urls__then_value_does_not_score
     struct bench *b = *state;
     add_list("phish", 20);
     add_list("friends", 0)->is_allow = true;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         b->found.n = 0;
         add_hit(b, 0, types[i], "good.example/x");
         judge(b);
@@ -276,7 +276,7 @@ static void test_allow__exemptions_over_cap__then_rest_scores(void **state)
     add_list("phish", 20);
     add_list("friends", 0)->is_allow = true;
     for (size_t i = 0; i < 257; i++) {
-        (void)snprintf(names[i], sizeof names[i], "n%zu.example", i);
+        (void)snprintf(names[i], sizeof(names[i]), "n%zu.example", i);
         add_hit(b, 1, FEATURE_url_domain, names[i]);
     }
     add_hit(b, 0, FEATURE_url_domain, names[255]);

@@ -36,7 +36,7 @@ static void fake_exact(void *context, const struct digest digest[KEYRING_MAX],
                        struct count_history *ret)
 {
     (void)context;
-    memset(ret, 0, sizeof *ret);
+    memset(ret, 0, sizeof(*ret));
     ret->now = NOW;
     ret->ndamaged = ndamaged;
     nasked++;
@@ -44,7 +44,7 @@ static void fake_exact(void *context, const struct digest digest[KEYRING_MAX],
         clock_advance_us(exact_takes_us);
     }
     for (size_t i = 0; i < ntruths; i++) {
-        if (memcmp(&truths[i].digest, &digest[0], sizeof digest[0]) == 0) {
+        if (memcmp(&truths[i].digest, &digest[0], sizeof(digest[0])) == 0) {
             ret->bucket[0] = truths[i].bucket0;
             ret->bucket[1] = truths[i].before;
             ret->day[0] = truths[i].bucket0 + truths[i].before;
@@ -171,7 +171,7 @@ static void test_bulk__when_many_are_above__then_few_are_asked(void **state)
     struct bench *b = *state;
     static char names[KEYS][16];
     for (size_t i = 0; i < KEYS; i++) {
-        snprintf(names[i], sizeof names[i], "%zu.example", i);
+        snprintf(names[i], sizeof(names[i]), "%zu.example", i);
         saw(i % 2 ? FEATURE_url_domain : FEATURE_url_host, names[i], 100 + i, 1);
     }
     for (size_t i = 0; i < 20; i++) {
@@ -208,7 +208,7 @@ static void test_bulk__when_rules_alone_reach_a_threshold__then_bulk_alone(void 
     struct config_rule *rule = add_rule(b, "body", "body", 20, 0);
     struct config_list *list = add_list("phish", 0);
     add_hit(b, 0, FEATURE_url_domain, "evil.example");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         b->config.bulk_alone = rows[i].alone;
         list->weight = rows[i].list;
         rule->score = rows[i].bulk;
@@ -272,7 +272,7 @@ static void test_bulk__when_distinct_ones_are_wanted__then_by_the_exact_number(
     };
     struct bench *b = *state;
     struct config_rule *rule = add_rule(b, "t", "text", 20, 2);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         counts.n = ntruths = 0;
         struct counted *c = saw(FEATURE_text, "ab", 20, 20);
         saw_distinct(c, DISTINCT_NETWORK, NOW / COUNT_DAY_BUCKETS, rows[i].sketch,
@@ -340,7 +340,7 @@ static void test_bulk__when_one_proved_domain_sends_it__then_a_newsletter(void *
     struct config_rule *rule = add_rule(b, "t", "text", 20, 2);
     featureset_add(b->features, FEATURE_from, SLICE_LIT("us@news.example"));
     featureset_add(b->features, FEATURE_from_domain, SLICE_LIT("news.example"));
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         counts.n = ntruths = 0;
         struct counted *c = saw(FEATURE_text, "ab", 100, 100);
         saw(FEATURE_template_sender, "cd news.example", 100, rows[i].template);

@@ -53,7 +53,7 @@ static void fake_shares(void *context, const struct digest digest[KEYRING_MAX],
     assert_true(count_breakdown_init(ret, NOW));
     assert_true(count_breakdown_set_origins(ret, &o));
     for (size_t i = 0; i < nsaid; i++) {
-        if (memcmp(&said[i].digest, &digest[0], sizeof digest[0]) != 0) {
+        if (memcmp(&said[i].digest, &digest[0], sizeof(digest[0])) != 0) {
             continue;
         }
         for (unsigned p = 0; p <= npeers; p++) {
@@ -90,7 +90,7 @@ static int set_up_peers(void **state)
     for (unsigned i = 0; i < PEERS_MAX; i++) {
         rows[i] = (struct origin_row){
             .origin = {(uint8_t)(i + 1)}, .cap = 10, .state = ORIGIN_ACTIVE};
-        (void)snprintf(rows[i].name, sizeof rows[i].name, "peer%u", i + 1);
+        (void)snprintf(rows[i].name, sizeof(rows[i].name), "peer%u", i + 1);
     }
     b->config.count.noise_floor = 0.001;
     b->config.bulk_alone = ACTION_REJECT;
@@ -111,7 +111,7 @@ static struct counted *saw(enum feature_type type, const char *value,
         counted[i].value.w[w] = 1000000;
     }
     said[nsaid].digest = counted[i].digest[0];
-    memcpy(said[nsaid++].count, by, (npeers + 1) * sizeof by[0]);
+    memcpy(said[nsaid++].count, by, (npeers + 1) * sizeof(by[0]));
     return &counted[i];
 }
 
@@ -122,7 +122,7 @@ static void saw_senders(struct counted *c, const uint64_t *by)
     count_distinct_digest(&ring, c->digest, DISTINCT_SENDER, NOW / COUNT_DAY_BUCKETS,
                           digest);
     said[nsaid].digest = digest[0];
-    memcpy(said[nsaid++].count, by, (npeers + 1) * sizeof by[0]);
+    memcpy(said[nsaid++].count, by, (npeers + 1) * sizeof(by[0]));
 }
 
 static struct config_rule *text_rule(struct bench *b, unsigned count)

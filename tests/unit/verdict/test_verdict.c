@@ -51,7 +51,7 @@ static void test_make__thresholds__then_harshest_reached(void **state)
     struct bench *b = *state;
     struct config_list *list = add_list("phish", 0);
     add_hit(b, 0, FEATURE_url, "evil.example/x");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         list->weight = cases[i].weight;
         judge(b);
         assert_int_equal(b->v.action, cases[i].action);
@@ -111,8 +111,8 @@ static void test_make__long_value__then_detail_is_cut(void **state)
 {
     struct bench *b = *state;
     char value[5000];
-    memset(value, 'a', sizeof value - 1);
-    value[sizeof value - 1] = '\0';
+    memset(value, 'a', sizeof(value) - 1);
+    value[sizeof(value) - 1] = '\0';
     add_list("phish", 1);
     add_hit(b, 0, FEATURE_url, value);
     judge(b);

@@ -1,0 +1,30 @@
+/* array - growth by doubling, within a bound. */
+#include "core/base/array.h"
+
+#include "core/base/std.h"
+
+enum { ROOM_FIRST = 8 };
+
+bool array_room(void *parray, size_t *room, size_t need, size_t most, size_t each)
+{
+    void *array = NULL;
+    size_t grown = *room > most / 2 ? most : 2 * *room;
+
+    if (need <= *room) {
+        return true;
+    }
+    if (need > most) {
+        return false;
+    }
+    grown = grown < ROOM_FIRST ? ROOM_FIRST : grown;
+    grown = grown < need ? need : grown;
+    grown = grown > most ? most : grown;
+    memcpy(&array, parray, sizeof(array)); /* the caller's pointer, of whatever type */
+    array = reallocarray(array, grown, each);
+    if (array == NULL) {
+        return false;
+    }
+    memcpy(parray, &array, sizeof(array));
+    *room = grown;
+    return true;
+}

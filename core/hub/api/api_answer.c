@@ -4,7 +4,6 @@
 #include "core/base/clock.h"
 #include "core/hub/api/api_body.h"
 #include "core/hub/api/api_internal.h"
-#include "core/hub/http/http_answer.h"
 
 enum { DETAIL_MAX = 512 };
 

@@ -7,34 +7,28 @@
 
 static struct api_work **work_of(struct http_conn *c)
 {
-    return http_conn_state(c);
+    return (void *)c->owners;
 }
 
-static void name_client(const struct http_conn *c, char *dst, size_t size)
+static void name_client(const struct http_conn *c, char *dst, socklen_t size)
 {
-    const struct sockaddr *from = http_conn_from(c);
-    char host[INET6_ADDRSTRLEN] = "?";
+    const void *from = &c->from;
 
-    if (http_conn_is_unix(c)) {
+    if (c->from.ss_family == AF_UNSPEC) {
         (void)snprintf(dst, size, "unix");
-        return;
+    } else if (c->from.ss_family == AF_INET) {
+        (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)from)->sin_addr, dst,
+                        size);
+    } else {
+        (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)from)->sin6_addr, dst,
+                        size);
     }
-    if (from->sa_family == AF_INET) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)from;
-
-        (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-    } else if (from->sa_family == AF_INET6) {
-        const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)(const void *)from;
-
-        (void)inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof(host));
-    }
-    (void)snprintf(dst, size, "%s", host);
 }
 
 static void begin_call(struct http_conn *c, const struct http_request *request,
                        struct api_call *call)
 {
-    struct api_thread *t = http_conn_context(c);
+    struct api_thread *t = c->context;
 
     *call = (struct api_call){.api = t->api,
                               .request = *request,
@@ -72,12 +66,12 @@ static bool is_limited(struct api_thread *t, const struct http_conn *c,
     const struct bucket_rate rate = {.per_s = t->config->api.requests_per_s,
                                      .burst = 2.0 * t->config->api.requests_per_s};
 
-    if (http_conn_is_local(c)) {
+    if (c->is_local) {
         return false;
     }
     (void)pthread_mutex_lock(&t->api->mutex);
-    bool has = rate_limit_take(t->api->limit, http_conn_from(c), &rate, clock_mono_us(),
-                               retretry_s);
+    bool has = rate_limit_take(t->api->limit, (const struct sockaddr *)&c->from, &rate,
+                               clock_mono_us(), retretry_s);
 
     (void)pthread_mutex_unlock(&t->api->mutex);
     if (!has) {
@@ -120,7 +114,7 @@ static unsigned on_head(struct http_conn *c, struct slice head,
 {
     static const struct http_rules rules = {.unknown_method = 501,
                                             .transfer_coding = 411};
-    struct api_thread *t = http_conn_context(c);
+    struct api_thread *t = c->context;
     unsigned status = http_request_parse(head, &rules, ret, retwhy);
 
     *retmost = status == 0 ? api_body_max(t->config, ret) : 0;
@@ -130,7 +124,7 @@ static unsigned on_head(struct http_conn *c, struct slice head,
 static void on_refuse(struct http_conn *c, const struct http_request *request,
                       unsigned status, const char *why, unsigned retry_s)
 {
-    struct api_thread *t = http_conn_context(c);
+    struct api_thread *t = c->context;
     struct api_call call;
 
     begin_call(c, request, &call);
@@ -144,7 +138,7 @@ static void on_refuse(struct http_conn *c, const struct http_request *request,
 static void on_answer(struct http_conn *c, const struct http_request *request,
                       struct slice body)
 {
-    struct api_thread *t = http_conn_context(c);
+    struct api_thread *t = c->context;
     struct api_call call;
     unsigned retry_s = 0;
     bool waits = false;
@@ -155,7 +149,7 @@ static void on_answer(struct http_conn *c, const struct http_request *request,
         api_refuse(&call, 429, "too many requests of this address");
         call.answer.retry_s = retry_s;
     } else {
-        api_dispatch(&call, http_conn_is_local(c), http_conn_is_unix(c),
+        api_dispatch(&call, c->is_local, c->from.ss_family == AF_UNSPEC,
                      http_server_lag_us(t->server), &waits);
     }
     if (!waits || !hand_over(t, c, &call)) {

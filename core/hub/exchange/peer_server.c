@@ -7,33 +7,40 @@
 
 /* ---- rows of peers ---- */
 
+/* npeers: it has no row. */
+static unsigned find(const struct peer_server *s, const struct object_id *origin)
+{
+    unsigned i = 0;
+
+    while (i < s->npeers &&
+           memcmp(s->peers[i].origin.b, origin->b, OBJECT_ID_BYTES) != 0) {
+        i++;
+    }
+    return i;
+}
+
 struct peer_server_peer *peer_server_peer_row(struct peer_server *s,
                                               const struct object_id *origin,
                                               unsigned *retindex)
 {
-    for (unsigned i = 0; i < s->npeers; i++) {
-        if (memcmp(s->peers[i].origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
-            *retindex = i;
-            return &s->peers[i];
-        }
-    }
-    if (s->npeers == MANIFEST_MEMBERS_MAX) {
+    unsigned i = find(s, origin);
+
+    *retindex = i;
+    if (i == MANIFEST_MEMBERS_MAX) {
         return NULL;
     }
-    *retindex = s->npeers;
-    s->peers[s->npeers] = (struct peer_server_peer){.origin = *origin};
-    return &s->peers[s->npeers++];
+    if (i == s->npeers) {
+        s->peers[s->npeers++] = (struct peer_server_peer){.origin = *origin};
+    }
+    return &s->peers[i];
 }
 
 const struct peer_server_peer *peer_server_peer(const struct peer_server *s,
                                                 const struct object_id *origin)
 {
-    for (unsigned i = 0; i < s->npeers; i++) {
-        if (memcmp(s->peers[i].origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
-            return &s->peers[i];
-        }
-    }
-    return NULL;
+    unsigned i = find(s, origin);
+
+    return i < s->npeers ? &s->peers[i] : NULL;
 }
 
 const struct peer_server_stats *peer_server_stats(struct peer_server *s)
@@ -199,7 +206,7 @@ enum err peer_server_renew(struct peer_server *s, struct errinfo *reterr)
     s->has_tls = true;
     for (unsigned i = http_server_conns(s->http); i > 0; i--) {
         struct http_conn *c = http_server_conn(s->http, i - 1);
-        const struct peer_conn *p = http_conn_state(c);
+        const struct peer_conn *p = (void *)c->owners;
         const struct manifest_member *m =
             p->is_member ? manifest_find(&s->o.node->manifest, &p->origin) : NULL;
 

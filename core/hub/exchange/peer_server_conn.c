@@ -22,8 +22,8 @@ static void print_fields(const struct peer_server_answer *a, char *dst, size_t s
 /* Takes the body. */
 static void send_answer(struct http_conn *c, struct peer_server_answer *a, bool closes)
 {
-    struct peer_server *s = http_conn_context(c);
-    const struct peer_conn *p = http_conn_state(c);
+    struct peer_server *s = c->context;
+    const struct peer_conn *p = (void *)c->owners;
     char fields[256];
     unsigned at = 0;
     size_t n;
@@ -53,8 +53,8 @@ static void send_status(struct http_conn *c, unsigned status, uint64_t manifest,
 
 void peer_conn_wake(struct http_conn *c, uint64_t now_us)
 {
-    struct peer_server *s = http_conn_context(c);
-    struct peer_conn *p = http_conn_state(c);
+    struct peer_server *s = c->context;
+    struct peer_conn *p = (void *)c->owners;
     const struct node *r = s->o.node;
     const struct peer_server_asker asker = {.who = &p->asker};
     const char *why = NULL;
@@ -81,14 +81,14 @@ void peer_conn_wake(struct http_conn *c, uint64_t now_us)
 /* Limits the requests that a proxy holds for one member, as connections of a member are limited. */
 static void bound_held(struct peer_server *s, struct http_conn *newest)
 {
-    const struct peer_conn *new = http_conn_state(newest);
+    const struct peer_conn *new = (void *)newest->owners;
     struct http_conn *oldest = NULL;
     struct peer_conn *old = NULL;
     unsigned n = 0;
 
     for (unsigned i = 0; i < http_server_conns(s->http); i++) {
         struct http_conn *c = http_server_conn(s->http, i);
-        struct peer_conn *p = http_conn_state(c);
+        struct peer_conn *p = (void *)c->owners;
 
         if (p != new && p->is_held &&
             p->is_proxy &&memcmp(p->asker.b, new->asker.b, OBJECT_ID_BYTES) == 0) {
@@ -107,8 +107,8 @@ static void bound_held(struct peer_server *s, struct http_conn *newest)
 
 static void hold(struct http_conn *c)
 {
-    struct peer_server *s = http_conn_context(c);
-    struct peer_conn *p = http_conn_state(c);
+    struct peer_server *s = c->context;
+    struct peer_conn *p = (void *)c->owners;
 
     http_conn_hold(c, true);
     p->is_held = true;
@@ -133,16 +133,15 @@ static bool is_still_member(const struct http_conn *c, const struct node *r,
         return true;
     }
     p->epoch = r->epoch;
-    return tls_peer_key(http_conn_tls(c), key) &&
-           node_member_of_key(r, key, &why) != NULL;
+    return tls_peer_key(c->ssl, key) && node_member_of_key(r, key, &why) != NULL;
 }
 
 static unsigned on_head(struct http_conn *c, struct slice head,
                         struct http_request *ret, uint64_t *retmost,
                         const char **retwhy)
 {
-    struct peer_server *s = http_conn_context(c);
-    struct peer_conn *p = http_conn_state(c);
+    struct peer_server *s = c->context;
+    struct peer_conn *p = (void *)c->owners;
     unsigned status = 0;
 
     *retwhy = "";
@@ -160,7 +159,7 @@ static unsigned on_head(struct http_conn *c, struct slice head,
 static void on_refuse(struct http_conn *c, const struct http_request *request,
                       unsigned status, const char *why, unsigned retry_s)
 {
-    struct peer_server *s = http_conn_context(c);
+    struct peer_server *s = c->context;
     struct peer_server_answer a = {.status = status, .retry_s = retry_s};
 
     (void)request;
@@ -198,8 +197,8 @@ static bool name_asker(struct peer_server *s, struct peer_conn *p)
 static void on_answer(struct http_conn *c, const struct http_request *request,
                       struct slice body)
 {
-    struct peer_server *s = http_conn_context(c);
-    struct peer_conn *p = http_conn_state(c);
+    struct peer_server *s = c->context;
+    struct peer_conn *p = (void *)c->owners;
     struct peer_server_asker asker = {.who = p->is_join ? NULL : &p->asker};
     struct peer_server_answer a;
 
@@ -245,16 +244,16 @@ static void on_handshake_failed(void *context)
 /* Closes the oldest of a peer's connections but the newest: one that is lost looks like an idle one. */
 static void bound_peer(struct peer_server *s, struct http_conn *newest)
 {
-    const struct peer_conn *new = http_conn_state(newest);
+    const struct peer_conn *new = (void *)newest->owners;
     struct http_conn *oldest = NULL;
 
     for (unsigned i = 0; i < http_server_conns(s->http); i++) {
         struct http_conn *c = http_server_conn(s->http, i);
-        const struct peer_conn *p = http_conn_state(c);
+        const struct peer_conn *p = (void *)c->owners;
 
         if (c != newest && p->is_member &&
             memcmp(p->origin.b, new->origin.b, OBJECT_ID_BYTES) == 0 &&
-            (oldest == NULL || http_conn_since_us(c) < http_conn_since_us(oldest))) {
+            (oldest == NULL || c->since_us < oldest->since_us)) {
             oldest = c;
         }
     }
@@ -266,20 +265,20 @@ static void bound_peer(struct peer_server *s, struct http_conn *newest)
 /* The handshake is done, and the pins held. */
 static bool on_greet(struct http_conn *c)
 {
-    struct peer_server *s = http_conn_context(c);
-    struct peer_conn *p = http_conn_state(c);
+    struct peer_server *s = c->context;
+    struct peer_conn *p = (void *)c->owners;
     const char *why = NULL;
     const struct manifest_member *m = NULL;
     struct peer_server_peer *row = NULL;
     unsigned at = 0;
 
-    if (!tls_peer_key(http_conn_tls(c), p->key)) {
+    if (!tls_peer_key(c->ssl, p->key)) {
         return false;
     }
     m = node_member_of_key(s->o.node, p->key, &why);
     p->is_proxy = m != NULL &&
                   memcmp(m->origin.b, s->o.node->self.origin.b, OBJECT_ID_BYTES) == 0;
-    p->is_join = tls_is_join(http_conn_tls(c));
+    p->is_join = tls_is_join(c->ssl);
     if (p->is_join) {
         return true;
     }
@@ -293,8 +292,8 @@ static bool on_greet(struct http_conn *c)
     p->epoch = s->o.node->epoch;
     row->conns++;
     row->seen_ms = clock_wall_us() / 1000;
-    http_conn_know(c);
-    rate_limit_know(s->limit, http_conn_from(c), clock_mono_us());
+    c->is_known = true;
+    rate_limit_know(s->limit, (const struct sockaddr *)&c->from, clock_mono_us());
     if (row->conns > (p->is_proxy ? PEER_SERVER_PROXY_CONNS : PEER_SERVER_PEER_CONNS)) {
         bound_peer(s, c);
     }
@@ -303,8 +302,8 @@ static bool on_greet(struct http_conn *c)
 
 static void on_closed(struct http_conn *c)
 {
-    struct peer_server *s = http_conn_context(c);
-    const struct peer_conn *p = http_conn_state(c);
+    struct peer_server *s = c->context;
+    const struct peer_conn *p = (void *)c->owners;
     unsigned at = 0;
 
     if (p->is_member && peer_server_peer_row(s, &p->origin, &at) != NULL) {

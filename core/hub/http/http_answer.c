@@ -1,4 +1,5 @@
-#include "core/hub/http/http_answer.h"
+/* http_answer - the head of an answer. */
+#include "core/hub/http/http_internal.h"
 
 const char *http_reason(unsigned status)
 {
@@ -49,21 +50,21 @@ void http_add_field(struct buf *b, const char *name, const char *value)
     }
 }
 
-void http_add_head(struct buf *b, unsigned status, const char *type, size_t body_bytes,
-                   struct slice fields, bool closes)
+void http_add_head(struct buf *b, const struct http_answer *a, size_t body_bytes,
+                   bool closes)
 {
-    if (status == 200) {
+    if (a->status == 200) {
         buf_add(b, SLICE_LIT("HTTP/1.1 200 OK\r\n"));
     } else {
-        buf_printf(b, "HTTP/1.1 %u %s\r\n", status, http_reason(status));
+        buf_printf(b, "HTTP/1.1 %u %s\r\n", a->status, http_reason(a->status));
     }
-    if (status != 204 && status != 304) {
+    if (a->status != 204 && a->status != 304) {
         char length[24];
 
         (void)snprintf(length, sizeof(length), "%zu", body_bytes);
-        http_add_field(b, "Content-Type", type);
+        http_add_field(b, "Content-Type", a->type);
         http_add_field(b, "Content-Length", length);
     }
-    buf_add(b, fields);
+    buf_add(b, a->fields);
     buf_add_str(b, closes ? "Connection: close\r\n\r\n" : "\r\n");
 }

@@ -4,7 +4,6 @@
 #include <openssl/err.h>
 
 #include "core/base/clock.h"
-#include "core/hub/http/http_answer.h"
 #include "core/hub/http/http_internal.h"
 #include "core/hub/http/http_syntax.h"
 
@@ -141,7 +140,7 @@ static void add_answer(struct http_conn *c, const struct http_answer *a)
                         : a->body != NULL ? buf_slice(a->body)
                                           : SLICE_NONE;
 
-    http_add_head(&c->out, a->status, a->type, body.n, a->fields, c->closes);
+    http_add_head(&c->out, a, body.n, c->closes);
     if (c->is_head || a->status == 304) {
         body = SLICE_NONE;
     } else if (a->fixed.n == 0 && body.n > KEPT_BYTES) {
@@ -504,8 +503,8 @@ void http_conn_open(struct http_server *s, int fd, const struct sockaddr *from,
                (size_t)from_len < sizeof(c->from) ? (size_t)from_len : sizeof(c->from));
     }
     c->server = s;
+    c->context = s->o.context;
     c->fd = fd;
-    c->is_unix = is_unix;
     c->is_local = is_unix || is_loopback(&c->from);
     c->at = s->nconns;
     s->conns[s->nconns++] = c;
@@ -519,46 +518,4 @@ void http_conn_open(struct http_server *s, int fd, const struct sockaddr *from,
     c->since_us = clock_mono_us();
     set_deadline(c, HTTP_HEAD_S); /* handshake and first byte */
     settle(c);
-}
-
-/* ---- for its owner ---- */
-
-void http_conn_know(struct http_conn *c)
-{
-    c->is_known = true;
-}
-
-void *http_conn_state(struct http_conn *c)
-{
-    return c->state_bytes;
-}
-
-void *http_conn_context(struct http_conn *c)
-{
-    return c->server->o.context;
-}
-
-const SSL *http_conn_tls(const struct http_conn *c)
-{
-    return c->ssl;
-}
-
-const struct sockaddr *http_conn_from(const struct http_conn *c)
-{
-    return (const struct sockaddr *)&c->from;
-}
-
-uint64_t http_conn_since_us(const struct http_conn *c)
-{
-    return c->since_us;
-}
-
-bool http_conn_is_unix(const struct http_conn *c)
-{
-    return c->is_unix;
-}
-
-bool http_conn_is_local(const struct http_conn *c)
-{
-    return c->is_local;
 }

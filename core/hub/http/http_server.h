@@ -22,8 +22,10 @@
 #define CORE_HUB_HTTP_HTTP_SERVER_H
 
 #include <event2/event.h>
+#include <event2/event_struct.h>
 #include <netdb.h>
 #include <openssl/ssl.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
 
@@ -54,7 +56,7 @@ struct http_hooks {
     /* NULL: every address may connect. */
     bool (*admit)(void *context, const struct sockaddr *from);
     /* The handshake is done; false: close. NULL: true. A connection is a stranger until it has asked, or, if
-     * knows_by_greeting, until this hook calls http_conn_know. */
+     * knows_by_greeting, until this hook sets is_known. */
     bool (*greet)(struct http_conn *c);
     /* A handshake failed. NULL: ignored. */
     void (*handshake_failed)(void *context);
@@ -147,15 +149,56 @@ size_t http_conn_send(struct http_conn *c, const struct http_answer *answer);
 void http_conn_hold(struct http_conn *c, bool is_watched);
 /* Takes the bytes of the request at hand, so that its slices stay valid. False: no memory. For the hook `answer`. */
 bool http_conn_keep(struct http_conn *c, struct buf *ret);
-void http_conn_know(struct http_conn *c);
 void http_conn_close(struct http_conn *c);
 
-void *http_conn_state(struct http_conn *c);   /* conn_bytes, zero at first */
-void *http_conn_context(struct http_conn *c); /* of the options */
-const SSL *http_conn_tls(const struct http_conn *c);
-const struct sockaddr *http_conn_from(const struct http_conn *c);
-uint64_t http_conn_since_us(const struct http_conn *c);
-bool http_conn_is_unix(const struct http_conn *c);
-bool http_conn_is_local(const struct http_conn *c); /* Unix socket or loopback */
+/* "Not Found" for 404. */
+const char *http_reason(unsigned status);
+/* Adds a line to the fields of an answer; value NULL: nothing. */
+void http_add_field(struct buf *b, const char *name, const char *value);
+
+enum http_state {
+    HTTP_CONN_HANDSHAKE,
+    HTTP_CONN_HEAD, /* between requests, or a head is coming in */
+    HTTP_CONN_BODY,
+    HTTP_CONN_HELD, /* the owner answers later */
+    HTTP_CONN_SENDING,
+    HTTP_CONN_DRAIN /* refused: what still comes is thrown away */
+};
+
+struct http_conn {
+    void *context; /* of the options; this and the next are for the owner */
+    SSL *ssl;      /* NULL: plain */
+    struct sockaddr_storage from; /* AF_UNSPEC: a Unix socket */
+    bool is_local;                /* a Unix socket or loopback */
+    bool is_known;                /* no stranger; the hook `greet` may set it */
+    uint64_t since_us;
+    /* for the server alone */
+    struct http_server *server;
+    unsigned at; /* in server->conns */
+    int fd;
+    struct event reads;
+    struct event writes;
+    enum http_state state;
+    bool is_watched; /* held, and reading goes on */
+    bool is_head;    /* the request is HEAD: its answer has no body */
+    bool has_begun;  /* bytes of the next head are here */
+    bool has_ended;  /* the client will send no more */
+    bool closes;     /* after the answer */
+    bool has_more;   /* requests, after this turn */
+    bool is_reading; /* its event waits for bytes */
+    bool is_busy;    /* its event is being handled */
+    bool is_dead;    /* to be closed when the event is done with */
+    struct buf in;
+    size_t taken;  /* bytes of in that are used up */
+    size_t needed; /* of in, until head and body are whole */
+    struct buf out;
+    struct buf body; /* of a long answer, after out */
+    size_t sent;     /* bytes of out and body */
+    size_t pending;  /* bytes that server->pending has of it */
+    size_t counted;  /* bytes of memory that the sum has of it */
+    size_t drained;
+    uint64_t deadline_us;
+    alignas(max_align_t) char owners[]; /* conn_bytes, zero at first */
+};
 
 #endif

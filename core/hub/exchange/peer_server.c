@@ -45,15 +45,8 @@ const struct peer_server_peer *peer_server_peer(const struct peer_server *s,
 
 const struct peer_server_stats *peer_server_stats(struct peer_server *s)
 {
-    struct http_server_numbers n = {0};
-
-    http_server_numbers(s->http, &n);
-    s->stats.accepted = n.accepted;
-    s->stats.refused_address = n.refused;
-    s->stats.evicted = n.evicted;
-    s->stats.timeouts = n.timeouts;
-    s->stats.bytes_out = n.bytes_out;
-    s->stats.open = (unsigned)n.open;
+    s->stats.http = (struct http_server_numbers){0};
+    http_server_numbers(s->http, &s->stats.http);
     return &s->stats;
 }
 
@@ -73,8 +66,8 @@ void peer_server_wake(struct peer_server *s)
 {
     uint64_t now_us = clock_mono_us();
 
-    for (unsigned i = 0; i < http_server_conns(s->http); i++) {
-        peer_conn_wake(http_server_conn(s->http, i), now_us);
+    for (unsigned i = 0; i < s->http->nconns; i++) {
+        peer_conn_wake(s->http->conns[i], now_us);
     }
 }
 
@@ -204,8 +197,8 @@ enum err peer_server_renew(struct peer_server *s, struct errinfo *reterr)
     http_server_set_tls(s->http, fresh);
     SSL_CTX_free(fresh);
     s->has_tls = true;
-    for (unsigned i = http_server_conns(s->http); i > 0; i--) {
-        struct http_conn *c = http_server_conn(s->http, i - 1);
+    for (unsigned i = s->http->nconns; i > 0; i--) {
+        struct http_conn *c = s->http->conns[i - 1];
         const struct peer_conn *p = (void *)c->owners;
         const struct manifest_member *m =
             p->is_member ? manifest_find(&s->o.node->manifest, &p->origin) : NULL;

@@ -12,9 +12,8 @@
 #ifndef CORE_HUB_EXCHANGE_PEER_SERVER_H
 #define CORE_HUB_EXCHANGE_PEER_SERVER_H
 
-#include <event2/event.h>
-
 #include "core/hub/exchange/node.h"
+#include "core/hub/http/http_server.h"
 
 enum {
     PEER_SERVER_CONNS_MAX = 1024,
@@ -28,15 +27,10 @@ enum {
 };
 
 struct peer_server_stats {
-    uint64_t accepted;
-    uint64_t refused_address; /* too many from there */
+    struct http_server_numbers http;
     uint64_t refused_handshake;
-    uint64_t evicted; /* strangers, for newer connections */
-    uint64_t timeouts;
     uint64_t requests;
     uint64_t refused_requests; /* malformed, too large, too many */
-    uint64_t bytes_out;
-    unsigned open;
     unsigned held;
 };
 

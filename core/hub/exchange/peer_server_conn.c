@@ -86,8 +86,8 @@ static void bound_held(struct peer_server *s, struct http_conn *newest)
     struct peer_conn *old = NULL;
     unsigned n = 0;
 
-    for (unsigned i = 0; i < http_server_conns(s->http); i++) {
-        struct http_conn *c = http_server_conn(s->http, i);
+    for (unsigned i = 0; i < s->http->nconns; i++) {
+        struct http_conn *c = s->http->conns[i];
         struct peer_conn *p = (void *)c->owners;
 
         if (p != new && p->is_held &&
@@ -160,13 +160,12 @@ static void on_refuse(struct http_conn *c, const struct http_request *request,
                       unsigned status, const char *why, unsigned retry_s)
 {
     struct peer_server *s = c->context;
-    struct peer_server_answer a = {.status = status, .retry_s = retry_s};
 
     (void)request;
     (void)why;
+    (void)retry_s;
     s->stats.refused_requests++;
-    buf_init(&a.body, 1);
-    send_answer(c, &a, true);
+    send_status(c, status, 0, true);
 }
 
 /* Finds out for whom a proxy asks. False: nobody who may. */
@@ -247,8 +246,8 @@ static void bound_peer(struct peer_server *s, struct http_conn *newest)
     const struct peer_conn *new = (void *)newest->owners;
     struct http_conn *oldest = NULL;
 
-    for (unsigned i = 0; i < http_server_conns(s->http); i++) {
-        struct http_conn *c = http_server_conn(s->http, i);
+    for (unsigned i = 0; i < s->http->nconns; i++) {
+        struct http_conn *c = s->http->conns[i];
         const struct peer_conn *p = (void *)c->owners;
 
         if (c != newest && p->is_member &&

@@ -7,7 +7,6 @@
 #include "core/hub/exchange/peer_request.h"
 #include "core/hub/exchange/peer_server.h"
 #include "core/hub/exchange/tls.h"
-#include "core/hub/http/http_server.h"
 #include "core/hub/http/rate_limit.h"
 
 /* The state of a connection. */
@@ -37,7 +36,7 @@ struct peer_server {
     struct bucket bytes[MANIFEST_MEMBERS_MAX];
     struct bucket requests[MANIFEST_MEMBERS_MAX];
     unsigned npeers;
-    struct peer_server_stats stats; /* but for those that http counts */
+    struct peer_server_stats stats;
 };
 
 extern const struct http_hooks peer_conn_hooks;

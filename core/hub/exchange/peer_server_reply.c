@@ -127,7 +127,7 @@ void serve_request(struct peer_server *s, const struct peer_request *request,
 {
     *ret = (struct peer_server_answer){.status = 503, .retry_s = 2};
     buf_init(&ret->body, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
-    if (!s->o.node->is_open || http_server_pending(s->http) > PEER_SERVER_PENDING_MAX) {
+    if (!s->o.node->is_open || s->http->pending > PEER_SERVER_PENDING_MAX) {
         return;
     }
     ret->retry_s = 0;

@@ -22,12 +22,7 @@ static void count_memory(struct http_conn *c)
 {
     size_t now = c->in.size + c->out.size + c->body.size;
 
-    if (now > c->counted) {
-        http_count(c->server->o.memory, now - c->counted);
-    } else if (now < c->counted) {
-        atomic_fetch_sub_explicit(c->server->o.memory, c->counted - now,
-                                  memory_order_relaxed);
-    }
+    http_count(c->server->o.memory, now - c->counted); /* modulo 2^64 */
     c->counted = now;
 }
 

@@ -12,24 +12,6 @@
 void http_add_head(struct buf *b, const struct http_answer *a, size_t body_bytes,
                    bool closes);
 
-struct http_server {
-    struct http_server_options o;
-    SSL_CTX *tls;
-    struct evconnlistener *listeners[HTTP_LISTENERS_MAX];
-    unsigned nlisteners;
-    struct http_conn **conns;
-    unsigned nconns;
-    size_t pending;
-    /* read from any thread */
-    _Atomic uint64_t accepted;
-    _Atomic uint64_t refused;
-    _Atomic uint64_t evicted;
-    _Atomic uint64_t timeouts;
-    _Atomic uint64_t bytes_in;
-    _Atomic uint64_t bytes_out;
-    _Atomic uint64_t open;
-};
-
 /* Only the server's thread writes these. */
 static inline void http_count(_Atomic uint64_t *number, uint64_t n)
 {

@@ -3,7 +3,8 @@
 
 #include "core/hub/http/http_internal.h"
 
-/* Of a step of TLS that returned r. */
+/* Of a step of TLS that returned r. The thread's queue of errors was empty before it: others leave theirs there, and
+ * OpenSSL would take them for errors of this step. */
 static enum http_io tls_result(struct http_conn *c, int r)
 {
     int error = r == 1 ? SSL_ERROR_NONE : SSL_get_error(c->ssl, r);
@@ -21,6 +22,7 @@ static enum http_io tls_result(struct http_conn *c, int r)
 
 enum http_io http_handshake(struct http_conn *c)
 {
+    ERR_clear_error();
     return tls_result(c, SSL_do_handshake(c->ssl));
 }
 
@@ -30,6 +32,7 @@ enum http_io http_receive(struct http_conn *c, char *p, size_t size, size_t *ret
 
     *retn = 0;
     if (c->ssl != NULL) {
+        ERR_clear_error();
         return tls_result(c, SSL_read_ex(c->ssl, p, size, retn));
     }
     do {
@@ -45,6 +48,7 @@ enum http_io http_transmit(struct http_conn *c, struct slice bytes, size_t *retn
 
     *retn = 0;
     if (c->ssl != NULL) {
+        ERR_clear_error();
         return tls_result(c, SSL_write_ex(c->ssl, bytes.p, bytes.n, retn));
     }
     do {

@@ -255,21 +255,6 @@ uint64_t http_server_lag_us(const struct http_server *s)
     return us > 0 ? (uint64_t)us : 0; /* the clock may have been set */
 }
 
-size_t http_server_pending(const struct http_server *s)
-{
-    return s->pending;
-}
-
-unsigned http_server_conns(const struct http_server *s)
-{
-    return s->nconns;
-}
-
-struct http_conn *http_server_conn(const struct http_server *s, unsigned i)
-{
-    return s->conns[i];
-}
-
 void http_server_numbers(const struct http_server *s, struct http_server_numbers *ret)
 {
     ret->accepted += atomic_load_explicit(&s->accepted, memory_order_relaxed);

@@ -45,7 +45,6 @@ enum {
 };
 
 struct http_conn;
-struct http_server;
 
 /* http_hooks.head: the connection is closed without an answer. */
 #define HTTP_NO_ANSWER 1U
@@ -87,6 +86,24 @@ struct http_server_options {
     _Atomic uint64_t *memory; /* shared by several servers */
 };
 
+struct http_server {
+    struct http_server_options o;
+    struct http_conn **conns; /* closing one puts the last in its place */
+    unsigned nconns;
+    size_t pending; /* bytes of answers that wait to be sent */
+    /* for the server alone */
+    SSL_CTX *tls;
+    struct evconnlistener *listeners[HTTP_LISTENERS_MAX];
+    unsigned nlisteners;
+    _Atomic uint64_t accepted; /* these are read from any thread */
+    _Atomic uint64_t refused;
+    _Atomic uint64_t evicted;
+    _Atomic uint64_t timeouts;
+    _Atomic uint64_t bytes_in;
+    _Atomic uint64_t bytes_out;
+    _Atomic uint64_t open;
+};
+
 enum err http_server_new(const struct http_server_options *options,
                          struct http_server **ret);
 void http_server_free(struct http_server **s); /* accepts NULL */
@@ -101,12 +118,6 @@ void http_server_unlisten(struct http_server *s);
 void http_server_tick(struct http_server *s);
 /* How long the loop has been busy with the events of this turn. */
 uint64_t http_server_lag_us(const struct http_server *s);
-/* Bytes of answers that wait to be sent. */
-size_t http_server_pending(const struct http_server *s);
-/* Connections are numbered from 0. Closing one puts the last in its place. */
-unsigned http_server_conns(const struct http_server *s);
-struct http_conn *http_server_conn(const struct http_server *s, unsigned i);
-
 struct http_server_numbers {
     uint64_t accepted;
     uint64_t refused;  /* not admitted, or no room */

@@ -1,4 +1,5 @@
-/* api_conn - the part of the HTTP server that is the API's: calls, limits by address, work for the pool. */
+/* api_conn - the part of the HTTP server that is the API's: calls, limits by address, work for the
+ * pool. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -59,7 +60,7 @@ static void send_answer(struct api_thread *t, struct http_conn *c,
     }
 }
 
-/* True if an address that is not local asks too often. */
+/* True if an address that is not local sends too many requests. */
 static bool is_limited(struct api_thread *t, const struct http_conn *c,
                        unsigned *retretry_s)
 {
@@ -80,7 +81,8 @@ static bool is_limited(struct api_thread *t, const struct http_conn *c,
     return !has;
 }
 
-/* Gives the call to a worker, with the bytes of its request. False: the answer says that there was no room. */
+/* Gives the call to a worker, with the bytes of its request. False: the answer says that there was
+ * no room. */
 static bool hand_over(struct api_thread *t, struct http_conn *c, struct api_call *call)
 {
     struct api_work *w = calloc(1, sizeof(*w));

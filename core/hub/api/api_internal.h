@@ -88,8 +88,8 @@ void api_add_ms(struct buf *b, uint64_t begun_us);
 /* The fields of the answer's head, except type and length of the body. */
 void api_print_fields(const struct api_call *call, struct buf *ret);
 
-/* Finds route and role; fills the answer, unless *retwaits: the handler is for a worker. lag_us: how far the loop is
- * behind. */
+/* Finds route and role; fills the answer, unless *retwaits: the handler is for a worker. lag_us:
+ * how far the loop is behind. */
 void api_dispatch(struct api_call *call, bool is_local, bool is_unix, uint64_t lag_us,
                   bool *retwaits);
 /* Counts an answer that is made. */

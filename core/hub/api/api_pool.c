@@ -1,4 +1,5 @@
-/* api_pool - a few threads for what may wait: each kind of work has its own places, so that none takes those of another. */
+/* api_pool - a few threads for work that may wait. Each kind of work has its own places, so no kind
+ * blocks another. */
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_internal.h"

@@ -1,5 +1,6 @@
 /*
- * peer_request - a request of a peer: the head of hub/http, and the path of one of the few things that peers fetch.
+ * peer_request - a request of a peer: the head of hub/http, and the path of one of the few things
+ * that peers fetch.
  *
  * Depends: base, http, stream.   Threads: pure.   Allocates: nothing.   Source: RFC 9112.
  */
@@ -30,8 +31,9 @@ struct peer_request {
     uint64_t to;             /* CHAIN */
 };
 
-/* head: of http_head_length bytes. 0: both are filled, and rethttp->field is the value of Gillnet-Client-Cert. Otherwise
- * the status of the refusal (400 or higher), after which the connection must be closed. */
+/* head: of http_head_length bytes. 0: both are filled, and rethttp->field is the value of
+ * Gillnet-Client-Cert. Otherwise the status of the refusal (400 or higher), after which the
+ * connection must be closed. */
 unsigned peer_request_parse(struct slice head, struct http_request *rethttp,
                             struct peer_request *ret);
 

@@ -153,7 +153,8 @@ static void listen_to_all(struct peer_server *s, unsigned port)
                                .sin6_port = htons((uint16_t)port)};
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 
-    /* [::] takes IPv4 too unless the system says otherwise (net.ipv6.bindv6only); then the second is needed */
+    /* [::] takes IPv4 too unless the system says otherwise (net.ipv6.bindv6only); then the second
+     * is needed */
     (void)listen_to(s, (const struct sockaddr *)&in6, sizeof(in6));
     (void)listen_to(s, (const struct sockaddr *)&in, sizeof(in));
 }

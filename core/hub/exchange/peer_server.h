@@ -1,12 +1,14 @@
 /*
- * peer_server - the HTTPS server that peers fetch from: hub/http with keys of members instead of tokens.
+ * peer_server - the HTTPS server that peers fetch from: hub/http with keys of members instead of
+ * tokens.
  *
- * Beside the limits of http_server.h it limits the connections and held requests of one peer, handshakes by address, bytes
- * and requests a second of one peer, and the bytes of answers that wait to be sent. A request for heads from a peer that
- * has the newest is held until they change or PEER_SERVER_HOLD_S passed.
+ * Beside the limits of http_server.h it limits the connections and held requests of one peer,
+ * handshakes by address, bytes and requests a second of one peer, and the bytes of answers that
+ * wait to be sent. A request for heads from a peer that has the newest is held until they change or
+ * PEER_SERVER_HOLD_S passed.
  *
- * Files, in reading order: peer_request (paths), peer_server (listening, rows of peers), peer_server_conn (a connection),
- * peer_server_reply (answers).
+ * Files, in reading order: peer_request (paths), peer_server (listening, rows of peers),
+ * peer_server_conn (a connection), peer_server_reply (answers).
  * Depends: base, http, the ring's rooms, libevent.   Threads: one.   Owns: its sockets.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_PEER_SERVER_H
@@ -59,12 +61,14 @@ struct peer_server_options {
 enum err peer_server_new(const struct peer_server_options *options,
                          struct peer_server **ret, struct errinfo *reterr);
 void peer_server_free(struct peer_server **s);
-/* HOST:PORT. is_lenient: if this machine does not have the address, listens on all of its addresses at the port. */
+/* HOST:PORT. is_lenient: if this machine does not have the address, listens on all of its addresses
+ * at the port. */
 enum err peer_server_listen(struct peer_server *s, const char *address, bool is_lenient,
                             struct errinfo *reterr);
 bool peer_server_is_listening(const struct peer_server *s);
 void peer_server_unlisten(struct peer_server *s);
-/* Reads certificate and key for new connections, and closes the connections of servers that are no members now. */
+/* Reads certificate and key for new connections, and closes the connections of servers that are no
+ * members now. */
 enum err peer_server_renew(struct peer_server *s, struct errinfo *reterr);
 /* Closes all connections. */
 void peer_server_drop_all(struct peer_server *s);

@@ -1,4 +1,5 @@
-/* peer_server_conn - the part of the HTTP server that is the peers': who asks, and requests that are held. */
+/* peer_server_conn - the peers' part of the HTTP server: members and strangers, requests, held
+ * requests. */
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -70,7 +71,7 @@ void peer_conn_wake(struct http_conn *c, uint64_t now_us)
     if (!is_same && p->is_proxy && r->is_open &&
         node_member_of_key(r, p->key, &why) == NULL) {
         send_status(c, 403, 0, false); /* dropped while it waited */
-    } else if (is_newest) { /* its time is over, or there is a new manifest */
+    } else if (is_newest) { /* it waited long enough, or there is a new manifest */
         send_status(c, 304, r->manifest.version, false);
     } else {
         serve_request(s, &p->request, SLICE_NONE, &asker, &a);
@@ -168,7 +169,7 @@ static void on_refuse(struct http_conn *c, const struct http_request *request,
     send_status(c, status, 0, true);
 }
 
-/* Finds out for whom a proxy asks. False: nobody who may. */
+/* Finds the member whose request a proxy passes on. False: there is no such member. */
 static bool name_asker(struct peer_server *s, struct peer_conn *p)
 {
     const char *why = NULL;
@@ -240,7 +241,8 @@ static void on_handshake_failed(void *context)
     s->pins.why[0] = '\0';
 }
 
-/* Closes the oldest of a peer's connections but the newest: one that is lost looks like an idle one. */
+/* Closes the oldest of a peer's connections but the newest: one that is lost looks like an idle
+ * one. */
 static void bound_peer(struct peer_server *s, struct http_conn *newest)
 {
     const struct peer_conn *new = (void *)newest->owners;

@@ -12,7 +12,7 @@
 /* The state of a connection. */
 struct peer_conn {
     bool is_member; /* it showed a member's key, and counts in its row */
-    bool is_join;   /* a stranger with an invitation, who may join and nothing else */
+    bool is_join;   /* a stranger with an invitation: it may join and nothing else */
     bool is_proxy;  /* it showed this server's own key: a proxy, which names the peer */
     bool has_key;   /* of a proxy: the request names a key */
     bool is_held;
@@ -40,18 +40,18 @@ struct peer_server {
 };
 
 extern const struct http_hooks peer_conn_hooks;
-/* Answers a held request if there is news, or its time is over. */
+/* Answers a held request if there is news, or it waited long enough. */
 void peer_conn_wake(struct http_conn *c, uint64_t now_us);
 
 struct peer_server_answer {
     unsigned status;
-    struct buf body;   /* taken over by who sends it */
+    struct buf body;   /* the sender takes it */
     unsigned retry_s;  /* 429, 503 */
     bool is_immutable; /* may be kept for ever */
     bool is_held;      /* nothing yet: wait */
     uint64_t manifest; /* version; 0: none */
 };
-/* who: the member; NULL: a stranger who may join, and showed this key. */
+/* who: the member. NULL: a stranger that may join and showed this key. */
 struct peer_server_asker {
     const struct object_id *who;
     uint8_t key[OBJECT_KEY_BYTES];

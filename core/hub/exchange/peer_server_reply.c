@@ -13,7 +13,7 @@ static void refuse(struct peer_server_answer *ret, unsigned status, unsigned ret
     ret->retry_s = retry_s;
 }
 
-/* Of an err of sync: what a peer is told. */
+/* The answer for a result of sync. */
 static void settle(struct peer_server_answer *ret, enum err e, const char *what,
                    const struct errinfo *why)
 {
@@ -90,7 +90,8 @@ static void answer_join(struct peer_server *s, const struct peer_server_asker *a
         refuse(ret, 503, 5);
         return;
     }
-    /* for the administrator at the other end; of a secret that is wrong nothing is told */
+    /* read by the administrator of the other server; it must not show which part of the token was
+     * wrong */
     buf_add_str(&ret->body, e == ERR_EXISTS || e == ERR_TIMEOUT
                                 ? why.text
                                 : "there is no such invitation, or it was "

@@ -212,25 +212,15 @@ static bool unescape(struct slice text, char dst[TLS_CERT_TEXT_MAX], size_t *ret
     return true;
 }
 
-/* What is enciphered must not make us ask at a terminal. */
-/* NOLINTNEXTLINE(readability-non-const-parameter): OpenSSL's type */
-static int no_password(char *dst, int size, int is_for_writing, void *arg)
-{
-    (void)dst;
-    (void)size;
-    (void)is_for_writing;
-    (void)arg;
-    return -1;
-}
-
 bool tls_key_of_text(struct slice escaped, uint8_t ret[OBJECT_KEY_BYTES])
 {
     char pem[TLS_CERT_TEXT_MAX];
+    char password[] = ""; /* OpenSSL must not ask for one at a terminal */
     size_t n = 0;
     BIO *bio =
         unescape(escaped, pem, &n) && n > 0 ? BIO_new_mem_buf(pem, (int)n) : NULL;
     X509 *certificate =
-        bio != NULL ? PEM_read_bio_X509(bio, NULL, no_password, NULL) : NULL;
+        bio != NULL ? PEM_read_bio_X509(bio, NULL, NULL, password) : NULL;
     bool is_good = certificate != NULL && BIO_eof(bio) &&
                    form_fault(certificate, XKU_SSL_CLIENT, ret) == NULL;
 

@@ -1,4 +1,5 @@
-/* http_conn - one connection: handshake, requests one after the other, each within its time and memory. */
+/* http_conn - one connection: handshake, requests one after the other, each within its time and
+ * memory. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
@@ -14,6 +15,66 @@ enum {
     KEPT_BYTES = 64 * 1024, /* of a buffer between requests */
     DRAIN_MAX = 4 << 20     /* bytes thrown away after a refusal */
 };
+
+/* ---- bytes, plain or through TLS ---- */
+
+/* IO_WAIT: nothing now, the connection's events say when. */
+enum io { IO_OK, IO_WAIT, IO_END };
+
+/* Of a step of TLS that returned r. The thread's queue of errors was empty before it: others leave
+ * theirs there, and OpenSSL would take them for errors of this step. */
+static enum io tls_result(struct http_conn *c, int r)
+{
+    int error = r == 1 ? SSL_ERROR_NONE : SSL_get_error(c->ssl, r);
+
+    if (error == SSL_ERROR_NONE) {
+        return IO_OK;
+    }
+    ERR_clear_error();
+    if (error == SSL_ERROR_WANT_WRITE) {
+        (void)event_add(&c->writes, NULL);
+    }
+    return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? IO_WAIT
+                                                                         : IO_END;
+}
+
+static enum io handshake(struct http_conn *c)
+{
+    ERR_clear_error();
+    return tls_result(c, SSL_do_handshake(c->ssl));
+}
+
+static enum io receive(struct http_conn *c, char *p, size_t size, size_t *retn)
+{
+    ssize_t n;
+
+    *retn = 0;
+    if (c->ssl != NULL) {
+        ERR_clear_error();
+        return tls_result(c, SSL_read_ex(c->ssl, p, size, retn));
+    }
+    do {
+        n = recv(c->fd, p, size, 0);
+    } while (n < 0 && errno == EINTR);
+    *retn = n > 0 ? (size_t)n : 0;
+    return n > 0 ? IO_OK : n < 0 && errno == EAGAIN ? IO_WAIT : IO_END;
+}
+
+static enum io transmit(struct http_conn *c, struct slice bytes, size_t *retn)
+{
+    ssize_t n;
+
+    *retn = 0;
+    if (c->ssl != NULL) {
+        ERR_clear_error();
+        return tls_result(c, SSL_write_ex(c->ssl, bytes.p, bytes.n, retn));
+    }
+    do {
+        n = send(c->fd, bytes.p, bytes.n, MSG_NOSIGNAL);
+    } while (n < 0 && errno == EINTR);
+    *retn = n > 0 ? (size_t)n : 0;
+    return n >= 0 ? IO_OK : errno == EAGAIN ? IO_WAIT : IO_END;
+}
 
 /* ---- memory, time ---- */
 
@@ -75,20 +136,20 @@ void http_conn_close(struct http_conn *c)
 static void flush(struct http_conn *c)
 {
     size_t all = c->out.n + c->body.n;
-    enum http_io r = HTTP_IO_OK;
+    enum io r = IO_OK;
 
-    while (c->sent < all && r == HTTP_IO_OK) {
+    while (c->sent < all && r == IO_OK) {
         struct slice next = c->sent < c->out.n
                                 ? slice_from(buf_slice(&c->out), c->sent)
                                 : slice_from(buf_slice(&c->body), c->sent - c->out.n);
         size_t n = 0;
 
-        r = http_transmit(c, next, &n);
+        r = transmit(c, next, &n);
         c->sent += n;
     }
-    if (r == HTTP_IO_END) {
+    if (r == IO_END) {
         c->is_dead = true;
-    } else if (r == HTTP_IO_WAIT) {
+    } else if (r == IO_WAIT) {
         (void)event_add(&c->writes, NULL);
     } else {
         c->server->pending -= c->pending;
@@ -105,7 +166,8 @@ static void flush(struct http_conn *c)
     }
 }
 
-/* Ends the connection after a refusal. The client may still be sending: closing at once would destroy the answer. */
+/* Ends the connection after a refusal. The client may still be sending: closing at once would
+ * destroy the answer. */
 static void drain(struct http_conn *c)
 {
     c->state = HTTP_CONN_DRAIN;
@@ -168,7 +230,7 @@ size_t http_conn_send(struct http_conn *c, const struct http_answer *a)
         set_deadline(c, HTTP_SEND_S + n / HTTP_SEND_RATE);
         after_sending(c);
     }
-    if (!c->is_busy) { /* its own event goes on with it */
+    if (!c->is_busy) { /* its own event takes the next request */
         c->has_more = true;
         event_active(&c->reads, EV_READ, 0);
     }
@@ -237,7 +299,8 @@ static void answer(struct http_conn *c, const struct http_request *r, struct sli
     c->server->o.hooks->answer(c, r, body);
 }
 
-/* The head is here: finds out how long the body is. False: the request was refused, or its body is still to come. */
+/* The head is here: finds out how long the body is. False: the request was refused, or its body is
+ * still to come. */
 static bool admit_body(struct http_conn *c, const struct http_request *r, size_t head_n,
                        uint64_t most)
 {
@@ -267,7 +330,8 @@ static bool admit_body(struct http_conn *c, const struct http_request *r, size_t
     return false;
 }
 
-/* Takes one request of the buffer. False: there is none, or the connection has other things to do. */
+/* Takes one request of the buffer. False: there is none, or the connection has other things to
+ * do. */
 static bool take_request(struct http_conn *c)
 {
     struct slice here = slice_from(buf_slice(&c->in), c->taken);
@@ -349,12 +413,12 @@ static void settle(struct http_conn *c)
 static void shake(struct http_conn *c)
 {
     const struct http_hooks *hooks = c->server->o.hooks;
-    enum http_io r = http_handshake(c);
+    enum io r = handshake(c);
 
-    if (r == HTTP_IO_OK) {
+    if (r == IO_OK) {
         c->state = HTTP_CONN_HEAD;
         c->is_dead = hooks->greet != NULL && !hooks->greet(c);
-    } else if (r == HTTP_IO_END) {
+    } else if (r == IO_END) {
         c->is_dead = true;
         if (hooks->handshake_failed != NULL) {
             hooks->handshake_failed(c->server->o.context);
@@ -366,19 +430,19 @@ static void throw_away(struct http_conn *c)
 {
     char p[READ_STEP];
     size_t n = 0;
-    enum http_io r = http_receive(c, p, sizeof(p), &n);
+    enum io r = receive(c, p, sizeof(p), &n);
 
     c->drained += n;
-    c->is_dead = c->is_dead || r == HTTP_IO_END || c->drained > DRAIN_MAX;
+    c->is_dead = c->is_dead || r == IO_END || c->drained > DRAIN_MAX;
 }
 
 /* Reads the bytes that somebody asks for; the kernel keeps the others. */
 static void fill(struct http_conn *c)
 {
-    enum http_io r = HTTP_IO_OK;
+    enum io r = IO_OK;
 
     compact(c);
-    while (r == HTTP_IO_OK) {
+    while (r == IO_OK) {
         size_t before = c->in.n;
         size_t left = c->needed > before ? c->needed - before : 0;
         size_t step = left < READ_STEP ? READ_STEP : left < STEP_MAX ? left : STEP_MAX;
@@ -389,14 +453,14 @@ static void fill(struct http_conn *c)
             c->is_dead = buf_failed(&c->in);
             break;
         }
-        r = http_receive(c, p, step, &n);
+        r = receive(c, p, step, &n);
         c->in.n = before + n;
         http_count(&c->server->bytes_in, n);
         if (n < step && c->ssl == NULL) {
             break; /* that was all */
         }
     }
-    c->has_ended = c->has_ended || r == HTTP_IO_END;
+    c->has_ended = c->has_ended || r == IO_END;
     if (c->in.size > KEPT_BYTES) {
         count_memory(c);
     }

@@ -18,12 +18,6 @@ static inline void http_count(_Atomic uint64_t *number, uint64_t n)
     atomic_fetch_add_explicit(number, n, memory_order_relaxed);
 }
 
-/* Bytes there are now, or room for them. HTTP_IO_WAIT: none, its events say when. */
-enum http_io { HTTP_IO_OK, HTTP_IO_WAIT, HTTP_IO_END };
-enum http_io http_handshake(struct http_conn *c);
-enum http_io http_receive(struct http_conn *c, char *p, size_t size, size_t *retn);
-enum http_io http_transmit(struct http_conn *c, struct slice bytes, size_t *retn);
-
 /* Takes fd. */
 void http_conn_open(struct http_server *s, int fd, const struct sockaddr *from,
                     int from_len);

@@ -106,8 +106,8 @@ static const struct {
 };
 #undef STORED
 
-/* Parts of the names of fields in which proxies name their client. No client sends such a field itself; one whose field
- * matches by chance loses its local role and nothing else. */
+/* Parts of the names of fields in which proxies name their client. No client sends such a field
+ * itself; one whose field matches by chance loses its local role and nothing else. */
 static const struct slice proxy_marks[] = {
     {"forward", 7},  {"-ip", 3},           {"client", 6},    {"remote", 6},
     {"original", 8}, {"proxy", 5},         {"x-real", 6},    {"x-scheme", 8},
@@ -134,7 +134,7 @@ static bool is_proxys(struct slice name)
     return false;
 }
 
-/* LENGTH(fields): it is none of these. */
+/* The row of a field; LENGTH(fields): unknown. */
 static unsigned field_of(struct slice name, struct slice owners)
 {
     unsigned i = 0;

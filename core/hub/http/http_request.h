@@ -1,9 +1,9 @@
 /*
  * http_request - the head of a request, read strictly.
  *
- * There is one reading: HTTP/1.0 or 1.1, an absolute path, whole lines, one Host, a body by Content-Length alone. A head
- * that two readers could understand differently (folded fields, bare line ends, two lengths, any transfer coding) is
- * refused, and its connection is closed.
+ * There is one reading: HTTP/1.0 or 1.1, an absolute path, whole lines, one Host, a body by
+ * Content-Length alone. A head that two readers could understand differently (folded fields, bare
+ * line ends, two lengths, any transfer coding) is refused, and its connection is closed.
  * Depends: base.   Threads: pure.   Allocates: nothing.   Source: RFC 9110, 9112.   ADR 0042.
  */
 #ifndef CORE_HUB_HTTP_HTTP_REQUEST_H
@@ -50,8 +50,9 @@ struct http_request {
     struct slice field; /* the one of the rules */
 };
 
-/* head: of http_head_length bytes. 0: *ret is filled. Otherwise the status of the refusal, after which the connection must
- * be closed; *retwhy is the reason, and *ret holds the parts that were read before it. */
+/* head: of http_head_length bytes. 0: *ret is filled. Otherwise the status of the refusal, after
+ * which the connection must be closed; *retwhy is the reason, and *ret holds the parts that were
+ * read before it. */
 unsigned http_request_parse(struct slice head, const struct http_rules *rules,
                             struct http_request *ret, const char **retwhy);
 
@@ -59,8 +60,8 @@ unsigned http_request_parse(struct slice head, const struct http_rules *rules,
 bool http_accepts(struct slice accept, struct slice type);
 /* True if Content-Type is this media type; its parameters are ignored. */
 bool http_type_is(struct slice field, const char *type);
-/* The next NAME=VALUE of a query, %XX and + decoded into ret (size bytes, with a NUL). False: the query ends here, or
- * (*retbad) the pair is malformed. */
+/* The next NAME=VALUE of a query, %XX and + decoded into ret (size bytes, with a NUL). False: the
+ * query ends here, or (*retbad) the pair is malformed. */
 bool http_query_next(struct slice *rest, struct slice *retname, char *ret, size_t size,
                      bool *retbad);
 

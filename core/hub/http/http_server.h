@@ -1,22 +1,23 @@
 /*
- * http_server - the HTTP server of the hub. It serves the API's clients (hub/api) and the peers (hub/exchange), and knows
- * neither: what they do differently is in struct http_hooks and struct http_server_options.
+ * http_server - the HTTP server of the hub, for the API's clients (hub/api) and the peers
+ * (hub/exchange). It knows neither: their differences are in struct http_hooks and struct
+ * http_server_options.
  *
- * A server belongs to one event loop. The API starts one for each of its threads, the peers have one on the hub's loop.
- * A connection takes one request after the other. Everything has a limit: connections, strangers among them, the bytes of
- * a head and a body, the memory of all connections, and the time for each step. A malformed request is refused, and its
- * connection is closed.
+ * A server belongs to one event loop. The API starts one for each of its threads, the peers have
+ * one on the hub's loop. A connection takes one request after the other. Everything has a limit:
+ * connections, strangers among them, the bytes of a head and a body, the memory of all connections,
+ * and the time for each step. A malformed request is refused, and its connection is closed.
  *
- * Files, in reading order: http_syntax (tokens, lines, numbers, addresses), http_request (a head and its fields),
- * http_answer (the head of an answer), http_server (listeners, limits on connections, deadlines), http_conn (one connection
- * from its handshake to its end), http_io (bytes, plain or TLS), rate_limit (token buckets by address).
+ * Files, in reading order: http_syntax (tokens, lines, numbers, addresses), http_request (a head
+ * and its fields), http_answer (the head of an answer), http_server (listeners, limits on
+ * connections, deadlines), http_conn (one connection from its handshake to its end), rate_limit
+ * (token buckets by address).
  *
- * A change, for example a time limit for whole connections: add its number to the enum below, set the deadline in
- * http_conn_open and keep it in set_deadline (both http_conn.c), add a row to tests/integ/api/test_hostile.py and one to
- * tests/integ/peers/test_server.py, and name the limit in contrib/man/gillnet-api.7.
+ * An example of a change: a handler needs the field User-Agent. Add a slice to struct http_request,
+ * a row to the table `fields` of http_request.c, and a check to the unit test of http_request.
  *
- * Depends: base, libevent, OpenSSL.   Threads: the loop's, except http_server_numbers.   Owns: its sockets.   ADR 0034,
- * 0042.
+ * Depends: base, libevent, OpenSSL.   Threads: the loop's, except http_server_numbers.   Owns: its
+ * sockets.   ADR 0034, 0042.
  */
 #ifndef CORE_HUB_HTTP_HTTP_SERVER_H
 #define CORE_HUB_HTTP_HTTP_SERVER_H
@@ -49,24 +50,27 @@ struct http_conn;
 /* http_hooks.head: the connection is closed without an answer. */
 #define HTTP_NO_ANSWER 1U
 
-/* The owner's part. NULL is allowed where it says so. A hook that is called with a connection may call http_conn_send,
- * http_conn_hold and http_conn_close with this or any other connection. */
+/* The owner's part. NULL is allowed where it says so. A hook that is called with a connection may
+ * call http_conn_send, http_conn_hold and http_conn_close with this or any other connection. */
 struct http_hooks {
     /* NULL: every address may connect. */
     bool (*admit)(void *context, const struct sockaddr *from);
-    /* The handshake is done; false: close. NULL: true. A connection is a stranger until it has asked, or, if
-     * knows_by_greeting, until this hook sets is_known. */
+    /* The handshake is done; false: close. NULL: true. A connection is a stranger until it has
+     * asked, or, if knows_by_greeting, until this hook sets is_known. */
     bool (*greet)(struct http_conn *c);
     /* A handshake failed. NULL: ignored. */
     void (*handshake_failed)(void *context);
-    /* Reads a head. 0: *ret is filled, and *retmost is the limit for the body. Otherwise HTTP_NO_ANSWER or the status of
-     * the refusal with its reason. It is called a second time if the body comes later. */
+    /* Reads a head. 0: *ret is filled, and *retmost is the limit for the body. Otherwise
+     * HTTP_NO_ANSWER or the status of the refusal with its reason. It is called a second time if
+     * the body comes later. */
     unsigned (*head)(struct http_conn *c, struct slice head, struct http_request *ret,
                      uint64_t *retmost, const char **retwhy);
-    /* Sends a refusal. request: the parts that were read. retry_s: 0, or for Retry-After. */
+    /* Sends a refusal. The request has the parts that were read. retry_s is for Retry-After, or
+     * 0. */
     void (*refuse)(struct http_conn *c, const struct http_request *request,
                    unsigned status, const char *why, unsigned retry_s);
-    /* A request is here. Calls http_conn_send now, or http_conn_hold now and http_conn_send later. */
+    /* A request is here. Calls http_conn_send now, or http_conn_hold now and http_conn_send
+     * later. */
     void (*answer)(struct http_conn *c, const struct http_request *request,
                    struct slice body);
     /* The connection ends. NULL: ignored. */
@@ -136,7 +140,7 @@ enum http_bind {
     HTTP_BIND_SHARED = 1, /* one of several sockets at this address */
     HTTP_BIND_V6_ONLY = 2 /* an IPv6 address does not take IPv4 */
 };
-/* Addresses of "HOST:PORT". ERR_SYNTAX: it is none. ERR_NOT_FOUND: the host has no address. */
+/* Addresses of "HOST:PORT". ERR_SYNTAX: malformed. ERR_NOT_FOUND: the host has no address. */
 enum err http_address_find(const char *address, struct addrinfo **ret,
                            unsigned *retport);
 /* -1: errno says why. */
@@ -156,9 +160,11 @@ struct http_answer {
 };
 /* Returns the bytes that will be sent. */
 size_t http_conn_send(struct http_conn *c, const struct http_answer *answer);
-/* The answer to the request at hand comes later. is_watched: a client that goes away meanwhile ends the connection. */
+/* The answer to the request at hand comes later. is_watched: a client that goes away meanwhile ends
+ * the connection. */
 void http_conn_hold(struct http_conn *c, bool is_watched);
-/* Takes the bytes of the request at hand, so that its slices stay valid. False: no memory. For the hook `answer`. */
+/* Takes the bytes of the request at hand, so that its slices stay valid. False: no memory. For the
+ * hook `answer`. */
 bool http_conn_keep(struct http_conn *c, struct buf *ret);
 void http_conn_close(struct http_conn *c);
 
@@ -173,7 +179,7 @@ enum http_state {
     HTTP_CONN_BODY,
     HTTP_CONN_HELD, /* the owner answers later */
     HTTP_CONN_SENDING,
-    HTTP_CONN_DRAIN /* refused: what still comes is thrown away */
+    HTTP_CONN_DRAIN /* refused: bytes that still come are dropped */
 };
 
 struct http_conn {
@@ -193,7 +199,7 @@ struct http_conn {
     bool is_watched; /* held, and reading goes on */
     bool is_head;    /* the request is HEAD: its answer has no body */
     bool has_begun;  /* bytes of the next head are here */
-    bool has_ended;  /* the client will send no more */
+    bool has_ended;  /* the client sent its last byte */
     bool closes;     /* after the answer */
     bool has_more;   /* requests, after this turn */
     bool is_reading; /* its event waits for bytes */

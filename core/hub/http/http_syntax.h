@@ -1,5 +1,5 @@
 /*
- * http_syntax - the lexical parts of HTTP heads and of addresses, read strictly.
+ * http_syntax - the small parts of HTTP heads and of addresses, read strictly.
  *
  * Depends: base.   Threads: pure.   Allocates: nothing.   Source: RFC 9110, 9112.
  */
@@ -19,7 +19,8 @@ bool http_take_number(struct slice s, uint64_t *ret);
 /* Cuts off a line that ends in CR LF. False: no line ends here. */
 bool http_take_line(struct slice *rest, struct slice *ret);
 
-/* "HOST:PORT" or "[IPV6]:PORT", of letters that may stand in an URL. */
+/* Splits "HOST:PORT" or "[IPV6]:PORT". False: malformed, or the host has a byte that a URL cannot
+ * have. */
 bool http_address_split(struct slice address, char host[HTTP_ADDRESS_MAX],
                         unsigned *retport);
 

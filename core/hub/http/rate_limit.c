@@ -82,7 +82,7 @@ static bool is_same(const struct place *a, const struct place *b)
            memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
-/* Whether a rather than b: strangers before members, then whoever came longest ago. */
+/* True if a is evicted before b: strangers before members, then the oldest. */
 static bool gives_way(const struct place *a, const struct place *b, uint64_t now_us)
 {
     bool a_known = a->known_until_us > now_us;
@@ -91,7 +91,7 @@ static bool gives_way(const struct place *a, const struct place *b, uint64_t now
     return a_known != b_known ? b_known : a->bucket.at_us < b->bucket.at_us;
 }
 
-/* The place of an address: its own, a free one, or the one not used longest. */
+/* The place of an address: its own, a free one, or the oldest, which is evicted. */
 static struct place *place_of(struct rate_limit *l, const struct sockaddr *from,
                               uint64_t now_us)
 {

@@ -45,7 +45,7 @@ void api_work_free(struct api_work *w)
 }
 
 /* The next one that has a place. */
-static struct api_work *take(struct api_pool *p, enum api_kind *retkind)
+static struct api_work *take_work(struct api_pool *p, enum api_kind *retkind)
 {
     for (int k = API_KINDS - 1; k > API_INLINE; k--) {
         struct line *l = &p->line[k];
@@ -64,7 +64,7 @@ static struct api_work *take(struct api_pool *p, enum api_kind *retkind)
     return NULL;
 }
 
-static void *run(void *context)
+static void *run_worker(void *context)
 {
     struct api_pool *p = context;
     struct arena *arena = arena_new(WORK_ARENA);
@@ -83,7 +83,7 @@ static void *run(void *context)
         p->line[API_WRITE].running--;
     }
     while (!p->stops) {
-        struct api_work *w = take(p, &kind);
+        struct api_work *w = take_work(p, &kind);
 
         if (w == NULL) {
             (void)pthread_cond_wait(&p->wake, &p->mutex);
@@ -143,7 +143,7 @@ enum err api_pool_new(struct api *a, struct api_pool **ret)
         p->line[k].last = &p->line[k].first;
     }
     while (p->nthreads < WORKERS &&
-           pthread_create(&p->threads[p->nthreads], NULL, run, p) == 0) {
+           pthread_create(&p->threads[p->nthreads], NULL, run_worker, p) == 0) {
         p->nthreads++;
     }
     return p->nthreads == WORKERS ? ERR_OK : ERR_NOMEM;

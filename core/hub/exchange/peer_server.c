@@ -8,7 +8,8 @@
 /* ---- rows of peers ---- */
 
 /* npeers: it has no row. */
-static unsigned find(const struct peer_server *s, const struct object_id *origin)
+static unsigned find_peer_row(const struct peer_server *s,
+                              const struct object_id *origin)
 {
     unsigned i = 0;
 
@@ -23,7 +24,7 @@ struct peer_server_peer *peer_server_peer_row(struct peer_server *s,
                                               const struct object_id *origin,
                                               unsigned *retindex)
 {
-    unsigned i = find(s, origin);
+    unsigned i = find_peer_row(s, origin);
 
     *retindex = i;
     if (i == MANIFEST_MEMBERS_MAX) {
@@ -38,7 +39,7 @@ struct peer_server_peer *peer_server_peer_row(struct peer_server *s,
 const struct peer_server_peer *peer_server_peer(const struct peer_server *s,
                                                 const struct object_id *origin)
 {
-    unsigned i = find(s, origin);
+    unsigned i = find_peer_row(s, origin);
 
     return i < s->npeers ? &s->peers[i] : NULL;
 }

@@ -133,7 +133,7 @@ void http_conn_close(struct http_conn *c)
 /* ---- answers ---- */
 
 /* Sends what the kernel takes now; the writes event sends the rest. */
-static void flush(struct http_conn *c)
+static void send_waiting(struct http_conn *c)
 {
     size_t all = c->out.n + c->body.n;
     enum io r = IO_OK;
@@ -226,7 +226,7 @@ size_t http_conn_send(struct http_conn *c, const struct http_answer *a)
         c->is_dead = true;
     } else {
         http_count(&c->server->bytes_out, n);
-        flush(c);
+        send_waiting(c);
         set_deadline(c, HTTP_SEND_S + n / HTTP_SEND_RATE);
         after_sending(c);
     }
@@ -278,8 +278,8 @@ static void compact(struct http_conn *c)
 }
 
 /* An answer that ends the connection, before there is a whole request. */
-static void refuse(struct http_conn *c, const struct http_request *r, unsigned status,
-                   const char *why, unsigned retry_s)
+static void refuse_request(struct http_conn *c, const struct http_request *r,
+                           unsigned status, const char *why, unsigned retry_s)
 {
     c->closes = true;
     c->is_head = r->is_head;
@@ -287,7 +287,8 @@ static void refuse(struct http_conn *c, const struct http_request *r, unsigned s
 }
 
 /* Head and body are whole. */
-static void answer(struct http_conn *c, const struct http_request *r, struct slice head)
+static void hand_to_owner(struct http_conn *c, const struct http_request *r,
+                          struct slice head)
 {
     struct slice body = slice_of(head.p + head.n, c->needed - head.n);
 
@@ -308,7 +309,7 @@ static bool admit_body(struct http_conn *c, const struct http_request *r, size_t
     size_t here = c->in.n - c->taken;
 
     if (r->length > most) {
-        refuse(c, r, 413, "the body is too long", 0);
+        refuse_request(c, r, 413, "the body is too long", 0);
         return false;
     }
     c->needed = head_n + (size_t)r->length;
@@ -318,14 +319,14 @@ static bool admit_body(struct http_conn *c, const struct http_request *r, size_t
     if (c->needed > KEPT_BYTES &&
         atomic_load_explicit(s->o.memory, memory_order_relaxed) + c->needed >
             HTTP_MEMORY_MAX) {
-        refuse(c, r, 503, "too much is under way: try again", 1);
+        refuse_request(c, r, 503, "too much is under way: try again", 1);
         return false;
     }
     c->state = HTTP_CONN_BODY;
     set_deadline(c, s->o.body_s + r->length / HTTP_BODY_RATE);
     if (r->expects && here == head_n) {
         buf_add(&c->out, SLICE_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
-        flush(c);
+        send_waiting(c);
     }
     return false;
 }
@@ -359,9 +360,9 @@ static bool take_request(struct http_conn *c)
     if (status == HTTP_NO_ANSWER) {
         c->is_dead = true;
     } else if (status != 0) {
-        refuse(c, &r, status, why, 0);
+        refuse_request(c, &r, status, why, 0);
     } else if (admit_body(c, &r, head.n, most)) {
-        answer(c, &r, head);
+        hand_to_owner(c, &r, head);
     }
     return true;
 }
@@ -388,7 +389,7 @@ static bool wants_bytes(const struct http_conn *c)
 }
 
 /* After each event: the connection ends, or waits for the right things. */
-static void settle(struct http_conn *c)
+static void settle_conn(struct http_conn *c)
 {
     if (c->is_dead || (c->has_ended && wants_bytes(c) && !c->has_more)) {
         http_conn_close(c);
@@ -437,7 +438,7 @@ static void throw_away(struct http_conn *c)
 }
 
 /* Reads the bytes that somebody asks for; the kernel keeps the others. */
-static void fill(struct http_conn *c)
+static void read_bytes(struct http_conn *c)
 {
     enum io r = IO_OK;
 
@@ -480,19 +481,19 @@ static void on_read(evutil_socket_t fd, short what, void *context)
         throw_away(c);
     } else if (wants_bytes(c) && c->state != HTTP_CONN_HANDSHAKE && !c->is_dead) {
         if (!c->has_more) {
-            fill(c);
+            read_bytes(c);
         }
         take_requests(c);
     }
     c->is_busy = false;
-    settle(c);
+    settle_conn(c);
 }
 
 static void on_write(evutil_socket_t fd, short what, void *context)
 {
     struct http_conn *c = context;
 
-    flush(c);
+    send_waiting(c);
     if (c->state == HTTP_CONN_SENDING) {
         after_sending(c);
     }
@@ -576,5 +577,5 @@ void http_conn_open(struct http_server *s, int fd, const struct sockaddr *from,
     c->state = c->ssl != NULL ? HTTP_CONN_HANDSHAKE : HTTP_CONN_HEAD;
     c->since_us = clock_mono_us();
     set_deadline(c, HTTP_HEAD_S); /* handshake and first byte */
-    settle(c);
+    settle_conn(c);
 }

@@ -2,7 +2,7 @@
 
 #include "core/hub/http/http_syntax.h"
 
-static unsigned refuse(unsigned status, const char *why, const char **retwhy)
+static unsigned refuse_head(unsigned status, const char *why, const char **retwhy)
 {
     *retwhy = why;
     return status;
@@ -52,17 +52,17 @@ static unsigned parse_line(struct slice line, const struct http_rules *rules,
         ret->keeps_alive = true;
     } else if (!slice_eq(line, SLICE_LIT("HTTP/1.0"))) {
         return line.n == 8 && slice_has_prefix(line, SLICE_LIT("HTTP/"))
-                   ? refuse(505, "HTTP/1.1 and 1.0 are understood", retwhy)
-                   : refuse(400, "the first line is no request", retwhy);
+                   ? refuse_head(505, "HTTP/1.1 and 1.0 are understood", retwhy)
+                   : refuse_head(400, "the first line is no request", retwhy);
     }
     if (!is_target(target)) {
-        return refuse(400, "the target is no absolute path", retwhy);
+        return refuse_head(400, "the target is no absolute path", retwhy);
     }
     if (!take_method(method, ret)) {
         return http_is_token(method)
-                   ? refuse(rules->unknown_method,
-                            "GET, HEAD, POST and OPTIONS are understood", retwhy)
-                   : refuse(400, "the first line is no request", retwhy);
+                   ? refuse_head(rules->unknown_method,
+                                 "GET, HEAD, POST and OPTIONS are understood", retwhy)
+                   : refuse_head(400, "the first line is no request", retwhy);
     }
     ret->target = target;
     ret->path = slice_cut(&target, '?');
@@ -135,7 +135,7 @@ static bool is_proxys(struct slice name)
 }
 
 /* The row of a field; LENGTH(fields): unknown. */
-static unsigned field_of(struct slice name, struct slice owners)
+static unsigned find_field_row(struct slice name, struct slice owners)
 {
     unsigned i = 0;
 
@@ -166,20 +166,21 @@ static unsigned judge_field(unsigned f, struct slice value,
         ret->has_length = true;
         return http_take_number(value, &ret->length)
                    ? 0
-                   : refuse(400, "Content-Length is no number", retwhy);
+                   : refuse_head(400, "Content-Length is no number", retwhy);
     case FIELD_CODING:
-        return refuse(rules->transfer_coding,
-                      "transfer codings are not understood: send Content-Length",
-                      retwhy);
+        return refuse_head(rules->transfer_coding,
+                           "transfer codings are not understood: send Content-Length",
+                           retwhy);
     case FIELD_ENCODING:
         return slice_eq_nocase(value, SLICE_LIT("identity"))
                    ? 0
-                   : refuse(415,
-                            "bodies are read as they are: send no Content-Encoding",
-                            retwhy);
+                   : refuse_head(
+                         415, "bodies are read as they are: send no Content-Encoding",
+                         retwhy);
     case FIELD_EXPECT:
         ret->expects = slice_eq_nocase(value, SLICE_LIT("100-continue"));
-        return ret->expects ? 0 : refuse(417, "Expect: 100-continue alone", retwhy);
+        return ret->expects ? 0
+                            : refuse_head(417, "Expect: 100-continue alone", retwhy);
     default: /* Connection */
         ret->keeps_alive = ret->keeps_alive && !has_word(value, SLICE_LIT("close"));
         return 0;
@@ -195,15 +196,15 @@ static unsigned parse_field(struct slice line, const struct http_rules *rules,
     unsigned f;
 
     if (line.p == NULL || !http_is_token(name) || !http_is_value(line)) {
-        return refuse(400, "a header field is malformed", retwhy);
+        return refuse_head(400, "a header field is malformed", retwhy);
     }
-    f = field_of(name, rules->field);
+    f = find_field_row(name, rules->field);
     if (f == LENGTH(fields)) {
         ret->is_passed_on = ret->is_passed_on || is_proxys(name);
         return 0;
     }
     if (fields[f].is_single && (*seen >> f & 1) != 0) {
-        return refuse(400, "a header field stands there twice", retwhy);
+        return refuse_head(400, "a header field stands there twice", retwhy);
     }
     *seen |= 1U << f;
     if (fields[f].at == 0) {
@@ -214,18 +215,19 @@ static unsigned parse_field(struct slice line, const struct http_rules *rules,
 }
 
 /* The fields that the method and the version need. */
-static unsigned check(const struct http_request *r, uint32_t seen, const char **retwhy)
+static unsigned check_needed_fields(const struct http_request *r, uint32_t seen,
+                                    const char **retwhy)
 {
     bool has_host = (seen >> FIELD_HOST & 1) != 0;
 
     if (r->host.n == 0 && (has_host || r->is_1_1)) {
-        return refuse(400, "Host is missing", retwhy);
+        return refuse_head(400, "Host is missing", retwhy);
     }
     if (r->method != HTTP_POST && r->method != HTTP_OTHER && r->length > 0) {
-        return refuse(400, "only POST has a body", retwhy);
+        return refuse_head(400, "only POST has a body", retwhy);
     }
     return r->method == HTTP_POST && !r->has_length
-               ? refuse(411, "send Content-Length", retwhy)
+               ? refuse_head(411, "send Content-Length", retwhy)
                : 0;
 }
 
@@ -239,19 +241,19 @@ unsigned http_request_parse(struct slice head, const struct http_rules *rules,
 
     *ret = (struct http_request){.method = HTTP_GET};
     if (head.n > HTTP_HEAD_MAX) {
-        return refuse(431, "the head of the request is too long", retwhy);
+        return refuse_head(431, "the head of the request is too long", retwhy);
     }
     if (!http_take_line(&head, &line) || !http_is_value(line)) {
-        return refuse(400, "the first line is no request", retwhy);
+        return refuse_head(400, "the first line is no request", retwhy);
     }
     status = parse_line(line, rules, ret, retwhy);
     while (status == 0 && http_take_line(&head, &line) && line.n > 0) {
         status = ++n > HTTP_FIELDS_MAX
-                     ? refuse(431, "there are too many header fields", retwhy)
+                     ? refuse_head(431, "there are too many header fields", retwhy)
                      : parse_field(line, rules, &seen, ret, retwhy);
     }
     if (status == 0) {
-        status = check(ret, seen, retwhy);
+        status = check_needed_fields(ret, seen, retwhy);
     }
     /* HTTP/1.0 is spoken by proxies, and by no browser */
     ret->is_passed_on = ret->is_passed_on || !ret->is_1_1;

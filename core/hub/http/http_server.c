@@ -29,7 +29,7 @@ static bool goes_before(const struct http_conn *a, const struct http_conn *b)
 }
 
 /* Evicts a connection if there are too many. */
-static bool has_room(struct http_server *s)
+static bool has_room_for_conn(struct http_server *s)
 {
     struct http_conn *first = NULL;
     unsigned strangers = 0;
@@ -64,7 +64,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     (void)listener;
     http_count(&s->accepted, 1);
     if ((s->o.hooks->admit != NULL && !s->o.hooks->admit(s->o.context, from)) ||
-        !has_room(s)) {
+        !has_room_for_conn(s)) {
         http_count(&s->refused, 1);
         evutil_closesocket(fd);
         return;

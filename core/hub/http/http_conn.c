@@ -197,13 +197,13 @@ static void add_answer(struct http_conn *c, const struct http_answer *a)
                         : a->body != NULL ? buf_slice(a->body)
                                           : SLICE_NONE;
 
+    bool is_sent = !c->is_head && a->status != 304;
+
     http_add_head(&c->out, a, body.n, c->closes);
-    if (c->is_head || a->status == 304) {
-        body = SLICE_NONE;
-    } else if (a->fixed.n == 0 && body.n > KEPT_BYTES) {
+    if (is_sent && a->fixed.n == 0 && body.n > KEPT_BYTES) {
         c->body = *a->body;
         *a->body = (struct buf){.max = 0};
-    } else {
+    } else if (is_sent) {
         buf_add(&c->out, body);
     }
     if (a->body != NULL) {

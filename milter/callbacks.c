@@ -373,7 +373,7 @@ static void judge(const struct message *m, struct featureset *features,
     list_manager_release(service_lists(), &lists);
 }
 
-/* NULL, or the trouble of ours because of which there is no verdict. */
+/* NULL, or the internal error because of which there is no verdict. */
 static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict *ret)
 {
     struct message *m = &s->message;

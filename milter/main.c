@@ -110,7 +110,7 @@ static int load(const char *file, struct config **ret)
 {
     static const struct config_types types = {.is_sought = feature_is_sought,
                                               .is_counted = feature_is_counted,
-                                              .is_sign = sign_is_known};
+                                              .is_trait = trait_is_known};
     struct config_errors errors = {.n = 0};
     if (config_load(file, &types, ret, &errors) == ERR_OK) {
         return EX_OK;

@@ -56,7 +56,7 @@ struct message {
     struct extract *extract; /* NULL: not examined, see skip and trouble */
     struct listed listed;    /* asked by extract */
     enum skip_reason skip;
-    const char *trouble; /* trouble of ours, such as "memory"; NULL: none */
+    const char *trouble; /* internal error, such as "memory"; NULL: none */
     bool is_authenticated;
     bool has_ended_headers;
     unsigned epoch; /* of service_begin_message */

@@ -22,9 +22,9 @@ enum err watch_start(const char *config_file, struct list_manager *lists,
                      bool lists_failed);
 /* Has the lists in use watched over as well; borrowed until watch_stop. Before watch_start. */
 void watch_set_list_health(struct list_health *guard);
-/* The ring key that is written with from now to the end: where keys/ring.key comes to name another one, that is said,
+/* The digest key that is written with from now to the end: where keys/digest.key comes to name another one, that is said,
  * as a fault and by each reload. It is taken up at a start only: fingerprints and counts of one process must
- * be of one ring key. Before watch_start. */
+ * be of one digest key. Before watch_start. */
 void watch_set_ring(const char *state_dir, uint32_t id);
 void watch_stop(void);
 

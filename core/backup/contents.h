@@ -1,5 +1,5 @@
 /*
- * contents - what a back-up holds: its table of contents and its list of checksums, both text.
+ * contents - what a backup holds: its table of contents and its list of checksums, both text.
  *
  * The archive is a tar file compressed with zstd: MANIFEST first, then the files in its order, then
  * SHA256SUMS, as sha256sum(1) writes it. MANIFEST: lines "word value" (gillnet-backup FORMAT, version, node, time,
@@ -53,7 +53,7 @@ struct contents {
 void contents_init(struct contents *c);
 void contents_fini(struct contents *c);
 
-/* Whether a file of this path belongs into a back-up. */
+/* Whether a file of this path belongs into a backup. */
 bool contents_takes(struct slice path, bool with_counts);
 /* Of one process or boot, or made anew from the rest by itself: not taken, and nobody need be told. */
 bool contents_is_passing(struct slice path);

@@ -1,4 +1,4 @@
-/* restore - a back-up put in the place of a state folder. */
+/* restore - a backup put in the place of a state folder. */
 #include "core/backup/restore.h"
 
 #include <dirent.h>
@@ -205,7 +205,7 @@ static enum err on_begin(void *context, const struct contents *c,
 
     if (fstatvfs(r->fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < c->bytes) {
         return errinfo_set(reterr, ERR_NOSPACE, r->fresh, 0,
-                           "the back-up needs %" PRIu64
+                           "the backup needs %" PRIu64
                            " MB and the disk has less; free some space",
                            c->bytes / 1000000 + 1);
     }
@@ -284,7 +284,7 @@ static enum err unpack(struct restoring *r, struct errinfo *reterr)
     return bundle_read(r->o->fd, r->o->name, &taker, &r->ret->contents, reterr);
 }
 
-/* What the hub must know: sync.h. Counts of buckets that had ended, or were not published when the back-up was taken, are
+/* What the hub must know: sync.h. Counts of buckets that had ended, or were not published when the backup was taken, are
  * with the peers already or will never be. */
 static enum err mark_restored(struct restoring *r, struct errinfo *reterr)
 {

@@ -27,7 +27,7 @@ struct snapshot {
     char left_out[CONTENTS_PATH_MAX + 1]; /* the first of them */
 };
 
-/* ERR_LOCKED: another back-up is being taken. What one that was killed left is removed. */
+/* ERR_LOCKED: another backup is being taken. What one that was killed left is removed. */
 enum err snapshot_open(const char *state_dir, bool with_counts, struct snapshot *ret,
                        struct errinfo *reterr);
 /* place: one of these; fine where it is not there. */

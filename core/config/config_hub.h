@@ -50,7 +50,7 @@ struct config_feed {
     uint64_t expanded; /* after decompression */
     uint64_t timeout_s;
     unsigned entries;
-    unsigned entries_least;
+    unsigned entries_min;
     double shrink; /* least share of the last good version; 0: any */
     double grow;   /* most times the last good version; 0: any */
     double bad;    /* most share of lines that cannot be read */
@@ -118,7 +118,7 @@ struct config_limits {
 struct config_alerts {
     double false_positives; /* share of filter hits' error, see the page */
     uint64_t latency_us;    /* p99 of a message's end */
-    double errors;          /* share of messages with trouble of ours */
+    double errors;          /* share of messages that meet an internal error */
     double memory;          /* share of the memory that may be used */
     double limits;          /* share of messages that may meet one limit */
     uint64_t interval_s;

@@ -163,7 +163,7 @@ void serve_request(struct peer_server *s, const struct peer_request *request,
     case ROUTE_RING_KEY:
         settle_reply(ret,
                      s->o.ring_key(s->o.context, (uint32_t)request->from, &ret->body),
-                     "ringkey", NULL);
+                     "digest_key", NULL);
         break;
     case ROUTE_MEMBER:
         break;

@@ -120,7 +120,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
 static int load(const char *file, struct config **ret)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted,
-                                              sign_is_known, feed_format_is_known};
+                                              trait_is_known, feed_format_is_known};
     struct config_errors errors = {.n = 0};
     char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
 

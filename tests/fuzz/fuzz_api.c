@@ -7,6 +7,8 @@
 
 enum { ARENA = 4 << 20, VALUES = 100 };
 
+static const struct http_rules rules = {.unknown_method = 501, .transfer_coding = 411};
+
 static bool lies_in(struct slice part, struct slice whole)
 {
     return part.n == 0 || (part.p >= whole.p && part.p + part.n <= whole.p + whole.n);
@@ -14,10 +16,10 @@ static bool lies_in(struct slice part, struct slice whole)
 
 static void read_head(struct slice bytes)
 {
-    struct api_request r = {.method = API_GET};
+    struct http_request r = {.method = HTTP_GET};
     const char *why = NULL;
     struct slice head = slice_head(bytes, http_head_length(bytes));
-    unsigned status = api_request_parse(head, &r, &why);
+    unsigned status = http_request_parse(head, &rules, &r, &why);
     char value[64];
     struct slice name;
     bool is_bad = false;
@@ -30,12 +32,12 @@ static void read_head(struct slice bytes)
     FUZZ_CHECK(lies_in(r.path, head) && lies_in(r.query, head) &&
                lies_in(r.host, head));
     FUZZ_CHECK(lies_in(r.type, head) && lies_in(r.authorization, head));
-    FUZZ_CHECK(r.method == API_POST || r.length == 0);
-    while (api_query_next(&r.query, &name, value, sizeof(value), &is_bad)) {
+    FUZZ_CHECK(r.method == HTTP_POST || r.length == 0);
+    while (http_query_next(&r.query, &name, value, sizeof(value), &is_bad)) {
         FUZZ_CHECK(strlen(value) < sizeof(value));
     }
-    (void)api_accepts(r.accept, SLICE_LIT("application/json"));
-    (void)api_type_is(r.type, "application/json");
+    (void)http_accepts(r.accept, SLICE_LIT("application/json"));
+    (void)http_type_is(r.type, "application/json");
 }
 
 static void read_body(struct arena *arena, struct slice body)
@@ -51,8 +53,7 @@ static void read_body(struct arena *arena, struct slice body)
                                          {"feed", API_MEMBER_STRING, false, &text[2]},
                                          {"counts", API_MEMBER_BOOL, false, &counts}};
     struct errinfo why = {.text = ""};
-    enum err e =
-        api_body_read(body, members, sizeof(members) / sizeof(members[0]), arena, &why);
+    enum err e = api_body_read(body, members, LENGTH(members), arena, &why);
 
     FUZZ_CHECK((e == ERR_OK) == (why.text[0] == '\0'));
     FUZZ_CHECK(urls.n <= VALUES && values.n <= VALUES);

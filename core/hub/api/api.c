@@ -1,119 +1,16 @@
 #include "core/hub/api/api.h"
 
-#include <event2/util.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
 #include <sys/eventfd.h>
 #include <sys/un.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/hub/api/api_internal.h"
-#include "core/hub/http/http_syntax.h"
 #include "core/list/query.h"
 
-enum { BACKLOG = 1024, TICK_MS = 250, CALL_ARENA = 64 << 20, LISTENERS_MAX = 32 };
-
-/* ---- connections come ---- */
-
-/* Makes room: who has not asked anything whole yet gives way, the one that ends first. */
-static bool has_room(struct api_thread *t)
-{
-    struct api_conn *first = NULL;
-
-    if (t->nconns < t->most_conns) {
-        return true;
-    }
-    for (unsigned i = 0; i < t->nconns; i++) {
-        struct api_conn *c = t->conns[i];
-        bool may_go = c->state == API_CONN_HEAD || c->state == API_CONN_DRAIN ||
-                      (c->state == API_CONN_BODY && !c->has_asked);
-
-        if (may_go && (first == NULL || c->has_asked < first->has_asked ||
-                       (c->has_asked == first->has_asked &&
-                        c->deadline_us < first->deadline_us))) {
-            first = c;
-        }
-    }
-    if (first == NULL) {
-        return false;
-    }
-    atomic_fetch_add_explicit(&t->refused, 1, memory_order_relaxed);
-    api_conn_close(first);
-    return true;
-}
-
-static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
-                      struct sockaddr *from, int from_len, void *context)
-{
-    struct api_thread *t = context;
-    struct sockaddr_storage own = {.ss_family = AF_UNSPEC};
-    socklen_t n = sizeof(own);
-
-    atomic_fetch_add_explicit(&t->accepted, 1, memory_order_relaxed);
-    if (!has_room(t) || getsockname(evconnlistener_get_fd(listener),
-                                    (struct sockaddr *)&own, &n) != 0) {
-        atomic_fetch_add_explicit(&t->refused, 1, memory_order_relaxed);
-        evutil_closesocket(fd);
-        return;
-    }
-    api_conn_open(t, fd, from, from_len, own.ss_family == AF_UNIX);
-}
-
-/* Without descriptors libevent would spin: rest until the next tick. */
-static void on_accept_error(struct evconnlistener *listener, void *context)
-{
-    static struct clock_pace pace;
-    int error = EVUTIL_SOCKET_ERROR();
-
-    (void)context;
-    if (clock_take_turn(&pace, 60 * 1000000ULL)) {
-        log_error("event=accept error=\"%s\": clients of the API cannot connect; raise "
-                  "LimitNOFILE",
-                  evutil_socket_error_to_string(error));
-    }
-    (void)evconnlistener_disable(listener);
-}
+enum { BACKLOG = 1024, TICK_MS = 250, CALL_ARENA = 64 << 20, FIELDS_MAX = 8192 };
 
 /* ---- listening ---- */
-
-static enum err add_listener(struct api_thread *t, int fd)
-{
-    struct evconnlistener *l = evconnlistener_new(
-        t->base, on_accept, t, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-
-    if (l == NULL) {
-        (void)close(fd);
-        return ERR_NOMEM;
-    }
-    evconnlistener_set_error_cb(l, on_accept_error);
-    t->listeners[t->nlisteners++] = l;
-    return ERR_OK;
-}
-
-/* A listening socket of that address, of which each thread has one. */
-static int listen_tcp(const struct addrinfo *at)
-{
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int one = 1;
-
-    if (fd < 0) {
-        return -1;
-    }
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) != 0 ||
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) != 0 ||
-        (at->ai_family == AF_INET6 &&
-         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one)) != 0) ||
-        bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0) {
-        int error = errno;
-
-        (void)close(fd);
-        errno = error;
-        return -1;
-    }
-    return fd;
-}
 
 /* Another process of this user could take a share of our connections: the first of us binds alone. */
 static bool is_taken(const struct addrinfo *at)
@@ -134,29 +31,23 @@ static bool is_taken(const struct addrinfo *at)
 
 static enum err open_tcp(struct api *a, const char *address, struct errinfo *reterr)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *at = NULL;
-    char host[HTTP_ADDRESS_MAX];
-    char service[16];
     unsigned port = 0;
-    enum err e = ERR_OK;
+    enum err e = http_address_find(address, &at, &port);
 
-    if (!http_address_split(slice_str(address), host, &port)) {
-        return errinfo_set(reterr, ERR_SYNTAX, address, 0, "not of the form HOST:PORT");
-    }
-    (void)snprintf(service, sizeof(service), "%u", port);
-    if (getaddrinfo(host, service, &hints, &at) != 0) {
-        return errinfo_set(reterr, ERR_NOT_FOUND, address, 0,
-                           "the host of api.listen has no address");
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, address, 0,
+                           e == ERR_SYNTAX ? "not of the form HOST:PORT"
+                                           : "the host of api.listen has no address");
     }
     if (is_taken(at)) {
         e = errinfo_errno(reterr, address, "the API cannot listen there");
     }
     for (unsigned i = 0; e == ERR_OK && i < a->nthreads; i++) {
-        int fd = listen_tcp(at);
+        int fd = http_listen(at->ai_addr, at->ai_addrlen,
+                             HTTP_BIND_SHARED | HTTP_BIND_V6_ONLY);
 
-        e = fd >= 0 ? add_listener(&a->threads[i], fd)
+        e = fd >= 0 ? http_server_listen(a->threads[i].server, fd)
                     : errinfo_errno(reterr, address, "the API cannot listen there");
     }
     freeaddrinfo(at);
@@ -190,7 +81,7 @@ static enum err open_unix(struct api *a, const char *path, struct errinfo *reter
     for (unsigned i = 0; e == ERR_OK && i < a->nthreads; i++) {
         int copy = dup(fd);
 
-        e = copy >= 0 ? add_listener(&a->threads[i], copy)
+        e = copy >= 0 ? http_server_listen(a->threads[i].server, copy)
                       : errinfo_errno(reterr, path, "the API cannot listen there");
     }
     if (fd >= 0) {
@@ -219,7 +110,7 @@ static void say_open(const struct api *a, const char *address)
 
 static void open_listeners(struct api *a)
 {
-    for (size_t i = 0; i < a->config->api.listen.n && i < LISTENERS_MAX; i++) {
+    for (size_t i = 0; i < a->config->api.listen.n && i < HTTP_LISTENERS_MAX; i++) {
         const char *address = a->config->api.listen.v[i];
         struct errinfo why = {.text = ""};
         enum err e = strncmp(address, "unix:", 5) == 0 ? open_unix(a, address + 5, &why)
@@ -240,16 +131,11 @@ static enum err make_tls(struct api *a, struct errinfo *reterr)
     if (c->certificate[0] == '\0') {
         return ERR_OK;
     }
-    a->tls = SSL_CTX_new(TLS_server_method());
+    a->tls = http_tls_new(TLS1_2_VERSION);
     if (a->tls == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
     }
-    SSL_CTX_set_options(a->tls, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    SSL_CTX_set_mode(a->tls, SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                 SSL_MODE_RELEASE_BUFFERS);
-    if (SSL_CTX_set_min_proto_version(a->tls, TLS1_2_VERSION) != 1 ||
-        SSL_CTX_use_certificate_chain_file(a->tls, c->certificate) != 1) {
+    if (SSL_CTX_use_certificate_chain_file(a->tls, c->certificate) != 1) {
         return errinfo_set(reterr, ERR_SYNTAX, c->certificate, 0,
                            "api.certificate cannot be read as a chain in PEM");
     }
@@ -275,16 +161,10 @@ struct config *api_config(struct api *a)
 static void on_tick(evutil_socket_t fd, short what, void *context)
 {
     struct api_thread *t = context;
-    uint64_t now_us = clock_mono_us();
 
     (void)fd;
     (void)what;
-    for (unsigned i = t->nconns; i > 0; i--) {
-        api_conn_tick(t->conns[i - 1], now_us);
-    }
-    for (unsigned i = 0; i < t->nlisteners; i++) {
-        (void)evconnlistener_enable(t->listeners[i]);
-    }
+    http_server_tick(t->server);
     if (t->generation != atomic_load(&t->api->generation)) {
         t->generation = atomic_load(&t->api->generation);
         config_release(&t->config);
@@ -324,9 +204,7 @@ static void on_wake(evutil_socket_t fd, short what, void *context)
         struct api_work *next = w->next;
 
         api_count(t, &w->call);
-        if (w->conn != NULL) {
-            api_conn_answered(w->conn, w);
-        }
+        api_conn_answered(w);
         api_work_free(w);
         w = next;
     }
@@ -347,26 +225,35 @@ static enum err thread_init(struct api *a, struct api_thread *t)
     unsigned most = a->config->api.connections / a->nthreads;
 
     t->api = a;
-    t->most_conns = most > 0 ? most : 1;
+    most = most > 0 ? most : 1;
     t->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    t->conns = calloc(t->most_conns, sizeof(struct api_conn *));
-    t->listeners = calloc(LISTENERS_MAX, sizeof(struct evconnlistener *));
     t->arena = arena_new(CALL_ARENA);
     t->ask = query_new();
     t->config = config_acquire(a->config);
-    buf_init(&t->head, API_HEAD_MAX);
+    buf_init(&t->fields, FIELDS_MAX);
     if (config != NULL) { /* its own thread alone uses it */
         (void)event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
         t->base = event_base_new_with_config(config);
         event_config_free(config);
     }
-    if (t->base != NULL && t->wake_fd >= 0) {
+    if (t->base != NULL && t->wake_fd >= 0 &&
+        http_server_new(
+            &(struct http_server_options){.base = t->base,
+                                          .hooks = &api_conn_hooks,
+                                          .context = t,
+                                          .clients = "clients of the API",
+                                          .conn_bytes = sizeof(struct api_work *),
+                                          .most = most,
+                                          .most_strangers = most,
+                                          .body_s = API_BODY_S,
+                                          .memory = &a->memory},
+            &t->server) == ERR_OK) {
+        http_server_set_tls(t->server, a->tls);
         t->wake = event_new(t->base, t->wake_fd, EV_READ | EV_PERSIST, on_wake, t);
         t->tick = event_new(t->base, -1, EV_PERSIST, on_tick, t);
     }
-    return pthread_mutex_init(&t->mutex, NULL) == 0 && t->conns != NULL &&
-                   t->listeners != NULL && t->arena != NULL && t->ask != NULL &&
-                   t->wake != NULL && t->tick != NULL &&
+    return pthread_mutex_init(&t->mutex, NULL) == 0 && t->arena != NULL &&
+                   t->ask != NULL && t->wake != NULL && t->tick != NULL &&
                    event_add(t->wake, NULL) == 0 && event_add(t->tick, &tick) == 0
                ? ERR_OK
                : ERR_NOMEM;
@@ -374,18 +261,13 @@ static enum err thread_init(struct api *a, struct api_thread *t)
 
 static void thread_fini(struct api_thread *t)
 {
-    while (t->nconns > 0) {
-        api_conn_close(t->conns[t->nconns - 1]);
-    }
-    for (unsigned i = 0; i < t->nlisteners; i++) {
-        evconnlistener_free(t->listeners[i]);
-    }
     while (t->back != NULL) {
         struct api_work *w = t->back;
 
         t->back = w->next;
         api_work_free(w);
     }
+    http_server_free(&t->server);
     if (t->tick != NULL) {
         event_free(t->tick);
     }
@@ -398,11 +280,9 @@ static void thread_fini(struct api_thread *t)
     if (t->api != NULL && t->wake_fd >= 0) {
         (void)close(t->wake_fd);
     }
-    free(t->conns);
-    free(t->listeners);
     arena_free(&t->arena);
     query_free(&t->ask);
-    buf_fini(&t->head);
+    buf_fini(&t->fields);
     config_release(&t->config);
 }
 
@@ -486,6 +366,9 @@ void api_free(struct api **a)
         if (x->threads[i].is_started) {
             (void)!write(x->threads[i].wake_fd, &one, sizeof(one));
             (void)pthread_join(x->threads[i].thread, NULL);
+        }
+        if (x->threads[i].server != NULL) {
+            http_server_drop(x->threads[i].server);
         }
     }
     api_pool_free(&x->pool);

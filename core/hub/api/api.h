@@ -21,14 +21,7 @@
 
 enum {
     API_THREADS_MAX = 4,
-    API_HEAD_S = 5,             /* from a request's first byte to the end of its head */
-    API_BODY_S = 10,            /* for a body, and */
-    API_BODY_RATE = 256 * 1024, /* bytes a second that it must come with */
-    API_IDLE_S = 75,            /* between requests */
-    API_SEND_S = 30,            /* for an answer, and */
-    API_SEND_RATE = 64 * 1024,  /* bytes a second that a reader must take */
-    API_DRAIN_S = 2,            /* after a refusal, of what the client still sends */
-    API_MEMORY_MAX = 256 << 20, /* bytes of requests and answers in all */
+    API_BODY_S = 10, /* for a body, and more for a long one (http_server.h) */
     API_MESSAGE_MAX = 64 << 20, /* of one message to scan or report */
     API_ANSWER_MAX = 64 << 20,  /* of one answer */
     API_LAG_OPTIONAL_US =

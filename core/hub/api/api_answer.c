@@ -1,4 +1,4 @@
-/* api_answer - how answers are written: heads, problems, JSON texts. */
+/* api_answer - answers in writing: fields of the head, problems, JSON texts. */
 #include <stdarg.h>
 
 #include "core/base/clock.h"
@@ -6,45 +6,6 @@
 #include "core/hub/api/api_internal.h"
 
 enum { DETAIL_MAX = 512 };
-
-static const char *reason(unsigned status)
-{
-    static const struct {
-        unsigned status;
-        const char *text;
-    } reasons[] = {
-        {200, "OK"},
-        {202, "Accepted"},
-        {204, "No Content"},
-        {304, "Not Modified"},
-        {400, "Bad Request"},
-        {401, "Unauthorized"},
-        {403, "Forbidden"},
-        {404, "Not Found"},
-        {405, "Method Not Allowed"},
-        {406, "Not Acceptable"},
-        {409, "Conflict"},
-        {411, "Length Required"},
-        {413, "Content Too Large"},
-        {415, "Unsupported Media Type"},
-        {417, "Expectation Failed"},
-        {422, "Unprocessable Content"},
-        {429, "Too Many Requests"},
-        {431, "Request Header Fields Too Large"},
-        {500, "Internal Server Error"},
-        {501, "Not Implemented"},
-        {503, "Service Unavailable"},
-        {504, "Gateway Timeout"},
-        {505, "HTTP Version Not Supported"},
-    };
-
-    for (size_t i = 0; i < LENGTH(reasons); i++) {
-        if (reasons[i].status == status) {
-            return reasons[i].text;
-        }
-    }
-    return "Unknown";
-}
 
 /* ---- JSON ---- */
 
@@ -125,7 +86,7 @@ void api_refuse(struct api_call *call, unsigned status, const char *format, ...)
     a->policy = NULL;
     buf_printf(&a->body,
                "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%u,\"detail\":",
-               reason(status), status);
+               http_reason(status), status);
     api_add_text(&a->body, slice_str(detail));
     buf_add_str(&a->body, "}\n");
 }
@@ -153,47 +114,22 @@ bool api_read_body(struct api_call *call, const struct api_member *members, size
     return false;
 }
 
-/* ---- heads ---- */
-
-static void add_field(struct buf *b, const char *name, const char *value)
-{
-    if (value != NULL) {
-        buf_add_str(b, name);
-        buf_add_str(b, value);
-        buf_add(b, SLICE_LIT("\r\n"));
-    }
-}
-
-void api_print_head(const struct api_call *call, struct buf *ret)
+void api_print_fields(const struct api_call *call, struct buf *ret)
 {
     const struct api_answer *a = &call->answer;
-    size_t n = a->fixed.n > 0 ? a->fixed.n : a->body.n;
 
-    if (a->status == 200) {
-        buf_add(ret, SLICE_LIT("HTTP/1.1 200 OK\r\n"));
-    } else {
-        buf_printf(ret, "HTTP/1.1 %u %s\r\n", a->status, reason(a->status));
-    }
-    if (a->status != 204 && a->status != 304) {
-        char length[24];
-
-        (void)snprintf(length, sizeof(length), "%zu", n);
-        add_field(ret, "Content-Type: ", a->type);
-        add_field(ret, "Content-Length: ", length);
-    }
-    add_field(ret, "ETag: ", a->etag);
-    add_field(ret, "Cache-Control: ", a->etag != NULL ? "no-cache" : "no-store");
-    buf_add(ret, SLICE_LIT("X-Content-Type-Options: nosniff\r\n"));
+    http_add_field(ret, "ETag", a->etag);
+    http_add_field(ret, "Cache-Control", a->etag != NULL ? "no-cache" : "no-store");
+    http_add_field(ret, "X-Content-Type-Options", "nosniff");
     if (a->policy != NULL) {
-        add_field(ret, "Content-Security-Policy: ", a->policy);
-        add_field(ret, "Referrer-Policy: ", "no-referrer");
+        http_add_field(ret, "Content-Security-Policy", a->policy);
+        http_add_field(ret, "Referrer-Policy", "no-referrer");
     }
-    add_field(ret, "Allow: ", a->allow);
+    http_add_field(ret, "Allow", a->allow);
     if (a->status == 401) {
-        add_field(ret, "WWW-Authenticate: ", "Bearer realm=\"gillnet\"");
+        http_add_field(ret, "WWW-Authenticate", "Bearer realm=\"gillnet\"");
     }
     if (a->retry_s > 0) {
         buf_printf(ret, "Retry-After: %u\r\n", a->retry_s);
     }
-    buf_add_str(ret, a->closes ? "Connection: close\r\n\r\n" : "\r\n");
 }

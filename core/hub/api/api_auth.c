@@ -298,7 +298,7 @@ static struct slice url_host(struct slice url)
     return slice_head(rest, slice_find(rest, '/'));
 }
 
-static bool is_near(const struct api_request *r, bool is_unix)
+static bool is_near(const struct http_request *r, bool is_unix)
 {
     /* any name does for a socket file, but for one that is known outside: that has dots */
     bool is_free = is_unix && slice_find(r->host, '.') == r->host.n;
@@ -308,7 +308,7 @@ static bool is_near(const struct api_request *r, bool is_unix)
 }
 
 bool api_who(struct api_tokens *t, const struct config *config,
-             const struct api_request *request, bool is_local, bool is_unix,
+             const struct http_request *request, bool is_local, bool is_unix,
              struct api_who *ret)
 {
     static const struct slice scheme = {"Bearer ", 7};
@@ -339,7 +339,7 @@ static bool is_our_name(const struct config *config, struct slice name)
     return false;
 }
 
-const char *api_foreign(const struct config *config, const struct api_request *request,
+const char *api_foreign(const struct config *config, const struct http_request *request,
                         bool is_unix)
 {
     struct slice origin = request->origin;

@@ -30,12 +30,12 @@ void api_tokens_look(struct api_tokens *t, const char *path);
 /* Who is asking. False: there is an Authorization field that names nobody. is_local: from loopback or a Unix socket
  * (is_unix); who was passed on by a proxy, or asks for or from a page of another host's name, is not local all the same. */
 bool api_who(struct api_tokens *t, const struct config *config,
-             const struct api_request *request, bool is_local, bool is_unix,
+             const struct http_request *request, bool is_local, bool is_unix,
              struct api_who *ret);
 
 /* Whether the request is addressed to us by a name that we know (a rebound DNS name is not), and was not made by another
  * site's page; NULL: yes, else why not. is_unix: no name is looked at there. */
-const char *api_foreign(const struct config *config, const struct api_request *request,
+const char *api_foreign(const struct config *config, const struct http_request *request,
                         bool is_unix);
 
 #endif

@@ -4,22 +4,16 @@
 #ifndef CORE_HUB_API_API_INTERNAL_H
 #define CORE_HUB_API_API_INTERNAL_H
 
-#include <event2/event.h>
-#include <event2/event_struct.h>
-#include <event2/listener.h>
-#include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
 
 #include "core/base/arena.h"
 #include "core/hub/api/api.h"
 #include "core/hub/api/api_auth.h"
-#include "core/hub/http/http_request.h"
+#include "core/hub/http/http_server.h"
 #include "core/hub/http/rate_limit.h"
 
 struct api_thread;
-struct api_conn;
 struct api_call;
 
 /* ---- routes ---- */
@@ -35,7 +29,7 @@ enum api_kind { API_INLINE, API_SCAN, API_COUNTS, API_SHOW, API_WRITE, API_KINDS
 typedef void api_handler_fn(struct api_call *call);
 struct api_route {
     const char *path;
-    enum api_method method;
+    enum http_method method;
     enum api_role role;
     enum api_rank rank;
     enum api_body body;
@@ -58,8 +52,6 @@ struct api_answer {
     const char *allow;  /* NULL: not said, as the others */
     const char *etag;
     const char *policy; /* Content-Security-Policy */
-    bool is_problem;    /* api_refuse made it */
-    bool closes;
 };
 
 /* One request on its way to its answer. */
@@ -69,7 +61,7 @@ struct api_call {
     enum api_kind
         kind; /* where it runs: the route's, unless its handler sets another and returns */
     struct api_counts *counts; /* asked for; NULL: not */
-    struct api_request request;
+    struct http_request request;
     struct slice body;
     struct api_who who;
     char from[64]; /* address, for the log */
@@ -93,24 +85,24 @@ bool api_read_body(struct api_call *call, const struct api_member *members, size
 void api_add_text(struct buf *b, struct slice s);
 /* Time since the request was read, "1.234". */
 void api_add_ms(struct buf *b, uint64_t begun_us);
-/* The head of an answer to this request. */
-void api_print_head(const struct api_call *call, struct buf *ret);
+/* The fields of the answer's head, except type and length of the body. */
+void api_print_fields(const struct api_call *call, struct buf *ret);
 
-/* Finds route and role; fills the answer, unless *retwaits: the handler is for a worker. lag_us: how far the loop is
- * behind. */
+/* Finds route and role; fills the answer, unless *retwaits: the handler is for a worker. lag_us:
+ * how far the loop is behind. */
 void api_dispatch(struct api_call *call, bool is_local, bool is_unix, uint64_t lag_us,
                   bool *retwaits);
 /* Counts an answer that is made. */
 void api_count(struct api_thread *t, const struct api_call *call);
 /* How long a body of this request may be, before it is read; *retstatus: why not at all, or 0. */
-uint64_t api_body_max(const struct config *config, const struct api_request *request);
+uint64_t api_body_max(const struct config *config, const struct http_request *request);
 
 /* ---- workers ---- */
 
 struct api_work {
     struct api_call call;
-    struct buf bytes;      /* head and body of the request */
-    struct api_conn *conn; /* NULL: it is gone; its own thread alone looks */
+    struct buf bytes;       /* head and body of the request */
+    struct http_conn *conn; /* NULL: it is gone; only its own thread reads this */
     struct api_thread *home;
     struct api_work *next;
 };
@@ -126,44 +118,7 @@ void api_work_free(struct api_work *w);
 /* Acts on reports that a former run left. */
 void api_write_resume(struct api *a, struct arena *arena, struct query *ask);
 
-/* ---- connections ---- */
-
-enum api_state {
-    API_CONN_HEAD, /* between requests, or a head is coming in */
-    API_CONN_BODY,
-    API_CONN_WORK, /* a worker has it */
-    API_CONN_SENDING,
-    API_CONN_DRAIN /* refused: what still comes is thrown away */
-};
-
-struct api_conn {
-    struct api_thread *thread;
-    unsigned at; /* in thread->conns */
-    int fd;
-    SSL *ssl; /* NULL: plain */
-    struct event reads;
-    struct event writes;
-    enum api_state state;
-    bool is_local;
-    bool is_unix;
-    bool has_begun;  /* of the next head something is here */
-    bool has_asked;  /* one request came whole */
-    bool has_ended;  /* the client will send no more */
-    bool closes;     /* after the answer */
-    bool has_more;   /* requests, after this turn */
-    bool is_reading; /* its event waits for bytes */
-    bool is_dead;    /* to be closed when the event is done with */
-    struct sockaddr_storage from;
-    struct buf in;
-    size_t taken;  /* bytes of in that are used up */
-    size_t needed; /* of in, until head and body are whole */
-    struct buf out;
-    size_t sent;
-    size_t counted; /* bytes of memory that api->memory has of it */
-    size_t drained;
-    struct api_work *work;
-    uint64_t deadline_us;
-};
+/* ---- threads ---- */
 
 struct api_cell {
     _Atomic uint64_t requests[API_STATUS_CLASSES];
@@ -176,31 +131,21 @@ struct api_thread {
     pthread_t thread;
     bool is_started;
     struct event_base *base;
+    struct http_server *server;
     struct event *tick;
     struct event *wake;
     int wake_fd;
-    struct evconnlistener **listeners;
-    unsigned nlisteners;
-    struct api_conn **conns;
-    unsigned nconns;
-    unsigned most_conns;
     struct config *config; /* that of api when the generation was this */
     unsigned generation;
     struct arena *arena;
     struct query *ask;
-    struct buf head;       /* of the answer at hand */
+    struct buf fields;     /* of the answer at hand */
     pthread_mutex_t mutex; /* guards back */
     struct api_work *back; /* answered by workers */
     /* counted by this thread, read by any */
     struct api_cell cell[API_ROUTES_MAX];
-    _Atomic unsigned open;
-    _Atomic uint64_t accepted;
-    _Atomic uint64_t refused;
     _Atomic uint64_t limited;
     _Atomic uint64_t shed;
-    _Atomic uint64_t timeouts;
-    _Atomic uint64_t bytes_in;
-    _Atomic uint64_t bytes_out;
 };
 
 struct api {
@@ -227,19 +172,10 @@ struct api {
     struct api_thread threads[API_THREADS_MAX];
 };
 
-/* Bytes there are now, or room for them: API_IO_WAIT: none, its events say when. */
-enum api_io { API_IO_OK, API_IO_WAIT, API_IO_END };
-enum api_io api_receive(struct api_conn *c, char *p, size_t size, size_t *retn);
-enum api_io api_transmit(struct api_conn *c, struct slice bytes, size_t *retn);
-
-/* Takes fd. */
-void api_conn_open(struct api_thread *t, int fd, const struct sockaddr *from,
-                   int from_len, bool is_unix);
-void api_conn_close(struct api_conn *c);
-/* Deadlines. */
-void api_conn_tick(struct api_conn *c, uint64_t now_us);
-/* The worker's answer is made. */
-void api_conn_answered(struct api_conn *c, struct api_work *w);
+/* Calls on a connection of an api_thread, whose state is a struct api_work *. */
+extern const struct http_hooks api_conn_hooks;
+/* A worker is done. */
+void api_conn_answered(struct api_work *w);
 
 /* The configuration of now, for a call; released by the caller. */
 struct config *api_config(struct api *a);

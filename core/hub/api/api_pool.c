@@ -1,4 +1,5 @@
-/* api_pool - a few threads for what may wait: each kind of work has its own places, so that none takes those of another. */
+/* api_pool - a few threads for work that may wait. Each kind of work has its own places, so no kind
+ * blocks another. */
 
 #include "core/base/clock.h"
 #include "core/hub/api/api_internal.h"
@@ -44,7 +45,7 @@ void api_work_free(struct api_work *w)
 }
 
 /* The next one that has a place. */
-static struct api_work *take(struct api_pool *p, enum api_kind *retkind)
+static struct api_work *take_work(struct api_pool *p, enum api_kind *retkind)
 {
     for (int k = API_KINDS - 1; k > API_INLINE; k--) {
         struct line *l = &p->line[k];
@@ -63,7 +64,7 @@ static struct api_work *take(struct api_pool *p, enum api_kind *retkind)
     return NULL;
 }
 
-static void *run(void *context)
+static void *run_worker(void *context)
 {
     struct api_pool *p = context;
     struct arena *arena = arena_new(WORK_ARENA);
@@ -82,7 +83,7 @@ static void *run(void *context)
         p->line[API_WRITE].running--;
     }
     while (!p->stops) {
-        struct api_work *w = take(p, &kind);
+        struct api_work *w = take_work(p, &kind);
 
         if (w == NULL) {
             (void)pthread_cond_wait(&p->wake, &p->mutex);
@@ -142,7 +143,7 @@ enum err api_pool_new(struct api *a, struct api_pool **ret)
         p->line[k].last = &p->line[k].first;
     }
     while (p->nthreads < WORKERS &&
-           pthread_create(&p->threads[p->nthreads], NULL, run, p) == 0) {
+           pthread_create(&p->threads[p->nthreads], NULL, run_worker, p) == 0) {
         p->nthreads++;
     }
     return p->nthreads == WORKERS ? ERR_OK : ERR_NOMEM;
@@ -167,9 +168,6 @@ void api_pool_free(struct api_pool **p)
             struct api_work *w = x->line[k].first;
 
             x->line[k].first = w->next;
-            if (w->conn != NULL) {
-                w->conn->work = NULL;
-            }
             api_work_free(w);
         }
     }

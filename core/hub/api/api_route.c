@@ -11,8 +11,8 @@ enum { QUERY_NAME_SHOWN = 64 };
 
 const struct api_route api_routes[] = {
 #define API_ROUTE(path, method, role, rank, body, kind, type, query, handler) \
-    {path,       API_##method, API_##role, API_##rank, API_BODY_##body,       \
-     API_##kind, type,         query,      handler},
+    {path,       HTTP_##method, API_##role, API_##rank, API_BODY_##body,      \
+     API_##kind, type,          query,      handler},
 #include "core/hub/api/api_route.def"
 #undef API_ROUTE
 };
@@ -23,7 +23,7 @@ const double api_latency_le_s[API_LATENCY_BUCKETS - 1] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5};
 
 /* The route; NULL: none, and *retallow names the methods of this path, or is "". */
-static const struct api_route *find(const struct api_request *r, char *retallow,
+static const struct api_route *find(const struct http_request *r, char *retallow,
                                     size_t size)
 {
     const struct api_route *found = NULL;
@@ -37,20 +37,20 @@ static const struct api_route *find(const struct api_request *r, char *retallow,
         }
         found = route->method == r->method ? route : found;
         (void)snprintf(retallow, size, "%s",
-                       route->method == API_GET ? "GET, HEAD, OPTIONS"
-                                                : "POST, OPTIONS");
+                       route->method == HTTP_GET ? "GET, HEAD, OPTIONS"
+                                                 : "POST, OPTIONS");
     }
     return found;
 }
 
-uint64_t api_body_max(const struct config *config, const struct api_request *request)
+uint64_t api_body_max(const struct config *config, const struct http_request *request)
 {
     for (unsigned i = 0; i < api_nroutes; i++) {
         const struct api_route *route = &api_routes[i];
 
         if (route->body >= API_BODY_MESSAGE &&
             slice_eq(request->path, slice_str(route->path)) &&
-            !api_type_is(request->type, JSON_TYPE)) {
+            !http_type_is(request->type, JSON_TYPE)) {
             return config->limits.message_bytes < API_MESSAGE_MAX
                        ? config->limits.message_bytes
                        : API_MESSAGE_MAX;
@@ -80,9 +80,9 @@ static void answer_page(struct api_call *call, const struct page_file *file)
 static bool has_right_type(const struct api_call *call)
 {
     struct slice type = call->request.type;
-    bool is_json = api_type_is(type, JSON_TYPE);
-    bool is_message = api_type_is(type, "message/rfc822") ||
-                      api_type_is(type, "application/octet-stream");
+    bool is_json = http_type_is(type, JSON_TYPE);
+    bool is_message = http_type_is(type, "message/rfc822") ||
+                      http_type_is(type, "application/octet-stream");
 
     switch (call->route->body) {
     case API_BODY_JSON:
@@ -180,7 +180,7 @@ static void refuse_path(struct api_call *call, const char *allow)
 {
     struct api_answer *a = &call->answer;
 
-    if (call->request.method == API_OPTIONS && allow[0] != '\0') {
+    if (call->request.method == HTTP_OPTIONS && allow[0] != '\0') {
         a->status = 204;
     } else if (allow[0] != '\0') {
         api_refuse(call, 405, "this path has no such method");
@@ -204,7 +204,7 @@ static bool begin(struct api_call *call, bool is_local, bool is_unix, uint64_t l
         api_refuse(call, 415, "send %s as Content-Type",
                    call->route->body == API_BODY_MESSAGE ? "message/rfc822"
                                                          : JSON_TYPE);
-    } else if (!api_accepts(call->request.accept, slice_str(call->route->type))) {
+    } else if (!http_accepts(call->request.accept, slice_str(call->route->type))) {
         api_refuse(call, 406, "the answer would be %s", call->route->type);
     } else if (is_too_late(call, lag_us)) {
         api_refuse(call, 503, "too much is to be done: try again");
@@ -227,7 +227,7 @@ void api_dispatch(struct api_call *call, bool is_local, bool is_unix, uint64_t l
         char path[64];
 
         (void)snprintf(path, sizeof(path), "%.*s", SLICE_ARGS(call->request.path));
-        file = call->request.method == API_GET ? page_find(path) : NULL;
+        file = call->request.method == HTTP_GET ? page_find(path) : NULL;
         if (file == NULL) {
             refuse_path(call, allow);
         } else {
@@ -284,17 +284,20 @@ static void add_cell(const struct api_cell *cell, struct api_route_numbers *ret)
 
 static void add_thread(const struct api_thread *t, struct api_numbers *ret)
 {
+    struct http_server_numbers n = {0};
+
     for (unsigned i = 0; i <= api_nroutes; i++) {
         add_cell(&t->cell[i], &ret->route[i]);
     }
-    ret->connections += atomic_load_explicit(&t->accepted, memory_order_relaxed);
-    ret->open += atomic_load_explicit(&t->open, memory_order_relaxed);
-    ret->refused += atomic_load_explicit(&t->refused, memory_order_relaxed);
+    http_server_numbers(t->server, &n);
+    ret->connections += n.accepted;
+    ret->open += n.open;
+    ret->refused += n.refused + n.evicted;
     ret->limited += atomic_load_explicit(&t->limited, memory_order_relaxed);
     ret->shed += atomic_load_explicit(&t->shed, memory_order_relaxed);
-    ret->timeouts += atomic_load_explicit(&t->timeouts, memory_order_relaxed);
-    ret->bytes_in += atomic_load_explicit(&t->bytes_in, memory_order_relaxed);
-    ret->bytes_out += atomic_load_explicit(&t->bytes_out, memory_order_relaxed);
+    ret->timeouts += n.timeouts;
+    ret->bytes_in += n.bytes_in;
+    ret->bytes_out += n.bytes_out;
 }
 
 void api_numbers(const struct api *a, struct api_numbers *ret)

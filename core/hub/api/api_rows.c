@@ -122,7 +122,7 @@ enum err api_rows_read(struct slice query, const struct api_table *t,
 
     *ret = (struct api_rows_query){.limit = 0};
     while (e == ERR_OK &&
-           api_query_next(&query, &name, value, sizeof(value), &is_bad)) {
+           http_query_next(&query, &name, value, sizeof(value), &is_bad)) {
         e = read_one(name, value, t, ret, reterr);
     }
     if (e == ERR_OK && is_bad) {

@@ -3,7 +3,7 @@
  *
  * A cursor names the last row that was given by its place in the order, not by a number: rows that come and go meanwhile neither
  * hide another one nor show it twice. It is only good for the order in which it was given.
- * Depends: base, api_request.h, jansson.   Threads: pure.   Allocates: what it returns.
+ * Depends: base, http_request.h, jansson.   Threads: pure.   Allocates: what it returns.
  */
 #ifndef CORE_HUB_API_API_ROWS_H
 #define CORE_HUB_API_API_ROWS_H

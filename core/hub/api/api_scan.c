@@ -28,7 +28,7 @@ static bool read_envelope(struct api_call *call, struct api_envelope *ret)
     bool is_bad = false;
 
     *ret = (struct api_envelope){.nrcpt = 0};
-    while (api_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
+    while (http_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
         const char **place = place_of(ret, name);
         struct slice copy = arena_copy(call->arena, slice_str(value));
 

@@ -106,7 +106,7 @@ static bool read_names(struct api_call *call, bool *retall)
     char value[16] = "gillnet";
     bool is_bad = false;
 
-    while (api_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
+    while (http_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
     }
     *retall = strcmp(value, "all") == 0;
     return !is_bad && (*retall || strcmp(value, "gillnet") == 0);

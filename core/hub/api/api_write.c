@@ -305,7 +305,7 @@ static bool read_kind(struct api_call *call, char *ret, size_t size)
     bool is_bad = false;
 
     ret[0] = '\0';
-    while (api_query_next(&rest, &name, ret, size, &is_bad)) {
+    while (http_query_next(&rest, &name, ret, size, &is_bad)) {
         if (!slice_eq(name, SLICE_LIT("kind"))) {
             is_bad = true;
             break;
@@ -389,7 +389,7 @@ static void report_values(struct api_call *call)
 
 void api_v1_report(struct api_call *call)
 {
-    if (api_type_is(call->request.type, "application/json")) {
+    if (http_type_is(call->request.type, "application/json")) {
         report_values(call);
     } else {
         report_message(call);

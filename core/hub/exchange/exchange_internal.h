@@ -6,6 +6,7 @@
 
 #include "core/hub/exchange/exchange.h"
 #include "core/hub/exchange/peer_client.h"
+#include "core/hub/http/http_syntax.h"
 
 enum {
     PATH_MAX_HERE = 160, /* of a request */

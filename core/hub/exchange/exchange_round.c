@@ -4,7 +4,6 @@
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "core/hub/exchange/exchange_internal.h"
-#include "core/hub/exchange/peer_request.h"
 #include "core/hub/http/rate_limit.h"
 #include "core/ring/trust/digest_key.h"
 

@@ -5,6 +5,7 @@
 #include <openssl/x509v3.h>
 
 #include "core/base/file.h"
+#include "core/hub/http/http_server.h"
 
 static bool key_of(X509 *certificate, uint8_t ret[OBJECT_KEY_BYTES])
 {
@@ -161,26 +162,10 @@ enum err tls_client_set(SSL_CTX *ctx, const char *dir, struct tls_pins *pins,
     return dir != NULL ? use_files(ctx, dir, reterr) : ERR_OK;
 }
 
-static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *outlen,
-                           const unsigned char *in, unsigned inlen, void *context)
-{
-    static const unsigned char ours[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-    unsigned char *chosen = NULL;
-
-    (void)ssl;
-    (void)context;
-    if (SSL_select_next_proto(&chosen, outlen, ours, sizeof(ours), in, inlen) !=
-        OPENSSL_NPN_NEGOTIATED) {
-        return SSL_TLSEXT_ERR_ALERT_FATAL;
-    }
-    *out = chosen;
-    return SSL_TLSEXT_ERR_OK;
-}
-
 enum err tls_server_new(const char *dir, struct tls_pins *pins, SSL_CTX **ret,
                         struct errinfo *reterr)
 {
-    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    SSL_CTX *ctx = http_tls_new(TLS1_3_VERSION);
     enum err e;
 
     if (ctx == NULL) {
@@ -191,8 +176,6 @@ enum err tls_server_new(const char *dir, struct tls_pins *pins, SSL_CTX **ret,
         SSL_CTX_free(ctx);
         return e;
     }
-    SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
-    (void)SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
     *ret = ctx;
     return ERR_OK;
 }
@@ -229,25 +212,15 @@ static bool unescape(struct slice text, char dst[TLS_CERT_TEXT_MAX], size_t *ret
     return true;
 }
 
-/* What is enciphered must not make us ask at a terminal. */
-/* NOLINTNEXTLINE(readability-non-const-parameter): OpenSSL's type */
-static int no_password(char *dst, int size, int is_for_writing, void *arg)
-{
-    (void)dst;
-    (void)size;
-    (void)is_for_writing;
-    (void)arg;
-    return -1;
-}
-
 bool tls_key_of_text(struct slice escaped, uint8_t ret[OBJECT_KEY_BYTES])
 {
     char pem[TLS_CERT_TEXT_MAX];
+    char password[] = ""; /* OpenSSL must not ask for one at a terminal */
     size_t n = 0;
     BIO *bio =
         unescape(escaped, pem, &n) && n > 0 ? BIO_new_mem_buf(pem, (int)n) : NULL;
     X509 *certificate =
-        bio != NULL ? PEM_read_bio_X509(bio, NULL, no_password, NULL) : NULL;
+        bio != NULL ? PEM_read_bio_X509(bio, NULL, NULL, password) : NULL;
     bool is_good = certificate != NULL && BIO_eof(bio) &&
                    form_fault(certificate, XKU_SSL_CLIENT, ret) == NULL;
 

@@ -1,38 +1,44 @@
 /*
- * http_request - the head of a request to the HTTP API, read strictly.
+ * http_request - the head of a request, read strictly.
  *
- * One reading only: HTTP/1.0 or 1.1, an absolute path, whole lines, one Host, a body by Content-Length alone. What two
- * readers could take for two things (folded fields, bare line ends, two lengths, any transfer coding) is refused, and the
- * connection ends with it.
- * Depends: base, http.h.   Threads: pure.   Allocates: nothing.   Source: RFC 9110, 9112.   ADR 0042.
+ * There is one reading: HTTP/1.0 or 1.1, an absolute path, whole lines, one Host, a body by
+ * Content-Length alone. A head that two readers could understand differently (folded fields, bare
+ * line ends, two lengths, any transfer coding) is refused, and its connection is closed.
+ * Depends: base.   Threads: pure.   Allocates: nothing.   Source: RFC 9110, 9112.   ADR 0042.
  */
 #ifndef CORE_HUB_HTTP_HTTP_REQUEST_H
 #define CORE_HUB_HTTP_HTTP_REQUEST_H
 
-#include "core/base/buf.h"
 #include "core/base/slice.h"
 
 enum {
-    API_HEAD_MAX = 8192, /* bytes of a request's head */
-    API_FIELDS_MAX = 64
+    HTTP_HEAD_MAX = 8192, /* bytes of a request's head */
+    HTTP_FIELDS_MAX = 64
 };
 
-/* API_OTHER: HTTP knows it, and no path here has it. */
-enum api_method { API_GET, API_POST, API_OPTIONS, API_OTHER, API_METHODS };
+/* HTTP_OTHER: PUT, DELETE, PATCH, TRACE or CONNECT, which no path has. */
+enum http_method { HTTP_GET, HTTP_POST, HTTP_OPTIONS, HTTP_OTHER };
+
+/* Points in which the rules of two servers may differ. */
+struct http_rules {
+    unsigned unknown_method;  /* status of a refusal */
+    unsigned transfer_coding; /* the same */
+    struct slice field;       /* a field that this server reads; n 0: none */
+};
 
 /* All slices point into the head. */
-struct api_request {
-    enum api_method method;
+struct http_request {
+    enum http_method method;
     bool is_head; /* HEAD: as GET, answered without the body */
     bool is_1_1;
     bool keeps_alive;
-    bool expects; /* 100-continue */
-    bool
-        is_passed_on; /* by a proxy, as a field or HTTP/1.0 shows: it does not come from the client's address */
+    bool expects;      /* 100-continue */
+    bool is_passed_on; /* a field or HTTP/1.0 shows that a proxy sent it */
     bool has_length;
-    uint64_t length; /* bytes of the body */
+    uint64_t length; /* bytes of the body; more than 0 for POST and HTTP_OTHER alone */
+    struct slice target; /* path, '?' and query */
     struct slice path;
-    struct slice query; /* behind '?'; empty: none */
+    struct slice query;
     struct slice host;
     struct slice origin;
     struct slice referer;
@@ -41,20 +47,22 @@ struct api_request {
     struct slice accept;
     struct slice authorization;
     struct slice match; /* If-None-Match */
+    struct slice field; /* the one of the rules */
 };
 
-/* head: of http_head_length bytes. 0: *ret is filled; else the status of the refusal, after which the connection is to be
- * closed; *retwhy says what is wrong. */
-unsigned api_request_parse(struct slice head, struct api_request *ret,
-                           const char **retwhy);
+/* head: of http_head_length bytes. 0: *ret is filled. Otherwise the status of the refusal, after
+ * which the connection must be closed; *retwhy is the reason, and *ret holds the parts that were
+ * read before it. */
+unsigned http_request_parse(struct slice head, const struct http_rules *rules,
+                            struct http_request *ret, const char **retwhy);
 
-/* Whether a media type may be answered to this Accept field; empty: any. */
-bool api_accepts(struct slice accept, struct slice type);
-/* Whether Content-Type is this media type, parameters aside. */
-bool api_type_is(struct slice field, const char *type);
-/* The next NAME=VALUE of a query, %XX and + undone into ret (size bytes, NUL at the end). False: no more, or (*retbad)
- * one that cannot be read. */
-bool api_query_next(struct slice *rest, struct slice *retname, char *ret, size_t size,
-                    bool *retbad);
+/* True if the Accept field allows a media type; an empty field allows any. */
+bool http_accepts(struct slice accept, struct slice type);
+/* True if Content-Type is this media type; its parameters are ignored. */
+bool http_type_is(struct slice field, const char *type);
+/* The next NAME=VALUE of a query, %XX and + decoded into ret (size bytes, with a NUL). False: the
+ * query ends here, or (*retbad) the pair is malformed. */
+bool http_query_next(struct slice *rest, struct slice *retname, char *ret, size_t size,
+                     bool *retbad);
 
 #endif

@@ -1,7 +1,5 @@
 #include "core/hub/http/http_syntax.h"
 
-enum { DIGITS_MAX = 20 };
-
 size_t http_head_length(struct slice bytes)
 {
     size_t at = slice_find_slice(bytes, SLICE_LIT("\r\n\r\n"));
@@ -11,21 +9,8 @@ size_t http_head_length(struct slice bytes)
 
 bool http_take_number(struct slice s, uint64_t *ret)
 {
-    uint64_t v = 0;
-
-    if (s.n == 0 || s.n > DIGITS_MAX || (s.n > 1 && s.p[0] == '0')) {
-        return false;
-    }
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned digit = (unsigned)(unsigned char)s.p[i] - '0';
-
-        if (digit > 9 || v > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        v = v * 10 + digit;
-    }
-    *ret = v;
-    return true;
+    return (s.n == 1 || (s.n > 1 && s.p[0] != '0')) &&
+           slice_to_u64(s, 10, UINT64_MAX, ret);
 }
 
 bool http_is_token(struct slice s)
@@ -52,7 +37,6 @@ bool http_is_value(struct slice s)
     return true;
 }
 
-/* Cuts a line that ends in CR LF. */
 bool http_take_line(struct slice *rest, struct slice *ret)
 {
     size_t at = slice_find_slice(*rest, SLICE_LIT("\r\n"));

@@ -1,5 +1,5 @@
 /*
- * http_syntax - the lexical parts of HTTP heads and of addresses, read strictly.
+ * http_syntax - the small parts of HTTP heads and of addresses, read strictly.
  *
  * Depends: base.   Threads: pure.   Allocates: nothing.   Source: RFC 9110, 9112.
  */
@@ -10,16 +10,17 @@
 
 enum { HTTP_ADDRESS_MAX = 300 };
 
-/* Length of the head at the begin of bytes, its empty line included; 0: not whole yet. */
+/* Length of the head at the begin of bytes, with its empty line; 0: there is more to come. */
 size_t http_head_length(struct slice bytes);
 bool http_is_token(struct slice s);
-bool http_is_value(struct slice s); /* no control byte but tabs */
+bool http_is_value(struct slice s); /* no control byte except tabs */
 /* Decimal, without leading zeros. */
 bool http_take_number(struct slice s, uint64_t *ret);
-/* Cuts a line that ends in CR LF. False: there is none. */
+/* Cuts off a line that ends in CR LF. False: no line ends here. */
 bool http_take_line(struct slice *rest, struct slice *ret);
 
-/* "HOST:PORT" or "[IPV6]:PORT", of letters that may stand in an URL. */
+/* Splits "HOST:PORT" or "[IPV6]:PORT". False: malformed, or the host has a byte that a URL cannot
+ * have. */
 bool http_address_split(struct slice address, char host[HTTP_ADDRESS_MAX],
                         unsigned *retport);
 

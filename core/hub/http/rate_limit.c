@@ -54,7 +54,7 @@ void rate_limit_free(struct rate_limit **l)
     *l = NULL;
 }
 
-static struct place name_of(const struct sockaddr *from)
+static struct place name_address(const struct sockaddr *from)
 {
     struct place p = {.is_v6 = from->sa_family == AF_INET6};
 
@@ -76,13 +76,13 @@ static struct place name_of(const struct sockaddr *from)
     return p;
 }
 
-static bool is_same(const struct place *a, const struct place *b)
+static bool is_same_address(const struct place *a, const struct place *b)
 {
     return a->is_v6 == b->is_v6 &&
            memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
-/* Whether a rather than b: strangers before members, then whoever came longest ago. */
+/* True if a is evicted before b: strangers before members, then the oldest. */
 static bool gives_way(const struct place *a, const struct place *b, uint64_t now_us)
 {
     bool a_known = a->known_until_us > now_us;
@@ -91,11 +91,11 @@ static bool gives_way(const struct place *a, const struct place *b, uint64_t now
     return a_known != b_known ? b_known : a->bucket.at_us < b->bucket.at_us;
 }
 
-/* The place of an address: its own, a free one, or the one not used longest. */
-static struct place *place_of(struct rate_limit *l, const struct sockaddr *from,
-                              uint64_t now_us)
+/* The place of an address: its own, a free one, or the oldest, which is evicted. */
+static struct place *find_place(struct rate_limit *l, const struct sockaddr *from,
+                                uint64_t now_us)
 {
-    struct place name = name_of(from);
+    struct place name = name_address(from);
     struct place *best = NULL;
     struct slice bytes = slice_of((const char *)name.address, sizeof(name.address));
     size_t at = (size_t)(hash_local(bytes) % RATE_LIMIT_ADDRESSES);
@@ -103,7 +103,7 @@ static struct place *place_of(struct rate_limit *l, const struct sockaddr *from,
     for (size_t i = 0; i < RATE_LIMIT_SLOTS; i++) {
         struct place *p = &l->v[(at + i) % RATE_LIMIT_ADDRESSES];
 
-        if (p->bucket.at_us != 0 && is_same(p, &name)) {
+        if (p->bucket.at_us != 0 && is_same_address(p, &name)) {
             return p;
         }
         if (best == NULL || gives_way(p, best, now_us)) {
@@ -117,7 +117,7 @@ static struct place *place_of(struct rate_limit *l, const struct sockaddr *from,
 bool rate_limit_admit(struct rate_limit *l, const struct sockaddr *from,
                       uint64_t now_us)
 {
-    struct place *p = place_of(l, from, now_us);
+    struct place *p = find_place(l, from, now_us);
 
     return bucket_take(&p->bucket, &rate_limit_address_rate, 1, now_us, NULL) &&
            (p->known_until_us > now_us ||
@@ -128,12 +128,13 @@ bool rate_limit_take(struct rate_limit *l, const struct sockaddr *from,
                      const struct bucket_rate *rate, uint64_t now_us,
                      unsigned *retwait_s)
 {
-    return bucket_take(&place_of(l, from, now_us)->bucket, rate, 1, now_us, retwait_s);
+    return bucket_take(&find_place(l, from, now_us)->bucket, rate, 1, now_us,
+                       retwait_s);
 }
 
 void rate_limit_know(struct rate_limit *l, const struct sockaddr *from, uint64_t now_us)
 {
-    struct place *p = place_of(l, from, now_us);
+    struct place *p = find_place(l, from, now_us);
 
     p->known_until_us = now_us + (uint64_t)RATE_LIMIT_KNOWN_S * 1000000;
     if (p->bucket.at_us == 0) {

@@ -1,8 +1,8 @@
 /*
- * rate_limit - how much one address, one peer or one failure may cost.
+ * rate_limit - limits on the cost of one address, one peer or one failure.
  *
- * Token buckets; a table of them by address (an IPv4 address, an IPv6 /64), bounded: the address unseen
- * longest gives way; waits between tries.
+ * Token buckets, a table of them by address (an IPv4 address or an IPv6 /64), and waits between
+ * tries. A full table evicts the address that was not seen for the longest time.
  * Threads: one.   Owns: its table.   Depends: base.
  */
 #ifndef CORE_HUB_HTTP_RATE_LIMIT_H
@@ -20,14 +20,14 @@ struct bucket {
     double tokens;
     uint64_t at_us; /* 0: never used, it is full */
 };
-/* Takes n if they are there; more than the burst is had when it is full, and owed. Else *retwait_s (may be NULL) says
- * when to come again. */
+/* Takes n tokens if the bucket has them. More than the burst are given when the bucket is full, and
+ * owed. Otherwise *retwait_s (may be NULL) is the time to wait. */
 bool bucket_take(struct bucket *b, const struct bucket_rate *rate, double n,
                  uint64_t now_us, unsigned *retwait_s);
 
 enum {
     RATE_LIMIT_ADDRESSES = 4096,
-    RATE_LIMIT_SLOTS = 8, /* in which an address may lie */
+    RATE_LIMIT_SLOTS = 8, /* where an address may be */
     RATE_LIMIT_KNOWN_S = 3600
 };
 
@@ -52,11 +52,11 @@ void rate_limit_know(struct rate_limit *l, const struct sockaddr *from,
 enum {
     BACKOFF_FIRST_MS = 1000,
     BACKOFF_MOST_MS = 60000,
-    /* after no answer: a net that was cut is whole again without notice */
+    /* after no answer: nobody tells when a broken network is repaired */
     BACKOFF_UNHEARD_MS = 5000
 };
-/* Wait after so many failures (from 1) in a row: doubling up to longest_ms, and random in its upper half so that many do
- * not come together. */
+/* The wait after a number of failures in a row (1 or more). It doubles up to longest_ms; its upper
+ * half is random, to spread servers that fail together. */
 unsigned backoff_ms(unsigned failures, unsigned longest_ms, uint32_t random);
 
 #endif

@@ -28,16 +28,16 @@ static json_t *numbers(const struct hub *h)
         const char *name;
         uint64_t v;
     } rows[] = {{"uptime", (clock_mono_us() - h->start_us) / 1000000},
-                {"connections", s->accepted},
-                {"connections_open", s->open},
-                {"connections_refused", s->refused_address},
-                {"connections_evicted", s->evicted},
+                {"connections", s->http.accepted},
+                {"connections_open", s->http.open},
+                {"connections_refused", s->http.refused},
+                {"connections_evicted", s->http.evicted},
                 {"handshakes_refused", s->refused_handshake},
                 {"requests", s->requests},
                 {"requests_refused", s->refused_requests},
                 {"requests_held", s->held},
-                {"timeouts", s->timeouts},
-                {"bytes_out", s->bytes_out},
+                {"timeouts", s->http.timeouts},
+                {"bytes_out", s->http.bytes_out},
                 {"counts_published", count_publisher_published(h->counts)},
                 {"config_id", h->config_id},
                 {"config_restart_keys", h->nrestart_keys}};

@@ -1,8 +1,5 @@
 /* test_api_auth - tokens of a file and who they are, local clients, and requests that another site's page made. */
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
@@ -86,7 +83,7 @@ static void look(struct fixture *f)
 
 static bool ask(struct fixture *f, const char *authorization, bool is_local)
 {
-    const struct api_request r = {.authorization = slice_str(authorization)};
+    const struct http_request r = {.authorization = slice_str(authorization)};
 
     return api_who(f->tokens, &f->config, &r, is_local, false, &f->who);
 }
@@ -139,7 +136,7 @@ static void test_tokens__in_lines_that_are_bad__then_only_those_are_left_out(
         "one read x%s\n",     "one read %s0\n"};
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < LENGTH(bad); i++) {
         struct buf hash;
 
         add_row(f, "x", "read", "one");
@@ -299,7 +296,7 @@ static void test_who__without_a_token__then_local_or_nobody(void **state)
         assert_true(ask(f, "", false));
         assert_who(f, API_NONE, "anonymous");
     }
-    const struct api_request passed_on = {.is_passed_on = true};
+    const struct http_request passed_on = {.is_passed_on = true};
     assert_true(api_who(f->tokens, &f->config, &passed_on, true, true, &f->who));
     assert_who(f, API_NONE, "anonymous");
 }
@@ -331,9 +328,9 @@ static void test_who__by_another_hosts_name__then_not_local(void **state)
     };
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const struct api_request r = {.host = slice_str(rows[i].host),
-                                      .referer = slice_str(rows[i].referer)};
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        const struct http_request r = {.host = slice_str(rows[i].host),
+                                       .referer = slice_str(rows[i].referer)};
         for (int is_unix = 0; is_unix < 2; is_unix++) {
             bool want = is_unix ? rows[i].is_local_unix : rows[i].is_local;
             assert_true(
@@ -362,7 +359,7 @@ static void test_who__with_any_form_of_the_field__then_bearer_alone(void **state
     add_row(f, "x", "admin", "one");
     save(f, 0600);
     look(f);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         bool near = ask(f, rows[i].field, true); /* a wrong token is not forgiven */
         bool far = ask(f, rows[i].field, false);
 
@@ -390,7 +387,7 @@ static void test_who__with_a_token_less_than_local__then_the_token(void **state)
 static bool is_foreign(struct fixture *f, const char *host, const char *origin,
                        const char *site, bool is_unix)
 {
-    const struct api_request r = {
+    const struct http_request r = {
         .host = slice_str(host), .origin = slice_str(origin), .site = slice_str(site)};
     return api_foreign(&f->config, &r, is_unix) != NULL;
 }
@@ -424,12 +421,12 @@ static void test_foreign__by_the_name_in_host__then_ours_alone(void **state)
     struct fixture *f = *state;
 
     f->config.api.names = (struct config_strings){.n = 1, .v = names};
-    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+    for (size_t i = 0; i < LENGTH(ours); i++) {
         if (is_foreign(f, ours[i], "", "", false)) {
             fail_msg("%s is ours", ours[i]);
         }
     }
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < LENGTH(others); i++) {
         if (!is_foreign(f, others[i], "", "", false)) {
             fail_msg("%s is not ours", others[i]);
         }
@@ -457,7 +454,7 @@ static void test_foreign__by_origin__then_only_the_same_one(void **state)
     };
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         bool by_unix = is_foreign(f, "localhost:8896", rows[i].origin, "", true);
 
         if (is_foreign(f, "localhost:8896", rows[i].origin, "", false) !=
@@ -474,7 +471,7 @@ static void test_foreign__by_fetch_site__then_cross_site_alone(void **state)
     static const char *const near[] = {"", "same-origin", "same-site", "none"};
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof(near) / sizeof(near[0]); i++) {
+    for (size_t i = 0; i < LENGTH(near); i++) {
         assert_false(is_foreign(f, "localhost", "", near[i], false));
     }
     assert_true(is_foreign(f, "localhost", "", "cross-site", false));

@@ -1,18 +1,19 @@
 /*
- * test_http - requests are read as meant or not at all; addresses.
+ * test_peer_request - requests are read as meant or not at all; addresses.
  */
-#include <stdio.h>
 
 #include "core/hub/exchange/peer_request.h"
+#include "core/hub/http/http_syntax.h"
 
 #include "tests/unit/unit.h"
 
-static unsigned parse(const char *text, struct http_request *ret)
+static unsigned parse(const char *text, struct http_request *rethttp,
+                      struct peer_request *ret)
 {
     struct slice all = slice_str(text);
     size_t n = http_head_length(all);
 
-    return n == 0 ? 1 : http_parse(slice_head(all, n), ret);
+    return n == 0 ? 1 : peer_request_parse(slice_head(all, n), rethttp, ret);
 }
 
 #define END " HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -23,7 +24,7 @@ static void test_parse__when_a_peer_asks__then_understood(void **state)
 {
     static const struct {
         const char *text;
-        enum http_route route;
+        enum peer_route route;
         uint64_t from;
         uint64_t to;
         bool keeps_alive;
@@ -45,14 +46,15 @@ static void test_parse__when_a_peer_asks__then_understood(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct http_request r;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct http_request http;
+        struct peer_request r;
 
-        assert_int_equal(parse(rows[i].text, &r), 0);
+        assert_int_equal(parse(rows[i].text, &http, &r), 0);
         assert_int_equal(r.route, rows[i].route);
         assert_true(r.from == rows[i].from && r.to == rows[i].to);
-        assert_int_equal(r.keeps_alive, rows[i].keeps_alive);
-        assert_int_equal(r.body, r.route == ROUTE_JOIN ? 9 : 0);
+        assert_int_equal(http.keeps_alive, rows[i].keeps_alive);
+        assert_int_equal(http.length, r.route == ROUTE_JOIN ? 9 : 0);
         if (r.route == ROUTE_CHAIN || r.route == ROUTE_SNAP) {
             assert_int_equal(r.stream.b[15], 15);
         }
@@ -116,9 +118,10 @@ static void test_parse__when_it_could_mean_two_things__then_refused(void **state
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct http_request r;
-        unsigned status = parse(rows[i].text, &r);
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct http_request http;
+        struct peer_request r;
+        unsigned status = parse(rows[i].text, &http, &r);
 
         if (status != rows[i].status) {
             fail_msg("%s: %u, not %u", rows[i].text, status, rows[i].status);
@@ -129,7 +132,8 @@ static void test_parse__when_it_could_mean_two_things__then_refused(void **state
 static void test_parse__when_at_its_limits__then_up_to_them(void **state)
 {
     struct buf b;
-    struct http_request r;
+    struct http_request http;
+    struct peer_request r;
 
     (void)state;
     buf_init(&b, 1 << 20);
@@ -141,7 +145,7 @@ static void test_parse__when_at_its_limits__then_up_to_them(void **state)
             buf_add_str(&b, "A: b\r\n");
         }
         buf_add_str(&b, "\r\n");
-        assert_int_equal(parse(b.p, &r), fields <= HTTP_FIELDS_MAX ? 0 : 431);
+        assert_int_equal(parse(b.p, &http, &r), fields <= HTTP_FIELDS_MAX ? 0 : 431);
     }
     for (size_t size = HTTP_HEAD_MAX - 1; size <= HTTP_HEAD_MAX + 1; size++) {
         buf_clear(&b);
@@ -150,7 +154,7 @@ static void test_parse__when_at_its_limits__then_up_to_them(void **state)
             buf_add_char(&b, 'a');
         }
         buf_add_str(&b, "\r\n\r\n");
-        assert_int_equal(parse(b.p, &r), size <= HTTP_HEAD_MAX ? 0 : 431);
+        assert_int_equal(parse(b.p, &http, &r), size <= HTTP_HEAD_MAX ? 0 : 431);
     }
     buf_fini(&b);
 }
@@ -159,7 +163,8 @@ static void test_parse__when_cut_anywhere__then_nothing_is_read_beyond(void **st
 {
     static const char text[] =
         "POST /v1/join HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n";
-    struct http_request r;
+    struct http_request http;
+    struct peer_request r;
 
     (void)state;
     for (size_t n = 0; n < sizeof(text) - 1; n++) {
@@ -167,7 +172,7 @@ static void test_parse__when_cut_anywhere__then_nothing_is_read_beyond(void **st
 
         memcpy(copy, text, n);
         assert_int_equal(http_head_length(slice_of(copy, n)), 0);
-        (void)http_parse(slice_of(copy, n), &r);
+        (void)peer_request_parse(slice_of(copy, n), &http, &r);
         free(copy);
     }
 }
@@ -200,7 +205,7 @@ static void test_address__when_split__then_host_and_port(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         char host[HTTP_ADDRESS_MAX];
         unsigned port = 0;
         bool ok = http_address_split(slice_str(rows[i].text), host, &port);

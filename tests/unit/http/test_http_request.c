@@ -1,14 +1,15 @@
-/* test_api_request - heads of requests to the API: one reading, or none. */
-#include <stdio.h>
+/* test_http_request - heads of requests: one reading, or none. */
 
 #include "core/hub/http/http_request.h"
 
 #include "tests/unit/unit.h"
 
-static unsigned parse(const char *head, struct api_request *ret)
+static const struct http_rules rules = {.unknown_method = 501, .transfer_coding = 411};
+
+static unsigned parse(const char *head, struct http_request *ret)
 {
     const char *why = NULL;
-    unsigned status = api_request_parse(slice_str(head), ret, &why);
+    unsigned status = http_request_parse(slice_str(head), &rules, ret, &why);
 
     assert_true((status == 0) == (why == NULL));
     return status;
@@ -16,7 +17,7 @@ static unsigned parse(const char *head, struct api_request *ret)
 
 static void test_parse__when_whole__then_every_field_that_counts(void **state)
 {
-    struct api_request r;
+    struct http_request r;
 
     (void)state;
     assert_int_equal(
@@ -25,7 +26,7 @@ static void test_parse__when_whole__then_every_field_that_counts(void **state)
               "Authorization: Bearer x\r\nAccept: a/b\r\nVia: 1.1 p\r\n\r\n",
               &r),
         0);
-    assert_int_equal(r.method, API_POST);
+    assert_int_equal(r.method, HTTP_POST);
     assert_true(slice_eq(r.path, SLICE_LIT("/v1/scan")));
     assert_true(slice_eq(r.query, SLICE_LIT("from=a%40b&rcpt=c")));
     assert_true(slice_eq(r.host, SLICE_LIT("localhost:8896")));
@@ -107,11 +108,11 @@ static void test_parse__when_a_proxy_shows_itself__then_passed_on(void **state)
                                            "Device",
                                            "Service",
                                            "Strip"};
-    struct api_request r;
+    struct http_request r;
     char head[256];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+    for (size_t i = 0; i < LENGTH(marks); i++) {
         (void)snprintf(head, sizeof(head),
                        "GET / HTTP/1.1\r\nHost: localhost\r\n%s: x\r\n\r\n", marks[i]);
         assert_int_equal(parse(head, &r), 0);
@@ -119,7 +120,7 @@ static void test_parse__when_a_proxy_shows_itself__then_passed_on(void **state)
             fail_msg("%s", marks[i]);
         }
     }
-    for (size_t i = 0; i < sizeof(innocent) / sizeof(innocent[0]); i++) {
+    for (size_t i = 0; i < LENGTH(innocent); i++) {
         (void)snprintf(head, sizeof(head),
                        "GET / HTTP/1.1\r\nHost: localhost\r\n%s: x\r\n\r\n",
                        innocent[i]);
@@ -137,10 +138,10 @@ static void test_parse__when_the_connection_ends_with_it__then_said(void **state
     static const char *const heads[] = {
         "GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nConnection: x, Close\r\n\r\n"};
-    struct api_request r;
+    struct http_request r;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+    for (size_t i = 0; i < LENGTH(heads); i++) {
         assert_int_equal(parse(heads[i], &r), 0);
         assert_false(r.keeps_alive);
     }
@@ -168,10 +169,10 @@ static void test_parse__when_it_could_be_read_in_two_ways__then_refused(void **s
         {"", 411},
     };
     char head[512];
-    struct api_request r;
+    struct http_request r;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         (void)snprintf(head, sizeof(head), "POST / HTTP/1.1\r\nHost: a\r\n%s\r\n",
                        rows[i].fields);
         assert_int_equal(parse(head, &r), rows[i].status);
@@ -194,9 +195,9 @@ static void test_accepts__when_ranges_and_weights__then_as_the_rules_say(void **
                 {"application/json;q=0, */*;q=0.1", true}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         assert_int_equal(
-            api_accepts(slice_str(rows[i].accept), SLICE_LIT("application/json")),
+            http_accepts(slice_str(rows[i].accept), SLICE_LIT("application/json")),
             rows[i].is_accepted);
     }
 }
@@ -209,19 +210,19 @@ static void test_query__when_escaped__then_undone_or_refused(void **state)
     bool is_bad = false;
 
     (void)state;
-    assert_true(api_query_next(&rest, &name, value, sizeof(value), &is_bad));
+    assert_true(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
     assert_true(slice_eq(name, SLICE_LIT("from")));
     assert_string_equal(value, "a@b c");
-    assert_true(api_query_next(&rest, &name, value, sizeof(value), &is_bad));
+    assert_true(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
     assert_string_equal(value, "");
-    assert_true(api_query_next(&rest, &name, value, sizeof(value), &is_bad));
-    assert_false(api_query_next(&rest, &name, value, sizeof(value), &is_bad));
+    assert_true(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
+    assert_false(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
     assert_false(is_bad);
     static const char *const bad[] = {
         "a=%", "a=%4", "a=%zz", "a=%00", "a=%0a", "&a=b", "a=0123456789abcdef"};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < LENGTH(bad); i++) {
         rest = slice_str(bad[i]);
-        assert_false(api_query_next(&rest, &name, value, sizeof(value), &is_bad));
+        assert_false(http_query_next(&rest, &name, value, sizeof(value), &is_bad));
         assert_true(is_bad);
     }
 }

@@ -1,0 +1,163 @@
+/* list_symbols - hits on lists become symbols; allow lists take values from the others. */
+#include "core/verdict/peers.h"
+#include "core/verdict/verdict_internal.h"
+
+enum {
+    DETAIL_VALUE_MAX = 200, /* of a value in a detail */
+    DETAIL_MAX = 320
+};
+
+/* "shadow, url_domain=evil.example (+2 more)" */
+static struct slice make_detail(struct arena *arena, const char *note,
+                                const struct list_hit *hit, size_t more)
+{
+    char text[DETAIL_MAX];
+    const struct feature_info *info = feature_info((enum feature_type)hit->report_type);
+    struct slice value = slice_head(hit->value, DETAIL_VALUE_MAX);
+    int n = snprintf(text, sizeof(text), "%s%s=%.*s%s", note,
+                     info == NULL ? "value" : info->name, SLICE_ARGS(value),
+                     value.n < hit->value.n ? "..." : "");
+    size_t used = n < 0 ? 0 : (size_t)n;
+    if (used < sizeof(text) && more > 0) {
+        n = snprintf(text + used, sizeof(text) - used, " (+%zu more)", more);
+        used += n < 0 ? 0 : (size_t)n;
+    }
+    return arena_copy(arena,
+                      slice_of(text, used < sizeof(text) ? used : sizeof(text) - 1));
+}
+
+static const struct config_list *list_of(const struct judging *j,
+                                         const struct list_hit *hit)
+{
+    return listset_config(j->lists, hit->list);
+}
+
+/* A confirmed hit that counts against the others: on an allow list that has effect. */
+static bool is_allowing(const struct judging *j, const struct list_hit *hit)
+{
+    const struct config_list *list = list_of(j, hit);
+    return hit->answer == LIST_CONFIRMED && list->is_allow && !list->shadow;
+}
+
+bool list_symbols_is_exempt(const void *context, struct slice value)
+{
+    const struct judging *j = context;
+
+    for (size_t i = 0; i < j->nexempt; i++) {
+        if (slice_eq(j->exempt[i], value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void list_symbols_exempt(struct judging *j)
+{
+    for (size_t i = 0; i < j->hits->n; i++) {
+        const struct list_hit *hit = &j->hits->v[i];
+        if (!is_allowing(j, hit) || !allow_is_exemption(hit->report_type) ||
+            list_symbols_is_exempt(j, hit->value)) {
+            continue;
+        }
+        if (j->nexempt == VERDICT_EXEMPTIONS_MAX) {
+            j->v->limits |= LIMIT_FLAG(features);
+            return;
+        }
+        j->exempt[j->nexempt++] = hit->value;
+    }
+}
+
+void list_symbols_allow(struct judging *j)
+{
+    struct slice value = SLICE_NONE;
+    const char *rule = allow_by_config(&j->facts, &value);
+
+    if (rule != NULL) {
+        j->v->allow = rule;
+        verdict_add_symbol(j->v, "ALLOW_", rule, 0,
+                           arena_copy(j->arena, slice_head(value, DETAIL_VALUE_MAX)));
+        return;
+    }
+    for (size_t i = 0; i < j->hits->n; i++) {
+        const struct list_hit *hit = &j->hits->v[i];
+        if (is_allowing(j, hit) && allow_by_hit(&j->facts, hit)) {
+            j->v->allow = "list";
+            verdict_add_symbol(j->v, "ALLOW_",
+                               list_reader_name(listset_reader(j->lists, hit->list)), 0,
+                               make_detail(j->arena, "", hit, 0));
+            return;
+        }
+    }
+    j->v->unproved = allow_unproved(&j->facts);
+}
+
+/* The symbol of the i-th list, if it has a confirmed hit. */
+static void judge_list(struct judging *j, size_t i)
+{
+    const struct config_list *list = listset_config(j->lists, i);
+    const char *name = list_reader_name(listset_reader(j->lists, i));
+    const struct list_hit *first = NULL;
+    const struct list_hit *first_exempt = NULL;
+    size_t count = 0;
+
+    for (size_t k = 0; k < j->hits->n; k++) {
+        const struct list_hit *hit = &j->hits->v[k];
+        if (hit->list != i || hit->answer != LIST_CONFIRMED) {
+            continue;
+        }
+        if (!list->is_allow && list_symbols_is_exempt(j, hit->value)) {
+            first_exempt = first_exempt == NULL ? hit : first_exempt;
+            continue;
+        }
+        first = first == NULL ? hit : first;
+        count++;
+    }
+    if (first == NULL && first_exempt == NULL) {
+        return;
+    }
+    if (first == NULL) {
+        verdict_add_symbol(j->v, "LIST_", name, 0,
+                           make_detail(j->arena, "exempt, ", first_exempt, 0));
+    } else if (list->shadow) {
+        verdict_add_symbol(j->v, "LIST_", name, 0,
+                           make_detail(j->arena, "shadow, ", first, count - 1));
+    } else if (!list->is_allow) {
+        verdict_add_symbol(j->v, "LIST_", name, j->v->allow == NULL ? list->weight : 0,
+                           make_detail(j->arena, "", first, count - 1));
+    } else if (j->v->allow == NULL) { /* why a listed sender was not let through */
+        verdict_add_symbol(j->v, "LIST_", name, 0,
+                           make_detail(j->arena,
+                                       allow_is_exemption(first->report_type)
+                                           ? "allow, "
+                                           : "allow, not authenticated, ",
+                                       first, count - 1));
+    }
+}
+
+static void on_peers_symbol(void *context, const struct peers_symbol *s)
+{
+    struct judging *j = context;
+    double score = j->v->allow == NULL ? s->score : 0;
+    verdict_add_symbol(j->v, "LIST_", s->name, score,
+                       make_detail(j->arena, s->note, s->hit, 0));
+    j->unsure += s->has_quorum ? 0 : score;
+}
+
+static void judge_peers(struct judging *j)
+{
+    struct peers_case c = {.config = j->facts.config,
+                           .lists = j->lists,
+                           .hits = j->hits,
+                           .on_symbol = on_peers_symbol,
+                           .is_exempt = list_symbols_is_exempt,
+                           .context = j};
+    peers_judge(&c);
+}
+
+void list_symbols_add(struct judging *j)
+{
+    for (size_t i = 0; i < listset_count(j->lists); i++) {
+        judge_list(j, i);
+    }
+    judge_peers(j);
+}

@@ -1,0 +1,36 @@
+/*
+ * verdict_internal - one judgement; shared by verdict.c and list_symbols.c only.
+ */
+#ifndef CORE_VERDICT_VERDICT_INTERNAL_H
+#define CORE_VERDICT_VERDICT_INTERNAL_H
+
+#include "core/verdict/allow.h"
+
+/* Values that allow lists take from the others, a message. */
+enum { VERDICT_EXEMPTIONS_MAX = 256 };
+
+struct judging {
+    struct allow_case facts;
+    const struct listset *lists;
+    const struct list_hits *hits;
+    struct arena *arena;
+    double unsure; /* part of the score that lacks a quorum of peers */
+    size_t nexempt;
+    struct slice exempt[VERDICT_EXEMPTIONS_MAX];
+    struct verdict *v;
+};
+
+/* verdict.c: the name is prefix and name in upper case; the score of the message grows by score. */
+void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
+                        double score, struct slice detail);
+
+/* list_symbols.c, in this order. Values that a hit on an allow list takes from the other lists. */
+void list_symbols_exempt(struct judging *j);
+/* Sets v->allow and its symbol when a rule or list lets the message through. */
+void list_symbols_allow(struct judging *j);
+/* A symbol for each of our lists with a confirmed hit, then for the lists of peers. */
+void list_symbols_add(struct judging *j);
+/* context: a struct judging. Whether list_symbols_exempt found the value. */
+bool list_symbols_is_exempt(const void *context, struct slice value);
+
+#endif

@@ -39,20 +39,13 @@ struct ipnet {
 bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16]);
 
 /* How gillnetd holds a list's filters in memory. */
-enum filter_memory { FILTER_COPY, FILTER_MAP, FILTER_MEMORY_COUNT };
-const char *filter_memory_name(enum filter_memory m); /* "copy", "map" */
+enum filter_memory { FILTER_COPY, FILTER_MAP };
 /* What of a list goes to the peers. */
-enum list_share {
-    LIST_SHARE_NO,
-    LIST_SHARE_ENTRIES,
-    LIST_SHARE_FILTERS,
-    LIST_SHARE_COUNT
-};
+enum list_share { LIST_SHARE_NO, LIST_SHARE_ENTRIES, LIST_SHARE_FILTERS };
 const char *list_share_name(enum list_share s); /* "no", "entries", "filters" */
 
 /* What one message adds to a count. */
-enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES, COUNT_UNITS };
-const char *count_unit_name(enum count_unit u); /* "messages", "deliveries" */
+enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES };
 
 /* One list as configured; lists on disk that are not named here get config_list_default. */
 struct config_list {

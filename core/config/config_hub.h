@@ -142,17 +142,11 @@ enum filter_layout {
     FILTER_CLASSIC = 3,
     FILTER_PARTITIONED = 4
 };
-const char *filter_layout_name(enum filter_layout l); /* "one-line", ... */
 /* The layout of that name; false when there is none. */
 bool filter_layout_by_name(struct slice name, enum filter_layout *ret);
 
 /* How the URLs of a list match; the numbers are those of enum url_match. */
-enum list_url_match {
-    LIST_URL_EXACT,
-    LIST_URL_NORMAL,
-    LIST_URL_FOLDED,
-    LIST_URL_COUNT
-};
+enum list_url_match { LIST_URL_EXACT, LIST_URL_NORMAL, LIST_URL_FOLDED };
 const char *list_url_match_name(enum list_url_match m); /* "exact", ... */
 
 #endif

@@ -553,19 +553,6 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
         return set_file(place, setting);
     case SCHEMA_FEED_URL:
         return set_feed_url(place, setting);
-    case SCHEMA_LOG_TARGET:
-    case SCHEMA_LOG_LEVEL:
-    case SCHEMA_LOG_FORMAT:
-    case SCHEMA_ON_ERROR:
-    case SCHEMA_FILTER_MEMORY:
-    case SCHEMA_LIST_SHARE:
-    case SCHEMA_FILTER_LAYOUT:
-    case SCHEMA_URL_MATCH:
-    case SCHEMA_COUNT_UNIT:
-    case SCHEMA_WINDOW:
-    case SCHEMA_BULK_ALONE:
-    case SCHEMA_ROLE:
-        return words_set(place, setting);
     case SCHEMA_NETWORKS:
     case SCHEMA_TOKENS:
     case SCHEMA_ADDRESSES:
@@ -574,7 +561,8 @@ bool value_set(const struct value_place *place, const config_setting_t *setting)
     case SCHEMA_URLS:
     case SCHEMA_TEXTS:
     case SCHEMA_LISTENS:
-        break;
+        return elements_set(place, setting);
+    default:
+        return keywords_set(place, setting);
     }
-    return elements_set(place, setting);
 }

@@ -3,6 +3,7 @@
 #include "core/base/utf8.h"
 #include "core/config/arrays.h"
 #include "core/config/config_value.h"
+#include "core/config/keywords.h"
 #include "core/config/schema.h"
 #include "core/config/unit.h"
 
@@ -61,6 +62,10 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
     if (is_strings(row->kind)) {
         return elements_strings_copy(field, source);
     }
+    if (keywords_has(row->kind)) {
+        *(unsigned *)field = *(const unsigned *)source; /* no family has log.format */
+        return true;
+    }
     switch (row->kind) {
     case SCHEMA_TIME_S:
     case SCHEMA_SIZE:
@@ -68,21 +73,6 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
         return true;
     case SCHEMA_BOOL:
         *(bool *)field = *(const bool *)source;
-        return true;
-    case SCHEMA_FILTER_MEMORY:
-        *(enum filter_memory *)field = *(const enum filter_memory *)source;
-        return true;
-    case SCHEMA_FILTER_LAYOUT:
-        *(enum filter_layout *)field = *(const enum filter_layout *)source;
-        return true;
-    case SCHEMA_URL_MATCH:
-        *(enum list_url_match *)field = *(const enum list_url_match *)source;
-        return true;
-    case SCHEMA_LIST_SHARE:
-        *(enum list_share *)field = *(const enum list_share *)source;
-        return true;
-    case SCHEMA_WINDOW:
-        *(enum rule_window *)field = *(const enum rule_window *)source;
         return true;
     case SCHEMA_COUNT:
         *(unsigned *)field = *(const unsigned *)source;
@@ -162,29 +152,6 @@ static void add_strings(const struct config_strings *s, struct buf *ret)
     buf_add_char(ret, ']');
 }
 
-static const char *log_target_text(const struct config *c)
-{
-    static const char *const names[] = {
-        [LOG_TARGET_STDERR] = "stderr",
-        [LOG_TARGET_SYSLOG] = "syslog",
-        [LOG_TARGET_JOURNAL] = "journal",
-    };
-
-    return c->log_target_auto ? "auto" : names[c->log_target];
-}
-
-static const char *log_level_text(enum log_level level)
-{
-    static const char *const names[] = {
-        [LOG_LEVEL_ERROR] = "error",
-        [LOG_LEVEL_WARN] = "warn",
-        [LOG_LEVEL_INFO] = "info",
-        [LOG_LEVEL_DEBUG] = "debug",
-    };
-
-    return names[level];
-}
-
 static void add_unit(const struct schema_row *row, const void *field, struct buf *ret)
 {
     char text[UNIT_TEXT_MAX];
@@ -240,40 +207,6 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_SHARE:
         add_score(ret, *(const double *)field);
         break;
-    case SCHEMA_LOG_TARGET:
-        add_quoted(ret, log_target_text(base));
-        break;
-    case SCHEMA_LOG_LEVEL:
-        add_quoted(ret, log_level_text(*(const enum log_level *)field));
-        break;
-    case SCHEMA_LOG_FORMAT:
-        add_quoted(ret, *(const bool *)field ? "json" : "text");
-        break;
-    case SCHEMA_ON_ERROR:
-    case SCHEMA_BULK_ALONE:
-        add_quoted(ret, action_name(*(const enum action *)field));
-        break;
-    case SCHEMA_ROLE:
-        add_quoted(ret, api_role_name(*(const enum api_role *)field));
-        break;
-    case SCHEMA_WINDOW:
-        add_quoted(ret, rule_window_name(*(const enum rule_window *)field));
-        break;
-    case SCHEMA_COUNT_UNIT:
-        add_quoted(ret, count_unit_name(*(const enum count_unit *)field));
-        break;
-    case SCHEMA_FILTER_MEMORY:
-        add_quoted(ret, filter_memory_name(*(const enum filter_memory *)field));
-        break;
-    case SCHEMA_LIST_SHARE:
-        add_quoted(ret, list_share_name(*(const enum list_share *)field));
-        break;
-    case SCHEMA_URL_MATCH:
-        add_quoted(ret, list_url_match_name(*(const enum list_url_match *)field));
-        break;
-    case SCHEMA_FILTER_LAYOUT:
-        add_quoted(ret, filter_layout_name(*(const enum filter_layout *)field));
-        break;
     case SCHEMA_NETWORKS:
         add_networks(row, base, ret);
         break;
@@ -285,6 +218,9 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_TEXTS:
     case SCHEMA_LISTENS:
         add_strings(field, ret);
+        break;
+    default:
+        add_quoted(ret, keywords_text(row, base));
         break;
     }
 }

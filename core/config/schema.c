@@ -56,30 +56,35 @@ const struct schema_row schema_feed_keys[SCHEMA_FEED_KEYS] = {
 
 const char *schema_kind_name(enum schema_kind kind)
 {
-    static const char *const names[] = {
-        [SCHEMA_PATH] = "path",           [SCHEMA_SOCKET] = "socket",
-        [SCHEMA_CONTROL] = "path",        [SCHEMA_NAME] = "name",
-        [SCHEMA_REPLY] = "text",          [SCHEMA_CATEGORY] = "word",
-        [SCHEMA_MODE] = "rights",         [SCHEMA_SIZE] = "size",
-        [SCHEMA_TIME_US] = "time",        [SCHEMA_TIME_S] = "time",
-        [SCHEMA_COUNT] = "number",        [SCHEMA_BOOL] = "true or false",
-        [SCHEMA_SCORE] = "score",         [SCHEMA_THRESHOLD] = "score or \"off\"",
-        [SCHEMA_LOG_TARGET] = "word",     [SCHEMA_LOG_LEVEL] = "word",
-        [SCHEMA_LOG_FORMAT] = "word",     [SCHEMA_ON_ERROR] = "word",
-        [SCHEMA_NETWORKS] = "networks",   [SCHEMA_TOKENS] = "words",
-        [SCHEMA_ADDRESSES] = "addresses", [SCHEMA_DOMAINS] = "domains",
-        [SCHEMA_LISTEN] = "address",      [SCHEMA_WEIGHTS] = "weights",
-        [SCHEMA_FILTER_MEMORY] = "word",  [SCHEMA_URL_MATCH] = "word",
-        [SCHEMA_FILTER_LAYOUT] = "word",  [SCHEMA_LIST_SHARE] = "word",
-        [SCHEMA_SHARE] = "share",         [SCHEMA_COUNT_UNIT] = "word",
-        [SCHEMA_BULK_ALONE] = "word",     [SCHEMA_TYPE] = "word",
-        [SCHEMA_WINDOW] = "word",         [SCHEMA_URLS] = "URLs",
-        [SCHEMA_FILE] = "path",           [SCHEMA_FEED_URL] = "URL",
-        [SCHEMA_TEXTS] = "texts",         [SCHEMA_LISTENS] = "addresses",
-        [SCHEMA_ROLE] = "word",
+    static const char *const names[SCHEMA_ROLE + 1] = {
+        [SCHEMA_PATH] = "path",
+        [SCHEMA_SOCKET] = "socket",
+        [SCHEMA_CONTROL] = "path",
+        [SCHEMA_NAME] = "name",
+        [SCHEMA_REPLY] = "text",
+        [SCHEMA_MODE] = "rights",
+        [SCHEMA_SIZE] = "size",
+        [SCHEMA_TIME_US] = "time",
+        [SCHEMA_TIME_S] = "time",
+        [SCHEMA_COUNT] = "number",
+        [SCHEMA_BOOL] = "true or false",
+        [SCHEMA_SCORE] = "score",
+        [SCHEMA_THRESHOLD] = "score or \"off\"",
+        [SCHEMA_NETWORKS] = "networks",
+        [SCHEMA_TOKENS] = "words",
+        [SCHEMA_ADDRESSES] = "addresses",
+        [SCHEMA_DOMAINS] = "domains",
+        [SCHEMA_LISTEN] = "address",
+        [SCHEMA_WEIGHTS] = "weights",
+        [SCHEMA_SHARE] = "share",
+        [SCHEMA_URLS] = "URLs",
+        [SCHEMA_FILE] = "path",
+        [SCHEMA_FEED_URL] = "URL",
+        [SCHEMA_TEXTS] = "texts",
+        [SCHEMA_LISTENS] = "addresses",
     };
 
-    return names[kind];
+    return names[kind] != NULL ? names[kind] : "word";
 }
 
 bool schema_is_group(const char *path)

@@ -71,41 +71,6 @@ struct config *config_new(void)
     return c;
 }
 
-static void free_list(struct config_list *l)
-{
-    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        value_free(&schema_list_keys[i], l);
-    }
-    free(l->name);
-}
-
-void config_drop_rules(struct config *c)
-{
-    for (size_t i = 0; i < c->nrules; i++) {
-        for (size_t k = 0; k < SCHEMA_RULE_KEYS; k++) {
-            value_free(&schema_rule_keys[k], &c->rules[i]);
-        }
-        free(c->rules[i].name);
-    }
-    c->nrules = 0;
-}
-
-static void free_subscription(struct config_subscription *s)
-{
-    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
-        value_free(&schema_subscribe_keys[i], s);
-    }
-    free(s->name);
-}
-
-static void free_feed(struct config_feed *f)
-{
-    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
-        value_free(&schema_feed_keys[i], f);
-    }
-    free(f->name);
-}
-
 static void free_config(struct config *c)
 {
     struct config_origin *o = c->origin;
@@ -113,35 +78,14 @@ static void free_config(struct config *c)
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
         value_free(&schema_keys[i], c);
     }
-    for (size_t i = 0; i < c->nlists; i++) {
-        free_list(&c->lists[i]);
+    for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
+        family_free(c, i);
     }
-    free_list(&c->list_default);
-    free(c->lists);
-    config_drop_rules(c);
-    free(c->rules);
-    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
-        value_free(&schema_rule_keys[i], &c->rule_default);
-    }
-    for (size_t i = 0; i < c->nsubscriptions; i++) {
-        free_subscription(&c->subscriptions[i]);
-    }
-    free_subscription(&c->subscription_default);
-    free(c->subscriptions);
-    free(o->subscriptions);
-    for (size_t i = 0; i < c->nfeeds; i++) {
-        free_feed(&c->feeds[i]);
-    }
-    free_feed(&c->feed_default);
-    free(c->feeds);
-    free(o->feeds);
     free(c->file);
     for (size_t i = 0; i < o->nfiles; i++) {
         free(o->files[i]);
     }
     free(o->files);
-    free(o->lists);
-    free(o->rules);
     free(o);
     free(c);
 }

@@ -6,20 +6,10 @@
 
 enum { LIST_NAME_BYTES = 32 };
 
-static void inherit(struct config *c, size_t at, struct config_errors *errors)
-{
-    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
-        if (c->origin->feeds[at].key[i].line == 0 &&
-            !value_copy(&schema_feed_keys[i], &c->feeds[at], &c->feed_default)) {
-            config_errors_add(errors, ERR_NOMEM, "", 0, "out of memory");
-        }
-    }
-}
-
 static void refuse(const struct config *c, size_t at, const char *key, const char *why,
                    struct config_errors *errors)
 {
-    struct config_source where = c->origin->feeds[at].named;
+    struct config_source where = c->origin->group[SCHEMA_FEEDS][at].named;
 
     config_errors_add(errors, ERR_SYNTAX, c->origin->files[where.file], where.line,
                       "feeds.%s.%s: %s", c->feeds[at].name, key, why);
@@ -96,9 +86,6 @@ static void check(const struct config *c, size_t at, const struct config_types *
 void config_finish_feeds(struct config *c, const struct config_types *types,
                          struct config_errors *errors)
 {
-    for (size_t i = 0; i < c->nfeeds; i++) {
-        inherit(c, i, errors);
-    }
     for (size_t i = 0; i < c->nfeeds && errors->n == 0; i++) {
         name_list(c, i, errors);
     }

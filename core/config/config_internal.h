@@ -16,24 +16,10 @@ struct config_source {
     unsigned line;
 };
 
-struct config_list_origin {
-    struct config_source named; /* where the list was named last */
-    struct config_source key[SCHEMA_LIST_KEYS];
-};
-
-struct config_rule_origin {
-    struct config_source named; /* where the rule was named last; file 0: built in */
-    struct config_source key[SCHEMA_RULE_KEYS];
-};
-
-struct config_subscription_origin {
-    struct config_source named; /* where the subscription was named last */
-    struct config_source key[SCHEMA_SUBSCRIBE_KEYS];
-};
-
-struct config_feed_origin {
-    struct config_source named; /* where the feed was named last */
-    struct config_source key[SCHEMA_FEED_KEYS];
+/* Of a group of a family, or of list_defaults. */
+struct config_group_origin {
+    struct config_source named; /* where it was named last; file 0: built in */
+    struct config_source key[SCHEMA_FAMILY_KEYS_MAX];
 };
 
 struct config_origin {
@@ -44,18 +30,25 @@ struct config_origin {
     size_t nfiles;
     char **files; /* [0] is "default" */
     struct config_source key[SCHEMA_KEYS];
-    struct config_list_origin *lists; /* as many as config.nlists */
-    struct config_list_origin list_default;
-    struct config_rule_origin *rules;                 /* as many as config.nrules */
-    struct config_subscription_origin *subscriptions; /* of config.nsubscriptions */
-    struct config_feed_origin *feeds;                 /* of config.nfeeds */
+    struct config_group_origin *group[SCHEMA_FAMILIES]; /* as many as the family has */
+    struct config_group_origin list_default;
 };
+
+/* The groups of a family: their number, one of them or its defaults, a new one at the end. */
+size_t family_count(const struct config *c, size_t family);
+void *family_at(const struct config *c, size_t family, size_t i);
+void *family_defaults(const struct config *c, size_t family);
+bool family_add(struct config *c, size_t family,
+                const char *name); /* false: no memory */
+/* Gives each group the defaults for the keys that no file sets in it; false: no memory. */
+bool family_inherit(struct config *c, size_t family);
+/* Frees every group; the array stays. */
+void family_drop(struct config *c, size_t family);
+/* Frees the array and the values of the defaults too. */
+void family_free(struct config *c, size_t family);
 
 /* A configuration in which every value is empty, with one reference; NULL without memory. */
 struct config *config_new(void);
-
-/* Frees every rule; the array stays. */
-void config_drop_rules(struct config *c);
 
 /* Appends an error; past CONFIG_ERRORS_MAX only one more, which says so. */
 enum { CONFIG_ERRORS_MAX = 200 };

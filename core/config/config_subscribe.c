@@ -8,21 +8,10 @@
 
 enum { KEY_HEX = 64, NAME_MAX_BYTES = 32, URLS_MAX = 16, LISTS_MAX = 64 };
 
-static void inherit(struct config *c, size_t at, struct config_errors *errors)
-{
-    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
-        if (c->origin->subscriptions[at].key[i].line == 0 &&
-            !value_copy(&schema_subscribe_keys[i], &c->subscriptions[at],
-                        &c->subscription_default)) {
-            config_errors_add(errors, ERR_NOMEM, "", 0, "out of memory");
-        }
-    }
-}
-
 static void refuse(const struct config *c, size_t at, const char *key, const char *why,
                    struct config_errors *errors)
 {
-    struct config_source where = c->origin->subscriptions[at].named;
+    struct config_source where = c->origin->group[SCHEMA_SUBSCRIPTIONS][at].named;
 
     config_errors_add(errors, ERR_SYNTAX, c->origin->files[where.file], where.line,
                       "subscribe.%s.%s: %s", c->subscriptions[at].name, key, why);
@@ -107,9 +96,6 @@ static void check(const struct config *c, size_t at, struct config_errors *error
 
 void config_finish_subscriptions(struct config *c, struct config_errors *errors)
 {
-    for (size_t i = 0; i < c->nsubscriptions; i++) {
-        inherit(c, i, errors);
-    }
     for (size_t i = 0; i < c->nsubscriptions && errors->n == 0; i++) {
         check(c, i, errors);
     }

@@ -204,21 +204,25 @@ static void load_beside(struct load *l, const char *file)
 
 /* ---- defaults ---- */
 
-/* Reads "v = TEXT;" and puts it where place says; what fails here fails in every test. */
-static void apply_default(struct value_place *place)
+/* Reads "v = TEXT;" into the field of each row; what fails here fails in every test. */
+static void set_defaults(struct load *l, const struct schema_row *rows, size_t n,
+                         void *base)
 {
-    char text[VALUE_TEXT_MAX];
-    config_t parsed;
+    for (size_t i = 0; i < n; i++) {
+        struct value_place place = {&rows[i], base, rows[i].path, "default", l->errors};
+        char text[VALUE_TEXT_MAX];
+        config_t parsed;
 
-    (void)snprintf(text, sizeof(text), "v = %s;", place->row->default_text);
-    config_init(&parsed);
-    if (config_read_string(&parsed, text) == CONFIG_TRUE) {
-        value_set(place, config_setting_get_elem(config_root_setting(&parsed), 0));
-    } else {
-        config_errors_add(place->errors, ERR_SYNTAX, "default", 0,
-                          "%s: the built-in default cannot be read", place->row->path);
+        (void)snprintf(text, sizeof text, "v = %s;", rows[i].default_text);
+        config_init(&parsed);
+        if (config_read_string(&parsed, text) == CONFIG_TRUE) {
+            value_set(&place, config_setting_get_elem(config_root_setting(&parsed), 0));
+        } else {
+            config_errors_add(l->errors, ERR_SYNTAX, "default", 0,
+                              "%s: the built-in default cannot be read", rows[i].path);
+        }
+        config_destroy(&parsed);
     }
-    config_destroy(&parsed);
 }
 
 /* The rules of a site that says nothing of rules. All together they score less than
@@ -251,36 +255,10 @@ static void apply_built_in_rules(struct load *l)
 
 static void apply_defaults(struct load *l)
 {
-    struct value_place place = {.base = l->c, .file = "default", .errors = l->errors};
-
-    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
-        place.row = &schema_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
-    }
-    place.base = &l->c->list_default;
-    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        place.row = &schema_list_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
-    }
-    place.base = &l->c->rule_default;
-    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
-        place.row = &schema_rule_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
-    }
-    place.base = &l->c->subscription_default;
-    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
-        place.row = &schema_subscribe_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
-    }
-    place.base = &l->c->feed_default;
-    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
-        place.row = &schema_feed_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
+    set_defaults(l, schema_keys, SCHEMA_KEYS, l->c);
+    for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
+        set_defaults(l, schema_families[i].rows, schema_families[i].nrows,
+                     family_defaults(l->c, i));
     }
     apply_built_in_rules(l);
 }

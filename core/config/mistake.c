@@ -436,7 +436,7 @@ static enum walk_state take_value(struct walk *w)
         return w->p == w->end && is_element ? say_unclosed(w) : say_no_value(w);
     }
     l->is_after_comma = false;
-    if (c == '[' && !is_element && schema_is_family(w->key)) {
+    if (c == '[' && !is_element && schema_family(w->key) != NULL) {
         push(w);
         walk_skip(w);
         if (w->p < w->end && *w->p == '{') {
@@ -544,7 +544,8 @@ static void say_twice(struct walk *w)
         (void)snprintf(name, sizeof(name), "%.*s", SLICE_ARGS(slice_head(b->name, 60)));
         walk_say(w, b->line, "%s%s%s: stands in line %u already (duplicate); %s",
                  b->group, *b->group != '\0' ? "." : "", name, a->line,
-                 *b->group == '\0' && (schema_is_group(name) || schema_is_family(name))
+                 *b->group == '\0' &&
+                         (schema_is_group(name) || schema_family(name) != NULL)
                      ? "put the settings of both into one, each key once"
                      : "keep one of the two lines");
     }

@@ -23,7 +23,7 @@ static void say_form(struct walk *w, unsigned line, struct slice text, const cha
     char whole[SCHEMA_FORM_MAX];
 
     if (row == NULL && *walk_group(w) == '\0' &&
-        (schema_is_group(w->key) || schema_is_family(w->key))) {
+        (schema_is_group(w->key) || schema_family(w->key) != NULL)) {
         schema_form(w->key, "...", whole);
         walk_say(w, line, "%s; this key is a group; write %s", why, whole);
     } else if (is_element(w) && form_value(NULL, text, form)) {
@@ -204,7 +204,7 @@ static struct slice words_at(const char *p, const char *end)
 static enum walk_state say_no_group(struct walk *w)
 {
     char form[SCHEMA_FORM_MAX];
-    bool is_known = schema_is_group(w->key) || schema_is_family(w->key);
+    bool is_known = schema_is_group(w->key) || schema_family(w->key) != NULL;
 
     schema_form(w->key, "VALUE", form);
     walk_say(w, w->key_line, "%s; write %s",

@@ -1,8 +1,7 @@
 /* array - growth by doubling, within a bound. */
 #include "core/base/array.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "core/base/std.h"
 
 enum { ROOM_FIRST = 8 };
 
@@ -20,12 +19,12 @@ bool array_room(void *parray, size_t *room, size_t need, size_t most, size_t eac
     grown = grown < ROOM_FIRST ? ROOM_FIRST : grown;
     grown = grown < need ? need : grown;
     grown = grown > most ? most : grown;
-    memcpy(&array, parray, sizeof array); /* the caller's pointer, of whatever type */
+    memcpy(&array, parray, sizeof(array)); /* the caller's pointer, of whatever type */
     array = reallocarray(array, grown, each);
     if (array == NULL) {
         return false;
     }
-    memcpy(parray, &array, sizeof array);
+    memcpy(parray, &array, sizeof(array));
     *room = grown;
     return true;
 }

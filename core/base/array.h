@@ -1,7 +1,7 @@
 /*
  * array - room at the end of an array that grows on the heap.
  *
- *     if (!array_room(&l->v, &l->room, l->n + 1, LIST_MAX, sizeof *l->v)) {
+ *     if (!array_room(&l->v, &l->room, l->n + 1, LIST_MAX, sizeof(*l->v))) {
  *         return errinfo_nomem(reterr, path);
  *     }
  *     l->v[l->n++] = entry;
@@ -11,8 +11,7 @@
 #ifndef CORE_BASE_ARRAY_H
 #define CORE_BASE_ARRAY_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "core/base/std.h"
 
 /* Makes *room at least `need`: it doubles, and never exceeds `most`. parray is the address of the
  * pointer to the first element, which is NULL while *room is 0; each: bytes of an element. New

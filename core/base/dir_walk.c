@@ -1,10 +1,6 @@
 /* dir_walk - opendir, readdir and closedir with one rule for errno. */
 #include "core/base/dir_walk.h"
 
-#include <errno.h>
-#include <stddef.h>
-#include <string.h>
-
 struct dir_walk dir_walk_begin(const char *path, enum dir_need need)
 {
     struct dir_walk w = {.path = path, .dir = opendir(path)};

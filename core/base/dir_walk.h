@@ -15,7 +15,6 @@
 #define CORE_BASE_DIR_WALK_H
 
 #include <dirent.h>
-#include <stdbool.h>
 
 #include "core/base/err.h"
 

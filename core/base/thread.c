@@ -2,7 +2,8 @@
 #include "core/base/thread.h"
 
 #include <signal.h>
-#include <stddef.h>
+
+#include "core/base/std.h"
 
 int thread_start(pthread_t *ret, void *(*run)(void *), void *context)
 {

@@ -3,8 +3,8 @@
 
 #include <grp.h>
 #include <pwd.h>
-#include <stddef.h>
-#include <stdio.h>
+
+#include "core/base/std.h"
 
 enum { RECORD_MAX = 65536 }; /* a group may have many members */
 
@@ -14,7 +14,7 @@ bool user_find(const char *name, uid_t *retuid, gid_t *retgid)
     struct passwd p;
     struct passwd *found = NULL;
 
-    if (getpwnam_r(name, &p, record, sizeof record, &found) != 0 || found == NULL) {
+    if (getpwnam_r(name, &p, record, sizeof(record), &found) != 0 || found == NULL) {
         return false;
     }
     *retuid = p.pw_uid;
@@ -28,7 +28,7 @@ bool group_find(const char *name, gid_t *ret)
     struct group g;
     struct group *found = NULL;
 
-    if (getgrnam_r(name, &g, record, sizeof record, &found) != 0 || found == NULL) {
+    if (getgrnam_r(name, &g, record, sizeof(record), &found) != 0 || found == NULL) {
         return false;
     }
     *ret = g.gr_gid;
@@ -52,7 +52,7 @@ const char *user_name(uid_t uid, char dst[USER_NAME_BYTES])
     struct passwd p;
     struct passwd *found = NULL;
 
-    (void)getpwuid_r(uid, &p, record, sizeof record, &found);
+    (void)getpwuid_r(uid, &p, record, sizeof(record), &found);
     return name_or_number(found != NULL ? p.pw_name : NULL, uid, dst);
 }
 
@@ -62,6 +62,6 @@ const char *group_name(gid_t gid, char dst[USER_NAME_BYTES])
     struct group g;
     struct group *found = NULL;
 
-    (void)getgrgid_r(gid, &g, record, sizeof record, &found);
+    (void)getgrgid_r(gid, &g, record, sizeof(record), &found);
     return name_or_number(found != NULL ? g.gr_name : NULL, gid, dst);
 }

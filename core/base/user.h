@@ -6,8 +6,9 @@
 #ifndef CORE_BASE_USER_H
 #define CORE_BASE_USER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
+
+#include "core/base/std.h"
 
 enum { USER_NAME_BYTES = 64 }; /* of a user or group, with the NUL */
 

@@ -15,7 +15,7 @@ static void test_room__one_by_one__doubles_and_keeps(void **state)
     for (uint32_t n = 0; n < 1000; n++) {
         const size_t before = room;
 
-        assert_true(array_room(&v, &room, n + 1, 1000, sizeof *v));
+        assert_true(array_room(&v, &room, n + 1, 1000, sizeof(*v)));
         assert_true(room > n && room <= 1000);
         grown += room != before;
         v[n] = n;
@@ -24,7 +24,7 @@ static void test_room__one_by_one__doubles_and_keeps(void **state)
     for (uint32_t n = 0; n < 1000; n++) {
         assert_int_equal(v[n], n);
     }
-    assert_false(array_room(&v, &room, 1001, 1000, sizeof *v));
+    assert_false(array_room(&v, &room, 1001, 1000, sizeof(*v)));
     assert_int_equal(room, 1000);
     assert_int_equal(v[999], 999);
     free(v);

@@ -123,7 +123,7 @@ static void test_nomem__a_source__is_named(void **state)
     (void)state;
 
     assert_int_equal(errinfo_nomem(&info, "f"), ERR_NOMEM);
-    assert_string_equal(errinfo_format(&info, out, sizeof out), "f: out of memory");
+    assert_string_equal(errinfo_format(&info, out, sizeof(out)), "f: out of memory");
     assert_int_equal(errinfo_nomem(NULL, "f"), ERR_NOMEM);
 }
 

@@ -56,7 +56,7 @@ static void test_path__around_the_limit__is_told(void **state)
     struct errinfo why = {.text = ""};
     assert_int_equal(path_make(dst, &why, "%s", name), ERR_LIMIT);
     assert_string_equal(why.text, "the path is too long");
-    assert_memory_equal(why.source, name, sizeof why.source - 1);
+    assert_memory_equal(why.source, name, sizeof(why.source) - 1);
     assert_int_equal(path_make(dst, &why, "%s/%d", "a", 1), ERR_OK);
     assert_string_equal(dst, "a/1");
 }
@@ -74,7 +74,7 @@ static void test_open_file__bytes_at_offsets__are_written_and_read(void **state)
     assert_int_equal(file_read_at(fd, 1, b, 4), 4);
     assert_memory_equal(b, "bCDe", 4);
     errno = EIO;
-    assert_int_equal(file_read_at(fd, 4, b, sizeof b), 2);
+    assert_int_equal(file_read_at(fd, 4, b, sizeof(b)), 2);
     assert_int_equal(errno, 0);
     assert_memory_equal(b, "ef", 2);
     fd_close(&fd);

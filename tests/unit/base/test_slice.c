@@ -148,7 +148,7 @@ static void test_to_u64__texts__are_numbers_or_refused(void **state)
     };
     (void)state;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         uint64_t v = 7;
 
         assert_int_equal(slice_to_u64(rows[i].s, rows[i].base, rows[i].most, &v),

@@ -1,14 +1,13 @@
 /* contents - what a back-up holds. */
 #include "core/backup/contents.h"
 
+#include "core/base/array.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 
 enum {
     ARENA_MAX = 1 << 30,
-    ROOM_MIN = 256,
     COMPONENT_MAX = 200,
-    DIGITS_MAX = 19,
     MODE_PRIVATE = 0600,
     MODE_GROUP = 0640,
     DECIMAL = 10
@@ -128,19 +127,11 @@ enum err contents_add(struct contents *c, struct slice path, uint64_t size, mode
                            "more than %d files or %" PRIu64 " bytes",
                            CONTENTS_FILES_MAX, CONTENTS_SIZE_MAX);
     }
-    if (c->n == c->room) {
-        const size_t room = c->room == 0 ? ROOM_MIN : 2 * c->room;
-        struct contents_file *v = reallocarray(c->v, room, sizeof(*v));
-        if (v != NULL) {
-            c->v = v;
-            c->room = room;
-        }
-    }
     const struct slice copy =
         c->arena == NULL ? SLICE_NONE : arena_copy(c->arena, path);
-    if (c->n == c->room || copy.p == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, CONTENTS_NAME, 0,
-                           "no memory for the table of contents");
+    if (copy.p == NULL ||
+        !array_room(&c->v, &c->room, c->n + 1, CONTENTS_FILES_MAX, sizeof *c->v)) {
+        return errinfo_nomem(reterr, CONTENTS_NAME);
     }
     c->v[c->n++] = (struct contents_file){
         .path = copy.p,
@@ -198,15 +189,9 @@ struct lines {
 
 static bool next_line(struct lines *l, struct slice *ret)
 {
-    const size_t at = slice_find(l->rest, '\n');
-
-    if (at >= l->rest.n) {
-        return false;
-    }
-    *ret = slice_head(l->rest, at);
-    l->rest = slice_from(l->rest, at + 1);
-    l->number++;
-    return true;
+    *ret = slice_cut(&l->rest, '\n');
+    l->number += l->rest.p != NULL;
+    return l->rest.p != NULL;
 }
 
 static enum err wrong(const struct lines *l, const char *what)
@@ -214,22 +199,10 @@ static enum err wrong(const struct lines *l, const char *what)
     return errinfo_set(l->err, ERR_SYNTAX, CONTENTS_NAME, l->number, "%s", what);
 }
 
-/* Decimal digits without a sign or leading zeros. */
+/* Decimal digits without leading zeros. */
 static bool read_number(struct slice s, uint64_t *ret)
 {
-    uint64_t v = 0;
-
-    if (s.n == 0 || s.n > DIGITS_MAX || (s.n > 1 && s.p[0] == '0')) {
-        return false;
-    }
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9') {
-            return false;
-        }
-        v = v * DECIMAL + (uint64_t)(s.p[i] - '0');
-    }
-    *ret = v;
-    return true;
+    return slice_to_u64(s, DECIMAL, UINT64_MAX, ret) && (s.n == 1 || *s.p != '0');
 }
 
 /* The next line is "word value". */
@@ -358,13 +331,11 @@ void contents_print_sums(const struct contents *c, const char *manifest_sha256,
 
 static bool is_sum_of(struct slice line, const char *sha256, const char *path)
 {
-    const struct slice name = slice_str(path);
+    const struct slice between = slice_head(slice_from(line, SHA256_HEX), 2);
 
-    return line.n == SHA256_HEX + 2 + name.n &&
-           slice_eq(slice_head(line, SHA256_HEX), slice_str(sha256)) &&
-           slice_eq(slice_head(slice_from(line, SHA256_HEX), 2),
-                    SLICE_LIT(SUM_BETWEEN)) &&
-           slice_eq(slice_from(line, SHA256_HEX + 2), name);
+    return slice_eq(slice_head(line, SHA256_HEX), slice_str(sha256)) &&
+           slice_eq(between, SLICE_LIT(SUM_BETWEEN)) &&
+           slice_eq(slice_from(line, SHA256_HEX + 2), slice_str(path));
 }
 
 enum err contents_check_sums(const struct contents *c, const char *manifest_sha256,

@@ -1,10 +1,10 @@
 /* restore - a back-up put in the place of a state folder. */
 #include "core/backup/restore.h"
 
-#include <dirent.h>
 #include <sys/statvfs.h>
 
 #include "core/backup/beneath.h"
+#include "core/base/dir_walk.h"
 #include "core/base/statedir.h"
 
 #define MARK_PARTIAL "restore.partial"
@@ -48,45 +48,25 @@ static struct beneath_owner owner_of(const struct restoring *r, const char *path
 
 /* ---- the folder that is there ---- */
 
-/* A folder that has nothing in it, as systemd-tmpfiles makes. */
+/* A folder that has nothing in it, as systemd-tmpfiles makes; a link to one is none. */
 static bool is_bare(int dirfd, const char *name)
 {
-    const int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    bool is = d != NULL;
+    struct dir_walk w = dir_walk_fd(
+        openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), name);
+    const bool is_first = dir_walk_next(&w);
 
-    while (is) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (e == NULL) {
-            break;
-        }
-        is = e->d_name[0] == '.' &&
-             (e->d_name[1] == '\0' || strcmp(e->d_name, "..") == 0);
-    }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
-    return is;
+    return dir_walk_end(&w, ERR_OK, NULL) == ERR_OK && !is_first;
 }
 
 static bool is_empty(const char *path)
 {
-    DIR *d = opendir(path);
+    struct dir_walk w = dir_walk_begin(path, DIR_NEEDED);
     bool is = true;
 
-    while (is && d != NULL) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (e == NULL) {
-            break;
-        }
-        is = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-             is_bare(dirfd(d), e->d_name);
+    while (is && dir_walk_next(&w)) {
+        is = is_bare(dirfd(w.dir), w.name);
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return is;
 }
 
@@ -97,10 +77,8 @@ static enum err take_locks(struct restoring *r, struct errinfo *reterr)
 
     for (unsigned i = 0; e == ERR_OK && i < LOCKS; i++) {
         char path[FILE_PATH_MAX];
-        if (file_path(path, "%s/%s/LOCK", r->state, names[i]) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, r->state, 0, "the path is too long");
-        }
-        if (access(path, F_OK) == 0) {
+        e = path_make(path, reterr, "%s/%s/LOCK", r->state, names[i]);
+        if (e == ERR_OK && access(path, F_OK) == 0) {
             e = filelock_take(&r->locks[i], path, reterr);
         }
         if (e == ERR_LOCKED) {
@@ -149,7 +127,8 @@ static enum err find_paths(struct restoring *r, bool *retis_there,
     char real[FILE_PATH_MAX]; /* PATH_MAX */
 
     *retis_there = realpath(r->o->state_dir, real) != NULL;
-    enum err e = file_path(r->state, "%s", *retis_there ? real : r->o->state_dir);
+    enum err e =
+        path_make(r->state, reterr, "%s", *retis_there ? real : r->o->state_dir);
     for (size_t n = strlen(r->state); n > 1 && r->state[n - 1] == '/'; n--) {
         r->state[n - 1] = '\0';
     }
@@ -160,11 +139,8 @@ static enum err find_paths(struct restoring *r, bool *retis_there,
         const int n = slash == r->state ? 1 : (int)(slash - r->state);
         (void)file_path(r->parent, "%.*s", n, r->state);
     }
-    THEN(e, file_path(r->fresh, "%s.restore", r->state));
-    THEN(e, file_path(r->mark, "%s/" MARK_PARTIAL, r->fresh));
-    return e == ERR_OK
-               ? e
-               : errinfo_set(reterr, e, r->o->state_dir, 0, "the path is too long");
+    THEN(e, path_make(r->fresh, reterr, "%s.restore", r->state));
+    return THEN(e, path_make(r->mark, reterr, "%s/" MARK_PARTIAL, r->fresh));
 }
 
 static enum err prepare(struct restoring *r, struct errinfo *reterr)
@@ -192,7 +168,7 @@ static enum err prepare(struct restoring *r, struct errinfo *reterr)
                            r->state);
     }
     e = is_there ? take_locks(r, reterr) : ERR_OK;
-    return e == ERR_OK ? make_fresh(r, reterr) : e;
+    return THEN(e, make_fresh(r, reterr));
 }
 
 /* ---- unpacking ---- */
@@ -241,17 +217,9 @@ static enum err on_bytes(void *context, struct slice bytes, struct errinfo *rete
 {
     const struct restoring *r = context;
 
-    while (bytes.n > 0) {
-        const ssize_t n = write(r->file, bytes.p, bytes.n);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return errinfo_errno(reterr, r->fresh, "cannot write");
-        }
-        bytes = slice_from(bytes, (size_t)n);
-    }
-    return ERR_OK;
+    return file_write_all(r->file, bytes)
+               ? ERR_OK
+               : errinfo_errno(reterr, r->fresh, "cannot write");
 }
 
 static enum err on_close(void *context, struct errinfo *reterr)
@@ -300,7 +268,7 @@ static enum err mark_restored(struct restoring *r, struct errinfo *reterr)
                            bucket + (c->is_shared ? 0 : BUCKET_S));
     enum err e = on_open(r, &f, reterr);
     THEN(e, on_bytes(r, slice_of(text, (size_t)n), reterr));
-    return e == ERR_OK ? on_close(r, reterr) : e;
+    return THEN(e, on_close(r, reterr));
 }
 
 /* ---- into place ---- */
@@ -373,12 +341,8 @@ enum err restore_run(const struct restore_options *o, struct restore_result *ret
     }
     THEN(e, mark_restored(&r, reterr));
     THEN(e, put_in_place(&r, reterr));
-    if (r.file >= 0) {
-        (void)close(r.file);
-    }
-    if (r.fd >= 0) {
-        (void)close(r.fd);
-    }
+    fd_close(&r.file);
+    fd_close(&r.fd);
     if (e != ERR_OK && r.partial.fd >= 0 && access(r.mark, F_OK) == 0) {
         (void)file_remove_tree(r.fresh, NULL); /* else the next restore does */
     }

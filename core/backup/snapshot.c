@@ -1,9 +1,9 @@
 /* snapshot - the files of a state folder as they are now. */
 #include "core/backup/snapshot.h"
 
-#include <dirent.h>
-
 #include "core/backup/beneath.h"
+#include "core/base/array.h"
+#include "core/base/dir_walk.h"
 
 #define SNAPSHOT_DIR  "backup.tmp"
 #define SNAPSHOT_LOCK "backup.lock"
@@ -29,14 +29,8 @@ static enum err fail(struct walk *w, const char *path, const char *what)
 
 static enum err push(struct walk *w, const char *path)
 {
-    if (w->n == w->room) {
-        const size_t room = w->room == 0 ? 64 : 2 * w->room;
-        void *v = reallocarray(w->dirs, room, sizeof(*w->dirs));
-        if (v == NULL) {
-            return errinfo_set(w->err, ERR_NOMEM, path, 0, "out of memory");
-        }
-        w->dirs = v;
-        w->room = room;
+    if (!array_room(&w->dirs, &w->room, w->n + 1, SIZE_MAX, sizeof *w->dirs)) {
+        return errinfo_nomem(w->err, path);
     }
     (void)snprintf(w->dirs[w->n++], sizeof(*w->dirs), "%s", path);
     return ERR_OK;
@@ -55,23 +49,15 @@ static void leave_out(struct snapshot *s, const char *path)
 static enum err copy_bytes(struct walk *w, int from, int to, const char *path)
 {
     char *bytes = malloc(COPY_BYTES);
-    enum err e = bytes != NULL
-                     ? ERR_OK
-                     : errinfo_set(w->err, ERR_NOMEM, path, 0, "out of memory");
+    enum err e = bytes != NULL ? ERR_OK : errinfo_nomem(w->err, path);
     ssize_t n = 1;
 
     while (e == ERR_OK && n > 0) {
         n = read(from, bytes, COPY_BYTES);
         if (n < 0) {
             e = fail(w, path, "cannot read");
-        }
-        for (ssize_t at = 0; e == ERR_OK && at < n;) {
-            const ssize_t written = write(to, bytes + at, (size_t)(n - at));
-            if (written <= 0) {
-                e = fail(w, path, "cannot copy");
-            } else {
-                at += written;
-            }
+        } else if (!file_write_all(to, slice_of(bytes, (size_t)n))) {
+            e = fail(w, path, "cannot copy");
         }
     }
     free(bytes);
@@ -81,18 +67,16 @@ static enum err copy_bytes(struct walk *w, int from, int to, const char *path)
 static enum err copy(struct walk *w, int dirfd, const char *name, int tofd,
                      const char *path)
 {
-    const int from = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    int from = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
     if (from < 0) {
         return fail(w, path, "cannot open");
     }
-    const int to =
+    int to =
         openat(tofd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     enum err e = to < 0 ? fail(w, path, "cannot make a copy in backup.tmp")
                         : copy_bytes(w, from, to, path);
-    (void)close(from);
-    if (to >= 0) {
-        (void)close(to);
-    }
+    fd_close(&from);
+    fd_close(&to);
     return e;
 }
 
@@ -187,35 +171,18 @@ static enum err take_entry(struct walk *w, int dirfd, const char *dir, const cha
 static enum err take_dir(struct walk *w, const char *dir)
 {
     int tofd = -1;
-    const int fd = beneath_open(w->s->state_fd, dir);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    struct dir_walk d = dir_walk_fd(beneath_open(w->s->state_fd, dir), dir);
     enum err e = ERR_OK;
 
-    if (d == NULL) {
-        if (fd >= 0) {
-            (void)close(fd);
-        }
-        if (errno == ENOENT) {
-            w->has_missed = strchr(dir, '/') != NULL;
-            return ERR_OK;
-        }
-        return fail(w, dir, "cannot list the folder");
+    if (d.dir == NULL && d.errnum == ENOENT) {
+        w->has_missed = strchr(dir, '/') != NULL;
+        return ERR_OK;
     }
-    while (e == ERR_OK) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (entry == NULL) {
-            break;
-        }
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            e = take_entry(w, fd, dir, entry->d_name, &tofd);
-        }
+    while (e == ERR_OK && dir_walk_next(&d)) {
+        e = take_entry(w, dirfd(d.dir), dir, d.name, &tofd);
     }
-    (void)closedir(d);
-    if (tofd >= 0) {
-        (void)close(tofd);
-    }
-    return e;
+    fd_close(&tofd);
+    return dir_walk_end(&d, e, w->err);
 }
 
 enum err snapshot_take(struct snapshot *s, const char *place, struct errinfo *reterr)
@@ -249,21 +216,21 @@ enum err snapshot_open(const char *state_dir, bool with_counts, struct snapshot 
     *ret = (struct snapshot){.state_fd = -1, .fd = -1, .lock = {.fd = -1}};
     contents_init(&ret->contents);
     ret->contents.has_counts = with_counts;
-    if (file_path(ret->state_dir, "%s", state_dir) != ERR_OK ||
-        file_path(path, "%s/" SNAPSHOT_LOCK, state_dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    enum err e = path_make(ret->state_dir, reterr, "%s", state_dir);
+    THEN(e, path_make(path, reterr, "%s/" SNAPSHOT_LOCK, state_dir));
+    if (e != ERR_OK) {
+        return e;
     }
     ret->state_fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (ret->state_fd < 0) {
         return errinfo_errno(reterr, state_dir, "cannot open the state folder");
     }
-    enum err e = filelock_take(&ret->lock, path, reterr);
+    e = filelock_take(&ret->lock, path, reterr);
     if (e == ERR_LOCKED) {
         return errinfo_set(reterr, e, path, 0, "another back-up is being taken");
     }
-    if (e == ERR_OK && file_path(path, "%s/" SNAPSHOT_DIR, state_dir) == ERR_OK) {
-        e = file_remove_tree(path, reterr);
-    }
+    THEN(e, path_make(path, reterr, "%s/" SNAPSHOT_DIR, state_dir));
+    THEN(e, file_remove_tree(path, reterr));
     if (e == ERR_OK && (mkdirat(ret->state_fd, SNAPSHOT_DIR, SNAPSHOT_MODE) != 0 ||
                         (ret->fd = beneath_open(ret->state_fd, SNAPSHOT_DIR)) < 0)) {
         e = errinfo_errno(reterr, path, "cannot make a folder for the back-up");
@@ -280,21 +247,18 @@ enum err snapshot_read(const struct snapshot *s, const struct contents_file *f,
     (void)snprintf(dir, sizeof(dir), "%s", f->path);
     char *slash = strrchr(dir, '/');
     *slash = '\0';
-    const int dirfd = beneath_open(s->fd, dir);
+    int dirfd = beneath_open(s->fd, dir);
     *retfd = dirfd < 0 ? -1
                        : openat(dirfd, slash + 1,
                                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
     const int why = errno;
-    if (dirfd >= 0) {
-        (void)close(dirfd);
-    }
+    fd_close(&dirfd);
     errno = why;
     if (*retfd < 0 || fstat(*retfd, &st) != 0) {
         return errinfo_errno(reterr, f->path, "cannot be read for the back-up");
     }
     if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < f->size) {
-        (void)close(*retfd);
-        *retfd = -1;
+        fd_close(retfd);
         return errinfo_set(reterr, ERR_CORRUPT, f->path, 0,
                            "it became shorter while the back-up was taken; try again");
     }
@@ -306,15 +270,12 @@ void snapshot_close(struct snapshot *s)
     char path[FILE_PATH_MAX];
 
     if (s->fd >= 0) {
-        (void)close(s->fd);
+        fd_close(&s->fd);
         if (file_path(path, "%s/" SNAPSHOT_DIR, s->state_dir) == ERR_OK) {
             (void)file_remove_tree(path, NULL); /* else the next back-up does */
         }
     }
-    if (s->state_fd >= 0) {
-        (void)close(s->state_fd);
-    }
+    fd_close(&s->state_fd);
     filelock_drop(&s->lock);
     contents_fini(&s->contents);
-    s->state_fd = s->fd = -1;
 }

@@ -3,12 +3,12 @@
 
 #include <paths.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <syslog.h>
 #include <systemd/sd-journal.h>
 
+#include "core/base/thread.h"
 #include "core/base/visible.h"
 
 enum {
@@ -230,13 +230,7 @@ enum err log_start(const char *ident, enum log_target target, enum log_level lev
     state.dropped = 0;
     state.stopping = false;
     open_target(ident, target);
-    sigset_t all;
-    sigset_t old;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all,
-                          &old); /* signals are for the main thread */
-    int failed = pthread_create(&state.writer, NULL, writer_main, NULL);
-    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int failed = thread_start(&state.writer, writer_main, NULL);
     if (failed) {
         free(ring);
     } else {
@@ -351,36 +345,32 @@ static void log_va(enum log_level level, const char *format, va_list args)
     }
 }
 
+#define LOG_AT(level, format)            \
+    do {                                 \
+        va_list args;                    \
+        va_start(args, format);          \
+        log_va((level), (format), args); \
+        va_end(args);                    \
+    } while (0)
+
 void log_error(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    log_va(LOG_LEVEL_ERROR, format, args);
-    va_end(args);
+    LOG_AT(LOG_LEVEL_ERROR, format);
 }
 
 void log_warn(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    log_va(LOG_LEVEL_WARN, format, args);
-    va_end(args);
+    LOG_AT(LOG_LEVEL_WARN, format);
 }
 
 void log_info(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    log_va(LOG_LEVEL_INFO, format, args);
-    va_end(args);
+    LOG_AT(LOG_LEVEL_INFO, format);
 }
 
 void log_debug(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    log_va(LOG_LEVEL_DEBUG, format, args);
-    va_end(args);
+    LOG_AT(LOG_LEVEL_DEBUG, format);
 }
 
 void log_errinfo(const char *event, const struct errinfo *info)

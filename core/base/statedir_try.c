@@ -1,17 +1,13 @@
 /* statedir_try - whether a service can use the state folder. */
 #include "core/base/statedir_try.h"
 
-#include <grp.h>
-#include <pwd.h>
-
 #include "core/base/file.h"
 #include "core/base/statedir.h"
+#include "core/base/user.h"
 
 enum {
     MEND_MAX = 3 * FILE_PATH_MAX,
     ROWS_MAX = 16,
-    RECORD_MAX = 16384,
-    NAME_MAX_BYTES = 64
 };
 
 struct place {
@@ -54,32 +50,6 @@ bool statedir_user(const char *dir, enum statedir_service service, uint64_t pid,
 
 /* ---- what mends it ---- */
 
-static const char *user_name(uid_t uid, char dst[NAME_MAX_BYTES])
-{
-    char record[RECORD_MAX];
-    struct passwd p;
-    struct passwd *found = NULL;
-
-    (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)uid);
-    if (getpwuid_r(uid, &p, record, sizeof(record), &found) == 0 && found != NULL) {
-        (void)snprintf(dst, NAME_MAX_BYTES, "%s", p.pw_name);
-    }
-    return dst;
-}
-
-static const char *group_name(gid_t gid, char dst[NAME_MAX_BYTES])
-{
-    char record[RECORD_MAX];
-    struct group g;
-    struct group *found = NULL;
-
-    (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)gid);
-    if (getgrgid_r(gid, &g, record, sizeof(record), &found) == 0 && found != NULL) {
-        (void)snprintf(dst, NAME_MAX_BYTES, "%s", g.gr_name);
-    }
-    return dst;
-}
-
 struct trying {
     const struct statedir_use *use;
     char last
@@ -101,8 +71,8 @@ static void say_mend(const struct trying *t, const struct trial_finding *f,
     const size_t n = strlen(t->use->dir);
     const char *below = f->row + n + 1;
     struct statedir_owner o = {.uid = t->use->user.uid, .gid = t->use->user.gid};
-    char user[NAME_MAX_BYTES];
-    char group[NAME_MAX_BYTES];
+    char user[USER_NAME_BYTES];
+    char group[USER_NAME_BYTES];
 
     if (strcmp(f->path, t->use->dir) == 0) {
         (void)snprintf(dst, MEND_MAX, "chown %s:%s %s && chmod 2750 %s",

@@ -243,7 +243,6 @@ static _Noreturn void try_all(const struct trial_user *user,
                               const struct trial_row *rows, size_t n, int out)
 {
     struct buf report;
-    struct slice rest;
 
     if (!become(user)) {
         _exit(1);
@@ -252,16 +251,7 @@ static _Noreturn void try_all(const struct trial_user *user,
     for (size_t i = 0; i < n; i++) {
         try_row(&rows[i], i, &report);
     }
-    rest = buf_slice(&report);
-    while (rest.n > 0) {
-        ssize_t written = write(out, rest.p, rest.n);
-
-        if (written <= 0) {
-            _exit(1);
-        }
-        rest = slice_from(rest, (size_t)written);
-    }
-    _exit(0);
+    _exit(file_write_all(out, buf_slice(&report)) ? 0 : 1);
 }
 
 static void tell(struct slice report, const struct trial_row *rows, size_t n,

@@ -4,19 +4,19 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include "core/base/buf.h"
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/slice.h"
+#include "core/base/unix_place.h"
 #include "core/base/version.h"
 #include "core/telemetry/stats.h"
 
 #include "milter/probe.h"
 #include "milter/scan.h"
 #include "milter/service.h"
-#include "milter/socket.h"
 #include "milter/watcher.h"
 
 enum { ANSWER_MAX = 128 * 1024, BACKLOG = 64, SLOT_END = 0, SLOT_LISTEN = 1 };
@@ -220,65 +220,17 @@ static void *run(void *context)
     return NULL;
 }
 
-static enum err failed(const char *path, struct errinfo *reterr)
-{
-    int e = errno;
-    return errinfo_set(reterr, err_of_errno(e), path, 0,
-                       "cannot make the control socket: %s; check the folder's rights",
-                       strerrordesc_np(e));
-}
-
-static enum err listen_at(const char *path, struct errinfo *reterr)
-{
-    static const struct unix_rights rights = {.owner = "", .group = "", .mode = 0660};
-    char private[SOCKET_PATH_MAX + 14];
-    struct sockaddr_un un = {.sun_family = AF_UNIX};
-    if (strlen(path) > SOCKET_PATH_MAX) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0,
-                           "the path of a socket may have at most %d bytes; set "
-                           "control_socket to a shorter one",
-                           SOCKET_PATH_MAX);
-    }
-    enum err e = unix_place_check(path, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    unix_place_private(path, private);
-    memcpy(un.sun_path, private, strlen(private) + 1);
-    control.listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (control.listen_fd < 0) {
-        return failed(path, reterr);
-    }
-    mode_t before = umask(0177);
-    int bound = bind(control.listen_fd, (struct sockaddr *)&un, sizeof(un));
-    umask(before);
-    if (bound != 0) {
-        return failed(path, reterr);
-    }
-    if (listen(control.listen_fd, BACKLOG) != 0) {
-        e = failed(path, reterr);
-        unlink(private);
-        return e;
-    }
-    return unix_place_put(&control.place, private, path, &rights, reterr);
-}
-
 static void close_all(void)
 {
     unix_place_remove(&control.place);
-    if (control.listen_fd >= 0) {
-        close(control.listen_fd);
-    }
-    if (control.end_fd >= 0) {
-        close(control.end_fd);
-    }
-    control.listen_fd = -1;
-    control.end_fd = -1;
+    fd_close(&control.listen_fd);
+    fd_close(&control.end_fd);
 }
 
 enum err control_open(const char *path, struct errinfo *reterr)
 {
-    enum err e = listen_at(path, reterr);
+    enum err e = unix_place_listen(&control.place, path, "control_socket", BACKLOG,
+                                   &control.listen_fd, reterr);
     if (e == ERR_OK) {
         control.end_fd = eventfd(0, EFD_CLOEXEC);
         if (control.end_fd < 0) {

@@ -106,7 +106,7 @@ static enum err open_socket(char *connection, const char *text, struct errinfo *
 static enum err open_private(struct milter_listener *l, const char *private,
                              const char *text, struct errinfo *reterr)
 {
-    char connection[SOCKET_PATH_MAX + 14 + 8];
+    char connection[SOCKET_PRIVATE_BYTES + 8];
     snprintf(connection, sizeof(connection), "local:%s", private);
     mode_t before = umask(0177); /* nobody else until the rights are as configured */
     enum err e = open_socket(connection, text, reterr);
@@ -137,7 +137,7 @@ static enum err put_kept(struct milter_listener *l, int kept, const char *privat
 static enum err listen_unix(struct milter_listener *l, const struct config *config,
                             const char *text, struct errinfo *reterr)
 {
-    char private[SOCKET_PATH_MAX + 14];
+    char private[SOCKET_PRIVATE_BYTES];
     const char *path = l->socket.path;
     struct unix_rights rights = {.owner = config->socket_owner,
                                  .group = config->socket_group,

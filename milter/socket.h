@@ -14,14 +14,10 @@
 
 #include <sys/types.h>
 
-#include "core/base/err.h"
+#include "core/base/unix_place.h"
 #include "core/config/config.h"
 
-enum {
-    SOCKET_PATH_MAX = 94, /* leaves room for the private suffix in sun_path */
-    SOCKET_HOST_MAX = 255,
-    SOCKET_TEXT_MAX = 320
-};
+enum { SOCKET_HOST_MAX = 255, SOCKET_TEXT_MAX = 320 };
 
 struct milter_socket {
     bool is_unix;
@@ -37,33 +33,6 @@ enum err socket_parse(const char *text, struct milter_socket *ret,
 const char *socket_postfix(const struct milter_socket *s, char ret[SOCKET_TEXT_MAX]);
 /* "local:/run/x.sock", "inet:8895@127.0.0.1", "inet6:8895@::1"; returns ret. */
 const char *socket_sendmail(const struct milter_socket *s, char ret[SOCKET_TEXT_MAX]);
-
-/* A Unix socket in its place, and who made it. */
-struct unix_place {
-    char path[SOCKET_PATH_MAX + 1];
-    dev_t device;
-    ino_t inode;
-    bool is_placed;
-};
-/* ERR_OK when nobody answers at path (a stale socket may lie there); ERR_EXISTS when another
- * instance answers, or something lies there that is no socket. */
-enum err unix_place_check(const char *path, struct errinfo *reterr);
-/* A fresh private name beside path. */
-void unix_place_private(const char *path, char ret[SOCKET_PATH_MAX + 14]);
-struct unix_rights {
-    const char *owner; /* "": leave */
-    const char *group; /* "": leave */
-    mode_t mode;
-};
-/* Gives the socket at path its owner, group and mode. */
-enum err unix_place_rights(const char *path, const struct unix_rights *rights,
-                           struct errinfo *reterr);
-/* Gives the socket at private its rights and renames it to path; on failure private is
- * removed. */
-enum err unix_place_put(struct unix_place *u, const char *private, const char *path,
-                        const struct unix_rights *rights, struct errinfo *reterr);
-/* Removes it unless it is somebody else's by now. */
-void unix_place_remove(struct unix_place *u);
 
 /* The listening socket of libmilter. */
 struct milter_listener {

@@ -119,12 +119,8 @@ static void open_history(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why;
-    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_HISTORY_FILE);
-    if (e != ERR_OK) {
-        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
-    } else {
-        e = history_open(path, clock_wall_us() / 1000000, &why);
-    }
+    enum err e = path_make(path, &why, "%s/%s", config->state_dir, STATE_HISTORY_FILE);
+    THEN(e, history_open(path, clock_wall_us() / 1000000, &why));
     if (e != ERR_OK) {
         report("history", "history", &why);
     }
@@ -136,12 +132,8 @@ static void open_journal(const struct config *config)
     char path[FILE_PATH_MAX];
     struct errinfo why;
     const struct hashkey *key = &daemon_state.keys.ring[0];
-    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_HAM_LOG_FILE);
-    if (e != ERR_OK) {
-        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
-    } else {
-        e = ham_log_open(path, key->id, &daemon_state.journal, &why);
-    }
+    enum err e = path_make(path, &why, "%s/%s", config->state_dir, STATE_HAM_LOG_FILE);
+    THEN(e, ham_log_open(path, key->id, &daemon_state.journal, &why));
     if (e != ERR_OK) {
         report("journal", "journal", &why);
         return;
@@ -154,13 +146,9 @@ static void open_stats(const struct config *config)
     char folder[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     struct errinfo why;
-    enum err e = file_path(folder, "%s/counts", config->state_dir);
-    THEN(e, file_path(path, "%s/%s", config->state_dir, STATE_STATS_FILE));
-    if (e != ERR_OK) {
-        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
-    } else {
-        e = file_make_dir(folder, 02750, &why);
-    }
+    enum err e = path_make(folder, &why, "%s/counts", config->state_dir);
+    THEN(e, path_make(path, &why, "%s/%s", config->state_dir, STATE_STATS_FILE));
+    THEN(e, file_make_dir(folder, 02750, &why));
     THEN(e, stats_open(path, &why));
     if (e != ERR_OK) {
         report("stats", "stats", &why);
@@ -174,13 +162,10 @@ static void open_hits(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why;
-    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE);
-    if (e == ERR_OK) {
-        e = lookup_stats_open(path, clock_wall_us() / 1000000, &daemon_state.hits,
-                              &why);
-    } else {
-        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
-    }
+    enum err e =
+        path_make(path, &why, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE);
+    THEN(e,
+         lookup_stats_open(path, clock_wall_us() / 1000000, &daemon_state.hits, &why));
     if (e != ERR_OK) {
         report("hits", "hits", &why);
         return;

@@ -42,18 +42,6 @@ static void print_usage(FILE *to)
         to);
 }
 
-/* Behind getopt's message: the nearest option to the one it refused. */
-static void print_nearest(const char *option)
-{
-    static const char *const names[] = {"--config", "--socket",  "--foreground",
-                                        "--test",   "--version", "--help"};
-    const char *near = nearest_name(slice_str(option), names, LENGTH(names));
-
-    if (near != NULL && strcmp(near, option) != 0) {
-        fprintf(stderr, "gillnetd: did you mean \"%s\"?\n", near);
-    }
-}
-
 static int read_arguments(int argc, char **argv, struct arguments *ret)
 {
     static const struct option longs[] = {{"config", required_argument, NULL, 'c'},
@@ -87,7 +75,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
             print_usage(stdout);
             exit(EX_OK); /* NOLINT(concurrency-mt-unsafe): no other thread yet */
         default:
-            print_nearest(argv[optind - 1]);
+            nearest_option_print("gillnetd", argv[optind - 1], longs);
             print_usage(stderr);
             return EX_USAGE;
         }
@@ -111,15 +99,7 @@ static int load(const char *file, struct config **ret)
     static const struct config_types types = {.is_sought = feature_is_sought,
                                               .is_counted = feature_is_counted,
                                               .is_sign = sign_is_known};
-    struct config_errors errors = {.n = 0};
-    if (config_load(file, &types, ret, &errors) == ERR_OK) {
-        return EX_OK;
-    }
-    for (size_t i = 0; i < errors.n; i++) {
-        print_error(&errors.v[i]);
-    }
-    config_errors_free(&errors);
-    return EX_CONFIG;
+    return config_load_or_print("gillnetd", file, &types, ret) ? EX_OK : EX_CONFIG;
 }
 
 static void on_trouble(void *context, const char *what, const char *mend)

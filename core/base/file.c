@@ -252,6 +252,30 @@ void filemap_close(struct filemap *m)
     *m = (struct filemap){NULL, 0};
 }
 
+enum err filemap_make(struct filemap *m, const char *path, size_t size, mode_t mode,
+                      filemap_fill_fn *fill, void *context, struct errinfo *reterr)
+{
+    char fresh[FILE_PATH_MAX];
+    *m = (struct filemap){NULL, 0};
+    enum err e = path_make(fresh, reterr, "%s.new", path);
+    THEN(e, file_allocate(fresh, size, mode, reterr));
+    THEN(e, filemap_open(m, fresh, FILEMAP_WRITE, reterr));
+    if (e == ERR_OK && m->n != size) {
+        e = errinfo_set(reterr, ERR_CORRUPT, fresh, 0,
+                        "another process changed the file");
+    }
+    if (e == ERR_OK) {
+        fill(context, m->p);
+        e = rename(fresh, path) == 0
+                ? ERR_OK
+                : file_sys_fail(reterr, path, "cannot put the new file in place");
+    }
+    if (e != ERR_OK) {
+        filemap_close(m);
+    }
+    return e;
+}
+
 enum err file_sync_dir(const char *dir, struct errinfo *reterr)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -187,6 +187,10 @@ struct config_types {
 enum err config_load(const char *file, const struct config_types *types,
                      struct config **ret, struct config_errors *reterrors);
 
+/* For a program's start: prints each error as "PROGRAM: FILE:LINE: ..."; false after errors. */
+bool config_load_or_print(const char *program, const char *file,
+                          const struct config_types *types, struct config **ret);
+
 struct config *config_acquire(const struct config *c);
 /* Drops one reference and nulls the pointer; the last one frees. Accepts NULL. */
 void config_release(struct config **c);

@@ -300,3 +300,20 @@ enum err config_load(const char *file, const struct config_types *types,
     config_release(&l.c);
     return code;
 }
+
+bool config_load_or_print(const char *program, const char *file,
+                          const struct config_types *types, struct config **ret)
+{
+    struct config_errors errors = {.n = 0};
+    char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+
+    if (config_load(file, types, ret, &errors) == ERR_OK) {
+        return true;
+    }
+    for (size_t i = 0; i < errors.n; i++) {
+        (void)fprintf(stderr, "%s: %s\n", program,
+                      errinfo_format(&errors.v[i], line, sizeof line));
+    }
+    config_errors_free(&errors);
+    return false;
+}

@@ -9,8 +9,6 @@
 #include "core/count/message.h"
 #include "core/telemetry/stats.h"
 
-#include "milter/ham_record.h"
-#include "milter/history_record.h"
 #include "milter/message_log.h"
 #include "milter/negotiate.h"
 #include "milter/probe.h"

@@ -16,9 +16,8 @@
 
 #include "milter/callbacks.h"
 #include "milter/control.h"
-#include "milter/ham_record.h"
 #include "milter/libmilter.h"
-#include "milter/notify.h"
+#include "milter/message_log.h"
 #include "milter/packet.h"
 #include "milter/scan.h"
 #include "milter/service.h"

@@ -24,4 +24,11 @@ struct daemon_options {
  * started a thread before. */
 int daemon_run(struct config *config, const struct daemon_options *options);
 
+/* Messages to the service manager (sd_notify), if there is one. Any thread. */
+void notify_ready(const char *status);
+void notify_reloading(void);
+void notify_stopping(void);
+/* A sign of life, when the manager has asked for them. */
+void notify_watchdog(void);
+
 #endif

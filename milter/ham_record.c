@@ -1,7 +1,7 @@
-#include "milter/ham_record.h"
-
 #include "core/base/clock.h"
 #include "core/message/feature/ham_keys.h"
+
+#include "milter/message_log.h"
 
 enum { US_PER_S = 1000000 };
 

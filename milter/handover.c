@@ -1,7 +1,7 @@
-#include "milter/handover.h"
-
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
+
+#include "milter/socket.h"
 
 /* "mta-DEVICE-INODE", both in hexadecimal digits. */
 static const char name_format[] = "mta-%" PRIx64 "-%" PRIx64;

@@ -1,8 +1,7 @@
-#include "milter/history_record.h"
-
 #include "core/base/clock.h"
 #include "core/telemetry/history.h"
 
+#include "milter/message_log.h"
 #include "milter/service.h"
 
 enum { US_PER_S = 1000000, NS_PER_US = 1000, TYPES_MAX = 8 };

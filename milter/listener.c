@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "milter/handover.h"
 #include "milter/libmilter.h"
 #include "milter/socket.h"
 

@@ -5,7 +5,6 @@
 #include "core/base/log.h"
 #include "core/telemetry/stats.h"
 
-#include "milter/history_record.h"
 #include "milter/logline.h"
 
 static void client_text(const struct session *s, char ret[INET6_ADDRSTRLEN])

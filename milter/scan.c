@@ -12,8 +12,6 @@
 #include "core/telemetry/scan_request.h"
 #include "core/telemetry/stats.h"
 
-#include "milter/scan_message.h"
-
 enum { PIECE = 64 * 1024 /* read at once */ };
 
 enum state {

@@ -12,6 +12,7 @@
 #define MILTER_SCAN_H
 
 #include "core/base/slice.h"
+#include "core/telemetry/scan_request.h"
 
 enum {
     SCAN_WORKERS = 2,
@@ -31,5 +32,12 @@ void scan_stop(void);
 /* Takes the connection fd (non-blocking), whose request line was "scan " and args; rest is what came behind the
  * line. */
 void scan_take(int fd, struct slice args, struct slice rest);
+
+/* Judges the bytes of a message, with the envelope that the request names, as a message of a session
+ * is judged. Returns the object of `gillnet check --json` as compact JSON, which the caller frees;
+ * NULL: reterr says why. Counts the message only when the request asks for it, and learns nothing
+ * from it. Any thread, while the service runs. */
+char *scan_message(const struct scan_request *line, struct slice bytes,
+                   struct errinfo *reterr);
 
 #endif

@@ -1,5 +1,3 @@
-#include "milter/scan_message.h"
-
 #include <arpa/inet.h>
 
 #include "core/base/clock.h"
@@ -8,6 +6,7 @@
 #include "core/verdict/explain.h"
 
 #include "milter/arenapool.h"
+#include "milter/scan.h"
 #include "milter/service.h"
 
 enum { PIECE = 64 * 1024 };

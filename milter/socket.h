@@ -50,4 +50,18 @@ void milter_listener_shut(struct milter_listener *l);
 /* Not with is_kept: the file must lie there for the next gillnetd. */
 void milter_listener_remove(struct milter_listener *l);
 
+/* ---- a Unix socket outlives gillnetd while systemd restarts it: handover.c, ADR 0051 ---- */
+
+/*
+ * systemd keeps a copy of the listening socket (FileDescriptorStoreMax of the unit, which also sets
+ * FDSTORE) and gives it to the next gillnetd. Until then the MTA's connections wait in the queue of
+ * the socket. The name of the kept socket holds device and inode of its file, so a socket is taken
+ * only while its file still lies at the configured path.
+ */
+/* Gives a copy of fd, which listens at place, to systemd. False: systemd keeps none. */
+bool handover_keep(int fd, const struct unix_place *place);
+/* Returns the kept descriptor that listens at path and fills *ret; -1: systemd kept none for this
+ * path. Kept sockets of other paths are closed and dropped by systemd. Before the first thread. */
+int handover_take(const char *path, struct unix_place *ret);
+
 #endif

@@ -10,7 +10,7 @@
 #include "core/message/feature/feature.h"
 #include "core/telemetry/stats.h"
 
-#include "milter/notify.h"
+#include "milter/daemon.h"
 #include "milter/service.h"
 
 enum {

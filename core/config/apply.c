@@ -1,5 +1,4 @@
-#include "core/config/apply.h"
-
+/* apply - the settings of one parsed file, by the schema. */
 #include "core/base/nearest.h"
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"

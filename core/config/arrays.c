@@ -1,6 +1,5 @@
-#include "core/config/arrays.h"
-
 #include "core/config/config_internal.h"
+#include "core/config/config_value.h"
 #include "core/config/unit.h"
 
 enum {

@@ -1,5 +1,4 @@
 /* config_feeds - inheritance and agreement of the groups of `feeds`. */
-#include "core/config/config_feeds.h"
 
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"

@@ -6,6 +6,7 @@
 #ifndef CORE_CONFIG_CONFIG_INTERNAL_H
 #define CORE_CONFIG_CONFIG_INTERNAL_H
 
+#include <libconfig.h>
 #include <stdatomic.h>
 
 #include "core/config/config.h"
@@ -55,5 +56,30 @@ enum { CONFIG_ERRORS_MAX = 200 };
 void config_errors_add(struct config_errors *e, enum err code, const char *source,
                        unsigned line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* ---- the steps of a load, in their order; all errors of a step are collected ---- */
+
+/* A configuration that is being loaded. */
+struct load {
+    struct config *c;
+    struct config_errors *errors;
+    const char *file;    /* being read */
+    unsigned file_index; /* of it in origin->files */
+};
+/* Puts the settings of one parsed file into the configuration: checks each key against the schema
+ * and each value against its row. A wrong one is an error, and the others are taken. */
+void apply_settings(struct load *l, const config_setting_t *root);
+
+/* After the last file: groups inherit the defaults, control sockets get their paths, and keys that
+ * must agree are checked: thresholds that were set rise with the harshness of the action, rules can
+ * apply, feature types are known to types (which may be NULL). */
+void config_finish(struct config *c, const struct config_types *types,
+                   struct config_errors *errors);
+/* Part of it: each subscription has urls, key and lists; no two have the same publisher, and no two
+ * lists of one are the same list here. */
+void config_finish_subscriptions(struct config *c, struct config_errors *errors);
+/* Part of it: an enabled feed has a url, each list holds one feed, types are known. */
+void config_finish_feeds(struct config *c, const struct config_types *types,
+                         struct config_errors *errors);
 
 #endif

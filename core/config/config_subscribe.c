@@ -1,5 +1,4 @@
 /* config_subscribe - inheritance and agreement of the groups of `subscribe`. */
-#include "core/config/config_subscribe.h"
 
 #include <strings.h>
 

@@ -2,10 +2,7 @@
 
 #include <math.h>
 
-#include "core/config/arrays.h"
 #include "core/config/config_internal.h"
-#include "core/config/form.h"
-#include "core/config/keywords.h"
 #include "core/config/unit.h"
 
 enum { VALUE_WRITTEN_MAX = 32 };

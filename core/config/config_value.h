@@ -52,4 +52,40 @@ void value_bound_text(const struct schema_row *row, double bound,
 /* Appends s as a quoted JSON string; bytes that are not UTF-8 become U+FFFD. */
 void value_add_quoted(struct buf *b, struct slice s);
 
+/* ---- kinds whose values are one of a few words: keywords.c ---- */
+
+bool keywords_has(enum schema_kind kind);
+/* value_set for those kinds. */
+bool keywords_set(const struct value_place *place, const config_setting_t *setting);
+/* The word of the value. */
+const char *keywords_text(const struct schema_row *row, const void *base);
+
+/* ---- arrays of texts: arrays.c ---- */
+
+/* value_set for the kinds NETWORKS, TOKENS, ADDRESSES, DOMAINS, WEIGHTS, URLS, TEXTS and LISTENS:
+ * replaces the whole array. */
+bool elements_set(const struct value_place *place, const config_setting_t *setting);
+
+/* The two members of a NETWORKS row, which always lies in struct config. */
+struct elements_networks {
+    size_t *n;
+    struct ipnet **v;
+};
+struct elements_networks elements_networks_of(const struct schema_row *row,
+                                              struct config *c);
+const struct ipnet *elements_networks_at(const struct schema_row *row,
+                                         const struct config *c, size_t *retcount);
+
+void elements_strings_free(struct config_strings *s);
+bool elements_strings_copy(struct config_strings *to,
+                           const struct config_strings *from);
+
+/* ---- a value that was written in a wrong way, as libconfig text that its key takes: form.c ---- */
+
+enum { FORM_MAX = 200 };
+/* "yes" for a key that is true or false becomes true, 5% for a share 0.05, 10.0.0.0/8 for networks
+ * [ "10.0.0.0/8" ]. text is the value without quotes; row is NULL for an unknown key, which gets a
+ * text in quotes. False: the right form is not known. */
+bool form_value(const struct schema_row *row, struct slice text, char dst[FORM_MAX]);
+
 #endif

@@ -1,10 +1,7 @@
-#include "core/config/finish.h"
-
+/* finish - inheritance, and keys that must agree. */
 #include <math.h>
 
-#include "core/config/config_feeds.h"
 #include "core/config/config_internal.h"
-#include "core/config/config_subscribe.h"
 #include "core/config/config_value.h"
 
 static void finish_socket(const struct config *c, char **field, const char *name,

@@ -1,6 +1,6 @@
-#include "core/config/form.h"
-
 #include <strings.h>
+
+#include "core/config/config_value.h"
 
 enum { TEXT_MAX = 120 };
 

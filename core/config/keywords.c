@@ -1,9 +1,8 @@
 /* keywords - values that are one of a few words. */
-#include "core/config/keywords.h"
-
 #include <assert.h>
 
 #include "core/base/nearest.h"
+#include "core/config/config_value.h"
 
 enum { KEYWORDS_MAX = 8 }; /* of one kind */
 

@@ -1,10 +1,8 @@
 #include <dirent.h>
 #include <libconfig.h>
 
-#include "core/config/apply.h"
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"
-#include "core/config/finish.h"
 #include "core/config/mistake.h"
 #include "core/config/precheck.h"
 

@@ -1,6 +1,6 @@
 /* mistake_value - values of a broken file: texts, quotes of other kinds, and texts without quotes. */
 
-#include "core/config/form.h"
+#include "core/config/config_value.h"
 #include "core/config/mistake_walk.h"
 
 static bool is_element(const struct walk *w)

@@ -1,9 +1,7 @@
 #include <math.h>
 
 #include "core/base/utf8.h"
-#include "core/config/arrays.h"
 #include "core/config/config_value.h"
-#include "core/config/keywords.h"
 #include "core/config/schema.h"
 #include "core/config/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * base - what every program calls once, before anything else of core.
+ * base - the start of every program.
  */
 #ifndef CORE_BASE_BASE_H
 #define CORE_BASE_BASE_H

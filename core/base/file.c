@@ -290,9 +290,9 @@ enum err file_sync_dir(const char *dir, struct errinfo *reterr)
     return e;
 }
 
-/* The umask may have taken bits away; a set-group-ID bit that the parent gave stays. Under
- * systemd's RestrictSUIDSGID no call may name that bit, not even where it is set already:
- * a service's folder has it from its parent, or goes without. */
+/* The umask may have taken bits away; a set-group-ID bit that the parent gave stays. systemd's
+ * RestrictSUIDSGID forbids every call that names that bit, also where it is set: a service's folder
+ * has it from its parent, or does not have it. */
 static enum err set_up_dir(const char *dir, mode_t mode, struct errinfo *reterr)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

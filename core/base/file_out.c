@@ -81,7 +81,7 @@ enum err file_exchange(const char *fresh, const char *path, struct errinfo *rete
 {
     if (renameat2(AT_FDCWD, fresh, AT_FDCWD, path, RENAME_EXCHANGE) != 0) {
         return file_sys_fail(reterr, path,
-                             "cannot put what was made anew in its place");
+                             "cannot put the new file or folder in its place");
     }
     enum err e = sync_parent(path, reterr);
     return THEN(e, sync_parent(fresh, reterr));

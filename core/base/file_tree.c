@@ -4,7 +4,7 @@
 
 enum { TREE_DEPTH_MAX = 8 };
 
-/* Removes the files of one folder, then it; subfolders are told. */
+/* Removes the files of one folder. True: it has a subfolder, whose path is in retsub. */
 static bool empty_dir(const char *path, char retsub[FILE_PATH_MAX])
 {
     struct dir_walk w = dir_walk_begin(path, DIR_NEEDED);
@@ -19,7 +19,7 @@ static bool empty_dir(const char *path, char retsub[FILE_PATH_MAX])
     return has_sub;
 }
 
-/* Goes down to a folder that has none, removes it, begins again: no recursion. */
+/* Goes down to a folder without subfolders, removes it and begins again: no recursion. */
 enum err file_remove_tree(const char *path, struct errinfo *reterr)
 {
     for (;;) {

@@ -49,7 +49,7 @@ static void lower(uint64_t *least, uint64_t v)
     *least = v < *least ? v : *least;
 }
 
-/* What a file of a control group says: a number, or "max". */
+/* A file of a control group holds a number, or "max". */
 static void lower_to_file(uint64_t *least, const char *root, const char *group,
                           const char *name)
 {

@@ -170,8 +170,8 @@ static bool write_temp_key(int fd, const char *comment)
     return is_written;
 }
 
-/* Makes path with a random key unless it is there. link() never replaces: of two processes
- * one wins, and both read the winner's key afterwards. */
+/* Makes the file with a random key unless it exists. link() never replaces a file: of two processes
+ * one wins, and both then read its key. */
 static enum err create_file(const char *path, const char *comment,
                             struct errinfo *reterr)
 {

@@ -279,8 +279,8 @@ static bool enqueue(enum log_level level, const char *line, size_t n)
     (void)pthread_mutex_lock(&state.lock);
     bool running = state.ring && !state.stopping;
     if (running) {
-        /* Once lines are lost, more are refused until the writer has told of it: what the
-         * log shows is then in order and the gap is where it says. */
+        /* Once lines are lost, more are dropped until the writer has logged their number. The log
+         * is then in order, and the gap is where that line stands. */
         bool lost = state.dropped > 0 || n + HEAD_BYTES > RING_BYTES - state.used;
         if (lost) {
             state.dropped++;
@@ -306,7 +306,8 @@ uint64_t log_dropped(void)
 static void log_va(enum log_level level, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Whatever forgot log_str: one event stays one line, and nothing in it is hidden. Most lines are ASCII and stay. */
+/* For callers that forgot log_str: an event stays one line without hidden characters. Most lines
+ * are ASCII and do not change. */
 static size_t make_visible(char line[LOG_LINE_MAX + 1], size_t n)
 {
     char shown[LOG_LINE_MAX + 1];

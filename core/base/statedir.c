@@ -63,7 +63,7 @@ static bool owner_of_package(const char *path, struct statedir_owner *ret)
     return true;
 }
 
-/* What a folder's owner says, unless that is root. */
+/* The owner of a folder, unless that is root. */
 static bool owner_of_folder(const char *folder, struct statedir_owner *ret)
 {
     struct stat st;

@@ -53,7 +53,7 @@ bool statedir_user(const char *dir, enum statedir_service service, uint64_t pid,
 struct trying {
     const struct statedir_use *use;
     char last
-        [FILE_PATH_MAX]; /* that was reported: one folder may be in the way of many */
+        [FILE_PATH_MAX]; /* the path of the last report: one folder may bar many files */
     statedir_trouble_fn *fn;
     void *context;
 };

@@ -1,4 +1,4 @@
-/* trial - what another user of this system may open. */
+/* trial - files tried by a process with the ids of another user. */
 #include "core/base/trial.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /*
- * unix_place - a Unix socket that is put in its place by a rename, and is removed while it is ours.
+ * unix_place - a Unix socket that a rename puts in its place, and that only its maker removes.
  *
  * The socket is bound under a private name beside its place, gets its rights there, and is then
  * renamed: a client that finds it finds it with its rights. A socket that a newer instance has put
@@ -45,8 +45,8 @@ enum err unix_place_put(struct unix_place *u, const char *private, const char *p
 /* Removes the socket while it is the one that was put there. */
 void unix_place_remove(struct unix_place *u);
 
-/* All of this for a control socket, which the group may use: checks path, binds, listens and puts
- * the socket in its place. *retfd does not block. key: the configuration's, for errors. */
+/* Does all of this for a control socket, which the group may use. *retfd listens and does not
+ * block. Errors name key, the key of the configuration. */
 enum err unix_place_listen(struct unix_place *u, const char *path, const char *key,
                            int backlog, int *retfd, struct errinfo *reterr);
 

@@ -26,7 +26,7 @@ bool visible_is(uint32_t character)
     return i == n || character < unseen[i].from;
 }
 
-/* Of a whole character. */
+/* The code point of a whole character. */
 static uint32_t decode(const unsigned char *p, size_t n)
 {
     static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};

@@ -53,7 +53,7 @@ static enum err next_is(const struct reading *r, const char *path, uint64_t *ret
     return ERR_OK;
 }
 
-/* All bytes of the entry, at most size, to each(); the sum is theirs. */
+/* Gives all bytes of the entry, at most size, to each(), and their sum to sha256. */
 typedef enum err each_fn(struct reading *r, void *context, struct slice bytes);
 
 static enum err read_entry(struct reading *r, const char *path, uint64_t size,
@@ -162,7 +162,7 @@ static enum err expect_end(const struct reading *r)
                              : damaged(r, "its end");
 }
 
-/* What is wrong with its table of contents or its checksums: said of the archive. */
+/* Puts the name of the archive before an error in its table of contents or its checksums. */
 static enum err of_archive(const struct reading *r, enum err e)
 {
     char why[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX];

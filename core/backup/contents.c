@@ -1,4 +1,4 @@
-/* contents - what a back-up holds. */
+/* contents - the table of contents and the checksums of a back-up. */
 #include "core/backup/contents.h"
 
 #include "core/base/array.h"
@@ -180,7 +180,7 @@ void contents_print(const struct contents *c, struct buf *ret)
     }
 }
 
-/* Reading: what is left, and the number of the line. */
+/* A text that is read line by line. */
 struct lines {
     struct slice rest;
     unsigned number;

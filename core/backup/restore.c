@@ -37,7 +37,7 @@ static bool is_below(const char *path, const char *place)
     return strncmp(path, place, n) == 0 && path[n] == '/';
 }
 
-/* As the folder has it that this one takes the place of. */
+/* The owner by the rules of the folder that is replaced. */
 static struct beneath_owner owner_of(const struct restoring *r, const char *path)
 {
     struct statedir_owner o;
@@ -46,7 +46,7 @@ static struct beneath_owner owner_of(const struct restoring *r, const char *path
     return (struct beneath_owner){.uid = o.uid, .gid = o.gid, .mode = o.mode};
 }
 
-/* ---- the folder that is there ---- */
+/* ---- the present folder ---- */
 
 /* A folder that has nothing in it, as systemd-tmpfiles makes; a link to one is none. */
 static bool is_bare(int dirfd, const char *name)
@@ -90,8 +90,8 @@ static enum err take_locks(struct restoring *r, struct errinfo *reterr)
     return e;
 }
 
-/* A folder to unpack into. What a restore that was killed left is removed while it is marked; unmarked it is a whole
- * folder, perhaps the only one, and stays. */
+/* Makes the folder to unpack into. A marked folder of a killed restore is removed. An unmarked one
+ * is whole, perhaps the only copy, and stays. */
 static enum err make_fresh(struct restoring *r, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
@@ -252,8 +252,8 @@ static enum err unpack(struct restoring *r, struct errinfo *reterr)
     return bundle_read(r->o->fd, r->o->name, &taker, &r->ret->contents, reterr);
 }
 
-/* What the hub must know: sync.h. Counts of buckets that had ended, or were not published when the back-up was taken, are
- * with the peers already or will never be. */
+/* Tells the hub from which bucket on its counts are missing: sync.h. Earlier buckets are with the
+ * peers already or were never published. */
 static enum err mark_restored(struct restoring *r, struct errinfo *reterr)
 {
     const struct contents *c = &r->ret->contents;

@@ -123,7 +123,7 @@ static enum err keep(struct walk *w, int dirfd, const char *name, int tofd,
 
 /* ---- one folder ---- */
 
-/* A list on another disk, say: it must not be missing unseen. */
+/* Such as a list on another disk: the back-up must not lack it without an error. */
 static bool is_list_elsewhere(const char *path, const struct stat *st)
 {
     return S_ISLNK(st->st_mode) && strncmp(path, "lists/", 6) == 0;

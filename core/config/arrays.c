@@ -127,7 +127,7 @@ static const char *tidy_token(char *s)
     return NULL;
 }
 
-/* NAME=NUMBER: a member of the ring and what it says is worth here, from 0 to 10. */
+/* NAME=NUMBER: a member of the ring and the factor of its weight here, from 0 to 10. */
 static const char *tidy_weight(char *s)
 {
     static const char form[] = "write a peer's name and a number from 0 to 10, such as "

@@ -19,7 +19,7 @@
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
 
-/* What can be done with a message, mildest first; thresholds are indexed by it. */
+/* Actions on a message, mildest first; thresholds are indexed by it. */
 enum action {
     ACTION_ACCEPT,
     ACTION_HEADER,
@@ -40,11 +40,11 @@ bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16]);
 
 /* How gillnetd holds a list's filters in memory. */
 enum filter_memory { FILTER_COPY, FILTER_MAP };
-/* What of a list goes to the peers. */
+/* The part of a list that peers get. */
 enum list_share { LIST_SHARE_NO, LIST_SHARE_ENTRIES, LIST_SHARE_FILTERS };
 const char *list_share_name(enum list_share s); /* "no", "entries", "filters" */
 
-/* What one message adds to a count. */
+/* The unit of a count: messages, or their recipients. */
 enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES };
 
 /* One list as configured; lists on disk that are not named here get config_list_default. */
@@ -62,8 +62,8 @@ struct config_list {
     enum filter_memory filter_memory;
     enum filter_layout filter_layout; /* of filters built from now on */
     double filter_error; /* share of false "perhaps" that they are sized for */
-    uint64_t period_s;   /* entries are kept, and dropped, by periods so long; 0: not */
-    uint64_t inactive_after_s; /* a period nobody met so long is dropped; 0: never */
+    uint64_t period_s;   /* length of the periods by which entries are kept and dropped; 0: none */
+    uint64_t inactive_after_s; /* a period without a hit for this long is dropped; 0: never */
     enum list_share share;
     enum list_url_match url_match;
 };
@@ -82,7 +82,7 @@ struct config_rule {
     double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
     double score;
     enum rule_window window;
-    unsigned count;                    /* seen so often in the window, or more */
+    unsigned count;                    /* least number of times in the window */
     unsigned distinct[RULE_DISTINCTS]; /* on one day, at least; 0: any */
     bool enabled;
     bool shadow;             /* what it finds is shown, and scores nothing */
@@ -201,7 +201,7 @@ const struct config_list *config_list_find(const struct config *c, struct slice 
 /* Whether the configuration has an entry of its own for the list. */
 bool config_list_is_named(const struct config *c, struct slice name);
 
-/* What the entries of a peer's lists weigh here, times the weight of the list: 1.0 unless configured. */
+/* The factor of a peer's entries, times the weight of the list: 1.0 unless configured. */
 double config_peer_weight(const struct config *c, struct slice name);
 /* Whether it is an IP address in allow.networks. */
 bool config_allows_address(const struct config *c, struct slice address);
@@ -211,12 +211,14 @@ enum action config_action(const struct config *c, double score);
 bool config_subscription_map(const char *text, struct slice *rettheirs,
                              struct slice *retours);
 
-/* Names what c says, wherever it says it: two that have the same effective values have the same one. Never 0. */
+/* A checksum of the effective values: equal for two configurations with the same values. Never
+ * 0. */
 uint32_t config_id(const struct config *c);
 
 enum config_program { CONFIG_OF_GILLNETD, CONFIG_OF_HUB };
-/* Keys that program looks at only when it starts and that differ between the configuration it started with and a later
- * one: appends "key, key" and gives their number. 0: the later one is in force as a whole. */
+/* Keys that program looks at only when it starts and that differ between the configuration it
+ * started with and a later one: appends "key, key" and gives their number. 0: the later one is in
+ * force as a whole. */
 unsigned config_needs_restart(const struct config *started, const struct config *fresh,
                               enum config_program program, struct buf *ret);
 

@@ -1,5 +1,6 @@
 /*
- * config_internal - what struct config keeps to itself: references, and where each value comes from.
+ * config_internal - the private part of struct config: references, sources of the values, and the
+ * steps of a load.
  *
  * Threads: the count is atomic; the rest is constant once loaded.
  */

@@ -40,7 +40,7 @@ bool config_subscription_map(const char *text, struct slice *rettheirs,
     return name_fits(theirs) && name_fits(ours);
 }
 
-/* What is wrong with the lists, or NULL. */
+/* The error in the lists, or NULL. */
 static const char *check_lists(const struct config_strings *lists)
 {
     if (lists->n == 0 || lists->n > LISTS_MAX) {

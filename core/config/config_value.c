@@ -33,7 +33,7 @@ static struct slice written(const config_setting_t *setting,
     }
 }
 
-/* The key's right form; false when none can be told, or it is what was written. */
+/* The key's right form. False: it is unknown, or the same as the written one. */
 static bool right_form(const struct value_place *place, const config_setting_t *setting,
                        char dst[FORM_MAX])
 {

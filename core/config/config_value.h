@@ -21,7 +21,7 @@ enum {
     VALUE_ELEMENTS_MAX = 10000 /* of one array */
 };
 
-/* Where a value goes and who hears of errors. */
+/* The target of a value and of its errors. */
 struct value_place {
     const struct schema_row *row;
     void *base;        /* struct config or struct config_list */
@@ -33,7 +33,7 @@ struct value_place {
 /* Checks the setting and stores it, the old value freed. On failure errors has it and the old
  * value stays. */
 bool value_set(const struct value_place *place, const config_setting_t *setting);
-/* Says what is wrong with the setting, and its right form where that can be told; false. */
+/* Adds the error in the setting, with its right form if that is known. Returns false. */
 bool value_refuse(const struct value_place *place, const config_setting_t *setting,
                   enum err code, const char *what);
 /* A text setting, or NULL after an error that says what to write. */
@@ -80,7 +80,8 @@ void elements_strings_free(struct config_strings *s);
 bool elements_strings_copy(struct config_strings *to,
                            const struct config_strings *from);
 
-/* ---- a value that was written in a wrong way, as libconfig text that its key takes: form.c ---- */
+/* ---- a value that was written in a wrong way, as libconfig text that its key takes: form.c
+ * ---- */
 
 enum { FORM_MAX = 200 };
 /* "yes" for a key that is true or false becomes true, 5% for a share 0.05, 10.0.0.0/8 for networks

@@ -1,4 +1,5 @@
-/* family - the groups of lists, rules, subscribe and feeds in struct config, by the schema's table. */
+/* family - the groups of lists, rules, subscribe and feeds in struct config, by the schema's
+ * table. */
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"
 
@@ -7,7 +8,7 @@ static void *place_in(const struct config *c, size_t offset)
     return (char *)c->origin->self + offset;
 }
 
-/* The array, of whatever type its elements have. */
+/* The array; its elements are of any type. */
 static char *array_of(const struct config *c, const struct schema_family *f)
 {
     char *v = NULL;

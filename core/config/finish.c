@@ -55,7 +55,7 @@ static void check_thresholds(const struct config *c, struct config_errors *error
         struct config_source source = key_source(
             c, offsetof(struct config, threshold) + (size_t)a * sizeof c->threshold[0]);
 
-        /* a default says nothing about the administrator's wish */
+        /* the administrator did not choose a default */
         if (source.file == 0 || c->threshold[a] == HUGE_VAL) {
             continue;
         }
@@ -98,7 +98,7 @@ static void refuse_type(const struct config *c, struct config_source source,
                       list, type);
 }
 
-/* Each name once: what a list has from list_default was looked at there. */
+/* Checks each name once: a list inherits the names of list_default. */
 static void check_types(const struct config *c, config_is_type_fn *is_type,
                         struct config_errors *errors)
 {
@@ -182,7 +182,7 @@ static void check_rule_sign(const struct config *c, size_t rule,
     }
 }
 
-/* A condition on what is not counted would never hold. */
+/* A condition on distinct values that are not counted would never hold. */
 static void check_rule_distinct(const struct config *c, size_t rule,
                                 struct config_errors *errors)
 {
@@ -205,7 +205,7 @@ static void check_rule_distinct(const struct config *c, size_t rule,
     }
 }
 
-/* Of a built-in rule whose distinct counts a file takes away nothing is said: it rests. */
+/* A built-in rule whose distinct counts a file removes rests without an error. */
 static void check_rules(struct config *c, const struct config_types *types,
                         struct config_errors *errors)
 {

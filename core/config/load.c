@@ -202,7 +202,7 @@ static void load_beside(struct load *l, const char *file)
 
 /* ---- defaults ---- */
 
-/* Reads "v = TEXT;" into the field of each row; what fails here fails in every test. */
+/* Reads "v = TEXT;" into the field of each row; a failure here fails every test. */
 static void set_defaults(struct load *l, const struct schema_row *rows, size_t n,
                          void *base)
 {
@@ -223,8 +223,8 @@ static void set_defaults(struct load *l, const struct schema_row *rows, size_t n
     }
 }
 
-/* The rules of a site that says nothing of rules. All together they score less than
- * thresholds.header: what is bulk may be wanted. */
+/* The rules of a site without `rules`. All together they score less than thresholds.header: bulk
+ * mail can be wanted mail. */
 static const char built_in_rules[] =
     "rules = (\n"
     "{ name = \"replica\"; type = \"text_band\"; count = 20; score = 1.5; },\n"

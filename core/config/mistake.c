@@ -273,7 +273,7 @@ static enum walk_state say_no_value(struct walk *w)
     return WALK_AFTER;
 }
 
-/* Behind a key. */
+/* State after a key. */
 static enum walk_state after_name(struct walk *w, struct slice name, unsigned line)
 {
     char c = '\0';

@@ -114,8 +114,8 @@ extern const struct schema_family schema_families[SCHEMA_FAMILIES];
 /* Name of a kind in texts: "size", "time", ... */
 const char *schema_kind_name(enum schema_kind kind);
 
-/* The key as it may be written in a file, at any depth, nearest to a misspelt one: its whole
- * path ("limits.parts"), or NULL when none is near. group is "", "limits", "lists", "rules", ... */
+/* The whole path ("limits.parts") of the key nearest to a misspelt one, at any depth, or NULL when
+ * no key is near. group is "", "limits", "lists", "rules", ... */
 const char *schema_nearest(const char *group, const char *name);
 
 /* Whether some key lies below this path ("limits" is a group). */

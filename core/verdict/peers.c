@@ -1,4 +1,4 @@
-/* peers - for each name the value that most speaks for, and who says so. */
+/* peers - for each list name the value with the most origins and weight. */
 #include "core/verdict/peers.h"
 
 #include "core/base/uninitialized.h"
@@ -51,8 +51,9 @@ static struct named *named_find(struct weighing *w, const char *name)
     return &w->name[w->n++];
 }
 
-/* Servers that list the value of hit i under its name; a list may answer for several types of the value, and a server
- * may speak as a member and as a publisher. Who weighs nothing here does not stand beside those who do. */
+/* Servers that list the value of hit i under its name; a list may answer for several types of the
+ * value, and a server may speak as a member and as a publisher. Servers without weight here do not
+ * count beside servers that have some. */
 static size_t origins_of(const struct weighing *w, size_t of_hit)
 {
     const struct list_hit *of = w->hit[of_hit];
@@ -73,7 +74,7 @@ static size_t origins_of(const struct weighing *w, size_t of_hit)
     return n;
 }
 
-/* A quorum goes before weight. */
+/* A value with a quorum is better than any weight. */
 static void weigh(struct weighing *w, size_t i)
 {
     const struct list_hit *h = w->hit[i];

@@ -24,7 +24,7 @@ struct judging {
     const struct listset *lists;
     const struct list_hits *hits;
     struct arena *arena;
-    double unsure; /* of the score: what too few peers say */
+    double unsure; /* part of the score that lacks a quorum of peers */
     size_t nexempt;
     struct slice exempt[EXEMPTIONS_MAX];
     struct verdict *v;
@@ -300,8 +300,8 @@ static enum action milder(enum action a, enum action b)
     return a < b ? a : b;
 }
 
-/* After the lists: their score alone may lead to anything, together with that of bulk rules only
- * to what the configuration says of these, with what too few peers say only to a header. */
+/* After the lists. Their score alone may lead to any action, together with that of bulk rules to
+ * bulk_alone at most, and with values that lack a quorum of peers only to a header. */
 static void judge_bulk(struct judging *j)
 {
     const struct config *config = j->facts.config;

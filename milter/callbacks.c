@@ -23,8 +23,8 @@ enum {
 
 /* ---- entering and leaving ---- */
 
-/* A callback that comes while the daemon ends must not touch anything any more: libmilter may
- * be freeing its context. It waits for the end of the process. */
+/* A callback that comes while the daemon ends must touch nothing: libmilter may be freeing its
+ * context. It waits for the end of the process. */
 static void enter(struct session *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -72,8 +72,8 @@ static struct session *new_session(SMFICTX *ctx, const struct session_options *o
     return s;
 }
 
-/* The session of ctx, entered; made where there is none (an MTA that goes on with another
- * client negotiates only once). NULL without memory. */
+/* The session of ctx, entered. Makes one if ctx has none: an MTA that goes on with another client
+ * negotiates only once. NULL without memory. */
 static struct session *take(SMFICTX *ctx)
 {
     struct session *s = smfi_getpriv(ctx);
@@ -371,7 +371,7 @@ static void judge(const struct message *m, struct featureset *features,
     list_manager_release(service_lists(), &lists);
 }
 
-/* NULL, or the trouble of ours because of which there is no verdict. */
+/* NULL, or the error in gillnet that prevents a verdict. */
 static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict *ret)
 {
     struct message *m = &s->message;
@@ -470,7 +470,7 @@ static sfsistat on_close(SMFICTX *ctx)
         stats_add(STAT_messages_aborted, 1);
     }
     smfi_setpriv(ctx, NULL);
-    session_free(&s); /* it leaves by not being there any more */
+    session_free(&s); /* session_free removed it */
     return reply_negotiated();
 }
 

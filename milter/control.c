@@ -111,7 +111,7 @@ static void serve(struct peer_client *c, struct slice line)
     buf_fini(&text);
 }
 
-/* The line of c, and what came behind it: of all requests only scan has more. */
+/* Takes the line of c and the bytes after it: only a scan request has any. */
 static void take_line(struct peer_client *c, struct slice line, struct slice rest)
 {
     struct slice prefix = SLICE_LIT("scan ");

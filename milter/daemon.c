@@ -113,7 +113,7 @@ static void report(const char *event, const char *key, const struct errinfo *why
     stats_fault(key, errinfo_format(why, text, sizeof(text)));
 }
 
-/* What a day was like, beside the numbers; without it mail is filtered all the same. */
+/* Opens the history of the day; mail is filtered also without it. */
 static void open_history(const struct config *config)
 {
     char path[FILE_PATH_MAX];
@@ -125,7 +125,7 @@ static void open_history(const struct config *config)
     }
 }
 
-/* By which names mail is known, for the feeds of the companion service. */
+/* Opens the journal of good mail, for the feeds of the companion service. */
 static void open_journal(const struct config *config)
 {
     char path[FILE_PATH_MAX];
@@ -156,7 +156,7 @@ static void open_stats(const struct config *config)
     stats_set(STAT_pid, (uint64_t)getpid());
 }
 
-/* What look-ups come to is counted from here on; without the file they are made all the same. */
+/* Counts the results of look-ups from here on; look-ups work also without the file. */
 static void open_hits(const struct config *config)
 {
     char path[FILE_PATH_MAX];
@@ -171,7 +171,7 @@ static void open_hits(const struct config *config)
     }
     service_set_hits(daemon_state.hits);
     list_manager_set_stats(daemon_state.lists, daemon_state.hits);
-    /* a failure is that of the first refresh, and said; the watcher tries again */
+    /* a failure here was already logged by the first refresh; the watcher tries again */
     (void)list_manager_refresh(daemon_state.lists, config, NULL);
 }
 
@@ -190,8 +190,8 @@ static enum err wait_for_counts(const struct config *config, struct errinfo *ret
     return e;
 }
 
-/* Counts, then the statistics page, which belongs to who counts. Without counts mail is filtered by
- * what lists know. */
+/* Counts, then the statistics page, which belongs to the process that counts. Without counts only
+ * lists filter mail. */
 static void open_counts(const struct config *config)
 {
     struct errinfo why = {.code = ERR_OK};
@@ -222,7 +222,8 @@ static void open_counts(const struct config *config)
     }
 }
 
-/* The lists, and the keys; without keys no list is read. *retfailed: the lists were not to be had. */
+/* The lists, and the keys; without keys no list is read. *retfailed: the lists were not to be
+ * had. */
 static struct list_manager *open_lists(const struct config *config, bool *retfailed)
 {
     struct keyring keys;
@@ -241,7 +242,7 @@ static struct list_manager *open_lists(const struct config *config, bool *retfai
     }
     service_set_digest_key(has_keys ? &keys.ring[0] : NULL);
     if (has_keys &&
-        config->count.messages_per_day > 0) { /* no memory: none is common */
+        config->count.messages_per_day > 0) { /* without memory no text counts as boilerplate */
         service_set_boilerplate(
             boilerplate_new(boilerplate_size(config->count.messages_per_day)));
     }
@@ -268,7 +269,7 @@ static void forget_context(void *ctx)
     smfi_setpriv(ctx, NULL);
 }
 
-/* No new connections, messages in flight end, no callback runs any more. */
+/* No new connections; messages in flight end; then no callback runs. */
 static bool end_service(void)
 {
     log_info("event=stop sessions=%zu messages=%zu", service_sessions(),
@@ -388,7 +389,8 @@ static bool is_stopping(void)
     return is;
 }
 
-/* A stop that comes before libmilter listens closes its socket under it, which it calls a failure. */
+/* A stop that comes before libmilter listens closes its socket under it, which it calls a
+ * failure. */
 static int serve(void)
 {
     notify_ready("working");

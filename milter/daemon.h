@@ -2,10 +2,9 @@
  * daemon - the order in which gillnetd comes up and goes down.
  *
  * Up: descriptors, log, statistics, keys, lists, callbacks, control socket, MTA socket, our
- * threads, smfi_main. What only helps (statistics page, keys, lists) may fail: that is logged
- * and named as a fault, and mail flows. Down: no new connections, messages in flight end, the
- * gate closes, libmilter stops, threads join in reverse order, memory is freed.
- * Threads: main.
+ * threads, smfi_main. The statistics page, keys and lists may fail: gillnetd logs this, names it as
+ * a fault, and mail flows. Down: no new connections, messages in flight end, the gate closes,
+ * libmilter stops, threads join in reverse order, memory is freed. Threads: main.
  */
 #ifndef MILTER_DAEMON_H
 #define MILTER_DAEMON_H

@@ -17,7 +17,7 @@ void ham_record_use(struct ham_log *j, const struct hashkey *key)
     witness.key = key;
 }
 
-/* Nothing spoke against it. */
+/* No symbol of it scores. */
 static bool is_good(const struct verdict *v)
 {
     for (size_t i = 0; i < v->nsymbols; i++) {

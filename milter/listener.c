@@ -200,8 +200,9 @@ enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
     return e;
 }
 
-/* One end of a socket pair with a byte to read takes the descriptor of the listening socket: accept fails on it, and
- * waits (see signals.h). A connection to ourselves ends the poll that still holds the old socket. */
+/* One end of a socket pair with a byte to read takes the descriptor of the listening socket: accept
+ * fails on it, and waits (see signals.h). A connection to ourselves ends the poll that still holds
+ * the old socket. */
 static void replace(int fd, const struct sockaddr *addr, socklen_t n)
 {
     int pair[2] = {-1, -1};
@@ -211,7 +212,7 @@ static void replace(int fd, const struct sockaddr *addr, socklen_t n)
     int wake = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool is_readable = write(pair[1], "x", 1) == 1;
     if (wake >= 0 && is_readable && dup3(pair[0], fd, O_CLOEXEC) == fd) {
-        /* it is under way, or refused because nobody polled any more */
+        /* it is under way, or refused because libmilter stopped polling */
         (void)connect(wake, addr, n);
     }
     if (wake >= 0) {
@@ -220,7 +221,8 @@ static void replace(int fd, const struct sockaddr *addr, socklen_t n)
     close(pair[0]); /* pair[1] stays: closed, it would look like an error */
 }
 
-/* A TCP socket that is shut down makes libmilter give up at once, before messages in flight have ended. */
+/* A TCP socket that is shut down makes libmilter give up at once, before messages in flight have
+ * ended. */
 static void replace_inet(int fd)
 {
     struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
@@ -230,7 +232,8 @@ static void replace_inet(int fd)
     }
 }
 
-/* A socket that systemd keeps must not be shut down: the next gillnetd accepts what waits in its queue. */
+/* A socket that systemd keeps must not be shut down: the next gillnetd accepts what waits in its
+ * queue. */
 static void replace_kept(const struct milter_listener *l)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};

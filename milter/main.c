@@ -109,7 +109,8 @@ static void on_trouble(void *context, const char *what, const char *mend)
     fprintf(stderr, "gillnetd: %s; mend it: %s\n", what, mend);
 }
 
-/* Whether gillnetd, as the user of its unit, can use the state folder. False: it was said what it cannot. */
+/* Whether gillnetd, as the user of its unit, can use the state folder. False: the errors are
+ * printed. */
 static bool try_state(const char *file, const struct config *config)
 {
     struct statedir_use use = {
@@ -126,7 +127,7 @@ static bool try_state(const char *file, const struct config *config)
     return n == 0;
 }
 
-/* What to write into main.cf and sendmail.mc. */
+/* Prints the lines for main.cf and sendmail.mc. */
 static void print_mta_lines(const char *file, const struct milter_socket *s,
                             bool is_good)
 {
@@ -215,7 +216,8 @@ int main(int argc, char **argv)
         print_mta_lines(a.config_file, &options.socket, is_good);
         print_advice(config);
         config_release(&config);
-        /* before a start gillnetd asks for itself: what it cannot read is no reason to leave all mail unfiltered */
+        /* the unit runs -t as gillnetd's user before a start: an unreadable file is no reason to
+         * leave all mail unfiltered */
         return is_good || geteuid() != 0 ? EX_OK : EX_NOPERM;
     }
     return daemon_run(config, &options);

@@ -1,8 +1,8 @@
 /*
  * message_log - the records of a message: log line, counters, journal of good mail, history page.
  *
- * logline.h prints the line. Threads: any.   Allocates: ham_record a scratch arena, for the sample of
- * messages that the journal keeps.
+ * logline.h prints the line. Threads: any.   Allocates: ham_record a scratch arena, for the sample
+ * of messages that the journal keeps.
  */
 #ifndef MILTER_MESSAGE_LOG_H
 #define MILTER_MESSAGE_LOG_H
@@ -26,7 +26,7 @@ void message_log_add_hits(const struct list_hits *hits);
 /* Before the first message: the journal and the key of its digests, both borrowed; NULL: none. */
 void ham_record_use(struct ham_log *j, const struct hashkey *key);
 /* An examined message: its names, addresses, URLs and files in the form of list keys, and whether
- * its verdict is clean. */
+ * nothing in its verdict scores. */
 void ham_record_message(const struct featureset *features, const struct verdict *v);
 
 /* ---- the page of history (core/telemetry/history.h) ---- */
@@ -39,7 +39,8 @@ void history_record_evidence(const struct message *m, const struct featureset *f
                              const struct listset *lists, const struct list_hits *hits,
                              const struct message_counts *counts,
                              const struct verdict *v);
-/* A message that got its final answer. v NULL: it was not examined. us: from its end to the answer. */
+/* A message that got its final answer. v NULL: it was not examined. us: from its end to the
+ * answer. */
 void history_record_message(const struct message *m, const struct verdict *v,
                             const struct outcome *o, uint64_t bytes, uint64_t us);
 

@@ -17,12 +17,12 @@
 
 enum { FAULT_LOG_US = 60 * 1000 * 1000, PEER_TEXT = INET6_ADDRSTRLEN + 32 };
 
-/* One connection. All but is_open belongs to the thread that libmilter lets work on it; is_open
- * is stored last at both ends, so that who finds a number in use again finds it empty. */
+/* One connection. All but is_open belongs to the thread that libmilter lets work on it; is_open is
+ * stored last at both ends, so that a reused number is found empty. */
 struct stream {
     _Atomic bool is_open;
-    bool is_ended; /* an odd packet, or the kernel said so: no more is read */
-    int error;     /* that the kernel gave with it; told once */
+    bool is_ended; /* an odd packet, or the end or an error from the kernel: reading stops */
+    int error;     /* of the kernel; returned once */
     char *bytes;   /* read ahead; NULL: none */
     size_t at;     /* of them that were handed over */
     size_t n;
@@ -84,7 +84,8 @@ static ssize_t kernel_read(int fd, void *bytes, size_t n)
     return readv(fd, &one, 1);
 }
 
-/* No other name of the C library closes a descriptor; the thread sanitizer must hear of it, for the number is used again. */
+/* No other name of the C library closes a descriptor. The thread sanitizer must see it, because the
+ * number is used again. */
 #ifdef __SANITIZE_THREAD__
 int __interceptor_close(int fd); /* NOLINT(bugprone-reserved-identifier): libtsan's */
 #    define kernel_close __interceptor_close
@@ -147,7 +148,7 @@ static void refuse(int fd, struct stream *s)
 
 /* ---- reading ---- */
 
-/* Without memory the connection ends: what came cannot be kept. */
+/* Without memory the connection ends: the bytes read cannot be kept. */
 static void fill(int fd, struct stream *s)
 {
     UNINITIALIZED char piece[READAHEAD_BYTES];
@@ -230,12 +231,12 @@ static int poll_some(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
     int ready = answer(fds, n);
     if (ready > 0) {
-        return ready; /* the others are asked the next time */
+        return ready; /* the next call polls the others */
     }
     return kernel_poll(fds, n, timeout_ms);
 }
 
-/* What libmilter asks before it reads: the connection is its own. */
+/* The poll before libmilter reads: no other thread uses the connection. */
 static int poll_one(struct pollfd *p, struct stream *s, int timeout_ms)
 {
     int ready = poll_some(p, 1, timeout_ms);

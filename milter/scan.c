@@ -38,7 +38,7 @@ struct scan {
 _Static_assert((int)SCAN_REQUEST_BYTES_MAX <= (int)SCAN_MEMORY_MAX, "the longest fits");
 
 static struct {
-    pthread_mutex_t lock; /* guards: all below, but what a worker has */
+    pthread_mutex_t lock; /* guards all below, except the scans of workers */
     pthread_cond_t work;
     struct scan *clients[SCAN_CLIENTS_MAX]; /* NULL: free */
     struct scan *first;                     /* waiting */
@@ -75,7 +75,7 @@ static void drop(size_t i)
     free(s);
 }
 
-/* What there is to say is said: the thread writes it. */
+/* The answer is complete: the thread writes it. */
 static void begin_writing(struct scan *s)
 {
     s->state = SCAN_WRITING;
@@ -141,8 +141,8 @@ static bool write_some(struct scan *s)
     return s->sent < s->answer.n;
 }
 
-/* Who is waited for: the wake-up, then clients. No more than there are: the system takes no longer list than a process may have
- * descriptors. */
+/* The descriptors to poll: the wake-up, then clients. No more than there are: the system takes no
+ * longer list than a process may have descriptors. */
 struct waiting {
     nfds_t n;
     struct pollfd p[SCAN_CLIENTS_MAX + 1];
@@ -189,8 +189,8 @@ static void serve(const struct waiting *w)
     }
 }
 
-/* The lock is held but for the wait: reads and writes do not block. Nobody but this thread drops clients, or
- * changes those that it waits for. */
+/* The lock is held except during the wait: reads and writes do not block. Nobody but this thread
+ * drops clients, or changes those that it waits for. */
 static void *run_io(void *context)
 {
     struct waiting w;
@@ -264,7 +264,7 @@ static void *run_worker(void *context)
 
 /* ---- taking ---- */
 
-/* What a client hears that is not taken; it fits the socket's buffer. */
+/* The answer to a client that is not taken; it fits the socket's buffer. */
 static void refuse(int fd, const char *why)
 {
     struct buf text;

@@ -4,9 +4,9 @@
  * Understood: "unix:PATH", "local:PATH", "/PATH", "inet:PORT@HOST" and "inet6:PORT@HOST"
  * (libmilter's and Sendmail's), "inet:HOST:PORT" and "inet:[V6]:PORT" (Postfix's). A port without
  * a host is refused: libmilter would listen on every address.
- * A Unix socket is bound by libmilter under a private name and then renamed into place: at its
- * end libmilter, when it is not root, unlinks whatever lies under the name it bound, even the
- * socket of a newer instance. The name in place is removed at the end only while it is ours.
+ * A Unix socket is bound by libmilter under a private name and then renamed into place: at its end
+ * libmilter, when it is not root, unlinks whatever lies under the name it bound, even the socket of
+ * a newer instance. At the end the name is removed only if no newer instance has taken the place.
  * Threads: one.   Source: libmilter's listener; ADR 0012.
  */
 #ifndef MILTER_SOCKET_H
@@ -45,7 +45,8 @@ struct milter_listener {
  * accepted sockets inherit it. smfi_register must have been called. */
 enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
                        const struct config *config, struct errinfo *reterr);
-/* No new connections from now on; those that are open stay. With is_kept new ones wait for the next gillnetd. */
+/* No new connections from now on; those that are open stay. With is_kept new ones wait for the next
+ * gillnetd. */
 void milter_listener_shut(struct milter_listener *l);
 /* Not with is_kept: the file must lie there for the next gillnetd. */
 void milter_listener_remove(struct milter_listener *l);

@@ -93,7 +93,7 @@ static bool ring_has_changed(void)
     return !is_same;
 }
 
-/* A file that cannot be read says nothing: doctor names it, and the next start. */
+/* An unreadable file changes nothing here: doctor and the next start report it. */
 static void look_at_ring(void)
 {
     struct keyring keys;
@@ -143,7 +143,8 @@ static enum err refuse(struct config_errors *errors, struct buf *ret)
     return code;
 }
 
-/* What runs is named, and the keys of fresh that do not: until the file has their old values again, or a restart. */
+/* Names the configuration in force, and the keys of fresh that need a restart, until the file has
+ * their old values again. */
 static void show_config(const struct config *fresh, struct buf *ret)
 {
     struct buf keys;

@@ -252,8 +252,7 @@ static enum err unpack(struct restoring *r, struct errinfo *reterr)
     return bundle_read(r->o->fd, r->o->name, &taker, &r->ret->contents, reterr);
 }
 
-/* Tells the hub from which bucket on its counts are missing: sync.h. Earlier buckets are with the
- * peers already or were never published. */
+/* Tells the hub that it has an older state, and from which bucket on it publishes counts (sync.h): the peers have the earlier ones already, or will never get them. */
 static enum err mark_restored(struct restoring *r, struct errinfo *reterr)
 {
     const struct contents *c = &r->ret->contents;

@@ -470,7 +470,7 @@ static sfsistat on_close(SMFICTX *ctx)
         stats_add(STAT_messages_aborted, 1);
     }
     smfi_setpriv(ctx, NULL);
-    session_free(&s); /* session_free removed it */
+    session_free(&s); /* instead of leave: s is gone */
     return reply_negotiated();
 }
 

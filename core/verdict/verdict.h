@@ -15,6 +15,11 @@
  * or `protected` covers, gives no symbol. Bulk rules come last, for messages that no allow rule
  * accepts: a rule whose counts are met exactly becomes BULK_NAME with its score. Bulk scores lead
  * to bulk_alone at most; a harsher action needs a score that reaches it without them.
+ * Files in reading order: verdict (lists, limits, signs, score), allow (senders with proof), peers
+ * (quorum and weight), bulk (counts), explain (the result as JSON).
+ * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
+ * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
+ * it.
  * Depends: config, feature, extract, list, count.   Threads: pure.   Allocates: from the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H

@@ -2,7 +2,8 @@
  * arenapool - a few used arenas kept for the next messages.
  *
  * An idle session holds no arena, so thousands of idle connections cost little; busy ones find
- * a warm one here. Threads: any.   Owns: the arenas that lie in it.
+ * a warm one here.
+ * Threads: any.   Owns: the arenas that lie in it.
  */
 #ifndef MILTER_ARENAPOOL_H
 #define MILTER_ARENAPOOL_H

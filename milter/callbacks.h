@@ -3,8 +3,8 @@
  * answers.
  *
  * Every callback accepts a missing session and a message that was not begun; close can be the first
- * and only one. Nothing here waits on disk, network or name service. Threads: libmilter's; one
- * session's callbacks come one at a time, on any thread.
+ * and only one. Nothing here waits on disk, network or name service.
+ * Threads: libmilter's; one session's callbacks come one at a time, on any thread.
  */
 #ifndef MILTER_CALLBACKS_H
 #define MILTER_CALLBACKS_H

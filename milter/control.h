@@ -4,8 +4,8 @@
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
  * closed. After the line of a scan comes a message (scan.h). Requests are bounded in length and
- * time, clients in number. Every user who may open the socket (mode 0660) may reload. Threads:
- * control_start makes one.
+ * time, clients in number. Every user who may open the socket (mode 0660) may reload.
+ * Threads: control_start makes one.
  */
 #ifndef MILTER_CONTROL_H
 #define MILTER_CONTROL_H

@@ -4,7 +4,8 @@
  *
  * The name holds a secret for one use, which only a user of the control socket can announce. One
  * probe at
- * a time; a new one takes the place of an earlier one. Threads: any.   Owns: the secret.
+ * a time; a new one takes the place of an earlier one.
+ * Threads: any.   Owns: the secret.
  */
 #ifndef MILTER_PROBE_H
 #define MILTER_PROBE_H

@@ -3,7 +3,8 @@
  *
  * Header values hold printable ASCII only, at most REPLYTEXT_VALUE_MAX bytes, folded with LF and
  * TAB. libmilter and the MTAs check nothing, so only this module writes headers. Bytes from mail
- * are escaped as \xNN. Threads: pure.   Allocates: nothing.
+ * are escaped as \xNN.
+ * Threads: pure.   Allocates: nothing.
  */
 #ifndef MILTER_REPLYTEXT_H
 #define MILTER_REPLYTEXT_H

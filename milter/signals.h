@@ -7,7 +7,8 @@
  * libmilter gets TERM or INT. It also defines accept: libmilter's loop spins without a pause where
  * there are no descriptors left, and while the listening socket is shut down. Both definitions take
  * the place of the C library's for libmilter by the usual rules of dynamic
- * linking. Threads: signals_start makes one.   Source: measured, ADR 0012.
+ * linking.
+ * Threads: signals_start makes one.   Source: measured, ADR 0012.
  */
 #ifndef MILTER_SIGNALS_H
 #define MILTER_SIGNALS_H

@@ -5,8 +5,8 @@
  * in use. Signals and the control socket request a reload, and this thread does it: it loads the
  * new configuration apart and publishes it whole. A configuration with errors changes nothing;
  * every error is logged and returned to the client. The thread also detects a new ring key, and
- * updates the sign of life and the memory of gillnetd on the statistics page. Threads: watch_start
- * makes one; the rest from any thread.
+ * updates the sign of life and the memory of gillnetd on the statistics page.
+ * Threads: watch_start makes one; the rest from any thread.
  */
 #ifndef MILTER_WATCHER_H
 #define MILTER_WATCHER_H

@@ -5,7 +5,8 @@
  * full ring drops lines, counts them (log_dropped) and says so when it has room again. Before
  * log_start and after log_stop lines are written directly to standard error. Untrusted text must
  * pass log_str; invisible characters in other text become codes (visible.h). Pure rooms (text,
- * mail, extract, filter) never log. Threads: any, after log_start.
+ * mail, extract, filter) never log.
+ * Threads: any, after log_start.
  */
 #ifndef CORE_BASE_LOG_H
 #define CORE_BASE_LOG_H

@@ -80,8 +80,7 @@ void elements_strings_free(struct config_strings *s);
 bool elements_strings_copy(struct config_strings *to,
                            const struct config_strings *from);
 
-/* ---- a value that was written in a wrong way, as libconfig text that its key takes: form.c
- * ---- */
+/* ---- the right form of a wrong value: form.c ---- */
 
 enum { FORM_MAX = 200 };
 /* "yes" for a key that is true or false becomes true, 5% for a share 0.05, 10.0.0.0/8 for networks

@@ -12,7 +12,7 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 
-enum { TRIAL_GROUPS_MAX = 64, TRIAL_NAME_MAX = 64 };
+enum { TRIAL_GROUPS_MAX = 256, TRIAL_NAME_MAX = 64 };
 
 struct trial_user {
     char name[TRIAL_NAME_MAX];
@@ -28,6 +28,11 @@ bool trial_user_named(const char *name, struct trial_user *ret);
 bool trial_user_of(uid_t uid, struct trial_user *ret);
 /* Those of a running process. */
 bool trial_user_of_process(uint64_t pid, struct trial_user *ret);
+
+/* Calls fn, which returns 0 or an errno value, in a child process as that user; other callers than
+ * root call it as themselves. Returns the result of fn, or why it could not be called. */
+typedef int trial_call_fn(const void *context);
+int trial_call(const struct trial_user *user, trial_call_fn *fn, const void *context);
 
 /* One thing to be tried. */
 struct trial_row {

@@ -5,7 +5,7 @@
 #include "core/config/schema.h"
 #include "core/config/unit.h"
 
-static void *field_of(const struct schema_row *row, void *base)
+static void *row_field(const struct schema_row *row, void *base)
 {
     return (char *)base + row->offset;
 }
@@ -33,12 +33,12 @@ static bool is_strings(enum schema_kind kind)
 void value_free(const struct schema_row *row, void *base)
 {
     if (is_text(row->kind)) {
-        char **field = field_of(row, base);
+        char **field = row_field(row, base);
 
         free(*field);
         *field = NULL;
     } else if (is_strings(row->kind)) {
-        elements_strings_free(field_of(row, base));
+        elements_strings_free(row_field(row, base));
     } else if (row->kind == SCHEMA_NETWORKS) {
         struct elements_networks field = elements_networks_of(row, base);
 
@@ -51,7 +51,7 @@ void value_free(const struct schema_row *row, void *base)
 bool value_copy(const struct schema_row *row, void *to, const void *from)
 {
     const void *source = const_field_of(row, from);
-    void *field = field_of(row, to);
+    void *field = row_field(row, to);
 
     if (is_text(row->kind)) {
         *(char **)field = strdup(*(char *const *)source);
@@ -150,49 +150,41 @@ static void add_strings(const struct config_strings *s, struct buf *ret)
     buf_add_char(ret, ']');
 }
 
-static void add_unit(const struct schema_row *row, const void *field, struct buf *ret)
+/* False: the kind has no unit. */
+static bool unit_text(enum schema_kind kind, uint64_t v, char dst[UNIT_TEXT_MAX])
 {
-    char text[UNIT_TEXT_MAX];
-
-    switch (row->kind) {
-    case SCHEMA_SIZE:
-        unit_size_text(*(const uint64_t *)field, text);
-        break;
-    case SCHEMA_TIME_US:
-        unit_time_us_text(*(const uint64_t *)field, text);
-        break;
-    case SCHEMA_TIME_S:
-        unit_time_us_text(*(const uint64_t *)field * 1000000, text);
-        break;
-    default: /* SCHEMA_MODE */
-        (void)snprintf(text, sizeof(text), "%04o", *(const unsigned *)field);
-        break;
+    if (kind == SCHEMA_SIZE) {
+        unit_size_text(v, dst);
+    } else if (kind == SCHEMA_TIME_US || kind == SCHEMA_TIME_S) {
+        unit_time_us_text(kind == SCHEMA_TIME_S ? v * 1000000 : v, dst);
+    } else {
+        return false;
     }
-    add_quoted(ret, text);
+    return true;
 }
 
 void value_text(const struct schema_row *row, const void *base, struct buf *ret)
 {
     const void *field = const_field_of(row, base);
+    char text[UNIT_TEXT_MAX];
 
-    switch (row->kind) {
-    case SCHEMA_PATH:
-    case SCHEMA_SOCKET:
-    case SCHEMA_CONTROL:
-    case SCHEMA_LISTEN:
-    case SCHEMA_NAME:
-    case SCHEMA_REPLY:
-    case SCHEMA_CATEGORY:
-    case SCHEMA_TYPE:
-    case SCHEMA_FILE:
-    case SCHEMA_FEED_URL:
+    if (is_text(row->kind)) {
         add_quoted(ret, *(char *const *)field);
-        break;
-    case SCHEMA_MODE:
+        return;
+    }
+    if (is_strings(row->kind)) {
+        add_strings(field, ret);
+        return;
+    }
+    switch (row->kind) {
     case SCHEMA_SIZE:
     case SCHEMA_TIME_US:
     case SCHEMA_TIME_S:
-        add_unit(row, field, ret);
+        (void)unit_text(row->kind, *(const uint64_t *)field, text);
+        add_quoted(ret, text);
+        break;
+    case SCHEMA_MODE:
+        buf_printf(ret, "\"%04o\"", *(const unsigned *)field);
         break;
     case SCHEMA_COUNT:
         buf_printf(ret, "%u", *(const unsigned *)field);
@@ -208,15 +200,6 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_NETWORKS:
         add_networks(row, base, ret);
         break;
-    case SCHEMA_TOKENS:
-    case SCHEMA_ADDRESSES:
-    case SCHEMA_DOMAINS:
-    case SCHEMA_WEIGHTS:
-    case SCHEMA_URLS:
-    case SCHEMA_TEXTS:
-    case SCHEMA_LISTENS:
-        add_strings(field, ret);
-        break;
     default:
         add_quoted(ret, keywords_text(row, base));
         break;
@@ -226,18 +209,7 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
 void value_bound_text(const struct schema_row *row, double bound,
                       char dst[UNIT_TEXT_MAX])
 {
-    switch (row->kind) {
-    case SCHEMA_SIZE:
-        unit_size_text((uint64_t)bound, dst);
-        break;
-    case SCHEMA_TIME_US:
-        unit_time_us_text((uint64_t)bound, dst);
-        break;
-    case SCHEMA_TIME_S:
-        unit_time_us_text((uint64_t)bound * 1000000, dst);
-        break;
-    default:
+    if (!unit_text(row->kind, bound > 0 ? (uint64_t)bound : 0, dst)) {
         (void)snprintf(dst, UNIT_TEXT_MAX, "%.15g", bound);
-        break;
     }
 }

@@ -25,7 +25,7 @@ enum {
 
 /* A callback that comes while the daemon ends must touch nothing: libmilter may be freeing its
  * context. It waits for the end of the process. */
-static void enter(struct session *s)
+static void enter_session(struct session *s)
 {
     pthread_mutex_lock(&s->lock);
     bool is_closed = s->is_closed;
@@ -74,7 +74,7 @@ static struct session *new_session(SMFICTX *ctx, const struct session_options *o
 
 /* The session of ctx, entered. Makes one if ctx has none: an MTA that goes on with another client
  * negotiates only once. NULL without memory. */
-static struct session *take(SMFICTX *ctx)
+static struct session *take_session(SMFICTX *ctx)
 {
     struct session *s = smfi_getpriv(ctx);
     if (!s) {
@@ -83,7 +83,7 @@ static struct session *take(SMFICTX *ctx)
         s = new_session(ctx, &options);
     }
     if (s) {
-        enter(s);
+        enter_session(s);
     }
     return s;
 }
@@ -193,7 +193,7 @@ static bool read_address(const char *text, uint8_t ret[16])
 
 static sfsistat on_connect(SMFICTX *ctx, char *name, _SOCK_ADDR *addr)
 {
-    struct session *s = take(ctx);
+    struct session *s = take_session(ctx);
     if (!s) {
         return answer_without_session(SMFIP_NR_CONN);
     }
@@ -208,7 +208,7 @@ static sfsistat on_connect(SMFICTX *ctx, char *name, _SOCK_ADDR *addr)
 
 static sfsistat on_helo(SMFICTX *ctx, char *helo)
 {
-    struct session *s = take(ctx);
+    struct session *s = take_session(ctx);
     if (!s) {
         return answer_without_session(SMFIP_NR_HELO);
     }
@@ -234,7 +234,7 @@ static void note_queue_id(SMFICTX *ctx, struct message *m)
 
 static sfsistat on_mail(SMFICTX *ctx, char **argv)
 {
-    struct session *s = take(ctx);
+    struct session *s = take_session(ctx);
     if (!s) {
         return answer_without_session(SMFIP_NR_MAIL);
     }
@@ -255,7 +255,7 @@ static void note_rcpt(struct message *m, struct slice rcpt)
 
 static sfsistat on_rcpt(SMFICTX *ctx, char **argv)
 {
-    struct session *s = take(ctx);
+    struct session *s = take_session(ctx);
     if (!s) {
         return answer_without_session(SMFIP_NR_RCPT);
     }
@@ -270,7 +270,7 @@ static sfsistat on_rcpt(SMFICTX *ctx, char **argv)
 
 static sfsistat on_data(SMFICTX *ctx)
 {
-    struct session *s = take(ctx);
+    struct session *s = take_session(ctx);
     if (!s) {
         return answer_without_session(SMFIP_NR_DATA);
     }
@@ -280,9 +280,9 @@ static sfsistat on_data(SMFICTX *ctx)
     return leave(s, reply_continue(s, SMFIP_NR_DATA));
 }
 
-static sfsistat on_header(SMFICTX *ctx, char *name, char *value)
+static sfsistat on_header_field(SMFICTX *ctx, char *name, char *value)
 {
-    struct session *s = take(ctx);
+    struct session *s = take_session(ctx);
     if (!s) {
         return answer_without_session(SMFIP_NR_HDR);
     }
@@ -305,7 +305,7 @@ static void end_headers(struct message *m)
 
 static sfsistat on_eoh(SMFICTX *ctx)
 {
-    struct session *s = take(ctx);
+    struct session *s = take_session(ctx);
     if (!s) {
         return answer_without_session(SMFIP_NR_EOH);
     }
@@ -315,9 +315,9 @@ static sfsistat on_eoh(SMFICTX *ctx)
     return leave(s, reply_continue(s, SMFIP_NR_EOH));
 }
 
-static sfsistat on_body(SMFICTX *ctx, unsigned char *bytes, size_t n)
+static sfsistat on_body_bytes(SMFICTX *ctx, unsigned char *bytes, size_t n)
 {
-    struct session *s = take(ctx);
+    struct session *s = take_session(ctx);
     if (!s) {
         return answer_without_session(SMFIP_NR_BODY);
     }
@@ -344,8 +344,8 @@ static uint64_t deadline_after(uint64_t begin_us, uint64_t deadline_us)
 }
 
 /* How often what is in the message was seen, this time included. */
-static void count(struct message *m, const struct featureset *features,
-                  struct message_counts *ret)
+static void add_to_counts(struct message *m, const struct featureset *features,
+                          struct message_counts *ret)
 {
     uint64_t begin_us = clock_mono_us();
     const struct keyring *keys;
@@ -357,9 +357,9 @@ static void count(struct message *m, const struct featureset *features,
 }
 
 /* The look-up and the verdict, in one snapshot of the lists. */
-static void judge(const struct message *m, struct featureset *features,
-                  const struct verdict_context *context, uint64_t begin_us,
-                  struct verdict *ret)
+static void judge_message(const struct message *m, struct featureset *features,
+                          const struct verdict_context *context, uint64_t begin_us,
+                          struct verdict *ret)
 {
     struct list_hits hits;
     const struct listset *lists = list_manager_acquire(service_lists());
@@ -386,19 +386,19 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         return "memory";
     }
     struct message_counts counts;
-    count(m, features, &counts);
+    add_to_counts(m, features, &counts);
     struct verdict_context context = {
         .is_authenticated = m->is_authenticated,
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
         .counts = &counts,
     };
-    judge(m, features, &context, begin_us, ret);
+    judge_message(m, features, &context, begin_us, ret);
     ham_record_message(features, ret);
     return reply_shortfall(m->config, ret);
 }
 
-static void finish(SMFICTX *ctx, struct session *s, struct outcome *ret)
+static void finish_message(SMFICTX *ctx, struct session *s, struct outcome *ret)
 {
     uint64_t begin_us = clock_mono_us();
     struct message *m = &s->message;
@@ -425,7 +425,7 @@ static void finish(SMFICTX *ctx, struct session *s, struct outcome *ret)
 
 static sfsistat on_eom(SMFICTX *ctx)
 {
-    struct session *s = take(ctx);
+    struct session *s = take_session(ctx);
     if (!s) {
         stats_add(STAT_on_error, 1);
         return reply_nothing();
@@ -440,7 +440,7 @@ static sfsistat on_eom(SMFICTX *ctx)
     }
     struct outcome outcome;
     note_queue_id(ctx, &s->message);
-    finish(ctx, s, &outcome);
+    finish_message(ctx, s, &outcome);
     session_end_message(s);
     return leave(s, outcome.code);
 }
@@ -451,7 +451,7 @@ static sfsistat on_abort(SMFICTX *ctx)
     if (!s) {
         return reply_negotiated();
     }
-    enter(s);
+    enter_session(s);
     if (s->has_message) {
         stats_add(STAT_messages_aborted, 1);
         session_end_message(s);
@@ -465,7 +465,7 @@ static sfsistat on_close(SMFICTX *ctx)
     if (!s) {
         return reply_negotiated();
     }
-    enter(s);
+    enter_session(s);
     if (s->has_message) {
         stats_add(STAT_messages_aborted, 1);
     }
@@ -485,9 +485,9 @@ void callbacks_describe(struct smfiDesc *ret)
         .xxfi_helo = on_helo,
         .xxfi_envfrom = on_mail,
         .xxfi_envrcpt = on_rcpt,
-        .xxfi_header = on_header,
+        .xxfi_header = on_header_field,
         .xxfi_eoh = on_eoh,
-        .xxfi_body = on_body,
+        .xxfi_body = on_body_bytes,
         .xxfi_eom = on_eom,
         .xxfi_abort = on_abort,
         .xxfi_close = on_close,

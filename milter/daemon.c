@@ -106,7 +106,7 @@ static void open_log(const struct config *config, bool to_stderr)
     }
 }
 
-static void report(const char *event, const char *key, const struct errinfo *why)
+static void report_fault(const char *event, const char *key, const struct errinfo *why)
 {
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
     log_errinfo(event, why);
@@ -121,7 +121,7 @@ static void open_history(const struct config *config)
     enum err e = path_make(path, &why, "%s/%s", config->state_dir, STATE_HISTORY_FILE);
     THEN(e, history_open(path, clock_wall_us() / 1000000, &why));
     if (e != ERR_OK) {
-        report("history", "history", &why);
+        report_fault("history", "history", &why);
     }
 }
 
@@ -134,7 +134,7 @@ static void open_journal(const struct config *config)
     enum err e = path_make(path, &why, "%s/%s", config->state_dir, STATE_HAM_LOG_FILE);
     THEN(e, ham_log_open(path, key->id, &daemon_state.journal, &why));
     if (e != ERR_OK) {
-        report("journal", "journal", &why);
+        report_fault("journal", "journal", &why);
         return;
     }
     ham_record_use(daemon_state.journal, key);
@@ -150,7 +150,7 @@ static void open_stats(const struct config *config)
     THEN(e, file_make_dir(folder, 02750, &why));
     THEN(e, stats_open(path, &why));
     if (e != ERR_OK) {
-        report("stats", "stats", &why);
+        report_fault("stats", "stats", &why);
     }
     stats_set(STAT_start_time, clock_wall_us() / 1000000);
     stats_set(STAT_pid, (uint64_t)getpid());
@@ -166,7 +166,7 @@ static void open_hits(const struct config *config)
     THEN(e,
          lookup_stats_open(path, clock_wall_us() / 1000000, &daemon_state.hits, &why));
     if (e != ERR_OK) {
-        report("hits", "hits", &why);
+        report_fault("hits", "hits", &why);
         return;
     }
     service_set_hits(daemon_state.hits);
@@ -212,7 +212,7 @@ static void open_counts(const struct config *config)
         log_info("event=counts result=off reason=%s",
                  daemon_state.has_keys ? "messages_per_day" : "keys");
     } else if (e != ERR_OK) {
-        report("counts", "counts-open", &why);
+        report_fault("counts", "counts-open", &why);
         log_error("event=counts result=off: no message is counted until this is mended "
                   "and gillnetd started again");
     } else {
@@ -235,14 +235,14 @@ static struct list_manager *open_lists(const struct config *config, bool *retfai
         watch_set_ring(config->state_dir, keys.ring[0].id);
     }
     if (!has_keys) {
-        report("keys", "keys", &why);
+        report_fault("keys", "keys", &why);
         log_error(
             "event=start lists=none: without keys no list can be read; until they "
             "are mended mail is passed on without looking anything up");
     }
     service_set_digest_key(has_keys ? &keys.ring[0] : NULL);
-    if (has_keys &&
-        config->count.messages_per_day > 0) { /* without memory no text counts as boilerplate */
+    if (has_keys && config->count.messages_per_day >
+                        0) { /* without memory no text counts as boilerplate */
         service_set_boilerplate(
             boilerplate_new(boilerplate_size(config->count.messages_per_day)));
     }
@@ -250,7 +250,7 @@ static struct list_manager *open_lists(const struct config *config, bool *retfai
         list_manager_new(config->state_dir, has_keys ? &keys : NULL);
     *retfailed = lists && list_manager_refresh(lists, config, &why) != ERR_OK;
     if (*retfailed) {
-        report("lists", "lists", &why);
+        report_fault("lists", "lists", &why);
     }
     return lists;
 }
@@ -324,7 +324,7 @@ static void stop_once(void)
 
 /* ---- up and down ---- */
 
-static int fail(const struct errinfo *why, int status)
+static int start_failed(const struct errinfo *why, int status)
 {
     log_errinfo("start", why);
     return status;
@@ -340,20 +340,20 @@ static int open_sockets(const struct config *config,
         errinfo_set(&why, ERR_UNSUPPORTED, "libmilter", 0,
                     "this libmilter refuses our callbacks; it must be of Sendmail 8.14 "
                     "or later");
-        return fail(&why, EX_SOFTWARE);
+        return start_failed(&why, EX_SOFTWARE);
     }
     smfi_settimeout((int)config->limits.session_idle_s);
     smfi_setmaxdatasize(PACKET_DATA_MAX);
     enum err e = control_open(config->control_socket, &why);
     if (e == ERR_EXISTS) {
-        return fail(&why, EX_UNAVAILABLE);
+        return start_failed(&why, EX_UNAVAILABLE);
     }
     if (e != ERR_OK) {
-        report("control", "control", &why);
+        report_fault("control", "control", &why);
     }
     e = milter_listen(&daemon_state.listener, &options->socket, config, &why);
     if (e != ERR_OK) {
-        return fail(&why, EX_UNAVAILABLE);
+        return start_failed(&why, EX_UNAVAILABLE);
     }
     open_counts(config); /* only now: they may be another instance's, which runs */
     open_hits(config);
@@ -376,7 +376,7 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
                     "processes");
-        return fail(&why, EX_OSERR);
+        return start_failed(&why, EX_OSERR);
     }
     return EX_OK;
 }

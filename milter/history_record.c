@@ -152,7 +152,7 @@ void history_record_evidence(const struct message *m, const struct featureset *f
 
 /* ---- the message ---- */
 
-static enum history_number number_of(enum action done)
+static enum history_number url_number_of(enum action done)
 {
     switch (done) {
     case ACTION_HEADER:
@@ -195,7 +195,7 @@ void history_record_message(const struct message *m, const struct verdict *v,
     if (m->skip == SKIP_NONE && v == NULL) {
         number[HISTORY_ON_ERROR] = 1;
     } else {
-        number[number_of(o->done)] = 1;
+        number[url_number_of(o->done)] = 1;
     }
     history_message(now_s, number, v != NULL ? &v->score : NULL);
     history_time(HISTORY_MESSAGE, us * NS_PER_US, 1);

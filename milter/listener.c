@@ -203,7 +203,7 @@ enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
 /* One end of a socket pair with a byte to read takes the descriptor of the listening socket: accept
  * fails on it, and waits (see signals.h). A connection to ourselves ends the poll that still holds
  * the old socket. */
-static void replace(int fd, const struct sockaddr *addr, socklen_t n)
+static void replace_socket(int fd, const struct sockaddr *addr, socklen_t n)
 {
     int pair[2] = {-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -228,7 +228,7 @@ static void replace_inet(int fd)
     struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
     socklen_t n = sizeof(addr);
     if (getsockname(fd, (struct sockaddr *)&addr, &n) == 0) {
-        replace(fd, (struct sockaddr *)&addr, n);
+        replace_socket(fd, (struct sockaddr *)&addr, n);
     }
 }
 
@@ -238,7 +238,7 @@ static void replace_kept(const struct milter_listener *l)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
     snprintf(un.sun_path, sizeof(un.sun_path), "%s", l->place.path);
-    replace(l->fd, (struct sockaddr *)&un, sizeof(un));
+    replace_socket(l->fd, (struct sockaddr *)&un, sizeof(un));
 }
 
 void milter_listener_shut(struct milter_listener *l)

@@ -94,7 +94,7 @@ static void print_error(const struct errinfo *e)
     fprintf(stderr, "gillnetd: %s\n", errinfo_format(e, line, sizeof(line)));
 }
 
-static int load(const char *file, struct config **ret)
+static int load_config(const char *file, struct config **ret)
 {
     static const struct config_types types = {.is_sought = feature_is_sought,
                                               .is_counted = feature_is_counted,
@@ -193,7 +193,7 @@ int main(int argc, char **argv)
         return EX_SOFTWARE;
     }
     struct config *config = NULL;
-    status = load(a.config_file, &config);
+    status = load_config(a.config_file, &config);
     if (status != EX_OK) {
         return status;
     }

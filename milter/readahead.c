@@ -21,10 +21,11 @@ enum { FAULT_LOG_US = 60 * 1000 * 1000, PEER_TEXT = INET6_ADDRSTRLEN + 32 };
  * stored last at both ends, so that a reused number is found empty. */
 struct stream {
     _Atomic bool is_open;
-    bool is_ended; /* an odd packet, or the end or an error from the kernel: reading stops */
-    int error;     /* of the kernel; returned once */
-    char *bytes;   /* read ahead; NULL: none */
-    size_t at;     /* of them that were handed over */
+    bool
+        is_ended; /* an odd packet, or the end or an error from the kernel: reading stops */
+    int error;   /* of the kernel; returned once */
+    char *bytes; /* read ahead; NULL: none */
+    size_t at;   /* of them that were handed over */
     size_t n;
     struct packet_check check;
 };
@@ -124,7 +125,7 @@ static const char *peer_text(int fd, char ret[PEER_TEXT])
     return ret;
 }
 
-static void refuse(int fd, struct stream *s)
+static void refuse_packet(int fd, struct stream *s)
 {
     static struct clock_pace turns[PACKET_FAULT_COUNT];
     char peer[PEER_TEXT];
@@ -149,7 +150,7 @@ static void refuse(int fd, struct stream *s)
 /* ---- reading ---- */
 
 /* Without memory the connection ends: the bytes read cannot be kept. */
-static void fill(int fd, struct stream *s)
+static void fill_stream(int fd, struct stream *s)
 {
     UNINITIALIZED char piece[READAHEAD_BYTES];
     stats_add(STAT_socket_calls, 1);
@@ -177,7 +178,7 @@ static bool has_something(const struct stream *s)
     return s->bytes || s->is_ended;
 }
 
-static ssize_t take(int fd, struct stream *s, char *ret, size_t n)
+static ssize_t take_ahead(int fd, struct stream *s, char *ret, size_t n)
 {
     if (s->bytes) {
         n = n < s->n - s->at ? n : s->n - s->at;
@@ -194,7 +195,7 @@ static ssize_t take(int fd, struct stream *s, char *ret, size_t n)
         n = (size_t)got;
     }
     if (packet_check(&s->check, ret, n) != PACKET_SOUND) {
-        refuse(fd, s);
+        refuse_packet(fd, s);
         return 0;
     }
     return (ssize_t)n;
@@ -203,7 +204,7 @@ static ssize_t take(int fd, struct stream *s, char *ret, size_t n)
 static ssize_t stream_read(int fd, struct stream *s, char *ret, size_t n)
 {
     if (s->bytes || !s->is_ended) {
-        return take(fd, s, ret, n);
+        return take_ahead(fd, s, ret, n);
     }
     errno = s->error;
     s->error = 0;
@@ -213,7 +214,7 @@ static ssize_t stream_read(int fd, struct stream *s, char *ret, size_t n)
 /* ---- polling ---- */
 
 /* How many of fds have something that was read ahead; their revents are set. */
-static int answer(struct pollfd *fds, nfds_t n)
+static int answer_poll(struct pollfd *fds, nfds_t n)
 {
     int ready = 0;
     for (nfds_t i = 0; i < n; i++) {
@@ -229,7 +230,7 @@ static int answer(struct pollfd *fds, nfds_t n)
 
 static int poll_some(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
-    int ready = answer(fds, n);
+    int ready = answer_poll(fds, n);
     if (ready > 0) {
         return ready; /* the next call polls the others */
     }
@@ -241,7 +242,7 @@ static int poll_one(struct pollfd *p, struct stream *s, int timeout_ms)
 {
     int ready = poll_some(p, 1, timeout_ms);
     if (ready == 1 && !has_something(s) && (p->revents & POLLIN)) {
-        fill(p->fd, s);
+        fill_stream(p->fd, s);
         p->revents = (short)(has_something(s) ? POLLIN : p->revents);
     }
     return ready;

@@ -63,7 +63,7 @@ static void wake(void)
 
 /* ---- clients; under the lock ---- */
 
-static void drop(size_t i)
+static void drop_scan(size_t i)
 {
     struct scan *s = scans.clients[i];
 
@@ -163,7 +163,7 @@ static int fill_waiting(struct waiting *w)
             continue;
         }
         if (s->end_us <= now) {
-            drop(i);
+            drop_scan(i);
             continue;
         }
         short events = s->state == SCAN_READING ? POLLIN : POLLOUT;
@@ -180,7 +180,7 @@ static void serve(const struct waiting *w)
         struct scan *s = scans.clients[w->client[i]];
         if (w->p[i].revents != 0 &&
             !(s->state == SCAN_READING ? read_some(s) : write_some(s))) {
-            drop(w->client[i]);
+            drop_scan(w->client[i]);
         }
     }
     if (w->p[0].revents != 0) {
@@ -265,7 +265,7 @@ static void *run_worker(void *context)
 /* ---- taking ---- */
 
 /* The answer to a client that is not taken; it fits the socket's buffer. */
-static void refuse(int fd, const char *why)
+static void refuse_scan(int fd, const char *why)
 {
     struct buf text;
 
@@ -292,7 +292,7 @@ static struct scan *new_scan(int fd)
 }
 
 /* Enters s, with room for its message. False: there is none. */
-static bool enter(struct scan *s, struct slice rest)
+static bool enter_client(struct scan *s, struct slice rest)
 {
     size_t at = 0;
     bool has_room = false;
@@ -321,15 +321,15 @@ void scan_take(int fd, struct slice args, struct slice rest)
     struct scan *s = new_scan(fd);
 
     if (s == NULL) {
-        refuse(fd, "out of memory");
+        refuse_scan(fd, "out of memory");
         return;
     }
     if (scan_request_parse(args, s->room, &s->line, &why) != ERR_OK) {
-        refuse(fd, why.text);
-    } else if (enter(s, rest)) {
+        refuse_scan(fd, why.text);
+    } else if (enter_client(s, rest)) {
         return;
     } else {
-        refuse(fd, "busy; try again");
+        refuse_scan(fd, "busy; try again");
     }
     free(s->bytes);
     free(s);
@@ -372,7 +372,7 @@ void scan_stop(void)
     }
     for (size_t i = 0; i < SCAN_CLIENTS_MAX; i++) {
         if (scans.clients[i] != NULL) {
-            drop(i);
+            drop_scan(i);
         }
     }
     scans.first = NULL;

@@ -131,7 +131,7 @@ static char *explain(const struct judging *j, struct featureset *features,
     return text;
 }
 
-static char *judge(struct judging *j, struct slice bytes, struct errinfo *reterr)
+static char *judge_bytes(struct judging *j, struct slice bytes, struct errinfo *reterr)
 {
     struct message_counts counts;
 
@@ -160,7 +160,7 @@ char *scan_message(const struct scan_request *line, struct slice bytes,
                         .config = service_config(&generation),
                         .begin_us = clock_mono_us()};
     size_t cap_bytes = (size_t)j.config->limits.memory;
-    char *text = judge(&j, bytes, reterr);
+    char *text = judge_bytes(&j, bytes, reterr);
 
     extract_drop(j.x);
     listed_fini(&j.listed);

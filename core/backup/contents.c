@@ -200,7 +200,7 @@ static enum err wrong(const struct lines *l, const char *what)
 }
 
 /* Decimal digits without leading zeros. */
-static bool read_number(struct slice s, uint64_t *ret)
+static bool read_decimal(struct slice s, uint64_t *ret)
 {
     return slice_to_u64(s, DECIMAL, UINT64_MAX, ret) && (s.n == 1 || *s.p != '0');
 }
@@ -230,7 +230,7 @@ static bool read_yes(struct lines *l, const char *word, bool *ret)
     return *ret || slice_eq(value, SLICE_LIT("no"));
 }
 
-static bool read_text(struct lines *l, const char *word, char *ret, size_t size)
+static bool read_word_text(struct lines *l, const char *word, char *ret, size_t size)
 {
     struct slice value;
 
@@ -252,7 +252,7 @@ static enum err read_head(struct lines *l, struct contents *c, uint64_t *retfile
     struct slice value = SLICE_NONE;
     uint64_t format = 0;
 
-    if (!read_word(l, "gillnet-backup", &value) || !read_number(value, &format)) {
+    if (!read_word(l, "gillnet-backup", &value) || !read_decimal(value, &format)) {
         return wrong(l, "this is no back-up of gillnet");
     }
     if (format != CONTENTS_FORMAT) {
@@ -262,18 +262,18 @@ static enum err read_head(struct lines *l, struct contents *c, uint64_t *retfile
             "; this gillnet reads form %d: use the version that wrote it",
             format, CONTENTS_FORMAT);
     }
-    if (!read_text(l, "version", c->version, sizeof(c->version)) ||
-        !read_text(l, "node", c->node, sizeof(c->node)) ||
-        !read_word(l, "time", &value) || !read_number(value, &c->time_s) ||
+    if (!read_word_text(l, "version", c->version, sizeof(c->version)) ||
+        !read_word_text(l, "node", c->node, sizeof(c->node)) ||
+        !read_word(l, "time", &value) || !read_decimal(value, &c->time_s) ||
         !read_yes(l, "shared", &c->is_shared) ||
         !read_yes(l, "counts", &c->has_counts) || !read_word(l, "files", &value) ||
-        !read_number(value, retfiles) || !next_line(l, &value) || value.n != 0) {
+        !read_decimal(value, retfiles) || !next_line(l, &value) || value.n != 0) {
         return wrong(l, "the head of the table of contents is damaged");
     }
     return ERR_OK;
 }
 
-static enum err read_file(struct lines *l, struct contents *c)
+static enum err read_row(struct lines *l, struct contents *c)
 {
     struct slice line;
     uint64_t size = 0;
@@ -285,7 +285,7 @@ static enum err read_file(struct lines *l, struct contents *c)
     const struct slice digits = slice_cut(&line, ' ');
     const bool is_group = slice_eq(mode, SLICE_LIT("0640"));
     if ((!is_group && !slice_eq(mode, SLICE_LIT("0600"))) ||
-        !read_number(digits, &size)) {
+        !read_decimal(digits, &size)) {
         return wrong(l, "a line of the table of contents is damaged");
     }
     if (!contents_takes(line, true)) {
@@ -308,7 +308,7 @@ enum err contents_parse(struct slice text, struct contents *ret, struct errinfo 
                         "more than %d files", CONTENTS_FILES_MAX);
     }
     for (uint64_t i = 0; e == ERR_OK && i < n; i++) {
-        e = read_file(&l, ret);
+        e = read_row(&l, ret);
     }
     return e == ERR_OK && l.rest.n > 0 ? wrong(&l, "more files than it says") : e;
 }

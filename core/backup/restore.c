@@ -58,7 +58,7 @@ static bool is_bare(int dirfd, const char *name)
     return dir_walk_end(&w, ERR_OK, NULL) == ERR_OK && !is_first;
 }
 
-static bool is_empty(const char *path)
+static bool is_empty_state(const char *path)
 {
     struct dir_walk w = dir_walk_begin(path, DIR_NEEDED);
     bool is = true;
@@ -97,7 +97,7 @@ static enum err make_fresh(struct restoring *r, struct errinfo *reterr)
     enum err e = ERR_OK;
 
     if (access(r->fresh, F_OK) == 0) {
-        if (access(r->mark, F_OK) != 0 && !is_empty(r->fresh)) {
+        if (access(r->mark, F_OK) != 0 && !is_empty_state(r->fresh)) {
             return errinfo_set(reterr, ERR_EXISTS, r->fresh, 0,
                                "a restore was killed when it was all but done: this is "
                                "the former state folder, or the restored one; look at "
@@ -143,7 +143,7 @@ static enum err find_paths(struct restoring *r, bool *retis_there,
     return THEN(e, path_make(r->mark, reterr, "%s/" MARK_PARTIAL, r->fresh));
 }
 
-static enum err prepare(struct restoring *r, struct errinfo *reterr)
+static enum err prepare_folders(struct restoring *r, struct errinfo *reterr)
 {
     struct stat st = {.st_dev = 0};
     struct stat parent;
@@ -161,7 +161,7 @@ static enum err prepare(struct restoring *r, struct errinfo *reterr)
                            "it is a file system of its own, so no other folder can be "
                            "put in its place: set state_dir to a folder in it");
     }
-    if (is_there && !r->o->force && !is_empty(r->state)) {
+    if (is_there && !r->o->force && !is_empty_state(r->state)) {
         return errinfo_set(reterr, ERR_EXISTS, r->state, 0,
                            "it is not empty; with --force it is moved aside to "
                            "%.200s.before-TIME and kept",
@@ -231,7 +231,7 @@ static enum err on_close(void *context, struct errinfo *reterr)
     return close(fd) == 0 ? ERR_OK : errinfo_errno(reterr, r->fresh, "cannot write");
 }
 
-static void on_progress(void *context, const char *what, double share)
+static void on_restore_progress(void *context, const char *what, double share)
 {
     const struct restoring *r = context;
 
@@ -240,13 +240,13 @@ static void on_progress(void *context, const char *what, double share)
     }
 }
 
-static enum err unpack(struct restoring *r, struct errinfo *reterr)
+static enum err unpack_bundle(struct restoring *r, struct errinfo *reterr)
 {
     const struct bundle_taker taker = {.begin = on_begin,
                                        .open = on_open,
                                        .bytes = on_bytes,
                                        .close = on_close,
-                                       .progress = on_progress,
+                                       .progress = on_restore_progress,
                                        .context = r};
 
     return bundle_read(r->o->fd, r->o->name, &taker, &r->ret->contents, reterr);
@@ -311,7 +311,7 @@ static enum err put_in_place(struct restoring *r, struct errinfo *reterr)
                    ? file_sync_dir(r->parent, reterr)
                    : errinfo_errno(reterr, r->state, "cannot be put in place");
     }
-    const bool was_empty = is_empty(r->state);
+    const bool was_empty = is_empty_state(r->state);
     e = was_empty ? ERR_OK : name_former(r, reterr);
     THEN(e, file_exchange(r->fresh, r->state, reterr));
     if (e == ERR_OK && was_empty) {
@@ -333,8 +333,8 @@ enum err restore_run(const struct restore_options *o, struct restore_result *ret
     for (unsigned i = 0; i < LOCKS; i++) {
         r.locks[i].fd = -1;
     }
-    enum err e = prepare(&r, reterr);
-    THEN(e, unpack(&r, reterr));
+    enum err e = prepare_folders(&r, reterr);
+    THEN(e, unpack_bundle(&r, reterr));
     if (e == ERR_OK && o->check != NULL) {
         e = o->check(o->context, r.fresh, reterr);
     }

@@ -22,12 +22,12 @@ struct walk {
     struct errinfo *err;
 };
 
-static enum err fail(struct walk *w, const char *path, const char *what)
+static enum err walk_failed(struct walk *w, const char *path, const char *what)
 {
     return errinfo_errno(w->err, path, what);
 }
 
-static enum err push(struct walk *w, const char *path)
+static enum err push_folder(struct walk *w, const char *path)
 {
     if (!array_room(&w->dirs, &w->room, w->n + 1, SIZE_MAX, sizeof *w->dirs)) {
         return errinfo_nomem(w->err, path);
@@ -55,9 +55,9 @@ static enum err copy_bytes(struct walk *w, int from, int to, const char *path)
     while (e == ERR_OK && n > 0) {
         n = read(from, bytes, COPY_BYTES);
         if (n < 0) {
-            e = fail(w, path, "cannot read");
+            e = walk_failed(w, path, "cannot read");
         } else if (!file_write_all(to, slice_of(bytes, (size_t)n))) {
-            e = fail(w, path, "cannot copy");
+            e = walk_failed(w, path, "cannot copy");
         }
     }
     free(bytes);
@@ -69,11 +69,11 @@ static enum err copy(struct walk *w, int dirfd, const char *name, int tofd,
 {
     int from = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
     if (from < 0) {
-        return fail(w, path, "cannot open");
+        return walk_failed(w, path, "cannot open");
     }
     int to =
         openat(tofd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    enum err e = to < 0 ? fail(w, path, "cannot make a copy in backup.tmp")
+    enum err e = to < 0 ? walk_failed(w, path, "cannot make a copy in backup.tmp")
                         : copy_bytes(w, from, to, path);
     fd_close(&from);
     fd_close(&to);
@@ -93,8 +93,8 @@ static bool changes_in_place(const char *path, const char *name)
     return strcmp(path, TABLE) == 0 || strncmp(name, RECENT, sizeof(RECENT) - 1) == 0;
 }
 
-static enum err keep(struct walk *w, int dirfd, const char *name, int tofd,
-                     const char *path)
+static enum err keep_file(struct walk *w, int dirfd, const char *name, int tofd,
+                          const char *path)
 {
     struct stat st;
     enum err e = ERR_OK;
@@ -110,7 +110,7 @@ static enum err keep(struct walk *w, int dirfd, const char *name, int tofd,
             return ERR_OK;
         }
         e = cannot_link(errno) ? copy(w, dirfd, name, tofd, path)
-                               : fail(w, path, "cannot be kept in backup.tmp");
+                               : walk_failed(w, path, "cannot be kept in backup.tmp");
     }
     if (e == ERR_OK &&
         (fstatat(tofd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))) {
@@ -145,7 +145,7 @@ static enum err take_entry(struct walk *w, int dirfd, const char *dir, const cha
         return ERR_OK;
     }
     if (S_ISDIR(st.st_mode)) {
-        return push(w, path);
+        return push_folder(w, path);
     }
     if (is_list_elsewhere(path, &st)) {
         return errinfo_set(w->err, ERR_UNSUPPORTED, path, 0,
@@ -157,8 +157,8 @@ static enum err take_entry(struct walk *w, int dirfd, const char *dir, const cha
         if (*iotofd < 0) {
             *iotofd = beneath_make(w->s->fd, dir, NULL);
         }
-        return *iotofd < 0 ? fail(w, dir, "cannot be made in backup.tmp")
-                           : keep(w, dirfd, name, *iotofd, path);
+        return *iotofd < 0 ? walk_failed(w, dir, "cannot be made in backup.tmp")
+                           : keep_file(w, dirfd, name, *iotofd, path);
     }
     if ((S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) &&
         !contents_is_passing(slice_str(path)) &&
@@ -192,7 +192,7 @@ enum err snapshot_take(struct snapshot *s, const char *place, struct errinfo *re
 
     for (unsigned pass = 0; e == ERR_OK && pass < PASSES_MAX; pass++) {
         w.has_missed = false;
-        e = push(&w, place);
+        e = push_folder(&w, place);
         while (e == ERR_OK && w.n > 0) {
             char dir[CONTENTS_PATH_MAX + 1];
             (void)snprintf(dir, sizeof(dir), "%s", w.dirs[--w.n]);

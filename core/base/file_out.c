@@ -89,8 +89,8 @@ enum err file_exchange(const char *fresh, const char *path, struct errinfo *rete
 
 /* Everything between the last byte and the new name. fsync is called once: after a failure the
  * kernel may have dropped the pages, and a second call would lie. */
-static enum err publish(int fd, const char *temp, const char *path,
-                        struct errinfo *reterr)
+static enum err sync_and_rename(int fd, const char *temp, const char *path,
+                                struct errinfo *reterr)
 {
     if (fsync(fd) != 0) {
         return file_sys_fail(reterr, path, "cannot sync the file to disk");
@@ -125,7 +125,7 @@ static void keep_failure(struct file_out *f, enum err e)
     }
 }
 
-static void flush(struct file_out *f)
+static void flush_pending(struct file_out *f)
 {
     if (f->failed == ERR_OK && f->pending.n) {
         keep_failure(
@@ -140,7 +140,7 @@ void file_out_add(struct file_out *f, struct slice bytes)
         return;
     }
     if (bytes.n > PENDING_MAX - f->pending.n) {
-        flush(f);
+        flush_pending(f);
     }
     if (bytes.n >= PENDING_MAX) {
         keep_failure(f, write_at(f->fd, f->written, bytes));
@@ -158,7 +158,7 @@ void file_out_put_at(struct file_out *f, uint64_t offset, struct slice bytes)
     if (f->fd < 0 || f->failed != ERR_OK) {
         return;
     }
-    flush(f);
+    flush_pending(f);
     if (offset > f->written || bytes.n > f->written - offset) {
         keep_failure(f, ERR_RANGE);
     } else if (f->failed == ERR_OK) {
@@ -171,7 +171,7 @@ enum err file_out_commit(struct file_out *f, struct errinfo *reterr)
     if (f->fd < 0) {
         return errinfo_set(reterr, ERR_IO, f->path, 0, "the file is not open");
     }
-    flush(f);
+    flush_pending(f);
     enum err e = f->failed;
     if (e == ERR_NOSPACE) {
         (void)errinfo_set(reterr, e, f->path, 0,
@@ -180,7 +180,7 @@ enum err file_out_commit(struct file_out *f, struct errinfo *reterr)
         (void)errinfo_set(reterr, e, f->path, 0, "cannot write the file: %s",
                           err_text(e));
     } else {
-        e = publish(f->fd, f->temp, f->path, reterr);
+        e = sync_and_rename(f->fd, f->temp, f->path, reterr);
     }
     /* After a failed sync of the folder the temporary is gone: it was renamed. */
     file_out_abort(f);
@@ -231,7 +231,7 @@ enum err file_allocate(const char *path, uint64_t size, mode_t mode,
         errno = failed;
         e = file_sys_fail(reterr, path, "cannot reserve the file's space on disk");
     } else {
-        e = publish(fd, temp, path, reterr);
+        e = sync_and_rename(fd, temp, path, reterr);
     }
     if (e != ERR_OK) {
         (void)unlink(temp);

@@ -129,7 +129,7 @@ static mode_t mode_of(const struct stat *st, const struct statedir_owner *owner,
 }
 
 /* fd: of O_PATH, so that what is changed is what was looked at. */
-static void give(int fd, const struct statedir_owner *owner, bool is_private)
+static void give_file(int fd, const struct statedir_owner *owner, bool is_private)
 {
     char name[FD_PATH_MAX];
     struct stat st;
@@ -172,7 +172,7 @@ static void give_all(int top, const struct statedir_owner *owner, bool is_privat
         if (fd < 0) {
             continue;
         }
-        give(fd, owner, is_private);
+        give_file(fd, owner, is_private);
         const int sub = depth < DEPTH_MAX
                             ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                             : -1;
@@ -195,7 +195,7 @@ static void settle_lock(const char *dir)
     statedir_owner(dir, "", &owner);
     if (owner.uid != (uid_t)-1 && file_path(path, "%s/backup.lock", dir) == ERR_OK &&
         (fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC)) >= 0) {
-        give(fd, &owner, true);
+        give_file(fd, &owner, true);
         (void)close(fd);
     }
 }

@@ -126,8 +126,8 @@ struct rows {
     size_t n;
 };
 
-static void add(struct rows *r, bool is_tree, bool may_write, const char *dir,
-                const char *path)
+static void add_row(struct rows *r, bool is_tree, bool may_write, const char *dir,
+                    const char *path)
 {
     const char *between = *path != '\0' ? "/" : "";
 
@@ -143,10 +143,10 @@ static void add_config(struct rows *r, const char *file)
     char dir[FILE_PATH_MAX];
     char *slash = NULL;
 
-    add(r, false, false, file, "");
+    add_row(r, false, false, file, "");
     if (file_path(dir, "%s", file) == ERR_OK && (slash = strrchr(dir, '/')) != NULL) {
         *slash = '\0';
-        add(r, true, false, dir, "conf.d");
+        add_row(r, true, false, dir, "conf.d");
     }
 }
 
@@ -158,10 +158,10 @@ static void add_all(struct rows *r, const char *dir, enum statedir_service servi
         file_path(counts, "%s/counts", dir) == ERR_OK && access(counts, F_OK) == 0;
 
     /* gillnetd makes its counts where there are none */
-    add(r, false, service == STATEDIR_GILLNETD && !has_counts, dir, "");
+    add_row(r, false, service == STATEDIR_GILLNETD && !has_counts, dir, "");
     for (size_t i = 0; i < PLACES; i++) {
         if (places[i].service == service) {
-            add(r, true, places[i].may_write, dir, places[i].path);
+            add_row(r, true, places[i].may_write, dir, places[i].path);
         }
     }
 }

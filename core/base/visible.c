@@ -27,7 +27,7 @@ bool visible_is(uint32_t character)
 }
 
 /* The code point of a whole character. */
-static uint32_t decode(const unsigned char *p, size_t n)
+static uint32_t decode_character(const unsigned char *p, size_t n)
 {
     static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     uint32_t c = p[0] & lead_bits[n];
@@ -42,7 +42,7 @@ size_t visible_next(const char *p, size_t n, char code[VISIBLE_CODE_MAX])
 {
     const unsigned char *u = (const unsigned char *)p;
     size_t length = utf8_length(u, n);
-    uint32_t c = length > 0 ? decode(u, length) : 0;
+    uint32_t c = length > 0 ? decode_character(u, length) : 0;
 
     code[0] = '\0';
     if (length == 0) {

@@ -5,8 +5,8 @@
 
 enum { APPLY_LABEL_MAX = 160 };
 
-static void refuse(struct load *l, enum err code, unsigned line, const char *label,
-                   const char *what)
+static void refuse_label(struct load *l, enum err code, unsigned line,
+                         const char *label, const char *what)
 {
     config_errors_add(l->errors, code, l->file, line, "%s: %s", label, what);
 }
@@ -102,7 +102,7 @@ static bool member_of(struct load *l, const struct schema_family *f,
         return false;
     }
     if (!family_add(l->c, family, name)) {
-        refuse(l, ERR_NOMEM, 0, f->group, "out of memory");
+        refuse_label(l, ERR_NOMEM, 0, f->group, "out of memory");
         return false;
     }
     *ret = member_at(l->c, family, n);
@@ -219,8 +219,8 @@ static void apply_list_defaults(struct load *l, const config_setting_t *group)
     struct member defaults = {&l->c->list_default, NULL, &l->c->origin->list_default};
 
     if (!config_setting_is_group(group)) {
-        refuse(l, ERR_SYNTAX, group->line, "list_defaults",
-               "write a group: list_defaults = { weight = 6.0; };");
+        refuse_label(l, ERR_SYNTAX, group->line, "list_defaults",
+                     "write a group: list_defaults = { weight = 6.0; };");
         return;
     }
     for (int i = 0; i < config_setting_length(group); i++) {

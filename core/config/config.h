@@ -69,8 +69,10 @@ struct config_list {
     enum filter_memory filter_memory;
     enum filter_layout filter_layout; /* of filters built from now on */
     double filter_error; /* share of false "perhaps" that they are sized for */
-    uint64_t period_s;   /* length of the periods by which entries are kept and dropped; 0: none */
-    uint64_t inactive_after_s; /* a period without a hit for this long is dropped; 0: never */
+    uint64_t
+        period_s; /* length of the periods by which entries are kept and dropped; 0: none */
+    uint64_t
+        inactive_after_s; /* a period without a hit for this long is dropped; 0: never */
     enum list_share share;
     enum list_url_match url_match;
 };

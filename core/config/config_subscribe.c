@@ -7,8 +7,8 @@
 
 enum { KEY_HEX = 64, NAME_MAX_BYTES = 32, URLS_MAX = 16, LISTS_MAX = 64 };
 
-static void refuse(const struct config *c, size_t at, const char *key, const char *why,
-                   struct config_errors *errors)
+static void refuse_subscription(const struct config *c, size_t at, const char *key,
+                                const char *why, struct config_errors *errors)
 {
     struct config_source where = c->origin->group[SCHEMA_SUBSCRIPTIONS][at].named;
 
@@ -64,31 +64,34 @@ static const char *check_lists(const struct config_strings *lists)
     return NULL;
 }
 
-static void check(const struct config *c, size_t at, struct config_errors *errors)
+static void check_subscription(const struct config *c, size_t at,
+                               struct config_errors *errors)
 {
     const struct config_subscription *s = &c->subscriptions[at];
     const char *why = check_lists(&s->lists);
 
     if (s->urls.n == 0 || s->urls.n > URLS_MAX) {
-        refuse(c, at, "urls", "say where the publisher is found; at most 16 addresses",
-               errors);
+        refuse_subscription(c, at, "urls",
+                            "say where the publisher is found; at most 16 addresses",
+                            errors);
     }
     if (strlen(s->key) != KEY_HEX ||
         strspn(s->key, "0123456789abcdefABCDEF") != KEY_HEX) {
-        refuse(c, at, "key",
-               "write the publisher's key, the 64 hexadecimal digits that `gillnet "
-               "publish` shows there",
-               errors);
+        refuse_subscription(
+            c, at, "key",
+            "write the publisher's key, the 64 hexadecimal digits that `gillnet "
+            "publish` shows there",
+            errors);
     }
     if (why != NULL) {
-        refuse(c, at, "lists", why, errors);
+        refuse_subscription(c, at, "lists", why, errors);
     }
     for (size_t i = 0; i < at; i++) {
         if (strcasecmp(c->subscriptions[i].key, s->key) == 0) {
-            refuse(c, at, "key",
-                   "another subscription has the same publisher; put its "
-                   "lists into one",
-                   errors);
+            refuse_subscription(c, at, "key",
+                                "another subscription has the same publisher; put its "
+                                "lists into one",
+                                errors);
         }
     }
 }
@@ -96,6 +99,6 @@ static void check(const struct config *c, size_t at, struct config_errors *error
 void config_finish_subscriptions(struct config *c, struct config_errors *errors)
 {
     for (size_t i = 0; i < c->nsubscriptions && errors->n == 0; i++) {
-        check(c, i, errors);
+        check_subscription(c, i, errors);
     }
 }

@@ -135,7 +135,7 @@ void config_schema(struct buf *ret)
 }
 
 /* Keys that one of the two programs never looks at. */
-static bool is_of(enum config_program program, const char *path)
+static bool is_key_of(enum config_program program, const char *path)
 {
     const bool is_hubs = strncmp(path, "hub.", 4) == 0 || strncmp(path, "api.", 4) == 0;
 
@@ -156,7 +156,7 @@ unsigned config_needs_restart(const struct config *started, const struct config 
     buf_init(&was, DUMP_VALUE_MAX);
     buf_init(&is, DUMP_VALUE_MAX);
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
-        if (schema_keys[i].reloadable || !is_of(program, schema_keys[i].path)) {
+        if (schema_keys[i].reloadable || !is_key_of(program, schema_keys[i].path)) {
             continue;
         }
         buf_clear(&was);

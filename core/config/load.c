@@ -11,23 +11,23 @@ enum {
     LOAD_FILES_MAX = 256     /* files of conf.d */
 };
 
-static void refuse(struct load *l, enum err code, unsigned line, const char *what)
+static void refuse_file(struct load *l, enum err code, unsigned line, const char *what)
 {
     config_errors_add(l->errors, code, l->file, line, "%s", what);
 }
 
 static void refuse_nomem(struct load *l)
 {
-    refuse(l, ERR_NOMEM, 0, "out of memory");
+    refuse_file(l, ERR_NOMEM, 0, "out of memory");
 }
 
 static void on_scan_finding(void *context, unsigned line, enum err code,
                             const char *text)
 {
-    refuse(context, code, line, text);
+    refuse_file(context, code, line, text);
 }
 
-static void parse(struct load *l, const struct buf *text)
+static void parse_text(struct load *l, const struct buf *text)
 {
     config_t parsed;
 
@@ -67,7 +67,7 @@ static void refuse_errno(struct load *l, int errnum, const char *path)
 
 /* Appends at most LOAD_FILE_MAX bytes of a regular file to text; false after an error. A
  * symbolic link may lead to it. */
-static bool read_text(struct load *l, struct buf *text)
+static bool read_conf(struct load *l, struct buf *text)
 {
     int fd = open(l->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
@@ -81,7 +81,7 @@ static bool read_text(struct load *l, struct buf *text)
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(fd);
-        refuse(l, ERR_UNSUPPORTED, 0, "is not a regular file; name a text file");
+        refuse_file(l, ERR_UNSUPPORTED, 0, "is not a regular file; name a text file");
         return false;
     }
     while ((n = read(fd, chunk, sizeof(chunk))) > 0 && !buf_failed(text)) {
@@ -94,7 +94,7 @@ static bool read_text(struct load *l, struct buf *text)
         return false;
     }
     if (buf_failed(text)) {
-        refuse(
+        refuse_file(
             l, ERR_LIMIT, 0,
             "is larger than 1 MiB, or memory is short; keep entries in lists (gillnet "
             "list import), not in the configuration");
@@ -133,10 +133,10 @@ static void load_file(struct load *l, const char *path)
         return;
     }
     buf_init(&text, LOAD_FILE_MAX);
-    if (read_text(l, &text)) {
+    if (read_conf(l, &text)) {
         buf_add_char(&text,
                      '\n'); /* libconfig refuses a comment that ends with the file */
-        parse(l, &text);
+        parse_text(l, &text);
     }
     buf_fini(&text);
 }

@@ -8,7 +8,7 @@
 #include "core/verdict/allow.h"
 
 /* "evil.example" and everything below it. */
-static bool is_at_or_below(struct slice name, struct slice domain)
+static bool is_in_domain(struct slice name, struct slice domain)
 {
     if (domain.n == 0 || name.n < domain.n || !slice_has_suffix_nocase(name, domain)) {
         return false;
@@ -31,7 +31,7 @@ static struct slice organisation_of(const struct featureset *features,
 {
     for (size_t i = 0; i < featureset_count(features); i++) {
         const struct feature *f = featureset_at(features, i);
-        if (f->type == FEATURE_from_domain && is_at_or_below(name, f->text)) {
+        if (f->type == FEATURE_from_domain && is_in_domain(name, f->text)) {
             return f->text;
         }
     }
@@ -42,7 +42,7 @@ static struct slice organisation_of(const struct featureset *features,
 static bool is_aligned(const struct featureset *features, struct slice name,
                        struct slice d)
 {
-    return is_at_or_below(name, d) && d.n >= organisation_of(features, name).n;
+    return is_in_domain(name, d) && d.n >= organisation_of(features, name).n;
 }
 
 /* With several From domains it is unknown which one was proved (RFC 7489 6.6.1). */
@@ -140,7 +140,7 @@ static bool has_address(const struct config_strings *list, struct slice address)
 static bool has_domain(const struct config_strings *list, struct slice domain)
 {
     for (size_t i = 0; i < list->n; i++) {
-        if (is_at_or_below(domain, slice_str(list->v[i]))) {
+        if (is_in_domain(domain, slice_str(list->v[i]))) {
             return true;
         }
     }
@@ -229,7 +229,7 @@ bool allow_by_hit(const struct allow_case *c, const struct list_hit *hit)
             continue;
         }
         bool is_meant = is_address ? is_same_address(hit->value, f->text)
-                                   : is_at_or_below(domain_of(f->text), hit->value);
+                                   : is_in_domain(domain_of(f->text), hit->value);
         if (is_meant && is_authentic(c, f)) {
             return true;
         }

@@ -239,10 +239,10 @@ struct detail {
     size_t used;
 };
 
-static void add_text(struct detail *d, const char *format, ...)
+static void add_detail(struct detail *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void add_text(struct detail *d, const char *format, ...)
+static void add_detail(struct detail *d, const char *format, ...)
 {
     va_list args;
 
@@ -280,20 +280,20 @@ static void add_servers(struct detail *d, const struct exact *e, unsigned window
     if (next >= s->n) {
         return;
     }
-    add_text(d, " (own %llu", (unsigned long long)s->v[0].w[window]);
+    add_detail(d, " (own %llu", (unsigned long long)s->v[0].w[window]);
     for (; next < s->n; next = next_share(s, window, next)) {
         if (n++ < DETAIL_NAMES_MAX) {
-            add_text(d, ", %s %llu", s->v[next].origin->name,
-                     (unsigned long long)s->v[next].w[window]);
+            add_detail(d, ", %s %llu", s->v[next].origin->name,
+                       (unsigned long long)s->v[next].w[window]);
         }
     }
     if (n > DETAIL_NAMES_MAX) {
-        add_text(d, ", and %u more servers", n - DETAIL_NAMES_MAX);
+        add_detail(d, ", and %u more servers", n - DETAIL_NAMES_MAX);
     }
     if (count_breakdown_sum(s, window) != e->windows[window]) {
-        add_text(d, "; %llu of them count", (unsigned long long)e->windows[window]);
+        add_detail(d, "; %llu of them count", (unsigned long long)e->windows[window]);
     }
-    add_text(d, ")");
+    add_detail(d, ")");
 }
 
 /* "shadow, text=12ab... seen 57 times in 1d (own 1, alpha 56), 12 networks" */
@@ -306,21 +306,21 @@ static struct slice make_detail(const struct asking *a, const char *note,
     struct slice value = slice_head(f->text, DETAIL_VALUE_MAX);
     struct detail d = {.used = 0};
 
-    add_text(&d, "%s%s=%.*s%s seen %llu times in %s", note, rule->type,
-             SLICE_ARGS(value), value.n < f->text.n ? "..." : "",
-             (unsigned long long)count_breakdown_sum(&e->shares, rule->window),
-             rule_window_name(rule->window));
+    add_detail(&d, "%s%s=%.*s%s seen %llu times in %s", note, rule->type,
+               SLICE_ARGS(value), value.n < f->text.n ? "..." : "",
+               (unsigned long long)count_breakdown_sum(&e->shares, rule->window),
+               rule_window_name(rule->window));
     add_servers(&d, e, rule->window);
     for (unsigned kind = 0; e->is_counted && kind < DISTINCT_KINDS; kind++) {
         if (e->distinct[kind] > 1) {
-            add_text(&d, ", %llu %s", (unsigned long long)e->distinct[kind],
-                     words[kind]);
+            add_detail(&d, ", %llu %s", (unsigned long long)e->distinct[kind],
+                       words[kind]);
         }
     }
     return arena_copy(a->c->arena, slice_of(d.text, d.used));
 }
 
-static void show(struct asking *a, const struct config_rule *rule, struct exact *e)
+static void show_rule(struct asking *a, const struct config_rule *rule, struct exact *e)
 {
     const struct bulk_case *c = a->c;
     struct slice domain = SLICE_NONE;
@@ -378,7 +378,7 @@ static void judge_rule(struct asking *a, const struct config_rule *rule)
             return;
         }
         if (is_confirmed(a, rule, e)) {
-            show(a, rule, e);
+            show_rule(a, rule, e);
             return;
         }
         if (count_breakdown_sum(&e->shares, rule->window) < rule->count) {

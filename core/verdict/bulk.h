@@ -15,8 +15,7 @@
 #include "core/verdict/allow.h"
 
 enum {
-    BULK_TRIES_MAX =
-        8, /* features of a message whose exact counts one rule reads */
+    BULK_TRIES_MAX = 8,  /* features of a message whose exact counts one rule reads */
     BULK_EXACT_MAX = 64, /* keys whose exact counts a message reads */
     BULK_NEWSLETTER =
         90, /* percent of the copies that one From domain must have sent */

@@ -20,7 +20,7 @@ struct weighing {
     double weight[PEERS_HITS_MAX];              /* of each, as weight_of */
 };
 
-static const char *name_of(const struct peers_case *c, const struct list_hit *h)
+static const char *list_name_of(const struct peers_case *c, const struct list_hit *h)
 {
     return list_reader_name(listset_reader(c->lists, h->list));
 }
@@ -58,7 +58,7 @@ static size_t origins_of(const struct weighing *w, size_t of_hit)
 {
     const struct list_hit *of = w->hit[of_hit];
     uint64_t seen[PEERS_OWNERS_MAX / 64] = {0};
-    const char *name = name_of(w->c, of);
+    const char *name = list_name_of(w->c, of);
     size_t n = 0;
     for (size_t i = 0; i < w->nhits; i++) {
         const struct list_hit *h = w->hit[i];
@@ -66,7 +66,7 @@ static size_t origins_of(const struct weighing *w, size_t of_hit)
         uint64_t bit = (uint64_t)1 << owner % 64;
         bool is_of_them = w->weight[i] > 0 || w->weight[of_hit] <= 0;
         if (is_of_them && (seen[owner / 64] & bit) == 0 &&
-            slice_eq(h->value, of->value) && strcmp(name_of(w->c, h), name) == 0) {
+            slice_eq(h->value, of->value) && strcmp(list_name_of(w->c, h), name) == 0) {
             seen[owner / 64] |= bit;
             n++;
         }
@@ -78,7 +78,7 @@ static size_t origins_of(const struct weighing *w, size_t of_hit)
 static void weigh(struct weighing *w, size_t i)
 {
     const struct list_hit *h = w->hit[i];
-    struct named *name = named_find(w, name_of(w->c, h));
+    struct named *name = named_find(w, list_name_of(w->c, h));
     if (!name) {
         return;
     }
@@ -101,8 +101,9 @@ static void note_ours(struct weighing *w)
         if (h->list < listset_count(w->c->lists) && h->answer == LIST_CONFIRMED &&
             !w->c->is_exempt(w->c->context, h->value)) {
             for (size_t k = 0; k < w->n; k++) {
-                w->name[k].is_ours = w->name[k].is_ours ||
-                                     strcmp(w->name[k].name, name_of(w->c, h)) == 0;
+                w->name[k].is_ours =
+                    w->name[k].is_ours ||
+                    strcmp(w->name[k].name, list_name_of(w->c, h)) == 0;
             }
         }
     }
@@ -123,7 +124,7 @@ static const char *why_nothing(const struct peers_case *c, const struct list_hit
     return list->shadow ? "shadow" : "weighs nothing here";
 }
 
-static void say(const struct weighing *w, const struct named *n)
+static void say_symbol(const struct weighing *w, const struct named *n)
 {
     const struct peers_case *c = w->c;
     struct peers_symbol s = {
@@ -166,7 +167,7 @@ void peers_judge(const struct peers_case *c)
     }
     for (size_t i = 0; i < w.n; i++) {
         if (!w.name[i].is_ours) {
-            say(&w, &w.name[i]);
+            say_symbol(&w, &w.name[i]);
         }
     }
 }

@@ -47,8 +47,8 @@ struct verdict {
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
     struct slice
-        unproved; /* a sender in allow without proof, or empty; of the features */
-    unsigned limits;       /* LIMIT_FLAG bits met by extraction or look-up */
+        unproved;    /* a sender in allow without proof, or empty; of the features */
+    unsigned limits; /* LIMIT_FLAG bits met by extraction or look-up */
     enum list_fault fault; /* of the lists that were looked up */
     uint64_t lookup_us;    /* verdict_evaluate: time of the look-up in lists */
     uint64_t judge_us;     /* and of all that came after it */
